@@ -1,0 +1,60 @@
+# make demo   create .venv, install, evaluate the bundled runs
+# make test   install the test dependencies too, run every test
+# make check  lint, types, import contracts
+# make docs   build the documentation into docs/_build/html
+# make bench  measure against other tools (slow, by hand)
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+SOURCES := pyproject.toml constraints.txt
+
+.PHONY: demo test check docs bench clean
+.DEFAULT_GOAL := demo
+
+$(VENV)/.created:
+	$(PYTHON) -m venv $(VENV)
+	$(PIP) install --constraint constraints.txt --upgrade pip
+	touch $@
+
+$(VENV)/.demo: $(VENV)/.created $(SOURCES)
+	$(PIP) install --constraint constraints.txt --editable '.[all]'
+	touch $@
+
+$(VENV)/.test: $(VENV)/.demo
+	$(PIP) install --constraint constraints.txt --group test
+	touch $@
+
+$(VENV)/.check: $(VENV)/.test
+	$(PIP) install --constraint constraints.txt --group check
+	touch $@
+
+$(VENV)/.docs: $(VENV)/.demo
+	$(PIP) install --constraint constraints.txt --group docs
+	touch $@
+
+$(VENV)/.bench: $(VENV)/.demo
+	$(PIP) install --constraint constraints.txt --group bench
+	touch $@
+
+demo: $(VENV)/.demo
+	$(BIN)/beir-eval demo
+
+test: $(VENV)/.test
+	$(BIN)/python -m pytest
+
+check: $(VENV)/.check
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+docs: $(VENV)/.docs
+	$(BIN)/sphinx-build --fail-on-warning --keep-going --quiet docs docs/_build/html
+
+bench: $(VENV)/.bench
+	$(BIN)/python benchmarks/dicts.py
+
+clean:
+	rm -rf $(VENV) docs/_build .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,0 +1,33 @@
+"""The examples in the README and the documentation run as tests."""
+
+import os
+import tempfile
+from doctest import ELLIPSIS, NORMALIZE_WHITESPACE
+from pathlib import Path
+from typing import Any
+
+from sybil import Sybil
+from sybil.parsers.markdown import PythonCodeBlockParser
+
+
+def enter_a_folder_of_files(namespace: dict[str, Any]) -> None:
+    """Give the examples of one document the files that they name, and room to write."""
+    folder = tempfile.TemporaryDirectory()
+    namespace["_left"], namespace["_folder"] = Path.cwd(), folder
+    os.chdir(folder.name)
+    Path("qrels.trec").write_text("q1 0 d1 2\nq1 0 d2 0\nq2 0 d3 1\n")
+    Path("bm25.trec").write_text("q1 Q0 d1 1 7.5 bm25\nq1 Q0 d9 2 6.1 bm25\n")
+
+
+def leave_it(namespace: dict[str, Any]) -> None:
+    """Go back to where the tests were started."""
+    os.chdir(namespace["_left"])
+    namespace["_folder"].cleanup()
+
+
+pytest_collect_file = Sybil(
+    parsers=[PythonCodeBlockParser(doctest_optionflags=ELLIPSIS | NORMALIZE_WHITESPACE)],
+    patterns=["README.md", "docs/*.md"],
+    setup=enter_a_folder_of_files,
+    teardown=leave_it,
+).pytest()

@@ -1,0 +1,20 @@
+"""The command ``beir-eval``, also as ``python -m beir_eval``."""
+
+import sys
+
+from beir_eval.errors import MissingExtraError
+
+
+def main() -> None:
+    """Run the command line, or say which extra it lacks."""
+    try:
+        from beir_eval.cli import app  # noqa: PLC0415 - an extra
+    except ImportError as error:
+        missing = MissingExtraError(error.name or "typer", "cli", "the command line")
+        sys.stderr.write(f"error: {missing}\n")
+        raise SystemExit(2) from error
+    app()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,83 @@
+"""Array types, and the few operations on grouped arrays that numpy does not have.
+
+*Grouped* means: a flat array whose elements belong to rows (queries), row after row. The row of
+each element is given either by ``starts`` (i8[R+1], where row r occupies starts[r]:starts[r+1])
+or by ``row`` (i8[N], never decreasing).
+"""
+
+from __future__ import annotations
+
+import struct
+from itertools import pairwise
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+Floats: TypeAlias = NDArray[np.float64]
+Ints: TypeAlias = NDArray[np.int64]
+Mask: TypeAlias = NDArray[np.bool_]
+
+
+def read_floats(values: Iterable[object], count: int) -> Floats:
+    """Return ``count`` numbers of any kind (int, float, numpy or torch scalar) as f8[count].
+
+    ``struct`` reads them faster than ``np.fromiter`` (12.5 against 16 ns each here), and unlike
+    it refuses text and None instead of turning them into numbers and NaN.
+
+    Raises:
+        struct.error, TypeError, OverflowError: one of the values is not a number that fits.
+    """
+    return np.frombuffer(struct.pack(f"{count}d", *values), dtype=np.float64)
+
+
+def starts_of(lengths: Ints) -> Ints:
+    """Return where each row begins, and the end of the last: i8[R] -> i8[R+1]."""
+    starts = np.zeros(len(lengths) + 1, dtype=np.int64)
+    np.cumsum(lengths, out=starts[1:])
+    return starts
+
+
+def rows_of(lengths: Ints) -> Ints:
+    """Return the row of each element: i8[R] lengths -> i8[N]."""
+    return np.repeat(np.arange(len(lengths), dtype=np.int64), lengths)
+
+
+def position_in_row(row: Ints) -> Ints:
+    """Return each element's 0-based place within its row: i8[N] -> i8[N]."""
+    places = np.arange(len(row), dtype=np.int64)
+    return places - first_of_row(row)
+
+
+def first_of_row(row: Ints) -> Ints:
+    """Return, for each element, the index of the first element of its row: i8[N] -> i8[N]."""
+    places = np.arange(len(row), dtype=np.int64)
+    is_first = np.ones(len(row), dtype=np.bool_)
+    is_first[1:] = row[1:] != row[:-1]
+    return np.maximum.accumulate(np.where(is_first, places, 0))
+
+
+def running_count(mask: Mask, row: Ints) -> Ints:
+    """Return how many of ``mask`` are set up to and including each element, within its row."""
+    if not len(row):
+        return np.zeros(0, dtype=np.int64)
+    total = np.cumsum(mask, dtype=np.int64)
+    before = np.concatenate(([0], total))[first_of_row(row)]
+    return np.asarray(total - before, dtype=np.int64)
+
+
+def ranges(begin: Ints, end: Ints) -> Ints:
+    """Return begin[0]..end[0]-1, begin[1]..end[1]-1, … in one array."""
+    lengths = end - begin
+    starts = starts_of(lengths)
+    return np.arange(starts[-1], dtype=np.int64) + np.repeat(begin - starts[:-1], lengths)
+
+
+def runs_of(values: Ints) -> Iterator[tuple[int, int]]:
+    """Yield begin and end of each stretch of equal neighbours."""
+    if len(values):
+        changes = np.flatnonzero(values[1:] != values[:-1]) + 1
+        yield from pairwise([0, *changes.tolist(), len(values)])

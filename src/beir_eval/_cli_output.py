@@ -1,0 +1,152 @@
+"""What the command line prints and writes."""
+
+from __future__ import annotations
+
+import csv
+import io
+import sys
+import threading
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, NoReturn
+
+import typer
+from pydantic import TypeAdapter
+from rich import box
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+from rich.text import Text
+
+from beir_eval._files import write_atomically
+from beir_eval.measures import definitions, parse, spelled
+from beir_eval.results import EvaluationResult
+from beir_eval.tables import number
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
+
+#: A wider table than this many measures is turned: measures become rows.
+MOST_COLUMNS = 8
+#: A progress bar appears once the work has taken this long.
+PATIENCE_SECONDS = 1.0
+#: Output that is not read on a screen is never wrapped.
+UNWRAPPED = 10_000
+
+
+def _console(*, stderr: bool) -> Console:
+    stream = sys.stderr if stderr else sys.stdout
+    width = None if stream.isatty() else UNWRAPPED
+    return Console(stderr=stderr, width=width, highlight=False)
+
+
+console = _console(stderr=False)
+errors = _console(stderr=True)
+
+
+def fail(message: str) -> NoReturn:
+    """Print one line and end with exit code 2."""
+    errors.print(Text.assemble(("error: ", "bold red"), " ".join(message.split())))
+    raise typer.Exit(2)
+
+
+def warn(message: str) -> None:
+    """Print one line."""
+    errors.print(Text.assemble(("warning: ", "bold yellow"), " ".join(message.split())))
+
+
+@contextmanager
+def slow_progress(steps: int) -> Iterator[Callable[[str], None]]:
+    """Give a function that notes a step done; a bar appears when it takes over a second."""
+    columns = TextColumn("{task.description}", markup=False), BarColumn(), TimeElapsedColumn()
+    progress = Progress(*columns, console=errors, transient=True)
+    task = progress.add_task("reading", total=steps)
+    timer = threading.Timer(PATIENCE_SECONDS, progress.start)
+    timer.daemon = True
+    if errors.is_terminal:
+        timer.start()
+    try:
+        yield lambda description: progress.update(task, advance=1, description=description)
+    finally:
+        timer.cancel()
+        if progress.live.is_started:
+            progress.stop()
+
+
+def print_scores(results: Sequence[EvaluationResult], names: str | None) -> None:
+    """Print the means: systems as rows, or measures as rows where there are many."""
+    measures = results[0].measures
+    labels = [_label(results, measure, names) for measure in measures]
+    rows = [row for result in results for row in _rows(result)]
+    table = Table(box=box.SIMPLE_HEAD)
+    if len(measures) <= MOST_COLUMNS:
+        table.add_column("system", overflow="fold")
+        for label in labels:
+            table.add_column(Text(label), justify="right", no_wrap=True)
+        for name, means in rows:
+            table.add_row(Text(name), *(number(means[measure]) for measure in measures))
+    else:
+        table.add_column("measure", no_wrap=True)
+        for name, _ in rows:
+            table.add_column(Text(name), justify="right", overflow="fold")
+        for label, measure in zip(labels, measures, strict=True):
+            table.add_row(Text(label), *(number(means[measure]) for _, means in rows))
+    console.print(table)
+
+
+def _rows(result: EvaluationResult) -> list[tuple[str, dict[str, float]]]:
+    """Return name and means; both means, labelled, where queries are missing."""
+    counted = result.counted
+    if not counted.queries_missing:
+        return [(result.name, result.aggregate)]
+    judged = f"{result.name} (all {counted.queries_judged} judged queries)"
+    retrieved = f"{result.name} (the {counted.queries_retrieved} it has)"
+    both = [(judged, result.mean_over("judged")), (retrieved, result.mean_over("retrieved"))]
+    return both[::-1] if result.settings.missing == "skip" else both
+
+
+def _label(results: Sequence[EvaluationResult], measure: str, names: str | None) -> str:
+    """Return the measure's name as asked for, marked where no ranking is that deep."""
+    shown = measure if names is None else spelled(parse(measure), names)
+    beyond = all(result.label(measure).endswith("*") for result in results)
+    return f"{shown} *" if beyond else shown
+
+
+def print_notes(results: Sequence[EvaluationResult]) -> None:
+    """Print what was counted; what holds for all systems is said once."""
+    systems: dict[str, list[str]] = {}
+    for result in results:
+        for note in result.notes():
+            systems.setdefault(note, []).append(result.name)
+    for note, names in systems.items():
+        who = "" if len(names) == len(results) else f"{', '.join(names)}: "
+        console.print(Text(f"{who}{note}"))
+
+
+def measures_table() -> Table:
+    """Return all measures with the first line of their definitions."""
+    table = Table(box=box.SIMPLE_HEAD)
+    table.add_column("measure", no_wrap=True)
+    table.add_column("what it is")
+    table.add_column("also known as", overflow="fold")
+    for definition in definitions().values():
+        aliases = [alias for alias in definition.aliases if alias != definition.name.lower()]
+        table.add_row(definition.name, definition.summary, ", ".join(aliases))
+    return table
+
+
+def write_per_query(path: Path, results: Sequence[EvaluationResult]) -> None:
+    """Write a CSV file: system, query_id and one column a measure."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["system", "query_id", *results[0].measures])
+    for result in results:
+        for query_id, scores in zip(result.query_ids, result.values.array.T.tolist(), strict=True):
+            defined = ["" if score != score else score for score in scores]  # noqa: PLR0124 - NaN
+            writer.writerow([result.name, query_id, *defined])
+    write_atomically(path, text.getvalue().encode())
+
+
+def write_json(path: Path, results: Sequence[EvaluationResult]) -> None:
+    """Write all results as one JSON list."""
+    write_atomically(path, TypeAdapter(list[EvaluationResult]).dump_json(list(results)))

@@ -1,0 +1,98 @@
+"""What was counted, in sentences a person reads under a table."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from beir_eval.errors import some
+from beir_eval.measures import parse
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from beir_eval.results import EvaluationResult
+
+
+def notes_on(result: EvaluationResult) -> list[str]:
+    """Return the notes of one result; what did not occur is not mentioned."""
+    return [*_on_queries(result), *_on_documents(result), *_on_measures(result)]
+
+
+def _on_queries(result: EvaluationResult) -> Iterator[str]:
+    counted = result.counted
+    judged = counted.queries_judged
+    if missing := counted.queries_missing:
+        retrieved = counted.queries_retrieved
+        over = (
+            f"means over the {retrieved} that it has (missing='skip')"
+            if result.settings.missing == "skip"
+            else f"they count as empty rankings in the means over all {judged} (missing='zero')"
+        )
+        yield f"{len(missing)} of {judged} judged queries missing from the run: {over}"
+    else:
+        yield f"means over all {_count(judged, 'judged query')}"
+    if empty := counted.queries_empty:
+        yield f"{_count(len(empty), 'query')} with an empty ranking: {some(empty)}"
+    if without := counted.queries_without_relevant:
+        effect = "left out of the means" if result.settings.no_relevant == "skip" else "score 0"
+        queries = _count(len(without), "query")
+        yield f"{queries} with no relevant document ({effect}): {some(without)}"
+    if extra := counted.queries_not_judged:
+        yield f"{_count(extra, 'query')} of the run not judged: without effect"
+    if unjudged := counted.queries_without_judgements:
+        yield f"{_count(unjudged, 'query')} of the qrels with no judgement: left out"
+
+
+def _on_documents(result: EvaluationResult) -> Iterator[str]:
+    counted, settings = result.counted, result.settings
+    if counted.duplicates:
+        effect = {
+            "first": "only the best-ranked copy counts and the ranking closes up",
+            "keep": "later copies gain nothing and ranks stay",
+        }[settings.duplicates]
+        entries = _count(counted.duplicates, "entry")
+        yield f"{entries} of a document that its ranking holds already: {effect}"
+    if counted.identical_ids:
+        effect = "dropped" if settings.drop_identical_ids else "kept"
+        yield f"{_count(counted.identical_ids, 'document')} with the id of the query ({effect})"
+    if counted.tied_documents:
+        yield (
+            f"{_count(counted.tied_documents, 'judged document')} of "
+            f"{_count(counted.tied_queries, 'query')} with the score of another document: "
+            f"ties='{settings.ties}' orders them"
+        )
+    if counted.negative_judgements:
+        yield f"{_count(counted.negative_judgements, 'negative grade')}: pooled but unjudged"
+    if counted.repeated_judgements:
+        repeated = _count(counted.repeated_judgements, "repeated judgement")
+        yield f"{repeated} in the qrels, counted once"
+    shares = [
+        f"{share:.1%} of the top {k}"
+        for k, share in counted.judged_share.items()
+        if not math.isnan(share)
+    ]
+    if shares:
+        yield f"share of retrieved documents that are judged: {', '.join(shares)}"
+
+
+def _on_measures(result: EvaluationResult) -> Iterator[str]:
+    deepest = result.counted.deepest_ranking
+    if any((parse(name).cutoff or 0) > deepest for name in result.measures):
+        yield f"* the cutoff is beyond the deepest ranking, which has {deepest} documents"
+    evaluated = len(result.query_ids)
+    partly = [name for name, scored in result.num_scored.items() if scored < evaluated]
+    if partly:
+        counts = ", ".join(f"{name} over {result.num_scored[name]}" for name in partly)
+        yield f"undefined for some queries, which its mean leaves out: {counts}"
+
+
+def _count(number: int, what: str) -> str:
+    """Return a number with its noun.
+
+    >>> _count(1, "query"), _count(2, "query"), _count(0, "document")
+    ('1 query', '2 queries', '0 documents')
+    """
+    if number == 1:
+        return f"1 {what}"
+    return f"{number} {what[:-1]}ies" if what.endswith("y") else f"{number} {what}s"

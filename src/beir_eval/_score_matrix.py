@@ -1,0 +1,64 @@
+"""The array inside a result: read-only, comparable, written as lists."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from pydantic_core import core_schema
+
+if TYPE_CHECKING:
+    from pydantic import GetCoreSchemaHandler
+
+    from beir_eval._arrays import Floats
+
+
+class ScoreMatrix:
+    """f8[measure, query], read-only; NaN equals NaN, and is null in JSON."""
+
+    __slots__ = ("array",)
+
+    def __init__(self, values: Any) -> None:
+        """Take an array or nested lists in which None means NaN."""
+        array = np.array(values, dtype=np.float64)
+        if array.ndim != 2:  # noqa: PLR2004 - measures and queries
+            msg = f"expected scores as [measure][query], not {array.ndim} dimension(s)"
+            raise ValueError(msg)
+        array.flags.writeable = False
+        self.array: Floats = array
+
+    def tolist(self) -> list[list[float | None]]:
+        """Return nested lists with None for NaN."""
+        rows: list[list[float | None]] = self.array.tolist()
+        if not np.isnan(self.array).any():
+            return rows
+        return [[None if value != value else value for value in row] for row in rows]  # noqa: PLR0124
+
+    def __eq__(self, other: object) -> bool:
+        """Compare shape and every score."""
+        if not isinstance(other, ScoreMatrix):
+            return NotImplemented
+        return np.array_equal(self.array, other.array, equal_nan=True)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        """Return the shape, not the content."""
+        measures, queries = self.array.shape
+        return f"ScoreMatrix({measures} measures × {queries} queries)"
+
+    @classmethod
+    def __get_pydantic_core_schema__(
+        cls, source: Any, handler: GetCoreSchemaHandler
+    ) -> core_schema.CoreSchema:
+        """Tell pydantic how to read and write it."""
+        return core_schema.no_info_plain_validator_function(
+            lambda value: value if isinstance(value, cls) else cls(value),
+            serialization=core_schema.plain_serializer_function_ser_schema(cls.tolist),
+        )
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, schema: Any, handler: Any) -> dict[str, Any]:
+        """Tell a JSON schema's readers what the lists hold."""
+        number = {"anyOf": [{"type": "number"}, {"type": "null"}]}
+        return {"type": "array", "items": {"type": "array", "items": number}}

@@ -1,0 +1,283 @@
+"""Runs in columns of a polars frame: how a run file is read and searched."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from beir_eval._arrays import Floats, Ints, ranges, rows_of, starts_of
+from beir_eval._files import GZIP_MAGIC, check_is_text, decode, read_bytes
+from beir_eval.errors import FileFormatError
+from beir_eval.run import Block
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from beir_eval.qrels import Qrels
+
+QUERY, DOC, SCORE, TAG, MORE = "query_id", "doc_id", "score", "tag", "more"
+COLUMNS = 6
+_SCHEMA = {
+    QUERY: pl.String,
+    "iteration": pl.String,
+    DOC: pl.String,
+    "rank": pl.String,
+    SCORE: pl.Float64,
+    TAG: pl.String,
+    # polars fills up short lines with nulls and cuts off long ones, both without a word. With this
+    # seventh column, a short line has no tag and a long one has more.
+    MORE: pl.String,
+}
+_HEAD = 1 << 16
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+
+# Reading
+
+
+def read_trec_run(path: Path) -> FrameSource:
+    """Read a six-column run file.
+
+    Columns separated by one blank or one tab are read by polars; whatever it stumbles over goes
+    line by line, which takes any white space and knows which line is at fault.
+
+    Raises:
+        FileFormatError, OSError: see ``read_run``.
+    """
+    with path.open("rb") as file:
+        head = file.read(_HEAD)
+    packed = head.startswith(GZIP_MAGIC)
+    content = read_bytes(path) if packed else None
+    head = content[:_HEAD] if content is not None else head
+    check_is_text(path, head)
+    separator = _separator(head)
+    frame = None
+    if separator is not None:
+        frame = _read_columns(path if content is None else content, separator)
+    if frame is None:
+        frame = _read_lines(path, path.read_bytes() if content is None else content)
+    return FrameSource.from_frame(frame)
+
+
+def _separator(head: bytes) -> str | None:
+    """Return the one character between the columns of the first line, None where there is none."""
+    if head.startswith(_BYTE_ORDER_MARK):
+        return None
+    for line in head.split(b"\n"):
+        if line.strip() and not line.startswith(b"#"):
+            for separator in (b" ", b"\t"):
+                fields = line.rstrip(b"\r").split(separator)
+                if len(fields) == COLUMNS and fields == line.split():
+                    return separator.decode()
+            return None
+    return None
+
+
+def _read_columns(source: Path | bytes, separator: str) -> pl.DataFrame | None:
+    """Return the columns, or None where any line is not exactly as expected."""
+    try:
+        frame = (
+            pl.scan_csv(
+                io.BytesIO(source) if isinstance(source, bytes) else source,
+                separator=separator,
+                has_header=False,
+                schema=_SCHEMA,
+                quote_char=None,
+                comment_prefix="#",
+                glob=False,
+            )
+            .select(QUERY, DOC, SCORE, TAG, MORE)
+            .collect()
+        )
+    except pl.exceptions.PolarsError:
+        return None
+    if frame[MORE].null_count() < len(frame):
+        return None
+    if any(frame[name].null_count() for name in (QUERY, DOC, SCORE, TAG)):
+        return None
+    if not frame[SCORE].is_finite().all():
+        return None
+    if any((frame[name].str.len_bytes() == 0).any() for name in (QUERY, DOC)):
+        return None
+    return frame.drop(TAG, MORE)
+
+
+def _read_lines(path: Path, content: bytes) -> pl.DataFrame:
+    """Return the columns, read line by line; raise FileFormatError with the line at fault."""
+    queries: list[str] = []
+    docs: list[str] = []
+    scores: list[float] = []
+    for number, line in enumerate(decode(path, content).split("\n"), start=1):
+        fields = line.split()
+        if not fields or line.startswith("#"):
+            continue
+        if len(fields) != COLUMNS:
+            problem = (
+                f"{len(fields)} columns, expected 6 (query, Q0, document, rank, score, tag) "
+                "separated by blanks or tabs"
+            )
+            raise FileFormatError(path, problem, line=number)
+        queries.append(fields[0])
+        docs.append(fields[2])
+        scores.append(_score(path, number, fields[4]))
+    if not queries:
+        raise FileFormatError(path, "no line in it; expected lines such as 'q1 Q0 d1 1 0.9 tag'")
+    return pl.DataFrame({QUERY: queries, DOC: docs, SCORE: scores})
+
+
+def _score(path: Path, number: int, text: str) -> float:
+    try:
+        score = float(text)
+    except ValueError:
+        score = np.nan
+    if not np.isfinite(score) or "_" in text:  # float() reads "1_0" as 10
+        problem = f"the score {text!r} is not a finite number"
+        raise FileFormatError(path, problem, line=number)
+    return score
+
+
+# Searching
+
+
+@dataclass(frozen=True, slots=True)
+class FrameSource:
+    """Rankings in columns, query after query; ids stay in polars until one is asked for."""
+
+    query_ids: Sequence[str]
+    starts: Ints
+    docs: pl.Series
+    scores: Floats
+
+    @classmethod
+    def from_frame(cls, frame: pl.DataFrame) -> FrameSource:
+        """Group the rows by query, in the order of first appearance; the order within stays."""
+        if frame.is_empty():
+            return cls([], starts_of(np.zeros(0, dtype=np.int64)), frame[DOC], np.zeros(0))
+        starts, query_ids = _stretches(frame[QUERY])
+        if len(set(query_ids)) < len(query_ids):
+            number: dict[str, int] = {}
+            of_stretch = [number.setdefault(query_id, len(number)) for query_id in query_ids]
+            of_row = np.repeat(np.array(of_stretch, dtype=np.int64), np.diff(starts))
+            frame = frame[np.argsort(of_row, kind="stable")]
+            starts, query_ids = _stretches(frame[QUERY])
+        return cls(query_ids, starts, frame[DOC].rechunk(), frame[SCORE].to_numpy())
+
+    def rankings(self) -> Iterator[tuple[str, Sequence[str], Floats | None]]:
+        """Yield every ranking in the order given."""
+        for row, query_id in enumerate(self.query_ids):
+            first, last = int(self.starts[row]), int(self.starts[row + 1])
+            yield query_id, self.docs[first:last].to_list(), self.scores[first:last]
+
+    def blocks(self, qrels: Qrels) -> Iterator[Block]:
+        """Yield one block with all judged rankings, in the order of the file."""
+        row_of = {query_id: row for row, query_id in enumerate(qrels.query_ids)}
+        places = [place for place, query_id in enumerate(self.query_ids) if query_id in row_of]
+        if not places:
+            return
+        rows = np.array([row_of[self.query_ids[place]] for place in places], dtype=np.int64)
+        docs, scores, starts = self.docs, self.scores, self.starts
+        if len(places) < len(self.query_ids):
+            chosen = ranges(self.starts[places], self.starts[np.array(places) + 1])
+            docs, scores = docs.gather(chosen), scores[chosen]
+            starts = starts_of(np.diff(self.starts)[places])
+        row = rows_of(np.diff(starts))
+        hit_judgement, hit_position = _find_judged(qrels, rows, docs, row)
+        copy_group, copy_position = _find_copies(docs, row)
+        yield Block(
+            rows=rows,
+            starts=starts,
+            scores=scores,
+            ids=_SeriesIds(docs),
+            hit_row=row[hit_position],
+            hit_judgement=hit_judgement,
+            hit_score=scores[hit_position],
+            hit_position=hit_position,
+            identical=_find_identical(qrels, rows, docs, row),
+            copy_group=copy_group,
+            copy_position=copy_position,
+        )
+
+
+class _SeriesIds:
+    """The ids of a block as a polars column."""
+
+    def __init__(self, docs: pl.Series) -> None:
+        self._docs = docs
+
+    def at(self, positions: Ints) -> list[str]:
+        """Return the ids at these positions of the block."""
+        found: list[str] = self._docs.gather(positions).to_list()
+        return found
+
+
+def _stretches(queries: pl.Series) -> tuple[Ints, list[str]]:
+    """Return where each stretch of one query begins (and the end), and the query of each."""
+    begins = (queries != queries.shift(1)).fill_null(value=True).arg_true()
+    starts = np.append(begins.to_numpy().astype(np.int64), len(queries))
+    return starts, queries.gather(begins).to_list()
+
+
+def _find_judged(qrels: Qrels, rows: Ints, docs: pl.Series, row: Ints) -> tuple[Ints, Ints]:
+    """Return judgement and first position of each judged document found, by position."""
+    place_of_row = np.full(len(qrels), -1, dtype=np.int64)
+    place_of_row[rows] = np.arange(len(rows))
+    judged = pl.DataFrame(
+        {
+            "row": place_of_row[qrels.row],
+            DOC: pl.Series(qrels.doc_ids, dtype=pl.String),
+            "judgement": np.arange(len(qrels.doc_ids), dtype=np.int64),
+        }
+    )
+    positions = _positions_of(judged[DOC].unique(), docs)
+    found = (
+        pl.DataFrame({"row": row[positions], DOC: docs.gather(positions), "position": positions})
+        .join(judged, on=["row", DOC], how="inner")
+        .sort("position")
+        .unique(subset="judgement", keep="first", maintain_order=True)
+    )
+    return found["judgement"].to_numpy(), found["position"].to_numpy()
+
+
+def _positions_of(wanted: pl.Series, docs: pl.Series) -> Ints:
+    """Return where any of these ids stands."""
+    found: Ints = docs.is_in(wanted.implode()).arg_true().to_numpy().astype(np.int64)
+    return found
+
+
+def _find_identical(qrels: Qrels, rows: Ints, docs: pl.Series, row: Ints) -> Ints:
+    """Return the positions of documents whose id is that of their query."""
+    queries = pl.Series([qrels.query_ids[one] for one in rows.tolist()], dtype=pl.String)
+    candidates = _positions_of(queries, docs)
+    if not len(candidates):
+        return candidates
+    same = docs.gather(candidates) == queries.gather(row[candidates])
+    identical: Ints = candidates[same.to_numpy()]
+    return identical
+
+
+def _find_copies(docs: pl.Series, row: Ints) -> tuple[Ints, Ints]:
+    """Return group and position of every entry whose document stands more than once in its row.
+
+    Candidates share a 64-bit hash of row and id; they are then compared exactly.
+    """
+    mixed = docs.hash(seed=0).to_numpy() + row.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    in_order = np.sort(mixed)
+    repeated = in_order[1:][in_order[1:] == in_order[:-1]]
+    nothing = np.zeros(0, dtype=np.int64)
+    if not len(repeated):
+        return nothing, nothing
+    candidates = np.flatnonzero(np.isin(mixed, repeated))
+    places: dict[tuple[int, str], list[int]] = {}
+    found = zip(row[candidates].tolist(), docs.gather(candidates).to_list(), strict=True)
+    for position, key in zip(candidates.tolist(), found, strict=True):
+        places.setdefault(key, []).append(position)
+    copies = [group for group in places.values() if len(group) > 1]
+    if not copies:
+        return nothing, nothing
+    sizes = np.array([len(group) for group in copies], dtype=np.int64)
+    return rows_of(sizes), np.concatenate([np.array(group, dtype=np.int64) for group in copies])

@@ -1,0 +1,218 @@
+"""The command line: ``beir-eval evaluate``, ``measures``, ``demo``."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+
+from beir_eval import data
+from beir_eval._cli_output import (
+    console,
+    fail,
+    measures_table,
+    print_notes,
+    print_scores,
+    slow_progress,
+    warn,
+    write_json,
+    write_per_query,
+)
+from beir_eval._version import __version__
+from beir_eval.adapters.trec import read_qrels, read_run
+from beir_eval.errors import BeirEvalError, BeirEvalWarning, InputError, check_choice
+from beir_eval.evaluator import MISSING, NO_RELEVANT, Evaluator
+from beir_eval.measures import (
+    DEFAULT_MEASURES,
+    JUDGED_ONLY,
+    TOOLS,
+    Definition,
+    definition_of,
+    parse_all,
+)
+from beir_eval.ranking import DUPLICATES, ORDERS, TIES
+from beir_eval.results import EvaluationResult
+
+app = typer.Typer(
+    help="Evaluate retrieval: the BEIR measures, exact, and honest about what was counted.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+DEMO_MEASURES = ("nDCG@10", "MAP@100", "Recall@10", "R_cap@10", "Precision@10", "MRR@10")
+
+
+def _choice(option: str, values: Sequence[str], text: str) -> typer.models.OptionInfo:
+    listed = ", ".join(values)
+    info: typer.models.OptionInfo = typer.Option(option, help=f"{text} One of: {listed}.")
+    return info
+
+
+@app.callback(invoke_without_command=True)
+def _top(
+    *, version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False
+) -> None:
+    if version:
+        console.print(f"beir-eval {__version__}", highlight=False)
+        raise typer.Exit
+
+
+@app.command()
+def evaluate(  # noqa: PLR0913, PLR0917 - one option a policy
+    qrels: Annotated[
+        Path, typer.Argument(help="Judgements: a TREC or BEIR file, or a BEIR data-set folder.")
+    ],
+    runs: Annotated[
+        list[Path], typer.Argument(help="TREC run files; a system's name is its file's stem.")
+    ],
+    measure: Annotated[
+        list[str] | None,
+        typer.Option("-m", "--measure", help="A measure, for example nDCG@10; repeat it for more."),
+    ] = None,
+    per_query: Annotated[
+        Path | None, typer.Option(help="Write every query's scores to this CSV file.")
+    ] = None,
+    json: Annotated[
+        Path | None, typer.Option(help="Write all results, a JSON list, to this file.")
+    ] = None,
+    order: Annotated[str, _choice("--order", ORDERS, "What ranks.")] = "score",
+    ties: Annotated[str, _choice("--ties", TIES, "The order of equal scores.")] = "trec_eval",
+    missing: Annotated[
+        str, _choice("--missing", MISSING, "Judged queries that the run lacks.")
+    ] = "zero",
+    no_relevant: Annotated[
+        str, _choice("--no-relevant", NO_RELEVANT, "Queries with nothing relevant.")
+    ] = "zero",
+    duplicates: Annotated[
+        str, _choice("--duplicates", DUPLICATES, "Documents that stand twice.")
+    ] = "error",
+    *,
+    judged_only: Annotated[
+        bool, typer.Option("--judged-only", help="Drop unjudged documents before measuring.")
+    ] = False,
+    drop_identical_ids: Annotated[
+        bool,
+        typer.Option("--drop-identical-ids", help="Drop documents that have their query's id."),
+    ] = False,
+    split: Annotated[
+        str | None, typer.Option(help="The split of a data-set folder; test by default.")
+    ] = None,
+    names: Annotated[
+        str | None, typer.Option(help=f"Print measures as named by {', '.join(TOOLS)}.")
+    ] = None,
+) -> None:
+    """Evaluate RUNS on QRELS and print the means, one system a row."""
+    with _clear_errors():
+        if names is not None:
+            check_choice("--names", names, TOOLS)
+        measures = parse_all(measure) if measure else DEFAULT_MEASURES
+        if judged_only:
+            measures = tuple(one(judged_only=True) for one in measures)
+        evaluator = Evaluator(
+            read_qrels(qrels, split=split),
+            measures,
+            order=order,
+            ties=ties,
+            missing=missing,
+            no_relevant=no_relevant,
+            duplicates=duplicates,
+            drop_identical_ids=drop_identical_ids,
+        )
+        results = _evaluate_files(evaluator, runs)
+        if per_query is not None:
+            write_per_query(per_query, results)
+        if json is not None:
+            write_json(json, results)
+        print_scores(results, names)
+        print_notes(results)
+
+
+@app.command()
+def measures(
+    name: Annotated[
+        str | None, typer.Argument(help="Show this one: definition and source.")
+    ] = None,
+) -> None:
+    """List the measures, or show one with its formula, source and an example."""
+    with _clear_errors():
+        if name is None:
+            console.print(measures_table())
+            console.print("Parameters go in brackets, the cutoff behind @: Precision(rel=2)@5")
+            return
+        found = definition_of(name)
+        console.print(f"[bold]{escape(found.name)}[/bold]  ({_parameters_of(found)})")
+        console.print(found.documentation, markup=False)
+
+
+@app.command()
+def demo() -> None:
+    """Evaluate the two bundled runs side by side."""
+    with _clear_errors():
+        evaluator = Evaluator(read_qrels(data.FOLDER), DEMO_MEASURES)
+        results = _evaluate_files(evaluator, data.RUNS)
+        queries = len(evaluator.qrels)
+        console.print(
+            f"Two BM25 settings over the bundled data set ({queries} queries about the solar "
+            "system):"
+        )
+        print_scores(results, None)
+        print_notes(results)
+
+
+def _evaluate_files(evaluator: Evaluator, paths: Sequence[Path]) -> list[EvaluationResult]:
+    results = []
+    with slow_progress(2 * len(paths)) as advance:
+        for path, name in zip(paths, _system_names(paths), strict=True):
+            run = read_run(path)
+            advance(f"measuring {name}")
+            try:
+                results.append(evaluator.evaluate(run, name=name))
+            except InputError as error:
+                msg = f"{path}: {error}"
+                raise InputError(msg) from error
+            advance(f"measured {name}")
+    return results
+
+
+def _system_names(paths: Sequence[Path]) -> list[str]:
+    """Return each file's stem, with its folder's name where two files share a stem."""
+    stems = [path.name.removesuffix(".gz").rpartition(".")[0] or path.name for path in paths]
+    names = [
+        f"{path.parent.name}/{stem}" if stems.count(stem) > 1 else stem
+        for path, stem in zip(paths, stems, strict=True)
+    ]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        msg = f"two runs go by the name {', '.join(twice)}; rename one of the files"
+        raise InputError(msg)
+    return names
+
+
+def _parameters_of(definition: Definition) -> str:
+    cutoff = {"none": "no cutoff", "optional": "cutoff optional", "required": "needs a cutoff"}
+    named = ", ".join([*definition.defaults, JUDGED_ONLY])
+    return f"parameters: {named}; {cutoff[definition.cutoff]}"
+
+
+@contextmanager
+def _clear_errors() -> Iterator[None]:
+    """Turn bad input into one line and exit code 2, and warnings into one line each."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", BeirEvalWarning)
+        try:
+            yield
+        except BeirEvalError as error:
+            fail(str(error))
+        except OSError as error:
+            fail(f"{error.filename}: {error.strerror}" if error.filename else str(error))
+        finally:
+            for one in caught:
+                if issubclass(one.category, BeirEvalWarning):
+                    warn(str(one.message))

@@ -1,0 +1,85 @@
+"""All measures: one registry, filled where each is defined, read by ``parse``.
+
+Every measure is a vectorised reduction over the judged cells of a relevance matrix, for all
+queries at once; none looks at another query than the one it scores.
+"""
+
+from beir_eval.measures._parsing import (
+    TOOLS,
+    MeasureLike,
+    definition_of,
+    parse,
+    parse_all,
+    spelled,
+)
+from beir_eval.measures._registry import JUDGED_ONLY, Definition, Measure, definitions
+from beir_eval.measures.binary import (
+    F1,
+    MAP,
+    MRR,
+    Precision,
+    R_cap,
+    Recall,
+    Rprec,
+    Success,
+    gm_map,
+    set_map,
+)
+from beir_eval.measures.counts import (
+    num_nonrel_judged_ret,
+    num_q,
+    num_rel,
+    num_rel_ret,
+    num_ret,
+)
+from beir_eval.measures.graded import CG, DCG, ERR, nDCG
+from beir_eval.measures.interpolated import AP_11pt, IPrec
+from beir_eval.measures.judged import RBP, Hole, Judged, RBP_residual, bpref, infAP
+
+#: The measures and cutoffs that ``evaluate`` computes unless told otherwise: what BEIR reports.
+DEFAULT_MEASURES: tuple[Measure, ...] = tuple(
+    measure @ cutoff
+    for measure in (nDCG, MAP, Recall, R_cap, Precision, MRR)
+    for cutoff in (1, 3, 5, 10, 100, 1000)
+)
+
+__all__ = [
+    "CG",
+    "DCG",
+    "DEFAULT_MEASURES",
+    "ERR",
+    "F1",
+    "JUDGED_ONLY",
+    "MAP",
+    "MRR",
+    "RBP",
+    "TOOLS",
+    "AP_11pt",
+    "Definition",
+    "Hole",
+    "IPrec",
+    "Judged",
+    "Measure",
+    "MeasureLike",
+    "Precision",
+    "RBP_residual",
+    "R_cap",
+    "Recall",
+    "Rprec",
+    "Success",
+    "bpref",
+    "definition_of",
+    "definitions",
+    "gm_map",
+    "infAP",
+    "nDCG",
+    "num_nonrel_judged_ret",
+    "num_q",
+    "num_rel",
+    "num_rel_ret",
+    "num_ret",
+    "parse",
+    "parse_all",
+    "set_map",
+    "spelled",
+]

@@ -1,0 +1,113 @@
+"""The parameters of measures: each name means one thing, whichever measure takes it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable, Mapping
+from typing import Any, TypeAlias
+
+from beir_eval.errors import MeasureError
+
+#: A gain table: (grade, gain), grades ascending.
+GainTable: TypeAlias = tuple[tuple[float, float], ...]
+Gain: TypeAlias = str | GainTable
+
+GAINS = ("linear", "exp")
+ROUNDINGS = ("trec_eval10", "trec_eval9")
+
+
+def _number(name: str, value: Any) -> float:
+    """Return a finite number, whole numbers as int so that they print as such."""
+    if isinstance(value, (bool, str)) or not hasattr(value, "__float__"):
+        msg = f"{name} must be a number, not {value!r}"
+        raise MeasureError(msg)
+    number = float(value)
+    if not math.isfinite(number):
+        msg = f"{name} must be a finite number, not {value!r}"
+        raise MeasureError(msg)
+    return int(number) if number.is_integer() else number
+
+
+def _above_zero(name: str) -> Callable[[Any], Hashable]:
+    def check(value: Any) -> Hashable:
+        number = _number(name, value)
+        if number <= 0:
+            msg = f"{name} must be above 0, not {value!r}"
+            raise MeasureError(msg)
+        return number
+
+    return check
+
+
+def _within(name: str, low: float, high: float, *, ends: bool) -> Callable[[Any], Hashable]:
+    def check(value: Any) -> Hashable:
+        number = _number(name, value)
+        inside = low <= number <= high if ends else low < number < high
+        if not inside:
+            how = "from {} to {}" if ends else "above {} and below {}"
+            msg = f"{name} must be {how.format(low, high)}, not {value!r}"
+            raise MeasureError(msg)
+        return number
+
+    return check
+
+
+def _one_of(name: str, choices: tuple[str, ...]) -> Callable[[Any], Hashable]:
+    def check(value: Any) -> Hashable:
+        if value not in choices:
+            msg = f"{name} must be one of {', '.join(map(repr, choices))}, not {value!r}"
+            raise MeasureError(msg)
+        return str(value)
+
+    return check
+
+
+def _judged_only(value: Any) -> Hashable:
+    if not isinstance(value, bool):
+        msg = f"judged_only must be True or False, not {value!r}"
+        raise MeasureError(msg)
+    return value
+
+
+def _gain(value: Any) -> Hashable:
+    if isinstance(value, str):
+        return _one_of("gain", GAINS)(value)
+    pairs = value.items() if isinstance(value, Mapping) else value
+    try:
+        table = sorted((_number("a grade", one), _number("a gain", gain)) for one, gain in pairs)
+    except (TypeError, ValueError) as error:
+        if isinstance(error, MeasureError):
+            raise
+        msg = f"gain must be 'linear', 'exp' or a table {{grade: gain}}, not {value!r}"
+        raise MeasureError(msg) from error
+    if not table:
+        msg = "a gain table must hold at least one grade"
+        raise MeasureError(msg)
+    gains = [gain for _, gain in table]
+    if gains[0] < 0 or gains != sorted(gains):
+        msg = (
+            f"gains must not be negative nor decrease with the grade, but the table is "
+            f"{dict(table)}; otherwise the ideal ranking would not be the best one"
+        )
+        raise MeasureError(msg)
+    return tuple(table)
+
+
+#: What every parameter accepts; each check returns the value as it is kept.
+CHECKS: Mapping[str, Callable[[Any], Hashable]] = {
+    "rel": _above_zero("rel"),
+    "beta": _above_zero("beta"),
+    "max_grade": _above_zero("max_grade"),
+    "p": _within("p", 0, 1, ends=False),
+    "recall": _within("recall", 0, 1, ends=True),
+    "rounding": _one_of("rounding", ROUNDINGS),
+    "gain": _gain,
+    "judged_only": _judged_only,
+}
+
+
+def printed(value: Any) -> str:
+    """Return a parameter's value as ``parse`` reads it."""
+    if isinstance(value, tuple):
+        return "{" + ", ".join(f"{grade}: {gain}" for grade, gain in value) + "}"
+    return f'"{value}"' if isinstance(value, str) else repr(value)

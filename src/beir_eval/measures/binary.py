@@ -1,0 +1,298 @@
+"""Measures that only ask whether a document is relevant."""
+# ruff: noqa: N802 - measures are named as the field names them
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from beir_eval._arrays import position_in_row
+from beir_eval.measures._arithmetic import ratio, relevant_upto
+from beir_eval.measures._registry import measure
+
+if TYPE_CHECKING:
+    from beir_eval._arrays import Floats
+    from beir_eval.relevance import RelevanceMatrix
+
+
+@measure(
+    "Precision",
+    aliases="p prec set_p setp",
+    tools={
+        "beir": (None, "P@{k}"),
+        "trec_eval": ("set_P", "P_{k}"),
+        "ir_measures": ("SetP", "P@{k}"),
+    },
+)
+def Precision(
+    matrix: RelevanceMatrix, *, cutoff: int | None = None, rel: float | None = None
+) -> Floats:
+    """The share of the first k documents that are relevant.
+
+    Formula: (relevant in the top k) / k. Divided by k even where fewer were retrieved; without a
+    cutoff, divided by the number retrieved (trec_eval's ``set_P``).
+
+    Undefined when nothing was retrieved and there is no cutoff: 0.
+
+    Source: van Rijsbergen, Information Retrieval, 1979, chapter 7; trec_eval ``P``.
+
+    >>> from beir_eval import Precision, evaluate
+    >>> qrels, run = {"q": {"a": 1, "b": 1}}, {"q": {"a": 0.9, "x": 0.8, "b": 0.7}}
+    >>> evaluate(qrels, run, [Precision @ 2])["Precision@2"]
+    0.5
+    """
+    retrieved = matrix.num_retrieved if cutoff is None else cutoff
+    return ratio(relevant_upto(matrix, cutoff, rel), retrieved)
+
+
+@measure(
+    "Recall",
+    aliases="r set_recall set_r setr",
+    tools={
+        "beir": (None, "Recall@{k}"),
+        "trec_eval": ("set_recall", "recall_{k}"),
+        "ir_measures": ("SetR", "R@{k}"),
+    },
+)
+def Recall(
+    matrix: RelevanceMatrix, *, cutoff: int | None = None, rel: float | None = None
+) -> Floats:
+    """The share of the relevant documents that stand in the first k.
+
+    Formula: (relevant in the top k) / R, with R the number of relevant documents in the qrels.
+
+    Undefined when R = 0: 0.
+
+    Source: van Rijsbergen, Information Retrieval, 1979, chapter 7; trec_eval ``recall``.
+
+    >>> from beir_eval import Recall, evaluate
+    >>> qrels, run = {"q": {"a": 1, "b": 1, "c": 1, "d": 1}}, {"q": {"a": 0.9, "x": 0.8}}
+    >>> evaluate(qrels, run, [Recall @ 2])["Recall@2"]
+    0.25
+    """
+    return ratio(relevant_upto(matrix, cutoff, rel), matrix.num_relevant(rel))
+
+
+@measure(
+    "R_cap",
+    aliases="rcap recall_cap capped_recall",
+    cutoff="required",
+    tools={"beir": (None, "R_cap@{k}")},
+)
+def R_cap(matrix: RelevanceMatrix, *, cutoff: int, rel: float | None = None) -> Floats:
+    """BEIR's capped recall: recall that can reach 1 even where more than k are relevant.
+
+    Formula: (relevant in the top k) / min(R, k).
+
+    Undefined when R = 0: 0 (BEIR divides by zero there).
+
+    Source: Thakur et al., BEIR, NeurIPS 2021 Datasets and Benchmarks, section 3.
+
+    >>> from beir_eval import R_cap, evaluate
+    >>> qrels = {"q": {"a": 1, "b": 1, "c": 1, "d": 1}}
+    >>> evaluate(qrels, {"q": {"a": 0.9, "x": 0.8}}, [R_cap @ 2])["R_cap@2"]
+    0.5
+    """
+    return ratio(relevant_upto(matrix, cutoff, rel), np.minimum(matrix.num_relevant(rel), cutoff))
+
+
+@measure(
+    "F1",
+    aliases="f f_beta fbeta f_score f-score set_f setf",
+    tools={"trec_eval": ("set_F", None), "ir_measures": ("SetF", None)},
+)
+def F1(
+    matrix: RelevanceMatrix,
+    *,
+    cutoff: int | None = None,
+    rel: float | None = None,
+    beta: float = 1,
+) -> Floats:
+    """The weighted harmonic mean of precision and recall.
+
+    Formula: (1 + b²)·P·R / (R + b²·P) with b = ``beta``: recall counts b times as much as
+    precision. trec_eval's ``set_F.x`` has x = b², and no cutoff.
+
+    Undefined when P and R are both 0: 0.
+
+    Source: van Rijsbergen, Information Retrieval, 1979, chapter 7; trec_eval ``set_F``.
+
+    >>> from beir_eval import F1, evaluate
+    >>> qrels, run = {"q": {"a": 1, "b": 1}}, {"q": {"a": 0.9, "x": 0.8}}
+    >>> evaluate(qrels, run, [F1 @ 2])["F1@2"]
+    0.5
+    """
+    found = relevant_upto(matrix, cutoff, rel)
+    precision = ratio(found, matrix.num_retrieved if cutoff is None else cutoff)
+    recall = ratio(found, matrix.num_relevant(rel))
+    weight = float(beta) * float(beta)
+    return ratio((weight + 1.0) * precision * recall, recall + weight * precision)
+
+
+@measure(
+    "MAP",
+    aliases="ap map_cut average_precision mean_average_precision",
+    tools={
+        "beir": (None, "MAP@{k}"),
+        "trec_eval": ("map", "map_cut_{k}"),
+        "ir_measures": ("AP", "AP@{k}"),
+    },
+)
+def MAP(matrix: RelevanceMatrix, *, cutoff: int | None = None, rel: float | None = None) -> Floats:
+    """Average precision: the mean of the precisions at the ranks of the relevant documents.
+
+    Formula: Σ over the relevant documents in the top k of (relevant so far / rank), divided by R,
+    all relevant documents, whatever k is. Its mean over queries is MAP. (sentence-transformers
+    divides by min(k, R); some tutorials call the mean of P@1..k "MAP".)
+
+    Undefined when R = 0: 0.
+
+    Source: Buckley and Voorhees, Evaluating evaluation measure stability, SIGIR 2000; trec_eval
+    ``map`` and ``map_cut``.
+
+    >>> from beir_eval import MAP, evaluate
+    >>> qrels, run = {"q": {"a": 1, "b": 1}}, {"q": {"a": 0.9, "x": 0.8, "y": 0.7, "b": 0.6}}
+    >>> evaluate(qrels, run, [MAP])["MAP"]  # (1/1 + 2/4) / 2
+    0.75
+    """
+    relevant = matrix.relevant(rel)
+    precision = (position_in_row(relevant.row) + 1) / relevant.rank
+    seen = relevant.rank <= (cutoff or np.inf)
+    return ratio(matrix.sum(precision[seen], relevant.row[seen]), matrix.num_relevant(rel))
+
+
+@measure(
+    "gm_map",
+    aliases="gmap gm-map",
+    aggregate="geometric",
+    tools={"trec_eval": ("gm_map", None)},
+)
+def gm_map(
+    matrix: RelevanceMatrix, *, cutoff: int | None = None, rel: float | None = None
+) -> Floats:
+    """Average precision for a geometric mean, which weighs the worst queries most.
+
+    Formula: max(AP, 0.00001) for each query; over queries exp(mean of the logarithms).
+
+    Undefined when R = 0: AP is 0 and counts as 0.00001.
+
+    Source: Robertson, On GMAP, CIKM 2006; trec_eval ``gm_map``, whose value for a single query is
+    the logarithm.
+
+    >>> from beir_eval import evaluate, gm_map
+    >>> qrels, run = {"q": {"a": 1}}, {"q": {"x": 0.9, "a": 0.8}}
+    >>> round(evaluate(qrels, run, [gm_map])["gm_map"], 12)
+    0.5
+    """
+    average_precision: Floats = MAP.definition.function(matrix, cutoff=cutoff, rel=rel)
+    return np.maximum(average_precision, 0.00001)
+
+
+@measure(
+    "MRR",
+    aliases="rr recip_rank reciprocal_rank mean_reciprocal_rank",
+    tools={
+        "beir": (None, "MRR@{k}"),
+        "trec_eval": ("recip_rank", None),
+        "ir_measures": ("RR", "RR@{k}"),
+    },
+)
+def MRR(matrix: RelevanceMatrix, *, cutoff: int | None = None, rel: float | None = None) -> Floats:
+    """Reciprocal rank: one over the rank of the first relevant document.
+
+    Formula: 1 / rank of the first relevant document in the top k, 0 if there is none. Its mean
+    over queries is MRR.
+
+    Undefined when R = 0: 0.
+
+    Source: Voorhees, The TREC-8 question answering track report, 1999; trec_eval ``recip_rank``.
+
+    >>> from beir_eval import MRR, evaluate
+    >>> qrels, run = {"q": {"a": 1}}, {"q": {"x": 0.9, "a": 0.8}}
+    >>> evaluate(qrels, run, [MRR @ 10])["MRR@10"]
+    0.5
+    """
+    relevant = matrix.relevant(rel)
+    first = relevant.where(position_in_row(relevant.row) == 0).upto(cutoff)
+    return matrix.sum(1.0 / first.rank, first.row)
+
+
+@measure(
+    "Success",
+    aliases="accuracy acc top_k_accuracy top_n_accuracy hit_rate hitrate hit",
+    tools={
+        "beir": (None, "Accuracy@{k}"),
+        "trec_eval": (None, "success_{k}"),
+        "ir_measures": (None, "Success@{k}"),
+    },
+)
+def Success(
+    matrix: RelevanceMatrix, *, cutoff: int | None = None, rel: float | None = None
+) -> Floats:
+    """Whether any of the first k documents is relevant: accuracy, top-N accuracy, hit rate.
+
+    Formula: 1 if the top k hold a relevant document, else 0.
+
+    Undefined when R = 0: 0.
+
+    Source: trec_eval ``success``; BEIR ``top_k_accuracy``.
+
+    >>> from beir_eval import Success, evaluate
+    >>> qrels, run = {"q": {"a": 1}}, {"q": {"x": 0.9, "a": 0.8}}
+    >>> result = evaluate(qrels, run, [Success @ 1, Success @ 2])
+    >>> result["Success@1"], result["hit_rate@2"]
+    (0.0, 1.0)
+    """
+    return np.minimum(relevant_upto(matrix, cutoff, rel), 1).astype(np.float64)
+
+
+@measure(
+    "Rprec",
+    aliases="r-prec r-precision r_precision r_prec rprecision",
+    cutoff="none",
+    tools={"trec_eval": ("Rprec", None), "ir_measures": ("Rprec", None)},
+)
+def Rprec(matrix: RelevanceMatrix, *, rel: float | None = None) -> Floats:
+    """R-precision: the precision at rank R.
+
+    Formula: (relevant in the top R) / R, with R the number of relevant documents in the qrels.
+
+    Undefined when R = 0: 0.
+
+    Source: Buckley and Voorhees, SIGIR 2000; trec_eval ``Rprec``.
+
+    >>> from beir_eval import Rprec, evaluate
+    >>> qrels, run = {"q": {"a": 1, "b": 1}}, {"q": {"a": 0.9, "x": 0.8, "b": 0.7}}
+    >>> evaluate(qrels, run, [Rprec])["Rprec"]
+    0.5
+    """
+    relevant, total = matrix.relevant(rel), matrix.num_relevant(rel)
+    within = relevant.where(relevant.rank <= total[relevant.row])
+    return ratio(matrix.count(within.row), total)
+
+
+@measure(
+    "set_map",
+    aliases="setap set_ap setmap",
+    tools={"trec_eval": ("set_map", None), "ir_measures": ("SetAP", None)},
+)
+def set_map(
+    matrix: RelevanceMatrix, *, cutoff: int | None = None, rel: float | None = None
+) -> Floats:
+    """Precision times recall of the retrieved set.
+
+    Formula: found² / (retrieved · R), with found the relevant among the retrieved (the top k).
+
+    Undefined when R = 0 or nothing was retrieved: 0.
+
+    Source: trec_eval ``set_map``.
+
+    >>> from beir_eval import evaluate, set_map
+    >>> qrels, run = {"q": {"a": 1, "b": 1}}, {"q": {"a": 0.9, "x": 0.8}}
+    >>> evaluate(qrels, run, [set_map])["set_map"]  # 1/2 · 1/2
+    0.25
+    """
+    found = relevant_upto(matrix, cutoff, rel).astype(np.float64)
+    retrieved = matrix.num_retrieved if cutoff is None else cutoff
+    return ratio(found * found, retrieved * matrix.num_relevant(rel))

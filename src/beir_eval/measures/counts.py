@@ -1,0 +1,119 @@
+"""Counts, summed over queries instead of averaged: what trec_eval prints as num_*."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from beir_eval.measures._arithmetic import relevant_upto
+from beir_eval.measures._registry import measure
+from beir_eval.relevance import is_relevant
+
+if TYPE_CHECKING:
+    from beir_eval._arrays import Ints
+    from beir_eval.relevance import RelevanceMatrix
+
+
+@measure(
+    "num_q",
+    aliases="numq",
+    cutoff="none",
+    aggregate="sum",
+    undefined_without_relevant=False,
+    tools={"trec_eval": ("num_q", None), "ir_measures": ("NumQ", None)},
+)
+def num_q(matrix: RelevanceMatrix) -> Ints:
+    """The number of queries evaluated.
+
+    Formula: 1 for every query, summed over queries. Undefined never. Source: trec_eval ``num_q``.
+
+    >>> from beir_eval import evaluate, num_q
+    >>> evaluate({"q": {"a": 1}, "r": {"b": 1}}, {"q": {"a": 0.9}}, [num_q])["num_q"]
+    2.0
+    """
+    return np.ones(matrix.num_queries, dtype=np.int64)
+
+
+@measure(
+    "num_ret",
+    aliases="numret",
+    aggregate="sum",
+    undefined_without_relevant=False,
+    tools={"trec_eval": ("num_ret", None), "ir_measures": ("NumRet", None)},
+)
+def num_ret(matrix: RelevanceMatrix, *, cutoff: int | None = None) -> Ints:
+    """The number of documents retrieved.
+
+    Formula: min(k, retrieved), summed over queries. Undefined never. Source: trec_eval ``num_ret``.
+
+    >>> from beir_eval import evaluate, num_ret
+    >>> evaluate({"q": {"a": 1}}, {"q": {"a": 0.9, "x": 0.8}}, [num_ret])["num_ret"]
+    2.0
+    """
+    return matrix.num_retrieved if cutoff is None else np.minimum(matrix.num_retrieved, cutoff)
+
+
+@measure(
+    "num_rel",
+    aliases="numrel",
+    cutoff="none",
+    aggregate="sum",
+    undefined_without_relevant=False,
+    tools={"trec_eval": ("num_rel", None), "ir_measures": ("NumRel", None)},
+)
+def num_rel(matrix: RelevanceMatrix, *, rel: float | None = None) -> Ints:
+    """The number of relevant documents in the qrels, retrieved or not.
+
+    Formula: R, summed over queries. Undefined never. Source: trec_eval ``num_rel``.
+
+    >>> from beir_eval import evaluate, num_rel
+    >>> evaluate({"q": {"a": 1, "b": 0}}, {"q": {"a": 0.9}}, [num_rel])["num_rel"]
+    1.0
+    """
+    return matrix.num_relevant(rel)
+
+
+@measure(
+    "num_rel_ret",
+    aliases="numrelret hits",
+    aggregate="sum",
+    undefined_without_relevant=False,
+    tools={"trec_eval": ("num_rel_ret", None)},
+)
+def num_rel_ret(
+    matrix: RelevanceMatrix, *, cutoff: int | None = None, rel: float | None = None
+) -> Ints:
+    """The number of relevant documents retrieved.
+
+    Formula: relevant in the top k, summed over queries. Undefined never. Source: trec_eval
+    ``num_rel_ret``.
+
+    >>> from beir_eval import evaluate, num_rel_ret
+    >>> evaluate({"q": {"a": 1, "b": 1}}, {"q": {"a": 0.9, "x": 0.8}}, [num_rel_ret])["num_rel_ret"]
+    1.0
+    """
+    return relevant_upto(matrix, cutoff, rel)
+
+
+@measure(
+    "num_nonrel_judged_ret",
+    aggregate="sum",
+    undefined_without_relevant=False,
+    tools={"trec_eval": ("num_nonrel_judged_ret", None)},
+)
+def num_nonrel_judged_ret(
+    matrix: RelevanceMatrix, *, cutoff: int | None = None, rel: float | None = None
+) -> Ints:
+    """The number of retrieved documents that are judged and not relevant.
+
+    Formula: judged non-relevant in the top k (negative grades are unjudged), summed over queries.
+    Undefined never. Source: trec_eval ``num_nonrel_judged_ret``.
+
+    >>> from beir_eval import evaluate, num_nonrel_judged_ret
+    >>> qrels, run = {"q": {"a": 1, "b": 0}}, {"q": {"a": 0.9, "b": 0.8, "x": 0.7}}
+    >>> evaluate(qrels, run, [num_nonrel_judged_ret])["num_nonrel_judged_ret"]
+    1.0
+    """
+    shown = matrix.cells.upto(cutoff)
+    return matrix.count(shown.row[(shown.grade >= 0) & ~is_relevant(shown.grade, rel)])

@@ -1,0 +1,109 @@
+"""Interpolated precision: the points of the classic recall-precision graph."""
+# ruff: noqa: N802 - measures are named as the field names them
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from beir_eval._arrays import position_in_row
+from beir_eval.measures._registry import measure
+
+if TYPE_CHECKING:
+    from beir_eval._arrays import Floats, Ints
+    from beir_eval.relevance import RelevanceMatrix
+
+RECALL_POINTS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+
+
+@measure(
+    "IPrec",
+    aliases="iprec_at_recall interpolated_precision",
+    number="recall",
+    tools={
+        "trec_eval": ("iprec_at_recall_{recall:.2f}", None),
+        "ir_measures": ("IPrec@{recall}", None),
+    },
+)
+def IPrec(
+    matrix: RelevanceMatrix,
+    *,
+    cutoff: int | None = None,
+    recall: float,
+    rel: float | None = None,
+    rounding: str = "trec_eval10",
+) -> Floats:
+    """Interpolated precision at a recall level: the best precision at that recall or beyond.
+
+    Formula: max of precision at rank r over all r at which at least n relevant documents are
+    retrieved, with n = ``recall``·R rounded: half away from zero (``rounding="trec_eval10"``) or
+    ⌊recall·R + 0.9⌋ (``"trec_eval9"``, which pytrec_eval has too). 0 if n are never retrieved.
+
+    Undefined when R = 0: 0.
+
+    Source: Manning, Raghavan and Schütze, Introduction to Information Retrieval, 2008, section
+    8.4; trec_eval ``iprec_at_recall``.
+
+    >>> from beir_eval import IPrec, evaluate
+    >>> qrels, run = {"q": {"a": 1, "b": 1}}, {"q": {"a": 0.9, "x": 0.8, "y": 0.7, "b": 0.6}}
+    >>> result = evaluate(qrels, run, [IPrec(recall=0.5), IPrec(recall=1)])
+    >>> result["IPrec(recall=0.5)"], result["iprec_at_recall_1.00"]
+    (1.0, 0.5)
+    """
+    return _best_precision_from(matrix, cutoff, rel, _needed(matrix, recall, rel, rounding))
+
+
+@measure(
+    "AP_11pt",
+    aliases="11pt_avg 11pt 11-pt_avg 11_point_average_precision",
+    tools={"trec_eval": ("11pt_avg", None)},
+)
+def AP_11pt(
+    matrix: RelevanceMatrix,
+    *,
+    cutoff: int | None = None,
+    rel: float | None = None,
+    rounding: str = "trec_eval10",
+) -> Floats:
+    """11-point average precision: the mean of interpolated precision at recall 0, .1, … 1.
+
+    Formula: Σ IPrec(recall) / 11 over recall = 0, 0.1, …, 1; ``rounding`` as in IPrec.
+
+    Undefined when R = 0: 0.
+
+    Source: Manning, Raghavan and Schütze, 2008, section 8.4; trec_eval ``11pt_avg``.
+
+    >>> from beir_eval import AP_11pt, evaluate
+    >>> qrels, run = {"q": {"a": 1, "b": 1}}, {"q": {"a": 0.9, "x": 0.8, "y": 0.7, "b": 0.6}}
+    >>> result = evaluate(qrels, run, [AP_11pt])  # 1.0 up to recall .7, then 0.5
+    >>> result["AP_11pt"] == (8 * 1.0 + 3 * 0.5) / 11
+    True
+    """
+    total = np.zeros(matrix.num_queries)
+    for recall in reversed(RECALL_POINTS):  # the order in which trec_eval adds them up
+        needed = _needed(matrix, recall, rel, rounding)
+        total += _best_precision_from(matrix, cutoff, rel, needed)
+    return total / len(RECALL_POINTS)
+
+
+def _needed(matrix: RelevanceMatrix, recall: float, rel: float | None, rounding: str) -> Ints:
+    """Return the number of relevant documents that a recall level means, i8[Q]."""
+    wanted = recall * matrix.num_relevant(rel).astype(np.float64)
+    if rounding == "trec_eval9":
+        return np.trunc(wanted + 0.9).astype(np.int64)
+    whole = np.floor(wanted)
+    return (whole + (wanted - whole >= 0.5)).astype(np.int64)  # noqa: PLR2004 - one half
+
+
+def _best_precision_from(
+    matrix: RelevanceMatrix, cutoff: int | None, rel: float | None, needed: Ints
+) -> Floats:
+    """Return the best precision once ``needed`` relevant documents are found, f8[Q]."""
+    relevant = matrix.relevant(rel)
+    found = position_in_row(relevant.row) + 1
+    seen = (found >= needed[relevant.row]) & (relevant.rank <= (cutoff or math.inf))
+    best = np.zeros(matrix.num_queries)
+    np.maximum.at(best, relevant.row[seen], (found / relevant.rank)[seen])
+    return best

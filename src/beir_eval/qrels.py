@@ -1,0 +1,239 @@
+"""Qrels: the judged documents of each query, checked once and used for many runs."""
+
+from __future__ import annotations
+
+import hashlib
+import struct
+from collections import Counter
+from collections.abc import Mapping
+from functools import cached_property
+from itertools import chain
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
+
+from beir_eval._arrays import Floats, Ints, position_in_row, read_floats, rows_of, starts_of
+from beir_eval._ids import ids_as_text
+from beir_eval.errors import QrelsError, some
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from typing import Self
+
+    #: What ``Qrels`` is made from: {query_id: {doc_id: grade}}, as BEIR and pytrec_eval have it.
+    QrelsMapping = Mapping[Any, Mapping[Any, Any]]
+
+
+class Qrels:
+    """Judgements grouped by query, the best grade first within each query.
+
+    ``Qrels({"q1": {"d1": 2, "d2": 0}})`` takes BEIR's dict of dicts; the dict is copied, so later
+    changes to it have no effect here. Ids are text, and an integer id means its decimal string.
+    Grades are finite numbers, fractions included. A grade above 0 is relevant unless a measure
+    sets ``rel``; grade 0 is judged and not relevant; any negative grade is "pooled but unjudged",
+    as in trec_eval. A query with no judgements at all is not a judged query and is left out
+    (``queries_without_judgements`` counts them).
+
+    Attributes:
+        query_ids: the judged queries, in the order given. [Q]
+        doc_ids: the judged documents, by query, best grade first. [J]
+        grades: their grades, read-only f8[J].
+        starts: where each query's judgements begin, and the end of the last, i8[Q+1].
+
+    Raises:
+        QrelsError: nothing is judged, an id is empty or of another type, a grade is not a finite
+            number, or two ids of one query name the same document.
+
+    >>> qrels = Qrels({"q1": {"d1": 0, "d2": 2}, "q2": {7: 1}})
+    >>> qrels
+    Qrels(2 queries, 3 judgements)
+    >>> qrels.as_dict()
+    {'q1': {'d2': 2.0, 'd1': 0.0}, 'q2': {'7': 1.0}}
+    """
+
+    query_ids: tuple[str, ...]
+    doc_ids: tuple[str, ...]
+    grades: Floats
+    starts: Ints
+    queries_without_judgements: int
+    repeated_judgements: int
+
+    def __init__(self, mapping: QrelsMapping) -> None:
+        """Read {query_id: {doc_id: grade}}."""
+        if not isinstance(mapping, Mapping):
+            msg = (
+                f"qrels must be {{query_id: {{doc_id: grade}}}} or Qrels, not "
+                f"{type(mapping).__name__}; read a file with read_qrels(path)"
+            )
+            raise QrelsError(msg)
+        for query_id, judged in mapping.items():
+            if not isinstance(judged, Mapping):
+                msg = (
+                    f"the judgements of query {query_id!r} must be {{doc_id: grade}}, not "
+                    f"{type(judged).__name__}"
+                )
+                raise QrelsError(msg)
+        lengths = np.fromiter(map(len, mapping.values()), np.int64, len(mapping))
+        self._fill(
+            list(mapping),
+            lengths,
+            list(chain.from_iterable(mapping.values())),
+            list(chain.from_iterable(judged.values() for judged in mapping.values())),
+        )
+
+    @classmethod
+    def from_columns(
+        cls, query_ids: Iterable[Any], doc_ids: Iterable[Any], grades: Iterable[Any]
+    ) -> Self:
+        """Read three columns of one length, one row a judgement, in any order.
+
+        A judgement that is repeated with the same grade counts once (``repeated_judgements``).
+
+        Raises:
+            QrelsError: as the constructor; also columns of different lengths, and a document
+                judged twice with different grades.
+        """
+        columns = list(query_ids), list(doc_ids), list(grades)
+        if len({len(column) for column in columns}) > 1:
+            lengths = " and ".join(str(len(column)) for column in columns)
+            msg = f"query_ids, doc_ids and grades must be equally long, not {lengths}"
+            raise QrelsError(msg)
+        grouped: dict[Any, dict[Any, Any]] = {}
+        repeated = 0
+        for query_id, doc_id, grade in zip(*columns, strict=True):
+            judged = grouped.setdefault(query_id, {})
+            if doc_id not in judged:
+                judged[doc_id] = grade
+                continue
+            repeated += 1
+            if judged[doc_id] != grade:
+                msg = (
+                    f"document {doc_id!r} is judged twice for query {query_id!r}, as "
+                    f"{judged[doc_id]!r} and as {grade!r}; keep one of the two"
+                )
+                raise QrelsError(msg)
+        qrels = cls(grouped)
+        qrels.repeated_judgements = repeated
+        return qrels
+
+    @classmethod
+    def coerce(cls, qrels: Qrels | QrelsMapping) -> Qrels:
+        """Return ``qrels`` itself when it is one, else read it as a mapping."""
+        return qrels if isinstance(qrels, Qrels) else cls(qrels)
+
+    def _fill(
+        self, query_ids: list[Any], lengths: Ints, doc_ids: list[Any], raw_grades: list[Any]
+    ) -> None:
+        starts = starts_of(lengths)
+        try:
+            queries = ids_as_text(query_ids)
+            documents = ids_as_text(doc_ids)
+        except (TypeError, ValueError) as error:
+            msg = f"qrels: {error}"
+            raise QrelsError(msg) from error
+        try:
+            grades = read_floats(raw_grades, len(raw_grades))
+        except (struct.error, TypeError, OverflowError, ValueError):
+            _refuse_grade(queries, starts, documents, raw_grades)
+        if not np.isfinite(grades).all():
+            _refuse_grade(queries, starts, documents, raw_grades)
+        if documents is not doc_ids:
+            _check_distinct(queries, starts, documents)
+        judged = lengths > 0
+        if not judged.any():
+            msg = "the qrels are empty: there is no judgement in them, so nothing can be evaluated"
+            raise QrelsError(msg)
+        if len(set(queries)) < len(queries):
+            msg = "qrels: an integer and a text query id name the same query; keep one of the two"
+            raise QrelsError(msg)
+
+        best_first = np.lexsort((-grades, rows_of(lengths)))
+        self.query_ids = tuple(query for query, any_ in zip(queries, judged, strict=True) if any_)
+        self.doc_ids = tuple(documents[place] for place in best_first.tolist())
+        self.grades = grades[best_first]
+        self.starts = starts_of(lengths[judged])
+        self.queries_without_judgements = int(np.count_nonzero(~judged))
+        self.repeated_judgements = 0
+        for array in (self.grades, self.starts):
+            array.flags.writeable = False
+
+    @cached_property
+    def row(self) -> Ints:
+        """The query of each judgement, as an index into ``query_ids``: i8[J]."""
+        return rows_of(np.diff(self.starts))
+
+    @cached_property
+    def rank(self) -> Ints:
+        """The 1-based rank of each judgement in the ideal ranking of its query: i8[J]."""
+        return position_in_row(self.row) + 1
+
+    @property
+    def max_grade(self) -> float:
+        """The highest grade of all."""
+        return float(self.grades.max())
+
+    @property
+    def has_fractional_grades(self) -> bool:
+        """Whether some positive grade is not a whole number."""
+        positive = self.grades[self.grades > 0]
+        return bool((positive != np.floor(positive)).any())
+
+    def judged(self, row: int) -> dict[str, float]:
+        """Return {doc_id: grade} of the query at index ``row``, best first."""
+        begin, end = int(self.starts[row]), int(self.starts[row + 1])
+        return dict(zip(self.doc_ids[begin:end], self.grades[begin:end].tolist(), strict=True))
+
+    def as_dict(self) -> dict[str, dict[str, float]]:
+        """Return a new {query_id: {doc_id: grade}}, best first within each query."""
+        return {query_id: self.judged(row) for row, query_id in enumerate(self.query_ids)}
+
+    def fingerprint(self) -> str:
+        """Return the SHA-256 (hex) of the judgements, whatever order they were given in."""
+        digest = hashlib.sha256()
+        for query_id, judged in sorted(self.as_dict().items()):
+            for doc_id, grade in sorted(judged.items()):
+                line = f"{query_id}\0{doc_id}\0{grade.hex()}\n"
+                digest.update(line.encode(errors="surrogatepass"))
+        return digest.hexdigest()
+
+    def __len__(self) -> int:
+        """Return the number of judged queries."""
+        return len(self.query_ids)
+
+    def __repr__(self) -> str:
+        """Return the size, not the content."""
+        return f"Qrels({len(self.query_ids)} queries, {len(self.doc_ids)} judgements)"
+
+
+def _refuse_grade(
+    queries: Sequence[str], starts: Ints, documents: Sequence[str], grades: Sequence[Any]
+) -> NoReturn:
+    """Raise QrelsError that names the first grade that is not a finite number."""
+    for place, grade in enumerate(grades):
+        try:
+            fits = bool(np.isfinite(read_floats([grade], 1)).all())
+        except (struct.error, TypeError, OverflowError, ValueError):
+            fits = False
+        if not fits:
+            query_id = queries[int(np.searchsorted(starts, place, side="right")) - 1]
+            msg = (
+                f"the grade of document {documents[place]!r} for query {query_id!r} is "
+                f"{grade!r}; a grade must be a finite number"
+            )
+            raise QrelsError(msg)
+    msg = "a grade is not a finite number"  # pragma: no cover - the loop above finds it
+    raise AssertionError(msg)
+
+
+def _check_distinct(queries: Sequence[str], starts: Ints, documents: Sequence[str]) -> None:
+    """Raise QrelsError where an integer and a text id of one query name the same document."""
+    for row, query_id in enumerate(queries):
+        begin, end = int(starts[row]), int(starts[row + 1])
+        counted = Counter(documents[begin:end])
+        twice = sorted(doc_id for doc_id, count in counted.items() if count > 1)
+        if twice:
+            msg = (
+                f"query {query_id!r} judges {some(twice)} twice, once as text and once as an "
+                "integer; keep one of the two"
+            )
+            raise QrelsError(msg)

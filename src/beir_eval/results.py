@@ -1,0 +1,356 @@
+"""The result of an evaluation: every score, what was counted, and how."""
+
+from __future__ import annotations
+
+import json
+import math
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from beir_eval._files import read_text, write_atomically
+from beir_eval._score_matrix import ScoreMatrix
+from beir_eval.errors import MissingExtraError, NotEvaluatedError, ResultError, check_choice, some
+from beir_eval.measures import Measure, MeasureLike, parse, spelled
+from beir_eval.tables import Table, markdown_text, number
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import polars as pl
+
+    from beir_eval._arrays import Floats, Mask
+
+SCHEMA_VERSION = 1
+
+_FROZEN = ConfigDict(frozen=True, extra="forbid")
+
+
+class Settings(BaseModel):
+    """How the numbers were made; the meaning of each is that of ``evaluate``'s argument."""
+
+    model_config = _FROZEN
+
+    order: str
+    ties: str
+    missing: str
+    no_relevant: str
+    duplicates: str
+    drop_identical_ids: bool
+
+
+class Provenance(BaseModel):
+    """Where the numbers come from; the hashes only with ``fingerprint=True``."""
+
+    model_config = _FROZEN
+
+    package_version: str
+    qrels_sha256: str | None = None
+    run_sha256: str | None = None
+
+
+class Counted(BaseModel):
+    """What was met on the way to the numbers.
+
+    Attributes:
+        queries_judged: queries with at least one judgement.
+        queries_missing: judged queries that the run does not have.
+        queries_empty: judged queries for which the run holds an empty ranking.
+        queries_without_relevant: judged queries whose qrels hold no grade above 0.
+        queries_not_judged: queries of the run that the qrels do not have; they play no part.
+        queries_without_judgements: queries of the qrels under which nothing is judged; left out.
+        duplicates: entries that repeat a document of their ranking.
+        identical_ids: retrieved documents whose id is that of their query.
+        tied_documents, tied_queries: judged documents whose score another document of the ranking
+            shares, and the queries they belong to: there the tie rule decides.
+        negative_judgements: judgements below 0, "pooled but unjudged".
+        repeated_judgements: judgements given twice with the same grade, counted once.
+        deepest_ranking: the length of the longest ranking.
+        judged_in_top: by cutoff, how many of the first k documents are judged, and of how many.
+    """
+
+    model_config = _FROZEN
+
+    queries_judged: int
+    queries_missing: tuple[str, ...]
+    queries_empty: tuple[str, ...]
+    queries_without_relevant: tuple[str, ...]
+    queries_not_judged: int
+    queries_without_judgements: int
+    duplicates: int
+    identical_ids: int
+    tied_documents: int
+    tied_queries: int
+    negative_judgements: int
+    repeated_judgements: int
+    deepest_ranking: int
+    judged_in_top: dict[int, tuple[int, int]]
+
+    @property
+    def queries_retrieved(self) -> int:
+        """Judged queries that the run has a ranking for, empty ones included."""
+        return self.queries_judged - len(self.queries_missing)
+
+    @property
+    def judged_share(self) -> dict[int, float]:
+        """By cutoff k, the share of all retrieved documents in the top k that are judged."""
+        return {
+            cutoff: judged / retrieved if retrieved else math.nan
+            for cutoff, (judged, retrieved) in self.judged_in_top.items()
+        }
+
+
+class TopDocuments(BaseModel):
+    """The best documents of one ranking, best first; grade None where unjudged."""
+
+    model_config = _FROZEN
+
+    doc_ids: tuple[str, ...]
+    scores: tuple[float, ...] | None
+    grades: tuple[float | None, ...]
+
+
+class EvaluationResult(BaseModel):
+    """The scores of one run on one qrels; frozen, comparable with ``==``, saved as JSON.
+
+    ``result["nDCG@10"]`` is the mean over queries, ``result.scores("nDCG@10")`` the score of
+    every query, aligned with ``result.query_ids``; both take every spelling that ``parse`` takes.
+    Nothing is rounded. A score is NaN where a measure is undefined for a query; such a query is
+    left out of that measure's mean (``num_scored``).
+
+    Attributes:
+        schema_version: the version of this layout.
+        name: what made the run.
+        measures: canonical names. [M]
+        query_ids: the queries evaluated, in the order of the qrels. [Q]
+        values: f8[M, Q], read-only.
+        skipped_values: the scores that the missing queries would count with, f8[M, missing];
+            only with ``missing="skip"``, where they are not among ``query_ids``.
+        counted: what was met on the way.
+        settings: how the numbers were made.
+        provenance: package version, hashes.
+        top: with ``keep_top=k``, the k best documents of each query that the run has.
+
+    >>> from beir_eval import evaluate
+    >>> result = evaluate({"q1": {"a": 1}, "q2": {"b": 1}}, {"q1": {"a": 0.9}}, ["MRR@10"])
+    >>> result["MRR@10"], result.scores("RR@10").tolist()
+    (0.5, [1.0, 0.0])
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", ignored_types=(cached_property,))
+
+    schema_version: Literal[1] = 1
+    name: str
+    measures: tuple[str, ...]
+    query_ids: tuple[str, ...]
+    values: ScoreMatrix
+    skipped_values: ScoreMatrix | None = None
+    counted: Counted
+    settings: Settings
+    provenance: Provenance
+    top: Annotated[dict[str, TopDocuments] | None, Field(repr=False)] = None
+
+    @model_validator(mode="after")
+    def _check_shapes(self) -> EvaluationResult:
+        expected = (len(self.measures), len(self.query_ids))
+        if self.values.array.shape != expected:
+            msg = f"values must be [measures, queries] = {expected}, not {self.values.array.shape}"
+            raise ValueError(msg)
+        return self
+
+    # Scores
+
+    def scores(self, measure: MeasureLike) -> Floats:
+        """Return the score of every query, f8[Q] aligned with ``query_ids``, read-only.
+
+        Raises:
+            NotEvaluatedError: the result does not hold this measure.
+            MeasureError: nothing goes by that name.
+        """
+        scores: Floats = self.values.array[self._index(measure)]
+        return scores
+
+    def __getitem__(self, measure: MeasureLike) -> float:
+        """Return the mean over queries (for ``num_*`` the sum, for gm_map the geometric mean)."""
+        return self.aggregate[self.measures[self._index(measure)]]
+
+    @cached_property
+    def aggregate(self) -> dict[str, float]:
+        """{measure: mean over the evaluated queries}; NaN where no query has a score."""
+        return self._summaries(self.values.array)
+
+    @cached_property
+    def num_scored(self) -> dict[str, int]:
+        """{measure: number of queries that its mean is over}."""
+        scored = np.count_nonzero(~np.isnan(self.values.array), axis=1)
+        return dict(zip(self.measures, scored.tolist(), strict=True))
+
+    @property
+    def per_query(self) -> dict[str, dict[str, float]]:
+        """{query_id: {measure: score}}, made anew on every access."""
+        columns = self.values.array.T.tolist()
+        return {
+            query_id: dict(zip(self.measures, scores, strict=True))
+            for query_id, scores in zip(self.query_ids, columns, strict=True)
+        }
+
+    def mean_over(self, queries: Literal["judged", "retrieved"]) -> dict[str, float]:
+        """Return {measure: mean} over all judged queries, or only those that the run has.
+
+        The two differ where queries are missing: the first counts them with the score of an empty
+        ranking (mostly 0), the second leaves them out, as BEIR and pytrec_eval do.
+        """
+        check_choice("queries", queries, ("judged", "retrieved"))
+        if queries == "judged":
+            skipped = self.skipped_values
+            parts = [self.values.array] + ([] if skipped is None else [skipped.array])
+            return self._summaries(np.concatenate(parts, axis=1))
+        return self._summaries(self.values.array[:, self._is_retrieved()])
+
+    def _is_retrieved(self) -> Mask:
+        missing = set(self.counted.queries_missing)
+        return np.array([query_id not in missing for query_id in self.query_ids], dtype=np.bool_)
+
+    def _summaries(self, values: Floats) -> dict[str, float]:
+        return {
+            name: _summary(parse(name), row)
+            for name, row in zip(self.measures, values, strict=True)
+        }
+
+    def _index(self, measure: MeasureLike) -> int:
+        name = str(parse(measure))
+        try:
+            return self.measures.index(name)
+        except ValueError:
+            msg = f"{name} was not evaluated for {self.name!r}; it holds {', '.join(self.measures)}"
+            raise NotEvaluatedError(msg) from None
+
+    # Other shapes
+
+    def as_dict(self, names: str | None = None) -> dict[str, float]:
+        """Return {measure: mean}, named as ``"beir"``, ``"trec_eval"`` or ``"ir_measures"`` do.
+
+        A measure that the tool does not have keeps our name.
+
+        Raises:
+            SettingError: another value of ``names``.
+        """
+        if names is None:
+            return dict(self.aggregate)
+        return {spelled(parse(name), names): value for name, value in self.aggregate.items()}
+
+    def to_dataframe(self) -> pl.DataFrame:
+        """Return a polars DataFrame: query_id and one column a measure, one row a query.
+
+        Raises:
+            MissingExtraError: polars is not installed.
+        """
+        try:
+            import polars as pl  # noqa: PLC0415 - an extra
+        except ImportError as error:
+            package, extra = "polars", "files"
+            raise MissingExtraError(package, extra, "to_dataframe") from error
+        columns = dict(zip(self.measures, self.values.array, strict=True))
+        return pl.DataFrame({"query_id": list(self.query_ids), **columns})
+
+    def to_table(self) -> Table:
+        """Return the means as a table, cutoffs beyond the deepest ranking marked with ``*``."""
+        header = ("measure", self.name, "queries")
+        rows = [
+            (self.label(name), number(value), str(self.num_scored[name]))
+            for name, value in self.aggregate.items()
+        ]
+        return Table(header, rows)
+
+    def label(self, name: str) -> str:
+        """Return a measure's name for display: with a ``*`` where no ranking is that deep."""
+        cutoff = parse(name).cutoff
+        return f"{name} *" if cutoff and cutoff > self.counted.deepest_ranking else name
+
+    def to_markdown(self) -> str:
+        """Return the table of means and the notes on what was counted, as markdown."""
+        notes = "\n".join(f"- {markdown_text(note)}" for note in self.notes())
+        return f"{self.to_table().markdown()}\n\n{notes}\n"
+
+    def _repr_html_(self) -> str:
+        notes = Table(("counted",), [(note,) for note in self.notes()])
+        return self.to_table().html() + notes.html()
+
+    def notes(self) -> list[str]:
+        """Return what was counted, in sentences; what did not occur is not mentioned."""
+        from beir_eval._notes import notes_on  # noqa: PLC0415 - it describes this class
+
+        return notes_on(self)
+
+    # Files
+
+    def save(self, path: str | Path) -> None:
+        """Write the result as JSON (packed where the name ends in .gz): all of it or nothing."""
+        write_atomically(Path(path), self.model_dump_json().encode())
+
+    @classmethod
+    def load(cls, path: str | Path) -> EvaluationResult:
+        """Read a saved result.
+
+        Raises:
+            ResultError: the file holds something else, or a layout of another version.
+            FileFormatError: the file is truncated or binary.
+            OSError: it cannot be read.
+        """
+        source = Path(path)
+        try:
+            content = json.loads(read_text(source))
+        except json.JSONDecodeError as error:
+            msg = f"{path}: not a saved result: {error}"
+            raise ResultError(msg) from error
+        version = content.get("schema_version") if isinstance(content, dict) else None
+        if version != SCHEMA_VERSION:
+            msg = (
+                f"{path}: a saved result of layout {SCHEMA_VERSION} was expected, found "
+                f"schema_version {version!r}; evaluate again, or load it with the version of "
+                "beir-eval that wrote it"
+            )
+            raise ResultError(msg)
+        try:
+            return cls.model_validate(content)
+        except ValidationError as error:
+            msg = f"{path}: not a saved result: {error}"
+            raise ResultError(msg) from error
+
+    def merge(self, *others: EvaluationResult) -> EvaluationResult:
+        """Return one result over the queries of all, which must be disjoint.
+
+        Raises:
+            ResultError: they share queries, or differ in measures or settings.
+        """
+        from beir_eval._merging import merged  # noqa: PLC0415 - it builds this class
+
+        return merged([self, *others])
+
+
+def _summary(measure: Measure, scores: Floats) -> float:
+    """Return the mean, sum or geometric mean of the defined scores, correctly rounded."""
+    defined: list[float] = scores[~np.isnan(scores)].tolist()
+    how = measure.definition.aggregate
+    if how == "sum":
+        return math.fsum(defined)
+    if not defined:
+        return math.nan
+    if how == "geometric":
+        return math.exp(math.fsum(map(math.log, defined)) / len(defined))
+    return math.fsum(defined) / len(defined)
+
+
+def check_disjoint(results: Sequence[EvaluationResult]) -> None:
+    """Raise ResultError where two results hold the same query."""
+    seen: set[str] = set()
+    for result in results:
+        queries = {*result.query_ids, *result.counted.queries_missing}
+        if shared := seen & queries:
+            twice = some(sorted(shared))
+            msg = f"results over disjoint queries were expected, but they share {twice}"
+            raise ResultError(msg)
+        seen |= queries

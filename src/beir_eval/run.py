@@ -1,0 +1,200 @@
+"""Run: one ranking per query, from whatever a retriever returned.
+
+A run answers one question for the rest of the package: at which rank stands this judged document?
+It hands out its rankings as ``Block``s, flat arrays over several queries at once, in which the
+judged documents are already found; ``ranking`` turns a block into ranks.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from beir_eval.errors import RunError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from typing import Self
+
+    from beir_eval._arrays import Floats, Ints
+    from beir_eval.qrels import Qrels
+
+    #: What ``Run`` is made from: {query_id: {doc_id: score}}, as BEIR and pytrec_eval have it.
+    RunMapping = Mapping[Any, Mapping[Any, Any]]
+
+
+class RankedIds(Protocol):
+    """The document ids of a block, looked up only where ranks depend on them."""
+
+    def at(self, positions: Ints) -> list[str]:
+        """Return the ids at these positions of the block, in this order."""
+        ...
+
+
+def _nothing() -> Ints:
+    return np.zeros(0, dtype=np.int64)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Block:
+    """The rankings of R judged queries, N documents in all, flat; H of them are judged.
+
+    Attributes:
+        rows: which query of the qrels each ranking answers, i8[R].
+        starts: where each ranking begins, and the end of the last, i8[R+1].
+        scores: finite f8[N]; None when the order given is the ranking.
+        ids: the document ids, by position (0..N-1).
+        hit_row: the ranking (0..R-1) of each judged document found, never decreasing, i8[H].
+        hit_judgement: which judgement of the qrels it is, i8[H].
+        hit_score: its score, f8[H]; None where ``scores`` is None.
+        hit_position: its position, the first of several, i8[H]; None where only the score is known.
+        identical: positions of documents whose id is that of their query.
+        copy_group, copy_position: every entry whose document stands more than once in its
+            ranking, and a number that such entries share.
+    """
+
+    rows: Ints
+    starts: Ints
+    scores: Floats | None
+    ids: RankedIds
+    hit_row: Ints
+    hit_judgement: Ints
+    hit_score: Floats | None
+    hit_position: Ints | None
+    identical: Ints = field(default_factory=_nothing)
+    copy_group: Ints = field(default_factory=_nothing)
+    copy_position: Ints = field(default_factory=_nothing)
+
+
+class RunSource(Protocol):
+    """Where the rankings come from: a mapping, columns, a file."""
+
+    @property
+    def query_ids(self) -> Sequence[str]:
+        """The queries that have a ranking, empty ones included, each once."""
+        ...
+
+    def blocks(self, qrels: Qrels) -> Iterator[Block]:
+        """Yield the rankings of the queries that the qrels judge, each query in one block."""
+        ...
+
+    def rankings(self) -> Iterator[tuple[str, Sequence[str], Floats | None]]:
+        """Yield (query_id, doc_ids, scores) for every query, in the order given."""
+        ...
+
+
+class Run:
+    """What a retriever returned: one ranking per query.
+
+    ``Run({"q1": {"d1": 0.9, "d2": 0.4}})`` takes BEIR's dict of dicts and leaves it as it is:
+    neither copied nor changed, read when it is evaluated. ``Run.from_columns`` takes three columns,
+    ``Run.from_rankings`` lists of ids whose order is the ranking, ``read_run`` a file. Ids are
+    text, and an integer id means its decimal string; the ids of one ranking are all text or all
+    integers. Scores are finite numbers, higher is better.
+
+    Raises:
+        RunError: here, where the shape is wrong; at evaluation, where a score of a judged query
+            is not a finite number.
+
+    >>> Run({"q1": {"d1": 0.9, "d2": 0.4}})
+    Run(1 query)
+    """
+
+    _source: RunSource
+
+    def __init__(self, mapping: RunMapping) -> None:
+        """Take {query_id: {doc_id: score}}."""
+        # The sources know Block, which is defined here.
+        from beir_eval._sources import MappingSource  # noqa: PLC0415
+
+        if not isinstance(mapping, Mapping):
+            msg = (
+                f"a run must be {{query_id: {{doc_id: score}}}} or a Run, not "
+                f"{type(mapping).__name__}; read a file with read_run(path)"
+            )
+            raise RunError(msg)
+        self._source = MappingSource(mapping)
+
+    @classmethod
+    def from_source(cls, source: RunSource) -> Self:
+        """Wrap anything with the interface of ``RunSource``; adapters use this."""
+        run = cls.__new__(cls)
+        run._source = source  # noqa: SLF001 - its own class
+        return run
+
+    @classmethod
+    def from_columns(
+        cls, query_ids: Iterable[Any], doc_ids: Iterable[Any], scores: Iterable[Any]
+    ) -> Self:
+        """Read three columns of one length, one row a retrieved document, queries in any order.
+
+        Duplicate rows are kept; ``evaluate(duplicates=…)`` decides about them.
+
+        Raises:
+            RunError: columns of different lengths, an id that is none, a score that is not a
+                finite number.
+
+        >>> Run.from_columns(["q1", "q1", "q2"], ["d1", "d2", "d1"], [0.9, 0.4, 0.7])
+        Run(2 queries)
+        """
+        from beir_eval._sources import ListSource  # noqa: PLC0415
+
+        return cls.from_source(ListSource.from_columns(query_ids, doc_ids, scores))
+
+    @classmethod
+    def from_rankings(cls, rankings: Mapping[Any, Iterable[Any]]) -> Self:
+        """Read {query_id: [doc_id, …]}, best first: rankings without scores.
+
+        The order is the ranking, whatever ``order`` and ``ties`` say.
+
+        Raises:
+            RunError: a ranking is not a list of ids.
+
+        >>> Run.from_rankings({"q1": ["d1", "d2"], "q2": []})
+        Run(2 queries)
+        """
+        from beir_eval._sources import ListSource  # noqa: PLC0415
+
+        return cls.from_source(ListSource.from_rankings(rankings))
+
+    @classmethod
+    def coerce(cls, run: Run | RunMapping) -> Run:
+        """Return ``run`` itself when it is one, else take it as a mapping."""
+        return run if isinstance(run, Run) else cls(run)
+
+    @property
+    def query_ids(self) -> Sequence[str]:
+        """The queries that have a ranking, empty ones included."""
+        return self._source.query_ids
+
+    def blocks(self, qrels: Qrels) -> Iterator[Block]:
+        """Yield the rankings of the queries that the qrels judge (see ``Block``)."""
+        return self._source.blocks(qrels)
+
+    def rankings(self) -> Iterator[tuple[str, Sequence[str], Floats | None]]:
+        """Yield (query_id, doc_ids, scores or None) for every query, in the order given."""
+        return self._source.rankings()
+
+    def fingerprint(self) -> str:
+        """Return the SHA-256 (hex) of the run, whatever order its queries were given in.
+
+        The order of the documents of a query counts: with ``order="given"`` it is the ranking.
+        """
+        digest = hashlib.sha256()
+        for query_id, doc_ids, scores in sorted(self.rankings(), key=lambda ranking: ranking[0]):
+            listed = [""] * len(doc_ids) if scores is None else map(float.hex, scores.tolist())
+            for doc_id, score in zip(doc_ids, listed, strict=True):
+                digest.update(f"{query_id}\0{doc_id}\0{score}\n".encode(errors="surrogatepass"))
+        return digest.hexdigest()
+
+    def __len__(self) -> int:
+        """Return the number of queries that have a ranking."""
+        return len(self.query_ids)
+
+    def __repr__(self) -> str:
+        """Return the size, not the content."""
+        return f"Run({len(self)} {'query' if len(self) == 1 else 'queries'})"

@@ -1,0 +1,310 @@
+"""Files are read as they come, or refused with the line at fault."""
+
+import gzip
+import sys
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from beir_eval import evaluate, read_qrels, read_run
+from beir_eval.errors import (
+    BeirEvalError,
+    DuplicateDocumentError,
+    FileFormatError,
+    MissingExtraError,
+    QueryMismatchError,
+    SettingError,
+)
+from strategies import qrels_and_run
+
+RUN_LINES = ["q1 Q0 d1 1 3.5 tag", "q1 Q0 d2 2 2 tag", "q2 Q0 d1 1 -1e-3 tag"]
+RUN = {"q1": {"d1": 3.5, "d2": 2.0}, "q2": {"d1": -0.001}}
+QRELS = {"q1": {"d1": 1.0, "d2": 0.0}, "q2": {"d3": 2.0}}
+
+
+def as_dict(run):
+    return {
+        query: dict(zip(docs, scores.tolist(), strict=True))
+        for query, docs, scores in run.rankings()
+    }
+
+
+def written(tmp_path, content, name="file"):
+    path = tmp_path / name
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
+RUN_FORMS = {
+    "single blanks": "\n".join(RUN_LINES) + "\n",
+    "no line end at the end": "\n".join(RUN_LINES),
+    "tabs": "\n".join(RUN_LINES).replace(" ", "\t"),
+    "repeated blanks": "\n".join(RUN_LINES).replace(" ", "   "),
+    "blanks and tabs": "\n".join(RUN_LINES).replace(" Q0 ", "\tQ0\t "),
+    "blanks at the ends": "\n".join(f"  {line}  " for line in RUN_LINES),
+    "a blank at the end of one line": "\n".join(RUN_LINES).replace("tag", "tag ", 1),
+    "CRLF": "\r\n".join(RUN_LINES) + "\r\n",
+    "blank lines": "\n\n" + "\n\n".join(RUN_LINES) + "\n\n",
+    "comments": "# a comment\n" + "\n#another\n".join(RUN_LINES),
+    "byte order mark": "\ufeff" + "\n".join(RUN_LINES),
+    "ranks from 0": "\n".join(RUN_LINES).replace(" 1 ", " 0 ").replace(" 2 2 ", " 1 2 "),
+    "ranks that are no numbers": "\n".join(RUN_LINES).replace(" 1 ", " - "),
+    "queries that return": "\n".join([RUN_LINES[0], RUN_LINES[2], RUN_LINES[1]]),
+    "quotes are letters": "\n".join(RUN_LINES).replace("tag", '"tag'),
+}
+
+
+@pytest.mark.parametrize("content", RUN_FORMS.values(), ids=RUN_FORMS)
+@pytest.mark.parametrize("packed", [False, True], ids=["plain", "gz"])
+def test_a_run_file_is_read_in_every_form_it_comes_in(tmp_path, content, packed):
+    data = content.encode()
+    path = written(tmp_path, gzip.compress(data) if packed else data)
+    assert as_dict(read_run(path)) == RUN
+
+
+def test_a_name_with_pattern_characters_is_one_file(tmp_path):
+    written(tmp_path, "q1 Q0 other 1 1 t\n", "run1.trec")
+    assert as_dict(read_run(written(tmp_path, RUN_FORMS["tabs"], "run[12]*.trec"))) == RUN
+
+
+def test_ids_with_quotes_and_commas_and_other_scripts_are_kept(tmp_path):
+    docs = ['"d1"', "a,b", "'x", "日本", "d#1", "#hash", "\U0001f600", "1e5", "007", "null"]
+    lines = "".join(f"q Q0 {doc} 1 {number} t\n" for number, doc in enumerate(docs))
+    assert as_dict(read_run(written(tmp_path, lines))) == {
+        "q": {doc: float(number) for number, doc in enumerate(docs)}
+    }
+
+
+@given(qrels_and_run(min_size=1, complete=True), st.sampled_from([" ", "\t", "  "]))
+@settings(max_examples=50)
+def test_a_written_run_gives_the_numbers_of_the_dict(tmp_path_factory, case, separator):
+    qrels, run = case
+    lines = [
+        separator.join([query, "Q0", doc, "1", repr(score), "t"])
+        for query, ranked in run.items()
+        for doc, score in ranked.items()
+    ]
+    path = written(tmp_path_factory.mktemp("runs"), "\n".join(lines))
+    for ties in ("trec_eval", "trec_eval9", "input", "best"):
+        from_file = evaluate(qrels, read_run(path), ties=ties, keep_top=4, drop_identical_ids=True)
+        assert from_file == evaluate(qrels, run, ties=ties, keep_top=4, drop_identical_ids=True)
+
+
+def test_repeated_documents_are_kept_for_evaluate_to_decide(tmp_path):
+    lines = [*RUN_LINES, "q1 Q0 d1 3 0.5 tag"]
+    path = written(tmp_path, "\n".join(lines))
+    with pytest.raises(DuplicateDocumentError, match="query 'q1' repeats 'd1'"):
+        evaluate(QRELS, read_run(path))
+    result = evaluate(QRELS, read_run(path), ["num_ret"], duplicates="first")
+    assert (result["num_ret"], result.counted.duplicates) == (3, 1)
+
+
+def test_documents_named_as_their_query_are_found_in_files(tmp_path):
+    path = written(tmp_path, "q1 Q0 q1 1 9 t\nq1 Q0 d1 2 1 t\n")
+    result = evaluate(QRELS, read_run(path), ["RR"], missing="skip", drop_identical_ids=True)
+    assert (result["RR"], result.counted.identical_ids) == (1, 1)
+
+
+BAD_RUNS = {
+    "five columns on line 17": (
+        "q Q0 d 1 1 t\n" * 16 + "q Q0 d 1 1\n",
+        r"line 17: 5 columns, expected 6",
+    ),
+    "seven columns on line 3": ("q Q0 d 1 1 t\n" * 2 + "q Q0 d 1 1 t x\n", r"line 3: 7 columns"),
+    "three columns on line 1": ("q d 1\n", r"line 1: 3 columns"),
+    "a score that is a word": ("q Q0 d 1 1 t\nq Q0 e 2 high t\n", r"line 2: the score 'high'"),
+    "NaN": ("q Q0 d 1 nan t\n", r"line 1: the score 'nan' is not a finite number"),
+    "infinity": ("q Q0 d 1 1 t\nq Q0 d 1 -inf t\n", r"line 2: the score '-inf'"),
+    "an underscore": ("q Q0 d 1 1_0 t\n", r"line 1: the score '1_0'"),
+    "nothing": ("", "no line in it"),
+    "only comments": ("# nothing\n\n", "no line in it"),
+    "a binary file": (b"\x89PNG\r\n\x1a\n\0\0\0", "binary file"),
+    "Latin-1": ("q Q0 d 1 1 t\nq Q0 caf\xe9 1 1 t\n".encode("latin-1"), "line 2: not UTF-8"),
+}
+
+
+@pytest.mark.parametrize(("content", "problem"), BAD_RUNS.values(), ids=BAD_RUNS)
+@pytest.mark.parametrize("packed", [False, True], ids=["plain", "gz"])
+def test_a_bad_run_file_is_refused_with_its_line(tmp_path, content, problem, packed):
+    data = content if isinstance(content, bytes) else content.encode()
+    path = written(tmp_path, gzip.compress(data) if packed else data)
+    with pytest.raises(FileFormatError, match=problem) as caught:
+        read_run(path)
+    assert caught.value.path == path
+    assert str(caught.value).startswith(str(path))
+
+
+@pytest.mark.parametrize("read", [read_run, read_qrels])
+def test_a_truncated_gz_is_refused(tmp_path, read):
+    whole = gzip.compress(RUN_FORMS["tabs"].encode() * 100)
+    for content in (whole[:-10], whole[:40], whole[:30] + b"\0\0\0" + whole[33:]):
+        with pytest.raises(FileFormatError, match="truncated or damaged"):
+            read(written(tmp_path, content, "run.gz"))
+
+
+@pytest.mark.parametrize("read", [read_run, read_qrels])
+def test_a_file_that_is_not_there_is_an_os_error(tmp_path, read):
+    with pytest.raises(FileNotFoundError):
+        read(tmp_path / "nothing.trec")
+
+
+def test_a_folder_is_no_run(tmp_path):
+    with pytest.raises(IsADirectoryError):
+        read_run(tmp_path)
+
+
+def test_a_run_file_without_polars_says_what_to_install(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "polars", None)
+    monkeypatch.delitem(sys.modules, "beir_eval.adapters._frames", raising=False)
+    with pytest.raises(MissingExtraError, match=r"pip install 'beir-eval\[files\]'"):
+        read_run(written(tmp_path, RUN_FORMS["tabs"]))
+    assert read_qrels(written(tmp_path, "q1 0 d1 1\n")).as_dict() == {"q1": {"d1": 1.0}}
+
+
+QRELS_FORMS = {
+    "TREC": "q1 0 d1 1\nq1 0 d2 0\nq2 0 d3 2\n",
+    "TREC with tabs": "q1\t0\td1\t1\nq1\t0\td2\t0\nq2\t0\td3\t2\n",
+    "TREC with repeated blanks": "q1   0 d1\t1\n  q1 0 d2 0  \nq2 0  d3 2",
+    "TREC with comments": "# judged by us\nq1 0 d1 1\nq1 0 d2 0\n#\nq2 0 d3 2\n",
+    "TREC with fractions": "q1 0 d1 1.0\nq1 0 d2 0.0\nq2 0 d3 2e0\n",
+    "BEIR": "query-id\tcorpus-id\tscore\nq1\td1\t1\nq1\td2\t0\nq2\td3\t2\n",
+    "BEIR with CRLF": "query-id\tcorpus-id\tscore\r\nq1\td1\t1\r\nq1\td2\t0\r\nq2\td3\t2\r\n",
+    "BEIR without a header": "q1\td1\t1\nq1\td2\t0\nq2\td3\t2\n",
+    "BEIR with fractions": "query-id\tcorpus-id\tscore\nq1\td1\t1.0\nq1\td2\t0.0\nq2\td3\t2.0\n",
+    "BEIR with blank lines": "\nquery-id\tcorpus-id\tscore\n\nq1\td1\t1\nq1\td2\t0\n\nq2\td3\t2\n",
+    "a byte order mark": "\ufeffquery-id\tcorpus-id\tscore\nq1\td1\t1\nq1\td2\t0\nq2\td3\t2\n",
+    "judgements given twice": "q1 0 d1 1\nq1 0 d1 1\nq1 0 d2 0\nq2 0 d3 2\n",
+}
+
+
+@pytest.mark.parametrize("content", QRELS_FORMS.values(), ids=QRELS_FORMS)
+@pytest.mark.parametrize("packed", [False, True], ids=["plain", "gz"])
+def test_a_qrels_file_is_read_in_every_form_it_comes_in(tmp_path, content, packed):
+    data = content.encode()
+    path = written(tmp_path, gzip.compress(data) if packed else data)
+    assert read_qrels(path).as_dict() == QRELS
+
+
+def test_ids_of_beir_qrels_may_hold_blanks_and_hashes(tmp_path):
+    path = written(tmp_path, "#1\tdoc one\t1\nq 2\t#2\t0.5\n")
+    assert read_qrels(path).as_dict() == {"#1": {"doc one": 1.0}, "q 2": {"#2": 0.5}}
+
+
+BAD_QRELS = {
+    "a grade that is a word": ("q1 0 d1 1\nq1 0 d2 high\n", "line 2: the grade 'high'"),
+    "a word in the first row": ("q1\td1\thigh\n", "line 1: the grade 'high'"),
+    "NaN": ("q1 0 d1 nan\n", "line 1: the grade 'nan' is not a finite number"),
+    "an underscore": ("q1 0 d1 1_0\n", "line 1: the grade '1_0'"),
+    "two columns": ("q1 d1\n", "line 1: 2 columns, expected 4"),
+    "a run": ("q1 Q0 d1 1 0.5 tag\n", "line 1: 6 columns, expected 4"),
+    "a line that is too short": ("q1 0 d1 1\nq1 0 1\n", "line 2: 3 columns, expected 4"),
+    "a line that is too long": ("q1\td1\t1\nq1\td2\t1\t5\n", "line 2: 4 columns, expected 3"),
+    "a contradiction": ("q1 0 d1 1\nq1 0 d1 2\n", "'d1' is judged twice for query 'q1'"),
+    "an empty id": ("q1\td1\t1\n\td2\t1\n", "line 2: an id is empty"),
+    "nothing": ("", "no judgement in it"),
+    "only a header": ("query-id\tcorpus-id\tscore\n", "no judgement in it"),
+    "a binary file": (b"PK\x03\x04\0\0", "binary file"),
+    "Latin-1": ("q 0 d 1\nq 0 caf\xe9 1\n".encode("latin-1"), "line 2: not UTF-8"),
+}
+
+
+@pytest.mark.parametrize(("content", "problem"), BAD_QRELS.values(), ids=BAD_QRELS)
+def test_a_bad_qrels_file_is_refused_with_its_line(tmp_path, content, problem):
+    path = written(tmp_path, content)
+    with pytest.raises(FileFormatError, match=problem) as caught:
+        read_qrels(path)
+    assert caught.value.path == path
+
+
+def test_a_data_set_folder_gives_the_judgements_of_a_split(tmp_path):
+    (tmp_path / "qrels").mkdir()
+    written(tmp_path, QRELS_FORMS["BEIR"], "qrels/test.tsv")
+    written(tmp_path, gzip.compress(b"q9\td9\t1\n"), "qrels/train.tsv.gz")
+    assert read_qrels(tmp_path).as_dict() == QRELS
+    assert read_qrels(tmp_path, split="train").as_dict() == {"q9": {"d9": 1.0}}
+    with pytest.raises(FileFormatError, match=r"no qrels/dev\.tsv .* has the splits test, train"):
+        read_qrels(tmp_path, split="dev")
+    with pytest.raises(SettingError, match="belongs to a data-set folder"):
+        read_qrels(tmp_path / "qrels" / "test.tsv", split="test")
+
+
+def test_a_folder_without_qrels_is_refused(tmp_path):
+    with pytest.raises(FileFormatError, match="no qrels in this folder; a BEIR data set has"):
+        read_qrels(tmp_path)
+
+
+def test_errors_survive_a_process_pool():
+    import pickle  # noqa: PLC0415
+
+    for error in (
+        FileFormatError("x", "bad", line=3),
+        MissingExtraError("polars", "files", "reading"),
+    ):
+        copy = pickle.loads(pickle.dumps(error))  # noqa: S301 - made here
+        assert (type(copy), str(copy)) == (type(error), str(error))
+
+
+def test_the_real_files_are_read(realdata):
+    assert len(read_qrels(realdata / "scifact")) == 300
+    assert len(read_qrels(realdata / "scifact", split="train")) == 809
+    headerless = realdata / "msmarco-mini"
+    lines = (headerless / "qrels" / "test.tsv").read_text().splitlines()
+    assert len(read_qrels(headerless).doc_ids) == len(lines)
+    for file in sorted((realdata / "qrels").iterdir()):
+        assert len(read_qrels(file).doc_ids) == len(file.read_text().splitlines())
+
+
+#: What each real run gives: queries it has, and nDCG@10 over all judged queries.
+REAL = {
+    "trec-covid/bm25": 0.5947,
+    "trec-covid/splade-pp": 0.7274,
+    "dl19/bm25": 0.5058,
+    "dl19/tas-b": 0.7210,
+    "dl19/rep-llama_ties": 0.7384,
+    "scifact/deng_base": 0.2892,
+    "scifact/deng_sbert": 0.3060,
+    "scifact/deng_e5": 0.3404,
+    "scifact/kirl_rerank_tabs": 0.5701,
+}
+
+
+@pytest.mark.parametrize(("name", "expected"), REAL.items())
+def test_a_real_run_gives_its_number(realdata, name, expected):
+    folder = name.split("/")[0]
+    path = {"dl19": "qrels/dl19-passage.trec", "trec-covid": "qrels/trec-covid.trec"}
+    qrels = read_qrels(realdata / path.get(folder, "scifact"))
+    result = evaluate(qrels, read_run(realdata / "runs" / f"{name}.trec"), ["nDCG@10"])
+    assert round(result["nDCG@10"], 4) == expected
+
+
+def test_a_real_run_over_half_the_queries_has_both_means(realdata):
+    qrels = read_qrels(realdata / "scifact")
+    result = evaluate(qrels, read_run(realdata / "runs/scifact/deng_e5.trec"), ["nDCG@10"])
+    assert round(result.mean_over("retrieved")["nDCG@10"], 3) == 0.667
+    assert round(result.mean_over("judged")["nDCG@10"], 3) == 0.340
+
+
+def test_a_real_run_without_a_common_query_is_refused(realdata):
+    qrels = read_qrels(realdata / "scifact")
+    with pytest.raises(QueryMismatchError, match="no query in common"):
+        evaluate(qrels, read_run(realdata / "runs/scifact/david_e5.trec"))
+
+
+def test_a_real_run_with_duplicates_is_refused_until_told_what_to_do(realdata):
+    qrels, path = read_qrels(realdata / "scifact"), realdata / "runs/scifact/kl_hybrid.trec"
+    with pytest.raises(DuplicateDocumentError, match="12872 repeated entries"):
+        evaluate(qrels, read_run(path))
+    first = evaluate(qrels, read_run(path), ["nDCG@10"], duplicates="first")
+    best = {}
+    for line in path.read_text().splitlines():
+        query, _, doc, _, score, _ = line.split()
+        ranked = best.setdefault(query, {})
+        ranked[doc] = max(ranked.get(doc, -1e9), float(score))
+    assert first["nDCG@10"] == evaluate(qrels, best, ["nDCG@10"])["nDCG@10"]
+    assert first.counted.duplicates == 12872
+
+
+def test_every_bad_file_raises_one_ancestor():
+    assert issubclass(FileFormatError, BeirEvalError)
+    assert issubclass(FileFormatError, ValueError)

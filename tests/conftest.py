@@ -1,0 +1,33 @@
+"""Where real data lies, how hard Hypothesis looks, and that CI skips nothing."""
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+settings.register_profile(
+    "default", deadline=None, max_examples=150, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("default")
+
+NO_SKIPS = bool(os.environ.get("BEIR_EVAL_NO_SKIPS"))
+
+
+@pytest.fixture(scope="session")
+def realdata() -> Path:
+    """The folder of real qrels and runs, named by BEIR_EVAL_REALDATA."""
+    folder = os.environ.get("BEIR_EVAL_REALDATA")
+    if not folder:
+        pytest.skip("BEIR_EVAL_REALDATA does not name the folder of real data")
+    return Path(folder)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    """Where BEIR_EVAL_NO_SKIPS is set, a skipped test is a failed one."""
+    report = yield
+    if NO_SKIPS and report.skipped and not hasattr(report, "wasxfail"):
+        report.outcome = "failed"
+        report.longrepr = f"skipped where nothing may be skipped: {report.longrepr}"
+    return report

@@ -1,0 +1,281 @@
+"""Every spelling in use is read, what is printed can be read back, nonsense is explained."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+from beir_eval import (
+    CG,
+    DCG,
+    ERR,
+    F1,
+    MAP,
+    MRR,
+    RBP,
+    AP_11pt,
+    Hole,
+    IPrec,
+    Judged,
+    Measure,
+    Precision,
+    R_cap,
+    Recall,
+    Rprec,
+    Success,
+    bpref,
+    evaluate,
+    gm_map,
+    infAP,
+    nDCG,
+    num_rel_ret,
+    num_ret,
+    parse,
+    set_map,
+)
+from beir_eval.errors import BeirEvalError, MeasureError, SettingError, UnknownMeasureError
+from beir_eval.measures import definitions, parse_all, spelled
+
+SPELLINGS = {
+    # BEIR
+    "NDCG@10": nDCG @ 10,
+    "MAP@100": MAP @ 100,
+    "Recall@100": Recall @ 100,
+    "P@10": Precision @ 10,
+    "MRR@10": MRR @ 10,
+    "R_cap@100": R_cap @ 100,
+    "recall_cap@100": R_cap @ 100,
+    "Accuracy@5": Success @ 5,
+    "top_k_accuracy@5": Success @ 5,
+    "Hole@10": Hole @ 10,
+    # trec_eval
+    "ndcg": nDCG,
+    "ndcg_cut_10": nDCG @ 10,
+    "ndcg_cut.10": nDCG @ 10,
+    "map": MAP,
+    "map_cut_100": MAP @ 100,
+    "map_cut.100": MAP @ 100,
+    "recall_100": Recall @ 100,
+    "P_5": Precision @ 5,
+    "recip_rank": MRR,
+    "success_5": Success @ 5,
+    "Rprec": Rprec,
+    "bpref": bpref,
+    "infAP": infAP,
+    "gm_map": gm_map,
+    "set_P": Precision,
+    "set_recall": Recall,
+    "set_F": F1,
+    "set_map": set_map,
+    "11pt_avg": AP_11pt,
+    "iprec_at_recall_0.10": IPrec(recall=0.1),
+    "iprec_at_recall..1": IPrec(recall=0.1),
+    "iprec_at_recall.1": IPrec(recall=1),
+    "num_ret": num_ret,
+    "num_rel_ret": num_rel_ret,
+    # ir_measures
+    "nDCG@10": nDCG @ 10,
+    "nDCG(dcg='exp-log2')@10": nDCG(gain="exp") @ 10,
+    "nDCG(dcg='log2')@10": nDCG @ 10,
+    "AP@100": MAP @ 100,
+    "AP": MAP,
+    "RR@10": MRR @ 10,
+    "R@100": Recall @ 100,
+    "P(rel=2)@5": Precision(rel=2) @ 5,
+    "Success@1": Success @ 1,
+    "IPrec@0.1": IPrec(recall=0.1),
+    "RBP(p=0.9)": RBP(p=0.9),
+    "RBP(p=0.9, rel=2)": RBP(p=0.9, rel=2),
+    "ERR@20": ERR @ 20,
+    "Judged@10": Judged @ 10,
+    "SetP": Precision,
+    "SetAP": set_map,
+    "Bpref(rel=2)": bpref(rel=2),
+    "P(judged_only=True)@5": Precision(judged_only=True) @ 5,
+    # ranx
+    "hit_rate@5": Success @ 5,
+    "precision@3": Precision @ 3,
+    "recall@100": Recall @ 100,
+    "f1@10": F1 @ 10,
+    "r-precision": Rprec,
+    "rbp.95": RBP(p=0.95),
+    "dcg@5": DCG @ 5,
+    "ndcg_burges@5": nDCG(gain="exp") @ 5,
+    "hits@5": num_rel_ret @ 5,
+    # MTEB, and names that Python takes
+    "ndcg_at_10": nDCG @ 10,
+    "map_at_100": MAP @ 100,
+    "recall_at_5": Recall @ 5,
+    "precision_at_5": Precision @ 5,
+    "mrr_at_10": MRR @ 10,
+    "hit_rate_at_5": Success @ 5,
+    "r_cap_at_100": R_cap @ 100,
+    # ours, with blanks and capitals
+    "  nDCG@10 ": nDCG @ 10,
+    "PRECISION@5": Precision @ 5,
+    'nDCG(gain="exp")@10': nDCG(gain="exp") @ 10,
+    "CG(gain={0: 0, 1: 2, 2: 2.5})@3": CG(gain={0: 0, 1: 2, 2: 2.5}) @ 3,
+    "F1(beta=0.5)@10": F1(beta=0.5) @ 10,
+}
+
+
+@pytest.mark.parametrize(("text", "measure"), SPELLINGS.items())
+def test_a_spelling_in_use_is_read(text, measure):
+    assert parse(text) == measure
+    assert hash(parse(text)) == hash(measure)
+
+
+@pytest.mark.parametrize("measure", set(SPELLINGS.values()), ids=str)
+def test_what_is_printed_is_read_back(measure):
+    assert parse(str(measure)) == measure
+    assert parse(measure) is measure
+    assert pickle.loads(pickle.dumps(measure)) == measure  # noqa: S301 - made here
+
+
+@pytest.mark.parametrize("text", SPELLINGS)
+def test_every_spelling_looks_a_result_up(text):
+    grades = {"a": 2, "b": 1, "c": 0}
+    result = evaluate({"q": grades}, {"q": {"a": 1.0, "c": 0.5}}, [text])
+    assert result[text] == result.scores(text)[0] or parse(text).name == "gm_map"
+    assert result[parse(text)] == result[text]
+
+
+CANONICAL = [
+    *("nDCG@10", "MAP@100", "Recall@100", "R_cap@100", "Precision@10", "MRR@10", "Success@5"),
+    *("F1@10", "CG@5", "DCG@5", "Rprec", "bpref", "RBP(p=0.8)", "ERR@20", "Judged@10", "Hole@10"),
+    *("infAP", "Precision(rel=2)@5", 'nDCG(gain="exp")@10', "IPrec(recall=0.1)", "AP_11pt"),
+]
+
+
+@pytest.mark.parametrize("name", CANONICAL)
+def test_a_canonical_name_prints_as_itself(name):
+    assert str(parse(name)) == repr(parse(name)) == name
+
+
+def test_a_parameter_at_its_default_is_not_part_of_the_name():
+    assert nDCG(gain="linear") @ 10 == nDCG @ 10
+    assert F1(beta=1.0) == F1
+    assert Precision(judged_only=False) == Precision
+    assert Precision(rel=2.0) == Precision(rel=2) == Precision(rel=np.float32(2))
+    assert str(Precision(rel=2.0) @ np.int64(5)) == "Precision(rel=2)@5"
+
+
+def test_rbp_always_says_its_persistence():
+    assert str(RBP) == str(parse("RBP")) == "RBP(p=0.8)"
+    assert str(RBP(p=0.5) @ 10) == "RBP(p=0.5)@10"
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ("nDGC@10", "did you mean nDCG"),
+        ("presicion@5", "did you mean Precision"),
+        ("mapp", "did you mean MAP"),
+        ("hitrat@5", "did you mean Success"),
+        ("", "no measure"),
+        ("@10", "no measure"),
+        ("nDCG@10@5", "no measure"),
+        ("nDCG(", "no measure"),
+        ("qwertyuiop", "lists them all"),
+    ],
+)
+def test_an_unknown_measure_gets_a_hint(text, hint):
+    with pytest.raises(UnknownMeasureError, match=hint):
+        parse(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("nDCG@0", "1 or more, not 0"),
+        ("nDCG@-5", "'-5' is not a whole number above 0"),
+        ("nDCG@ten", "'ten' is not a whole number"),
+        ("nDCG@2.5", "'2.5' is not a whole number"),
+        ("Rprec@5", "takes no cutoff"),
+        ("R_cap", "needs a cutoff"),
+        ("IPrec", "needs the parameter recall"),
+        ("IPrec@2", "recall must be from 0 to 1"),
+        ("nDCG(rel=2)@10", "no parameter 'rel'; it takes gain, judged_only"),
+        ("P(rel=0)@5", "rel must be above 0"),
+        ("P(rel='high')@5", "rel must be a number"),
+        ("P(rel=True)@5", "rel must be a number"),
+        ("P(judged_only=1)@5", "judged_only must be True or False"),
+        ("RBP(p=1)", "p must be above 0 and below 1"),
+        ("nDCG(gain='cubic')@5", "gain must be one of 'linear', 'exp'"),
+        ("nDCG(gain={1: 3, 2: 1})@5", "nor decrease with the grade"),
+        ("nDCG(gain={1: -3, 2: 1})@5", "must not be negative"),
+        ("nDCG(gain={})@5", "at least one grade"),
+        ("nDCG(gain=7)@5", "gain must be 'linear', 'exp' or a table"),
+        ("nDCG(gain=[1, 2])@5", "gain must be 'linear', 'exp' or a table"),
+        ("P(2)@5", "is not a list of parameters"),
+        ("P(rel=)@5", "is not a list of parameters"),
+        ("P(rel=__import__('os'))@5", "is not a list of parameters"),
+        ("P(**{'rel': 2})@5", "is not a list of parameters"),
+        ("IPrec(recall=0.5, rounding='up')", "rounding must be one of"),
+        ("ERR(max_grade=inf)", "is not a list of parameters"),
+        ("x" * 501, "at most 500 characters"),
+    ],
+)
+def test_an_impossible_measure_is_explained(text, problem):
+    with pytest.raises(MeasureError, match=problem.replace("(", r"\(").replace("*", r"\*")):
+        parse(text)
+
+
+@pytest.mark.parametrize("cutoff", [0, -1, True, 2.5, "10", None])
+def test_an_impossible_cutoff_is_explained(cutoff):
+    with pytest.raises(MeasureError, match="cutoff must be"):
+        nDCG @ cutoff
+
+
+def test_a_number_that_is_no_measure_is_explained():
+    with pytest.raises(MeasureError, match="a name or a Measure, not 10"):
+        parse(10)
+    with pytest.raises(MeasureError, match="no measure was asked for"):
+        parse_all([])
+
+
+def test_one_name_stands_for_a_list_of_one_and_repeats_count_once():
+    assert parse_all("nDCG@10") == (nDCG @ 10,)
+    assert parse_all(["nDCG@10", "ndcg_cut_10", nDCG @ 10]) == (nDCG @ 10,)
+
+
+def test_results_are_named_as_other_tools_name_them():
+    names = ["nDCG@10", "MAP", "MRR@10", "R_cap@5", "Hole@10", "Precision(rel=2)@5", "P"]
+    result = evaluate({"q": {"a": 2}}, {"q": {"a": 1.0}}, names)
+    assert list(result.as_dict(names="beir")) == [
+        *("NDCG@10", "MAP", "MRR@10", "R_cap@5", "Hole@10", "Precision(rel=2)@5", "Precision")
+    ]
+    assert list(result.as_dict(names="trec_eval")) == [
+        *("ndcg_cut_10", "map", "MRR@10", "R_cap@5", "Hole@10", "Precision(rel=2)@5", "set_P")
+    ]
+    assert list(result.as_dict(names="ir_measures")) == [
+        *("nDCG@10", "AP", "RR@10", "R_cap@5", "Hole@10", "P(rel=2)@5", "SetP")
+    ]
+    assert list(result.as_dict()) == list(result.measures)
+    with pytest.raises(SettingError, match="names='ranx'"):
+        result.as_dict(names="ranx")
+    assert spelled(parse("IPrec(recall=0.25)"), "trec_eval") == "iprec_at_recall_0.25"
+
+
+def test_every_measure_says_what_it_is():
+    assert len(definitions()) == 27
+    for definition in definitions().values():
+        text = definition.documentation
+        assert "Formula: " in text, definition.name
+        assert "Undefined " in text, definition.name
+        assert "Source: " in text, definition.name
+        assert ">>> " in text, definition.name
+        assert definition.summary.endswith("."), definition.name
+        assert Measure(definition.name).definition is definition
+
+
+def test_every_measure_takes_judged_only():
+    for definition in definitions().values():
+        measure = Measure(definition.name)(judged_only=True)
+        assert "judged_only=True" in str(measure)
+
+
+def test_errors_share_one_ancestor_and_a_builtin():
+    for builtin in (BeirEvalError, ValueError):
+        with pytest.raises(builtin):
+            parse("nothing")

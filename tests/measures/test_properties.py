@@ -1,0 +1,319 @@
+"""What must hold for every measure, whatever the data: a table of properties."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import textbook
+from beir_eval import (
+    ERR,
+    F1,
+    MAP,
+    MRR,
+    RBP,
+    BeirEvalError,
+    Hole,
+    IPrec,
+    Judged,
+    Precision,
+    Qrels,
+    R_cap,
+    RBP_residual,
+    Recall,
+    RelevanceMatrix,
+    Run,
+    evaluate,
+    gm_map,
+    nDCG,
+    parse,
+)
+from beir_eval.errors import MeasureError, ResultError
+from beir_eval.measures import definitions
+from beir_eval.ranking import RankingRules
+from beir_eval.relevance import relate
+from strategies import DOC_IDS, qrels_and_run
+
+KS = (1, 2, 3, 5, 10, 100)
+
+
+def every_measure(cutoff=None):
+    """One value of every measure of the registry, with a cutoff where it can have one."""
+    for definition in definitions().values():
+        name = "IPrec(recall=0.3)" if definition.name == "IPrec" else definition.name
+        wants = cutoff or (5 if definition.cutoff == "required" else None)
+        yield parse(
+            f"{name}@{wants}"
+            if wants and definition.name != "IPrec" and definition.cutoff != "none"
+            else name
+        )
+
+
+EVERY = [*every_measure(), *every_measure(3)]
+UNBOUNDED = {"CG", "DCG", "num_q", "num_ret", "num_rel", "num_rel_ret", "num_nonrel_judged_ret"}
+#: More documents can only help these.
+MONOTONE = [Recall, MAP, MRR, parse("Success"), parse("CG"), parse("DCG"), ERR, RBP]
+
+
+def matrix_of(qrels, run):
+    return relate(Qrels(qrels), Run(run), RankingRules()).matrix
+
+
+@given(qrels_and_run())
+def test_every_score_lies_between_0_and_1_unless_it_is_a_count_or_a_sum(case):
+    matrix = matrix_of(*case)
+    for measure in EVERY:
+        scores = measure.scores(matrix)
+        defined = scores[~np.isnan(scores)]
+        assert (defined >= 0).all(), measure
+        if measure.name not in UNBOUNDED:
+            # The residual is 1 minus a sum, and sums round.
+            assert (defined <= 1 + 1e-12).all(), measure
+
+
+@given(qrels_and_run())
+def test_only_the_judged_share_is_ever_undefined(case):
+    matrix = matrix_of(*case)
+    for measure in EVERY:
+        undefined = np.isnan(measure.scores(matrix))
+        if measure.name in ("Judged", "Hole"):
+            assert (undefined == (matrix.num_retrieved == 0)).all()
+        else:
+            assert not undefined.any(), measure
+
+
+@given(qrels_and_run())
+def test_a_deeper_cutoff_never_lowers_what_only_adds_up(case):
+    matrix = matrix_of(*case)
+    for measure in MONOTONE:
+        shallow = np.zeros(matrix.num_queries)
+        for k in KS:
+            deeper = (measure @ k).scores(matrix)
+            assert (deeper >= shallow).all(), measure
+            shallow = deeper
+        assert (measure.scores(matrix) >= shallow).all(), measure
+
+
+@given(qrels_and_run(), st.integers(1, 30))
+def test_an_unjudged_tail_changes_no_measure_with_a_cutoff_above_it(case, length):
+    qrels, run = case
+    with_tail = {
+        query: ranked | {f"tail{n}": -1e31 - n * 1e29 for n in range(length)}
+        for query, ranked in run.items()
+        if ranked
+    }
+    run = {query: ranked for query, ranked in run.items() if ranked}
+    if not set(run) & set(qrels):
+        return
+    before, after = matrix_of(qrels, run), matrix_of(qrels, with_tail)
+    # Divided by what was retrieved, these see the tail.
+    for name in ("nDCG", "MAP", "Recall", "MRR", "Rprec", "bpref", "infAP", "ERR", "RBP", "CG"):
+        measure = parse(name)
+        np.testing.assert_array_equal(measure.scores(before), measure.scores(after))
+    for measure in (Precision, R_cap, F1, nDCG):
+        np.testing.assert_array_equal((measure @ 5).scores(before), (measure @ 5).scores(after))
+
+
+@given(qrels_and_run(), st.randoms(use_true_random=False))
+def test_the_order_of_queries_and_documents_changes_nothing(case, rng):
+    qrels, run = case
+
+    def shuffled(mapping):
+        return dict(rng.sample(list(mapping.items()), len(mapping)))
+
+    mixed_qrels = {query: shuffled(judged) for query, judged in shuffled(qrels).items()}
+    mixed_run = {query: shuffled(ranked) for query, ranked in shuffled(run).items()}
+    before = evaluate(qrels, run, EVERY)
+    after = evaluate(mixed_qrels, mixed_run, EVERY)
+    assert _without_nan(before.aggregate) == _without_nan(after.aggregate)
+    for query, scores in before.per_query.items():
+        assert _without_nan(scores) == _without_nan(after.per_query[query])
+
+
+def _without_nan(scores):
+    return {name: None if math.isnan(value) else value for name, value in scores.items()}
+
+
+@given(qrels_and_run(complete=True))
+def test_measuring_parts_and_joining_equals_measuring_the_whole(case):
+    qrels, run = case
+    whole = matrix_of(qrels, run)
+    parts = [whole.select(np.array([row])) for row in range(whole.num_queries)]
+    joined = RelevanceMatrix.concatenate(parts)
+    assert joined.query_ids == whole.query_ids
+    for measure in EVERY:
+        expected = measure.scores(whole)
+        np.testing.assert_array_equal(measure.scores(joined), expected)
+        one_by_one = np.concatenate([measure.scores(part) for part in parts])
+        np.testing.assert_array_equal(one_by_one, expected)
+
+
+def test_matrices_that_share_queries_or_differ_in_the_highest_grade_are_not_joined():
+    one, two = matrix_of({"q": {"a": 1}}, {"q": {"a": 1.0}}), matrix_of({"r": {"a": 2}}, {"r": {}})
+    with pytest.raises(ResultError, match="share 'q'"):
+        RelevanceMatrix.concatenate([one, one])
+    with pytest.raises(ResultError, match="highest grades"):
+        RelevanceMatrix.concatenate([one, two])
+
+
+@given(qrels_and_run())
+@settings(max_examples=100)
+def test_every_measure_with_a_textbook_loop_equals_it(case):
+    qrels, run = case
+    top_grade = max(grade for judged in qrels.values() for grade in judged.values())
+    loops = {
+        Precision: textbook.precision,
+        Recall: textbook.recall,
+        MAP: textbook.average_precision,
+        MRR: textbook.reciprocal_rank,
+        nDCG: textbook.ndcg,
+        nDCG(gain="exp"): lambda *args: textbook.ndcg(*args, gain=lambda grade: 2**grade - 1),
+        nDCG(gain={1: 1, 2: 5, 3: 5, 4: 9}): lambda *args: textbook.ndcg(
+            *args, gain={1: 1, 2: 5, 3: 5, 4: 9}.get
+        ),
+        RBP(p=0.7): lambda *args: textbook.rbp(*args, p=0.7),
+        Precision(rel=2): lambda *args: textbook.precision(*args, rel=2),
+        MAP(rel=3): lambda *args: textbook.average_precision(*args, rel=3),
+    }
+    if top_grade > 0:
+        loops[ERR] = lambda *args: textbook.err(*args, max_grade=top_grade)
+    result = evaluate(qrels, run, [measure @ k for measure in loops for k in KS])
+    for query, judged in qrels.items():
+        ids = textbook.rank_documents(list(run.get(query, {}).items()), judged)
+        found = textbook.grades_by_rank(ids, judged)
+        for measure, loop in loops.items():
+            for k in KS:
+                expected = pytest.approx(loop(found, judged, k), abs=1e-12)
+                assert result.per_query[query][str(measure @ k)] == expected, measure @ k
+
+
+@given(qrels_and_run(complete=True), st.floats(0.1, 0.9))
+def test_rbp_and_its_residual_add_up_to_the_highest_rbp_that_is_possible(case, p):
+    qrels, run = case
+    result = evaluate(qrels, run, [RBP(p=p) @ 4, RBP_residual(p=p) @ 4])
+    for query, judged in qrels.items():
+        ids = textbook.rank_documents(list(run[query].items()), judged)
+        highest = textbook.rbp_highest(textbook.grades_by_rank(ids, judged), judged, 4, p)
+        assert sum(result.per_query[query].values()) == pytest.approx(highest, abs=1e-12)
+
+
+def test_the_residual_counts_the_tail():
+    (residual,) = evaluate({"q": {"a": 1}}, {"q": {"a": 1.0}}, [RBP_residual]).scores("rbp_resid")
+    assert residual == pytest.approx(0.8)  # all but the first document: p
+
+
+@given(qrels_and_run())
+def test_hole_is_what_judged_leaves(case):
+    result = evaluate(*case, [Judged @ 3, Hole @ 3, Judged, Hole])
+    np.testing.assert_array_equal(result.scores(Hole @ 3), 1 - result.scores(Judged @ 3))
+    np.testing.assert_array_equal(result.scores(Hole), 1 - result.scores(Judged))
+
+
+def test_holes_divide_by_what_was_retrieved_on_short_lists():
+    run = {"q": {"a": 2.0, "x": 1.0}}
+    assert evaluate({"q": {"a": 1}}, run, [Judged @ 10])["Judged@10"] == 1 / 2
+
+
+def test_a_negative_grade_is_not_judged():
+    run = {"q": {"a": 2.0, "x": 1.0}}
+    result = evaluate(
+        {"q": {"a": 1, "x": -1}}, run, [Judged @ 10, "bpref", "num_nonrel_judged_ret"]
+    )
+    assert result["Judged@10"] == 1 / 2
+    assert result["num_nonrel_judged_ret"] == 0
+
+
+@given(qrels_and_run(complete=True))
+def test_judged_only_equals_deleting_what_is_not_judged(case):
+    qrels, run = case
+    judged_run = {
+        query: {doc: score for doc, score in ranked.items() if qrels[query].get(doc, -1) >= 0}
+        for query, ranked in run.items()
+        if query in qrels
+    }
+    measures = [one for one in EVERY if one.name != "infAP"]  # it looks at pooled documents too
+    condensed = evaluate(qrels, run, [one(judged_only=True) for one in measures])
+    deleted = evaluate(qrels, judged_run, measures)
+    np.testing.assert_array_equal(condensed.values.array, deleted.values.array)
+
+
+def test_interpolated_precision_depends_on_the_rounding():
+    # Recall .7 of two relevant: 1.4 rounds to one document; ⌊1.4 + 0.9⌋ are two.
+    qrels, run = {"q": {"a": 1, "b": 1}}, {"q": {"a": 3.0}}
+    for rounding, expected in (("trec_eval10", 1), ("trec_eval9", 0)):
+        measure = IPrec(recall=0.7, rounding=rounding)
+        assert evaluate(qrels, run, [measure])[measure] == expected
+
+
+def test_half_a_document_rounds_away_from_zero():
+    # Recall .5 of three relevant is 1.5: two documents, in C's lround and here.
+    qrels, run = {"q": {"a": 1, "b": 1, "c": 1}}, {"q": {"a": 3.0}}
+    assert evaluate(qrels, run, [IPrec(recall=0.5)])["IPrec(recall=0.5)"] == 0
+    assert evaluate(qrels, run, [IPrec(recall=0.4)])["IPrec(recall=0.4)"] == 1
+
+
+def test_the_geometric_mean_floors_a_query_without_a_hit():
+    qrels, run = {"q": {"a": 1}, "r": {"b": 1}}, {"q": {"a": 1.0}, "r": {"x": 1.0}}
+    result = evaluate(qrels, run, [gm_map])
+    assert result["gm_map"] == pytest.approx(math.sqrt(1 * 0.00001), rel=1e-14)
+
+
+def test_counts_are_summed_over_queries():
+    qrels = {"q": {"a": 1, "b": 0}, "r": {"c": 2}}
+    run = {"q": {"a": 3.0, "b": 2.0, "x": 1.0}, "r": {"y": 1.0}}
+    names = ["num_q", "num_ret", "num_rel", "num_rel_ret", "num_nonrel_judged_ret"]
+    assert list(evaluate(qrels, run, names).aggregate.values()) == [2, 4, 2, 1, 1]
+
+
+def test_bpref_of_positives_only_is_the_recall_of_the_ranking():
+    qrels = {"q": dict.fromkeys(DOC_IDS[:6], 1)}
+    run = {"q": {doc: float(rank) for rank, doc in enumerate(DOC_IDS[3:])}}
+    result = evaluate(qrels, run, ["bpref", "Recall"])
+    assert result["bpref"] == result["Recall"] == 3 / 6
+
+
+def test_beta_weighs_recall():
+    qrels, run = {"q": {"a": 1, "b": 1, "c": 1, "d": 1}}, {"q": {"a": 2.0, "x": 1.0}}
+    precision, recall = 1 / 2, 1 / 4
+    expected = (1 + 4) * precision * recall / (4 * precision + recall)
+    assert evaluate(qrels, run, [F1(beta=2) @ 2])["F1(beta=2)@2"] == pytest.approx(expected)
+
+
+def test_err_takes_the_highest_grade_of_the_whole_qrels():
+    qrels, run = {"q": {"a": 1}, "r": {"b": 3}}, {"q": {"a": 1.0}}
+    assert evaluate(qrels, run, [ERR], missing="skip")["ERR"] == (2**1 - 1) / 2**3
+    assert evaluate(qrels, run, [ERR(max_grade=4)]).scores("ERR(max_grade=4)")[0] == 1 / 2**4
+    with pytest.raises(MeasureError, match="grade 3, above max_grade=2"):
+        evaluate(qrels, run, [ERR(max_grade=2)])
+
+
+def test_a_gain_table_must_know_every_grade_that_occurs():
+    run = {"q": {"a": 1.0}}
+    with pytest.raises(BeirEvalError, match=r"no gain for grade 3\.0"):
+        evaluate({"q": {"a": 3}}, run, [nDCG(gain={1: 1, 2: 2})])
+    assert evaluate({"q": {"a": 2, "b": -1}}, run, ["CG(gain={2: 7})@1"])["CG(gain={2: 7})@1"] == 7
+
+
+def test_a_gain_table_can_credit_grade_zero():
+    qrels, run = {"q": {"a": 0, "b": 1}}, {"q": {"a": 2.0, "b": 1.0, "x": 0.5}}
+    assert evaluate(qrels, run, [parse("CG(gain={0: 1, 1: 3})")])["CG(gain={0: 1, 1: 3})"] == 4
+
+
+@pytest.mark.parametrize("measure", EVERY, ids=str)
+def test_an_empty_ranking_and_a_missing_query_score_alike(measure):
+    qrels = {"q": {"a": 1}, "r": {"b": 1, "c": 0}}
+    empty = evaluate(qrels, {"q": {"a": 1.0}, "r": {}}, [measure])
+    missing = evaluate(qrels, {"q": {"a": 1.0}}, [measure])
+    np.testing.assert_array_equal(empty.values.array, missing.values.array)
+    zero = {"num_q": 1, "num_rel": 1, "gm_map": 0.00001, "RBP_residual": 1}
+    expected = math.nan if measure.name in ("Judged", "Hole") else zero.get(measure.name, 0)
+    np.testing.assert_array_equal(empty.scores(measure)[1], expected)
+
+
+def test_to_dense_is_the_textbook_matrix():
+    qrels, run = {"q": {"a": 2, "b": 0}, "r": {"c": 1}}, {"q": {"x": 3.0, "a": 2.0, "b": 1.0}}
+    np.testing.assert_array_equal(
+        matrix_of(qrels, run).to_dense(3), [[np.nan, 2, 0], [np.nan, np.nan, np.nan]]
+    )

@@ -1,0 +1,240 @@
+"""The command line prints the numbers, and one clear line where it cannot."""
+
+import csv
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+from typer.testing import CliRunner
+
+from beir_eval import __version__, evaluate, read_qrels, read_run
+from beir_eval.cli import app
+from beir_eval.results import EvaluationResult
+
+RUNNER = CliRunner()
+
+
+@pytest.fixture
+def files(tmp_path):
+    """A folder with qrels, two runs and a data-set folder."""
+    (tmp_path / "qrels.trec").write_text("q1 0 a 1\nq1 0 b 0\nq2 0 c 2\n")
+    (tmp_path / "good.trec").write_text("q1 Q0 a 1 2 t\nq2 Q0 c 1 2 t\nq2 Q0 x 2 1 t\n")
+    (tmp_path / "half.trec").write_text("q1 Q0 x 1 2 t\nq1 Q0 a 2 1 t\n")
+    (tmp_path / "set" / "qrels").mkdir(parents=True)
+    (tmp_path / "set" / "qrels" / "dev.tsv").write_text("q1\ta\t1\nq2\tc\t2\n")
+    return tmp_path
+
+
+def run(*arguments):
+    return RUNNER.invoke(app, [str(argument) for argument in arguments])
+
+
+def said(result):
+    """Return what was printed, white space folded."""
+    return " ".join(result.output.split())
+
+
+def test_the_means_are_printed_one_system_a_row(files):
+    result = run("evaluate", files / "qrels.trec", files / "good.trec", "-m", "P@1", "-m", "AP")
+    assert result.exit_code == 0
+    assert "system Precision@1 MAP" in said(result)
+    assert "good 1.0000 1.0000" in said(result)
+    assert "means over all 2 judged queries" in said(result)
+
+
+def test_both_means_are_shown_and_labelled_when_queries_are_missing(files):
+    for missing in ("zero", "skip"):
+        arguments = ["evaluate", files / "qrels.trec", files / "half.trec", "-m", "RR"]
+        result = run(*arguments, "--missing", missing)
+        assert "half (all 2 judged queries) 0.2500" in said(result)
+        assert "half (the 1 it has) 0.5000" in said(result)
+        assert "1 of 2 judged queries missing from the run" in said(result)
+
+
+def test_the_default_suite_is_printed_one_measure_a_row(files):
+    result = run("evaluate", files / "qrels.trec", files / "good.trec", files / "half.trec")
+    assert "nDCG@10 *" in said(result)
+    assert "MRR@1000 *" in said(result)
+    assert "the cutoff is beyond the deepest ranking" in said(result)
+
+
+def test_every_option_reaches_the_evaluation(files):
+    (files / "odd.trec").write_text(
+        "q1 Q0 q1 1 9 t\nq1 Q0 b 2 5 t\nq1 Q0 a 3 5 t\nq1 Q0 a 4 4 t\n"
+        "q2 Q0 x 1 3 t\nq2 Q0 c 2 2 t\n"
+    )
+    asked = ["evaluate", files / "qrels.trec", files / "odd.trec", "-m", "RR"]
+    asked += ["--duplicates", "first"]
+    assert "0.4167" in run(*asked).output  # (1/3 + 1/2) / 2: b above a in the tie
+    assert "0.5000" in run(*asked, "--ties", "best").output  # (1/2 + 1/2) / 2
+    assert "0.7500" in run(*asked, "--drop-identical-ids", "--ties", "best").output  # (1 + 1/2) / 2
+    assert "0.7500" in run(*asked, "--judged-only").output  # (1/2 + 1) / 2
+    assert "0.4167" in run(*asked, "--order", "given").output
+    named = run(*asked, "--names", "trec_eval")
+    assert "recip_rank" in named.output
+
+
+def test_a_data_set_folder_needs_its_split(files):
+    missing = run("evaluate", files / "set", files / "good.trec", "-m", "P@1")
+    assert missing.exit_code == 2
+    assert "it has the splits dev" in said(missing)
+    assert run("evaluate", files / "set", files / "good.trec", "--split", "dev").exit_code == 0
+
+
+def test_queries_with_nothing_relevant_can_be_left_out(files):
+    (files / "zero.trec").write_text("q1 0 a 1\nq2 0 c 0\n")
+    asked = ["evaluate", files / "zero.trec", files / "good.trec", "-m", "RR"]
+    assert "0.5000" in run(*asked).output
+    assert "1.0000" in run(*asked, "--no-relevant", "skip").output
+
+
+def test_per_query_scores_and_results_are_written(files):
+    result = run(
+        *("evaluate", files / "qrels.trec", files / "good.trec", files / "half.trec"),
+        *("-m", "RR", "-m", "Judged@1", "--per-query", files / "q.csv", "--json", files / "r.json"),
+    )
+    assert result.exit_code == 0
+    with (files / "q.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert rows[0] == {"system": "good", "query_id": "q1", "MRR": "1.0", "Judged@1": "1.0"}
+    assert rows[-1] == {"system": "half", "query_id": "q2", "MRR": "0.0", "Judged@1": ""}
+    saved = [
+        EvaluationResult.model_validate(one) for one in json.loads((files / "r.json").read_text())
+    ]
+    qrels = read_qrels(files / "qrels.trec")
+    assert saved[0] == evaluate(
+        qrels, read_run(files / "good.trec"), ["RR", "Judged@1"], name="good"
+    )
+    assert [one.name for one in saved] == ["good", "half"]
+
+
+def test_systems_with_one_file_name_are_told_apart_by_their_folder(files):
+    for folder in ("A", "B"):
+        (files / folder).mkdir()
+        (files / folder / "bm25.trec.gz").write_text("q1 Q0 a 1 2 t\nq2 Q0 c 1 2 t\n")
+    paths = [files / "A" / "bm25.trec.gz", files / "B" / "bm25.trec.gz"]
+    result = run("evaluate", files / "qrels.trec", *paths, "-m", "RR")
+    assert "A/bm25 1.0000" in said(result)
+    assert "B/bm25 1.0000" in said(result)
+    twice = run("evaluate", files / "qrels.trec", paths[0], paths[0])
+    assert twice.exit_code == 2
+    assert "two runs go by the name A/bm25" in said(twice)
+
+
+BAD = {
+    "an unknown measure": (["qrels.trec", "good.trec", "-m", "nDGC@10"], "did you mean nDCG"),
+    "a cutoff of 0": (["qrels.trec", "good.trec", "-m", "nDCG@0"], "1 or more, not 0"),
+    "an unknown tie rule": (
+        ["qrels.trec", "good.trec", "--ties", "x"],
+        "choose one of 'trec_eval'",
+    ),
+    "an unknown name set": (["qrels.trec", "good.trec", "--names", "x"], "choose one of 'beir'"),
+    "a file that is not there": (["qrels.trec", "none.trec"], "none.trec: No such file"),
+    "qrels that are not there": (["none.trec", "good.trec"], "none.trec: No such file"),
+    "a folder without qrels": ([".", "good.trec"], "no qrels in this folder"),
+    "a run as qrels": (["good.trec", "good.trec"], "line 1: 6 columns, expected 4"),
+    "qrels as a run": (["qrels.trec", "qrels.trec"], "line 1: 4 columns, expected 6"),
+    "five columns": (["qrels.trec", "five.trec"], "five.trec, line 17: 5 columns"),
+    "no common query": (["qrels.trec", "other.trec"], "other.trec: the run has no query in common"),
+    "a duplicate": (["qrels.trec", "twice.trec"], "query 'q1' repeats 'a'"),
+    "a missing query": (["qrels.trec", "half.trec", "--missing", "error"], "missing from the run"),
+    "a split for a file": (["qrels.trec", "good.trec", "--split", "dev"], "belongs to a data-set"),
+    "no run": (["qrels.trec"], "Missing argument"),
+    "a folder to write to that is not there": (
+        ["qrels.trec", "good.trec", "--json", "none/r.json"],
+        "No such file",
+    ),
+}
+
+
+@pytest.mark.parametrize(("arguments", "problem"), BAD.values(), ids=BAD)
+def test_bad_input_is_one_clear_line_and_exit_code_2(files, monkeypatch, arguments, problem):
+    monkeypatch.chdir(files)
+    (files / "five.trec").write_text("q1 Q0 d 1 1 t\n" * 16 + "q1 Q0 d 1 1\n")
+    (files / "other.trec").write_text("zz Q0 d 1 1 t\n")
+    (files / "twice.trec").write_text("q1 Q0 a 1 2 t\nq1 Q0 a 2 1 t\n")
+    result = run("evaluate", *arguments)
+    assert result.exit_code == 2
+    assert problem in said(result)
+    if problem != "Missing argument":  # the argument parser's own words
+        assert result.stderr.startswith("error: ")
+        assert len(result.stderr.splitlines()) == 1
+        assert result.stdout == ""
+
+
+def test_nothing_is_written_when_something_is_wrong(files):
+    bad = run("evaluate", files / "qrels.trec", files / "x.trec", "--json", files / "r.json")
+    assert bad.exit_code == 2
+    assert not (files / "r.json").exists()
+
+
+def test_a_warning_is_one_line(files):
+    (files / "half.qrels").write_text("q1 0 a 0.5\nq2 0 c 1\n")
+    result = run("evaluate", files / "half.qrels", files / "good.trec", "-m", "P@1")
+    assert result.exit_code == 0
+    assert result.stderr.startswith("warning: the qrels hold fractional grades")
+    assert len(result.stderr.splitlines()) == 1
+
+
+def test_markup_in_names_is_text(files):
+    nasty = files / "[bold]x[red].trec"
+    nasty.write_text((files / "good.trec").read_text())
+    assert "[bold]x[red]" in run("evaluate", files / "qrels.trec", nasty, "-m", "RR").output
+
+
+def test_the_measures_are_listed_and_explained():
+    listed = run("measures")
+    for name in ("nDCG", "R_cap", "RBP_residual", "num_nonrel_judged_ret"):
+        assert name in listed.output
+    for name in ("ndcg_cut_10", "NDCG", "nDCG@5"):
+        shown = run("measures", name)
+        assert shown.exit_code == 0
+        assert "Järvelin and Kekäläinen" in shown.output
+    assert "needs a cutoff" in run("measures", "R_cap").output
+    assert "recall" in run("measures", "iprec").output or run("measures", "iprec").exit_code == 2
+    assert run("measures", "nope").exit_code == 2
+
+
+def test_the_demo_evaluates_two_systems():
+    result = run("demo")
+    assert result.exit_code == 0
+    assert "bm25 0.6665" in said(result)
+    assert "bm25-plain 0.4887" in said(result)
+
+
+def test_the_version_is_printed():
+    assert run("--version").output == f"beir-eval {__version__}\n"
+
+
+def in_a_process(*arguments, **environment):
+    return subprocess.run(
+        [sys.executable, "-m", "beir_eval", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | environment,
+    )
+
+
+def test_the_command_works_as_a_process_and_is_not_wrapped(files):
+    result = in_a_process("evaluate", files / "qrels.trec", files / "half.trec", COLUMNS="20")
+    assert result.returncode == 0
+    assert "half (all 2 judged queries)" in result.stdout
+
+
+def test_without_its_extra_the_command_says_what_to_install(files):
+    (files / "typer.py").write_text("raise ImportError('no typer', name='typer')\n")
+    result = in_a_process("demo", PYTHONPATH=str(files))
+    assert result.returncode == 2
+    assert "pip install 'beir-eval[cli]'" in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_the_real_example_prints_the_known_numbers(realdata):
+    result = run(
+        *("evaluate", realdata / "qrels/trec-covid.trec", realdata / "runs/trec-covid/bm25.trec"),
+        *("-m", "nDCG@10", "-m", "Recall@100"),
+    )
+    assert "bm25 0.5947 0.1091" in said(result)

@@ -1,0 +1,215 @@
+"""What counts, and that it is always said."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+import beir_eval
+from beir_eval import DEFAULT_MEASURES, MAP, BeirEvalWarning, Evaluator, Qrels, Run, evaluate, nDCG
+from beir_eval.errors import MeasureError, NotEvaluatedError, QueryMismatchError, SettingError
+from strategies import qrels_and_run
+
+QRELS = {"q1": {"a": 1, "b": 0}, "q2": {"c": 2, "d": 1}, "q3": {"e": 0}, "q4": {"f": 1}}
+RUN = {"q1": {"a": 2.0, "x": 1.0}, "q2": {"x": 3.0, "c": 2.0}, "q3": {}, "other": {"a": 1.0}}
+
+
+def test_the_default_suite_is_what_beir_reports_and_r_cap():
+    result = evaluate(QRELS, RUN)
+    expected = [
+        f"{name}@{k}"
+        for name in ("nDCG", "MAP", "Recall", "R_cap", "Precision", "MRR")
+        for k in (1, 3, 5, 10, 100, 1000)
+    ]
+    assert list(result.measures) == expected == [str(one) for one in DEFAULT_MEASURES]
+
+
+def test_everything_met_on_the_way_is_counted():
+    counted = evaluate(QRELS, RUN, ["P@1", "P@10"]).counted
+    assert counted.queries_judged == 4
+    assert counted.queries_missing == ("q4",)
+    assert counted.queries_retrieved == 3
+    assert counted.queries_empty == ("q3",)
+    assert counted.queries_without_relevant == ("q3",)
+    assert counted.queries_not_judged == 1
+    assert counted.deepest_ranking == 2
+    assert counted.judged_in_top == {1: (1, 2), 10: (2, 4)}
+    assert counted.judged_share == {1: 0.5, 10: 0.5}
+
+
+def test_ties_that_touch_a_judged_document_are_counted():
+    run = {"q1": {"a": 1.0, "b": 1.0, "x": 1.0}, "q2": {"x": 1.0, "y": 1.0, "c": 0.5}}
+    counted = evaluate(QRELS, run, ["P@1"]).counted
+    assert (counted.tied_documents, counted.tied_queries) == (2, 1)
+    in_order = evaluate(QRELS, run, ["P@1"], order="given").counted
+    assert (in_order.tied_documents, in_order.tied_queries) == (0, 0)
+
+
+def test_missing_queries_count_as_zero_or_are_skipped_or_refused():
+    zero = evaluate(QRELS, RUN, ["P@1"])
+    assert zero.query_ids == ("q1", "q2", "q3", "q4")
+    assert zero["P@1"] == 1 / 4
+    skip = evaluate(QRELS, RUN, ["P@1"], missing="skip")
+    assert skip.query_ids == ("q1", "q2", "q3")
+    assert skip["P@1"] == 1 / 3
+    with pytest.raises(QueryMismatchError, match=r"1 of 4 judged queries are missing .* 'q4'"):
+        evaluate(QRELS, RUN, missing="error")
+    complete = RUN | {"q4": {}}
+    assert evaluate(QRELS, complete, ["P@1"], missing="error")["P@1"] == 1 / 4
+
+
+@pytest.mark.parametrize("missing", ["zero", "skip"])
+def test_both_means_are_there_whatever_the_policy(missing):
+    result = evaluate(QRELS, RUN, ["P@1", "num_rel", "RBP_residual"], missing=missing)
+    assert result.mean_over("judged")["Precision@1"] == 1 / 4
+    assert result.mean_over("retrieved")["Precision@1"] == 1 / 3
+    assert result.mean_over("judged")["num_rel"] == 4
+    assert result.mean_over("retrieved")["num_rel"] == 3
+    with pytest.raises(SettingError, match="queries='all'"):
+        result.mean_over("all")
+
+
+def test_queries_without_relevant_documents_score_zero_or_are_left_out():
+    names = ["P@1", "nDCG@10", "num_ret", "Judged@10"]
+    zero = evaluate(QRELS, RUN, names)
+    assert zero.num_scored == {"Precision@1": 4, "nDCG@10": 4, "num_ret": 4, "Judged@10": 2}
+    skip = evaluate(QRELS, RUN, names, no_relevant="skip")
+    assert skip["P@1"] == 1 / 3
+    assert math.isnan(skip.scores("P@1")[2])
+    assert skip.num_scored == {"Precision@1": 3, "nDCG@10": 3, "num_ret": 4, "Judged@10": 2}
+
+
+def test_whether_a_query_has_relevant_documents_depends_on_the_measures_threshold():
+    result = evaluate(QRELS, RUN, ["P@1", "P(rel=2)@1"], no_relevant="skip")
+    assert result.num_scored == {"Precision@1": 3, "Precision(rel=2)@1": 1}
+
+
+@pytest.mark.parametrize("run", [{}, {"x": {"a": 1.0}}])
+@pytest.mark.parametrize("missing", ["zero", "skip", "error"])
+def test_no_query_in_common_is_an_error_that_shows_both_sides(run, missing):
+    theirs = "'x'" if run else "no query at all"
+    with pytest.raises(QueryMismatchError, match=rf"judge 'q1', 'q2'.*the run has {theirs}"):
+        evaluate(QRELS, run, missing=missing)
+
+
+def test_cutoffs_beyond_the_deepest_ranking_are_marked():
+    result = evaluate(QRELS, RUN, ["P@2", "P@3"])
+    assert [result.label(name) for name in result.measures] == ["Precision@2", "Precision@3 *"]
+    assert any("deepest ranking, which has 2 documents" in note for note in result.notes())
+    assert "Precision@3 *" in result.to_markdown()
+
+
+def test_negative_grades_are_counted_and_gain_nothing():
+    result = evaluate({"q": {"a": -1, "b": 1}}, {"q": {"a": 2.0, "b": 1.0}}, ["nDCG@10", "P@1"])
+    assert result.counted.negative_judgements == 1
+    assert result["P@1"] == 0
+    assert result["nDCG@10"] == 1 / math.log2(3)
+
+
+def test_fractional_grades_are_warned_about_unless_a_threshold_is_set():
+    qrels, run = {"q": {"a": 0.5}}, {"q": {"a": 1.0}}
+    with pytest.warns(BeirEvalWarning, match="fractional grades"):
+        evaluate(qrels, run, ["P@1", "nDCG@10"])
+    evaluate(qrels, run, ["P(rel=0.5)@1", "nDCG@10", "ERR(max_grade=1)"])
+
+
+def test_the_warning_points_at_the_callers_line():
+    with pytest.warns(BeirEvalWarning) as caught:
+        evaluate({"q": {"a": 0.5}}, {"q": {"a": 1.0}}, ["P@1"])
+    assert caught[0].filename == __file__
+    with pytest.warns(BeirEvalWarning) as caught:
+        Evaluator({"q": {"a": 0.5}}, ["P@1"])
+    assert caught[0].filename == __file__
+
+
+@pytest.mark.parametrize("name", ["infAP", "Judged@10", "Hole@10"])
+def test_the_extremes_are_not_offered_where_grade_order_is_not_the_extreme(name):
+    for ties in ("best", "worst"):
+        with pytest.raises(SettingError, match="not offered"):
+            evaluate(QRELS, RUN, [name], ties=ties)
+
+
+@pytest.mark.parametrize(
+    ("setting", "value"),
+    [
+        ("missing", "ignore"),
+        ("no_relevant", "one"),
+        ("order", "rank"),
+        ("ties", "random"),
+        ("duplicates", "last"),
+        ("keep_top", -1),
+        ("keep_top", 1.5),
+        ("keep_top", True),
+    ],
+)
+def test_a_setting_that_does_not_exist_is_refused_with_the_choices(setting, value):
+    with pytest.raises(SettingError, match=setting):
+        evaluate(QRELS, RUN, **{setting: value})
+
+
+def test_an_unknown_measure_is_refused_before_anything_is_read():
+    with pytest.raises(MeasureError, match="did you mean nDCG"):
+        evaluate(QRELS, RUN, ["nDGC@10"])
+
+
+def test_an_evaluator_serves_many_runs():
+    evaluator = Evaluator(Qrels(QRELS), [nDCG @ 10, "AP@100"])
+    for run in (RUN, {"q1": {"b": 1.0}}):
+        once = evaluate(QRELS, run, ["nDCG@10", MAP @ 100], name="x")
+        assert evaluator.evaluate(Run(run), name="x") == once
+        assert evaluator.evaluate(run, name="x") == once
+
+
+def test_the_settings_and_the_version_are_in_the_result():
+    result = evaluate(QRELS, RUN, ties="input", missing="skip", drop_identical_ids=True)
+    assert result.settings.model_dump() == {
+        "order": "score",
+        "ties": "input",
+        "missing": "skip",
+        "no_relevant": "zero",
+        "duplicates": "error",
+        "drop_identical_ids": True,
+    }
+    assert result.provenance.package_version == beir_eval.__version__
+
+
+def test_fingerprints_are_there_only_when_asked_for():
+    assert evaluate(QRELS, RUN).provenance.qrels_sha256 is None
+    asked = evaluate(QRELS, RUN, fingerprint=True).provenance
+    assert asked.qrels_sha256 == Qrels(QRELS).fingerprint()
+    assert asked.run_sha256 == Run(RUN).fingerprint()
+
+
+def test_keep_top_keeps_ids_scores_and_grades():
+    top = evaluate(QRELS, RUN, keep_top=1).top
+    assert list(top) == ["q1", "q2", "q3"]
+    assert (top["q1"].doc_ids, top["q1"].scores, top["q1"].grades) == (("a",), (2.0,), (1.0,))
+    assert (top["q2"].doc_ids, top["q2"].grades) == (("x",), (None,))
+    assert top["q3"].doc_ids == ()
+    assert evaluate(QRELS, RUN).top is None
+    in_order = evaluate(QRELS, Run.from_rankings({"q1": ["x", "a"]}), keep_top=5).top["q1"]
+    assert (in_order.doc_ids, in_order.scores) == (("x", "a"), None)
+
+
+def test_a_measure_that_was_not_evaluated_is_not_there():
+    result = evaluate(QRELS, RUN, ["P@1"])
+    with pytest.raises(NotEvaluatedError, match="nDCG@10 was not evaluated for 'run'; it holds P"):
+        result["nDCG@10"]
+    with pytest.raises(KeyError):
+        result.scores("ndcg_cut_10")
+
+
+@given(qrels_and_run())
+def test_the_mean_is_the_correctly_rounded_sum_divided_by_the_number(case):
+    result = evaluate(*case)
+    for name in result.measures:
+        scores = result.scores(name).tolist()
+        assert result[name] == math.fsum(scores) / len(scores)
+        assert not result.scores(name).flags.writeable
+
+
+def test_the_scores_are_aligned_with_the_query_ids_in_the_order_of_the_qrels():
+    result = evaluate(QRELS, dict(reversed(RUN.items())), ["P@1"])
+    assert result.query_ids == tuple(QRELS)
+    np.testing.assert_array_equal(result.scores("P@1"), [1, 0, 0, 0])

@@ -1,0 +1,93 @@
+"""What the package promises to be: small to import, sorted, documented, documented truly."""
+
+import doctest
+import inspect
+import subprocess
+import sys
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+
+import beir_eval
+from beir_eval import data
+from beir_eval.measures import definitions
+
+SOURCE = Path(beir_eval.__file__).parent
+
+
+def test_the_public_names_are_sorted_and_there():
+    names = beir_eval.__all__
+    groups = [
+        [name for name in names if name.isupper() or not name[0].isupper()],
+        names,
+    ]
+    assert len(set(names)) == len(names)
+    for name in groups[1]:
+        assert hasattr(beir_eval, name)
+
+
+def test_importing_loads_numpy_and_pydantic_only():
+    code = (
+        "import sys; before = set(sys.modules); import beir_eval; "
+        "print(*sorted({name.split('.')[0] for name in set(sys.modules) - before}))"
+    )
+    loaded = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    ).stdout.split()
+    assert {"numpy", "pydantic", "beir_eval"} <= set(loaded)
+    not_wanted = {"polars", "pandas", "scipy", "typer", "rich", "torch", "haystack", "beir"}
+    assert not not_wanted & set(loaded)
+
+
+def test_every_public_function_and_class_has_a_docstring():
+    for name in beir_eval.__all__:
+        thing = getattr(beir_eval, name)
+        if inspect.isclass(thing) or inspect.isfunction(thing):
+            assert thing.__doc__, name
+            for part_name, part in inspect.getmembers(thing, inspect.isfunction):
+                if not part_name.startswith("_") and part.__module__.startswith("beir_eval"):
+                    assert part.__doc__, f"{name}.{part_name}"
+
+
+@pytest.mark.parametrize("name", list(definitions()))
+def test_the_example_of_every_measure_runs(name):
+    function = definitions()[name].function
+    (test,) = doctest.DocTestFinder(recurse=False).find(function, name, globs={})
+    assert test.examples
+    failed, _ = doctest.DocTestRunner().run(test)
+    assert failed == 0
+
+
+def _modules_with_examples():
+    for path in sorted(SOURCE.rglob("*.py")):
+        if ">>>" in path.read_text() and path.parent.name != "measures":
+            yield ".".join(path.relative_to(SOURCE.parent).with_suffix("").parts)
+    yield from ("beir_eval.measures._parsing", "beir_eval.measures._registry")
+
+
+@pytest.mark.parametrize("name", list(_modules_with_examples()))
+def test_the_examples_in_the_code_run(name):
+    module = __import__(name, fromlist=["_"])
+    failed, tried = doctest.testmod(module)
+    assert tried
+    assert failed == 0
+
+
+def test_the_bundled_data_set_comes_with_the_package():
+    assert files("beir_eval.data").joinpath("corpus.jsonl").is_file()
+    qrels = beir_eval.read_qrels(data.FOLDER)
+    assert len(qrels) == 30
+    corpus = (data.FOLDER / "corpus.jsonl").read_text().splitlines()
+    assert 140 <= len(corpus) <= 200
+    for run in data.RUNS:
+        assert set(beir_eval.read_run(run).query_ids) == set(qrels.query_ids)
+
+
+def test_no_module_has_outgrown_one_sitting():
+    longest = {path.name: len(path.read_text().splitlines()) for path in SOURCE.rglob("*.py")}
+    assert {name: lines for name, lines in longest.items() if lines > 400} == {}
+
+
+def test_the_typing_marker_is_there():
+    assert (SOURCE / "py.typed").exists()

@@ -1,0 +1,137 @@
+"""Judgements are kept exactly, or refused with their names."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from beir_eval import BeirEvalError, Qrels, evaluate
+from beir_eval.errors import QrelsError
+from strategies import qrels as some_qrels
+
+
+@given(some_qrels(grade=st.one_of(st.integers(-3, 5), st.floats(-1e6, 1e6))))
+def test_every_judgement_is_kept_exactly_and_the_best_grade_comes_first(judgements):
+    kept = Qrels(judgements).as_dict()
+    assert kept == judgements
+    assert list(kept) == list(judgements)
+    for judged in kept.values():
+        assert list(judged.values()) == sorted(judged.values(), reverse=True)
+
+
+@given(some_qrels(), st.randoms(use_true_random=False))
+def test_columns_in_any_order_are_the_same_judgements(judgements, rng):
+    rows = [
+        (query, doc, grade) for query, judged in judgements.items() for doc, grade in judged.items()
+    ]
+    rng.shuffle(rows)
+    columns = Qrels.from_columns(*zip(*rows, strict=True))
+    assert columns.as_dict() == judgements
+    assert columns.fingerprint() == Qrels(judgements).fingerprint()
+
+
+class Scalar:
+    """What a 0-d tensor looks like: a number only through the protocols."""
+
+    def __init__(self, value):
+        self.value = value
+
+    def __float__(self):
+        return float(self.value)
+
+    def __index__(self):
+        return int(self.value)
+
+
+@pytest.mark.parametrize(
+    "grade", [2, 2.0, True + 1, np.int64(2), np.int8(2), np.float32(2), np.float64(2), Scalar(2)]
+)
+def test_a_grade_may_be_any_kind_of_number(grade):
+    assert Qrels({"q": {"a": grade}}).as_dict() == {"q": {"a": 2.0}}
+
+
+@pytest.mark.parametrize("doc_id", [7, np.int64(7), np.uint8(7), Scalar(7), "7"])
+def test_an_integer_id_means_its_decimal_text(doc_id):
+    result = evaluate({doc_id: {doc_id: 1}}, {"7": {"7": 1.0}}, ["P@1"])
+    assert result.per_query == {"7": {"Precision@1": 1.0}}
+    assert evaluate({"7": {"7": 1}}, {doc_id: {doc_id: 1.0}}, ["P@1"])["P@1"] == 1
+
+
+def test_an_id_with_a_leading_zero_is_another_id():
+    assert evaluate({"q": {"01": 1}}, {"q": {1: 1.0}}, ["P@1"])["P@1"] == 0
+
+
+@pytest.mark.parametrize("grade", ["high", "2", None, float("nan"), float("inf"), [1], 10**400])
+def test_a_grade_that_is_not_a_finite_number_is_named(grade):
+    with pytest.raises(QrelsError, match=r"grade of document 'b' for query 'r' is .*finite number"):
+        Qrels({"q": {"a": 1}, "r": {"b": grade}})
+
+
+@pytest.mark.parametrize("empty", [{}, {"q": {}}])
+def test_empty_qrels_are_refused(empty):
+    with pytest.raises(QrelsError, match="the qrels are empty"):
+        Qrels(empty)
+
+
+def test_a_query_without_judgements_is_left_out_and_counted():
+    result = evaluate({"q": {"a": 1}, "r": {}}, {"q": {"a": 1.0}}, ["P@1"])
+    assert result.query_ids == ("q",)
+    assert result.counted.queries_without_judgements == 1
+    assert any("1 query of the qrels with no judgement" in note for note in result.notes())
+
+
+@pytest.mark.parametrize("wrong", [None, 7, [("q", "a", 1)], {"q": ["a"]}, {"q": 1}, "file.tsv"])
+def test_another_shape_is_refused(wrong):
+    with pytest.raises(QrelsError, match=r"must be \{"):
+        Qrels(wrong)
+
+
+@pytest.mark.parametrize("bad_id", [None, 1.5, True, b"a", ("a",), ""])
+def test_an_id_of_another_kind_is_refused(bad_id):
+    with pytest.raises(QrelsError, match="id"):
+        Qrels({"q": {bad_id: 1}})
+    with pytest.raises(QrelsError, match="id"):
+        Qrels({bad_id: {"a": 1}})
+
+
+def test_an_integer_and_a_text_id_may_not_name_the_same_thing():
+    with pytest.raises(QrelsError, match="query 'q' judges '7' twice"):
+        Qrels({"q": {7: 1, "7": 1}})
+    with pytest.raises(QrelsError, match="same query"):
+        Qrels({7: {"a": 1}, "7": {"b": 1}})
+
+
+def test_a_judgement_given_twice_counts_once_and_a_contradiction_is_refused():
+    twice = Qrels.from_columns("qqq", "aba", [1, 0, 1])
+    assert twice.as_dict() == {"q": {"a": 1.0, "b": 0.0}}
+    assert twice.repeated_judgements == 1
+    with pytest.raises(QrelsError, match="'a' is judged twice for query 'q', as 1 and as 2"):
+        Qrels.from_columns("qq", "aa", [1, 2])
+    with pytest.raises(QrelsError, match="equally long, not 1 and 2 and 1"):
+        Qrels.from_columns("q", "aa", [1])
+
+
+def test_changes_to_the_mapping_have_no_effect_later():
+    judgements = {"q": {"a": 1}}
+    qrels = Qrels(judgements)
+    judgements["q"]["b"] = 2
+    assert qrels.as_dict() == {"q": {"a": 1.0}}
+    with pytest.raises(ValueError, match="read-only"):
+        qrels.grades[0] = 5
+
+
+def test_the_fingerprint_is_of_the_content():
+    one = Qrels({"q": {"a": 1, "b": 0}, "r": {"c": 1}})
+    assert one.fingerprint() == Qrels({"r": {"c": 1.0}, "q": {"b": 0, "a": 1}}).fingerprint()
+    assert one.fingerprint() != Qrels({"r": {"c": 2.0}, "q": {"b": 0, "a": 1}}).fingerprint()
+    assert len(one.fingerprint()) == 64
+
+
+def test_repr_is_short():
+    assert repr(Qrels({"q": {"a": 1}})) == "Qrels(1 queries, 1 judgements)"
+    assert len(Qrels({"q": {"a": 1}})) == 1
+
+
+def test_the_error_is_also_a_value_error():
+    assert issubclass(QrelsError, ValueError)
+    assert issubclass(QrelsError, BeirEvalError)

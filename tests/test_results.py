@@ -1,0 +1,207 @@
+"""A result survives saving, joining and showing."""
+
+import gzip
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from beir_eval import BeirEvalError, EvaluationResult, evaluate
+from beir_eval.errors import FileFormatError, MissingExtraError, ResultError
+from strategies import qrels_and_run
+
+QRELS = {"q1": {"a": 1}, "q2": {"b": 2, "c": 0}, "q3": {"d": 0}}
+RUN = {"q1": {"a": 1.0}, "q2": {"x": 2.0, "b": 1.0}}
+MEASURES = ["nDCG@10", "P@1", "Judged@10", "gm_map", "num_ret", "RBP(p=0.5)"]
+
+
+def a_result(**settings):
+    return evaluate(QRELS, RUN, MEASURES, **settings)
+
+
+@given(qrels_and_run(), st.sampled_from(["zero", "skip"]), st.sampled_from(["r.json", "r.json.gz"]))
+def test_a_saved_result_is_the_same_when_loaded(tmp_path_factory, case, missing, name):
+    path = tmp_path_factory.mktemp("saved") / name
+    result = evaluate(*case, missing=missing, no_relevant=missing, keep_top=3, fingerprint=True)
+    result.save(path)
+    loaded = EvaluationResult.load(path)
+    assert loaded == result
+    assert loaded.model_dump_json() == result.model_dump_json()
+    np.testing.assert_array_equal(loaded.values.array, result.values.array)
+
+
+def test_a_gz_file_is_packed_and_two_saves_are_the_same_bytes(tmp_path):
+    a_result().save(tmp_path / "one.json.gz")
+    a_result().save(tmp_path / "two.json.gz")
+    one = (tmp_path / "one.json.gz").read_bytes()
+    assert json.loads(gzip.decompress(one))["schema_version"] == 1
+    assert one == (tmp_path / "two.json.gz").read_bytes()
+
+
+def test_undefined_scores_are_null_in_json(tmp_path):
+    a_result().save(tmp_path / "r.json")
+    content = json.loads((tmp_path / "r.json").read_text())
+    assert content["values"][2] == [1.0, 0.5, None]
+
+
+def test_a_failed_save_leaves_the_old_file_and_nothing_else(tmp_path, monkeypatch):
+    path = tmp_path / "r.json"
+    path.write_text("old")
+
+    def fail(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("beir_eval._files.os.fsync", fail)
+    with pytest.raises(OSError, match="No space"):
+        a_result().save(path)
+    assert [file.name for file in tmp_path.iterdir()] == ["r.json"]
+    assert path.read_text() == "old"
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        ("", "not a saved result"),
+        ("[1, 2]", "schema_version None"),
+        ('{"schema_version": 99}', "schema_version 99"),
+        ('{"schema_version": 1, "name": "x"}', "not a saved result"),
+        ('{"schema_version": 1', "not a saved result"),
+    ],
+)
+def test_a_file_that_holds_something_else_is_refused(tmp_path, content, problem):
+    path = tmp_path / "r.json"
+    path.write_text(content)
+    with pytest.raises(ResultError, match=problem) as caught:
+        EvaluationResult.load(path)
+    assert str(path) in str(caught.value)
+
+
+def test_a_truncated_gz_is_refused(tmp_path):
+    path = tmp_path / "r.json.gz"
+    a_result().save(path)
+    path.write_bytes(path.read_bytes()[:-20])
+    with pytest.raises(FileFormatError, match="truncated"):
+        EvaluationResult.load(path)
+
+
+def test_a_result_whose_scores_do_not_fit_is_refused():
+    content = json.loads(a_result().model_dump_json())
+    content["values"] = content["values"][:-1]
+    with pytest.raises(ValidationError, match="values must be"):
+        EvaluationResult.model_validate(content)
+    content["values"] = [1.0, 2.0]
+    with pytest.raises(ValidationError, match="measure"):
+        EvaluationResult.model_validate(content)
+
+
+def test_a_result_is_frozen():
+    with pytest.raises(ValidationError):
+        a_result().name = "other"
+    with pytest.raises(ValueError, match="read-only"):
+        a_result().values.array[0, 0] = 1
+
+
+def test_results_compare_by_content():
+    assert a_result() == a_result()
+    assert a_result() != a_result(missing="skip")
+    assert a_result() != evaluate(QRELS, RUN | {"q3": {"x": 1.0}}, MEASURES)
+    assert a_result().values != 1
+    assert a_result().aggregate is not None
+    assert a_result() == a_result()
+
+
+def test_a_result_has_a_json_schema():
+    schema = EvaluationResult.model_json_schema(mode="serialization")
+    assert schema["properties"]["values"]["type"] == "array"
+
+
+@given(qrels_and_run(complete=True), st.sampled_from(["zero", "skip"]))
+def test_merging_parts_gives_the_result_of_the_whole(case, missing):
+    qrels, run = case
+    run = {query: run[query] for query in list(qrels)}
+    whole = evaluate(qrels, run, ["nDCG@10", "MAP", "Judged@5"], missing=missing, keep_top=2)
+    parts = [
+        evaluate(
+            {query: qrels[query]},
+            {query: run[query]},
+            ["nDCG@10", "MAP", "Judged@5"],
+            missing=missing,
+            keep_top=2,
+        )
+        for query in qrels
+    ]
+    assert parts[0].merge(*parts[1:]) == whole
+
+
+def test_merging_keeps_both_means():
+    run = {"q1": {"a": 1.0}}
+    for missing in ("zero", "skip"):
+        one = evaluate({"q1": {"a": 1}, "q2": {"b": 1}}, run, ["P@1"], missing=missing)
+        two = evaluate(
+            {"q3": {"a": 1}, "q4": {"b": 1}}, {"q3": {"x": 1.0}}, ["P@1"], missing=missing
+        )
+        both = one.merge(two)
+        assert both.mean_over("judged")["Precision@1"] == 1 / 4
+        assert both.mean_over("retrieved")["Precision@1"] == 1 / 2
+
+
+def test_only_disjoint_results_of_one_kind_are_merged():
+    with pytest.raises(ResultError, match="share 'q1', 'q2', 'q3'"):
+        a_result().merge(a_result())
+    other = {"q9": {"a": 1}}
+    with pytest.raises(ResultError, match="same measures"):
+        a_result().merge(evaluate(other, {"q9": {}}, ["P@5"]))
+    with pytest.raises(ResultError, match="same settings"):
+        a_result().merge(evaluate(other, {"q9": {}}, MEASURES, ties="input"))
+
+
+def test_the_dataframe_has_one_row_a_query_and_one_column_a_measure():
+    frame = a_result().to_dataframe()
+    assert isinstance(frame, pl.DataFrame)
+    assert frame.columns == ["query_id", *a_result().measures]
+    assert frame["query_id"].to_list() == ["q1", "q2", "q3"]
+    assert frame["Precision@1"].to_list() == [1.0, 0.0, 0.0]
+
+
+def test_a_dataframe_without_polars_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "polars", None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'beir-eval\[files\]'") as caught:
+        a_result().to_dataframe()
+    assert isinstance(caught.value, ImportError)
+    assert isinstance(caught.value, BeirEvalError)
+
+
+def test_markdown_and_html_show_the_means_and_what_was_counted():
+    result = a_result()
+    assert "| P" not in result.name
+    text = result.to_markdown()
+    assert "| nDCG@10" in text
+    assert "- 1 of 3 judged queries missing from the run" in text
+    html = result._repr_html_()
+    assert "<th>nDCG@10" in html
+
+
+def test_names_from_outside_are_escaped():
+    nasty = "<script>alert(1)</script>|x"
+    result = evaluate({nasty: {"a": 0}}, {nasty: {}}, ["P@1"], name=nasty)
+    assert "<script>" not in result._repr_html_()
+    assert "<script>" not in result.to_markdown()
+    header = result.to_markdown().splitlines()[0]
+    assert header.count("|") - header.count("\\|") == 4
+
+
+def test_per_query_is_a_new_dict_each_time():
+    result = a_result()
+    result.per_query["q1"]["nDCG@10"] = 9
+    assert result.per_query["q1"]["nDCG@10"] == 1
+    result.as_dict()["nDCG@10"] = 9
+    assert result["nDCG@10"] != 9
+
+
+def test_the_representation_is_short():
+    assert len(repr(evaluate({f"q{n}": {"a": 1} for n in range(500)}, {"q1": {"a": 1.0}}))) < 20_000
+    assert repr(a_result().values) == "ScoreMatrix(6 measures × 3 queries)"

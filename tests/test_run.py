@@ -1,0 +1,155 @@
+"""A run is taken in any form and left as it is, or refused with names."""
+
+from collections import OrderedDict
+from types import MappingProxyType
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+from beir_eval import Run, evaluate
+from beir_eval.errors import RunError
+from strategies import qrels_and_run
+
+QRELS = {"q": {"a": 1, "b": 0}, "r": {"c": 2}}
+
+
+@given(qrels_and_run())
+def test_columns_hold_the_same_run_as_the_mapping(case):
+    qrels, run = case
+    run = {query: ranked for query, ranked in run.items() if ranked}
+    if not set(run) & set(qrels):
+        return
+    rows = [(query, doc, score) for query, ranked in run.items() for doc, score in ranked.items()]
+    columns = Run.from_columns(*zip(*rows, strict=True))
+    assert list(columns.query_ids) == list(run)
+    for ties in ("trec_eval", "trec_eval9", "input", "best", "worst"):
+        assert evaluate(qrels, columns, ties=ties, keep_top=5) == evaluate(
+            qrels, run, ties=ties, keep_top=5
+        )
+    assert columns.fingerprint() == Run(run).fingerprint()
+
+
+@given(qrels_and_run())
+def test_rankings_are_the_run_in_the_order_given(case):
+    qrels, run = case
+    rankings = Run.from_rankings({query: list(ranked) for query, ranked in run.items()})
+    listed = evaluate(qrels, rankings)
+    given_order = evaluate(qrels, run, order="given")
+    np.testing.assert_array_equal(listed.values.array, given_order.values.array)
+
+
+@pytest.mark.parametrize("kind", [dict, OrderedDict, MappingProxyType])
+def test_any_mapping_is_a_run(kind):
+    run = kind({"q": kind({"a": 2.0, "x": 1.0}), "r": kind({"c": 1.0})})
+    assert evaluate(QRELS, run, ["P@1"])["P@1"] == 1
+
+
+class Tensor:
+    """What a 0-d tensor looks like: a number only through the protocols."""
+
+    def __init__(self, value):
+        self.value = value
+
+    def __float__(self):
+        return float(self.value)
+
+
+@pytest.mark.parametrize(
+    "number", [float, int, np.float32, np.float16, np.int64, np.float64, Tensor, bool]
+)
+def test_a_score_may_be_any_kind_of_number(number):
+    run = {"q": {"x": number(0), "a": number(1)}}
+    assert evaluate(QRELS, run, ["P@1"]).per_query["q"]["Precision@1"] == 1
+
+
+@pytest.mark.parametrize(
+    "score", [float("nan"), float("inf"), -float("inf"), "0.5", None, [1], 1j, 10**400]
+)
+@pytest.mark.parametrize("doc", ["a", "x"])
+def test_a_score_that_is_not_a_finite_number_is_named(score, doc):
+    problem = rf"score of document '{doc}' for query 'q' is .*finite number"
+    with pytest.raises(RunError, match=problem):
+        evaluate(QRELS, {"q": {"y": 1.0, doc: score}, "r": {}}, ["P@1"])
+    with pytest.raises(RunError, match=problem):
+        Run.from_columns(["q", "q"], ["y", doc], [1.0, score])
+
+
+@pytest.mark.parametrize("wrong", [None, 3, [("q", "a", 1.0)], "run.trec"])
+def test_another_shape_is_refused(wrong):
+    with pytest.raises(RunError, match=r"must be \{query_id: \{doc_id: score\}\}"):
+        Run(wrong)
+
+
+def test_a_list_where_scores_were_expected_is_refused_with_the_remedy():
+    with pytest.raises(RunError, match=r"query 'q' must be .*Run.from_rankings"):
+        evaluate(QRELS, {"q": ["a", "b"]})
+
+
+@pytest.mark.parametrize("bad_id", [None, 1.5, True, b"a", ("a",), ""])
+def test_an_id_of_another_kind_is_refused(bad_id):
+    with pytest.raises(RunError, match="id"):
+        evaluate(QRELS, {bad_id: {"a": 1.0}})
+    with pytest.raises(RunError, match="id"):
+        Run.from_columns(["q"], [bad_id], [1.0])
+    with pytest.raises(RunError, match="id"):
+        Run.from_rankings({"q": [bad_id]})
+    if bad_id != "":
+        with pytest.raises(RunError, match="id"):
+            evaluate(QRELS, {"q": {bad_id: 1.0}})
+
+
+def test_an_integer_and_a_text_id_may_not_name_the_same_thing():
+    with pytest.raises(RunError, match="both as an integer and as text"):
+        evaluate({"q": {"7": 1}}, {"q": {7: 1.0, "7": 2.0}})
+    for make in (Run, Run.from_rankings):
+        with pytest.raises(RunError, match="same query"):
+            make({7: {}, "7": {}} if make is Run else {7: [], "7": []})
+
+
+@pytest.mark.parametrize("ranking", ["abc", {"a": 1.0}, 7, None, b"abc"])
+def test_a_ranking_that_is_no_list_is_refused(ranking):
+    with pytest.raises(RunError, match="query 'q' must be a list of ids"):
+        Run.from_rankings({"q": ranking})
+
+
+def test_columns_of_different_lengths_are_refused():
+    with pytest.raises(RunError, match=r"equally long, not \(2, 1, 1\)"):
+        Run.from_columns(["q", "q"], ["a"], [1.0])
+    with pytest.raises(RunError, match="not list"):
+        Run.from_rankings([["a"]])
+
+
+def test_columns_may_jump_between_queries_and_come_as_arrays():
+    run = Run.from_columns(np.array(["q", "r", "q"]), np.array([1, 2, 3]), np.float32([1, 1, 2]))
+    result = evaluate({"q": {3: 1}, "r": {2: 1}}, run, ["P@1"], keep_top=2)
+    assert result["P@1"] == 1
+    assert result.top["q"].doc_ids == ("3", "1")
+
+
+def test_the_run_is_read_when_it_is_evaluated_and_not_before():
+    live = {"q": {"a": float("nan")}}
+    run = Run(live)
+    live["q"]["a"] = 1.0
+    assert evaluate(QRELS, run, ["P@1"]).per_query["q"]["Precision@1"] == 1
+
+
+def test_many_blocks_give_the_same_result_as_one(monkeypatch):
+    qrels = {f"q{n}": {f"d{n}": 1, f"d{n + 1}": 2} for n in range(50)}
+    run = {query: {f"d{(n * 7) % 60}": float(n % 5) for n in range(40)} for query in qrels}
+    whole = evaluate(qrels, run, keep_top=3)
+    monkeypatch.setattr("beir_eval._sources.BLOCK_SCORES", 1)
+    assert evaluate(qrels, run, keep_top=3) == whole
+
+
+def test_repr_and_length():
+    assert repr(Run({"q": {}})) == "Run(1 query)"
+    assert len(Run({"q": {}, "r": {}})) == 2
+    assert Run.coerce(run := Run({})) is run
+
+
+def test_the_fingerprint_is_of_the_content():
+    one = Run({"q": {"a": 1.0, "b": 2.0}, "r": {}})
+    assert one.fingerprint() == Run({"r": {}, "q": {"a": 1, "b": 2}}).fingerprint()
+    assert one.fingerprint() != Run({"q": {"b": 2.0, "a": 1.0}, "r": {}}).fingerprint()
+    assert Run.from_rankings({"q": ["a", "b"]}).fingerprint() != one.fingerprint()
