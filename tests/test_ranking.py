@@ -52,7 +52,7 @@ def counting(request, monkeypatch):
 @pytest.mark.usefixtures("counting")
 def test_a_mapping_is_ranked_as_a_full_sort_ranks_it():
     @given(qrels_and_run(), rules)
-    @settings(max_examples=200)
+    @settings(max_examples=300)
     def check(case, chosen):
         qrels, run = case
         rows = {query: list(ranked.items()) for query, ranked in run.items()}
@@ -76,7 +76,7 @@ def _positive(by_query):
 @pytest.mark.usefixtures("counting")
 def test_rows_with_repeated_documents_are_ranked_as_a_full_sort_ranks_them():
     @given(qrels_and_rows(), rules, st.sampled_from(["first", "keep"]))
-    @settings(max_examples=200)
+    @settings(max_examples=300)
     def check(case, drawn, duplicates):
         qrels, rows = case
         chosen = RankingRules(order=drawn.order, ties=drawn.ties, duplicates=duplicates)
@@ -246,3 +246,23 @@ def test_a_kept_duplicate_takes_up_a_rank_and_gains_nothing():
 def test_duplicates_of_a_query_that_is_not_judged_do_not_matter():
     run = Run.from_columns(["q", "x", "x"], ["a", "b", "b"], [1, 1, 1])
     assert evaluate({"q": {"a": 1}}, run, ["P@1"])["P@1"] == 1
+
+
+@given(qrels_and_rows(), rules, st.sampled_from(["first", "keep"]), st.integers(1, 20))
+def test_the_top_list_of_rows_with_repeated_documents_is_the_ranking_that_was_measured(
+    case, drawn, duplicates, k
+):
+    qrels, rows = case
+    run = Run.from_columns(*zip(*rows, strict=True))
+    settings_of = {"order": drawn.order, "ties": drawn.ties, "duplicates": duplicates}
+    result = evaluate(qrels, run, ["P@1"], keep_top=k, **settings_of)
+    dense = relate(Qrels(qrels), run, RankingRules(**settings_of)).matrix.to_dense(k)
+    for row, query in enumerate(result.query_ids):
+        measured = [None if np.isnan(grade) else grade for grade in dense[row].tolist()]
+        credited = []
+        seen = set()
+        for doc in result.top[query].doc_ids:
+            credited.append(None if doc in seen else qrels[query].get(doc))
+            seen.add(doc)
+        if drawn.order == "given" or drawn.ties not in ("best", "worst"):
+            assert measured[: len(credited)] == credited

@@ -12,37 +12,36 @@ import numpy as np
 def rank_documents(rows, judged, order="score", ties="trec_eval", duplicates="error"):
     """Return the ids of one ranking, best first; ``None`` stands for a copy that is kept.
 
-    ``rows`` are (document, score) in the order given.
+    ``rows`` are (document, score) in the order given. Of a document's copies the one with the
+    best score counts, of equal ones the first given; the others gain nothing, as if unjudged.
     """
-    entries = [
-        (place, doc, np.float64(np.float32(score)) if ties == "trec_eval9" else np.float64(score))
-        for place, (doc, score) in enumerate(rows)
-    ]
-    if order == "given":
-        ordered = entries
-    else:
-        by_tie = {
-            "trec_eval": lambda entry: entry[1].encode(),
-            "trec_eval9": lambda entry: entry[1].encode(),
-            "input": lambda entry: -entry[0],
-            "best": lambda entry: _fortune(judged.get(entry[1])),
-            "worst": lambda entry: [-part for part in _fortune(judged.get(entry[1]))],
-        }[ties]
-        # The copies of a document: the earlier one first where everything else is equal.
-        ordered = sorted(entries, key=lambda entry: entry[0])
-        ordered = sorted(ordered, key=by_tie, reverse=True)
-        ordered = sorted(ordered, key=lambda entry: entry[2], reverse=True)
-    ids = []
-    seen = set()
-    for _, doc, _ in ordered:
-        if doc not in seen:
-            ids.append(doc)
-        elif duplicates == "keep":
-            ids.append(None)
-        elif duplicates == "error":
-            raise ValueError(doc)
+    entries = []
+    for place, (doc, score) in enumerate(rows):
+        kept = np.float64(np.float32(score)) if ties == "trec_eval9" else np.float64(score)
+        entries.append((place, doc, kept if order == "score" else -place))
+    seen, spare = set(), set()
+    for place, doc, _ in sorted(entries, key=lambda entry: (-entry[2], entry[0])):
+        if doc in seen:
+            spare.add(place)
         seen.add(doc)
-    return ids
+    if spare and duplicates == "error":
+        raise ValueError(spare)
+    if duplicates == "first":
+        entries = [entry for entry in entries if entry[0] not in spare]
+
+    def fortune(entry):
+        return _fortune(None if entry[0] in spare else judged.get(entry[1]))
+
+    by_tie = {
+        "trec_eval": lambda entry: (entry[1].encode(), -entry[0]),
+        "trec_eval9": lambda entry: (entry[1].encode(), -entry[0]),
+        "input": lambda entry: -entry[0],
+        "best": fortune,
+        "worst": lambda entry: [-part for part in fortune(entry)],
+    }[ties]
+    entries.sort(key=by_tie, reverse=True)
+    entries.sort(key=lambda entry: entry[2], reverse=True)
+    return [None if place in spare else doc for place, doc, _ in entries]
 
 
 def _fortune(grade):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import math
 import os
 import uuid
 import zlib
@@ -59,6 +60,18 @@ def check_is_text(path: Path, data: bytes) -> None:
     if b"\0" in data[:4096]:
         problem = "a binary file, where lines of text were expected"
         raise FileFormatError(path, problem)
+
+
+def read_number(path: Path, line: int, what: str, text: str) -> float:
+    """Return the finite number that ``text`` reads as, or raise FileFormatError for its line."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value) or "_" in text:  # float() reads "1_0" as 10
+        problem = f"the {what} {text!r} is not a finite number"
+        raise FileFormatError(path, problem, line=line)
+    return value
 
 
 def write_atomically(path: Path, data: bytes) -> None:

@@ -9,24 +9,30 @@ from beir_eval.errors import some
 from beir_eval.measures import parse
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
-    from beir_eval.results import EvaluationResult
-
-
-def notes_on(result: EvaluationResult) -> list[str]:
-    """Return the notes of one result; what did not occur is not mentioned."""
-    return [*_on_queries(result), *_on_documents(result), *_on_measures(result)]
+    from beir_eval.records import Counted, Settings
 
 
-def _on_queries(result: EvaluationResult) -> Iterator[str]:
-    counted = result.counted
+def notes_on(counted: Counted, settings: Settings, num_scored: Mapping[str, int]) -> list[str]:
+    """Return the notes on one result; what did not occur is not mentioned.
+
+    ``num_scored`` says for each measure over how many queries its mean is.
+    """
+    return [
+        *_on_queries(counted, settings),
+        *_on_documents(counted, settings),
+        *_on_measures(counted, settings, num_scored),
+    ]
+
+
+def _on_queries(counted: Counted, settings: Settings) -> Iterator[str]:
     judged = counted.queries_judged
     if missing := counted.queries_missing:
         retrieved = counted.queries_retrieved
         over = (
             f"means over the {retrieved} that it has (missing='skip')"
-            if result.settings.missing == "skip"
+            if settings.missing == "skip"
             else f"they count as empty rankings in the means over all {judged} (missing='zero')"
         )
         yield f"{len(missing)} of {judged} judged queries missing from the run: {over}"
@@ -35,7 +41,7 @@ def _on_queries(result: EvaluationResult) -> Iterator[str]:
     if empty := counted.queries_empty:
         yield f"{_count(len(empty), 'query')} with an empty ranking: {some(empty)}"
     if without := counted.queries_without_relevant:
-        effect = "left out of the means" if result.settings.no_relevant == "skip" else "score 0"
+        effect = "left out of the means" if settings.no_relevant == "skip" else "score 0"
         queries = _count(len(without), "query")
         yield f"{queries} with no relevant document ({effect}): {some(without)}"
     if extra := counted.queries_not_judged:
@@ -44,8 +50,7 @@ def _on_queries(result: EvaluationResult) -> Iterator[str]:
         yield f"{_count(unjudged, 'query')} of the qrels with no judgement: left out"
 
 
-def _on_documents(result: EvaluationResult) -> Iterator[str]:
-    counted, settings = result.counted, result.settings
+def _on_documents(counted: Counted, settings: Settings) -> Iterator[str]:
     if counted.duplicates:
         effect = {
             "first": "only the best-ranked copy counts and the ranking closes up",
@@ -76,14 +81,17 @@ def _on_documents(result: EvaluationResult) -> Iterator[str]:
         yield f"share of retrieved documents that are judged: {', '.join(shares)}"
 
 
-def _on_measures(result: EvaluationResult) -> Iterator[str]:
-    deepest = result.counted.deepest_ranking
-    if any((parse(name).cutoff or 0) > deepest for name in result.measures):
+def _on_measures(
+    counted: Counted, settings: Settings, num_scored: Mapping[str, int]
+) -> Iterator[str]:
+    deepest = counted.deepest_ranking
+    if any((parse(name).cutoff or 0) > deepest for name in num_scored):
         yield f"* the cutoff is beyond the deepest ranking, which has {deepest} documents"
-    evaluated = len(result.query_ids)
-    partly = [name for name, scored in result.num_scored.items() if scored < evaluated]
+    skipped = len(counted.queries_missing) if settings.missing == "skip" else 0
+    evaluated = counted.queries_judged - skipped
+    partly = [name for name, scored in num_scored.items() if scored < evaluated]
     if partly:
-        counts = ", ".join(f"{name} over {result.num_scored[name]}" for name in partly)
+        counts = ", ".join(f"{name} over {num_scored[name]}" for name in partly)
         yield f"undefined for some queries, which its mean leaves out: {counts}"
 
 

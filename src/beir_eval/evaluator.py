@@ -15,8 +15,9 @@ from beir_eval.errors import BeirEvalWarning, QueryMismatchError, SettingError, 
 from beir_eval.measures import DEFAULT_MEASURES, parse_all
 from beir_eval.qrels import Qrels
 from beir_eval.ranking import RankingRules
+from beir_eval.records import Counted, Provenance, Settings, TopDocuments
 from beir_eval.relevance import Relevance, RelevanceMatrix, relate
-from beir_eval.results import Counted, EvaluationResult, Provenance, Settings, TopDocuments
+from beir_eval.results import EvaluationResult
 from beir_eval.run import Run
 
 if TYPE_CHECKING:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from beir_eval._arrays import Floats, Ints, Mask, position_in_row, runs_of, starts_of
+from beir_eval._blocks import Block
 from beir_eval._counting import (
     Scored,
     count,
@@ -22,7 +23,6 @@ from beir_eval._counting import (
     tied_positions,
 )
 from beir_eval.errors import DuplicateDocumentError, SettingError, check_choice, some
-from beir_eval.run import Block
 
 if TYPE_CHECKING:
     from beir_eval.qrels import Qrels
@@ -91,10 +91,6 @@ def rank_block(block: Block, qrels: Qrels, rules: RankingRules) -> RankedBlock:
     Raises:
         DuplicateDocumentError: a document stands twice and the rules call that an error.
     """
-    if rules.ties == "trec_eval9" and block.scores is not None and rules.order == "score":
-        block = _replace(
-            block, scores=_as_float32(block.scores), hit_score=_as_float32(block.hit_score)
-        )
     if len(block.copy_group) and rules.duplicates == "error":
         _refuse_duplicates(block, qrels)
     spare = _spare_copies(block, rules)
@@ -109,7 +105,7 @@ def rank_block(block: Block, qrels: Qrels, rules: RankingRules) -> RankedBlock:
         rank = _hit_positions(tidy, qrels) - tidy.starts[tidy.hit_row] + 1
         tied = np.zeros(len(rank), dtype=np.bool_)
     else:
-        scored = Scored(tidy.scores, tidy.starts, tidy.hit_row, _known(tidy.hit_score))
+        scored = _scored(tidy, rules)
         above, equal = count(scored)
         tied = equal > 1
         rank = above + 1
@@ -219,9 +215,10 @@ def _hit_positions(block: Block, qrels: Qrels) -> Ints:
     return found
 
 
-def _as_float32(scores: Floats | None) -> Floats | None:
-    if scores is None:
-        return None
+def _compared(scores: Floats, rules: RankingRules) -> Floats:
+    """Return the scores in the precision in which the tie rule compares them."""
+    if rules.ties != "trec_eval9":
+        return scores
     with np.errstate(over="ignore"):  # a C cast to float gives an infinity there too
         return scores.astype(np.float32).astype(np.float64)
 
@@ -231,11 +228,12 @@ def _replace(block: Block, **changes: object) -> Block:
     return Block(**(values | changes))
 
 
-def _known(scores: Floats | None) -> Floats:
-    if scores is None:
+def _scored(block: Block, rules: RankingRules) -> Scored:
+    if block.scores is None or block.hit_score is None:
         msg = "a block with scores knows the scores of its judged documents"
         raise AssertionError(msg)
-    return scores
+    scores, hit_score = _compared(block.scores, rules), _compared(block.hit_score, rules)
+    return Scored(scores, block.starts, block.hit_row, hit_score)
 
 
 # Ties
@@ -273,7 +271,7 @@ def top_positions(block: Block, row: int, k: int, qrels: Qrels, rules: RankingRu
     first, last = int(block.starts[row]), int(block.starts[row + 1])
     if block.scores is None or rules.order == "given":
         return list(range(first, min(first + k, last)))
-    scores = block.scores[first:last]
+    scores = _compared(block.scores[first:last], rules)
     if k < len(scores):
         threshold = np.partition(scores, len(scores) - k)[len(scores) - k]
         candidates = first + np.flatnonzero(scores >= threshold)
@@ -281,11 +279,11 @@ def top_positions(block: Block, row: int, k: int, qrels: Qrels, rules: RankingRu
         candidates = np.arange(first, last, dtype=np.int64)
     ordered = candidates.tolist()
     if rules.ties in ("best", "worst"):
-        judged = qrels.judged(int(block.rows[row]))
-        grade_of = {
-            position: judged.get(doc_id)
-            for position, doc_id in zip(ordered, block.ids.at(candidates), strict=True)
-        }
+        # A later copy of a document gains nothing: taken out, its grade is taken for unjudged.
+        grades = qrels.judged(int(block.rows[row]))
+        id_of = dict(zip(ordered, block.ids.at(candidates), strict=True))
+        by_score = sorted(ordered, key=lambda position: -float(scores[position - first]))
+        grade_of = {position: grades.pop(id_of[position], None) for position in by_score}
         best_first = rules.ties == "best"
         ordered.sort(key=lambda position: _fortune(grade_of[position]), reverse=best_first)
     elif rules.ties != "input":

@@ -12,9 +12,11 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from beir_eval._files import read_text, write_atomically
+from beir_eval._notes import notes_on
 from beir_eval._score_matrix import ScoreMatrix
 from beir_eval.errors import MissingExtraError, NotEvaluatedError, ResultError, check_choice, some
 from beir_eval.measures import Measure, MeasureLike, parse, spelled
+from beir_eval.records import Counted, Provenance, Settings, TopDocuments
 from beir_eval.tables import Table, markdown_text, number
 
 if TYPE_CHECKING:
@@ -25,92 +27,6 @@ if TYPE_CHECKING:
     from beir_eval._arrays import Floats, Mask
 
 SCHEMA_VERSION = 1
-
-_FROZEN = ConfigDict(frozen=True, extra="forbid")
-
-
-class Settings(BaseModel):
-    """How the numbers were made; the meaning of each is that of ``evaluate``'s argument."""
-
-    model_config = _FROZEN
-
-    order: str
-    ties: str
-    missing: str
-    no_relevant: str
-    duplicates: str
-    drop_identical_ids: bool
-
-
-class Provenance(BaseModel):
-    """Where the numbers come from; the hashes only with ``fingerprint=True``."""
-
-    model_config = _FROZEN
-
-    package_version: str
-    qrels_sha256: str | None = None
-    run_sha256: str | None = None
-
-
-class Counted(BaseModel):
-    """What was met on the way to the numbers.
-
-    Attributes:
-        queries_judged: queries with at least one judgement.
-        queries_missing: judged queries that the run does not have.
-        queries_empty: judged queries for which the run holds an empty ranking.
-        queries_without_relevant: judged queries whose qrels hold no grade above 0.
-        queries_not_judged: queries of the run that the qrels do not have; they play no part.
-        queries_without_judgements: queries of the qrels under which nothing is judged; left out.
-        duplicates: entries that repeat a document of their ranking.
-        identical_ids: retrieved documents whose id is that of their query.
-        tied_documents, tied_queries: judged documents whose score another document of the ranking
-            shares, and the queries they belong to: there the tie rule decides.
-        negative_judgements: judgements below 0, "pooled but unjudged".
-        repeated_judgements: judgements given twice with the same grade, counted once.
-        deepest_ranking: the length of the longest ranking.
-        judged_in_top: by cutoff, how many of the first k documents are judged, and of how many.
-    """
-
-    model_config = _FROZEN
-
-    queries_judged: int
-    queries_missing: tuple[str, ...]
-    queries_empty: tuple[str, ...]
-    queries_without_relevant: tuple[str, ...]
-    queries_not_judged: int
-    queries_without_judgements: int
-    duplicates: int
-    identical_ids: int
-    tied_documents: int
-    tied_queries: int
-    negative_judgements: int
-    repeated_judgements: int
-    deepest_ranking: int
-    judged_in_top: dict[int, tuple[int, int]]
-
-    @property
-    def queries_retrieved(self) -> int:
-        """Judged queries that the run has a ranking for, empty ones included."""
-        return self.queries_judged - len(self.queries_missing)
-
-    @property
-    def judged_share(self) -> dict[int, float]:
-        """By cutoff k, the share of all retrieved documents in the top k that are judged."""
-        return {
-            cutoff: judged / retrieved if retrieved else math.nan
-            for cutoff, (judged, retrieved) in self.judged_in_top.items()
-        }
-
-
-class TopDocuments(BaseModel):
-    """The best documents of one ranking, best first; grade None where unjudged."""
-
-    model_config = _FROZEN
-
-    doc_ids: tuple[str, ...]
-    scores: tuple[float, ...] | None
-    grades: tuple[float | None, ...]
 
 
 class EvaluationResult(BaseModel):
@@ -281,9 +197,7 @@ class EvaluationResult(BaseModel):
 
     def notes(self) -> list[str]:
         """Return what was counted, in sentences; what did not occur is not mentioned."""
-        from beir_eval._notes import notes_on  # noqa: PLC0415 - it describes this class
-
-        return notes_on(self)
+        return notes_on(self.counted, self.settings, self.num_scored)
 
     # Files
 
@@ -326,9 +240,35 @@ class EvaluationResult(BaseModel):
         Raises:
             ResultError: they share queries, or differ in measures or settings.
         """
-        from beir_eval._merging import merged  # noqa: PLC0415 - it builds this class
+        results = [self, *others]
+        for other in others:
+            self._check_like(other)
+        _check_disjoint(results)
+        skipped = [one.skipped_values.array for one in results if one.skipped_values is not None]
+        tops = [one.top for one in results if one.top is not None]
+        return self.model_copy(
+            update={
+                "query_ids": tuple(query_id for one in results for query_id in one.query_ids),
+                "values": ScoreMatrix(
+                    np.concatenate([one.values.array for one in results], axis=1)
+                ),
+                "skipped_values": ScoreMatrix(np.concatenate(skipped, axis=1)) if skipped else None,
+                "counted": Counted.joined([one.counted for one in results]),
+                # No one file stands behind the whole.
+                "provenance": Provenance(package_version=self.provenance.package_version),
+                "top": {query: top for one in tops for query, top in one.items()} if tops else None,
+            }
+        )
 
-        return merged([self, *others])
+    def _check_like(self, other: EvaluationResult) -> None:
+        for what in ("measures", "settings"):
+            ours, theirs = getattr(self, what), getattr(other, what)
+            if ours != theirs:
+                msg = (
+                    f"only results with the same {what} can be merged, but {self.name!r} has "
+                    f"{ours} and {other.name!r} has {theirs}"
+                )
+                raise ResultError(msg)
 
 
 def _summary(measure: Measure, scores: Floats) -> float:
@@ -344,7 +284,7 @@ def _summary(measure: Measure, scores: Floats) -> float:
     return math.fsum(defined) / len(defined)
 
 
-def check_disjoint(results: Sequence[EvaluationResult]) -> None:
+def _check_disjoint(results: Sequence[EvaluationResult]) -> None:
     """Raise ResultError where two results hold the same query."""
     seen: set[str] = set()
     for result in results:

@@ -10,9 +10,9 @@ import numpy as np
 import polars as pl
 
 from beir_eval._arrays import Floats, Ints, ranges, rows_of, starts_of
-from beir_eval._files import GZIP_MAGIC, check_is_text, decode, read_bytes
+from beir_eval._blocks import Block
+from beir_eval._files import GZIP_MAGIC, check_is_text, decode, read_bytes, read_number
 from beir_eval.errors import FileFormatError
-from beir_eval.run import Block
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -124,21 +124,10 @@ def _read_lines(path: Path, content: bytes) -> pl.DataFrame:
             raise FileFormatError(path, problem, line=number)
         queries.append(fields[0])
         docs.append(fields[2])
-        scores.append(_score(path, number, fields[4]))
+        scores.append(read_number(path, number, "score", fields[4]))
     if not queries:
         raise FileFormatError(path, "no line in it; expected lines such as 'q1 Q0 d1 1 0.9 tag'")
     return pl.DataFrame({QUERY: queries, DOC: docs, SCORE: scores})
-
-
-def _score(path: Path, number: int, text: str) -> float:
-    try:
-        score = float(text)
-    except ValueError:
-        score = np.nan
-    if not np.isfinite(score) or "_" in text:  # float() reads "1_0" as 10
-        problem = f"the score {text!r} is not a finite number"
-        raise FileFormatError(path, problem, line=number)
-    return score
 
 
 # Searching

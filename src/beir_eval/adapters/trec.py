@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from beir_eval._files import read_text
+from beir_eval._files import read_number, read_text
 from beir_eval.adapters.beir import find_qrels, header_of_qrels
 from beir_eval.errors import FileFormatError, MissingExtraError, QrelsError, SettingError
 from beir_eval.qrels import Qrels
@@ -103,7 +102,7 @@ def _judgements(path: Path) -> Iterator[tuple[str, str, float]]:
             raise FileFormatError(path, problem, line=number)
         if not fields[0] or not fields[-2]:
             raise FileFormatError(path, "an id is empty", line=number)
-        yield fields[0], fields[-2], _grade(path, number, fields[-1])
+        yield fields[0], fields[-2], read_number(path, number, "grade", fields[-1])
 
 
 def _lines(path: Path) -> Iterator[tuple[int, str]]:
@@ -120,14 +119,3 @@ def _fields(line: str, columns: int) -> list[str]:
     if len(by_tab) == BEIR_QRELS_COLUMNS and columns != TREC_QRELS_COLUMNS:
         return [field.strip() for field in by_tab]
     return [line] if line.startswith("#") else line.split()
-
-
-def _grade(path: Path, number: int, text: str) -> float:
-    try:
-        grade = float(text)
-    except ValueError:
-        grade = math.nan
-    if not math.isfinite(grade) or "_" in text:  # float() reads "1_0" as 10
-        problem = f"the grade {text!r} is not a finite number"
-        raise FileFormatError(path, problem, line=number)
-    return grade

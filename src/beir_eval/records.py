@@ -1,0 +1,116 @@
+"""What a result records beside the scores: settings, counts, provenance, top lists."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from pydantic import BaseModel, ConfigDict
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_FROZEN = ConfigDict(frozen=True, extra="forbid")
+
+
+class Settings(BaseModel):
+    """How the numbers were made; the meaning of each is that of ``evaluate``'s argument."""
+
+    model_config = _FROZEN
+
+    order: str
+    ties: str
+    missing: str
+    no_relevant: str
+    duplicates: str
+    drop_identical_ids: bool
+
+
+class Provenance(BaseModel):
+    """Where the numbers come from; the hashes only with ``fingerprint=True``."""
+
+    model_config = _FROZEN
+
+    package_version: str
+    qrels_sha256: str | None = None
+    run_sha256: str | None = None
+
+
+class Counted(BaseModel):
+    """What was met on the way to the numbers.
+
+    Attributes:
+        queries_judged: queries with at least one judgement.
+        queries_missing: judged queries that the run does not have.
+        queries_empty: judged queries for which the run holds an empty ranking.
+        queries_without_relevant: judged queries whose qrels hold no grade above 0.
+        queries_not_judged: queries of the run that the qrels do not have; they play no part.
+        queries_without_judgements: queries of the qrels under which nothing is judged; left out.
+        duplicates: entries that repeat a document of their ranking.
+        identical_ids: retrieved documents whose id is that of their query.
+        tied_documents, tied_queries: judged documents whose score another document of the ranking
+            shares, and the queries they belong to: there the tie rule decides.
+        negative_judgements: judgements below 0, "pooled but unjudged".
+        repeated_judgements: judgements given twice with the same grade, counted once.
+        deepest_ranking: the length of the longest ranking.
+        judged_in_top: by cutoff, how many of the first k documents are judged, and of how many.
+    """
+
+    model_config = _FROZEN
+
+    queries_judged: int
+    queries_missing: tuple[str, ...]
+    queries_empty: tuple[str, ...]
+    queries_without_relevant: tuple[str, ...]
+    queries_not_judged: int
+    queries_without_judgements: int
+    duplicates: int
+    identical_ids: int
+    tied_documents: int
+    tied_queries: int
+    negative_judgements: int
+    repeated_judgements: int
+    deepest_ranking: int
+    judged_in_top: dict[int, tuple[int, int]]
+
+    @classmethod
+    def joined(cls, parts: Sequence[Counted]) -> Counted:
+        """Return the counts over disjoint queries: sums, lists one after the other, the deepest."""
+        joined: dict[str, object] = {}
+        for name in cls.model_fields:
+            values = [getattr(part, name) for part in parts]
+            if name == "deepest_ranking":
+                joined[name] = max(values)
+            elif name == "judged_in_top":
+                joined[name] = {
+                    cutoff: tuple(map(sum, zip(*(one[cutoff] for one in values), strict=True)))
+                    for cutoff in values[0]
+                }
+            elif isinstance(values[0], tuple):
+                joined[name] = tuple(one for value in values for one in value)
+            else:
+                joined[name] = sum(values)
+        return cls.model_validate(joined)
+
+    @property
+    def queries_retrieved(self) -> int:
+        """Judged queries that the run has a ranking for, empty ones included."""
+        return self.queries_judged - len(self.queries_missing)
+
+    @property
+    def judged_share(self) -> dict[int, float]:
+        """By cutoff k, the share of all retrieved documents in the top k that are judged."""
+        return {
+            cutoff: judged / retrieved if retrieved else math.nan
+            for cutoff, (judged, retrieved) in self.judged_in_top.items()
+        }
+
+
+class TopDocuments(BaseModel):
+    """The best documents of one ranking, best first; grade None where unjudged."""
+
+    model_config = _FROZEN
+
+    doc_ids: tuple[str, ...]
+    scores: tuple[float, ...] | None
+    grades: tuple[float | None, ...]
