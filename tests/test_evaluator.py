@@ -96,7 +96,7 @@ def test_no_query_in_common_is_an_error_that_shows_both_sides(run, missing):
 def test_cutoffs_beyond_the_deepest_ranking_are_marked():
     result = evaluate(QRELS, RUN, ["P@2", "P@3"])
     assert [result.label(name) for name in result.measures] == ["Precision@2", "Precision@3 *"]
-    assert any("deepest ranking, which has 2 documents" in note for note in result.notes())
+    assert any("deepest ranking, of 2 documents" in note for note in result.notes())
     assert "Precision@3 *" in result.to_markdown()
 
 
@@ -123,7 +123,13 @@ def test_the_warning_points_at_the_callers_line():
     assert caught[0].filename == __file__
 
 
-@pytest.mark.parametrize("name", ["infAP", "Judged@10", "Hole@10"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("infAP", "Judged@10", "Hole@10", "RBP_residual", "num_nonrel_judged_ret@1"),
+        "nDCG(gain={0: 1, 1: 2})@2",
+    ],
+)
 def test_the_extremes_are_not_offered_where_grade_order_is_not_the_extreme(name):
     for ties in ("best", "worst"):
         with pytest.raises(SettingError, match="not offered"):
@@ -148,9 +154,39 @@ def test_a_setting_that_does_not_exist_is_refused_with_the_choices(setting, valu
         evaluate(QRELS, RUN, **{setting: value})
 
 
-def test_an_unknown_measure_is_refused_before_anything_is_read():
+def test_an_unknown_measure_is_refused_before_the_run_is_read():
     with pytest.raises(MeasureError, match="did you mean nDCG"):
-        evaluate(QRELS, RUN, ["nDGC@10"])
+        evaluate(QRELS, "no run at all", ["nDGC@10"])
+    with pytest.raises(MeasureError, match="must be a list of names, not 5"):
+        evaluate(QRELS, RUN, 5)
+
+
+@pytest.mark.parametrize("name", [5, None])
+def test_a_name_that_is_no_text_is_refused(name):
+    with pytest.raises(SettingError, match="name must be text"):
+        evaluate(QRELS, RUN, name=name)
+
+
+def test_a_long_gain_table_can_be_looked_up():
+    table = {grade: grade for grade in range(200)}
+    result = evaluate({"q": {"a": 100}}, {"q": {"a": 1.0}}, [nDCG(gain=table) @ 10, "nDCG@10"])
+    assert result["nDCG@10"] == result[nDCG(gain=table) @ 10] == 1
+    assert result.notes()
+
+
+def test_a_gain_table_that_lacks_a_grade_is_refused_whatever_was_retrieved():
+    for run in ({"a": 1.0}, {"b": 1.0}, {"x": 1.0}):
+        for name in ("nDCG(gain={2: 3})@1", "DCG(gain={2: 3})@1", "CG(gain={2: 3})@1"):
+            with pytest.raises(MeasureError, match=r"no gain for grade 1\.0"):
+                evaluate({"q": {"a": 2, "b": 1}}, {"q": run}, [name])
+
+
+def test_notes_name_only_evaluated_queries_without_relevant_documents():
+    qrels = {"q1": {"a": 1}, "q2": {"b": 0}}
+    notes = evaluate(qrels, {"q1": {"a": 1.0}}, ["P@1"], missing="skip").notes()
+    assert not any("no grade above 0" in note for note in notes)
+    notes = evaluate(qrels, {"q1": {"a": 1.0}}, ["P@1"]).notes()
+    assert any("1 query with no grade above 0" in note for note in notes)
 
 
 def test_an_evaluator_serves_many_runs():

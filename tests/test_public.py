@@ -18,12 +18,13 @@ SOURCE = Path(beir_eval.__file__).parent
 
 def test_the_public_names_are_sorted_and_there():
     names = beir_eval.__all__
-    groups = [
-        [name for name in names if name.isupper() or not name[0].isupper()],
-        names,
-    ]
     assert len(set(names)) == len(names)
-    for name in groups[1]:
+    # Constants, then classes, then the rest, each sorted: the linter's order.
+    constants = [name for name in names if name.isupper()]
+    classes = [name for name in names if name[0].isupper() and not name.isupper()]
+    others = [name for name in names if not name[0].isupper()]
+    assert names == [*sorted(constants), *sorted(classes), *sorted(others)]
+    for name in names:
         assert hasattr(beir_eval, name)
 
 
@@ -86,7 +87,7 @@ def test_the_bundled_data_set_comes_with_the_package():
 
 def test_no_module_has_outgrown_one_sitting():
     longest = {path.name: len(path.read_text().splitlines()) for path in SOURCE.rglob("*.py")}
-    assert {name: lines for name, lines in longest.items() if lines > 400} == {}
+    assert {name: lines for name, lines in longest.items() if lines > 350} == {}
 
 
 def test_the_typing_marker_is_there():

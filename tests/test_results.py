@@ -1,7 +1,9 @@
 """A result survives saving, joining and showing."""
 
+import copy
 import gzip
 import json
+import pickle
 
 import numpy as np
 import polars as pl
@@ -66,7 +68,10 @@ def test_a_failed_save_leaves_the_old_file_and_nothing_else(tmp_path, monkeypatc
     ("content", "problem"),
     [
         ("", "not a saved result"),
-        ("[1, 2]", "schema_version None"),
+        ("[1, 2]", "found a list"),
+        ("{}", "schema_version None"),
+        ("[" * 100_000, "not a saved result"),
+        ('{"schema_version": true}', "schema_version True"),
         ('{"schema_version": 99}', "schema_version 99"),
         ('{"schema_version": 1, "name": "x"}', "not a saved result"),
         ('{"schema_version": 1', "not a saved result"),
@@ -98,6 +103,44 @@ def test_a_result_whose_scores_do_not_fit_is_refused():
         EvaluationResult.model_validate(content)
 
 
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ({"values": {"a": 1}}, "lists"),
+        ({"values": [["1.0"]]}, "not a number"),
+        ({"values": [[True]]}, "not a number"),
+        ({"values": [[10**400]]}, "too large"),
+        ({"measures": ["nDGC@10"]}, "did you mean"),
+        ({"measures": ["P@1"]}, "canonical"),
+        ({"skipped_values": [[1.0, 2.0]]}, "skipped_values"),
+    ],
+)
+def test_a_saved_result_with_wrong_content_is_refused(tmp_path, change, problem):
+    result = evaluate({"q": {"a": 1}}, {"q": {"a": 1.0}}, ["Precision@1"])
+    (tmp_path / "r.json").write_text(json.dumps(json.loads(result.model_dump_json()) | change))
+    with pytest.raises(ResultError, match=problem):
+        EvaluationResult.load(tmp_path / "r.json")
+
+
+def test_a_name_that_is_not_unicode_cannot_be_saved_and_says_so(tmp_path):
+    result = evaluate({"q": {"a": 1}}, {"q": {"a": 1.0}}, ["P@1"], name="\ud800")
+    with pytest.raises(ResultError, match="not Unicode"):
+        result.save(tmp_path / "r.json")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_copy_is_read_only_too():
+    for copied in (copy.deepcopy(a_result()), pickle.loads(pickle.dumps(a_result()))):  # noqa: S301
+        assert copied == a_result()
+        with pytest.raises(ValueError, match="read-only"):
+            copied.values.array[0, 0] = 1
+
+
+def test_a_measure_is_in_the_result_in_any_spelling():
+    assert "ndcg_cut_10" in a_result()
+    assert "nDCG@5" not in a_result()
+
+
 def test_a_result_is_frozen():
     with pytest.raises(ValidationError):
         a_result().name = "other"
@@ -110,8 +153,9 @@ def test_results_compare_by_content():
     assert a_result() != a_result(missing="skip")
     assert a_result() != evaluate(QRELS, RUN | {"q3": {"x": 1.0}}, MEASURES)
     assert a_result().values != 1
-    assert a_result().aggregate is not None
-    assert a_result() == a_result()
+    one, other = a_result(), a_result()
+    assert one.aggregate  # what was looked at does not count
+    assert one == other
 
 
 def test_a_result_has_a_json_schema():
@@ -137,6 +181,29 @@ def test_merging_parts_gives_the_result_of_the_whole(case, missing):
     assert parts[0].merge(*parts[1:]) == whole
 
 
+def test_a_mean_that_was_read_before_merging_does_not_linger():
+    one = evaluate({"q1": {"a": 1}}, {"q1": {"a": 0.9}}, ["MRR"])
+    two = evaluate({"q2": {"b": 1}}, {"q2": {"x": 0.9}}, ["MRR"])
+    assert (one["MRR"], one.num_scored["MRR"]) == (1.0, 1)
+    both = one.merge(two)
+    assert both["MRR"] == both.as_dict()["MRR"] == both.mean_over("judged")["MRR"] == 0.5
+    assert both.num_scored["MRR"] == 2
+
+
+def test_err_with_different_highest_grades_is_not_merged_unless_the_grade_is_stated():
+    qrels, run = {"q1": {"a": 1}, "q2": {"b": 3}}, {"q1": {"a": 0.9}, "q2": {"b": 0.9}}
+
+    def parts(measure):
+        return [evaluate({query: qrels[query]}, run, [measure]) for query in qrels]
+
+    one, two = parts("ERR")
+    with pytest.raises(ResultError, match="with 1 and 3; state it"):
+        one.merge(two)
+    one, two = parts("ERR(max_grade=3)")
+    assert one.merge(two)["ERR(max_grade=3)"] == evaluate(qrels, run, ["ERR"])["ERR"]
+    assert one.merge(two).counted.queries_not_judged is None  # each part saw the other's query
+
+
 def test_merging_keeps_both_means():
     run = {"q1": {"a": 1.0}}
     for missing in ("zero", "skip"):
@@ -155,6 +222,10 @@ def test_only_disjoint_results_of_one_kind_are_merged():
     other = {"q9": {"a": 1}}
     with pytest.raises(ResultError, match="same measures"):
         a_result().merge(evaluate(other, {"q9": {}}, ["P@5"]))
+    with pytest.raises(ResultError, match="same name"):
+        a_result().merge(evaluate(other, {"q9": {}}, MEASURES, name="x"))
+    with pytest.raises(ResultError, match="not int"):
+        a_result().merge(3)
     with pytest.raises(ResultError, match="same settings"):
         a_result().merge(evaluate(other, {"q9": {}}, MEASURES, ties="input"))
 
@@ -177,7 +248,6 @@ def test_a_dataframe_without_polars_says_what_to_install(monkeypatch):
 
 def test_markdown_and_html_show_the_means_and_what_was_counted():
     result = a_result()
-    assert "| P" not in result.name
     text = result.to_markdown()
     assert "| nDCG@10" in text
     assert "- 1 of 3 judged queries missing from the run" in text
@@ -198,8 +268,10 @@ def test_per_query_is_a_new_dict_each_time():
     result = a_result()
     result.per_query["q1"]["nDCG@10"] = 9
     assert result.per_query["q1"]["nDCG@10"] == 1
-    result.as_dict()["nDCG@10"] = 9
+    for of_measure in (result.as_dict(), result.aggregate, result.num_scored):
+        of_measure["nDCG@10"] = 9
     assert result["nDCG@10"] != 9
+    assert result.num_scored["nDCG@10"] != 9
 
 
 def test_the_representation_is_short():

@@ -99,6 +99,35 @@ def test_an_id_of_another_kind_is_refused(bad_id):
             evaluate(QRELS, {"q": {bad_id: 1.0}})
 
 
+@pytest.mark.parametrize("run", [{"a": 0.5, 7: 0.9}, {7: 0.9, "a": 0.5}, {"7": 0.9, 3: 0.5}])
+def test_a_judged_document_is_found_among_ids_of_both_kinds(run):
+    rows = [("q", doc, score) for doc, score in run.items()]
+    for form in ({"q": run}, Run.from_columns(*zip(*rows, strict=True))):
+        result = evaluate({"q": {"7": 1}}, form, ["P@1"], keep_top=2)
+        assert result["P@1"] == 1
+        assert result.top["q"].grades[0] == 1
+    with pytest.raises(RunError, match="both as an integer and as text"):
+        evaluate({"q": {"7": 1}}, {"q": {"a": 0.1, "7": 0.2, 7: 0.9}})
+
+
+def test_a_set_has_no_order_and_is_no_ranking():
+    with pytest.raises(RunError, match="must be a list of ids, not set"):
+        Run.from_rankings({"q": {"a", "b"}})
+
+
+def test_a_query_that_is_gone_when_the_run_is_read_is_missed():
+    live = {"q": {"a": 1.0}}
+    run = Run(live)
+    live.clear()
+    with pytest.raises(RunError, match="lost the query 'q'"):
+        evaluate(QRELS, run)
+
+
+def test_columns_that_are_none_are_refused():
+    with pytest.raises(RunError, match="three columns"):
+        Run.from_columns(None, None, None)
+
+
 def test_an_integer_and_a_text_id_may_not_name_the_same_thing():
     with pytest.raises(RunError, match="both as an integer and as text"):
         evaluate({"q": {"7": 1}}, {"q": {7: 1.0, "7": 2.0}})
@@ -153,3 +182,4 @@ def test_the_fingerprint_is_of_the_content():
     assert one.fingerprint() == Run({"r": {}, "q": {"a": 1, "b": 2}}).fingerprint()
     assert one.fingerprint() != Run({"q": {"b": 2.0, "a": 1.0}, "r": {}}).fingerprint()
     assert Run.from_rankings({"q": ["a", "b"]}).fingerprint() != one.fingerprint()
+    assert one.fingerprint() != Run({"q": {"a": 1.0, "b": 2.0}}).fingerprint()  # r is there, empty

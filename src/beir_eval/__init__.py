@@ -4,7 +4,8 @@
 """
 
 from beir_eval._version import __version__
-from beir_eval.adapters.trec import read_qrels, read_run
+from beir_eval.adapters.files import read_qrels, read_run
+from beir_eval.adapters.writing import write_qrels, write_run
 from beir_eval.errors import BeirEvalError, BeirEvalWarning
 from beir_eval.evaluator import Evaluator, evaluate
 from beir_eval.measures import (
@@ -86,4 +87,6 @@ __all__ = [
     "read_qrels",
     "read_run",
     "set_map",
+    "write_qrels",
+    "write_run",
 ]

@@ -46,6 +46,7 @@ class Block:
         identical: positions of documents whose id is that of their query.
         copy_group, copy_position: every entry whose document stands more than once in its
             ranking, and a number that such entries share.
+        all_checked: whether all documents were looked at for copies, or only judged ones.
     """
 
     rows: Ints
@@ -59,6 +60,7 @@ class Block:
     identical: Ints = field(default_factory=_nothing)
     copy_group: Ints = field(default_factory=_nothing)
     copy_position: Ints = field(default_factory=_nothing)
+    all_checked: bool = True
 
 
 class RunSource(Protocol):

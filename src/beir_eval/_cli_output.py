@@ -108,7 +108,7 @@ def _rows(result: EvaluationResult) -> list[tuple[str, dict[str, float]]]:
 def _label(results: Sequence[EvaluationResult], measure: str, names: str | None) -> str:
     """Return the measure's name as asked for, marked where no ranking is that deep."""
     shown = measure if names is None else spelled(parse(measure), names)
-    beyond = all(result.label(measure).endswith("*") for result in results)
+    beyond = any(result.label(measure).endswith("*") for result in results)
     return f"{shown} *" if beyond else shown
 
 

@@ -1,4 +1,4 @@
-"""Files: read whole (``.gz`` too) with clear errors, written whole or not at all."""
+"""Files: read whole (packed ones too) with clear errors, written whole or not at all."""
 
 from __future__ import annotations
 
@@ -6,42 +6,104 @@ import gzip
 import math
 import os
 import uuid
-import zlib
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from beir_eval.errors import FileFormatError
+from beir_eval.errors import FileFormatError, MissingExtraError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 GZIP_MAGIC = b"\x1f\x8b"
+ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
+_HEAD = 1 << 16
+_CHUNK = 1 << 22
 
 
-def read_bytes(path: Path) -> bytes:
-    """Return the content of a file, unpacked where it is gzip (told by its first bytes).
+class FileContent:
+    """A file's content, unpacked where it is gzip or zstd (told by its first bytes).
+
+    Attributes:
+        path: the file.
+        head: the first 64 KiB of the content.
 
     Raises:
-        FileFormatError: a gzip file is truncated or damaged.
+        FileFormatError: a packed file is truncated or damaged.
+        MissingExtraError: a zstd file without the package zstandard.
         OSError: there is no such file, it is a folder, or it may not be read.
     """
-    data = path.read_bytes()
-    if not data.startswith(GZIP_MAGIC):
-        return data
+
+    def __init__(self, path: Path) -> None:
+        """Read the first bytes; a packed file, or a pipe, is read at once."""
+        self.path = path
+        self._unpacked: bytes | None = None
+        with path.open("rb") as file:
+            self.head = file.read(_HEAD)
+            # A pipe can be read only once.
+            if not path.is_file() or self.head.startswith((GZIP_MAGIC, ZSTD_MAGIC)):
+                self._unpacked = unpack(path, self.head + file.read())
+                self.head = self._unpacked[:_HEAD]
+
+    def data(self) -> bytes:
+        """Return the whole content."""
+        return self.path.read_bytes() if self._unpacked is None else self._unpacked
+
+    def text(self) -> str:
+        """Return the whole content as text; a UTF-8 byte order mark is dropped.
+
+        Raises:
+            FileFormatError: the file is binary or not UTF-8.
+        """
+        return decode(self.path, self.data())
+
+    def chunks(self) -> Iterator[bytes]:
+        """Yield the whole content in parts of a few MiB."""
+        if self._unpacked is not None:
+            yield self._unpacked
+            return
+        with self.path.open("rb") as file:
+            while chunk := file.read(_CHUNK):
+                yield chunk
+
+    def unpacked(self) -> Path | bytes:
+        """Return the path of a plain file, which others read better themselves, or the bytes."""
+        return self.path if self._unpacked is None else self._unpacked
+
+
+def unpack(path: Path, data: bytes) -> bytes:
+    """Return what gzip or zstd packed, told by the first bytes; other bytes as they are."""
     try:
-        return gzip.decompress(data)
-    except (EOFError, OSError, zlib.error) as error:
-        problem = f"the gzip file is truncated or damaged ({error}); fetch or pack it again"
+        if data.startswith(GZIP_MAGIC):
+            return gzip.decompress(data)
+        if data.startswith(ZSTD_MAGIC):
+            return _unpack_zstd(data)
+    except MissingExtraError:
+        raise
+    except Exception as error:
+        # Each library has its own errors for damaged data; none of them names the file.
+        problem = f"the packed file is truncated or damaged ({error}); fetch or pack it again"
         raise FileFormatError(path, problem) from error
+    return data
 
 
-def read_text(path: Path) -> str:
-    """Return the content of a text file; a UTF-8 byte order mark is dropped.
+def _unpack_zstd(data: bytes) -> bytes:
+    parts = []
+    while data:
+        frame = _zstandard().ZstdDecompressor().decompressobj()
+        parts.append(frame.decompress(data))
+        if not frame.eof:
+            raise EOFError("the last frame has no end")
+        data = frame.unused_data
+    return b"".join(parts)
 
-    Raises:
-        FileFormatError: the file is binary or not UTF-8.
-        OSError: as ``read_bytes``.
-    """
-    return decode(path, read_bytes(path))
+
+def _zstandard() -> Any:
+    try:
+        import zstandard  # noqa: PLC0415 - an extra
+    except ImportError as error:
+        package, extra = "zstandard", "files"
+        raise MissingExtraError(package, extra, "a .zst file") from error
+    return zstandard
 
 
 def decode(path: Path, data: bytes) -> str:
@@ -62,6 +124,15 @@ def check_is_text(path: Path, data: bytes) -> None:
         raise FileFormatError(path, problem)
 
 
+def split_fields(line: str) -> list[str]:
+    """Split at blanks and tabs, as trec_eval does: not at other scripts' white space.
+
+    >>> split_fields("q1  d1 1")
+    ['q1', 'd1', '1']
+    """
+    return [field.decode() for field in line.encode().split()]
+
+
 def read_number(path: Path, line: int, what: str, text: str) -> float:
     """Return the finite number that ``text`` reads as, or raise FileFormatError for its line."""
     try:
@@ -75,19 +146,36 @@ def read_number(path: Path, line: int, what: str, text: str) -> float:
 
 
 def write_atomically(path: Path, data: bytes) -> None:
-    """Write ``data`` to ``path``, packed when the name ends in ``.gz``; all of it or nothing.
+    """Write ``data`` to ``path``, packed where its name ends in .gz or .zst; all or nothing.
 
     The bytes go to a temporary file beside it, which then takes its name: a reader sees the old
-    file or the new one, and an interrupted write leaves the old one.
+    file or the new one, and an interrupted write leaves the old one. A link is followed; into a
+    pipe or a device the bytes are simply written.
+
+    Raises:
+        OSError: it cannot be written; the error names ``path``.
     """
     if path.suffix == ".gz":
         data = gzip.compress(data, mtime=0)
-    temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex}.tmp")
+    elif path.suffix == ".zst":
+        data = _zstandard().ZstdCompressor().compress(data)
+    try:
+        target = path.resolve()
+        if target.exists() and not target.is_file():
+            target.write_bytes(data)  # a folder raises here
+        else:
+            _replace_with(target, data)
+    except OSError as error:
+        raise type(error)(error.errno, error.strerror, str(path)) from error
+
+
+def _replace_with(target: Path, data: bytes) -> None:
+    temporary = target.with_name(f".{uuid.uuid4().hex}.tmp")
     try:
         with temporary.open("xb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        temporary.replace(path)
+        temporary.replace(target)
     finally:
         temporary.unlink(missing_ok=True)

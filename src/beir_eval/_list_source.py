@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -40,7 +41,11 @@ class ListSource:
         cls, query_ids: Iterable[Any], doc_ids: Iterable[Any], scores: Iterable[Any]
     ) -> Self:
         """Group three columns by query, keeping the order within each."""
-        raw_queries, raw_docs, raw_scores = list(query_ids), list(doc_ids), list(scores)
+        try:
+            raw_queries, raw_docs, raw_scores = list(query_ids), list(doc_ids), list(scores)
+        except TypeError as error:
+            msg = f"run: three columns were expected: {error}"
+            raise RunError(msg) from error
         lengths = len(raw_queries), len(raw_docs), len(raw_scores)
         if len(set(lengths)) > 1:
             msg = f"query_ids, doc_ids and scores must be equally long, not {lengths}"
@@ -76,7 +81,8 @@ class ListSource:
         try:
             query_ids = ids_as_text(rankings)
             for query_id, ranking in zip(query_ids, rankings.values(), strict=True):
-                if isinstance(ranking, (str, bytes, Mapping)) or not isinstance(ranking, Iterable):
+                no_order = isinstance(ranking, (str, bytes, Mapping, AbstractSet))
+                if no_order or not isinstance(ranking, Iterable):
                     msg = (
                         f"the ranking of query {query_id!r} must be a list of ids, not "
                         f"{type(ranking).__name__}"

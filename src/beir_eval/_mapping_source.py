@@ -58,7 +58,7 @@ class MappingSource:
     def blocks(self, qrels: Qrels) -> Iterator[Block]:
         """Yield the judged rankings, about ``BLOCK_SCORES`` scores at a time."""
         rows: list[int] = []
-        rankings: list[Mapping[str, Any]] = []
+        rankings: list[Mapping[Any, Any]] = []
         size = 0
         for row, query_id in enumerate(qrels.query_ids):
             if query_id in self._keys:
@@ -74,30 +74,22 @@ class MappingSource:
 
     def _ranking(self, query_id: str) -> Mapping[str, Any]:
         """Return one ranking with text ids: the caller's own mapping where they are text."""
-        ranking = self._mapping[self._keys[query_id]]
+        try:
+            ranking = self._mapping[self._keys[query_id]]
+        except KeyError as error:
+            msg = f"the run has lost the query {query_id!r} since it was handed over"
+            raise RunError(msg) from error
         if not isinstance(ranking, Mapping):
             msg = (
                 f"the ranking of query {query_id!r} must be {{doc_id: score}}, not "
                 f"{type(ranking).__name__}; for a list of ids use Run.from_rankings"
             )
             raise RunError(msg)
-        # The ids of one ranking are of one kind: its first shows which, a look at each would
-        # cost as much as reading all scores.
-        if not ranking or type(next(iter(ranking))) is str:
+        # Its first id shows of which kind the ids are; a look at each would cost as much as
+        # reading all scores. Judged documents are looked up as integers too (_mend_mixed_ids).
+        if not ranking or isinstance(next(iter(ranking)), str):
             return ranking
-        try:
-            texts = ids_as_text(ranking)
-        except (TypeError, ValueError) as error:
-            msg = f"the ranking of query {query_id!r}: {error}"
-            raise RunError(msg) from error
-        as_text = dict(zip(texts, ranking.values(), strict=True))
-        if len(as_text) < len(ranking):
-            msg = (
-                f"the ranking of query {query_id!r} holds a document both as an integer and as "
-                "text; keep one of the two"
-            )
-            raise RunError(msg)
-        return as_text
+        return _with_text_ids(query_id, ranking)
 
 
 class _MappingIds:
@@ -130,11 +122,27 @@ def _text(doc_id: object) -> str:
         raise RunError(msg) from error
 
 
-def _mapping_block(
-    qrels: Qrels, rows: Sequence[int], rankings: Sequence[Mapping[str, Any]]
-) -> Block:
-    lengths = np.fromiter(map(len, rankings), np.int64, len(rankings))
-    starts = starts_of(lengths)
+def _with_text_ids(query_id: str, ranking: Mapping[Any, Any]) -> Mapping[str, Any]:
+    """Return a new ranking with text ids, or raise RunError."""
+    try:
+        texts = ids_as_text(ranking)
+    except (TypeError, ValueError) as error:
+        msg = f"the ranking of query {query_id!r}: {error}"
+        raise RunError(msg) from error
+    as_text = dict(zip(texts, ranking.values(), strict=True))
+    if len(as_text) < len(ranking):
+        msg = (
+            f"the ranking of query {query_id!r} holds a document both as an integer and as "
+            "text; keep one of the two"
+        )
+        raise RunError(msg)
+    return as_text
+
+
+def _mapping_block(qrels: Qrels, rows: Sequence[int], rankings: list[Mapping[Any, Any]]) -> Block:
+    _mend_mixed_ids(qrels, rows, rankings)
+    starts = starts_of(np.fromiter(map(len, rankings), np.int64, len(rankings)))
+    scores = _scores([qrels.query_ids[row] for row in rows], rankings)
     judgement_starts, doc_ids = qrels.starts.tolist(), qrels.doc_ids
     hits: list[int] = []
     hit_rows: list[int] = []
@@ -151,7 +159,6 @@ def _mapping_block(
         query_id = qrels.query_ids[row]
         if query_id in ranking:
             identical.append(int(starts[place]) + list(ranking).index(query_id))
-    scores = _scores([qrels.query_ids[row] for row in rows], rankings)
     return Block(
         rows=np.array(rows, dtype=np.int64),
         starts=starts,
@@ -163,6 +170,19 @@ def _mapping_block(
         hit_position=None,
         identical=np.array(identical, dtype=np.int64),
     )
+
+
+def _mend_mixed_ids(qrels: Qrels, rows: Sequence[int], rankings: list[Mapping[Any, Any]]) -> None:
+    """Give text ids to rankings that begin with text and hold a judged document as an integer."""
+    numbers = qrels.integer_ids
+    if numbers is None:
+        return
+    starts = qrels.starts.tolist()
+    for place, (row, ranking) in enumerate(zip(rows, rankings, strict=True)):
+        for number in numbers[starts[row] : starts[row + 1]]:
+            if number is not None and number in ranking:
+                rankings[place] = _with_text_ids(qrels.query_ids[row], ranking)
+                break
 
 
 def _scores(query_ids: Sequence[str], rankings: Sequence[Mapping[str, Any]]) -> Floats:

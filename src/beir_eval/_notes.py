@@ -37,13 +37,14 @@ def _on_queries(counted: Counted, settings: Settings) -> Iterator[str]:
         )
         yield f"{len(missing)} of {judged} judged queries missing from the run: {over}"
     else:
-        yield f"means over all {_count(judged, 'judged query')}"
+        yield f"{_count(judged, 'judged query')}, all of them in the run"
     if empty := counted.queries_empty:
         yield f"{_count(len(empty), 'query')} with an empty ranking: {some(empty)}"
     if without := counted.queries_without_relevant:
-        effect = "left out of the means" if settings.no_relevant == "skip" else "score 0"
+        skip = settings.no_relevant == "skip"
+        effect = "left out of means that need one" if skip else "counted as undefined, mostly 0"
         queries = _count(len(without), "query")
-        yield f"{queries} with no relevant document ({effect}): {some(without)}"
+        yield f"{queries} with no grade above 0 ({effect}): {some(without)}"
     if extra := counted.queries_not_judged:
         yield f"{_count(extra, 'query')} of the run not judged: without effect"
     if unjudged := counted.queries_without_judgements:
@@ -58,13 +59,15 @@ def _on_documents(counted: Counted, settings: Settings) -> Iterator[str]:
         }[settings.duplicates]
         entries = _count(counted.duplicates, "entry")
         yield f"{entries} of a document that its ranking holds already: {effect}"
+    if counted.duplicates_checked == "judged":
+        yield "only judged documents were looked at for duplicates"
     if counted.identical_ids:
         effect = "dropped" if settings.drop_identical_ids else "kept"
         yield f"{_count(counted.identical_ids, 'document')} with the id of the query ({effect})"
     if counted.tied_documents:
         yield (
             f"{_count(counted.tied_documents, 'judged document')} of "
-            f"{_count(counted.tied_queries, 'query')} with the score of another document: "
+            f"{_count(counted.tied_queries, 'query')} with the score of another entry: "
             f"ties='{settings.ties}' orders them"
         )
     if counted.negative_judgements:
@@ -86,7 +89,7 @@ def _on_measures(
 ) -> Iterator[str]:
     deepest = counted.deepest_ranking
     if any((parse(name).cutoff or 0) > deepest for name in num_scored):
-        yield f"* the cutoff is beyond the deepest ranking, which has {deepest} documents"
+        yield f"* the cutoff is beyond the deepest ranking, of {_count(deepest, 'document')}"
     skipped = len(counted.queries_missing) if settings.missing == "skip" else 0
     evaluated = counted.queries_judged - skipped
     partly = [name for name, scored in num_scored.items() if scored < evaluated]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,12 +21,16 @@ class ScoreMatrix:
 
     def __init__(self, values: Any) -> None:
         """Take an array or nested lists in which None means NaN."""
-        array = np.array(values, dtype=np.float64)
+        array = np.array(values if isinstance(values, np.ndarray) else _rows(values), np.float64)
         if array.ndim != 2:  # noqa: PLR2004 - measures and queries
             msg = f"expected scores as [measure][query], not {array.ndim} dimension(s)"
             raise ValueError(msg)
         array.flags.writeable = False
         self.array: Floats = array
+
+    def __reduce__(self) -> tuple[type[ScoreMatrix], tuple[Floats]]:
+        """Pickle and copy by the constructor, so that the copy is read-only too."""
+        return ScoreMatrix, (self.array,)
 
     def tolist(self) -> list[list[float | None]]:
         """Return nested lists with None for NaN."""
@@ -62,3 +67,18 @@ class ScoreMatrix:
         """Tell a JSON schema's readers what the lists hold."""
         number = {"anyOf": [{"type": "number"}, {"type": "null"}]}
         return {"type": "array", "items": {"type": "array", "items": number}}
+
+
+def _rows(values: Any) -> list[list[float]]:
+    """Return nested lists of numbers with NaN for None, or raise ValueError."""
+    if not isinstance(values, list) or not all(isinstance(row, list) for row in values):
+        msg = "expected scores as lists of [measure][query]"
+        raise ValueError(msg)
+    return [[math.nan if value is None else _score(value) for value in row] for row in values]
+
+
+def _score(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        msg = f"a score is {value!r}, not a number"
+        raise ValueError(msg)  # noqa: TRY004 - pydantic turns it into its own error
+    return float(value)

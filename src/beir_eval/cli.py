@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 from rich.markup import escape
+from rich.text import Text
 
 from beir_eval import data
 from beir_eval._cli_output import (
@@ -24,7 +25,8 @@ from beir_eval._cli_output import (
     write_per_query,
 )
 from beir_eval._version import __version__
-from beir_eval.adapters.trec import read_qrels, read_run
+from beir_eval.adapters.files import read_qrels, read_run
+from beir_eval.adapters.writing import write_qrels, write_run
 from beir_eval.errors import BeirEvalError, BeirEvalWarning, InputError, check_choice
 from beir_eval.evaluator import MISSING, NO_RELEVANT, Evaluator
 from beir_eval.measures import (
@@ -112,6 +114,7 @@ def evaluate(  # noqa: PLR0913, PLR0917 - one option a policy
     with _clear_errors():
         if names is not None:
             check_choice("--names", names, TOOLS)
+        _check_targets([qrels, *runs], [per_query, json])
         measures = parse_all(measure) if measure else DEFAULT_MEASURES
         if judged_only:
             measures = tuple(one(judged_only=True) for one in measures)
@@ -126,12 +129,12 @@ def evaluate(  # noqa: PLR0913, PLR0917 - one option a policy
             drop_identical_ids=drop_identical_ids,
         )
         results = _evaluate_files(evaluator, runs)
+        print_scores(results, names)
+        print_notes(results)
         if per_query is not None:
             write_per_query(per_query, results)
         if json is not None:
             write_json(json, results)
-        print_scores(results, names)
-        print_notes(results)
 
 
 @app.command()
@@ -149,6 +152,37 @@ def measures(
         found = definition_of(name)
         console.print(f"[bold]{escape(found.name)}[/bold]  ({_parameters_of(found)})")
         console.print(found.documentation, markup=False)
+
+
+@app.command()
+def convert(
+    source: Annotated[Path, typer.Argument(help="The file to read; its content tells its format.")],
+    target: Annotated[
+        Path, typer.Argument(help="The file to write: .trec, .json, .parquet, also .gz or .zst.")
+    ],
+    *,
+    qrels: Annotated[
+        bool, typer.Option("--qrels", help="The file holds judgements, not a run.")
+    ] = False,
+    read_as: Annotated[
+        str | None, typer.Option("--from", help="The format of SOURCE, if it is to be stated.")
+    ] = None,
+    write_as: Annotated[
+        str | None, typer.Option("--to", help="The format of TARGET, if its name does not say.")
+    ] = None,
+) -> None:
+    """Write a run (or judgements) in another format; no number changes."""
+    with _clear_errors():
+        if qrels:
+            judged = read_qrels(source, format=read_as)
+            write_qrels(judged, target, format=write_as)
+            console.print(
+                Text(f"{target}: {len(judged.doc_ids)} judgements of {len(judged)} queries")
+            )
+        else:
+            run = read_run(source, format=read_as)
+            write_run(run, target, format=write_as)
+            console.print(Text(f"{target}: {len(run)} queries"))
 
 
 @app.command()
@@ -181,13 +215,31 @@ def _evaluate_files(evaluator: Evaluator, paths: Sequence[Path]) -> list[Evaluat
     return results
 
 
+def _check_targets(read: Sequence[Path], written: Sequence[Path | None]) -> None:
+    """Raise InputError where a file would be written over one that is read or written too."""
+    taken = {path.resolve() for path in read}
+    for path in written:
+        if path is not None and path.resolve() in taken:
+            msg = f"{path} is named twice on this command; write to another file"
+            raise InputError(msg)
+        if path is not None:
+            taken.add(path.resolve())
+
+
 def _system_names(paths: Sequence[Path]) -> list[str]:
-    """Return each file's stem, with its folder's name where two files share a stem."""
-    stems = [path.name.removesuffix(".gz").rpartition(".")[0] or path.name for path in paths]
-    names = [
-        f"{path.parent.name}/{stem}" if stems.count(stem) > 1 else stem
-        for path, stem in zip(paths, stems, strict=True)
+    """Return each file's stem; where two files share it, the whole name, or the folder with it."""
+    stems = [
+        path.name.removesuffix(".gz").removesuffix(".zst").rpartition(".")[0] or path.name
+        for path in paths
     ]
+    for candidates in (
+        stems,
+        [path.name for path in paths],
+        [f"{path.absolute().parent.name}/{stem}" for path, stem in zip(paths, stems, strict=True)],
+    ):
+        names = candidates
+        if len(set(names)) == len(names):
+            break
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         msg = f"two runs go by the name {', '.join(twice)}; rename one of the files"

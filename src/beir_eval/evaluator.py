@@ -109,6 +109,9 @@ class Evaluator:
                 (DuplicateDocumentError) a document stands twice.
             QueryMismatchError: no query in common; or, with ``missing="error"``, queries missing.
         """
+        if not isinstance(name, str):
+            msg = f"name must be text, not {name!r}"
+            raise SettingError(msg)
         run = Run.coerce(run)
         found = relate(self.qrels, run, self._rules, keep_top=self._keep_top)
         self._check_queries(found, run)
@@ -166,6 +169,7 @@ class Evaluator:
     def _counted(self, found: Relevance) -> Counted:
         matrix, query_ids = found.matrix, found.matrix.query_ids
         empty = (matrix.num_retrieved == 0) & ~found.missing
+        evaluated = ~found.missing if self._missing == "skip" else np.ones(len(query_ids), np.bool_)
         cutoffs = sorted({measure.cutoff for measure in self.measures if measure.cutoff})
 
         def ids(mask: Any) -> tuple[str, ...]:
@@ -175,15 +179,17 @@ class Evaluator:
             queries_judged=len(self.qrels),
             queries_missing=ids(found.missing),
             queries_empty=ids(empty),
-            queries_without_relevant=ids(matrix.num_relevant() == 0),
+            queries_without_relevant=ids((matrix.num_relevant() == 0) & evaluated),
             queries_not_judged=found.queries_not_judged,
             queries_without_judgements=self.qrels.queries_without_judgements,
             duplicates=found.duplicates,
+            duplicates_checked="all" if found.all_checked else "judged",
             identical_ids=found.identical,
             tied_documents=int(found.tied.sum()),
             tied_queries=int(np.count_nonzero(found.tied)),
             negative_judgements=int(np.count_nonzero(self.qrels.grades < 0)),
             repeated_judgements=self.qrels.repeated_judgements,
+            max_grade=matrix.max_grade,
             deepest_ranking=int(matrix.num_retrieved.max()),
             judged_in_top={cutoff: _judged_in_top(matrix, cutoff) for cutoff in cutoffs},
         )
@@ -267,10 +273,10 @@ def _frames_of_this_package() -> int:
 
 
 def _check_extremes(ties: str, measures: Iterable[Measure]) -> None:
-    names = [str(one) for one in measures if one.name in ("infAP", "Judged", "Hole")]
+    names = [str(one) for one in measures if not one.has_tie_extremes]
     if ties in ("best", "worst") and names:
         msg = (
-            f"ties={ties!r} is not offered for {some(names)}: there the order by grade is not the "
-            "extreme; ask for them with another tie rule"
+            f"ties={ties!r} is not offered for {some(names)}: relevant documents first or last are "
+            "not their extremes; ask for them with another tie rule"
         )
         raise SettingError(msg)

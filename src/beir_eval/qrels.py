@@ -14,7 +14,7 @@ import numpy as np
 
 from beir_eval._arrays import Floats, Ints, position_in_row, read_floats, rows_of, starts_of
 from beir_eval._ids import ids_as_text
-from beir_eval.errors import QrelsError, some
+from beir_eval.errors import MissingExtraError, QrelsError, some
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 
     #: What ``Qrels`` is made from: {query_id: {doc_id: grade}}, as BEIR and pytrec_eval have it.
     QrelsMapping = Mapping[Any, Mapping[Any, Any]]
+
+
+#: Above it sums of gains would overflow.
+HIGHEST_GRADE = 1e100
 
 
 class Qrels:
@@ -93,14 +97,21 @@ class Qrels:
             QrelsError: as the constructor; also columns of different lengths, and a document
                 judged twice with different grades.
         """
-        columns = list(query_ids), list(doc_ids), list(grades)
-        if len({len(column) for column in columns}) > 1:
-            lengths = " and ".join(str(len(column)) for column in columns)
-            msg = f"query_ids, doc_ids and grades must be equally long, not {lengths}"
-            raise QrelsError(msg)
-        grouped: dict[Any, dict[Any, Any]] = {}
+        try:
+            queries, docs, values = list(query_ids), list(doc_ids), list(grades)
+            lengths = len(queries), len(docs), len(values)
+            if len(set(lengths)) > 1:
+                msg = f"query_ids, doc_ids and grades must be equally long, not {lengths}"
+                raise QrelsError(msg)
+            queries, docs = ids_as_text(queries), ids_as_text(docs)
+        except (TypeError, ValueError) as error:
+            if isinstance(error, QrelsError):
+                raise
+            msg = f"qrels: {error}"
+            raise QrelsError(msg) from error
+        grouped: dict[str, dict[str, Any]] = {}
         repeated = 0
-        for query_id, doc_id, grade in zip(*columns, strict=True):
+        for query_id, doc_id, grade in zip(queries, docs, values, strict=True):
             judged = grouped.setdefault(query_id, {})
             if doc_id not in judged:
                 judged[doc_id] = grade
@@ -117,9 +128,40 @@ class Qrels:
         return qrels
 
     @classmethod
-    def coerce(cls, qrels: Qrels | QrelsMapping) -> Qrels:
-        """Return ``qrels`` itself when it is one, else read it as a mapping."""
-        return qrels if isinstance(qrels, Qrels) else cls(qrels)
+    def from_dataframe(
+        cls,
+        frame: Any,
+        *,
+        query_id: str | None = None,
+        doc_id: str | None = None,
+        grade: str | None = None,
+    ) -> Self:
+        """Read a dataframe with a row for each judgement, in any order.
+
+        Anything with the Arrow PyCapsule interface: polars, pyarrow, a DuckDB relation, pandas
+        (with pyarrow). Columns are recognised by their usual names (query_id, qid, query-id;
+        doc_id, docno, docid, corpus-id; grade, relevance, label, rel, score) unless stated. Needs
+        polars.
+
+        Raises:
+            QrelsError: a column is not recognisable, an id is null, a grade is not a finite
+                number, a document is judged twice with different grades.
+            MissingExtraError: polars is not installed, or pyarrow for pandas.
+        """
+        try:
+            from beir_eval._dataframes import GRADE, to_columns  # noqa: PLC0415 - an extra
+        except ImportError as error:
+            raise MissingExtraError("polars", "files", "reading a dataframe") from error
+        names = {"query_id": query_id, "doc_id": doc_id, "grade": grade}
+        columns = to_columns(frame, number=GRADE, names=names, error=QrelsError, what="the qrels")
+        return cls.from_columns(*(column.to_list() for column in columns))
+
+    @classmethod
+    def coerce(cls, qrels: Any) -> Qrels:
+        """Return ``qrels`` itself when it is one; else take it as a mapping or a dataframe."""
+        if isinstance(qrels, Qrels):
+            return qrels
+        return cls.from_dataframe(qrels) if hasattr(qrels, "__arrow_c_stream__") else cls(qrels)
 
     def _fill(
         self, query_ids: list[Any], lengths: Ints, doc_ids: list[Any], raw_grades: list[Any]
@@ -135,7 +177,7 @@ class Qrels:
             grades = read_floats(raw_grades, len(raw_grades))
         except (struct.error, TypeError, OverflowError, ValueError):
             _refuse_grade(queries, starts, documents, raw_grades)
-        if not np.isfinite(grades).all():
+        if not (np.abs(grades) <= HIGHEST_GRADE).all():
             _refuse_grade(queries, starts, documents, raw_grades)
         if documents is not doc_ids:
             _check_distinct(queries, starts, documents)
@@ -167,6 +209,18 @@ class Qrels:
         """The 1-based rank of each judgement in the ideal ranking of its query: i8[J]."""
         return position_in_row(self.row) + 1
 
+    @cached_property
+    def integer_ids(self) -> list[int | None] | None:
+        """The judged documents whose id is the decimal text of an integer, as that: [J].
+
+        None for the others, and altogether None where there is no such id.
+        """
+        numbers = [
+            int(doc_id) if doc_id.isdecimal() and str(int(doc_id)) == doc_id else None
+            for doc_id in self.doc_ids
+        ]
+        return None if numbers.count(None) == len(numbers) else numbers
+
     @property
     def max_grade(self) -> float:
         """The highest grade of all."""
@@ -192,7 +246,7 @@ class Qrels:
         digest = hashlib.sha256()
         for query_id, judged in sorted(self.as_dict().items()):
             for doc_id, grade in sorted(judged.items()):
-                line = f"{query_id}\0{doc_id}\0{grade.hex()}\n"
+                line = f"{query_id}\0{doc_id}\0{(grade + 0.0).hex()}\n"  # -0.0 is 0
                 digest.update(line.encode(errors="surrogatepass"))
         return digest.hexdigest()
 
@@ -211,14 +265,14 @@ def _refuse_grade(
     """Raise QrelsError that names the first grade that is not a finite number."""
     for place, grade in enumerate(grades):
         try:
-            fits = bool(np.isfinite(read_floats([grade], 1)).all())
+            fits = bool(np.abs(read_floats([grade], 1)[0]) <= HIGHEST_GRADE)
         except (struct.error, TypeError, OverflowError, ValueError):
             fits = False
         if not fits:
             query_id = queries[int(np.searchsorted(starts, place, side="right")) - 1]
             msg = (
                 f"the grade of document {documents[place]!r} for query {query_id!r} is "
-                f"{grade!r}; a grade must be a finite number"
+                f"{grade!r}; a grade must be a finite number, at most {HIGHEST_GRADE:g}"
             )
             raise QrelsError(msg)
     msg = "a grade is not a finite number"  # pragma: no cover - the loop above finds it

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from pydantic import BaseModel, ConfigDict
 
@@ -43,15 +43,19 @@ class Counted(BaseModel):
         queries_judged: queries with at least one judgement.
         queries_missing: judged queries that the run does not have.
         queries_empty: judged queries for which the run holds an empty ranking.
-        queries_without_relevant: judged queries whose qrels hold no grade above 0.
-        queries_not_judged: queries of the run that the qrels do not have; they play no part.
+        queries_without_relevant: evaluated queries whose qrels hold no grade above 0.
+        queries_not_judged: queries of the run that the qrels do not have; they play no part. None
+            where it cannot be told: after merging, a query may be judged in another part.
         queries_without_judgements: queries of the qrels under which nothing is judged; left out.
         duplicates: entries that repeat a document of their ranking.
+        duplicates_checked: whether "all" documents were looked at for duplicates, or only those
+            that are "judged" (top-k arrays, unless told otherwise).
         identical_ids: retrieved documents whose id is that of their query.
         tied_documents, tied_queries: judged documents whose score another document of the ranking
             shares, and the queries they belong to: there the tie rule decides.
         negative_judgements: judgements below 0, "pooled but unjudged".
         repeated_judgements: judgements given twice with the same grade, counted once.
+        max_grade: the highest grade of the qrels, on which ERR depends.
         deepest_ranking: the length of the longest ranking.
         judged_in_top: by cutoff, how many of the first k documents are judged, and of how many.
     """
@@ -62,14 +66,16 @@ class Counted(BaseModel):
     queries_missing: tuple[str, ...]
     queries_empty: tuple[str, ...]
     queries_without_relevant: tuple[str, ...]
-    queries_not_judged: int
+    queries_not_judged: int | None
     queries_without_judgements: int
     duplicates: int
+    duplicates_checked: Literal["all", "judged"]
     identical_ids: int
     tied_documents: int
     tied_queries: int
     negative_judgements: int
     repeated_judgements: int
+    max_grade: float
     deepest_ranking: int
     judged_in_top: dict[int, tuple[int, int]]
 
@@ -79,13 +85,17 @@ class Counted(BaseModel):
         joined: dict[str, object] = {}
         for name in cls.model_fields:
             values = [getattr(part, name) for part in parts]
-            if name == "deepest_ranking":
+            if name in ("deepest_ranking", "max_grade"):
                 joined[name] = max(values)
             elif name == "judged_in_top":
                 joined[name] = {
                     cutoff: tuple(map(sum, zip(*(one[cutoff] for one in values), strict=True)))
                     for cutoff in values[0]
                 }
+            elif name == "queries_not_judged":
+                joined[name] = None if any(value != 0 for value in values) else 0
+            elif name == "duplicates_checked":
+                joined[name] = min(values, key=("judged", "all").index)
             elif isinstance(values[0], tuple):
                 joined[name] = tuple(one for value in values for one in value)
             else:

@@ -198,6 +198,7 @@ class Relevance(NamedTuple):
         tied: how many judged documents share their score with another of the ranking, i8[Q].
         duplicates: entries that repeat a document of their ranking.
         identical: documents whose id is that of their query.
+        all_checked: whether all documents were looked at for duplicates, or only judged ones.
         queries_not_judged: queries of the run that the qrels do not have.
         top: the best documents by query, for the queries that the run has.
     """
@@ -207,6 +208,7 @@ class Relevance(NamedTuple):
     tied: Ints
     duplicates: int
     identical: int
+    all_checked: bool
     queries_not_judged: int
     top: dict[str, TopList]
 
@@ -225,6 +227,7 @@ def relate(qrels: Qrels, run: Run, rules: RankingRules, *, keep_top: int = 0) ->
     ranks: list[Ints] = []
     ties: list[Mask] = []
     duplicates = identical = 0
+    all_checked = True
     top: dict[str, TopList] = {}
     for block in run.blocks(qrels):
         done = rank_block(block, qrels, rules)
@@ -237,6 +240,7 @@ def relate(qrels: Qrels, run: Run, rules: RankingRules, *, keep_top: int = 0) ->
         ties.append(done.tied)
         duplicates += done.duplicates
         identical += done.identical
+        all_checked &= block.all_checked
     judgement, rank = _joined(judgements), _joined(ranks)
     by_row = np.lexsort((rank, qrels.row[judgement]))
     row = qrels.row[judgement[by_row]]
@@ -253,6 +257,7 @@ def relate(qrels: Qrels, run: Run, rules: RankingRules, *, keep_top: int = 0) ->
         np.bincount(row[_joined(ties)[by_row] > 0], minlength=num_queries),
         duplicates=duplicates,
         identical=identical,
+        all_checked=all_checked,
         queries_not_judged=len(run) - int(np.count_nonzero(~missing)),
         top=top,
     )

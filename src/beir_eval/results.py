@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 import math
 from functools import cached_property
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic_core import PydanticSerializationError
 
-from beir_eval._files import read_text, write_atomically
+from beir_eval._files import FileContent, write_atomically
 from beir_eval._notes import notes_on
 from beir_eval._score_matrix import ScoreMatrix
 from beir_eval.errors import MissingExtraError, NotEvaluatedError, ResultError, check_choice, some
@@ -75,6 +77,15 @@ class EvaluationResult(BaseModel):
         if self.values.array.shape != expected:
             msg = f"values must be [measures, queries] = {expected}, not {self.values.array.shape}"
             raise ValueError(msg)
+        skipped = self.skipped_values
+        expected = (len(self.measures), len(self.counted.queries_missing))
+        if skipped is not None and skipped.array.shape != expected:
+            msg = f"skipped_values must be [measures, missing] = {expected}"
+            raise ValueError(msg)
+        for name in self.measures:
+            if str(parse(name)) != name:
+                msg = f"{name!r} is not the canonical name of a measure"
+                raise ValueError(msg)
         return self
 
     # Scores
@@ -91,14 +102,22 @@ class EvaluationResult(BaseModel):
 
     def __getitem__(self, measure: MeasureLike) -> float:
         """Return the mean over queries (for ``num_*`` the sum, for gm_map the geometric mean)."""
-        return self.aggregate[self.measures[self._index(measure)]]
+        return self._means[self.measures[self._index(measure)]]
 
-    @cached_property
+    def __contains__(self, measure: MeasureLike) -> bool:
+        """Return whether the result holds this measure, in any spelling."""
+        return str(parse(measure)) in self.measures
+
+    @property
     def aggregate(self) -> dict[str, float]:
         """{measure: mean over the evaluated queries}; NaN where no query has a score."""
-        return self._summaries(self.values.array)
+        return dict(self._means)
 
     @cached_property
+    def _means(self) -> dict[str, float]:
+        return self._summaries(self.values.array)
+
+    @property
     def num_scored(self) -> dict[str, int]:
         """{measure: number of queries that its mean is over}."""
         scored = np.count_nonzero(~np.isnan(self.values.array), axis=1)
@@ -174,9 +193,9 @@ class EvaluationResult(BaseModel):
 
     def to_table(self) -> Table:
         """Return the means as a table, cutoffs beyond the deepest ranking marked with ``*``."""
-        header = ("measure", self.name, "queries")
+        header, scored = ("measure", self.name, "queries"), self.num_scored
         rows = [
-            (self.label(name), number(value), str(self.num_scored[name]))
+            (self.label(name), number(value), str(scored[name]))
             for name, value in self.aggregate.items()
         ]
         return Table(header, rows)
@@ -203,7 +222,12 @@ class EvaluationResult(BaseModel):
 
     def save(self, path: str | Path) -> None:
         """Write the result as JSON (packed where the name ends in .gz): all of it or nothing."""
-        write_atomically(Path(path), self.model_dump_json().encode())
+        try:
+            content = self.model_dump_json()
+        except PydanticSerializationError as error:
+            msg = f"{path}: not saved, the result holds text that is not Unicode: {error}"
+            raise ResultError(msg) from error
+        write_atomically(Path(path), content.encode())
 
     @classmethod
     def load(cls, path: str | Path) -> EvaluationResult:
@@ -215,22 +239,23 @@ class EvaluationResult(BaseModel):
             OSError: it cannot be read.
         """
         source = Path(path)
+        text = FileContent(source).text()
         try:
-            content = json.loads(read_text(source))
-        except json.JSONDecodeError as error:
+            content = json.loads(text)
+        except (ValueError, RecursionError) as error:
             msg = f"{path}: not a saved result: {error}"
             raise ResultError(msg) from error
         version = content.get("schema_version") if isinstance(content, dict) else None
-        if version != SCHEMA_VERSION:
+        if version is not SCHEMA_VERSION:
+            found = "a list" if isinstance(content, list) else f"schema_version {version!r}"
             msg = (
-                f"{path}: a saved result of layout {SCHEMA_VERSION} was expected, found "
-                f"schema_version {version!r}; evaluate again, or load it with the version of "
-                "beir-eval that wrote it"
+                f"{path}: a saved result of layout {SCHEMA_VERSION} was expected, found {found}; "
+                "evaluate again, or load it with the version of beir-eval that wrote it"
             )
             raise ResultError(msg)
         try:
             return cls.model_validate(content)
-        except ValidationError as error:
+        except (ValueError, TypeError, OverflowError) as error:
             msg = f"{path}: not a saved result: {error}"
             raise ResultError(msg) from error
 
@@ -238,7 +263,8 @@ class EvaluationResult(BaseModel):
         """Return one result over the queries of all, which must be disjoint.
 
         Raises:
-            ResultError: they share queries, or differ in measures or settings.
+            ResultError: they share queries, or differ in name, measures, settings or version; or
+                ERR was computed with different highest grades.
         """
         results = [self, *others]
         for other in others:
@@ -246,29 +272,43 @@ class EvaluationResult(BaseModel):
         _check_disjoint(results)
         skipped = [one.skipped_values.array for one in results if one.skipped_values is not None]
         tops = [one.top for one in results if one.top is not None]
-        return self.model_copy(
-            update={
-                "query_ids": tuple(query_id for one in results for query_id in one.query_ids),
-                "values": ScoreMatrix(
-                    np.concatenate([one.values.array for one in results], axis=1)
-                ),
-                "skipped_values": ScoreMatrix(np.concatenate(skipped, axis=1)) if skipped else None,
-                "counted": Counted.joined([one.counted for one in results]),
-                # No one file stands behind the whole.
-                "provenance": Provenance(package_version=self.provenance.package_version),
-                "top": {query: top for one in tops for query, top in one.items()} if tops else None,
-            }
+        return EvaluationResult(
+            name=self.name,
+            measures=self.measures,
+            query_ids=tuple(query_id for one in results for query_id in one.query_ids),
+            values=ScoreMatrix(np.concatenate([one.values.array for one in results], axis=1)),
+            skipped_values=ScoreMatrix(np.concatenate(skipped, axis=1)) if skipped else None,
+            counted=Counted.joined([one.counted for one in results]),
+            settings=self.settings,
+            # No one file stands behind the whole.
+            provenance=Provenance(package_version=self.provenance.package_version),
+            top={query: top for one in tops for query, top in one.items()}
+            if len(tops) == len(results)
+            else None,
         )
 
     def _check_like(self, other: EvaluationResult) -> None:
-        for what in ("measures", "settings"):
-            ours, theirs = getattr(self, what), getattr(other, what)
+        if not isinstance(other, EvaluationResult):
+            msg = f"only results can be merged, not {type(other).__name__}"
+            raise ResultError(msg)
+        for what in ("name", "measures", "settings", "provenance.package_version"):
+            ours, theirs = attrgetter(what)(self), attrgetter(what)(other)
             if ours != theirs:
-                msg = (
-                    f"only results with the same {what} can be merged, but {self.name!r} has "
-                    f"{ours} and {other.name!r} has {theirs}"
-                )
+                msg = f"only results with the same {what} can be merged, not {ours} and {theirs}"
                 raise ResultError(msg)
+        grades = self.counted.max_grade, other.counted.max_grade
+        if grades[0] != grades[1] and any(_takes_max_grade(name) for name in self.measures):
+            msg = (
+                f"ERR depends on the highest grade of the whole qrels, but these results were made "
+                f"with {grades[0]:g} and {grades[1]:g}; state it: ERR(max_grade=…)"
+            )
+            raise ResultError(msg)
+
+
+def _takes_max_grade(name: str) -> bool:
+    measure = parse(name)
+    given = dict(measure.parameters)
+    return "max_grade" in measure.definition.defaults and "max_grade" not in given
 
 
 def _summary(measure: Measure, scores: Floats) -> float:

@@ -10,9 +10,10 @@ import hashlib
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from beir_eval._array_source import ArraySource
 from beir_eval._list_source import ListSource
 from beir_eval._mapping_source import MappingSource
-from beir_eval.errors import RunError
+from beir_eval.errors import MissingExtraError, RunError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -94,9 +95,80 @@ class Run:
         return cls.from_source(ListSource.from_rankings(rankings))
 
     @classmethod
-    def coerce(cls, run: Run | RunMapping) -> Run:
-        """Return ``run`` itself when it is one, else take it as a mapping."""
-        return run if isinstance(run, Run) else cls(run)
+    def from_dataframe(
+        cls,
+        frame: Any,
+        *,
+        query_id: str | None = None,
+        doc_id: str | None = None,
+        score: str | None = None,
+    ) -> Self:
+        """Read a dataframe with a row for each retrieved document, queries in any order.
+
+        Anything with the Arrow PyCapsule interface: polars, pyarrow, a DuckDB relation, pandas
+        (with pyarrow). Columns are recognised by their usual names (query_id, qid, query-id;
+        doc_id, docno, docid, corpus-id; score, sim) unless stated. Needs polars.
+
+        Args:
+            frame: the dataframe; it is not changed.
+            query_id: the name of the column of query ids.
+            doc_id: that of document ids.
+            score: that of scores.
+
+        Raises:
+            RunError: a column is not recognisable, an id is null, a score is not a finite number.
+            MissingExtraError: polars is not installed, or pyarrow for pandas.
+        """
+        try:
+            from beir_eval._dataframes import SCORE, to_columns  # noqa: PLC0415 - an extra
+            from beir_eval._frame_source import FrameSource  # noqa: PLC0415
+        except ImportError as error:
+            raise MissingExtraError("polars", "files", "reading a dataframe") from error
+        names = {"query_id": query_id, "doc_id": doc_id, "score": score}
+        columns = to_columns(frame, number=SCORE, names=names, error=RunError, what="the run")
+        return cls.from_source(FrameSource.from_frame(columns))
+
+    @classmethod
+    def from_arrays(
+        cls,
+        ids: Any,
+        scores: Any | None,
+        *,
+        query_ids: Iterable[Any],
+        doc_ids: Sequence[Any] | None = None,
+        check_duplicates: bool = False,
+    ) -> Self:
+        """Read the best k documents of Q queries, as a vector index or ``torch.topk`` gives them.
+
+        Args:
+            ids: integers [Q, k] of a numpy array or anything that turns into one (``__array__`` or
+                DLPack, on the CPU): document ids, or row numbers of ``doc_ids``. -1 is padding.
+            scores: numbers [Q, k], in any order, or None: then the order is the ranking. What
+                stands at padding is not looked at.
+            query_ids: the id of each row. [Q]
+            doc_ids: the document id of each row number; by default the number is the id.
+            check_duplicates: look for repeated documents among all of them. Otherwise only judged
+                documents are looked at, which is what an index never repeats anyway (where
+                ``doc_ids`` names a document twice, all are looked at in any case).
+
+        Raises:
+            RunError: another shape, ids that are no integers, a score that is not finite, a row
+                number outside ``doc_ids``.
+
+        >>> import numpy as np
+        >>> Run.from_arrays(np.array([[3, 1], [2, -1]]), None, query_ids=["q1", "q2"])
+        Run(2 queries)
+        """
+        return cls.from_source(
+            ArraySource.from_arrays(ids, scores, query_ids, doc_ids, check_duplicates)
+        )
+
+    @classmethod
+    def coerce(cls, run: Any) -> Run:
+        """Return ``run`` itself when it is one; else take it as a mapping or a dataframe."""
+        if isinstance(run, Run):
+            return run
+        return cls.from_dataframe(run) if hasattr(run, "__arrow_c_stream__") else cls(run)
 
     @property
     def query_ids(self) -> Sequence[str]:
@@ -118,6 +190,7 @@ class Run:
         """
         digest = hashlib.sha256()
         for query_id, doc_ids, scores in sorted(self.rankings(), key=lambda ranking: ranking[0]):
+            digest.update(f"{query_id}\0\n".encode(errors="surrogatepass"))
             listed = [""] * len(doc_ids) if scores is None else map(float.hex, scores.tolist())
             for doc_id, score in zip(doc_ids, listed, strict=True):
                 digest.update(f"{query_id}\0{doc_id}\0{score}\n".encode(errors="surrogatepass"))

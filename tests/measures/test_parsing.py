@@ -204,7 +204,7 @@ def test_an_unknown_measure_gets_a_hint(text, hint):
         ("nDCG(gain='cubic')@5", "gain must be one of 'linear', 'exp'"),
         ("nDCG(gain={1: 3, 2: 1})@5", "nor decrease with the grade"),
         ("nDCG(gain={1: -3, 2: 1})@5", "must not be negative"),
-        ("nDCG(gain={})@5", "at least one grade"),
+        ("nDCG(gain={})@5", "1 to 1000 grades, not 0"),
         ("nDCG(gain=7)@5", "gain must be 'linear', 'exp' or a table"),
         ("nDCG(gain=[1, 2])@5", "gain must be 'linear', 'exp' or a table"),
         ("P(2)@5", "is not a list of parameters"),
@@ -213,7 +213,11 @@ def test_an_unknown_measure_gets_a_hint(text, hint):
         ("P(**{'rel': 2})@5", "is not a list of parameters"),
         ("IPrec(recall=0.5, rounding='up')", "rounding must be one of"),
         ("ERR(max_grade=inf)", "is not a list of parameters"),
-        ("x" * 501, "at most 500 characters"),
+        ("x" * 100_001, "at most 100000 characters"),
+        ("nDCG(gain=[(1, 1), (1, 2)])@5", "each grade once"),
+        (f"nDCG@{2**53 + 1}", "at most 9007199254740992"),
+        (f"P(rel={'9' * 400})@5", "rel must be a finite number"),
+        ("F1(beta=1e200)@5", "beta must be above 0 and below"),
     ],
 )
 def test_an_impossible_measure_is_explained(text, problem):

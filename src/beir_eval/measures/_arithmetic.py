@@ -67,7 +67,7 @@ def gains(grade: Floats, gain: Gain) -> Floats:
         return np.maximum(grade, 0.0)
     grades, of_grade = np.unique(grade, return_inverse=True)
     if gain == "exp":
-        values = [math.pow(2.0, one) - 1.0 if one > 0 else 0.0 for one in grades.tolist()]
+        values = [power_of_two(one) - 1.0 if one > 0 else 0.0 for one in grades.tolist()]
     else:
         table = {0.0: 0.0} | {float(one): float(value) for one, value in dict(gain).items()}  # type: ignore[arg-type]
         absent = [one for one in grades.tolist() if one >= 0 and one not in table]
@@ -76,6 +76,21 @@ def gains(grade: Floats, gain: Gain) -> Floats:
             raise MeasureError(msg)
         values = [table[one] if one >= 0 else 0.0 for one in grades.tolist()]
     return np.array(values, dtype=np.float64)[of_grade]
+
+
+def power_of_two(grade: float) -> float:
+    """Return 2 ** grade, or raise MeasureError where that is no number."""
+    try:
+        return math.pow(2.0, grade)
+    except OverflowError:
+        msg = f"2^grade cannot be computed for grade {grade:g}; use a gain table or other grades"
+        raise MeasureError(msg) from None
+
+
+def check_gains(matrix: RelevanceMatrix, gain: Gain) -> None:
+    """Raise MeasureError for a table that lacks a judged grade, whether retrieved or not."""
+    if not isinstance(gain, str):
+        gains(matrix.judgements.grade, gain)
 
 
 def product_above(factor: Floats, cells: Cells) -> Floats:

@@ -13,6 +13,8 @@ GainTable: TypeAlias = tuple[tuple[float, float], ...]
 Gain: TypeAlias = str | GainTable
 
 GAINS = ("linear", "exp")
+HIGHEST_BETA = 1e6
+LONGEST_TABLE = 1000
 ROUNDINGS = ("trec_eval10", "trec_eval9")
 
 
@@ -21,7 +23,10 @@ def _number(name: str, value: Any) -> float:
     if isinstance(value, (bool, str)) or not hasattr(value, "__float__"):
         msg = f"{name} must be a number, not {value!r}"
         raise MeasureError(msg)
-    number = float(value)
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.inf
     if not math.isfinite(number):
         msg = f"{name} must be a finite number, not {value!r}"
         raise MeasureError(msg)
@@ -80,8 +85,11 @@ def _gain(value: Any) -> Hashable:
             raise
         msg = f"gain must be 'linear', 'exp' or a table {{grade: gain}}, not {value!r}"
         raise MeasureError(msg) from error
-    if not table:
-        msg = "a gain table must hold at least one grade"
+    if not 0 < len(table) <= LONGEST_TABLE:
+        msg = f"a gain table must hold 1 to {LONGEST_TABLE} grades, not {len(table)}"
+        raise MeasureError(msg)
+    if len({grade for grade, _ in table}) < len(table):
+        msg = f"a gain table must hold each grade once, but it is {table}"
         raise MeasureError(msg)
     gains = [gain for _, gain in table]
     if gains[0] < 0 or gains != sorted(gains):
@@ -96,7 +104,7 @@ def _gain(value: Any) -> Hashable:
 #: What every parameter accepts; each check returns the value as it is kept.
 CHECKS: Mapping[str, Callable[[Any], Hashable]] = {
     "rel": _above_zero("rel"),
-    "beta": _above_zero("beta"),
+    "beta": _within("beta", 0, HIGHEST_BETA, ends=False),
     "max_grade": _above_zero("max_grade"),
     "p": _within("p", 0, 1, ends=False),
     "recall": _within("recall", 0, 1, ends=True),

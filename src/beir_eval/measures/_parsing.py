@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterable
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from beir_eval.errors import MeasureError, check_choice
 from beir_eval.measures._registry import Definition, Measure, resolve, unknown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
 #: Wherever a measure is wanted: the value itself, or its name in any spelling.
 MeasureLike: TypeAlias = "Measure | str"
@@ -23,7 +25,7 @@ _FORM = re.compile(r"(?P<name>[^@()]+)(?:\((?P<parameters>.*)\))?(?:@(?P<number>
 _SUFFIX = re.compile(r"(?P<name>.+?)(?:_at_|[_.])(?P<number>\d+(?:\.\d+)?|\.\d+)")
 # rbp.95 (ranx)
 _RANX_RBP = re.compile(r"rbp\.(?P<digits>\d+)", re.IGNORECASE)
-_LONGEST_NAME = 500
+_LONGEST_NAME = 100_000
 # ir_measures writes nDCG's gain as dcg=
 _IR_MEASURES_GAINS = {"log2": "linear", "exp-log2": "exp"}
 
@@ -50,7 +52,12 @@ def parse(text: MeasureLike) -> Measure:
     if len(text) > _LONGEST_NAME:
         msg = f"a measure's name has at most {_LONGEST_NAME} characters, not {len(text)}"
         raise MeasureError(msg)
-    return _parse(text.strip()).check_complete()
+    return _parse_text(text.strip())
+
+
+@lru_cache(maxsize=1024)
+def _parse_text(text: str) -> Measure:
+    return _parse(text).check_complete()
 
 
 def parse_all(texts: Iterable[MeasureLike]) -> tuple[Measure, ...]:
@@ -61,6 +68,9 @@ def parse_all(texts: Iterable[MeasureLike]) -> tuple[Measure, ...]:
     """
     if isinstance(texts, (str, Measure)):
         texts = [texts]
+    if not isinstance(texts, Iterable):
+        msg = f"measures must be a list of names, not {texts!r}"
+        raise MeasureError(msg)
     found = tuple(dict.fromkeys(parse(text) for text in texts))
     if not found:
         msg = "no measure was asked for; name at least one, for example 'nDCG@10'"
@@ -86,7 +96,8 @@ def _parse(text: str) -> Measure:
     form = _FORM.fullmatch(text)
     if form is None:
         raise unknown(text, text)
-    name, number = form["name"], form["number"]
+    name, number = form["name"].strip(), form["number"]
+    number = None if number is None else number.strip()
     found = resolve(name)
     suffix = _SUFFIX.fullmatch(name)
     if found is None and suffix and number is None and form["parameters"] is None:
@@ -152,7 +163,9 @@ def spelled(measure: Measure, tool: str) -> str:
     fields = {name: parameters.pop(name) for name in list(parameters) if f"{{{name}" in template}
     if parameters:
         return str(measure)
-    return template.format(k=measure.cutoff, **fields)
+    name = template.format(k=measure.cutoff, **fields)
+    # trec_eval's recall levels have two digits; a level with more keeps our name.
+    return name if tool != "trec_eval" or _parse_text(name) == measure else str(measure)
 
 
 def _ir_measures_parameters(template: str, parameters: dict[str, Any]) -> str:

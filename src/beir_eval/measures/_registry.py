@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 MeasureFunction: TypeAlias = Callable[..., Any]
 Aggregate: TypeAlias = Literal["mean", "sum", "geometric"]
 
+#: No ranking is deeper, and i8 arrays hold it.
+HIGHEST_CUTOFF = 2**53
+
 #: The parameter that every measure takes, handled here and nowhere else.
 JUDGED_ONLY = "judged_only"
 
@@ -41,6 +44,7 @@ class Definition:
         defaults: the parameters and their defaults; a parameter without one is required.
         cutoff: whether the measure takes a cutoff: "optional", "required" or "none".
         aggregate: how queries are summarised: their mean, their sum or their geometric mean.
+        by_grade: whether relevant documents first, by grade, is the best order of tied documents.
         undefined_without_relevant: whether a query with nothing relevant has no score of its own
             (0 by default, left out with no_relevant="skip").
         shown: parameters that the name always spells out.
@@ -54,6 +58,7 @@ class Definition:
     defaults: Mapping[str, Any]
     cutoff: Literal["optional", "required", "none"]
     aggregate: Aggregate
+    by_grade: bool
     undefined_without_relevant: bool
     shown: Mapping[str, Any]
     number: str
@@ -118,6 +123,11 @@ class Measure:
     cutoff: int | None = None
     parameters: tuple[tuple[str, Hashable], ...] = field(default=())
 
+    def __post_init__(self) -> None:
+        """Raise UnknownMeasureError for a name that no measure has."""
+        if self.name not in _DEFINITIONS:
+            raise unknown(str(self.name), str(self.name))
+
     def __call__(self, **parameters: Any) -> Measure:
         """Return the measure with these parameters set.
 
@@ -152,6 +162,9 @@ class Measure:
             msg = f"a cutoff must be a whole number above 0, not {cutoff!r}"
             raise MeasureError(msg)
         k = operator.index(cutoff)
+        if k > HIGHEST_CUTOFF:
+            msg = f"a cutoff must be at most {HIGHEST_CUTOFF}, not {k}"
+            raise MeasureError(msg)
         if k < 1:
             msg = f"a cutoff must be 1 or more, not {k}; {self.name}@{k} has no documents to count"
             raise MeasureError(msg)
@@ -184,6 +197,13 @@ class Measure:
             arguments["cutoff"] = self.cutoff
         return np.asarray(self.definition.function(matrix, **arguments), dtype=np.float64)
 
+    @property
+    def has_tie_extremes(self) -> bool:
+        """Whether the best and the worst order of tied documents is by grade."""
+        gain: Any = dict(self.parameters).get("gain")
+        credits_zero = isinstance(gain, tuple) and any(value for grade, value in gain if grade <= 0)
+        return self.definition.by_grade and not credits_zero
+
     def has_relevant(self, matrix: RelevanceMatrix) -> Any:
         """Return which queries have something relevant, as this measure sees it, bool[Q]."""
         if not self.definition.undefined_without_relevant:
@@ -209,6 +229,7 @@ def measure(  # noqa: PLR0913 - the registry's entry, by keyword
     implied: Mapping[str, Mapping[str, Any]] | None = None,
     cutoff: Literal["optional", "required", "none"] = "optional",
     aggregate: Aggregate = "mean",
+    by_grade: bool = True,
     undefined_without_relevant: bool = True,
     shown: Mapping[str, Any] | None = None,
     number: str = "cutoff",
@@ -232,6 +253,7 @@ def measure(  # noqa: PLR0913 - the registry's entry, by keyword
             },
             cutoff=cutoff,
             aggregate=aggregate,
+            by_grade=by_grade,
             undefined_without_relevant=undefined_without_relevant,
             shown=shown or {},
             number=number,

@@ -3,11 +3,17 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 from beir_eval.errors import MeasureError
-from beir_eval.measures._arithmetic import discount, gains, product_above, ratio
+from beir_eval.measures._arithmetic import (
+    check_gains,
+    discount,
+    gains,
+    power_of_two,
+    product_above,
+    ratio,
+)
 from beir_eval.measures._registry import measure
 
 if TYPE_CHECKING:
@@ -34,6 +40,7 @@ def CG(matrix: RelevanceMatrix, *, cutoff: int | None = None, gain: Gain = "line
     >>> evaluate(qrels, run, [CG @ 2, CG(gain="exp") @ 2]).as_dict()
     {'CG@2': 5.0, 'CG(gain="exp")@2': 10.0}
     """
+    check_gains(matrix, gain)
     shown = matrix.cells.upto(cutoff)
     return matrix.sum(gains(shown.grade, gain), shown.row)
 
@@ -54,6 +61,7 @@ def DCG(matrix: RelevanceMatrix, *, cutoff: int | None = None, gain: Gain = "lin
     >>> evaluate(qrels, run, [DCG @ 3])["DCG@3"]  # 2/log2(2) + 1/log2(4)
     2.5
     """
+    check_gains(matrix, gain)
     return _dcg(matrix, matrix.cells.upto(cutoff), gain)
 
 
@@ -83,6 +91,7 @@ def nDCG(matrix: RelevanceMatrix, *, cutoff: int | None = None, gain: Gain = "li
     >>> round(evaluate(qrels, run, [nDCG @ 10])["nDCG@10"], 4)  # (1 + 2/log2 3) / (2 + 1/log2 3)
     0.8597
     """
+    check_gains(matrix, gain)
     ideal = _dcg(matrix, matrix.judgements.upto(cutoff), gain)
     return ratio(_dcg(matrix, matrix.cells.upto(cutoff), gain), ideal)
 
@@ -120,6 +129,6 @@ def ERR(
         raise MeasureError(msg)
     shown = matrix.cells.upto(cutoff)
     shown = shown.where(shown.grade > 0)
-    satisfied = gains(shown.grade, "exp") / math.pow(2.0, highest)
+    satisfied = gains(shown.grade, "exp") / power_of_two(highest)
     reached = product_above(1.0 - satisfied, shown)
     return matrix.sum(reached * satisfied / shown.rank, shown.row)

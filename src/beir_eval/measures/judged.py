@@ -21,6 +21,7 @@ _INFAP_EPSILON = 0.00001
 
 @measure(
     "Judged",
+    by_grade=False,
     aliases="judged_share judgement_rate",
     undefined_without_relevant=False,
     tools={"ir_measures": ("Judged", "Judged@{k}")},
@@ -47,7 +48,7 @@ def Judged(matrix: RelevanceMatrix, *, cutoff: int | None = None) -> Floats:
     return np.where(retrieved > 0, ratio(judged, retrieved), np.nan)
 
 
-@measure("Hole", aliases="holes", undefined_without_relevant=False)
+@measure("Hole", by_grade=False, aliases="holes", undefined_without_relevant=False)
 def Hole(matrix: RelevanceMatrix, *, cutoff: int | None = None) -> Floats:
     """The share of the first k documents that are not judged for this query: 1 − Judged@k.
 
@@ -101,6 +102,7 @@ def bpref(
 
 @measure(
     "infAP",
+    by_grade=False,
     aliases="inferred_ap inferred_average_precision",
     tools={"trec_eval": ("infAP", None), "ir_measures": ("infAP", None)},
 )
@@ -182,6 +184,7 @@ def RBP(
 
 @measure(
     "RBP_residual",
+    by_grade=False,
     aliases="rbp_resid residual_rbp",
     shown={"p": 0.8},
     undefined_without_relevant=False,

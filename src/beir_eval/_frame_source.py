@@ -1,8 +1,7 @@
-"""Runs in columns of a polars frame: how a run file is read and searched."""
+"""Rankings in columns of a polars frame: a dataframe, or a file that was read into one."""
 
 from __future__ import annotations
 
-import io
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,126 +10,12 @@ import polars as pl
 
 from beir_eval._arrays import Floats, Ints, ranges, rows_of, starts_of
 from beir_eval._blocks import Block
-from beir_eval._files import GZIP_MAGIC, check_is_text, decode, read_bytes, read_number
-from beir_eval.errors import FileFormatError
+from beir_eval._dataframes import DOC, QUERY, SCORE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from pathlib import Path
 
     from beir_eval.qrels import Qrels
-
-QUERY, DOC, SCORE, TAG, MORE = "query_id", "doc_id", "score", "tag", "more"
-COLUMNS = 6
-_SCHEMA = {
-    QUERY: pl.String,
-    "iteration": pl.String,
-    DOC: pl.String,
-    "rank": pl.String,
-    SCORE: pl.Float64,
-    TAG: pl.String,
-    # polars fills up short lines with nulls and cuts off long ones, both without a word. With this
-    # seventh column, a short line has no tag and a long one has more.
-    MORE: pl.String,
-}
-_HEAD = 1 << 16
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-
-
-# Reading
-
-
-def read_trec_run(path: Path) -> FrameSource:
-    """Read a six-column run file.
-
-    Columns separated by one blank or one tab are read by polars; whatever it stumbles over goes
-    line by line, which takes any white space and knows which line is at fault.
-
-    Raises:
-        FileFormatError, OSError: see ``read_run``.
-    """
-    with path.open("rb") as file:
-        head = file.read(_HEAD)
-    packed = head.startswith(GZIP_MAGIC)
-    content = read_bytes(path) if packed else None
-    head = content[:_HEAD] if content is not None else head
-    check_is_text(path, head)
-    separator = _separator(head)
-    frame = None
-    if separator is not None:
-        frame = _read_columns(path if content is None else content, separator)
-    if frame is None:
-        frame = _read_lines(path, path.read_bytes() if content is None else content)
-    return FrameSource.from_frame(frame)
-
-
-def _separator(head: bytes) -> str | None:
-    """Return the one character between the columns of the first line, None where there is none."""
-    if head.startswith(_BYTE_ORDER_MARK):
-        return None
-    for line in head.split(b"\n"):
-        if line.strip() and not line.startswith(b"#"):
-            for separator in (b" ", b"\t"):
-                fields = line.rstrip(b"\r").split(separator)
-                if len(fields) == COLUMNS and fields == line.split():
-                    return separator.decode()
-            return None
-    return None
-
-
-def _read_columns(source: Path | bytes, separator: str) -> pl.DataFrame | None:
-    """Return the columns, or None where any line is not exactly as expected."""
-    try:
-        frame = (
-            pl.scan_csv(
-                io.BytesIO(source) if isinstance(source, bytes) else source,
-                separator=separator,
-                has_header=False,
-                schema=_SCHEMA,
-                quote_char=None,
-                comment_prefix="#",
-                glob=False,
-            )
-            .select(QUERY, DOC, SCORE, TAG, MORE)
-            .collect()
-        )
-    except pl.exceptions.PolarsError:
-        return None
-    if frame[MORE].null_count() < len(frame):
-        return None
-    if any(frame[name].null_count() for name in (QUERY, DOC, SCORE, TAG)):
-        return None
-    if not frame[SCORE].is_finite().all():
-        return None
-    if any((frame[name].str.len_bytes() == 0).any() for name in (QUERY, DOC)):
-        return None
-    return frame.drop(TAG, MORE)
-
-
-def _read_lines(path: Path, content: bytes) -> pl.DataFrame:
-    """Return the columns, read line by line; raise FileFormatError with the line at fault."""
-    queries: list[str] = []
-    docs: list[str] = []
-    scores: list[float] = []
-    for number, line in enumerate(decode(path, content).split("\n"), start=1):
-        fields = line.split()
-        if not fields or line.startswith("#"):
-            continue
-        if len(fields) != COLUMNS:
-            problem = (
-                f"{len(fields)} columns, expected 6 (query, Q0, document, rank, score, tag) "
-                "separated by blanks or tabs"
-            )
-            raise FileFormatError(path, problem, line=number)
-        queries.append(fields[0])
-        docs.append(fields[2])
-        scores.append(read_number(path, number, "score", fields[4]))
-    if not queries:
-        raise FileFormatError(path, "no line in it; expected lines such as 'q1 Q0 d1 1 0.9 tag'")
-    return pl.DataFrame({QUERY: queries, DOC: docs, SCORE: scores})
-
-
-# Searching
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,11 +25,14 @@ class FrameSource:
     query_ids: Sequence[str]
     starts: Ints
     docs: pl.Series
-    scores: Floats
+    scores: Floats | None
 
     @classmethod
     def from_frame(cls, frame: pl.DataFrame) -> FrameSource:
-        """Group the rows by query, in the order of first appearance; the order within stays."""
+        """Group the rows by query, in the order of first appearance; the order within stays.
+
+        Without a column of scores, the order of the rows is the ranking.
+        """
         if frame.is_empty():
             return cls([], starts_of(np.zeros(0, dtype=np.int64)), frame[DOC], np.zeros(0))
         starts, query_ids = _stretches(frame[QUERY])
@@ -154,13 +42,15 @@ class FrameSource:
             of_row = np.repeat(np.array(of_stretch, dtype=np.int64), np.diff(starts))
             frame = frame[np.argsort(of_row, kind="stable")]
             starts, query_ids = _stretches(frame[QUERY])
-        return cls(query_ids, starts, frame[DOC].rechunk(), frame[SCORE].to_numpy())
+        scores = frame[SCORE].to_numpy() if SCORE in frame.columns else None
+        return cls(query_ids, starts, frame[DOC].rechunk(), scores)
 
     def rankings(self) -> Iterator[tuple[str, Sequence[str], Floats | None]]:
         """Yield every ranking in the order given."""
         for row, query_id in enumerate(self.query_ids):
             first, last = int(self.starts[row]), int(self.starts[row + 1])
-            yield query_id, self.docs[first:last].to_list(), self.scores[first:last]
+            scores = None if self.scores is None else self.scores[first:last]
+            yield query_id, self.docs[first:last].to_list(), scores
 
     def blocks(self, qrels: Qrels) -> Iterator[Block]:
         """Yield one block with all judged rankings, in the order of the file."""
@@ -172,7 +62,8 @@ class FrameSource:
         docs, scores, starts = self.docs, self.scores, self.starts
         if len(places) < len(self.query_ids):
             chosen = ranges(self.starts[places], self.starts[np.array(places) + 1])
-            docs, scores = docs.gather(chosen), scores[chosen]
+            docs = docs.gather(chosen)
+            scores = None if scores is None else scores[chosen]
             starts = starts_of(np.diff(self.starts)[places])
         row = rows_of(np.diff(starts))
         hit_judgement, hit_position = _find_judged(qrels, rows, docs, row)
@@ -184,7 +75,7 @@ class FrameSource:
             ids=_SeriesIds(docs),
             hit_row=row[hit_position],
             hit_judgement=hit_judgement,
-            hit_score=scores[hit_position],
+            hit_score=None if scores is None else scores[hit_position],
             hit_position=hit_position,
             identical=_find_identical(qrels, rows, docs, row),
             copy_group=copy_group,

@@ -1,0 +1,275 @@
+"""Runs and judgements as JSON and JSON lines."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeAlias
+
+import numpy as np
+
+from beir_eval._arrays import read_floats, starts_of
+from beir_eval._ids import id_text
+from beir_eval._list_source import ListSource
+from beir_eval.adapters.recognition import query_key
+from beir_eval.errors import FileFormatError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from beir_eval._files import FileContent
+
+# The names under which a record holds its documents, one document, a score or a grade.
+_DOCS = (
+    *("docs", "documents", "results", "retrieved", "predictions", "ranking", "hits", "doc_ids"),
+    *("doc_scores", "scores"),
+)
+_DOC = ("doc_id", "docno", "docid", "corpus_id", "document_id", "pid", "id", "_id")
+_SCORE = ("score", "sim", "similarity")
+_GRADE = ("grade", "relevance", "label", "rel", "score")
+_PAIR = 2
+
+_RUN_SHAPE = "{query_id: {doc_id: score}}"
+
+
+#: The line of a query where lines matter, its id, and (doc_id, score or None) for each document.
+_Ranking: TypeAlias = "tuple[int | None, Any, list[tuple[str, float | None]]]"
+
+
+class _Repeated(NamedTuple):
+    """An object in which a name stands twice; json would keep the last and say nothing."""
+
+    pairs: list[tuple[str, Any]]
+
+
+def read_rankings(content: FileContent, kind: str) -> ListSource:
+    """Read a run.
+
+    Raises:
+        FileFormatError: not JSON, or of another shape.
+    """
+    rankings: dict[str, list[tuple[Any, Any]]] = {}
+    rows = _json_rankings(content) if kind == "json" else _jsonl_rankings(content)
+    for line, query, documents in rows:
+        query_id = _id(content, line, query)
+        rankings.setdefault(query_id, []).extend(documents)
+    if not rankings:
+        raise FileFormatError(content.path, f"there is no query in it; expected {_RUN_SHAPE}")
+    rows_of_all = [pair for documents in rankings.values() for pair in documents]
+    scored = [score is not None for _, score in rows_of_all]
+    if any(scored) and not all(scored):
+        raise FileFormatError(content.path, "some documents have scores and some have none")
+    lengths = np.fromiter(map(len, rankings.values()), np.int64, len(rankings))
+    scores = None
+    if not scored or scored[0]:
+        scores = read_floats((score for _, score in rows_of_all), len(rows_of_all))
+    doc_ids = [doc_id for doc_id, _ in rows_of_all]
+    return ListSource(list(rankings), starts_of(lengths), doc_ids, scores)
+
+
+def read_judgements(content: FileContent, kind: str) -> tuple[list[str], list[str], list[float]]:
+    """Return query ids, document ids and grades.
+
+    Raises:
+        FileFormatError: not JSON, or of another shape.
+    """
+    queries: list[str] = []
+    docs: list[str] = []
+    grades: list[float] = []
+    if kind == "json":
+        rows: Iterable[tuple[int | None, Any, Any, Any]] = (
+            (line, query, doc, grade)
+            for line, query, pairs in _objects_of_objects(content, "grade")
+            for doc, grade in pairs
+        )
+    else:
+        rows = _flat_records(content, _GRADE)
+    for line, query, doc, grade in rows:
+        queries.append(_id(content, line, query))
+        docs.append(_id(content, line, doc))
+        grades.append(_number(content, line, _named("grade", query, doc), grade))
+    if not queries:
+        problem = "no judgement in it; expected {query_id: {doc_id: grade}}"
+        raise FileFormatError(content.path, problem)
+    return queries, docs, grades
+
+
+# One object for everything
+
+
+def _json_rankings(content: FileContent) -> Iterator[_Ranking]:
+    for line, query, pairs in _objects_of_objects(content, "score"):
+        if any(score is None for _, score in pairs):
+            raise FileFormatError(content.path, f"a score for query {query!r} is null")
+        yield line, query, _checked(content, line, query, pairs)
+
+
+def _objects_of_objects(
+    content: FileContent, what: str
+) -> Iterator[tuple[int | None, str, Sequence[tuple[str, Any]]]]:
+    shape = f"{{query_id: {{doc_id: {what}}}}}"
+    whole = _parse(content, content.text(), None)
+    if isinstance(whole, _Repeated):
+        names = [name for name, _ in whole.pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise FileFormatError(content.path, f"the query {twice!r} stands twice in it")
+    if not isinstance(whole, dict):
+        problem = f"JSON of another shape: expected {shape}, found {_kind(whole)}"
+        raise FileFormatError(content.path, problem)
+    for query, documents in whole.items():
+        if isinstance(documents, _Repeated):
+            yield None, query, documents.pairs
+        elif isinstance(documents, dict):
+            yield None, query, list(documents.items())
+        else:
+            problem = (
+                f"JSON of another shape: expected {shape}, found {_kind(documents)} for {query!r}"
+            )
+            raise FileFormatError(content.path, problem)
+
+
+# One object a line
+
+
+def _jsonl_rankings(content: FileContent) -> Iterator[_Ranking]:
+    for line, record in _records(content):
+        query = _query(content, line, record)
+        documents = _value(record, _DOCS)
+        if documents is None:
+            doc, score = _value(record, _DOC, besides=query_key(record)), _value(record, _SCORE)
+            if doc is None or score is None:
+                _refuse_record(content, line, "docs (or doc_id and score)", record)
+            documents = [[doc, score]]
+        yield line, query, _checked(content, line, query, _pairs(content, line, documents))
+
+
+def _checked(
+    content: FileContent, line: int | None, query: Any, pairs: Sequence[tuple[Any, Any]]
+) -> list[tuple[str, float | None]]:
+    """Return ids as text and scores as numbers; None stays where there is no score."""
+    return [
+        (
+            _id(content, line, doc),
+            None if score is None else _number(content, line, _named("score", query, doc), score),
+        )
+        for doc, score in pairs
+    ]
+
+
+def _pairs(content: FileContent, line: int, documents: Any) -> list[tuple[Any, Any]]:
+    """Return (doc_id, score or None) from any form in which documents are listed."""
+    if isinstance(documents, _Repeated):
+        return list(documents.pairs)
+    if isinstance(documents, dict):
+        return list(documents.items())
+    if not isinstance(documents, list):
+        problem = f"documents must be an object or a list, not {_kind(documents)}"
+        raise FileFormatError(content.path, problem, line=line)
+    pairs: list[tuple[Any, Any]] = []
+    for one in documents:
+        if isinstance(one, dict):
+            pairs.append((_value(one, _DOC), _value(one, _SCORE)))
+        elif isinstance(one, list) and len(one) == _PAIR:
+            pairs.append((one[0], one[1]))
+        else:
+            pairs.append((one, None))
+    return pairs
+
+
+def _flat_records(
+    content: FileContent, number: tuple[str, ...]
+) -> Iterator[tuple[int, Any, Any, Any]]:
+    for line, record in _records(content):
+        query = _query(content, line, record)
+        doc = _value(record, _DOC, besides=query_key(record))
+        value = _value(record, number)
+        if doc is None or value is None:
+            _refuse_record(content, line, "doc_id and grade", record)
+        yield line, query, doc, value
+
+
+def _records(content: FileContent) -> Iterator[tuple[int, dict[str, Any]]]:
+    for line, text in enumerate(content.text().split("\n"), start=1):
+        if not text.strip():
+            continue
+        record = _parse(content, text, line)
+        if not isinstance(record, dict):
+            problem = f"expected one object a line, found {_kind(record)}"
+            raise FileFormatError(content.path, problem, line=line)
+        yield line, record
+
+
+def _query(content: FileContent, line: int, record: dict[str, Any]) -> Any:
+    key = query_key(record)
+    if key is None:
+        _refuse_record(content, line, "query_id", record)
+    return record[key]
+
+
+def _value(record: dict[str, Any], names: tuple[str, ...], besides: str | None = None) -> Any:
+    """Return the value under the first of these names (in any case, ``-`` for ``_``)."""
+    by_name = {
+        key.lower().replace("-", "_"): value for key, value in record.items() if key != besides
+    }
+    return next((by_name[name] for name in names if name in by_name), None)
+
+
+def _refuse_record(
+    content: FileContent, line: int, lacking: str, record: dict[str, Any]
+) -> NoReturn:
+    problem = f"the record has no {lacking}; it has {', '.join(map(repr, record))}"
+    raise FileFormatError(content.path, problem, line=line)
+
+
+# Values
+
+
+def _parse(content: FileContent, text: str, line: int | None) -> Any:
+    def keep_all(pairs: list[tuple[str, Any]]) -> dict[str, Any] | _Repeated:
+        kept = dict(pairs)
+        return kept if len(kept) == len(pairs) else _Repeated(pairs)
+
+    try:
+        return json.loads(text, object_pairs_hook=keep_all)
+    except json.JSONDecodeError as error:
+        at = line if line is not None else error.lineno
+        raise FileFormatError(content.path, f"not JSON: {error.msg}", line=at) from error
+    except RecursionError as error:
+        raise FileFormatError(content.path, "JSON that is nested too deeply", line=line) from error
+
+
+def _id(content: FileContent, line: int | None, value: Any) -> str:
+    try:
+        return id_text(value)
+    except (TypeError, ValueError) as error:
+        raise FileFormatError(content.path, str(error), line=line) from error
+
+
+def _number(content: FileContent, line: int | None, named: str, value: Any) -> float:
+    """Return a finite number; ``named`` says in messages which one it is."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not _is_finite(value):
+        problem = f"{named} is {value!r}; it must be a finite number"
+        raise FileFormatError(content.path, problem, line=line)
+    return float(value)
+
+
+def _named(what: str, query: Any, doc: Any) -> str:
+    return f"the {what} of document {doc!r} for query {query!r}"
+
+
+def _is_finite(value: float) -> bool:
+    try:
+        return math.isfinite(float(value))
+    except OverflowError:
+        return False
+
+
+def _kind(value: Any) -> str:
+    return {
+        dict: "an object",
+        _Repeated: "an object",
+        list: "a list",
+        str: "text",
+        bool: "true or false",
+        type(None): "null",
+    }.get(type(value), "a number")

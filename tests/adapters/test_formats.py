@@ -1,0 +1,340 @@
+"""Every format is told by its content, written and read back exactly, or refused."""
+
+import gzip
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+import zstandard
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from beir_eval import Qrels, Run, evaluate, read_qrels, read_run, write_qrels, write_run
+from beir_eval.errors import (
+    BeirEvalError,
+    FileFormatError,
+    InputError,
+    MissingExtraError,
+    RunError,
+    SettingError,
+)
+from strategies import qrels_and_run
+
+RUN = {"q1": {"d1": 3.5, "d2": 2.0}, "q2": {"d1": -0.001}}
+QRELS = {"q1": {"d1": 1.0, "d2": 0.0}, "q2": {"d3": 2.0}}
+
+
+def as_dict(run):
+    """Return {query: {doc: score}}, ranks as negative scores where there are none."""
+    return {
+        query: dict(
+            zip(docs, -np.arange(len(docs)) if scores is None else scores.tolist(), strict=True)
+        )
+        for query, docs, scores in run.rankings()
+    }
+
+
+def written(tmp_path, content, name="file"):
+    path = tmp_path / name
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
+def lines(*records):
+    return "\n".join(json.dumps(record) for record in records) + "\n"
+
+
+FORMS = {
+    "MS MARCO with scores": ("msmarco", "q1\td1\t1\t3.5\nq1\td2\t2\t2\nq2\td1\t1\t-1e-3\n"),
+    "MS MARCO with scores and blanks": ("msmarco", "q1 d1 1 3.5\nq1  d2 2 2\nq2 d1 1 -1e-3"),
+    "JSON": ("json", json.dumps(RUN)),
+    "JSON over many lines": ("json", json.dumps(RUN, indent=2)),
+    "JSON with a byte order mark": ("json", "\ufeff" + json.dumps(RUN)),
+    "JSON lines with objects of scores": (
+        "jsonl",
+        lines({"query_id": "q1", "docs": RUN["q1"]}, {"query_id": "q2", "docs": RUN["q2"]}),
+    ),
+    "JSON lines with lists of objects": (
+        "jsonl",
+        lines(
+            {"qid": "q1", "results": [{"docid": d, "score": s} for d, s in RUN["q1"].items()]},
+            {"qid": "q2", "results": [{"docid": d, "score": s} for d, s in RUN["q2"].items()]},
+        ),
+    ),
+    "JSON lines with pairs": (
+        "jsonl",
+        lines(
+            {"_id": "q1", "predictions": [["d1", 3.5], ["d2", 2]]},
+            {"_id": "q2", "predictions": [["d1", -0.001]]},
+        ),
+    ),
+    "JSON lines, a document each": (
+        "jsonl",
+        lines(
+            {"query-id": "q1", "corpus-id": "d1", "score": 3.5},
+            {"query-id": "q2", "corpus-id": "d1", "score": -0.001},
+            {"query-id": "q1", "corpus-id": "d2", "score": 2},
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize(("kind", "content"), FORMS.values(), ids=FORMS)
+@pytest.mark.parametrize("packed", ["plain", "gz", "zst"])
+def test_a_run_is_told_by_its_content_or_stated(tmp_path, kind, content, packed):
+    data = content.encode()
+    if packed != "plain":
+        data = gzip.compress(data) if packed == "gz" else zstandard.compress(data)
+    path = written(tmp_path, data)
+    assert as_dict(read_run(path)) == as_dict(read_run(path, format=kind)) == RUN
+
+
+BARE = {
+    "MS MARCO ranks": "q1\td2\t2\nq1\td1\t1\nq2\td1\t1\n",
+    "MS MARCO ranks from 0": "q2\td1\t0\nq1\td1\t0\nq1\td2\t1\n",
+    "JSON lines with lists of ids": lines(
+        {"query_id": "q1", "docs": ["d1", "d2"]}, {"query_id": "q2", "doc_ids": ["d1"]}
+    ),
+}
+
+
+@pytest.mark.parametrize("content", BARE.values(), ids=BARE)
+def test_without_scores_the_ranks_or_the_order_are_the_ranking(tmp_path, content):
+    run = read_run(written(tmp_path, content))
+    found = {query: list(docs) for query, docs, scores in run.rankings() if scores is None}
+    assert found == {"q1": ["d1", "d2"], "q2": ["d1"]}
+    assert evaluate({"q1": {"d2": 1}}, run, ["RR"])["RR"] == 1 / 2
+
+
+def test_a_parquet_run_is_read_by_its_columns(tmp_path):
+    rows = [(query, doc, score) for query, ranked in RUN.items() for doc, score in ranked.items()]
+    frame = pl.DataFrame(rows, schema=["qid", "docno", "score"], orient="row")
+    frame.write_parquet(tmp_path / "run")
+    assert as_dict(read_run(tmp_path / "run")) == RUN
+    assert as_dict(read_run(tmp_path / "run", format="parquet")) == RUN
+
+
+def test_documents_that_stand_twice_in_json_are_kept_for_evaluate_to_decide(tmp_path):
+    path = written(tmp_path, '{"q": {"a": 1, "b": 2, "a": 3}}')
+    result = evaluate({"q": {"a": 1}}, read_run(path), ["RR"], duplicates="first")
+    assert (result["RR"], result.counted.duplicates) == (1, 1)
+
+
+def test_an_empty_ranking_survives_in_json(tmp_path):
+    write_run({"q1": {"d1": 1.0}, "q2": {}}, tmp_path / "r.json")
+    assert as_dict(read_run(tmp_path / "r.json")) == {"q1": {"d1": 1.0}, "q2": {}}
+
+
+BAD_RUNS = {
+    "a rank that is a score": ("q d 0.9\n", None, "line 1: the rank '0.9' is not a whole number"),
+    "two documents at one rank": ("q a 1\nq b 1\n", None, "stand at rank 1 of query 'q'"),
+    "qrels": ("q1 0 d1 1\nq1 0 d2 0\n", None, "look like TREC qrels"),
+    "MS MARCO with a short line": ("q a 1 2\nq b 2\n", None, "line 2: 3 columns, expected 4"),
+    "MS MARCO with a long line": ("q a 1\nq b 2 1\n", None, "line 2: 4 columns, expected 3"),
+    "TREC stated as MS MARCO": ("q Q0 a 1 1 t\n", "msmarco", "line 1: 6 columns, expected 3 or 4"),
+    "MS MARCO stated as TREC": ("q a 1\n", "trec", "line 1: 3 columns, expected 6"),
+    "text stated as JSON": ("q Q0 a 1 1 t\n", "json", "line 1: not JSON"),
+    "text stated as Parquet": ("q Q0 a 1 1 t\n", "parquet", "not a readable Parquet file"),
+    "JSON stated as TREC": ('{"q": {"a": 1}}', "trec", "columns, expected 6"),
+    "broken JSON": ('{"q": {"a": 1}', None, "not JSON"),
+    "a list": ("[1, 2]", None, "expected {query_id: {doc_id: score}}, found a list"),
+    "a list of rankings": ('{"q": ["a"]}', None, "found a list for 'q'"),
+    "a score that is text": ('{"q": {"a": "1"}}', None, "score of document 'a' for query 'q'"),
+    "a score that is true": ('{"q": {"a": true}}', None, "is True; it must be a finite number"),
+    "a score that is null": ('{"q": {"a": null}}', None, "a score for query 'q' is null"),
+    "NaN": ('{"q": {"a": NaN}}', None, "is nan; it must be a finite number"),
+    "a number beyond reason": (f'{{"q": {{"a": 1{"0" * 400}}}}}', None, "must be a finite number"),
+    "a query twice": ('{"q": {"a": 1}, "q": {"b": 1}}', None, "the query 'q' stands twice"),
+    "an empty id": ('{"q": {"": 1}}', None, "an id is empty"),
+    "an empty object": ("{}", None, "there is no query in it"),
+    "deep JSON": ("[" * 200_000, "json", "JSON"),
+    "a record without a query": (
+        lines({"x": 1}, {"x": 2}),
+        None,
+        "line 1: the record has no query",
+    ),
+    "a record without documents": (
+        lines({"qid": "q", "x": 2}),
+        None,
+        "no docs .* it has 'qid', 'x'",
+    ),
+    "a record that is a list": (
+        '{"qid": "q", "docs": ["a"]}\n[1]\n',
+        None,
+        "line 2: expected one obj",
+    ),
+    "documents that are a number": (lines({"qid": "q", "docs": 5}), None, "not a number"),
+    "an id that is null": (lines({"qid": "q", "docs": [None]}), None, "line 1: an id must be text"),
+    "scores for some": (lines({"qid": "q", "docs": ["a", ["b", 1]]}), None, "some have none"),
+    "broken JSON lines": ('{"qid": "q", "docs": ["a"]}\n{"qid"\n', None, "line 2: not JSON"),
+}
+
+
+@pytest.mark.parametrize(("content", "stated", "problem"), BAD_RUNS.values(), ids=BAD_RUNS)
+def test_a_run_of_another_shape_is_refused(tmp_path, content, stated, problem):
+    path = written(tmp_path, content)
+    with pytest.raises(FileFormatError, match=problem) as caught:
+        read_run(path, format=stated)
+    assert caught.value.path == path
+
+
+def test_a_parquet_file_without_the_columns_is_refused(tmp_path):
+    pl.DataFrame({"a": [1]}).write_parquet(tmp_path / "x")
+    for read in (read_run, read_qrels):
+        with pytest.raises(FileFormatError, match="no column that is recognisably query_id"):
+            read(tmp_path / "x")
+
+
+def test_an_unknown_format_is_refused_with_the_choices(tmp_path):
+    path = written(tmp_path, "q Q0 a 1 1 t\n")
+    with pytest.raises(SettingError, match="choose one of 'trec', 'msmarco', 'json'"):
+        read_run(path, format="csv")
+    with pytest.raises(SettingError, match="choose one of 'trec', 'beir', 'json'"):
+        read_qrels(path, format="csv")
+
+
+@pytest.mark.parametrize("cut", [5, 12, -3])
+def test_a_truncated_zst_is_refused(tmp_path, cut):
+    data = zstandard.compress(b"q Q0 a 1 1 t\n" * 1000)[:cut]
+    with pytest.raises(FileFormatError, match="truncated or damaged"):
+        read_run(written(tmp_path, data))
+
+
+def test_a_zst_without_zstandard_says_what_to_install(tmp_path, monkeypatch):
+    path = written(tmp_path, zstandard.compress(b"q 0 a 1\n"))
+    monkeypatch.setitem(__import__("sys").modules, "zstandard", None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'beir-eval\[files\]'"):
+        read_qrels(path)
+
+
+QRELS_FORMS = {
+    "json": json.dumps(QRELS),
+    "jsonl": lines(
+        *(
+            {"query_id": query, "doc_id": doc, "relevance": grade}
+            for query, judged in QRELS.items()
+            for doc, grade in judged.items()
+        )
+    ),
+}
+
+
+@pytest.mark.parametrize(("kind", "content"), QRELS_FORMS.items())
+def test_judgements_are_told_by_their_content_or_stated(tmp_path, kind, content):
+    path = written(tmp_path, content)
+    assert read_qrels(path).as_dict() == read_qrels(path, format=kind).as_dict() == QRELS
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        ('{"q": {"a": "high"}}', "the grade of document 'a' for query 'q' is 'high'"),
+        ('{"q": {"a": 1, "a": 2}}', "'a' is judged twice for query 'q'"),
+        ('{"q": 1}', "found a number for 'q'"),
+        ("{}", "no judgement in it"),
+        (lines({"qid": "q", "docid": "a"}), "no doc_id and grade"),
+        (lines({"qid": "q", "docid": "a", "label": None}), "no doc_id and grade"),
+    ],
+)
+def test_judgements_of_another_shape_are_refused(tmp_path, content, problem):
+    with pytest.raises(FileFormatError, match=problem):
+        read_qrels(written(tmp_path, content))
+
+
+# Writing
+
+
+@pytest.mark.parametrize("name", ["r.trec", "r.json", "r.parquet", "r.run.gz", "r.json.zst"])
+def test_a_written_run_is_read_back_exactly(name, tmp_path_factory):
+    @given(qrels_and_run(min_size=1), st.sampled_from(["score", "given"]))
+    @settings(max_examples=40)
+    def check(case, order):
+        qrels, run = case
+        path = tmp_path_factory.mktemp("written") / name
+        write_run(run, path)
+        assert as_dict(read_run(path)) == run
+        assert read_run(path).fingerprint() == Run(run).fingerprint()
+        for ties in ("trec_eval", "input"):
+            assert evaluate(qrels, read_run(path), order=order, ties=ties) == evaluate(
+                qrels, run, order=order, ties=ties
+            )
+
+    check()
+
+
+@pytest.mark.parametrize("name", ["q.trec", "q.qrels", "q.tsv", "q.json", "q.parquet", "q.tsv.gz"])
+def test_written_judgements_are_read_back_exactly(name, tmp_path_factory):
+    @given(qrels_and_run(grade=st.one_of(st.integers(-2, 3), st.floats(-2, 5))))
+    @settings(max_examples=40)
+    def check(case):
+        path = tmp_path_factory.mktemp("written") / name
+        write_qrels(case[0], path)
+        assert read_qrels(path).as_dict() == case[0]
+
+    check()
+
+
+def test_trec_ranks_count_from_1_in_the_order_of_trec_eval(tmp_path):
+    write_run({"q": {"a": 1.0, "c": 2.0, "b": 2.0}}, tmp_path / "r.trec", tag="mine")
+    assert (tmp_path / "r.trec").read_text() == (
+        "q Q0 a 3 1.0 mine\nq Q0 c 1 2.0 mine\nq Q0 b 2 2.0 mine\n"
+    )
+
+
+def test_a_run_without_scores_gets_descending_ones(tmp_path):
+    write_run(Run.from_rankings({"q": ["b", "a"]}), tmp_path / "r.trec")
+    assert (tmp_path / "r.trec").read_text().splitlines() == [
+        "q Q0 b 1 2.0 beir-eval",
+        "q Q0 a 2 1.0 beir-eval",
+    ]
+
+
+def test_whole_grades_are_written_without_a_point(tmp_path):
+    write_qrels({"q": {"a": 2, "b": 0.5}}, tmp_path / "q.tsv")
+    assert (tmp_path / "q.tsv").read_text() == "query-id\tcorpus-id\tscore\nq\ta\t2\nq\tb\t0.5\n"
+
+
+@pytest.mark.parametrize(
+    ("write", "problem"),
+    [
+        (lambda path: write_run({"q": {"a b": 1.0}}, path / "x.trec"), "'a b' holds blanks"),
+        (lambda path: write_run({"q": {"#a": 1.0}}, path / "x.trec"), "begins with #"),
+        (lambda path: write_run({"q": {"a": 1.0}}, path / "x.trec", tag="a b"), "holds blanks"),
+        (lambda path: write_run({"q": {}}, path / "x.trec"), "the run holds no document"),
+        (lambda path: write_qrels({"q": {"a\tb": 1}}, path / "x.tsv"), "holds a tab"),
+        (lambda path: write_run({"q": {"a": 1.0}}, path / "x.csv"), "does not say which format"),
+        (lambda path: write_run({"q": {"a": 1.0}}, path / "x", format="csv"), "format='csv'"),
+        (lambda path: write_qrels({"q": {"a": 1}}, path / "x.gz"), "does not say which format"),
+        (
+            lambda path: write_run(Run.from_columns("qq", "aa", [1, 2]), path / "x.json"),
+            "holds 'a' more than once, which JSON cannot say",
+        ),
+    ],
+)
+def test_what_a_format_cannot_say_is_refused_and_nothing_is_written(tmp_path, write, problem):
+    with pytest.raises(BeirEvalError, match=problem) as caught:
+        write(tmp_path)
+    assert isinstance(caught.value, InputError | SettingError | RunError)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_inputs_of_writing_may_be_frames_and_handles(tmp_path):
+    write_run(pl.DataFrame({"qid": ["q"], "docid": ["a"], "score": [1]}), tmp_path / "r.json")
+    assert json.loads((tmp_path / "r.json").read_text()) == {"q": {"a": 1.0}}
+    write_qrels(Qrels({"q": {"a": 1}}), tmp_path / "q.json")
+    assert json.loads((tmp_path / "q.json").read_text()) == {"q": {"a": 1.0}}
+
+
+def test_every_real_run_round_trips_through_every_format(realdata, tmp_path):
+    for file in sorted((realdata / "runs").rglob("*.trec")):
+        run = read_run(file)
+        before = [(query, list(docs), scores.tolist()) for query, docs, scores in run.rankings()]
+        for name in ("r.trec", "r.json", "r.parquet", "r.trec.zst"):
+            if file.stem == "kl_hybrid" and name == "r.json":
+                with pytest.raises(RunError, match="JSON cannot say"):
+                    write_run(run, tmp_path / name)
+                continue
+            write_run(run, tmp_path / name)
+            back = read_run(tmp_path / name).rankings()
+            assert [(query, list(docs), scores.tolist()) for query, docs, scores in back] == before

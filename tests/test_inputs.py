@@ -1,0 +1,393 @@
+"""Whatever a retriever returned, it comes in through one call and gives the numbers of the dict."""
+
+import sys
+
+import duckdb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from beir_eval import Qrels, Run, evaluate
+from beir_eval.errors import DuplicateDocumentError, MissingExtraError, QrelsError, RunError
+from beir_eval.ranking import DUPLICATES, ORDERS, TIES
+from strategies import DOC_IDS, qrels_and_rows, qrels_and_run, scores
+
+policies = st.fixed_dictionaries(
+    {
+        "order": st.sampled_from(ORDERS),
+        "ties": st.sampled_from(TIES),
+        "duplicates": st.sampled_from(DUPLICATES),
+        "missing": st.sampled_from(["zero", "skip"]),
+        "drop_identical_ids": st.booleans(),
+    }
+)
+
+
+def outcome(qrels, run, settings_of, **more):
+    """Return the result, or the kind of error."""
+    try:
+        return evaluate(qrels, run, keep_top=4, **settings_of, **more)
+    except DuplicateDocumentError:
+        return DuplicateDocumentError
+
+
+# Top-k arrays
+
+
+def as_arrays(run, number_of, width=None):
+    """Lay a run out as [Q, k] numbers and scores, padded with -1."""
+    width = width or max((len(ranked) for ranked in run.values()), default=0) + 1
+    ids = np.full((len(run), width), -1, dtype=np.int64)
+    values = np.full((len(run), width), np.nan)
+    for row, ranked in enumerate(run.values()):
+        for place, (doc, score) in enumerate(ranked.items()):
+            ids[row, place] = number_of[doc]
+            values[row, place] = score
+    return ids, values
+
+
+@given(qrels_and_run(), policies)
+def test_row_numbers_with_a_map_give_the_numbers_of_the_dict(case, chosen):
+    qrels, run = case
+    ids, values = as_arrays(run, {doc: number for number, doc in enumerate(DOC_IDS)})
+    arrays = Run.from_arrays(
+        ids, values, query_ids=list(run), doc_ids=DOC_IDS, check_duplicates=True
+    )
+    assert outcome(qrels, arrays, chosen) == outcome(qrels, run, chosen)
+    assert arrays.fingerprint() == Run(run).fingerprint()
+
+
+@given(qrels_and_run(), policies)
+def test_integer_ids_give_the_numbers_of_the_dict(case, chosen):
+    qrels, run = case
+    number_of = {doc: (number * 7919) % 100 for number, doc in enumerate(DOC_IDS)}
+    qrels = {
+        query: {number_of[doc]: grade for doc, grade in judged.items()}
+        for query, judged in qrels.items()
+    }
+    ids, values = as_arrays(run, number_of)
+    run = {
+        query: {number_of[doc]: score for doc, score in ranked.items()}
+        for query, ranked in run.items()
+    }
+    arrays = Run.from_arrays(ids, values, query_ids=list(run), check_duplicates=True)
+    assert outcome(qrels, arrays, chosen) == outcome(qrels, run, chosen)
+    # Without scores the order is the ranking.
+    chosen = chosen | {"order": "given"}
+    bare = Run.from_arrays(ids, None, query_ids=list(run), check_duplicates=True)
+    ranked = Run.from_rankings({query: list(docs) for query, docs in run.items()})
+    assert outcome(qrels, bare, chosen) == outcome(qrels, ranked, chosen)
+
+
+@given(qrels_and_rows(), policies)
+def test_a_map_that_names_a_document_twice_makes_duplicates(case, chosen):
+    qrels, rows = case
+    # Every row of the run is a row number of its own, as with the chunks of a document.
+    by_query = {}
+    for number, (query, _, score) in enumerate(rows):
+        by_query.setdefault(query, {})[f"row {number}"] = score
+    ids, values = as_arrays(by_query, {f"row {number}": number for number in range(len(rows))})
+    doc_ids = [doc for _, doc, _ in rows]
+    arrays = Run.from_arrays(ids, values, query_ids=list(by_query), doc_ids=doc_ids)
+    columns = Run.from_columns(*zip(*rows, strict=True))
+    found, expected = outcome(qrels, arrays, chosen), outcome(qrels, columns, chosen)
+    if found is DuplicateDocumentError or expected is DuplicateDocumentError:
+        assert found is expected
+        return
+    np.testing.assert_array_equal(found.values.array, expected.values.array)
+    assert found.top == expected.top
+    assert found.counted.duplicates == expected.counted.duplicates
+
+
+def test_only_judged_documents_are_checked_for_duplicates_unless_told_otherwise():
+    ids, values = np.array([[5, 5, 7, 8]]), np.array([[4.0, 3.0, 2.0, 1.0]])
+    qrels = {"q": {7: 1}}
+    unchecked = evaluate(qrels, Run.from_arrays(ids, values, query_ids=["q"]), ["RR"])
+    assert unchecked["RR"] == 1 / 3
+    assert unchecked.counted.duplicates_checked == "judged"
+    assert "only judged documents were looked at for duplicates" in unchecked.notes()
+    checked = Run.from_arrays(ids, values, query_ids=["q"], check_duplicates=True)
+    with pytest.raises(DuplicateDocumentError, match="repeats '5'"):
+        evaluate(qrels, checked)
+    first = evaluate(qrels, checked, ["RR"], duplicates="first")
+    assert (first["RR"], first.counted.duplicates_checked) == (1 / 2, "all")
+    judged = Run.from_arrays(ids, values, query_ids=["q"])
+    with pytest.raises(DuplicateDocumentError):
+        evaluate({"q": {5: 1}}, judged)
+
+
+@pytest.mark.parametrize("kind", [np.int64, np.int32, np.uint8, np.uint64])
+@pytest.mark.parametrize("number", [np.float64, np.float32, np.float16, np.int64])
+def test_any_integer_and_number_type_will_do(kind, number):
+    ids, values = np.array([[3, 1, 2]], dtype=kind), np.array([[1, 3, 2]], dtype=number)
+    result = evaluate({"q": {2: 1}}, Run.from_arrays(ids, values, query_ids=["q"]), ["RR"])
+    assert result["RR"] == 1 / 2
+
+
+class Tensor:
+    """What a torch tensor on the CPU looks like: no array until it is detached."""
+
+    def __init__(self, values, gradients):
+        self.values, self.gradients = np.array(values), gradients
+
+    def detach(self):
+        return Tensor(self.values, gradients=False)
+
+    def __array__(self, dtype=None, copy=None):
+        if self.gradients:
+            raise RuntimeError("Can't call numpy() on Tensor that requires grad.")
+        return self.values
+
+
+class Exporter:
+    """What offers DLPack and nothing else."""
+
+    def __init__(self, values):
+        self.values = np.array(values)
+
+    def __dlpack__(self, **options):
+        return self.values.__dlpack__(**options)
+
+    def __dlpack_device__(self):
+        return self.values.__dlpack_device__()
+
+
+@pytest.mark.parametrize(
+    "wrap", [lambda values: Tensor(values, gradients=True), Exporter, list, np.asfortranarray]
+)
+def test_whatever_turns_into_an_array_is_one(wrap):
+    run = Run.from_arrays(wrap([[3, 1]]), wrap([[0.5, 2.5]]), query_ids=["q"])
+    assert evaluate({"q": {3: 1}}, run, ["RR"])["RR"] == 1 / 2
+
+
+def test_padding_may_stand_anywhere_and_its_score_does_not_matter():
+    ids = np.array([[-1, 4, -1, 5], [-1, -1, -1, -1]])
+    values = np.array([[np.inf, 1.0, np.nan, 2.0], [np.nan] * 4])
+    result = evaluate(
+        {"q": {4: 1}, "r": {4: 1}}, Run.from_arrays(ids, values, query_ids=["q", "r"]), ["RR"]
+    )
+    assert result.per_query == {"q": {"MRR": 1 / 2}, "r": {"MRR": 0.0}}
+    assert result.counted.queries_empty == ("r",)
+
+
+@given(st.integers(1, 60), st.integers(1, 40), st.integers(0, 3))
+@settings(max_examples=40)
+def test_many_judged_documents_are_found_as_few_are(judged, width, seed):
+    rng = np.random.default_rng(seed)
+    ids = np.array([rng.permutation(80)[:width] for _ in range(3)])
+    values = rng.random(ids.shape)
+    qrels = {
+        str(query): {int(doc): 1 for doc in rng.permutation(80)[: judged if query else 2]}
+        for query in range(3)
+    }
+    run = {
+        str(query): dict(zip(ids[query].tolist(), values[query].tolist(), strict=True))
+        for query in range(3)
+    }
+    arrays = Run.from_arrays(ids, values, query_ids=list(run), check_duplicates=True)
+    assert evaluate(qrels, arrays) == evaluate(qrels, run)
+
+
+def test_many_blocks_give_the_same_result_as_one(monkeypatch):
+    rng = np.random.default_rng(0)
+    ids, values = np.array([rng.permutation(50)[:9] for _ in range(20)]), rng.random((20, 9))
+    qrels = {str(query): {int(rng.integers(50)): 1} for query in range(20)}
+    run = Run.from_arrays(ids, values, query_ids=[str(query) for query in range(20)])
+    whole = evaluate(qrels, run)
+    monkeypatch.setattr("beir_eval._array_source.BLOCK_CELLS", 10)
+    assert evaluate(qrels, run) == whole
+
+
+GOOD = {"ids": [[1, 2], [3, 4]], "scores": [[2.0, 1.0], [2.0, 1.0]], "query_ids": ["q", "r"]}
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ({"ids": [1, 2]}, r"ids must be \[Q, k\].* not of shape \[2\]"),
+        ({"ids": [[[1]]]}, r"not of shape \[1, 1, 1\]"),
+        ({"ids": [[1.5, 2.0], [3.0, 4.0]]}, "ids must be integers .* not float64"),
+        ({"ids": [["a", "b"], ["c", "d"]]}, "use Run.from_columns or Run.from_rankings"),
+        ({"ids": [[1, 2], [3]]}, "ids cannot be read as a numpy array"),
+        ({"scores": [[1.0], [2.0]]}, r"of the shape of ids, \[2, 2\], not float64 \[2, 1\]"),
+        ({"scores": [["a", "b"], ["c", "d"]]}, "scores must be numbers"),
+        ({"query_ids": ["q"]}, "1 query_ids for 2 rows"),
+        ({"query_ids": ["q", "q"]}, "names a query twice"),
+        ({"query_ids": ["q", None]}, "query_ids: an id must be text"),
+        ({"doc_ids": ["a", "b", "c", "d"]}, r"the id 4 of query 'r' \(place 1\) .* 0 to 3"),
+        ({"doc_ids": ["a", "b", "c", "d", None]}, "doc_ids: an id must be text"),
+        ({"ids": [[1, 2], [3, -2]]}, "the id -2 of query 'r'"),
+        ({"ids": np.array([[1, 2], [3, 2**63]], dtype=np.uint64)}, "the id 9223372036854775808"),
+    ],
+)
+def test_arrays_of_another_shape_or_kind_are_refused(change, problem):
+    with pytest.raises(RunError, match=problem):
+        Run.from_arrays(**(GOOD | change))
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_a_score_of_an_array_that_is_not_finite_is_named(bad):
+    run = Run.from_arrays(**(GOOD | {"scores": [[2.0, 1.0], [2.0, bad]]}))
+    with pytest.raises(RunError, match="score of document '4' for query 'r'"):
+        evaluate({"r": {3: 1}}, run)
+
+
+# Dataframes
+
+
+def _pandas(columns):
+    return pd.DataFrame(columns)
+
+
+def _duckdb(columns):
+    return duckdb.from_arrow(pa.table(columns))
+
+
+FRAMES = {
+    "pandas": _pandas,
+    "polars": pl.DataFrame,
+    "polars lazy": pl.LazyFrame,
+    "pyarrow": pa.table,
+    "duckdb": _duckdb,
+}
+
+
+@pytest.mark.parametrize("make", FRAMES.values(), ids=FRAMES)
+def test_a_dataframe_gives_the_numbers_of_the_dict(make):
+    @given(qrels_and_rows(), policies)
+    @settings(max_examples=25)
+    def check(case, chosen):
+        qrels, rows = case
+        queries, docs, values = (list(column) for column in zip(*rows, strict=True))
+        frame = make({"qid": queries, "docno": docs, "score": [float(one) for one in values]})
+        judged = [
+            (query, doc, grade) for query, docs in qrels.items() for doc, grade in docs.items()
+        ]
+        names = ("query_id", "doc_id", "relevance")
+        qrels_frame = make(dict(zip(names, map(list, zip(*judged, strict=True)), strict=True)))
+        expected = outcome(qrels, Run.from_columns(queries, docs, values), chosen)
+        assert outcome(Qrels.from_dataframe(qrels_frame), Run.from_dataframe(frame), chosen) == (
+            expected
+        )
+        if make is not pl.LazyFrame:  # evaluate recognises what has the Arrow interface
+            assert outcome(qrels_frame, frame, chosen) == expected
+
+    check()
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("query_id", "doc_id", "score"),
+        ("qid", "docno", "score"),
+        ("query-id", "corpus-id", "Score"),
+        ("QueryID", "DocID", "sim"),
+        ("q_id", "pid", "similarity"),
+    ],
+)
+def test_columns_are_recognised_by_their_usual_names(names):
+    extra = {"rank": [1, 2], "query": ["what", "what"]}
+    frame = pl.DataFrame(dict(zip(names, (["q", "q"], ["a", "b"], [1, 2]), strict=True)) | extra)
+    assert evaluate({"q": {"b": 1}}, frame, ["P@1"])["P@1"] == 1
+
+
+@pytest.mark.parametrize("name", ["grade", "relevance", "label", "rel", "score"])
+def test_columns_of_judgements_are_recognised_too(name):
+    frame = pl.DataFrame({"query-id": ["q"], "corpus-id": ["a"], name: [2]})
+    assert Qrels.from_dataframe(frame).as_dict() == {"q": {"a": 2.0}}
+
+
+def test_columns_can_be_stated():
+    frame = pl.DataFrame({"a": [1, 1], "b": [7, 8], "c": [0.5, 0.9], "score": [9.0, 1.0]})
+    run = Run.from_dataframe(frame, query_id="a", doc_id="b", score="c")
+    assert evaluate({1: {8: 1}}, run, ["P@1"])["P@1"] == 1
+    qrels = Qrels.from_dataframe(frame, query_id="a", doc_id="b", grade="score")
+    assert qrels.as_dict() == {"1": {"7": 9.0, "8": 1.0}}
+
+
+@pytest.mark.parametrize(
+    "dtype", [pl.String, pl.Categorical, pl.Enum(["7", "8"]), pl.Int64, pl.UInt8]
+)
+def test_ids_may_be_text_categories_or_integers(dtype):
+    docs = pl.Series(["7", "8"]).cast(dtype)
+    frame = pl.DataFrame({"qid": ["q", "q"], "docid": docs, "score": [1, 2]})
+    assert evaluate({"q": {8: 1}}, frame, ["P@1"])["P@1"] == 1
+
+
+GOOD_FRAME = {"qid": ["q", "q"], "docid": ["a", "b"], "score": [2.0, 1.0]}
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ({"docid": None}, r"no column that is recognisably doc_id .* it has 'qid', 'score'"),
+        ({"docno": ["a", "b"]}, "several columns that could be doc_id: 'docid', 'docno'"),
+        ({"qid": ["q", None]}, "1 ids are null in the column 'qid', first in row 1"),
+        ({"docid": [None, None]}, "2 ids are null in the column 'docid'"),
+        ({"docid": [1.0, 2.0]}, r"the column 'docid' \(doc_id\) holds Float64"),
+        ({"docid": ["a", ""]}, "an id is empty in the column 'docid', row 1"),
+        ({"score": ["1", "2"]}, r"the column 'score' \(score\) holds String, not numbers"),
+        ({"score": [1.0, float("nan")]}, "the score in row 1 .* is nan"),
+        ({"score": [None, 1.0]}, "the score in row 0 .* is None"),
+        ({"score": [1.0, float("inf")]}, "the score in row 1 .* is inf"),
+    ],
+)
+def test_a_dataframe_that_does_not_say_what_is_needed_is_refused(change, problem):
+    columns = {name: values for name, values in (GOOD_FRAME | change).items() if values}
+    with pytest.raises(RunError, match=problem):
+        Run.from_dataframe(pl.DataFrame(columns))
+    if "score" not in change:
+        with pytest.raises(QrelsError, match=problem):
+            Qrels.from_dataframe(pl.DataFrame(columns))
+
+
+def test_a_column_that_is_stated_and_not_there_is_refused():
+    with pytest.raises(RunError, match=r"no column 'x'; it has 'qid', 'docid', 'score'"):
+        Run.from_dataframe(pl.DataFrame(GOOD_FRAME), doc_id="x")
+
+
+def test_judgements_of_a_dataframe_that_contradict_each_other_are_refused():
+    frame = pl.DataFrame({"qid": ["q", "q"], "docid": ["a", "a"], "label": [1, 2]})
+    with pytest.raises(QrelsError, match="'a' is judged twice for query 'q'"):
+        Qrels.from_dataframe(frame)
+
+
+def test_a_dataframe_is_not_changed():
+    frame = pd.DataFrame(GOOD_FRAME)
+    before = frame.copy(deep=True)
+    evaluate({"q": {"a": 1}}, frame, keep_top=2)
+    pd.testing.assert_frame_equal(frame, before)
+
+
+def test_a_dataframe_without_polars_says_what_to_install(monkeypatch):
+    frame = pl.DataFrame(GOOD_FRAME)
+    monkeypatch.setitem(sys.modules, "polars", None)
+    for name in ("beir_eval._dataframes", "beir_eval._frame_source"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+        monkeypatch.delattr(sys.modules["beir_eval"], name.split(".")[1], raising=False)
+    for read in (Run.from_dataframe, Qrels.from_dataframe):
+        with pytest.raises(MissingExtraError, match=r"pip install 'beir-eval\[files\]'"):
+            read(frame)
+
+
+def test_a_pandas_frame_without_pyarrow_says_what_to_install():
+    class Frame:
+        def __arrow_c_stream__(self, requested_schema=None):
+            raise ImportError("No module named 'pyarrow'")
+
+    with pytest.raises(MissingExtraError, match=r"pip install 'beir-eval\[pandas\]'"):
+        Run.from_dataframe(Frame())
+
+
+@given(st.lists(scores, min_size=1, max_size=5))
+def test_scores_of_a_frame_are_exact(values):
+    frame = pl.DataFrame(
+        {"qid": ["q"] * len(values), "docid": list(map(str, range(len(values)))), "score": values},
+        schema_overrides={"score": pl.Float64},
+    )
+    ((_, _, read),) = Run.from_dataframe(frame).rankings()
+    assert read.tolist() == [float(value) for value in values]
