@@ -229,6 +229,22 @@ def test_runs_and_judgements_are_converted(files):
     assert run("convert", files / "x", files / "y", "--from", "trec", "--to", "json").exit_code == 2
 
 
+def test_two_runs_are_held_against_each_other(files):
+    result = run("agree", files / "good.trec", files / "half.trec", "--per-query", files / "a.csv")
+    assert result.exit_code == 0
+    assert "kendall_distance 1.0000 1 0 the same order" in said(result)
+    assert "queries that only good has, left out: 1" in said(result)
+    assert (files / "a.csv").read_text().splitlines() == [
+        "query_id,kendall_distance,spearman,rbo,rbo_lowest,rbo_residual,overlap",
+        (files / "a.csv").read_text().splitlines()[1],
+    ]
+    assert (files / "a.csv").read_text().splitlines()[1].startswith("q1,1.0,,")
+    for bad in (["-k", "0"], ["-p", "2"], ["--ties", "best"]):
+        refused = run("agree", files / "good.trec", files / "half.trec", *bad)
+        assert refused.exit_code == 2
+        assert refused.stderr.startswith("error: ")
+
+
 def test_nothing_is_written_when_something_is_wrong(files):
     bad = run("evaluate", files / "qrels.trec", files / "x.trec", "--json", files / "r.json")
     assert bad.exit_code == 2

@@ -2,6 +2,7 @@
 
 import doctest
 import inspect
+import re
 import subprocess
 import sys
 from importlib.resources import files
@@ -88,6 +89,22 @@ def test_the_bundled_data_set_comes_with_the_package():
 def test_no_module_has_outgrown_one_sitting():
     longest = {path.name: len(path.read_text().splitlines()) for path in SOURCE.rglob("*.py")}
     assert {name: lines for name, lines in longest.items() if lines > 350} == {}
+
+
+def test_every_input_of_the_readme_has_an_example_that_runs():
+    root = SOURCE.parents[1]
+    readme = (root / "README.md").read_text()
+    table = readme[readme.index("| in hand | call |") :].partition("\n\n")[0]
+    calls = re.findall(r"`([A-Za-z_.]+\([^`]*\))`", table)
+    assert len(calls) >= 12
+    examples = (root / "docs" / "inputs.md").read_text()
+    for call in calls:
+        # The example may go on with measures or settings.
+        opening = call.removesuffix(")")
+        bare = opening.replace("evaluate(qrels, run", "ndcg(qrels, run").replace(
+            "evaluate(qrels, frame", "ndcg(qrels, frame"
+        )
+        assert bare in examples, call
 
 
 def test_the_typing_marker_is_there():

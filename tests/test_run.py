@@ -107,7 +107,7 @@ def test_a_judged_document_is_found_among_ids_of_both_kinds(run):
         assert result["P@1"] == 1
         assert result.top["q"].grades[0] == 1
     with pytest.raises(RunError, match="both as an integer and as text"):
-        evaluate({"q": {"7": 1}}, {"q": {"a": 0.1, "7": 0.2, 7: 0.9}})
+        evaluate({"q": {"7": 1, "8": 0}}, {"q": {"a": 0.1, "7": 0.2, 7: 0.9, 8: 0.1}})
 
 
 def test_a_set_has_no_order_and_is_no_ranking():

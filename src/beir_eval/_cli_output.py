@@ -23,8 +23,10 @@ from beir_eval.results import EvaluationResult
 from beir_eval.tables import number
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
+
+    from beir_eval.agreement import Agreement
 
 #: A wider table than this many measures is turned: measures become rows.
 MOST_COLUMNS = 8
@@ -123,6 +125,48 @@ def print_notes(results: Sequence[EvaluationResult]) -> None:
         console.print(Text(f"{who}{note}"))
 
 
+#: What ``beir-eval agree`` shows, in this order, with a word on the scale.
+AGREEMENT_SCALES = {
+    "kendall_distance": "0 the same order, 1 reversed",
+    "spearman": "1 the same order, -1 reversed",
+    "rbo": "1 the same, 0 nothing shared; extrapolated",
+    "rbo_lowest": "if nothing further down is shared",
+    "rbo_residual": "what the rest could add to that",
+    "overlap": "share of documents in both",
+}
+
+
+def print_agreement(result: Agreement) -> None:
+    """Print the means, and what was counted."""
+    table = Table(box=box.SIMPLE_HEAD)
+    table.add_column(f"top {result.k}", no_wrap=True)
+    table.add_column("mean", justify="right")
+    table.add_column("queries", justify="right")
+    table.add_column("scale")
+    for name, scale in AGREEMENT_SCALES.items():
+        table.add_row(name, number(result.mean[name]), str(result.num_defined[name]), scale)
+    console.print(Text(f"{result.first} and {result.second}"))
+    console.print(table)
+    for name, extra in ((result.first, result.only_first), (result.second, result.only_second)):
+        if extra:
+            console.print(Text(f"queries that only {name} has, left out: {extra}"))
+
+
+def write_agreement(path: Path, result: Agreement) -> None:
+    """Write a CSV file: query_id and one column a measure; empty where undefined."""
+    rows = zip(result.query_ids, *result.per_query.values(), strict=True)
+    _write_csv(path, ["query_id", *result.per_query], rows)
+
+
+def _write_csv(path: Path, header: Sequence[str], rows: Iterable[Iterable[str | float]]) -> None:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(header)
+    for row in rows:
+        writer.writerow("" if cell != cell else cell for cell in row)  # noqa: PLR0124 - NaN
+    write_atomically(path, text.getvalue().encode())
+
+
 def measures_table() -> Table:
     """Return all measures with the first line of their definitions."""
     table = Table(box=box.SIMPLE_HEAD)
@@ -137,14 +181,12 @@ def measures_table() -> Table:
 
 def write_per_query(path: Path, results: Sequence[EvaluationResult]) -> None:
     """Write a CSV file: system, query_id and one column a measure."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["system", "query_id", *results[0].measures])
-    for result in results:
-        for query_id, scores in zip(result.query_ids, result.values.array.T.tolist(), strict=True):
-            defined = ["" if score != score else score for score in scores]  # noqa: PLR0124 - NaN
-            writer.writerow([result.name, query_id, *defined])
-    write_atomically(path, text.getvalue().encode())
+    rows = (
+        (result.name, query_id, *scores)
+        for result in results
+        for query_id, scores in zip(result.query_ids, result.values.array.T.tolist(), strict=True)
+    )
+    _write_csv(path, ["system", "query_id", *results[0].measures], rows)
 
 
 def write_json(path: Path, results: Sequence[EvaluationResult]) -> None:

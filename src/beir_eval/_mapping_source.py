@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 #: Scores read at a time: few enough to stay in the processor's cache while they are compared.
 BLOCK_SCORES = 100_000
+#: Digits of the largest integer id that is looked for.
+_LONGEST_INTEGER = 40
 
 
 class MappingSource:
@@ -86,7 +88,7 @@ class MappingSource:
             )
             raise RunError(msg)
         # Its first id shows of which kind the ids are; a look at each would cost as much as
-        # reading all scores. Judged documents are looked up as integers too (_mend_mixed_ids).
+        # reading all scores. A judged document that is not there is looked up as integer too.
         if not ranking or isinstance(next(iter(ranking)), str):
             return ranking
         return _with_text_ids(query_id, ranking)
@@ -140,7 +142,6 @@ def _with_text_ids(query_id: str, ranking: Mapping[Any, Any]) -> Mapping[str, An
 
 
 def _mapping_block(qrels: Qrels, rows: Sequence[int], rankings: list[Mapping[Any, Any]]) -> Block:
-    _mend_mixed_ids(qrels, rows, rankings)
     starts = starts_of(np.fromiter(map(len, rankings), np.int64, len(rankings)))
     scores = _scores([qrels.query_ids[row] for row in rows], rankings)
     judgement_starts, doc_ids = qrels.starts.tolist(), qrels.doc_ids
@@ -156,6 +157,10 @@ def _mapping_block(qrels: Qrels, rows: Sequence[int], rankings: list[Mapping[Any
                 hits.append(judgement)
                 hit_rows.append(place)
                 hit_scores.append(score)
+            elif doc_ids[judgement].isdecimal() and _as_integer(doc_ids[judgement]) in ranking:
+                # It begins with text and goes on with integers: start again with text for all.
+                rankings[place] = _with_text_ids(qrels.query_ids[row], ranking)
+                return _mapping_block(qrels, rows, rankings)
         query_id = qrels.query_ids[row]
         if query_id in ranking:
             identical.append(int(starts[place]) + list(ranking).index(query_id))
@@ -172,17 +177,9 @@ def _mapping_block(qrels: Qrels, rows: Sequence[int], rankings: list[Mapping[Any
     )
 
 
-def _mend_mixed_ids(qrels: Qrels, rows: Sequence[int], rankings: list[Mapping[Any, Any]]) -> None:
-    """Give text ids to rankings that begin with text and hold a judged document as an integer."""
-    numbers = qrels.integer_ids
-    if numbers is None:
-        return
-    starts = qrels.starts.tolist()
-    for place, (row, ranking) in enumerate(zip(rows, rankings, strict=True)):
-        for number in numbers[starts[row] : starts[row + 1]]:
-            if number is not None and number in ranking:
-                rankings[place] = _with_text_ids(qrels.query_ids[row], ranking)
-                break
+def _as_integer(doc_id: str) -> int | None:
+    """Return the number that decimal digits say, None where no id is that long."""
+    return int(doc_id) if len(doc_id) <= _LONGEST_INTEGER else None
 
 
 def _scores(query_ids: Sequence[str], rankings: Sequence[Mapping[str, Any]]) -> Floats:

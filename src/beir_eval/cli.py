@@ -12,18 +12,21 @@ import typer
 from rich.markup import escape
 from rich.text import Text
 
-from beir_eval import data
+from beir_eval import agreement, data
 from beir_eval._cli_output import (
     console,
     fail,
     measures_table,
+    print_agreement,
     print_notes,
     print_scores,
     slow_progress,
     warn,
+    write_agreement,
     write_json,
     write_per_query,
 )
+from beir_eval._ordering import PLAIN_TIES
 from beir_eval._version import __version__
 from beir_eval.adapters.files import read_qrels, read_run
 from beir_eval.adapters.writing import write_qrels, write_run
@@ -183,6 +186,36 @@ def convert(
             run = read_run(source, format=read_as)
             write_run(run, target, format=write_as)
             console.print(Text(f"{target}: {len(run)} queries"))
+
+
+@app.command()
+def agree(  # noqa: PLR0913, PLR0917 - one option a setting
+    first: Annotated[Path, typer.Argument(help="A run file.")],
+    second: Annotated[Path, typer.Argument(help="Another run file over the same queries.")],
+    k: Annotated[int, typer.Option("-k", help="How many documents of each ranking.")] = 10,
+    p: Annotated[float, typer.Option("-p", help="RBO's persistence.")] = 0.9,
+    order: Annotated[str, _choice("--order", ORDERS, "What ranks.")] = "score",
+    ties: Annotated[str, _choice("--ties", PLAIN_TIES, "The order of equal scores.")] = "trec_eval",
+    per_query: Annotated[
+        Path | None, typer.Option(help="Write every query's values to this CSV file.")
+    ] = None,
+) -> None:
+    """Show how alike two runs rank: Kendall's distance, Spearman's rho, RBO, overlap."""
+    with _clear_errors():
+        _check_targets([first, second], [per_query])
+        names = _system_names([first, second])
+        result = agreement.agree(
+            read_run(first),
+            read_run(second),
+            k=k,
+            p=p,
+            order=order,
+            ties=ties,
+            names=(names[0], names[1]),
+        )
+        print_agreement(result)
+        if per_query is not None:
+            write_agreement(per_query, result)
 
 
 @app.command()

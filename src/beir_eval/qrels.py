@@ -209,18 +209,6 @@ class Qrels:
         """The 1-based rank of each judgement in the ideal ranking of its query: i8[J]."""
         return position_in_row(self.row) + 1
 
-    @cached_property
-    def integer_ids(self) -> list[int | None] | None:
-        """The judged documents whose id is the decimal text of an integer, as that: [J].
-
-        None for the others, and altogether None where there is no such id.
-        """
-        numbers = [
-            int(doc_id) if doc_id.isdecimal() and str(int(doc_id)) == doc_id else None
-            for doc_id in self.doc_ids
-        ]
-        return None if numbers.count(None) == len(numbers) else numbers
-
     @property
     def max_grade(self) -> float:
         """The highest grade of all."""

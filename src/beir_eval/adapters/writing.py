@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from beir_eval._files import split_fields, write_atomically
+from beir_eval._ordering import best_first
 from beir_eval.errors import (
     InputError,
     MissingExtraError,
@@ -180,10 +181,8 @@ def _parquet(ids: Mapping[str, Sequence[str]], name: str, numbers: Sequence[floa
 
 def _ranks(docs: Sequence[str], scores: Floats) -> Ints:
     """Return the rank of each row by trec_eval's rule: score, then document id, descending."""
-    best_first = sorted(range(len(docs)), key=docs.__getitem__, reverse=True)
-    best_first.sort(key=scores.tolist().__getitem__, reverse=True)
     ranks = np.empty(len(docs), dtype=np.int64)
-    ranks[best_first] = np.arange(1, len(docs) + 1)
+    ranks[best_first(docs, scores, "trec_eval")] = np.arange(1, len(docs) + 1)
     return ranks
 
 
