@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import math
 import struct
 from collections.abc import Mapping
-from itertools import chain, pairwise
+from itertools import chain, pairwise, repeat
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from beir_eval._arrays import Floats, Ints, read_floats, starts_of
+from beir_eval._arrays import Floats, Ints, ranges, read_floats, rows_of, runs_of, starts_of
 from beir_eval._blocks import Block
 from beir_eval._ids import id_text, ids_as_text
 from beir_eval._scores import is_finite_number, refuse_score
@@ -22,8 +23,12 @@ if TYPE_CHECKING:
 
 #: Scores read at a time: few enough to stay in the processor's cache while they are compared.
 BLOCK_SCORES = 100_000
+#: Scores handed to ``struct`` in one call.
+_SCORES_AT_ONCE = 10_000
 #: Digits of the largest integer id that is looked for.
 _LONGEST_INTEGER = 40
+#: How many ids can be looked at in the time of looking one up as an integer.
+_LOOK_UP_COST = 10
 
 
 class MappingSource:
@@ -53,45 +58,62 @@ class MappingSource:
 
     def rankings(self) -> Iterator[tuple[str, Sequence[str], Floats | None]]:
         """Yield every ranking in the order of the mapping."""
-        for query_id in self._keys:
-            ranking = self._ranking(query_id)
-            yield query_id, list(ranking), _scores([query_id], [ranking])
+        query_ids = list(self._keys)
+        for query_id, ranking in zip(query_ids, self._rankings(query_ids), strict=True):
+            starts = starts_of(np.array([len(ranking)], dtype=np.int64))
+            yield query_id, list(ranking), _scores([query_id], [ranking], starts)
 
     def blocks(self, qrels: Qrels) -> Iterator[Block]:
         """Yield the judged rankings, about ``BLOCK_SCORES`` scores at a time."""
-        rows: list[int] = []
-        rankings: list[Mapping[Any, Any]] = []
-        size = 0
-        for row, query_id in enumerate(qrels.query_ids):
-            if query_id in self._keys:
-                ranking = self._ranking(query_id)
-                rows.append(row)
-                rankings.append(ranking)
-                size += len(ranking)
-                if size >= BLOCK_SCORES:
-                    yield _mapping_block(qrels, rows, rankings)
-                    rows, rankings, size = [], [], 0
-        if rows:
-            yield _mapping_block(qrels, rows, rankings)
+        rows = [row for row, query_id in enumerate(qrels.query_ids) if query_id in self._keys]
+        rankings = self._rankings([qrels.query_ids[row] for row in rows])
+        starts = starts_of(np.fromiter(map(len, rankings), np.int64, len(rankings)))
+        for begin, end in _parts(starts, BLOCK_SCORES):
+            part = np.array(rows[begin:end], dtype=np.int64)
+            yield _mapping_block(qrels, part, rankings[begin:end])
 
-    def _ranking(self, query_id: str) -> Mapping[str, Any]:
-        """Return one ranking with text ids: the caller's own mapping where they are text."""
+    def _rankings(self, query_ids: Sequence[str]) -> list[Mapping[Any, Any]]:
+        """Return rankings with text ids: the caller's own mappings where they are text.
+
+        Written for many short rankings: what can be is done for all of them in one call.
+        """
+        mapping, keys = self._mapping, self._keys
         try:
-            ranking = self._mapping[self._keys[query_id]]
+            rankings: list[Any] = [mapping[keys[query_id]] for query_id in query_ids]
         except KeyError as error:
-            msg = f"the run has lost the query {query_id!r} since it was handed over"
+            msg = f"the run has lost the query {error.args[0]!r} since it was handed over"
             raise RunError(msg) from error
-        if not isinstance(ranking, Mapping):
-            msg = (
-                f"the ranking of query {query_id!r} must be {{doc_id: score}}, not "
-                f"{type(ranking).__name__}; for a list of ids use Run.from_rankings"
-            )
-            raise RunError(msg)
-        # Its first id shows of which kind the ids are; a look at each would cost as much as
-        # reading all scores. A judged document that is not there is looked up as integer too.
-        if not ranking or isinstance(next(iter(ranking)), str):
-            return ranking
-        return _with_text_ids(query_id, ranking)
+        if not all(issubclass(kind, Mapping) for kind in set(map(type, rankings))):
+            for query_id, ranking in zip(query_ids, rankings, strict=True):
+                _check_is_mapping(query_id, ranking)
+        # The first id of a ranking shows of which kind its ids are; a look at each would cost as
+        # much as reading all scores. A judged document that is not there is looked up as an
+        # integer too.
+        if {type(next(iter(ranking))) for ranking in rankings if ranking} <= {str}:
+            return rankings
+        return [
+            ranking
+            if not ranking or isinstance(next(iter(ranking)), str)
+            else _with_text_ids(query_id, ranking)
+            for query_id, ranking in zip(query_ids, rankings, strict=True)
+        ]
+
+
+def _check_is_mapping(query_id: str, ranking: object) -> None:
+    if not isinstance(ranking, Mapping):
+        msg = (
+            f"the ranking of query {query_id!r} must be {{doc_id: score}}, not "
+            f"{type(ranking).__name__}; for a list of ids use Run.from_rankings"
+        )
+        raise RunError(msg)
+
+
+def _parts(starts: Ints, size: int) -> Iterator[tuple[int, int]]:
+    """Split rankings into stretches of about ``size`` scores; yield begin and end of each."""
+    count = len(starts) - 1
+    if count:
+        inner = np.searchsorted(starts[1:], np.arange(size, starts[-1], size), side="left") + 1
+        yield from pairwise(np.unique([0, *inner.tolist(), count]).tolist())
 
 
 class _MappingIds:
@@ -141,40 +163,70 @@ def _with_text_ids(query_id: str, ranking: Mapping[Any, Any]) -> Mapping[str, An
     return as_text
 
 
-def _mapping_block(qrels: Qrels, rows: Sequence[int], rankings: list[Mapping[Any, Any]]) -> Block:
+def _mapping_block(qrels: Qrels, rows: Ints, rankings: list[Mapping[Any, Any]]) -> Block:
     starts = starts_of(np.fromiter(map(len, rankings), np.int64, len(rankings)))
-    scores = _scores([qrels.query_ids[row] for row in rows], rankings)
-    judgement_starts, doc_ids = qrels.starts.tolist(), qrels.doc_ids
-    hits: list[int] = []
-    hit_rows: list[int] = []
-    hit_scores: list[Any] = []
-    identical: list[int] = []
-    for place, (row, ranking) in enumerate(zip(rows, rankings, strict=True)):
-        look_up = ranking.get
-        for judgement in range(judgement_starts[row], judgement_starts[row + 1]):
-            score = look_up(doc_ids[judgement])
-            if score is not None:
-                hits.append(judgement)
-                hit_rows.append(place)
-                hit_scores.append(score)
-            elif doc_ids[judgement].isdecimal() and _as_integer(doc_ids[judgement]) in ranking:
-                # It begins with text and goes on with integers: start again with text for all.
-                rankings[place] = _with_text_ids(qrels.query_ids[row], ranking)
-                return _mapping_block(qrels, rows, rankings)
-        query_id = qrels.query_ids[row]
-        if query_id in ranking:
-            identical.append(int(starts[place]) + list(ranking).index(query_id))
+    query_ids = [qrels.query_ids[row] for row in rows.tolist()]
+    scores = _scores(query_ids, rankings, starts)
+    judgement = ranges(qrels.starts[rows], qrels.starts[rows + 1])
+    counts = qrels.starts[rows + 1] - qrels.starts[rows]
+    place = rows_of(counts)
+    docs: Sequence[str] = qrels.doc_ids
+    if len(judgement) < len(docs):
+        docs = [docs[one] for one in judgement.tolist()]
+    look_ups = chain.from_iterable(map(repeat, rankings, counts.tolist()))
+    found = read_floats(
+        [ranking.get(doc, math.nan) for ranking, doc in zip(look_ups, docs, strict=True)], len(docs)
+    )
+    absent = np.isnan(found)
+    mixed = _mixed_rankings(rankings, docs, place, np.flatnonzero(absent))
+    if mixed:
+        for one in mixed:
+            rankings[one] = _with_text_ids(query_ids[one], rankings[one])
+        return _mapping_block(qrels, rows, rankings)
+    identical = [
+        int(starts[one]) + list(ranking).index(query_id)
+        for one, (query_id, ranking) in enumerate(zip(query_ids, rankings, strict=True))
+        if query_id in ranking
+    ]
+    hits = np.flatnonzero(~absent)
     return Block(
-        rows=np.array(rows, dtype=np.int64),
+        rows=rows,
         starts=starts,
         scores=scores,
         ids=_MappingIds(rankings, starts),
-        hit_row=np.array(hit_rows, dtype=np.int64),
-        hit_judgement=np.array(hits, dtype=np.int64),
-        hit_score=read_floats(hit_scores, len(hit_scores)),
+        hit_row=place[hits],
+        hit_judgement=judgement[hits],
+        hit_score=found[hits],
         hit_position=None,
         identical=np.array(identical, dtype=np.int64),
     )
+
+
+def _mixed_rankings(
+    rankings: Sequence[Mapping[Any, Any]], docs: Sequence[str], place: Ints, absent: Ints
+) -> list[int]:
+    """Return the rankings that begin with text ids and hold an absent document as an integer.
+
+    Args:
+        rankings: those of a block.
+        docs: the judged documents. [J]
+        place: the ranking of each, i8[J].
+        absent: those that were not found as text, indices into ``docs``.
+    """
+    mixed = []
+    for begin, end in runs_of(place[absent]):
+        one = int(place[absent[begin]])
+        ranking = rankings[one]
+        if (end - begin) * _LOOK_UP_COST > len(ranking):
+            has_integers = any(not issubclass(kind, str) for kind in set(map(type, ranking)))
+        else:
+            has_integers = any(
+                docs[judged].isdecimal() and _as_integer(docs[judged]) in ranking
+                for judged in absent[begin:end].tolist()
+            )
+        if has_integers:
+            mixed.append(one)
+    return mixed
 
 
 def _as_integer(doc_id: str) -> int | None:
@@ -182,13 +234,20 @@ def _as_integer(doc_id: str) -> int | None:
     return int(doc_id) if len(doc_id) <= _LONGEST_INTEGER else None
 
 
-def _scores(query_ids: Sequence[str], rankings: Sequence[Mapping[str, Any]]) -> Floats:
+def _scores(
+    query_ids: Sequence[str], rankings: Sequence[Mapping[str, Any]], starts: Ints
+) -> Floats:
     """Return all scores of the rankings in one array, or raise RunError for the first bad one."""
-    count = sum(map(len, rankings))
+    data = bytearray(8 * int(starts[-1]))
     try:
-        scores = read_floats(chain.from_iterable(one.values() for one in rankings), count)
+        # In small parts, so that the pointers to the scores stay in the processor's cache.
+        for begin, end in _parts(starts, _SCORES_AT_ONCE):
+            values = chain.from_iterable([one.values() for one in rankings[begin:end]])
+            first, last = int(starts[begin]), int(starts[end])
+            struct.pack_into(f"{last - first}d", data, 8 * first, *values)
     except (struct.error, TypeError, OverflowError, ValueError):
         _refuse_score(query_ids, rankings)
+    scores = np.frombuffer(data, dtype=np.float64)
     if not np.isfinite(scores).all():
         _refuse_score(query_ids, rankings)
     return scores

@@ -7,7 +7,7 @@ import struct
 from collections import Counter
 from collections.abc import Mapping
 from functools import cached_property
-from itertools import chain
+from itertools import chain, compress
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
@@ -70,13 +70,14 @@ class Qrels:
                 f"{type(mapping).__name__}; read a file with read_qrels(path)"
             )
             raise QrelsError(msg)
-        for query_id, judged in mapping.items():
-            if not isinstance(judged, Mapping):
-                msg = (
-                    f"the judgements of query {query_id!r} must be {{doc_id: grade}}, not "
-                    f"{type(judged).__name__}"
-                )
-                raise QrelsError(msg)
+        if not all(issubclass(kind, Mapping) for kind in set(map(type, mapping.values()))):
+            wrong = [query_id for query_id, judged in mapping.items() if not _is_mapping(judged)]
+            query_id, judged = wrong[0], mapping[wrong[0]]
+            msg = (
+                f"the judgements of query {query_id!r} must be {{doc_id: grade}}, not "
+                f"{type(judged).__name__}"
+            )
+            raise QrelsError(msg)
         lengths = np.fromiter(map(len, mapping.values()), np.int64, len(mapping))
         self._fill(
             list(mapping),
@@ -189,10 +190,14 @@ class Qrels:
             msg = "qrels: an integer and a text query id name the same query; keep one of the two"
             raise QrelsError(msg)
 
-        best_first = np.lexsort((-grades, rows_of(lengths)))
-        self.query_ids = tuple(query for query, any_ in zip(queries, judged, strict=True) if any_)
-        self.doc_ids = tuple(documents[place] for place in best_first.tolist())
-        self.grades = grades[best_first]
+        self.query_ids = tuple(compress(queries, judged.tolist()))
+        row = rows_of(lengths)
+        if ((grades[1:] <= grades[:-1]) | (row[1:] != row[:-1])).all():
+            self.doc_ids, self.grades = tuple(documents), grades.copy()
+        else:
+            best_first = np.lexsort((-grades, row))
+            self.doc_ids = tuple(map(documents.__getitem__, best_first.tolist()))
+            self.grades = grades[best_first]
         self.starts = starts_of(lengths[judged])
         self.queries_without_judgements = int(np.count_nonzero(~judged))
         self.repeated_judgements = 0
@@ -245,6 +250,10 @@ class Qrels:
     def __repr__(self) -> str:
         """Return the size, not the content."""
         return f"Qrels({len(self.query_ids)} queries, {len(self.doc_ids)} judgements)"
+
+
+def _is_mapping(judged: object) -> bool:
+    return isinstance(judged, Mapping)
 
 
 def _refuse_grade(

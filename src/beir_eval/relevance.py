@@ -17,7 +17,7 @@ from beir_eval.errors import ResultError, some
 from beir_eval.ranking import RankingRules, rank_block, top_positions
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Hashable, Sequence
     from typing import Self
 
     from beir_eval.qrels import Qrels
@@ -68,6 +68,7 @@ class RelevanceMatrix:
     _relevant: dict[tuple[bool, float | None], Cells] = field(
         default_factory=dict, init=False, repr=False
     )
+    _counts: dict[Hashable, Ints] = field(default_factory=dict, init=False, repr=False)
 
     @property
     def num_queries(self) -> int:
@@ -89,14 +90,25 @@ class RelevanceMatrix:
 
     def relevant(self, rel: float | None = None) -> Cells:
         """Return the relevant documents that were retrieved: grade >= rel, or > 0 for None."""
-        return self._relevant_of(self.cells, rel, retrieved=True)
+        return self._relevant_of(self.cells, rel)
 
     def num_relevant(self, rel: float | None = None) -> Ints:
         """Return R, the number of relevant documents of each query, i8[Q]."""
-        return self.count(self._relevant_of(self.judgements, rel, retrieved=False).row)
+        return self._count_of(("R", rel), lambda: self._relevant_of(self.judgements, rel).row)
 
-    def _relevant_of(self, cells: Cells, rel: float | None, *, retrieved: bool) -> Cells:
-        key = (retrieved, rel)
+    def num_relevant_upto(self, cutoff: int | None, rel: float | None = None) -> Ints:
+        """Return how many relevant documents stand in the first ``cutoff``, i8[Q]."""
+        return self._count_of((cutoff, rel), lambda: self.relevant(rel).upto(cutoff).row)
+
+    def _count_of(self, key: Hashable, row: Callable[[], Ints]) -> Ints:
+        """Count once what several measures ask for; nobody may change it."""
+        if key not in self._counts:
+            self._counts[key] = self.count(row())
+            self._counts[key].flags.writeable = False
+        return self._counts[key]
+
+    def _relevant_of(self, cells: Cells, rel: float | None) -> Cells:
+        key = (cells is self.cells, rel)
         if key not in self._relevant:
             self._relevant[key] = cells.where(is_relevant(cells.grade, rel))
         return self._relevant[key]

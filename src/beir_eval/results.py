@@ -313,15 +313,17 @@ def _takes_max_grade(name: str) -> bool:
 
 def _summary(measure: Measure, scores: Floats) -> float:
     """Return the mean, sum or geometric mean of the defined scores, correctly rounded."""
-    defined: list[float] = scores[~np.isnan(scores)].tolist()
+    defined = scores[~np.isnan(scores)]
     how = measure.definition.aggregate
+    # Zeros add nothing, and are many.
+    total = math.fsum(defined[defined != 0].tolist())
     if how == "sum":
-        return math.fsum(defined)
-    if not defined:
+        return total
+    if not len(defined):
         return math.nan
     if how == "geometric":
-        return math.exp(math.fsum(map(math.log, defined)) / len(defined))
-    return math.fsum(defined) / len(defined)
+        return math.exp(math.fsum(map(math.log, defined.tolist())) / len(defined))
+    return total / len(defined)
 
 
 def _check_disjoint(results: Sequence[EvaluationResult]) -> None:

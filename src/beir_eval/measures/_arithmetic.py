@@ -23,11 +23,6 @@ def ratio(numerator: Any, denominator: Any) -> Floats:
     return np.divide(top, bottom, out=np.zeros(top.shape), where=bottom != 0)
 
 
-def relevant_upto(matrix: RelevanceMatrix, cutoff: int | None, rel: float | None) -> Ints:
-    """Return how many relevant documents stand in the first ``cutoff``, i8[Q]."""
-    return matrix.count(matrix.relevant(rel).upto(cutoff).row)
-
-
 # Tables are filled with math.log2 and math.pow, which are the C functions that trec_eval calls;
 # numpy's own logarithm and power differ from them in the last bit, first at rank 1620.
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from beir_eval._arrays import position_in_row
-from beir_eval.measures._arithmetic import ratio, relevant_upto
+from beir_eval.measures._arithmetic import ratio
 from beir_eval.measures._registry import measure
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def Precision(
     0.5
     """
     retrieved = matrix.num_retrieved if cutoff is None else cutoff
-    return ratio(relevant_upto(matrix, cutoff, rel), retrieved)
+    return ratio(matrix.num_relevant_upto(cutoff, rel), retrieved)
 
 
 @measure(
@@ -71,7 +71,7 @@ def Recall(
     >>> evaluate(qrels, run, [Recall @ 2])["Recall@2"]
     0.25
     """
-    return ratio(relevant_upto(matrix, cutoff, rel), matrix.num_relevant(rel))
+    return ratio(matrix.num_relevant_upto(cutoff, rel), matrix.num_relevant(rel))
 
 
 @measure(
@@ -94,7 +94,9 @@ def R_cap(matrix: RelevanceMatrix, *, cutoff: int, rel: float | None = None) -> 
     >>> evaluate(qrels, {"q": {"a": 0.9, "x": 0.8}}, [R_cap @ 2])["R_cap@2"]
     0.5
     """
-    return ratio(relevant_upto(matrix, cutoff, rel), np.minimum(matrix.num_relevant(rel), cutoff))
+    return ratio(
+        matrix.num_relevant_upto(cutoff, rel), np.minimum(matrix.num_relevant(rel), cutoff)
+    )
 
 
 @measure(
@@ -123,7 +125,7 @@ def F1(
     >>> evaluate(qrels, run, [F1 @ 2])["F1@2"]
     0.5
     """
-    found = relevant_upto(matrix, cutoff, rel)
+    found = matrix.num_relevant_upto(cutoff, rel)
     precision = ratio(found, matrix.num_retrieved if cutoff is None else cutoff)
     recall = ratio(found, matrix.num_relevant(rel))
     weight = float(beta) * float(beta)
@@ -244,7 +246,7 @@ def Success(
     >>> result["Success@1"], result["hit_rate@2"]
     (0.0, 1.0)
     """
-    return np.minimum(relevant_upto(matrix, cutoff, rel), 1).astype(np.float64)
+    return np.minimum(matrix.num_relevant_upto(cutoff, rel), 1).astype(np.float64)
 
 
 @measure(
@@ -293,6 +295,6 @@ def set_map(
     >>> evaluate(qrels, run, [set_map])["set_map"]  # 1/2 · 1/2
     0.25
     """
-    found = relevant_upto(matrix, cutoff, rel).astype(np.float64)
+    found = matrix.num_relevant_upto(cutoff, rel).astype(np.float64)
     retrieved = matrix.num_retrieved if cutoff is None else cutoff
     return ratio(found * found, retrieved * matrix.num_relevant(rel))

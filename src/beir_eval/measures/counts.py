@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from beir_eval.measures._arithmetic import relevant_upto
 from beir_eval.measures._registry import measure
 from beir_eval.relevance import is_relevant
 
@@ -93,7 +92,7 @@ def num_rel_ret(
     >>> evaluate({"q": {"a": 1, "b": 1}}, {"q": {"a": 0.9, "x": 0.8}}, [num_rel_ret])["num_rel_ret"]
     1.0
     """
-    return relevant_upto(matrix, cutoff, rel)
+    return matrix.num_relevant_upto(cutoff, rel)
 
 
 @measure(
