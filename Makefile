@@ -54,7 +54,7 @@ docs: $(VENV)/.docs
 	$(BIN)/sphinx-build --fail-on-warning --keep-going --quiet docs docs/_build/html
 
 bench: $(VENV)/.bench
-	$(BIN)/python benchmarks/dicts.py
+	$(BIN)/python benchmarks/run.py
 
 clean:
 	rm -rf $(VENV) docs/_build .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -80,7 +80,7 @@ def print_scores(results: Sequence[EvaluationResult], names: str | None) -> None
     measures = results[0].measures
     labels = [_label(results, measure, names) for measure in measures]
     rows = [row for result in results for row in _rows(result)]
-    table = Table(box=box.SIMPLE_HEAD)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
     if len(measures) <= MOST_COLUMNS:
         table.add_column("system", overflow="fold")
         for label in labels:
@@ -138,7 +138,7 @@ AGREEMENT_SCALES = {
 
 def print_agreement(result: Agreement) -> None:
     """Print the means, and what was counted."""
-    table = Table(box=box.SIMPLE_HEAD)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
     table.add_column(f"top {result.k}", no_wrap=True)
     table.add_column("mean", justify="right")
     table.add_column("queries", justify="right")
@@ -169,7 +169,7 @@ def _write_csv(path: Path, header: Sequence[str], rows: Iterable[Iterable[str | 
 
 def measures_table() -> Table:
     """Return all measures with the first line of their definitions."""
-    table = Table(box=box.SIMPLE_HEAD)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
     table.add_column("measure", no_wrap=True)
     table.add_column("what it is")
     table.add_column("also known as", overflow="fold")

@@ -1,0 +1,199 @@
+"""What is measured: for every case its data, and one function a side.
+
+A side returns its numbers, so that both can be checked to be the same before they are timed.
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+CUTOFFS = (1, 3, 5, 10, 100, 1000)
+NAMES = ("ndcg_cut", "map_cut", "recall", "P")
+#: A side takes the data and returns {measure as trec_eval names it: mean}.
+Side: TypeAlias = Callable[[Any], dict[str, float]]
+
+
+class Shape(NamedTuple):
+    """How many queries, documents for each, and judgements for each."""
+
+    queries: int
+    documents: int
+    judged: int
+
+    def __str__(self) -> str:
+        """Return the shape as the tables name it."""
+        return f"{self.queries:,} × {self.documents:,}, {self.judged:,} judged"
+
+
+class Case(NamedTuple):
+    """One row: data made once a process, and the sides."""
+
+    make: Callable[[], Any]
+    sides: dict[str, Side]
+
+
+# Data
+
+
+def make_dicts(shape: Shape) -> tuple[dict[str, dict[str, int]], dict[str, dict[str, float]]]:
+    """Return qrels and a run: random ids and scores, about 60 % of the judged retrieved."""
+    rng = random.Random(0)  # noqa: S311 - test data
+    collection = [str(number) for number in rng.sample(range(8_841_823), 500_000)]
+    qrels: dict[str, dict[str, int]] = {}
+    run: dict[str, dict[str, float]] = {}
+    for number in range(shape.queries):
+        retrieved = rng.sample(collection, shape.documents)
+        hits = rng.sample(retrieved, min(len(retrieved), round(0.6 * shape.judged)))
+        if shape.judged == 1:
+            hits = [rng.choice(retrieved)] if rng.random() < 0.6 else []
+        judged = hits + rng.sample(collection, shape.judged - len(hits))
+        grades = (1,) if shape.judged == 1 else (0, 1, 2)
+        qrels[f"q{number}"] = {doc: rng.choice(grades) for doc in judged}
+        run[f"q{number}"] = {doc: rng.random() * 30 for doc in retrieved}
+    return qrels, run
+
+
+def make_arrays(queries: int, k: int) -> tuple[dict[str, dict[str, int]], Any, Any, list[str]]:
+    """Return qrels, ids i8[Q, k], scores f4[Q, k] and query ids; no document twice in a row."""
+    rng = np.random.default_rng(0)
+    steps = rng.integers(1, 80_000, size=(queries, k))
+    ids = np.cumsum(steps, axis=1)
+    scores = np.sort(rng.random((queries, k), dtype=np.float32), axis=1)[:, ::-1].copy()
+    query_ids = [f"q{number}" for number in range(queries)]
+    hit = rng.integers(0, k, size=queries)
+    found = rng.random(queries) < 0.6
+    judged = np.where(found, ids[np.arange(queries), hit], 9_000_000)
+    qrels = {query: {str(doc): 1} for query, doc in zip(query_ids, judged.tolist(), strict=True)}
+    return qrels, ids, scores, query_ids
+
+
+# Sides. Each imports what it needs, so that a process holds one side's packages only.
+
+
+def _ours(qrels: Any, run: Any) -> dict[str, float]:
+    import beir_eval as b  # noqa: PLC0415
+
+    measures = [one @ k for one in (b.nDCG, b.MAP, b.Recall, b.Precision) for k in CUTOFFS]
+    return b.evaluate(qrels, run, measures, ties="trec_eval9").as_dict(names="trec_eval")
+
+
+def _means(values: dict[str, dict[str, float]]) -> dict[str, float]:
+    names = next(iter(values.values()))
+    return {
+        name: sum(of_query[name] for of_query in values.values()) / len(values) for name in names
+    }
+
+
+def _theirs(qrels: Any, run: Any) -> dict[str, float]:
+    import pytrec_eval  # noqa: PLC0415
+
+    measures = {f"{name}.{','.join(map(str, CUTOFFS))}" for name in NAMES}
+    return _means(pytrec_eval.RelevanceEvaluator(qrels, measures).evaluate(run))
+
+
+def _ranx(qrels: Any, run: Any) -> dict[str, float]:
+    import ranx  # noqa: PLC0415
+
+    named = {"ndcg_cut": "ndcg", "map_cut": "map", "recall": "recall", "P": "precision"}
+    asked = {f"{named[name]}@{k}": f"{name}_{k}" for name in NAMES for k in CUTOFFS}
+    found = ranx.evaluate(ranx.Qrels(qrels), ranx.Run(run), list(asked))
+    return {asked[name]: float(value) for name, value in found.items()}
+
+
+def _reading(_: Any, run: Any) -> dict[str, float]:
+    for ranked in run.values():
+        np.fromiter(ranked.values(), np.float64, len(ranked))
+    return {}
+
+
+def _over_pair(side: Callable[[Any, Any], dict[str, float]]) -> Side:
+    return lambda data: side(*data)
+
+
+def _arrays_ours(data: Any) -> dict[str, float]:
+    import beir_eval as b  # noqa: PLC0415
+
+    qrels, ids, scores, query_ids = data
+    return _ours(qrels, b.Run.from_arrays(ids, scores, query_ids=query_ids))
+
+
+def _arrays_theirs(data: Any) -> dict[str, float]:
+    qrels, ids, scores, query_ids = data
+    run = {
+        query: dict(zip(map(str, docs), values, strict=True))
+        for query, docs, values in zip(query_ids, ids.tolist(), scores.tolist(), strict=True)
+    }
+    return _theirs(qrels, run)
+
+
+def _dict_case(shape: Shape) -> Case:
+    sides = {"beir-eval": _ours, "pytrec_eval": _theirs, "ranx": _ranx, "reading": _reading}
+    return Case(lambda: make_dicts(shape), {name: _over_pair(side) for name, side in sides.items()})
+
+
+DICT_SHAPES = (
+    Shape(6980, 1000, 1),
+    Shape(100_000, 100, 1),
+    Shape(300_000, 10, 1),
+    Shape(50, 1000, 600),
+)
+CASES: dict[str, Case] = {f"dicts, {shape}": _dict_case(shape) for shape in DICT_SHAPES}
+CASES["top-k arrays, 100,000 × 100"] = Case(
+    lambda: make_arrays(100_000, 100),
+    {"beir-eval": _arrays_ours, "pytrec_eval": _arrays_theirs},
+)
+
+
+# Whole processes
+
+
+def write_files(folder: Path) -> None:
+    """Write a TREC run of 6,980 × 1,000, its qrels, and the same run as Parquet."""
+    rng = random.Random(0)  # noqa: S311 - test data
+    with (folder / "run.trec").open("w") as run, (folder / "qrels.trec").open("w") as qrels:
+        for query in range(6980):
+            docs = rng.sample(range(8_841_823), 1000)
+            score = 30.0
+            for rank, doc in enumerate(docs, start=1):
+                score -= rng.random() * 0.02
+                run.write(f"{query} Q0 {doc} {rank} {score:.6f} bm25\n")
+            judged = rng.choice(docs) if rng.random() < 0.6 else 9_000_000
+            qrels.write(f"{query} 0 {judged} 1\n")
+    import beir_eval  # noqa: PLC0415
+
+    beir_eval.write_run(beir_eval.read_run(folder / "run.trec"), folder / "run.parquet")
+
+
+def file_ours(folder: str, name: str) -> dict[str, float]:
+    """Read and evaluate a run file."""
+    import beir_eval  # noqa: PLC0415
+
+    qrels = beir_eval.read_qrels(Path(folder) / "qrels.trec")
+    return _ours(qrels, beir_eval.read_run(Path(folder) / name))
+
+
+def file_theirs(folder: str, name: str) -> dict[str, float]:
+    """Read and evaluate a run file with pytrec_eval's own parsers."""
+    import pytrec_eval  # noqa: PLC0415
+
+    with (Path(folder) / "qrels.trec").open() as file:
+        qrels = pytrec_eval.parse_qrel(file)
+    with (Path(folder) / name).open() as file:
+        run = pytrec_eval.parse_run(file)
+    return _theirs(qrels, run)
+
+
+if __name__ == "__main__":
+    import json
+
+    which, *arguments = sys.argv[1:]
+    if which == "write":
+        write_files(Path(arguments[0]))
+    else:
+        print(json.dumps({"ours": file_ours, "theirs": file_theirs}[which](*arguments)))
