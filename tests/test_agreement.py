@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from beir_eval import Run
-from beir_eval.agreement import agree, kendall_distance, overlap, rbo, spearman
+from beir_eval.agreement import Agreement, agree, kendall_distance, overlap, rbo, spearman
 from beir_eval.errors import (
     DuplicateDocumentError,
     QueryMismatchError,
@@ -202,13 +202,35 @@ def test_what_cannot_be_compared_is_refused():
         agree(run, {"r": {}})
     with pytest.raises(DuplicateDocumentError, match="query 'q': a ranking holds 'a' more than"):
         agree(run, Run.from_columns("qq", "aa", [1, 2]))
-    for wrong in ({"k": 0}, {"k": 1.5}, {"p": 1}, {"penalty": 2}, {"ties": "best"}, {"order": "x"}):
+    for wrong in (
+        *({"k": 0}, {"k": 1.5}, {"k": None}, {"p": 1}, {"p": "0.9"}, {"p": 1e-320}, {"penalty": 2}),
+        *({"penalty": None}, {"ties": "best"}, {"order": "x"}, {"duplicates": "keep"}),
+        *({"names": ("x",)}, {"names": (1, 2)}),
+    ):
         with pytest.raises(SettingError, match=next(iter(wrong))):
             agree(run, run, **wrong)
     with pytest.raises(SettingError, match="pairs"):
         kendall_distance(["a"], ["a"], pairs="all")
-    with pytest.raises(RunError, match="not the text"):
+    with pytest.raises(RunError, match="a list of ids, not 'ab'"):
         spearman("ab", "ba")
+
+
+def test_repeated_documents_are_compared_once_on_request():
+    repeated = Run.from_columns("qqq", "aba", [3, 2, 1])
+    result = agree(repeated, {"q": {"a": 2.0, "b": 1.0}}, duplicates="first")
+    assert result.mean["kendall_distance"] == 0
+
+
+def test_a_set_has_no_order_and_is_no_ranking():
+    with pytest.raises(RunError, match="a list of ids"):
+        rbo({"a", "b"}, ["a"])
+
+
+def test_an_agreement_survives_json():
+    result = agree({"q": {"a": 1.0}}, {"q": {"b": 1.0}})
+    assert math.isnan(result.per_query["spearman"][0])
+    loaded = Agreement.model_validate_json(result.model_dump_json())
+    assert loaded.model_dump_json() == result.model_dump_json()
 
 
 def test_a_long_ranking_is_compared_quickly_and_exactly():

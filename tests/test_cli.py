@@ -140,7 +140,7 @@ BAD = {
     "qrels that are not there": (["none.trec", "good.trec"], "none.trec: No such file"),
     "a folder without qrels": ([".", "good.trec"], "no qrels in this folder"),
     "a run as qrels": (["good.trec", "good.trec"], "line 1: 6 columns, expected 4"),
-    "qrels as a run": (["qrels.trec", "qrels.trec"], "these look like TREC qrels"),
+    "qrels as a run": (["qrels.trec", "qrels.trec"], "TREC qrels are read with read_qrels"),
     "five columns": (["qrels.trec", "five.trec"], "five.trec, line 17: 5 columns"),
     "no common query": (["qrels.trec", "other.trec"], "other.trec: the run has no query in common"),
     "a duplicate": (["qrels.trec", "twice.trec"], "query 'q1' repeats 'a'"),
@@ -227,6 +227,14 @@ def test_runs_and_judgements_are_converted(files):
     assert run("convert", files / "good.trec", files / "x.unknown").exit_code == 2
     assert run("convert", files / "good.trec", files / "x", "--to", "json").exit_code == 0
     assert run("convert", files / "x", files / "y", "--from", "trec", "--to", "json").exit_code == 2
+
+
+def test_what_a_conversion_loses_is_said(files):
+    (files / "r.json").write_text('{"q1": {"a": 1}, "q2": {}}')
+    result = run("convert", files / "r.json", files / "r.trec")
+    assert result.exit_code == 0
+    assert "warning: empty rankings are lost, which trec cannot say: 'q2'" in result.stderr
+    assert "r.trec: 1 queries" in said(result)
 
 
 def test_two_runs_are_held_against_each_other(files):

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from beir_eval import Qrels, Run, evaluate
+from beir_eval import Qrels, Run, evaluate, write_run
 from beir_eval.errors import DuplicateDocumentError, MissingExtraError, QrelsError, RunError
 from beir_eval.ranking import DUPLICATES, ORDERS, TIES
 from strategies import DOC_IDS, qrels_and_rows, qrels_and_run, scores
@@ -202,6 +202,27 @@ def test_many_blocks_give_the_same_result_as_one(monkeypatch):
     assert evaluate(qrels, run) == whole
 
 
+def test_the_map_may_be_a_mapping_that_leaves_rows_out():
+    run = Run.from_arrays([[5, 0]], None, query_ids=["q"], doc_ids={0: "d7", 5: "d8"})
+    assert evaluate({"q": {"d7": 1}}, run, ["RR"])["RR"] == 1 / 2
+    with pytest.raises(RunError, match="the id 3 of query 'q'"):
+        Run.from_arrays([[5, 3]], None, query_ids=["q"], doc_ids={0: "d7", 5: "d8"})
+
+
+def test_masked_cells_are_padding():
+    ids = np.ma.masked_equal(np.array([[9, 3]]), 9)
+    result = evaluate({"q": {3: 1}}, Run.from_arrays(ids, None, query_ids=["q"]), ["RR"])
+    assert result["RR"] == 1
+
+
+def test_arrays_that_change_after_they_were_handed_over_are_checked_again():
+    ids = np.array([[1, 0]])
+    run = Run.from_arrays(ids, None, query_ids=["q"], doc_ids=["a", "b"])
+    ids[0, 0] = 7
+    with pytest.raises(RunError, match="the id 7 of query 'q'"):
+        evaluate({"q": {"a": 1}}, run)
+
+
 GOOD = {"ids": [[1, 2], [3, 4]], "scores": [[2.0, 1.0], [2.0, 1.0]], "query_ids": ["q", "r"]}
 
 
@@ -220,6 +241,11 @@ GOOD = {"ids": [[1, 2], [3, 4]], "scores": [[2.0, 1.0], [2.0, 1.0]], "query_ids"
         ({"query_ids": ["q", None]}, "query_ids: an id must be text"),
         ({"doc_ids": ["a", "b", "c", "d"]}, r"the id 4 of query 'r' \(place 1\) .* 0 to 3"),
         ({"doc_ids": ["a", "b", "c", "d", None]}, "doc_ids: an id must be text"),
+        ({"doc_ids": {"a", "b"}}, "doc_ids must be a sequence or a mapping .* not set"),
+        ({"doc_ids": "abcde"}, "doc_ids must be a sequence or a mapping .* not str"),
+        ({"doc_ids": {-1: "a"}}, "a row number is -1"),
+        ({"doc_ids": {"x": "a"}}, "doc_ids: "),
+        ({"query_ids": "qr"}, "query_ids must be a list of ids, not the text"),
         ({"ids": [[1, 2], [3, -2]]}, "the id -2 of query 'r'"),
         ({"ids": np.array([[1, 2], [3, 2**63]], dtype=np.uint64)}, "the id 9223372036854775808"),
     ],
@@ -234,6 +260,8 @@ def test_a_score_of_an_array_that_is_not_finite_is_named(bad):
     run = Run.from_arrays(**(GOOD | {"scores": [[2.0, 1.0], [2.0, bad]]}))
     with pytest.raises(RunError, match="score of document '4' for query 'r'"):
         evaluate({"r": {3: 1}}, run)
+    with pytest.raises(RunError, match="score of document '4' for query 'r'"):
+        write_run(run, "never.json")
 
 
 # Dataframes
@@ -273,8 +301,7 @@ def test_a_dataframe_gives_the_numbers_of_the_dict(make):
         assert outcome(Qrels.from_dataframe(qrels_frame), Run.from_dataframe(frame), chosen) == (
             expected
         )
-        if make is not pl.LazyFrame:  # evaluate recognises what has the Arrow interface
-            assert outcome(qrels_frame, frame, chosen) == expected
+        assert outcome(qrels_frame, frame, chosen) == expected
 
     check()
 
@@ -354,6 +381,30 @@ def test_judgements_of_a_dataframe_that_contradict_each_other_are_refused():
     frame = pl.DataFrame({"qid": ["q", "q"], "docid": ["a", "a"], "label": [1, 2]})
     with pytest.raises(QrelsError, match="'a' is judged twice for query 'q'"):
         Qrels.from_dataframe(frame)
+
+
+def test_a_named_pandas_index_is_a_column():
+    frame = pd.DataFrame(GOOD_FRAME).set_index("qid")
+    assert evaluate({"q": {"a": 1}}, frame, ["P@1"])["P@1"] == 1
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        pd.DataFrame({"qid": ["q", "q"], "docid": [1, "b"], "score": [1, 2]}),
+        pd.DataFrame([["q", "a", 1.0, 2]], columns=["qid", "docid", "score", "score"]),
+        pl.LazyFrame({"qid": ["q"]}).select("nothing"),
+        5,
+    ],
+)
+def test_a_dataframe_that_cannot_be_read_is_refused(frame):
+    with pytest.raises(RunError, match=r"cannot be read as a dataframe|several columns"):
+        Run.from_dataframe(frame)
+
+
+def test_judged_ids_that_no_frame_can_hold_are_not_in_it():
+    frame = pl.DataFrame(GOOD_FRAME)
+    assert evaluate({"q": {"\ud800": 1, "a": 1}}, frame, ["R@2"])["R@2"] == 1 / 2
 
 
 def test_a_dataframe_is_not_changed():

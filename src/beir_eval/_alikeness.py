@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left, insort
+from collections import Counter
+from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -16,6 +19,8 @@ if TYPE_CHECKING:
     from beir_eval._arrays import Floats
 
 PAIRS = ("union", "intersection")
+#: Below it RBO looks at nothing but the first document.
+LOWEST_P = 1e-6
 
 
 class RBO(NamedTuple):
@@ -61,7 +66,7 @@ def kendall_distance(
     0.3333333333333333
     """
     check_choice("pairs", pairs, PAIRS)
-    if not 0 <= penalty <= 1:
+    if not _is_number(penalty) or not 0 <= penalty <= 1:
         msg = f"penalty must be from 0 to 1, not {penalty!r}"
         raise SettingError(msg)
     one, other = _top(first, k), _top(second, k)
@@ -127,8 +132,8 @@ def rbo(
     >>> round(rbo([1, 2, 3, 4, 5], [2, 3, 4, 1, 5], p=0.9).extrapolated, 3)
     0.828
     """
-    if not 0 < p < 1:
-        msg = f"p must be above 0 and below 1, not {p!r}"
+    if not _is_number(p) or not LOWEST_P <= p < 1:
+        msg = f"p must be at least {LOWEST_P:g} and below 1, not {p!r}"
         raise SettingError(msg)
     short, long = sorted((_top(first, k), _top(second, k)), key=len)
     if not long:
@@ -159,15 +164,19 @@ def _top(ranking: Sequence[str], k: Any) -> list[str]:
     if k is not None and (isinstance(k, bool) or not isinstance(k, int) or k < 1):
         msg = f"k must be a whole number above 0, not {k!r}"
         raise SettingError(msg)
-    if isinstance(ranking, str):
-        msg = f"a ranking must be a list of ids, not the text {ranking!r}"
+    if isinstance(ranking, (str, AbstractSet, Mapping)):
+        msg = f"a ranking must be a list of ids, not {ranking!r}"
         raise RunError(msg)
     top = list(ranking)[:k]
     if len(set(top)) < len(top):
-        twice = sorted({doc for doc in top if top.count(doc) > 1})
+        twice = sorted(doc for doc, count in Counter(top).items() if count > 1)
         msg = f"a ranking holds {some(twice)} more than once; keep one of each"
         raise DuplicateDocumentError(msg)
     return top
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def _inversions(places: Sequence[int]) -> int:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from beir_eval._array_inputs import PADDING, Names, as_array, check_range
 from beir_eval._arrays import Floats, Ints, position_in_row, ranges, rows_of, runs_of, starts_of
 from beir_eval._blocks import Block
 from beir_eval._ids import ids_as_text
@@ -14,41 +15,17 @@ from beir_eval._scores import refuse_score
 from beir_eval.errors import RunError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from typing import Self
 
     from numpy.typing import NDArray
 
     from beir_eval.qrels import Qrels
 
-PADDING = -1
 #: Cells looked at together: few enough that the arrays of a step stay small.
 BLOCK_CELLS = 1_000_000
 #: Up to so many judged documents of a query are compared with its ranking one after the other.
 _FEW_JUDGED = 16
-_DIMENSIONS = 2
-
-
-class Names(NamedTuple):
-    """The document id of each row number, and for each the first row number of that id."""
-
-    texts: list[str]
-    #: i8[N]; None where every id has one row number.
-    first: Ints | None
-
-    @classmethod
-    def of(cls, doc_ids: Sequence[Any]) -> Self:
-        """Check the ids, and look for repeated ones."""
-        try:
-            texts = ids_as_text(doc_ids if isinstance(doc_ids, list) else list(doc_ids))
-        except (TypeError, ValueError) as error:
-            msg = f"doc_ids: {error}"
-            raise RunError(msg) from error
-        number_of: dict[str, int] = {}
-        if len(set(texts)) == len(texts):
-            return cls(texts, None)
-        first = [number_of.setdefault(text, number) for number, text in enumerate(texts)]
-        return cls(texts, np.array(first, dtype=np.int64))
 
 
 class Wanted(NamedTuple):
@@ -81,16 +58,19 @@ class ArraySource:
         ids: Any,
         scores: Any | None,
         query_ids: Iterable[Any],
-        doc_ids: Sequence[Any] | None,
+        doc_ids: Sequence[Any] | Mapping[int, Any] | None,
         check_duplicates: bool,  # noqa: FBT001 - named by Run.from_arrays
     ) -> Self:
         """Check shapes and kinds (see ``Run.from_arrays``)."""
-        numbers = _as_array("ids", ids)
+        numbers = as_array("ids", ids)
         if numbers.dtype.kind not in "iu":
             msg = (
                 f"ids must be integers [Q, k], not {numbers.dtype}; for ids that are text use "
                 "Run.from_columns or Run.from_rankings"
             )
+            raise RunError(msg)
+        if isinstance(query_ids, str):
+            msg = f"query_ids must be a list of ids, not the text {query_ids!r}"
             raise RunError(msg)
         try:
             queries = ids_as_text(list(query_ids))
@@ -103,7 +83,7 @@ class ArraySource:
         if len(set(queries)) < len(queries):
             msg = "query_ids names a query twice; each row must have a query of its own"
             raise RunError(msg)
-        values = None if scores is None else _as_array("scores", scores)
+        values = None if scores is None else as_array("scores", scores)
         if values is not None and (values.shape != numbers.shape or values.dtype.kind not in "iuf"):
             msg = (
                 f"scores must be numbers of the shape of ids, {list(numbers.shape)}, not "
@@ -111,7 +91,7 @@ class ArraySource:
             )
             raise RunError(msg)
         names = None if doc_ids is None else Names.of(doc_ids)
-        _check_range(numbers, queries, None if names is None else len(names.texts))
+        check_range(numbers, queries, None if names is None else names.texts)
         repeats = names is not None and names.first is not None
         return cls(queries, numbers, values, names, check_duplicates or repeats)
 
@@ -119,6 +99,10 @@ class ArraySource:
         """Yield every ranking in the order given."""
         for row, query_id in enumerate(self.query_ids):
             numbers, _, scores = self._flat(np.array([row]))
+            if scores is not None and not np.isfinite(scores).all():
+                place = np.flatnonzero(~np.isfinite(scores))[:1]
+                (doc_id,) = _ArrayIds(numbers, self.names).at(place)
+                refuse_score(query_id, doc_id, float(scores[place[0]]))
             yield query_id, _ArrayIds(numbers, self.names).at(np.arange(len(numbers))), scores
 
     def blocks(self, qrels: Qrels) -> Iterator[Block]:
@@ -170,6 +154,9 @@ class ArraySource:
     def _flat(self, places: Ints) -> tuple[Ints, Ints, Floats | None]:
         """Return numbers and scores of these rows without padding, and where each row begins."""
         numbers = self.numbers[places].astype(np.int64)
+        # The arrays are the caller's, who may have changed them.
+        queries = [self.query_ids[place] for place in places.tolist()]
+        check_range(numbers, queries, None if self.names is None else self.names.texts)
         scores = None if self.scores is None else self.scores[places].astype(np.float64)
         real = numbers != PADDING
         starts = starts_of(np.count_nonzero(real, axis=1).astype(np.int64))
@@ -228,40 +215,6 @@ class _ArrayIds:
         if self._names is None:
             return list(map(str, numbers))
         return [self._names.texts[number] for number in numbers]
-
-
-def _as_array(what: str, values: Any) -> NDArray[Any]:
-    """Return [Q, k] of anything that turns into a numpy array on the CPU."""
-    if hasattr(values, "detach"):  # a torch tensor that may carry gradients
-        values = values.detach()
-    try:
-        if not hasattr(values, "__array__") and hasattr(values, "__dlpack__"):
-            array = np.from_dlpack(values)
-        else:
-            array = np.asarray(values)
-    except (TypeError, ValueError, RuntimeError, BufferError) as error:
-        msg = f"{what} cannot be read as a numpy array: {error}. Hand over an array on the CPU"
-        raise RunError(msg) from error
-    if array.ndim != _DIMENSIONS:
-        msg = f"{what} must be [Q, k], a row for each query, not of shape {list(array.shape)}"
-        raise RunError(msg)
-    return array
-
-
-def _check_range(numbers: NDArray[Any], queries: Sequence[str], size: int | None) -> None:
-    """Raise RunError for a number below -1, or one that is no row number of doc_ids."""
-    highest = np.iinfo(np.int64).max if size is None else size - 1
-    if not numbers.size or (numbers.min() >= PADDING and numbers.max() <= highest):
-        return
-    row, column = np.argwhere((numbers < PADDING) | (numbers > highest))[0]
-    allowed = (
-        f"a row number of doc_ids, 0 to {size - 1}," if size is not None else "an id of 0 or more"
-    )
-    msg = (
-        f"the id {numbers[row, column]} of query {queries[row]!r} (place {column}) is outside: "
-        f"expected {allowed} or {PADDING} for padding"
-    )
-    raise RunError(msg)
 
 
 def _by_value(row: Ints, ids: Sequence[str], items: Ints) -> Wanted:

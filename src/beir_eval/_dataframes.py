@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from beir_eval._names import DOC_NAMES, GRADE_NAMES, QUERY_NAMES, SCORE_NAMES, matching
 from beir_eval.errors import InputError, MissingExtraError, some
 
 if TYPE_CHECKING:
@@ -17,13 +18,7 @@ if TYPE_CHECKING:
 
 QUERY, DOC, SCORE, GRADE = "query_id", "doc_id", "score", "grade"
 
-#: The usual names of each column, lower case, with ``_`` for ``-`` and blanks.
-USUAL_NAMES: Mapping[str, tuple[str, ...]] = {
-    QUERY: ("query_id", "qid", "queryid", "q_id", "topic_id"),
-    DOC: ("doc_id", "docno", "docid", "corpus_id", "document_id", "pid", "passage_id"),
-    SCORE: ("score", "sim", "similarity"),
-    GRADE: ("grade", "relevance", "label", "rel", "score"),
-}
+USUAL_NAMES = {QUERY: QUERY_NAMES, DOC: DOC_NAMES, SCORE: SCORE_NAMES, GRADE: GRADE_NAMES}
 
 
 def to_columns(
@@ -48,7 +43,7 @@ def to_columns(
             neither text nor an integer, a number is null, NaN, infinite or no number.
         MissingExtraError: a pandas frame without pyarrow.
     """
-    table = _read(frame, what)
+    table = _read(frame, error, what)
     chosen = {
         role: _choose(table.columns, role, names.get(role), error, what)
         for role in (QUERY, DOC, number)
@@ -58,14 +53,21 @@ def to_columns(
     return pl.DataFrame(columns)
 
 
-def _read(frame: Any, what: str) -> pl.DataFrame:
-    if isinstance(frame, pl.LazyFrame):
-        return frame.collect()
+def _read(frame: Any, error: type[InputError], what: str) -> pl.DataFrame:
+    if any(name is not None for name in getattr(getattr(frame, "index", None), "names", ())):
+        frame = frame.reset_index()  # a pandas index that has a name is a column
     try:
-        return pl.DataFrame(frame)
-    except ImportError as error:
+        return frame.collect() if isinstance(frame, pl.LazyFrame) else pl.DataFrame(frame)
+    except ImportError as missing:
         package, extra = "pyarrow", "pandas"
-        raise MissingExtraError(package, extra, f"reading {what} from a pandas frame") from error
+        raise MissingExtraError(package, extra, f"reading {what} from a pandas frame") from missing
+    except Exception as problem:
+        # polars, pyarrow, pandas and DuckDB each have their own errors for what cannot be said.
+        msg = (
+            f"{what} cannot be read as a dataframe: {problem}. Hand over the columns of query ids, "
+            "document ids and numbers only, each of one type"
+        )
+        raise error(msg) from problem
 
 
 def _choose(
@@ -78,7 +80,7 @@ def _choose(
         msg = f"{what} has no column {stated!r}; it has {some(listed)}"
         raise error(msg)
     usual = USUAL_NAMES[role]
-    found = [name for name in listed if name.lower().replace("-", "_").replace(" ", "_") in usual]
+    found = matching(listed, usual)
     if len(found) == 1:
         return found[0]
     if found:

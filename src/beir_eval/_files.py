@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import math
 import os
@@ -11,13 +12,11 @@ from typing import TYPE_CHECKING, Any
 from beir_eval.errors import FileFormatError, MissingExtraError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
 GZIP_MAGIC = b"\x1f\x8b"
 ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 _HEAD = 1 << 16
-_CHUNK = 1 << 22
 
 
 class FileContent:
@@ -55,19 +54,6 @@ class FileContent:
             FileFormatError: the file is binary or not UTF-8.
         """
         return decode(self.path, self.data())
-
-    def chunks(self) -> Iterator[bytes]:
-        """Yield the whole content in parts of a few MiB."""
-        if self._unpacked is not None:
-            yield self._unpacked
-            return
-        with self.path.open("rb") as file:
-            while chunk := file.read(_CHUNK):
-                yield chunk
-
-    def unpacked(self) -> Path | bytes:
-        """Return the path of a plain file, which others read better themselves, or the bytes."""
-        return self.path if self._unpacked is None else self._unpacked
 
 
 def unpack(path: Path, data: bytes) -> bytes:
@@ -160,13 +146,21 @@ def write_atomically(path: Path, data: bytes) -> None:
     elif path.suffix == ".zst":
         data = _zstandard().ZstdCompressor().compress(data)
     try:
-        target = path.resolve()
+        target = _target(path)
         if target.exists() and not target.is_file():
             target.write_bytes(data)  # a folder raises here
         else:
             _replace_with(target, data)
     except OSError as error:
         raise type(error)(error.errno, error.strerror, str(path)) from error
+
+
+def _target(path: Path) -> Path:
+    """Follow links; raise OSError for a path that leads nowhere."""
+    try:
+        return path.resolve()
+    except (RuntimeError, ValueError) as error:
+        raise OSError(errno.EINVAL, str(error)) from error
 
 
 def _replace_with(target: Path, data: bytes) -> None:
@@ -176,6 +170,8 @@ def _replace_with(target: Path, data: bytes) -> None:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
+        if target.exists():
+            temporary.chmod(target.stat().st_mode)
         temporary.replace(target)
     finally:
         temporary.unlink(missing_ok=True)

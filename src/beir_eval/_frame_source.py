@@ -109,7 +109,7 @@ def _find_judged(qrels: Qrels, rows: Ints, docs: pl.Series, row: Ints) -> tuple[
     judged = pl.DataFrame(
         {
             "row": place_of_row[qrels.row],
-            DOC: pl.Series(qrels.doc_ids, dtype=pl.String),
+            DOC: _column(qrels.doc_ids),
             "judgement": np.arange(len(qrels.doc_ids), dtype=np.int64),
         }
     )
@@ -123,6 +123,15 @@ def _find_judged(qrels: Qrels, rows: Ints, docs: pl.Series, row: Ints) -> tuple[
     return found["judgement"].to_numpy(), found["position"].to_numpy()
 
 
+def _column(ids: Sequence[str]) -> pl.Series:
+    """Return ids as a column; one that is not Unicode, which no frame can hold, as empty text."""
+    try:
+        return pl.Series(ids, dtype=pl.String)
+    except UnicodeEncodeError:
+        unicode = [one if one.encode(errors="replace").decode() == one else "" for one in ids]
+        return pl.Series(unicode, dtype=pl.String)
+
+
 def _positions_of(wanted: pl.Series, docs: pl.Series) -> Ints:
     """Return where any of these ids stands."""
     found: Ints = docs.is_in(wanted.implode()).arg_true().to_numpy().astype(np.int64)
@@ -131,7 +140,7 @@ def _positions_of(wanted: pl.Series, docs: pl.Series) -> Ints:
 
 def _find_identical(qrels: Qrels, rows: Ints, docs: pl.Series, row: Ints) -> Ints:
     """Return the positions of documents whose id is that of their query."""
-    queries = pl.Series([qrels.query_ids[one] for one in rows.tolist()], dtype=pl.String)
+    queries = _column([qrels.query_ids[one] for one in rows.tolist()])
     candidates = _positions_of(queries, docs)
     if not len(candidates):
         return candidates

@@ -40,3 +40,9 @@ def ids_as_text(values: Collection[object]) -> list[str]:
     if set(map(type, listed)) <= {str} and all(listed):
         return cast("list[str]", listed)
     return [id_text(value) for value in listed]
+
+
+def is_dataframe(value: object) -> bool:
+    """Return whether this is a dataframe: it has the Arrow interface, or is a polars LazyFrame."""
+    is_lazy = type(value).__name__ == "LazyFrame" and hasattr(value, "collect")
+    return is_lazy or hasattr(value, "__arrow_c_stream__")

@@ -6,19 +6,33 @@ None of them looks at judgements.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainSerializer
 
 from beir_eval._alikeness import RBO, kendall_distance, overlap, rbo, spearman
 from beir_eval._ordering import PLAIN_TIES, best_first
-from beir_eval.errors import DuplicateDocumentError, QueryMismatchError, check_choice, some
+from beir_eval.errors import (
+    DuplicateDocumentError,
+    QueryMismatchError,
+    SettingError,
+    check_choice,
+    some,
+)
 from beir_eval.run import Run
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 __all__ = ["RBO", "Agreement", "agree", "kendall_distance", "overlap", "rbo", "spearman"]
+
+
+#: NaN is null in JSON.
+_Value = Annotated[
+    float,
+    BeforeValidator(lambda value: math.nan if value is None else value),
+    PlainSerializer(lambda value: None if math.isnan(value) else value, when_used="json"),
+]
 
 
 class Agreement(BaseModel):
@@ -41,7 +55,7 @@ class Agreement(BaseModel):
     p: float
     penalty: float
     query_ids: tuple[str, ...]
-    per_query: dict[str, tuple[float, ...]]
+    per_query: dict[str, tuple[_Value, ...]]
     only_first: int
     only_second: int
 
@@ -67,12 +81,13 @@ def agree(  # noqa: PLR0913 - one keyword a setting
     first: Run | Mapping[Any, Any],
     second: Run | Mapping[Any, Any],
     *,
-    k: int = 10,
+    k: Any = 10,
     p: float = 0.9,
     penalty: float = 0.5,
     order: str = "score",
     ties: str = "trec_eval",
-    names: tuple[str, str] = ("first", "second"),
+    duplicates: str = "error",
+    names: Any = ("first", "second"),
 ) -> Agreement:
     """Return how alike the first k documents of two runs are, for every query that both have.
 
@@ -84,19 +99,33 @@ def agree(  # noqa: PLR0913 - one keyword a setting
         penalty: Kendall's penalty for pairs that one list lacks altogether.
         order: "score" or "given", as in ``evaluate``.
         ties: "trec_eval", "trec_eval9" or "input", as in ``evaluate``.
+        duplicates: a document that stands twice is an "error", or only its "first" (best-ranked)
+            copy counts and the ranking closes up.
         names: what made the runs.
 
     Raises:
         QueryMismatchError: no query in common.
         SettingError: a value that does not exist.
-        DuplicateDocumentError: a document stands twice in a ranking.
+        DuplicateDocumentError: a document stands twice in a ranking; see ``duplicates``.
 
     >>> agree({"q": {"a": 2.0, "b": 1.0}}, {"q": {"a": 1.0, "b": 2.0}}).mean["kendall_distance"]
     1.0
     """
     check_choice("order", order, ("score", "given"))
     check_choice("ties", ties, PLAIN_TIES)
+    check_choice("duplicates", duplicates, ("error", "first"))
+    if not isinstance(names, tuple) or [type(name) for name in names] != [str, str]:
+        msg = f"names must be two texts, not {names!r}"
+        raise SettingError(msg)
+    if isinstance(k, bool) or not isinstance(k, int):
+        msg = f"k must be a whole number above 0, not {k!r}"
+        raise SettingError(msg)
     one, other = (_rankings(Run.coerce(run), order, ties) for run in (first, second))
+    if duplicates == "first":
+        one, other = (
+            {query: list(dict.fromkeys(docs)) for query, docs in ranked.items()}
+            for ranked in (one, other)
+        )
     shared = [query for query in one if query in other]
     if not shared:
         msg = (
@@ -132,7 +161,7 @@ def _compare(  # noqa: PLR0913, PLR0917 - what ``agree`` was told
             "overlap": overlap(one, other, k=k),
         }
     except DuplicateDocumentError as error:
-        msg = f"query {query!r}: {error}"
+        msg = f"query {query!r}: {error}, or choose duplicates='first'"
         raise DuplicateDocumentError(msg) from error
 
 

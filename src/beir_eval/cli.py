@@ -185,7 +185,7 @@ def convert(
         else:
             run = read_run(source, format=read_as)
             write_run(run, target, format=write_as)
-            console.print(Text(f"{target}: {len(run)} queries"))
+            console.print(Text(f"{target}: {len(read_run(target))} queries"))
 
 
 @app.command()
@@ -196,6 +196,9 @@ def agree(  # noqa: PLR0913, PLR0917 - one option a setting
     p: Annotated[float, typer.Option("-p", help="RBO's persistence.")] = 0.9,
     order: Annotated[str, _choice("--order", ORDERS, "What ranks.")] = "score",
     ties: Annotated[str, _choice("--ties", PLAIN_TIES, "The order of equal scores.")] = "trec_eval",
+    duplicates: Annotated[
+        str, _choice("--duplicates", DUPLICATES[:2], "Documents that stand twice.")
+    ] = "error",
     per_query: Annotated[
         Path | None, typer.Option(help="Write every query's values to this CSV file.")
     ] = None,
@@ -211,6 +214,7 @@ def agree(  # noqa: PLR0913, PLR0917 - one option a setting
             p=p,
             order=order,
             ties=ties,
+            duplicates=duplicates,
             names=(names[0], names[1]),
         )
         print_agreement(result)

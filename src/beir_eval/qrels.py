@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from beir_eval._arrays import Floats, Ints, position_in_row, read_floats, rows_of, starts_of
-from beir_eval._ids import ids_as_text
+from beir_eval._ids import ids_as_text, is_dataframe
 from beir_eval.errors import MissingExtraError, QrelsError, some
 
 if TYPE_CHECKING:
@@ -162,7 +162,7 @@ class Qrels:
         """Return ``qrels`` itself when it is one; else take it as a mapping or a dataframe."""
         if isinstance(qrels, Qrels):
             return qrels
-        return cls.from_dataframe(qrels) if hasattr(qrels, "__arrow_c_stream__") else cls(qrels)
+        return cls.from_dataframe(qrels) if is_dataframe(qrels) else cls(qrels)
 
     def _fill(
         self, query_ids: list[Any], lengths: Ints, doc_ids: list[Any], raw_grades: list[Any]

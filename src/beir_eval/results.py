@@ -82,6 +82,12 @@ class EvaluationResult(BaseModel):
         if skipped is not None and skipped.array.shape != expected:
             msg = f"skipped_values must be [measures, missing] = {expected}"
             raise ValueError(msg)
+        if len(set(self.query_ids)) < len(self.query_ids):
+            msg = "a query stands twice in query_ids"
+            raise ValueError(msg)
+        if np.isinf(self.values.array).any():
+            msg = "a score is infinite"
+            raise ValueError(msg)
         for name in self.measures:
             if str(parse(name)) != name:
                 msg = f"{name!r} is not the canonical name of a measure"

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from beir_eval._array_source import ArraySource
+from beir_eval._ids import is_dataframe
 from beir_eval._list_source import ListSource
 from beir_eval._mapping_source import MappingSource
 from beir_eval.errors import MissingExtraError, RunError
@@ -135,7 +136,7 @@ class Run:
         scores: Any | None,
         *,
         query_ids: Iterable[Any],
-        doc_ids: Sequence[Any] | None = None,
+        doc_ids: Sequence[Any] | Mapping[int, Any] | None = None,
         check_duplicates: bool = False,
     ) -> Self:
         """Read the best k documents of Q queries, as a vector index or ``torch.topk`` gives them.
@@ -143,13 +144,17 @@ class Run:
         Args:
             ids: integers [Q, k] of a numpy array or anything that turns into one (``__array__`` or
                 DLPack, on the CPU): document ids, or row numbers of ``doc_ids``. -1 is padding.
-            scores: numbers [Q, k], in any order, or None: then the order is the ranking. What
-                stands at padding is not looked at.
+            scores: numbers [Q, k], in any order, higher is better (negate distances, such as those
+                of a Euclidean index), or None: then the order is the ranking. What stands at
+                padding is not looked at.
             query_ids: the id of each row. [Q]
-            doc_ids: the document id of each row number; by default the number is the id.
+            doc_ids: the document id of each row number, as a sequence or a mapping; by default the
+                number is the id.
             check_duplicates: look for repeated documents among all of them. Otherwise only judged
                 documents are looked at, which is what an index never repeats anyway (where
                 ``doc_ids`` names a document twice, all are looked at in any case).
+
+        The arrays are not copied: they are read when the run is evaluated.
 
         Raises:
             RunError: another shape, ids that are no integers, a score that is not finite, a row
@@ -168,7 +173,7 @@ class Run:
         """Return ``run`` itself when it is one; else take it as a mapping or a dataframe."""
         if isinstance(run, Run):
             return run
-        return cls.from_dataframe(run) if hasattr(run, "__arrow_c_stream__") else cls(run)
+        return cls.from_dataframe(run) if is_dataframe(run) else cls(run)
 
     @property
     def query_ids(self) -> Sequence[str]:

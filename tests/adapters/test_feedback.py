@@ -69,6 +69,11 @@ def test_rows_may_name_their_columns_and_ids_may_be_integers():
     assert qrels_from_votes(frame.iter_rows(named=True)).qrels.as_dict() == {"q": {"a": 3.0}}
 
 
+def test_a_log_row_may_hold_the_text_of_the_query_too():
+    row = {"query_id": "q", "query": "what is it", "doc_id": "d", "vote": 1}
+    assert qrels_from_votes([row]).votes == {"q": {"d": 1}}
+
+
 def test_the_judgements_go_into_evaluate():
     judged = qrels_from_votes(ROWS, rule="majority").qrels
     assert evaluate(judged, {"q1": {"a": 1.0}}, ["P@1"], missing="skip")["P@1"] == 1
@@ -81,13 +86,16 @@ def test_the_judgements_go_into_evaluate():
         ("qav", "row 0 is 'qav'"),
         (("q", "a", "maybe"), "the vote of row 0 is 'maybe'"),
         (("q", "a", None), "the vote of row 0 is None"),
+        (("q", "a", "-1"), "the vote of row 0 is '-1'"),
+        (("q", "a", 10**400), "the vote of row 0 is 1000"),
+        (("q", "a", 1e308), "the vote of row 0 is 1e"),
         (("q", "a", float("nan")), "the vote of row 0 is nan"),
         ((None, "a", 1), "row 0: an id must be text"),
         (("q", "", 1), "row 0: an id is empty"),
         ({"qid": "q", "vote": 1}, "row 0 has no doc_id; it has 'qid', 'vote'"),
         (
-            {"qid": "q", "doc_id": "a", "document": "b", "vote": 1},
-            "row 0 names one thing twice and differently: doc_id='a', document='b'",
+            {"qid": "q", "doc_id": "a", "docno": "b", "vote": 1},
+            "row 0 names one thing twice and differently: doc_id='a', docno='b'",
         ),
     ],
 )
@@ -108,3 +116,5 @@ def test_a_setting_that_does_not_exist_is_refused(wrong):
 def test_no_votes_at_all_are_refused():
     with pytest.raises(QrelsError, match="nothing is judged"):
         qrels_from_votes([])
+    with pytest.raises(InputError, match="must be rows"):
+        qrels_from_votes(None)

@@ -78,13 +78,23 @@ def test_plain_columns_are_read_fast_and_not_line_by_line(tmp_path, monkeypatch,
 
 
 odd_text = st.text("ab1 \t\r\n\v\f\x1c\x85\xa0\u2028\u3000#\"'", max_size=4)
+odd_number = st.sampled_from(
+    ["1", "2", "+1", "-1", "0.5", ".5", "1e3", "", " 1", "nan", "1_0", "x"]
+)
+LAYOUTS = {
+    "q Q0 d 1 1 t": [odd_text, odd_text, odd_text, odd_number, odd_number, odd_text],
+    "q d 1": [odd_text, odd_text, odd_number],
+    "q d 1 2.5": [odd_text, odd_text, odd_number, odd_number],
+}
 
 
-@given(st.lists(st.lists(odd_text, min_size=5, max_size=7), min_size=1, max_size=4))
-@settings(max_examples=300)
-def test_both_readers_of_run_files_agree_on_every_byte(tmp_path_factory, rows):
+@given(st.sampled_from(sorted(LAYOUTS)), st.sampled_from(" \t"), st.data())
+@settings(max_examples=600)
+def test_both_readers_of_run_files_agree_on_every_byte(tmp_path_factory, good, separator, data):
+    rows = data.draw(st.lists(st.tuples(*LAYOUTS[good]), min_size=1, max_size=4))
+    more = data.draw(st.lists(odd_text, max_size=1))
     # A good first line, so that the fast reader has a try.
-    lines = ["q Q0 d 1 1 t", *(" ".join([*row[:3], "1", "0.5", *row[4:]]) for row in rows)]
+    lines = [good.replace(" ", separator), *(separator.join([*row, *more]) for row in rows)]
     path = written(tmp_path_factory.mktemp("odd"), "\n".join(lines))
 
     def outcome(fast):
@@ -92,11 +102,24 @@ def test_both_readers_of_run_files_agree_on_every_byte(tmp_path_factory, rows):
             if not fast:
                 patch.setattr(_columns, "_separator", lambda *_: None)
             try:
-                return as_dict(read_run(path)) if path.read_bytes().strip() else None
+                return {
+                    query: (list(docs), None if scores is None else scores.tolist())
+                    for query, docs, scores in read_run(path).rankings()
+                }
             except FileFormatError as error:
                 return str(error)
 
     assert outcome(fast=True) == outcome(fast=False)
+
+
+def test_a_path_is_a_path_and_an_id_is_text(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "~").mkdir()
+    for name in ("~/r.trec", "file:x.trec"):
+        (tmp_path / name).write_text(RUN_FORMS["single blanks"])
+        assert as_dict(read_run(name)) == RUN
+    squared = written(tmp_path, "x^2 Q0 d 1 1.0 t\n")  # as zlib data begins
+    assert as_dict(read_run(squared)) == {"x^2": {"d": 1.0}}
 
 
 def test_a_file_with_a_name_that_is_not_unicode_is_read(tmp_path):

@@ -69,6 +69,21 @@ FORMS = {
             {"_id": "q2", "predictions": [["d1", -0.001]]},
         ),
     ),
+    "JSON lines with ids of their own": (
+        "jsonl",
+        lines(
+            {"id": "r1", "query_id": "q1", "doc_id": "d1", "score": 3.5},
+            {"id": "r2", "query_id": "q1", "doc_id": "d2", "score": 2},
+            {"id": True, "query_id": "q2", "doc_id": "d1", "score": -0.001},
+        ),
+    ),
+    "JSON lines with parallel lists": (
+        "jsonl",
+        lines(
+            {"_id": "x", "qid": "q1", "doc_ids": ["d1", "d2"], "scores": [3.5, 2]},
+            {"_id": "y", "qid": "q2", "doc_ids": ["d1"], "scores": [-0.001]},
+        ),
+    ),
     "JSON lines, a document each": (
         "jsonl",
         lines(
@@ -107,6 +122,41 @@ def test_without_scores_the_ranks_or_the_order_are_the_ranking(tmp_path, content
     assert evaluate({"q1": {"d2": 1}}, run, ["RR"])["RR"] == 1 / 2
 
 
+def test_one_long_line_is_a_record_too(tmp_path):
+    docs = [{"doc_id": f"passage {number:09}", "score": number} for number in range(5000)]
+    path = written(tmp_path, lines({"qid": "q", "docs": docs}, {"qid": "r", "docs": docs}))
+    assert list(as_dict(read_run(path))) == ["q", "r"]
+
+
+def test_a_run_that_is_handed_over_as_qrels_is_refused(tmp_path):
+    path = written(tmp_path, "q1\td1\t1\t12.5\nq1\td2\t2\t11\nq2\td1\t1\t3\n")
+    with pytest.raises(FileFormatError, match="looks like a run"):
+        read_qrels(path)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_damaged_parquet_file_is_refused(tmp_path, seed):
+    rng = np.random.default_rng(seed)
+    frame = pl.DataFrame({"qid": ["q"] * 9, "docno": list("abcdefghi"), "score": rng.random(9)})
+    frame.write_parquet(tmp_path / "good")
+    data = (tmp_path / "good").read_bytes()
+    with pytest.raises(FileFormatError):
+        read_run(
+            written(tmp_path, data[: int(rng.integers(4, len(data)))], "cut"), format="parquet"
+        )
+
+
+def test_an_id_that_is_not_unicode_cannot_be_written_and_says_so(tmp_path):
+    for name in ("x.trec", "x.json", "x.parquet"):
+        with pytest.raises(InputError, match="not Unicode"):
+            write_run({"q": {"\ud800": 1.0}}, tmp_path / name)
+        with pytest.raises(InputError, match="not Unicode"):
+            write_qrels({"q": {"\ud800": 1}}, tmp_path / name)
+    with pytest.raises(InputError, match="holds blanks or begins"):
+        write_run({"\ufeffq": {"a": 1.0}}, tmp_path / "x.trec")
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_parquet_run_is_read_by_its_columns(tmp_path):
     rows = [(query, doc, score) for query, ranked in RUN.items() for doc, score in ranked.items()]
     frame = pl.DataFrame(rows, schema=["qid", "docno", "score"], orient="row")
@@ -129,7 +179,36 @@ def test_an_empty_ranking_survives_in_json(tmp_path):
 BAD_RUNS = {
     "a rank that is a score": ("q d 0.9\n", None, "line 1: the rank '0.9' is not a whole number"),
     "two documents at one rank": ("q a 1\nq b 1\n", None, "stand at rank 1 of query 'q'"),
-    "qrels": ("q1 0 d1 1\nq1 0 d2 0\n", None, "look like TREC qrels"),
+    "qrels": ("q1 0 d1 1\nq1 0 d2 0\n", None, "the rank 'd1' is not a whole number"),
+    "qrels with numbers for ids": ("q 0 7 1\nq 0 9 1\n", None, "look like TREC qrels"),
+    "scores that are whole numbers": ("q a 10\nq b 90\n", None, "begin at 10, not at 0 or 1"),
+    "a rank with a sign": ("q a +1\nq b 2\n", None, "the rank '\\+1' is not a whole number"),
+    "a rank beyond reason": (f"q a {'9' * 30}\n", None, "is not a whole number"),
+    "deep JSON lines": ("{" + "[" * 200_000, None, "not JSON|nested too deeply"),
+    "a number of many digits": (f'{{"q": {{"a": {"9" * 5000}}}}}', None, "not JSON"),
+    "scores of another length": (lines({"qid": "q", "docs": ["a"], "scores": []}), None, "as many"),
+    "scores as an object": (
+        lines({"qid": "q", "docs": ["a"], "scores": {"a": 1}}),
+        None,
+        "as many",
+    ),
+    "documents twice": (
+        lines({"qid": "q", "docs": ["a"], "doc_ids": ["b"]}),
+        None,
+        "twice, as 'docs'",
+    ),
+    "queries twice": (lines({"qid": "q", "query_id": "r", "docs": []}), None, "twice, as 'qid'"),
+    "a listed document without a score": (
+        lines({"qid": "q", "docs": [{"id": "a", "rank": 1}]}),
+        None,
+        "must have an id and a score, but it has 'id', 'rank'",
+    ),
+    "a listed score that is null": (
+        lines({"qid": "q", "docs": [["a", None]]}),
+        None,
+        "not .'a', None",
+    ),
+    "a key twice in a record": ('{"qid": "q", "docs": [], "docs": []}\n{}', None, "stands twice"),
     "MS MARCO with a short line": ("q a 1 2\nq b 2\n", None, "line 2: 3 columns, expected 4"),
     "MS MARCO with a long line": ("q a 1\nq b 2 1\n", None, "line 2: 4 columns, expected 3"),
     "TREC stated as MS MARCO": ("q Q0 a 1 1 t\n", "msmarco", "line 1: 6 columns, expected 3 or 4"),
@@ -301,7 +380,10 @@ def test_whole_grades_are_written_without_a_point(tmp_path):
         (lambda path: write_run({"q": {"a b": 1.0}}, path / "x.trec"), "'a b' holds blanks"),
         (lambda path: write_run({"q": {"#a": 1.0}}, path / "x.trec"), "begins with #"),
         (lambda path: write_run({"q": {"a": 1.0}}, path / "x.trec", tag="a b"), "holds blanks"),
-        (lambda path: write_run({"q": {}}, path / "x.trec"), "the run holds no document"),
+        (
+            lambda path: write_run(Run.from_columns([], [], []), path / "x.trec"),
+            "the run holds no document",
+        ),
         (lambda path: write_qrels({"q": {"a\tb": 1}}, path / "x.tsv"), "holds a tab"),
         (lambda path: write_run({"q": {"a": 1.0}}, path / "x.csv"), "does not say which format"),
         (lambda path: write_run({"q": {"a": 1.0}}, path / "x", format="csv"), "format='csv'"),
@@ -324,6 +406,20 @@ def test_the_inputs_of_writing_may_be_frames_and_handles(tmp_path):
     assert json.loads((tmp_path / "r.json").read_text()) == {"q": {"a": 1.0}}
     write_qrels(Qrels({"q": {"a": 1}}), tmp_path / "q.json")
     assert json.loads((tmp_path / "q.json").read_text()) == {"q": {"a": 1.0}}
+
+
+def test_a_file_that_is_written_again_keeps_its_permissions(tmp_path):
+    path = written(tmp_path, "old", "r.json")
+    path.chmod(0o600)
+    write_run({"q": {"a": 1.0}}, path)
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_path_that_leads_nowhere_is_an_os_error(tmp_path):
+    (tmp_path / "loop.json").symlink_to(tmp_path / "loop.json")
+    for path in (tmp_path / "loop.json", "a\0b.json"):
+        with pytest.raises(OSError, match=r"."):
+            write_run({"q": {"a": 1.0}}, path)
 
 
 def test_every_real_run_round_trips_through_every_format(realdata, tmp_path):

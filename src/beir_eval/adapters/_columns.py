@@ -23,8 +23,12 @@ if TYPE_CHECKING:
 
     from beir_eval._files import FileContent
 
-RANK, LAST = "rank", "last"
-_WHITE_SPACE = (" ", "\t", "\v", "\f", "\r")
+RANK, LAST, GIVEN_RANK = "rank", "last", "given_rank"
+_LONGEST_RANK = 18
+_RANK = rf"^[0-9]{{1,{_LONGEST_RANK}}}$"
+_WHITE_SPACE = (b" ", b"\t", b"\v", b"\f")
+#: How zlib data begins.
+_ZLIB = (b"x\x01", b"x^", b"x\x9c", b"x\xda")
 
 
 class Layout(NamedTuple):
@@ -41,14 +45,12 @@ class Layout(NamedTuple):
 
 
 TREC = Layout(
-    (QUERY, "iteration", DOC, "given_rank", SCORE, LAST),
+    (QUERY, "iteration", DOC, GIVEN_RANK, SCORE, LAST),
     "6 (query, Q0, document, rank, score, tag)",
     SCORE,
 )
 MSMARCO = Layout((QUERY, DOC, RANK), "3 (query, document, rank)", RANK)
-MSMARCO_SCORED = Layout(
-    (QUERY, DOC, "given_rank", SCORE), "4 (query, document, rank, score)", SCORE
-)
+MSMARCO_SCORED = Layout((QUERY, DOC, GIVEN_RANK, SCORE), "4 (query, document, rank, score)", SCORE)
 
 
 def read_run(content: FileContent, kind: str) -> FrameSource:
@@ -75,7 +77,10 @@ def read_parquet(content: FileContent) -> pl.DataFrame:
     """
     try:
         return pl.read_parquet(io.BytesIO(content.data()))
-    except (pl.exceptions.PolarsError, OSError) as error:
+    except BaseException as error:
+        # polars panics, which is no Exception, on some damaged files.
+        if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
+            raise
         problem = f"not a readable Parquet file ({error})"
         raise FileFormatError(content.path, problem) from error
 
@@ -103,15 +108,19 @@ def _separator(head: bytes, layout: Layout) -> str | None:
 
 def _read_columns(content: FileContent, layout: Layout, separator: str) -> pl.DataFrame | None:
     """Return the columns, or None where any line is not exactly as expected."""
-    types = {SCORE: pl.Float64, RANK: pl.Int64}
+    data = content.data()
+    if data.startswith(_ZLIB):  # polars would unpack it, though it is the text of an id
+        return None
     wanted = list(dict.fromkeys([QUERY, DOC, layout.orders, layout.names[-1]]))
+    if layout is MSMARCO_SCORED:
+        wanted.append(GIVEN_RANK)
     try:
         frame = (
             pl.scan_csv(
-                _for_polars(content),
+                io.BytesIO(data),
                 separator=separator,
                 has_header=False,
-                schema={name: types.get(name, pl.String) for name in layout.names},
+                schema={name: pl.Float64 if name == SCORE else pl.String for name in layout.names},
                 quote_char=None,
                 comment_prefix="#",
                 glob=False,
@@ -130,44 +139,38 @@ def _read_columns(content: FileContent, layout: Layout, separator: str) -> pl.Da
     # show as nulls in the last column, the second by the number of separators.
     if any(frame[name].null_count() for name in wanted):
         return None
-    if not _is_plain(content, separator, len(frame) * (len(layout.names) - 1)):
+    if not _is_plain(data, separator.encode(), len(frame) * (len(layout.names) - 1)):
         return None
-    if layout.orders == SCORE and not frame[SCORE].is_finite().all():
+    return _as_ordered(frame, layout)
+
+
+def _as_ordered(frame: pl.DataFrame, layout: Layout) -> pl.DataFrame | None:
+    """Return query, document and what orders them; None where a number is not as it should be."""
+    if any(
+        not frame[name].str.contains(_RANK).all() for name in (RANK, GIVEN_RANK) if name in frame
+    ):
         return None
-    if any((frame[name].str.len_bytes() == 0).any() for name in (QUERY, DOC)):
+    if SCORE in frame and not frame[SCORE].is_finite().all():
         return None
-    return frame.select(QUERY, DOC, layout.orders)
+    columns = frame.select(QUERY, DOC, layout.orders)
+    return columns if layout.orders == SCORE else columns.with_columns(pl.col(RANK).cast(pl.Int64))
 
 
-def _for_polars(content: FileContent) -> str | io.BytesIO:
-    """Return the path of a plain file, which polars reads itself, or the unpacked bytes."""
-    source = content.unpacked()
-    if isinstance(source, bytes):
-        return io.BytesIO(source)
-    name = str(source)
-    is_unicode = name.isprintable() and name.encode(errors="replace").decode() == name
-    return name if is_unicode else io.BytesIO(content.data())
+def _is_plain(data: bytes, separator: bytes, expected: int) -> bool:
+    """Return whether there are so many separators, none beside another, and no other white space.
 
-
-def _is_plain(content: FileContent, separator: str, expected: int) -> bool:
-    """Return whether the file holds so many separators and no other white space but line ends.
-
-    So both readers agree on where a column ends, and a line that is too long does not pass.
+    So both readers agree on where a column ends, no column is empty, and no line is too long.
     """
-    found = dict.fromkeys(_WHITE_SPACE, 0)
-    line_ends = 0
-    for chunk in content.chunks():
-        byte = np.frombuffer(chunk, dtype=np.uint8)
-        for space in _WHITE_SPACE:
-            found[space] += int(np.count_nonzero(byte == ord(space)))
-        if found["\r"]:
-            line_ends += chunk.count(b"\r\n")
-    # A line end that falls between two chunks is missed, and the file then read line by line.
-    return (
-        found.pop("\r") == line_ends
-        and found.pop(separator) == expected
-        and not any(found.values())
-    )
+    if any(data.find(space) >= 0 for space in _WHITE_SPACE if space != separator):
+        return False
+    returns = data.count(b"\r") if data.find(b"\r") >= 0 else 0
+    if returns and returns != data.count(b"\r\n"):
+        return False
+    beside = (separator * 2, b"\n" + separator, separator + b"\n", separator + b"\r")
+    if data.startswith(separator) or any(data.find(pair) >= 0 for pair in beside):
+        return False
+    found = np.count_nonzero(np.frombuffer(data, dtype=np.uint8) == ord(separator))
+    return int(found) == expected
 
 
 def _read_lines(content: FileContent, layout: Layout) -> pl.DataFrame:
@@ -182,6 +185,8 @@ def _read_lines(content: FileContent, layout: Layout) -> pl.DataFrame:
                 f"{len(fields)} columns, expected {layout.described} separated by blanks or tabs"
             )
             raise FileFormatError(content.path, problem, line=number)
+        if layout is MSMARCO_SCORED:
+            _rank(content, number, fields[2])
         queries.append(fields[query])
         docs.append(fields[doc])
         if layout.orders == RANK:
@@ -203,10 +208,11 @@ def _fields(content: FileContent) -> Iterator[tuple[int, list[str]]]:
 
 
 def _rank(content: FileContent, number: int, text: str) -> int:
-    if not text.isdecimal():
+    if not (text.isascii() and text.isdecimal() and len(text) <= _LONGEST_RANK):
         problem = (
-            f"the rank {text!r} is not a whole number; three columns are query, document and rank. "
-            "For query, document and score write a dataframe or a TREC run"
+            f"the rank {text!r} is not a whole number; three columns are query, document and rank, "
+            "four have a score behind them. For query, document and score write a dataframe or a "
+            "TREC run; TREC qrels are read with read_qrels"
         )
         raise FileFormatError(content.path, problem, line=number)
     return int(text)
@@ -218,6 +224,15 @@ def _by_rank(content: FileContent, frame: pl.DataFrame) -> pl.DataFrame:
     if len(twice):
         query, _, rank = twice.row(0)
         problem = f"two documents stand at rank {rank} of query {query!r}"
+        raise FileFormatError(content.path, problem)
+    lowest = frame.group_by(QUERY, maintain_order=True).agg(pl.col(RANK).min())
+    headless = lowest.filter(pl.col(RANK) > 1)
+    if len(headless):
+        query, rank = headless.row(0)
+        problem = (
+            f"the ranks of query {query!r} begin at {rank}, not at 0 or 1; three columns are "
+            "query, document and rank, not a score"
+        )
         raise FileFormatError(content.path, problem)
     return frame.sort(RANK, maintain_order=True).drop(RANK)
 

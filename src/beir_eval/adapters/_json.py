@@ -11,7 +11,7 @@ import numpy as np
 from beir_eval._arrays import read_floats, starts_of
 from beir_eval._ids import id_text
 from beir_eval._list_source import ListSource
-from beir_eval.adapters.recognition import query_key
+from beir_eval._names import DOC_NAMES, GRADE_NAMES, QUERY_NAMES, SCORE_NAMES, matching
 from beir_eval.errors import FileFormatError
 
 if TYPE_CHECKING:
@@ -19,14 +19,10 @@ if TYPE_CHECKING:
 
     from beir_eval._files import FileContent
 
-# The names under which a record holds its documents, one document, a score or a grade.
-_DOCS = (
-    *("docs", "documents", "results", "retrieved", "predictions", "ranking", "hits", "doc_ids"),
-    *("doc_scores", "scores"),
-)
-_DOC = ("doc_id", "docno", "docid", "corpus_id", "document_id", "pid", "id", "_id")
-_SCORE = ("score", "sim", "similarity")
-_GRADE = ("grade", "relevance", "label", "rel", "score")
+# The names under which a record holds its documents.
+_LISTS = ("docs", "documents", "results", "retrieved", "predictions", "ranking", "hits", "doc_ids")
+_SCORE_LISTS = ("scores", "doc_scores")
+_ID = ("_id", "id")
 _PAIR = 2
 
 _RUN_SHAPE = "{query_id: {doc_id: score}}"
@@ -83,7 +79,7 @@ def read_judgements(content: FileContent, kind: str) -> tuple[list[str], list[st
             for doc, grade in pairs
         )
     else:
-        rows = _flat_records(content, _GRADE)
+        rows = _flat_records(content, GRADE_NAMES)
     for line, query, doc, grade in rows:
         queries.append(_id(content, line, query))
         docs.append(_id(content, line, doc))
@@ -133,14 +129,18 @@ def _objects_of_objects(
 
 def _jsonl_rankings(content: FileContent) -> Iterator[_Ranking]:
     for line, record in _records(content):
-        query = _query(content, line, record)
-        documents = _value(record, _DOCS)
-        if documents is None:
-            doc, score = _value(record, _DOC, besides=query_key(record)), _value(record, _SCORE)
-            if doc is None or score is None:
+        query_key = _query_key(content, line, record)
+        key = _key(content, line, record, _LISTS)
+        if key is None:
+            doc = _doc_key(content, line, record, query_key)
+            score = _key(content, line, record, SCORE_NAMES)
+            if doc is None or score is None or record[score] is None:
                 _refuse_record(content, line, "docs (or doc_id and score)", record)
-            documents = [[doc, score]]
-        yield line, query, _checked(content, line, query, _pairs(content, line, documents))
+            pairs = [(record[doc], record[score])]
+        else:
+            scores = _key(content, line, record, _SCORE_LISTS)
+            pairs = _pairs(content, line, record[key], None if scores is None else record[scores])
+        yield line, record[query_key], _checked(content, line, record[query_key], pairs)
 
 
 def _checked(
@@ -156,8 +156,14 @@ def _checked(
     ]
 
 
-def _pairs(content: FileContent, line: int, documents: Any) -> list[tuple[Any, Any]]:
+def _pairs(content: FileContent, line: int, documents: Any, scores: Any) -> list[tuple[Any, Any]]:
     """Return (doc_id, score or None) from any form in which documents are listed."""
+    if scores is not None:
+        both_lists = isinstance(documents, list) and isinstance(scores, list)
+        if not both_lists or len(documents) != len(scores) or None in scores:
+            problem = "scores beside the documents must be a list of as many numbers"
+            raise FileFormatError(content.path, problem, line=line)
+        return list(zip(documents, scores, strict=True))
     if isinstance(documents, _Repeated):
         return list(documents.pairs)
     if isinstance(documents, dict):
@@ -165,27 +171,36 @@ def _pairs(content: FileContent, line: int, documents: Any) -> list[tuple[Any, A
     if not isinstance(documents, list):
         problem = f"documents must be an object or a list, not {_kind(documents)}"
         raise FileFormatError(content.path, problem, line=line)
-    pairs: list[tuple[Any, Any]] = []
-    for one in documents:
-        if isinstance(one, dict):
-            pairs.append((_value(one, _DOC), _value(one, _SCORE)))
-        elif isinstance(one, list) and len(one) == _PAIR:
-            pairs.append((one[0], one[1]))
-        else:
-            pairs.append((one, None))
-    return pairs
+    return [_pair(content, line, one) for one in documents]
+
+
+def _pair(content: FileContent, line: int, one: Any) -> tuple[Any, Any]:
+    """Return (doc_id, score) of one listed document; a bare id has no score."""
+    if isinstance(one, dict):
+        doc, score = _doc_key(content, line, one, None), _key(content, line, one, SCORE_NAMES)
+        if doc is None or score is None or one[score] is None:
+            problem = (
+                f"a document must have an id and a score, but it has {', '.join(map(repr, one))}"
+            )
+            raise FileFormatError(content.path, problem, line=line)
+        return one[doc], one[score]
+    if isinstance(one, list):
+        if len(one) != _PAIR or one[1] is None:
+            problem = f"a document must be an id or [id, score], not {one!r}"
+            raise FileFormatError(content.path, problem, line=line)
+        return one[0], one[1]
+    return one, None
 
 
 def _flat_records(
     content: FileContent, number: tuple[str, ...]
 ) -> Iterator[tuple[int, Any, Any, Any]]:
     for line, record in _records(content):
-        query = _query(content, line, record)
-        doc = _value(record, _DOC, besides=query_key(record))
-        value = _value(record, number)
-        if doc is None or value is None:
+        query = _query_key(content, line, record)
+        doc, value = _doc_key(content, line, record, query), _key(content, line, record, number)
+        if doc is None or value is None or record[value] is None:
             _refuse_record(content, line, "doc_id and grade", record)
-        yield line, query, doc, value
+        yield line, record[query], record[doc], record[value]
 
 
 def _records(content: FileContent) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -193,25 +208,40 @@ def _records(content: FileContent) -> Iterator[tuple[int, dict[str, Any]]]:
         if not text.strip():
             continue
         record = _parse(content, text, line)
+        if isinstance(record, _Repeated):
+            problem = "a key stands twice in the record"
+            raise FileFormatError(content.path, problem, line=line)
         if not isinstance(record, dict):
             problem = f"expected one object a line, found {_kind(record)}"
             raise FileFormatError(content.path, problem, line=line)
         yield line, record
 
 
-def _query(content: FileContent, line: int, record: dict[str, Any]) -> Any:
-    key = query_key(record)
-    if key is None:
+def _query_key(content: FileContent, line: int, record: dict[str, Any]) -> str:
+    """Return the key of the query: a name that says so, or else ``id``."""
+    found = _key(content, line, record, QUERY_NAMES) or _key(content, line, record, _ID)
+    if found is None:
         _refuse_record(content, line, "query_id", record)
-    return record[key]
+    return found
 
 
-def _value(record: dict[str, Any], names: tuple[str, ...], besides: str | None = None) -> Any:
-    """Return the value under the first of these names (in any case, ``-`` for ``_``)."""
-    by_name = {
-        key.lower().replace("-", "_"): value for key, value in record.items() if key != besides
-    }
-    return next((by_name[name] for name in names if name in by_name), None)
+def _doc_key(
+    content: FileContent, line: int, record: dict[str, Any], query_key: str | None
+) -> str | None:
+    """Return the key of the document: a name that says so, or else ``id``."""
+    rest = {key: value for key, value in record.items() if key != query_key}
+    return _key(content, line, rest, DOC_NAMES) or _key(content, line, rest, _ID)
+
+
+def _key(
+    content: FileContent, line: int, record: dict[str, Any], names: Sequence[str]
+) -> str | None:
+    """Return the one key of the record that is among these names, None where there is none."""
+    found = matching(record, names)
+    if len(found) > 1:
+        problem = f"the record says one thing twice, as {' and as '.join(map(repr, found))}"
+        raise FileFormatError(content.path, problem, line=line)
+    return found[0] if found else None
 
 
 def _refuse_record(
@@ -234,6 +264,8 @@ def _parse(content: FileContent, text: str, line: int | None) -> Any:
     except json.JSONDecodeError as error:
         at = line if line is not None else error.lineno
         raise FileFormatError(content.path, f"not JSON: {error.msg}", line=at) from error
+    except ValueError as error:  # a number of thousands of digits
+        raise FileFormatError(content.path, f"not JSON: {error}", line=line) from error
     except RecursionError as error:
         raise FileFormatError(content.path, "JSON that is nested too deeply", line=line) from error
 

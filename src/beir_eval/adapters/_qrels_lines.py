@@ -10,7 +10,7 @@ from beir_eval.adapters.recognition import BEIR_QRELS_COLUMNS, TREC_QRELS_COLUMN
 from beir_eval.errors import FileFormatError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from beir_eval._files import FileContent
 
@@ -32,10 +32,27 @@ def read(content: FileContent, kind: str) -> tuple[list[str], list[str], list[fl
         queries.append(fields[0])
         documents.append(fields[-2])
         grades.append(read_number(content.path, number, "grade", fields[-1]))
+    if kind == "trec":
+        _refuse_run(content, queries, documents, grades)
     if not queries:
         problem = "no judgement in it; expected lines such as 'q1 0 d1 1' or 'q1<tab>d1<tab>1'"
         raise FileFormatError(content.path, problem)
     return queries, documents, grades
+
+
+def _refuse_run(
+    content: FileContent, queries: Sequence[str], documents: Sequence[str], grades: Sequence[float]
+) -> None:
+    """Raise FileFormatError for four columns of MS MARCO: query, document, rank, score."""
+    first = [place for place, query in enumerate(queries) if query == queries[0]]
+    ranks = [documents[place] for place in first]
+    counted = [str(rank) for rank in range(1, len(first) + 1)]
+    if ranks == counted and any(not grades[place].is_integer() for place in first):
+        problem = (
+            "the third column counts 1, 2, … and the fourth holds fractions: this looks like a run "
+            "(query, document, rank, score), not like qrels; read it with read_run"
+        )
+        raise FileFormatError(content.path, problem)
 
 
 def _trec(content: FileContent) -> Iterator[tuple[int, list[str]]]:

@@ -10,6 +10,7 @@ from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from beir_eval._ids import id_text
+from beir_eval._scores import is_finite_number
 from beir_eval.errors import InputError, SettingError, check_choice, some
 from beir_eval.evaluator import evaluate
 from beir_eval.qrels import Qrels
@@ -152,7 +153,7 @@ def _matcher(match: str | Match, threshold: float) -> Match:
     if callable(match):
         return match
     check_choice("match", match, MATCHES)
-    if isinstance(threshold, bool) or not 0 < threshold <= 1:
+    if isinstance(threshold, bool) or not is_finite_number(threshold) or not 0 < threshold <= 1:
         msg = f"threshold must be above 0 and at most 1, not {threshold!r}"
         raise SettingError(msg)
     matchers: dict[str, Match] = {
@@ -180,10 +181,14 @@ def _by_question(what: str, given: Any) -> dict[str, Any]:
     """Return {question_id: value}; a list's questions are numbered from 0."""
     if isinstance(given, Mapping):
         try:
-            return {id_text(question): value for question, value in given.items()}
+            named = {id_text(question): value for question, value in given.items()}
         except (TypeError, ValueError) as error:
             msg = f"{what}: {error}"
             raise InputError(msg) from error
+        if len(named) < len(given):
+            msg = f"{what}: an integer and a text id name the same question; keep one of the two"
+            raise InputError(msg)
+        return named
     if isinstance(given, str) or not isinstance(given, Sequence):
         msg = (
             f"{what} must be {{question_id: …}} or a list with an entry for each question, not "
@@ -204,7 +209,7 @@ def _texts(question: str, answers: Any) -> list[str]:
 def _gold_answers(question: str, answers: Any, gold_lists: str) -> list[GoldAnswer]:
     if isinstance(answers, (str, AbstractSet)):
         return [_gold_answer(question, answers, 1.0)]
-    if isinstance(answers, Mapping):
+    if isinstance(answers, Mapping) and answers:
         return [_gold_answer(question, answer, grade) for answer, grade in answers.items()]
     if not isinstance(answers, Sequence) or not answers:
         msg = (
@@ -213,7 +218,7 @@ def _gold_answers(question: str, answers: Any, gold_lists: str) -> list[GoldAnsw
         )
         raise InputError(msg)
     if gold_lists == "aliases":
-        return [_gold_answer(question, frozenset(answers), 1.0)]
+        return [_gold_answer(question, list(answers), 1.0)]
     return [_gold_answer(question, answer, 1.0) for answer in answers]
 
 
@@ -225,12 +230,15 @@ def _gold_answer(question: str, answer: Any, grade: Any) -> GoldAnswer:
             f"a gold answer of question {question!r} is {answer!r}; it must be a text that says it"
         )
         raise InputError(msg)
-    return GoldAnswer(tuple(sorted(aliases)), grade)
+    if isinstance(grade, bool) or not is_finite_number(grade):
+        msg = f"the grade of {answer!r} for question {question!r} is {grade!r}, not a number"
+        raise InputError(msg)
+    return GoldAnswer(tuple(sorted(aliases)), float(grade))
 
 
 def _ranking(predictions: Sequence[str], gold: Sequence[GoldAnswer], says: Match) -> list[str]:
     """Return the gold answer that each prediction stands for, or a name of its own."""
-    best_first = sorted(range(len(gold)), key=lambda place: -float(gold[place].grade))
+    best_first = sorted(range(len(gold)), key=lambda place: -gold[place].grade)
     credited: set[int] = set()
     ranking = []
     for rank, prediction in enumerate(predictions):

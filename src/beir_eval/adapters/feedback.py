@@ -8,14 +8,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from beir_eval._ids import id_text
+from beir_eval._names import DOC_NAMES, QUERY_NAMES, matching
+from beir_eval._scores import is_finite_number
 from beir_eval.errors import InputError, QrelsError, SettingError, check_choice
-from beir_eval.qrels import Qrels
+from beir_eval.qrels import HIGHEST_GRADE, Qrels
 
 RULES = ("mean", "majority", "any")
-_WORDS = {"up": 1.0, "down": 0.0, "yes": 1.0, "no": 0.0, "+1": 1.0, "-1": 0.0}
-_QUERY_NAMES = ("query_id", "qid", "query-id", "query")
-_DOC_NAMES = ("doc_id", "docno", "docid", "corpus-id", "document_id", "document")
+_WORDS = {"up": 1.0, "down": 0.0, "yes": 1.0, "no": 0.0}
 _VOTE_NAMES = ("vote", "rating", "feedback", "label")
+#: Less telling names, taken where there is no better one.
+_OTHER_NAMES = {"query_id": ("query",), "doc_id": ("document",), "vote": ()}
 _ROW = 3
 
 
@@ -46,7 +48,8 @@ def qrels_from_votes(
     Args:
         rows: (query_id, doc_id, vote), or mappings with these names (as a dataframe's
             ``to_dict("records")`` or ``iter_rows(named=True)`` gives them). A vote is a number (a
-            star rating, 1 and 0, 1 and -1), True or False, or "up" or "down", which count 1 and 0.
+            star rating, 1 and 0, 1 and -1), True or False, or "up" or "down" ("yes" or "no"), which
+            count 1 and 0.
         rule: "mean": the mean of the votes is the grade, 0 if it is negative (a negative grade
             would mean "unjudged"). "majority": grade 1 where more than half of the votes are
             positive, else 0. "any": grade 1 where one vote is positive, else 0.
@@ -73,6 +76,9 @@ def qrels_from_votes(
         msg = f"threshold must be a finite number, not {threshold!r}"
         raise SettingError(msg)
     cast: dict[str, dict[str, list[float]]] = {}
+    if not isinstance(rows, Iterable):
+        msg = f"votes must be rows of (query_id, doc_id, vote), not {rows!r}"
+        raise InputError(msg)
     for place, row in enumerate(rows):
         query_id, doc_id, vote = _read(place, row)
         cast.setdefault(query_id, {}).setdefault(doc_id, []).append(vote)
@@ -104,7 +110,7 @@ def _grade(votes: Sequence[float], rule: str, threshold: float | None) -> float:
 def _read(place: int, row: Any) -> tuple[str, str, float]:
     if isinstance(row, Mapping):
         query, doc, vote = (
-            _named(place, row, names) for names in (_QUERY_NAMES, _DOC_NAMES, _VOTE_NAMES)
+            _named(place, row, names) for names in (QUERY_NAMES, DOC_NAMES, _VOTE_NAMES)
         )
     elif isinstance(row, Sequence) and not isinstance(row, str) and len(row) == _ROW:
         query, doc, vote = row
@@ -121,15 +127,15 @@ def _read(place: int, row: Any) -> tuple[str, str, float]:
 
 
 def _named(place: int, row: Mapping[str, Any], names: Sequence[str]) -> Any:
-    found = {name: row[name] for name in names if name in row}
+    found = matching(row, names) or matching(row, _OTHER_NAMES[names[0]])
     if not found:
         msg = f"row {place} has no {names[0]}; it has {', '.join(map(repr, row))}"
         raise InputError(msg)
-    if len(set(map(str, found.values()))) > 1:
-        said = ", ".join(f"{name}={value!r}" for name, value in found.items())
+    if len({str(row[name]) for name in found}) > 1:
+        said = ", ".join(f"{name}={row[name]!r}" for name in found)
         msg = f"row {place} names one thing twice and differently: {said}"
         raise InputError(msg)
-    return next(iter(found.values()))
+    return row[found[0]]
 
 
 def _vote(place: int, vote: Any) -> float:
@@ -144,6 +150,4 @@ def _vote(place: int, vote: Any) -> float:
 
 
 def _is_number(value: Any) -> bool:
-    return (
-        not isinstance(value, str) and hasattr(value, "__float__") and math.isfinite(float(value))
-    )
+    return is_finite_number(value) and abs(float(value)) <= HIGHEST_GRADE

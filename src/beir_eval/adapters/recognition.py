@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from beir_eval._files import check_is_text
+from beir_eval._names import QUERY_NAMES, matching
 from beir_eval.errors import FileFormatError
 
 if TYPE_CHECKING:
@@ -23,8 +24,10 @@ BEIR_QRELS_COLUMNS = 3
 PARQUET_MAGIC = b"PAR1"
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
-#: The names under which a JSON object holds its query, lower case with ``_`` for ``-``.
-QUERY_KEYS = frozenset({"query_id", "qid", "queryid", "q_id", "_id", "id", "topic_id"})
+#: A record names its query by one of these; by ``id`` only where there is no better name.
+QUERY_KEYS = (*QUERY_NAMES, "_id", "id")
+#: A single line that is longer than this holds a whole run, not one record.
+LONGEST_RECORD = 1 << 24
 
 
 def format_of_content(content: FileContent, known: tuple[str, ...]) -> str:
@@ -36,9 +39,9 @@ def format_of_content(content: FileContent, known: tuple[str, ...]) -> str:
     if content.head.startswith(PARQUET_MAGIC):
         return "parquet"
     check_is_text(content.path, content.head)
-    number, line = first_line(content.head)
+    number, line = first_line(content.head, hash_ids=known is QRELS_FORMATS)
     if line.startswith((b"{", b"[")):
-        return "jsonl" if _is_a_record(content.head, line) else "json"
+        return "jsonl" if _is_a_record(content) else "json"
     if not line:
         what = (
             "'q1 Q0 d1 1 0.9 tag'" if known is RUN_FORMATS else "'q1 0 d1 1' or 'q1<tab>d1<tab>1'"
@@ -72,34 +75,31 @@ def _run_format(content: FileContent, number: int, columns: int) -> str:
     raise FileFormatError(content.path, problem, line=number)
 
 
-def first_line(head: bytes) -> tuple[int, bytes]:
+def first_line(head: bytes, *, hash_ids: bool = False) -> tuple[int, bytes]:
     """Return number and text of the first line that is neither blank nor a comment.
 
-    A line with two tabs and a number behind them is BEIR's, whose ids may begin with ``#``.
+    With ``hash_ids``, a line with two tabs and a number behind them is one of BEIR's qrels, whose
+    ids may begin with ``#``.
     """
     for number, line in enumerate(head.removeprefix(BYTE_ORDER_MARK).split(b"\n"), start=1):
         bare = line.rstrip(b"\r")
-        is_beir = re.fullmatch(rb"[^\t]+\t[^\t]+\t[-+.\deE]+", bare) is not None
+        is_beir = hash_ids and re.fullmatch(rb"[^\t]+\t[^\t]+\t[-+.\deE]+", bare) is not None
         if bare.strip() and (not bare.startswith(b"#") or is_beir):
             return number, bare.strip(b" ")
     return 1, b""
 
 
-def _is_a_record(head: bytes, line: bytes) -> bool:
+def _is_a_record(content: FileContent) -> bool:
     """Return whether the first line is an object of its own: one record of several, or of one."""
+    line, _, rest = content.data().removeprefix(BYTE_ORDER_MARK).strip().partition(b"\n")
+    if not rest.strip() and len(line) > LONGEST_RECORD:
+        return False
     try:
         first = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         return False
     if not isinstance(first, dict):
         return False
-    rest = head.removeprefix(BYTE_ORDER_MARK).strip().partition(b"\n")[2]
-    return bool(rest.strip()) or query_key(first) is not None
-
-
-def query_key(record: dict[str, object]) -> str | None:
-    """Return the key under which a record holds its query, a text or a number."""
-    for key, value in record.items():
-        if key.lower().replace("-", "_") in QUERY_KEYS and isinstance(value, (str, int)):
-            return key
-    return None
+    # {query_id: {doc_id: score}} on one line has an object under every key.
+    is_whole = all(isinstance(value, dict) for value in first.values())
+    return bool(rest.strip()) or (not is_whole and bool(matching(first, QUERY_KEYS)))

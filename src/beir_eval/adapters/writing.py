@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import json
+import warnings
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +14,7 @@ import numpy as np
 from beir_eval._files import split_fields, write_atomically
 from beir_eval._ordering import best_first
 from beir_eval.errors import (
+    BeirEvalWarning,
     InputError,
     MissingExtraError,
     RunError,
@@ -51,7 +54,7 @@ def write_run(
 
     The rows keep the order of the run. TREC ranks count from 1 in the order of trec_eval (score,
     then document id descending), whatever the order of the rows. A run without scores gets n, n−1,
-    …, 1. Empty rankings survive in JSON only.
+    …, 1. Only JSON can say that a ranking is empty; the others leave it out, with a warning.
 
     Args:
         run: ``Run``, {query_id: {doc_id: score}} or a dataframe.
@@ -67,10 +70,18 @@ def write_run(
     """
     target = Path(path)
     kind = _format_for(target, format)
+    _word(tag)
     rankings = [
         (query, docs, _descending(len(docs)) if scores is None else scores)
         for query, docs, scores in Run.coerce(run).rankings()
     ]
+    empty = [query for query, docs, _ in rankings if not docs]
+    if empty and kind != "json":
+        warnings.warn(
+            f"empty rankings are lost, which {kind} cannot say: {some(empty)}; JSON can",
+            BeirEvalWarning,
+            stacklevel=2,
+        )
     if kind == "trec":
         data = _trec_run(rankings, tag)
     elif kind == "json":
@@ -112,12 +123,12 @@ def write_qrels(
     ]
     if kind == "trec":
         lines = [f"{_word(query)} 0 {_word(doc)} {_plain(grade)}\n" for query, doc, grade in rows]
-        data = "".join(lines).encode()
+        data = _encoded("".join(lines))
     elif kind == "beir":
         lines = [f"{_cell(query)}\t{_cell(doc)}\t{_plain(grade)}\n" for query, doc, grade in rows]
-        data = "".join(["query-id\tcorpus-id\tscore\n", *lines]).encode()
+        data = _encoded("".join(["query-id\tcorpus-id\tscore\n", *lines]))
     elif kind == "json":
-        data = json.dumps(judged.as_dict(), ensure_ascii=False, indent=1).encode()
+        data = _encoded(json.dumps(judged.as_dict(), ensure_ascii=False, indent=1))
     else:
         queries, docs, grades = zip(*rows, strict=True)
         data = _parquet({"query_id": queries, "doc_id": docs}, "grade", grades)
@@ -149,22 +160,21 @@ def _trec_run(rankings: Sequence[tuple[str, Sequence[str], Floats]], tag: str) -
             lines.append(f"{word} Q0 {_word(doc)} {rank} {score!r} {tag}\n")
     if not lines:
         raise RunError("the run holds no document, and a TREC file without a line is no run")
-    _word(tag)
-    return "".join(lines).encode()
+    return _encoded("".join(lines))
 
 
 def _json_run(rankings: Sequence[tuple[str, Sequence[str], Floats]]) -> bytes:
     whole = {}
     for query, docs, scores in rankings:
         if len(set(docs)) < len(docs):
-            twice = sorted({doc for doc in docs if docs.count(doc) > 1})
+            twice = sorted(doc for doc, count in Counter(docs).items() if count > 1)
             msg = (
                 f"query {query!r} holds {some(twice)} more than once, which JSON cannot say "
                 "(readers would keep the last and be silent); write TREC or Parquet"
             )
             raise RunError(msg)
         whole[query] = dict(zip(docs, scores.tolist(), strict=True))
-    return json.dumps(whole, ensure_ascii=False, indent=1).encode()
+    return _encoded(json.dumps(whole, ensure_ascii=False, indent=1))
 
 
 def _parquet(ids: Mapping[str, Sequence[str]], name: str, numbers: Sequence[float]) -> bytes:
@@ -172,6 +182,8 @@ def _parquet(ids: Mapping[str, Sequence[str]], name: str, numbers: Sequence[floa
         import polars as pl  # noqa: PLC0415 - an extra
     except ImportError as error:
         raise MissingExtraError("polars", "files", "writing Parquet") from error
+    for values in ids.values():
+        _encoded("".join(values))
     columns = {key: pl.Series(values, dtype=pl.String) for key, values in ids.items()}
     columns[name] = pl.Series(numbers, dtype=pl.Float64)
     buffer = io.BytesIO()
@@ -190,9 +202,20 @@ def _descending(count: int) -> Floats:
     return np.arange(count, 0, -1, dtype=np.float64)
 
 
+def _encoded(text: str) -> bytes:
+    """Return UTF-8, or raise InputError for an id that is not Unicode."""
+    try:
+        return text.encode()
+    except UnicodeEncodeError as error:
+        part = text[max(0, error.start - 20) : error.end]
+        msg = f"an id is not Unicode text, which no file can say: …{part!r}"
+        raise InputError(msg) from error
+
+
 def _word(text: str) -> str:
     """Return the text, or raise InputError where a column of TREC would end in the middle of it."""
-    if split_fields(text) != [text] or text.startswith("#"):
+    _encoded(str(text))
+    if split_fields(str(text)) != [text] or text.startswith(("#", "\ufeff")):
         msg = f"{text!r} holds blanks or begins with #, which a TREC file cannot say; write JSON"
         raise InputError(msg)
     return text
