@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from beir_eval._arrays import Floats, Ints, ranges, read_floats, rows_of, runs_of, starts_of
+from beir_eval._arrays import Floats, Ints, ranges, read_floats, rows_of, starts_of
 from beir_eval._blocks import Block
 from beir_eval._ids import id_text, ids_as_text
 from beir_eval._scores import is_finite_number, refuse_score
@@ -213,20 +213,24 @@ def _mixed_rankings(
         place: the ranking of each, i8[J].
         absent: those that were not found as text, indices into ``docs``.
     """
-    mixed = []
-    for begin, end in runs_of(place[absent]):
-        one = int(place[absent[begin]])
-        ranking = rankings[one]
-        if (end - begin) * _LOOK_UP_COST > len(ranking):
-            has_integers = any(not issubclass(kind, str) for kind in set(map(type, ranking)))
-        else:
-            has_integers = any(
-                docs[judged].isdecimal() and _as_integer(docs[judged]) in ranking
-                for judged in absent[begin:end].tolist()
-            )
-        if has_integers:
-            mixed.append(one)
-    return mixed
+    misses = np.bincount(place[absent], minlength=len(rankings))
+    lengths = np.fromiter(map(len, rankings), np.int64, len(rankings))
+    many = misses * _LOOK_UP_COST > lengths
+    mixed = {
+        one
+        for one in np.flatnonzero(many).tolist()
+        if any(not issubclass(kind, str) for kind in set(map(type, rankings[one])))
+    }
+    few = absent[~many[place[absent]]]
+    suspects = zip(few.tolist(), place[few].tolist(), strict=True)
+    mixed.update(
+        [
+            one
+            for judged, one in suspects
+            if docs[judged].isdecimal() and _as_integer(docs[judged]) in rankings[one]
+        ]
+    )
+    return sorted(mixed)
 
 
 def _as_integer(doc_id: str) -> int | None:

@@ -27,6 +27,8 @@ RANK, LAST, GIVEN_RANK = "rank", "last", "given_rank"
 _LONGEST_RANK = 18
 _RANK = rf"^[0-9]{{1,{_LONGEST_RANK}}}$"
 _WHITE_SPACE = (b" ", b"\t", b"\v", b"\f")
+#: Bytes compared at a time.
+_PART = 1 << 20
 #: How zlib data begins.
 _ZLIB = (b"x\x01", b"x^", b"x\x9c", b"x\xda")
 
@@ -166,11 +168,18 @@ def _is_plain(data: bytes, separator: bytes, expected: int) -> bool:
     returns = data.count(b"\r") if data.find(b"\r") >= 0 else 0
     if returns and returns != data.count(b"\r\n"):
         return False
-    beside = (separator * 2, b"\n" + separator, separator + b"\n", separator + b"\r")
-    if data.startswith(separator) or any(data.find(pair) >= 0 for pair in beside):
-        return False
-    found = np.count_nonzero(np.frombuffer(data, dtype=np.uint8) == ord(separator))
-    return int(found) == expected
+    found = 0
+    for begin in range(0, len(data), _PART):
+        # With the byte before, so that neighbours in two parts are seen; a line begins the file.
+        before = data[begin - 1 : begin] if begin else b"\n"
+        byte = np.frombuffer(before + data[begin : begin + _PART], dtype=np.uint8)
+        is_separator = byte == ord(separator)
+        is_edge = is_separator | (byte == ord("\n")) | (byte == ord("\r"))
+        first, second = is_separator[:-1], is_separator[1:]
+        if (second & is_edge[:-1]).any() or (first & is_edge[1:]).any():
+            return False
+        found += int(np.count_nonzero(second))
+    return found == expected
 
 
 def _read_lines(content: FileContent, layout: Layout) -> pl.DataFrame:
