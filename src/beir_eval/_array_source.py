@@ -99,10 +99,6 @@ class ArraySource:
         """Yield every ranking in the order given."""
         for row, query_id in enumerate(self.query_ids):
             numbers, _, scores = self._flat(np.array([row]))
-            if scores is not None and not np.isfinite(scores).all():
-                place = np.flatnonzero(~np.isfinite(scores))[:1]
-                (doc_id,) = _ArrayIds(numbers, self.names).at(place)
-                refuse_score(query_id, doc_id, float(scores[place[0]]))
             yield query_id, _ArrayIds(numbers, self.names).at(np.arange(len(numbers))), scores
 
     def blocks(self, qrels: Qrels) -> Iterator[Block]:
@@ -117,14 +113,10 @@ class ArraySource:
         step = max(1, BLOCK_CELLS // max(1, self.numbers.shape[1]))
         for begin in range(0, len(pairs), step):
             rows, places = np.array(pairs[begin : begin + step], dtype=np.int64).T
-            yield self._block(qrels, rows, places, judged, queries)
+            yield self._block(rows, places, judged, queries)
 
-    def _block(
-        self, qrels: Qrels, rows: Ints, places: Ints, judged: Wanted, queries: Wanted
-    ) -> Block:
+    def _block(self, rows: Ints, places: Ints, judged: Wanted, queries: Wanted) -> Block:
         numbers, starts, scores = self._flat(places)
-        if scores is not None and not np.isfinite(scores).all():
-            self._refuse_score(qrels, rows, numbers, starts, scores)
         row = rows_of(np.diff(starts))
         hit_judgement, hit_position = _find(judged, rows, numbers, starts)
         in_order = np.lexsort((hit_position, hit_judgement, row[hit_position]))
@@ -160,7 +152,15 @@ class ArraySource:
         scores = None if self.scores is None else self.scores[places].astype(np.float64)
         real = numbers != PADDING
         starts = starts_of(np.count_nonzero(real, axis=1).astype(np.int64))
-        return numbers[real], starts, None if scores is None else scores[real]
+        numbers = numbers[real]
+        if scores is not None:
+            scores = scores[real]
+            if not np.isfinite(scores).all():
+                first = np.flatnonzero(~np.isfinite(scores))[:1]
+                (row,) = np.searchsorted(starts, first, side="right") - 1
+                (doc_id,) = _ArrayIds(numbers, self.names).at(first)
+                refuse_score(queries[row], doc_id, float(scores[first[0]]))
+        return numbers, starts, scores
 
     def _wanted(self, qrels: Qrels) -> tuple[Wanted, Wanted]:
         """Return the judged documents, and the queries' own ids, by their numbers."""
@@ -192,14 +192,6 @@ class ArraySource:
         group = np.cumsum(new) - 1
         repeated = np.bincount(group)[group] > 1
         return group[repeated], order[repeated]
-
-    def _refuse_score(
-        self, qrels: Qrels, rows: Ints, numbers: Ints, starts: Ints, scores: Floats
-    ) -> None:
-        position = int(np.flatnonzero(~np.isfinite(scores))[0])
-        row = int(np.searchsorted(starts, position, side="right")) - 1
-        (doc_id,) = _ArrayIds(numbers, self.names).at(np.array([position]))
-        refuse_score(qrels.query_ids[int(rows[row])], doc_id, float(scores[position]))
 
 
 class _ArrayIds:

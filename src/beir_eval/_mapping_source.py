@@ -178,7 +178,7 @@ def _mapping_block(qrels: Qrels, rows: Ints, rankings: list[Mapping[Any, Any]]) 
         [ranking.get(doc, math.nan) for ranking, doc in zip(look_ups, docs, strict=True)], len(docs)
     )
     absent = np.isnan(found)
-    mixed = _mixed_rankings(rankings, docs, place, np.flatnonzero(absent))
+    mixed = _mixed_rankings(rankings, np.diff(starts), docs, place, np.flatnonzero(absent))
     if mixed:
         for one in mixed:
             rankings[one] = _with_text_ids(query_ids[one], rankings[one])
@@ -203,18 +203,22 @@ def _mapping_block(qrels: Qrels, rows: Ints, rankings: list[Mapping[Any, Any]]) 
 
 
 def _mixed_rankings(
-    rankings: Sequence[Mapping[Any, Any]], docs: Sequence[str], place: Ints, absent: Ints
+    rankings: Sequence[Mapping[Any, Any]],
+    lengths: Ints,
+    docs: Sequence[str],
+    place: Ints,
+    absent: Ints,
 ) -> list[int]:
     """Return the rankings that begin with text ids and hold an absent document as an integer.
 
     Args:
-        rankings: those of a block.
+        rankings: those of a block. [R]
+        lengths: their lengths, i8[R].
         docs: the judged documents. [J]
         place: the ranking of each, i8[J].
         absent: those that were not found as text, indices into ``docs``.
     """
     misses = np.bincount(place[absent], minlength=len(rankings))
-    lengths = np.fromiter(map(len, rankings), np.int64, len(rankings))
     many = misses * _LOOK_UP_COST > lengths
     mixed = {
         one

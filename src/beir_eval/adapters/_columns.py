@@ -195,7 +195,7 @@ def _read_lines(content: FileContent, layout: Layout) -> pl.DataFrame:
             )
             raise FileFormatError(content.path, problem, line=number)
         if layout is MSMARCO_SCORED:
-            _rank(content, number, fields[2])
+            _rank(content, number, fields[layout.place(GIVEN_RANK)])
         queries.append(fields[query])
         docs.append(fields[doc])
         if layout.orders == RANK:
