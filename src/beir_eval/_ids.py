@@ -6,10 +6,14 @@ So ``12``, ``numpy.int64(12)`` and ``"12"`` name the same document, and ``"012"`
 from __future__ import annotations
 
 import operator
+from functools import cache
 from typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterable
+
+#: Ids looked at together: few enough to stay in the processor's cache between two looks.
+_PART = 2_000
 
 
 def id_text(value: object) -> str:
@@ -37,9 +41,39 @@ def ids_as_text(values: Collection[object]) -> list[str]:
         TypeError, ValueError: as ``id_text``.
     """
     listed = values if isinstance(values, list) else list(values)
-    if set(map(type, listed)) <= {str} and all(listed):
+    parts = (listed[begin : begin + _PART] for begin in range(0, len(listed), _PART))
+    if all(set(map(type, part)) <= {str} and all(part) for part in parts):
         return cast("list[str]", listed)
     return [id_text(value) for value in listed]
+
+
+def have_text_keys(mappings: Iterable[object]) -> bool:
+    """Return whether these are dicts of which it is certain that all keys are ``str``.
+
+    False means "not certain". No key is looked at: CPython keeps dicts whose keys have always been
+    ``str`` in a table of their own kind, which shows in their size.
+    """
+    listed = list(mappings)
+    if not set(map(type, listed)) <= {dict}:
+        return False
+    return set(map(dict.__sizeof__, cast("list[dict[object, object]]", listed))) <= _text_sizes()
+
+
+@cache
+def _text_sizes() -> frozenset[int]:
+    """Return the sizes of all dicts with text keys; none where they cannot be told by it."""
+    empty = dict.__sizeof__({})
+    slots = range(3, 40)
+    entry, index = 16, {n: (1 << n) * (1 + (n > 7) + 2 * (n > 15) + 4 * (n > 31)) for n in slots}  # noqa: PLR2004
+    table = {n: index[n] + entry * (2**n * 2 // 3) for n in slots}
+    header = dict.__sizeof__({"a": 0}) - empty - table[3]
+    sizes = frozenset({empty} | {empty + header + table[n] for n in slots})
+    for count in (1, 5, 6, 11, 22, 43, 86, 171, 400):  # one of each size of table, up to 1024 slots
+        text: dict[object, None] = dict.fromkeys(map(str, range(count)))
+        mixed = {**text, 0: None}
+        if dict.__sizeof__(text) not in sizes or dict.__sizeof__(mixed) in sizes:
+            return frozenset()  # pragma: no cover - another Python than CPython 3.11 to 3.13
+    return sizes
 
 
 def is_dataframe(value: object) -> bool:

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Mapping
-from itertools import chain, pairwise, repeat
-from typing import TYPE_CHECKING, Any, NoReturn
+from collections.abc import Callable, Mapping
+from itertools import chain, compress, pairwise, repeat
+from operator import is_not
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import numpy as np
 
 from beir_eval._arrays import Floats, Ints, ranges, read_floats, rows_of, starts_of
 from beir_eval._blocks import Block
-from beir_eval._ids import id_text, ids_as_text
+from beir_eval._ids import have_text_keys, id_text, ids_as_text
 from beir_eval._scores import is_finite_number, refuse_score
 from beir_eval.errors import RunError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from beir_eval.qrels import Qrels
 
@@ -25,87 +26,139 @@ if TYPE_CHECKING:
 BLOCK_SCORES = 100_000
 #: Scores handed to ``struct`` in one call.
 _SCORES_AT_ONCE = 10_000
-#: Digits of the largest integer id that is looked for.
-_LONGEST_INTEGER = 40
-#: How many ids can be looked at in the time of looking one up as an integer.
-_LOOK_UP_COST = 10
+#: Stands for the ranking of a query that the run does not have.
+_ABSENT = object()
+
+
+class _Access(NamedTuple):
+    """How rankings are read; of plain dicts without a step of Python for each."""
+
+    get: Callable[[Any, str, float], Any]
+    values: Callable[[Any], Iterable[Any]]
+    contains: Callable[[Any, str], bool]
+
+    @classmethod
+    def to(cls, rankings: Iterable[Mapping[str, Any]]) -> _Access:
+        if set(map(type, rankings)) <= {dict}:
+            return _Access(dict.get, dict.values, dict.__contains__)
+        return _Access(
+            lambda ranking, doc, default: ranking.get(doc, default),
+            lambda ranking: ranking.values(),
+            lambda ranking, doc: doc in ranking,
+        )
 
 
 class MappingSource:
     """{query_id: {doc_id: score}}, left as it is and read once per evaluation.
 
-    Only the scores of a ranking are read; a document id is looked at where it is judged, tied
-    with a judged one, or wanted in a top list.
+    Written for many short rankings as much as for few long ones: what can be done for all of them
+    is done in one call. Only the scores of a ranking are read; a document id is looked at where it
+    is judged, tied with a judged one, or wanted in a top list.
     """
 
     def __init__(self, mapping: Mapping[Any, Mapping[Any, Any]]) -> None:
         """Check the outer ids; the rankings are checked when they are read."""
+        keys = list(mapping)
         try:
-            query_ids = ids_as_text(mapping)
+            self._query_ids = ids_as_text(keys)
         except (TypeError, ValueError) as error:
             msg = f"run: {error}"
             raise RunError(msg) from error
         self._mapping = mapping
-        self._keys = dict(zip(query_ids, mapping, strict=True))
-        if len(self._keys) < len(query_ids):
-            msg = "run: an integer and a text query id name the same query; keep one of the two"
-            raise RunError(msg)
+        self._keys: Mapping[str, Any] | None = None
+        if self._query_ids is not keys:
+            self._keys = dict(zip(self._query_ids, keys, strict=True))
+            if len(self._keys) < len(keys):
+                msg = "run: an integer and a text query id name the same query; keep one of the two"
+                raise RunError(msg)
 
     @property
     def query_ids(self) -> Sequence[str]:
         """The queries that have a ranking."""
-        return list(self._keys)
+        return self._query_ids
 
     def rankings(self) -> Iterator[tuple[str, Sequence[str], Floats | None]]:
         """Yield every ranking in the order of the mapping."""
-        query_ids = list(self._keys)
-        for query_id, ranking in zip(query_ids, self._rankings(query_ids), strict=True):
+        rankings = _with_text_keys(self._query_ids, self._found(self._query_ids))
+        for query_id, ranking in zip(self._query_ids, rankings, strict=True):
             starts = starts_of(np.array([len(ranking)], dtype=np.int64))
-            yield query_id, list(ranking), _scores([query_id], [ranking], starts)
+            access = _Access.to([ranking])
+            yield query_id, list(ranking), _scores([query_id], [ranking], starts, access)
 
     def blocks(self, qrels: Qrels) -> Iterator[Block]:
         """Yield the judged rankings, about ``BLOCK_SCORES`` scores at a time."""
-        rows = [row for row, query_id in enumerate(qrels.query_ids) if query_id in self._keys]
-        rankings = self._rankings([qrels.query_ids[row] for row in rows])
+        query_ids: Sequence[str] = qrels.query_ids
+        found = self._found(query_ids)
+        present = np.fromiter(map(is_not, found, repeat(_ABSENT)), np.bool_, len(found))
+        rows = np.flatnonzero(present)
+        if len(rows) < len(found):
+            query_ids = list(compress(query_ids, present))
+            found = list(compress(found, present))
+        rankings = _with_text_keys(query_ids, found)
+        access = _Access.to(rankings)
         starts = starts_of(np.fromiter(map(len, rankings), np.int64, len(rankings)))
         for begin, end in _parts(starts, BLOCK_SCORES):
-            part = np.array(rows[begin:end], dtype=np.int64)
-            yield _mapping_block(qrels, part, rankings[begin:end])
+            part = _Part(
+                rows=rows[begin:end],
+                query_ids=query_ids[begin:end],
+                rankings=rankings[begin:end],
+                starts=starts[begin : end + 1] - starts[begin],
+            )
+            yield _mapping_block(qrels, part, access)
 
-    def _rankings(self, query_ids: Sequence[str]) -> list[Mapping[Any, Any]]:
-        """Return rankings with text ids: the caller's own mappings where they are text.
+    def _found(self, query_ids: Sequence[str]) -> list[Any]:
+        """Return the ranking of each query, ``_ABSENT`` where the run does not have it.
 
-        Written for many short rankings: what can be is done for all of them in one call.
+        Quickest where the run has just these queries in this order, as it mostly has.
         """
         mapping, keys = self._mapping, self._keys
-        try:
-            rankings: list[Any] = [mapping[keys[query_id]] for query_id in query_ids]
-        except KeyError as error:
-            msg = f"the run has lost the query {error.args[0]!r} since it was handed over"
-            raise RunError(msg) from error
-        if not all(issubclass(kind, Mapping) for kind in set(map(type, rankings))):
-            for query_id, ranking in zip(query_ids, rankings, strict=True):
-                _check_is_mapping(query_id, ranking)
-        # The first id of a ranking shows of which kind its ids are; a look at each would cost as
-        # much as reading all scores. A judged document that is not there is looked up as an
-        # integer too.
-        if {type(next(iter(ranking))) for ranking in rankings if ranking} <= {str}:
-            return rankings
-        return [
-            ranking
-            if not ranking or isinstance(next(iter(ranking)), str)
-            else _with_text_ids(query_id, ranking)
-            for query_id, ranking in zip(query_ids, rankings, strict=True)
-        ]
+        if len(mapping) < len(self._query_ids):
+            left = set(mapping)
+            lost = [
+                one for one in (keys or self._query_ids) if (keys[one] if keys else one) not in left
+            ]
+            msg = f"the run has lost the query {lost[0]!r} since it was handed over"
+            raise RunError(msg)
+        if keys is None:
+            if tuple(mapping) == query_ids:
+                return list(mapping.values())
+            return list(map(mapping.get, query_ids, repeat(_ABSENT)))
+        return [mapping.get(keys.get(query_id, _ABSENT), _ABSENT) for query_id in query_ids]
 
 
-def _check_is_mapping(query_id: str, ranking: object) -> None:
+def _with_text_keys(query_ids: Sequence[str], rankings: list[Any]) -> list[Mapping[str, Any]]:
+    """Return rankings with text ids: the caller's own mappings where they are text."""
+    if have_text_keys(rankings):
+        return rankings
+    return [
+        _with_text_ids(query_id, ranking)
+        for query_id, ranking in zip(query_ids, rankings, strict=True)
+    ]
+
+
+def _with_text_ids(query_id: str, ranking: object) -> Mapping[str, Any]:
+    """Return the ranking, a new one where its ids are not text, or raise RunError."""
     if not isinstance(ranking, Mapping):
         msg = (
             f"the ranking of query {query_id!r} must be {{doc_id: score}}, not "
             f"{type(ranking).__name__}; for a list of ids use Run.from_rankings"
         )
         raise RunError(msg)
+    if all(issubclass(kind, str) for kind in set(map(type, ranking))):
+        return ranking
+    try:
+        texts = ids_as_text(ranking)
+    except (TypeError, ValueError) as error:
+        msg = f"the ranking of query {query_id!r}: {error}"
+        raise RunError(msg) from error
+    as_text = dict(zip(texts, ranking.values(), strict=True))
+    if len(as_text) < len(ranking):
+        msg = (
+            f"the ranking of query {query_id!r} holds a document both as an integer and as "
+            "text; keep one of the two"
+        )
+        raise RunError(msg)
+    return as_text
 
 
 def _parts(starts: Ints, size: int) -> Iterator[tuple[int, int]]:
@@ -146,55 +199,38 @@ def _text(doc_id: object) -> str:
         raise RunError(msg) from error
 
 
-def _with_text_ids(query_id: str, ranking: Mapping[Any, Any]) -> Mapping[str, Any]:
-    """Return a new ranking with text ids, or raise RunError."""
-    try:
-        texts = ids_as_text(ranking)
-    except (TypeError, ValueError) as error:
-        msg = f"the ranking of query {query_id!r}: {error}"
-        raise RunError(msg) from error
-    as_text = dict(zip(texts, ranking.values(), strict=True))
-    if len(as_text) < len(ranking):
-        msg = (
-            f"the ranking of query {query_id!r} holds a document both as an integer and as "
-            "text; keep one of the two"
-        )
-        raise RunError(msg)
-    return as_text
+class _Part(NamedTuple):
+    """Some of the judged rankings, and which queries of the qrels they answer, i8[R]."""
+
+    rows: Ints
+    query_ids: Sequence[str]
+    rankings: list[Mapping[str, Any]]
+    starts: Ints
 
 
-def _mapping_block(qrels: Qrels, rows: Ints, rankings: list[Mapping[Any, Any]]) -> Block:
-    starts = starts_of(np.fromiter(map(len, rankings), np.int64, len(rankings)))
-    query_ids = [qrels.query_ids[row] for row in rows.tolist()]
-    scores = _scores(query_ids, rankings, starts)
-    judgement = ranges(qrels.starts[rows], qrels.starts[rows + 1])
-    counts = qrels.starts[rows + 1] - qrels.starts[rows]
-    place = rows_of(counts)
-    docs: Sequence[str] = qrels.doc_ids
-    if len(judgement) < len(docs):
-        docs = [docs[one] for one in judgement.tolist()]
+def _mapping_block(qrels: Qrels, part: _Part, access: _Access) -> Block:
+    rows, query_ids, rankings, starts = part
+    scores = _scores(query_ids, rankings, starts, access)
+    first, last = qrels.starts[rows], qrels.starts[rows + 1]
+    counts = last - first
+    judgement = ranges(first, last)
+    docs: Sequence[str] = qrels.doc_ids[first[0] : last[-1]]
+    if len(docs) > len(judgement):  # the run lacks a query between
+        docs = [qrels.doc_ids[one] for one in judgement.tolist()]
     look_ups = chain.from_iterable(map(repeat, rankings, counts.tolist()))
-    found = read_floats(
-        [ranking.get(doc, math.nan) for ranking, doc in zip(look_ups, docs, strict=True)], len(docs)
-    )
-    absent = np.isnan(found)
-    mixed = _mixed_rankings(rankings, np.diff(starts), docs, place, np.flatnonzero(absent))
-    if mixed:
-        for one in mixed:
-            rankings[one] = _with_text_ids(query_ids[one], rankings[one])
-        return _mapping_block(qrels, rows, rankings)
+    found = read_floats(map(access.get, look_ups, docs, repeat(math.nan)), len(docs))
+    hits = np.flatnonzero(~np.isnan(found))
+    holds_query = np.fromiter(map(access.contains, rankings, query_ids), np.bool_, len(rankings))
     identical = [
-        int(starts[one]) + list(ranking).index(query_id)
-        for one, (query_id, ranking) in enumerate(zip(query_ids, rankings, strict=True))
-        if query_id in ranking
+        int(starts[one]) + list(rankings[one]).index(query_ids[one])
+        for one in np.flatnonzero(holds_query).tolist()
     ]
-    hits = np.flatnonzero(~absent)
     return Block(
         rows=rows,
         starts=starts,
         scores=scores,
         ids=_MappingIds(rankings, starts),
-        hit_row=place[hits],
+        hit_row=rows_of(counts)[hits],
         hit_judgement=judgement[hits],
         hit_score=found[hits],
         hit_position=None,
@@ -202,55 +238,18 @@ def _mapping_block(qrels: Qrels, rows: Ints, rankings: list[Mapping[Any, Any]]) 
     )
 
 
-def _mixed_rankings(
-    rankings: Sequence[Mapping[Any, Any]],
-    lengths: Ints,
-    docs: Sequence[str],
-    place: Ints,
-    absent: Ints,
-) -> list[int]:
-    """Return the rankings that begin with text ids and hold an absent document as an integer.
-
-    Args:
-        rankings: those of a block. [R]
-        lengths: their lengths, i8[R].
-        docs: the judged documents. [J]
-        place: the ranking of each, i8[J].
-        absent: those that were not found as text, indices into ``docs``.
-    """
-    misses = np.bincount(place[absent], minlength=len(rankings))
-    many = misses * _LOOK_UP_COST > lengths
-    mixed = {
-        one
-        for one in np.flatnonzero(many).tolist()
-        if any(not issubclass(kind, str) for kind in set(map(type, rankings[one])))
-    }
-    few = absent[~many[place[absent]]]
-    suspects = zip(few.tolist(), place[few].tolist(), strict=True)
-    mixed.update(
-        [
-            one
-            for judged, one in suspects
-            if docs[judged].isdecimal() and _as_integer(docs[judged]) in rankings[one]
-        ]
-    )
-    return sorted(mixed)
-
-
-def _as_integer(doc_id: str) -> int | None:
-    """Return the number that decimal digits say, None where no id is that long."""
-    return int(doc_id) if len(doc_id) <= _LONGEST_INTEGER else None
-
-
 def _scores(
-    query_ids: Sequence[str], rankings: Sequence[Mapping[str, Any]], starts: Ints
+    query_ids: Sequence[str],
+    rankings: Sequence[Mapping[str, Any]],
+    starts: Ints,
+    access: _Access,
 ) -> Floats:
     """Return all scores of the rankings in one array, or raise RunError for the first bad one."""
     data = bytearray(8 * int(starts[-1]))
     try:
         # In small parts, so that the pointers to the scores stay in the processor's cache.
         for begin, end in _parts(starts, _SCORES_AT_ONCE):
-            values = chain.from_iterable([one.values() for one in rankings[begin:end]])
+            values = chain.from_iterable(map(access.values, rankings[begin:end]))
             first, last = int(starts[begin]), int(starts[end])
             struct.pack_into(f"{last - first}d", data, 8 * first, *values)
     except (struct.error, TypeError, OverflowError, ValueError):

@@ -20,8 +20,13 @@ class ScoreMatrix:
     __slots__ = ("array",)
 
     def __init__(self, values: Any) -> None:
-        """Take an array or nested lists in which None means NaN."""
-        array = np.array(values if isinstance(values, np.ndarray) else _rows(values), np.float64)
+        """Take an array or nested lists in which None means NaN.
+
+        An array is copied, unless it is read-only and owns its memory.
+        """
+        given = values if isinstance(values, np.ndarray) else _rows(values)
+        kept = isinstance(given, np.ndarray) and given.flags.owndata and not given.flags.writeable
+        array = np.array(given, np.float64, copy=None if kept else True)
         if array.ndim != 2:  # noqa: PLR2004 - measures and queries
             msg = f"expected scores as [measure][query], not {array.ndim} dimension(s)"
             raise ValueError(msg)

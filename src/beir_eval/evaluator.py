@@ -148,6 +148,7 @@ class Evaluator:
             row[:] = measure.scores(matrix)
             if self._no_relevant == "skip":
                 row[~measure.has_relevant(matrix)] = np.nan
+        values.flags.writeable = False
         return ScoreMatrix(values)
 
     def _check_queries(self, found: Relevance, run: Run) -> None:

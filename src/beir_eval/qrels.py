@@ -7,13 +7,14 @@ import struct
 from collections import Counter
 from collections.abc import Mapping
 from functools import cached_property
-from itertools import chain, compress
-from typing import TYPE_CHECKING, Any, NoReturn
+from itertools import chain, compress, repeat
+from operator import contains, itemgetter
+from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 import numpy as np
 
 from beir_eval._arrays import Floats, Ints, position_in_row, read_floats, rows_of, starts_of
-from beir_eval._ids import ids_as_text, is_dataframe
+from beir_eval._ids import have_text_keys, ids_as_text, is_dataframe
 from beir_eval.errors import MissingExtraError, QrelsError, some
 
 if TYPE_CHECKING:
@@ -70,7 +71,8 @@ class Qrels:
                 f"{type(mapping).__name__}; read a file with read_qrels(path)"
             )
             raise QrelsError(msg)
-        if not all(issubclass(kind, Mapping) for kind in set(map(type, mapping.values()))):
+        judged_of = list(mapping.values())
+        if not all(issubclass(kind, Mapping) for kind in set(map(type, judged_of))):
             wrong = [query_id for query_id, judged in mapping.items() if not _is_mapping(judged)]
             query_id, judged = wrong[0], mapping[wrong[0]]
             msg = (
@@ -78,13 +80,7 @@ class Qrels:
                 f"{type(judged).__name__}"
             )
             raise QrelsError(msg)
-        lengths = np.fromiter(map(len, mapping.values()), np.int64, len(mapping))
-        self._fill(
-            list(mapping),
-            lengths,
-            list(chain.from_iterable(mapping.values())),
-            list(chain.from_iterable(judged.values() for judged in mapping.values())),
-        )
+        self._fill(list(mapping), judged_of)
 
     @classmethod
     def from_columns(
@@ -164,39 +160,47 @@ class Qrels:
             return qrels
         return cls.from_dataframe(qrels) if is_dataframe(qrels) else cls(qrels)
 
-    def _fill(
-        self, query_ids: list[Any], lengths: Ints, doc_ids: list[Any], raw_grades: list[Any]
-    ) -> None:
+    def _fill(self, query_ids: list[Any], judged_of: list[Mapping[Any, Any]]) -> None:
+        lengths = np.fromiter(map(len, judged_of), np.int64, len(judged_of))
         starts = starts_of(lengths)
+        doc_ids = list(chain.from_iterable(judged_of))
+        text = have_text_keys(judged_of)
         try:
             queries = ids_as_text(query_ids)
-            documents = ids_as_text(doc_ids)
+            # Not a look at every id where the dicts tell that it is text.
+            fit = text and not any(map(contains, judged_of, repeat("")))
+            documents = doc_ids if fit else ids_as_text(doc_ids)
         except (TypeError, ValueError) as error:
             msg = f"qrels: {error}"
             raise QrelsError(msg) from error
         try:
-            grades = read_floats(raw_grades, len(raw_grades))
+            values: Iterable[Iterable[Any]] = (
+                map(dict.values, cast("list[dict[Any, Any]]", judged_of))
+                if text
+                else (judged.values() for judged in judged_of)
+            )
+            grades = read_floats(chain.from_iterable(values), len(doc_ids))
         except (struct.error, TypeError, OverflowError, ValueError):
-            _refuse_grade(queries, starts, documents, raw_grades)
+            _refuse_grade(queries, starts, documents, judged_of)
         if not (np.abs(grades) <= HIGHEST_GRADE).all():
-            _refuse_grade(queries, starts, documents, raw_grades)
+            _refuse_grade(queries, starts, documents, judged_of)
         if documents is not doc_ids:
             _check_distinct(queries, starts, documents)
         judged = lengths > 0
         if not judged.any():
             msg = "the qrels are empty: there is no judgement in them, so nothing can be evaluated"
             raise QrelsError(msg)
-        if len(set(queries)) < len(queries):
+        if queries is not query_ids and len(set(queries)) < len(queries):
             msg = "qrels: an integer and a text query id name the same query; keep one of the two"
             raise QrelsError(msg)
 
-        self.query_ids = tuple(compress(queries, judged.tolist()))
+        self.query_ids = tuple(queries if judged.all() else compress(queries, judged.tolist()))
         row = rows_of(lengths)
         if ((grades[1:] <= grades[:-1]) | (row[1:] != row[:-1])).all():
             self.doc_ids, self.grades = tuple(documents), grades.copy()
         else:
             best_first = np.lexsort((-grades, row))
-            self.doc_ids = tuple(map(documents.__getitem__, best_first.tolist()))
+            self.doc_ids = itemgetter(*best_first.tolist())(documents)
             self.grades = grades[best_first]
         self.starts = starts_of(lengths[judged])
         self.queries_without_judgements = int(np.count_nonzero(~judged))
@@ -257,9 +261,13 @@ def _is_mapping(judged: object) -> bool:
 
 
 def _refuse_grade(
-    queries: Sequence[str], starts: Ints, documents: Sequence[str], grades: Sequence[Any]
+    queries: Sequence[str],
+    starts: Ints,
+    documents: Sequence[str],
+    judged_of: Iterable[Mapping[Any, Any]],
 ) -> NoReturn:
     """Raise QrelsError that names the first grade that is not a finite number."""
+    grades = chain.from_iterable(judged.values() for judged in judged_of)
     for place, grade in enumerate(grades):
         try:
             fits = bool(np.abs(read_floats([grade], 1)[0]) <= HIGHEST_GRADE)

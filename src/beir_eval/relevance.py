@@ -254,8 +254,9 @@ def relate(qrels: Qrels, run: Run, rules: RankingRules, *, keep_top: int = 0) ->
         identical += done.identical
         all_checked &= block.all_checked
     judgement, rank = _joined(judgements), _joined(ranks)
-    by_row = np.lexsort((rank, qrels.row[judgement]))
-    row = qrels.row[judgement[by_row]]
+    row = qrels.row[judgement]
+    by_row = np.argsort(row * (1 + rank.max(initial=0)) + rank, kind="stable")
+    row = row[by_row]
     matrix = RelevanceMatrix(
         qrels.query_ids,
         num_retrieved,

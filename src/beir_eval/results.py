@@ -13,6 +13,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic_core import PydanticSerializationError
 
+from beir_eval._arrays import exact_sum
 from beir_eval._files import FileContent, write_atomically
 from beir_eval._notes import notes_on
 from beir_eval._score_matrix import ScoreMatrix
@@ -319,10 +320,10 @@ def _takes_max_grade(name: str) -> bool:
 
 def _summary(measure: Measure, scores: Floats) -> float:
     """Return the mean, sum or geometric mean of the defined scores, correctly rounded."""
-    defined = scores[~np.isnan(scores)]
+    undefined = np.isnan(scores)
+    defined = scores[~undefined] if undefined.any() else scores
     how = measure.definition.aggregate
-    # Zeros add nothing, and are many.
-    total = math.fsum(defined[defined != 0].tolist())
+    total = exact_sum(defined)
     if how == "sum":
         return total
     if not len(defined):
