@@ -55,10 +55,8 @@ def position_in_row(row: Ints) -> Ints:
 
 def first_of_row(row: Ints) -> Ints:
     """Return, for each element, the index of the first element of its row: i8[N] -> i8[N]."""
-    places = np.arange(len(row), dtype=np.int64)
-    is_first = np.ones(len(row), dtype=np.bool_)
-    is_first[1:] = row[1:] != row[:-1]
-    return np.maximum.accumulate(np.where(is_first, places, 0))
+    firsts = np.flatnonzero(np.concatenate(([len(row) > 0], row[1:] != row[:-1])))
+    return np.repeat(firsts, np.diff(firsts, append=len(row)))
 
 
 def running_count(mask: Mask, row: Ints) -> Ints:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import numpy as np
 
-from beir_eval._arrays import Floats, Ints, ranges, read_floats, rows_of, starts_of
+from beir_eval._arrays import Floats, Ints, Mask, ranges, read_floats, rows_of, starts_of
 from beir_eval._blocks import Block
 from beir_eval._ids import have_text_keys, id_text, ids_as_text
 from beir_eval._scores import is_finite_number, refuse_score
@@ -81,9 +81,7 @@ class MappingSource:
         """Yield every ranking in the order of the mapping."""
         rankings = _with_text_keys(self._query_ids, self._found(self._query_ids))
         for query_id, ranking in zip(self._query_ids, rankings, strict=True):
-            starts = starts_of(np.array([len(ranking)], dtype=np.int64))
-            access = _Access.to([ranking])
-            yield query_id, list(ranking), _scores([query_id], [ranking], starts, access)
+            yield query_id, list(ranking), _scores(query_id, ranking)
 
     def blocks(self, qrels: Qrels) -> Iterator[Block]:
         """Yield the judged rankings, about ``BLOCK_SCORES`` scores at a time."""
@@ -208,21 +206,25 @@ class _Part(NamedTuple):
     starts: Ints
 
 
+class _Judged(NamedTuple):
+    """The judged documents of a part, and where those of each ranking begin, i8[R+1]."""
+
+    docs: Sequence[str]
+    starts: Ints
+
+
 def _mapping_block(qrels: Qrels, part: _Part, access: _Access) -> Block:
-    rows, query_ids, rankings, starts = part
-    scores = _scores(query_ids, rankings, starts, access)
+    rows, rankings, starts = part.rows, part.rankings, part.starts
     first, last = qrels.starts[rows], qrels.starts[rows + 1]
-    counts = last - first
     judgement = ranges(first, last)
     docs: Sequence[str] = qrels.doc_ids[first[0] : last[-1]]
     if len(docs) > len(judgement):  # the run lacks a query between
         docs = [qrels.doc_ids[one] for one in judgement.tolist()]
-    look_ups = chain.from_iterable(map(repeat, rankings, counts.tolist()))
-    found = read_floats(map(access.get, look_ups, docs, repeat(math.nan)), len(docs))
+    judged = _Judged(docs, starts_of(last - first))
+    scores, found, holds_query = _read(part, judged, access)
     hits = np.flatnonzero(~np.isnan(found))
-    holds_query = np.fromiter(map(access.contains, rankings, query_ids), np.bool_, len(rankings))
     identical = [
-        int(starts[one]) + list(rankings[one]).index(query_ids[one])
+        int(starts[one]) + list(rankings[one]).index(part.query_ids[one])
         for one in np.flatnonzero(holds_query).tolist()
     ]
     return Block(
@@ -230,7 +232,7 @@ def _mapping_block(qrels: Qrels, part: _Part, access: _Access) -> Block:
         starts=starts,
         scores=scores,
         ids=_MappingIds(rankings, starts),
-        hit_row=rows_of(counts)[hits],
+        hit_row=rows_of(last - first)[hits],
         hit_judgement=judgement[hits],
         hit_score=found[hits],
         hit_position=None,
@@ -238,25 +240,48 @@ def _mapping_block(qrels: Qrels, part: _Part, access: _Access) -> Block:
     )
 
 
-def _scores(
-    query_ids: Sequence[str],
-    rankings: Sequence[Mapping[str, Any]],
-    starts: Ints,
-    access: _Access,
-) -> Floats:
-    """Return all scores of the rankings in one array, or raise RunError for the first bad one."""
-    data = bytearray(8 * int(starts[-1]))
+def _read(part: _Part, judged: _Judged, access: _Access) -> tuple[Floats, Floats, Mask]:
+    """Return all scores, those of the judged documents, and which rankings hold their query.
+
+    In small parts, so that a ranking is still in the processor's cache when it is looked into.
+
+    Returns:
+        f8[N]; f8[J], NaN where the ranking does not hold the document; bool[R].
+    """
+    rankings, starts = part.rankings, part.starts
+    scores, found = np.empty(starts[-1]), np.empty(judged.starts[-1])
+    holds_query = np.empty(len(rankings), dtype=np.bool_)
+    counts = np.diff(judged.starts).tolist()
     try:
-        # In small parts, so that the pointers to the scores stay in the processor's cache.
         for begin, end in _parts(starts, _SCORES_AT_ONCE):
-            values = chain.from_iterable(map(access.values, rankings[begin:end]))
-            first, last = int(starts[begin]), int(starts[end])
-            struct.pack_into(f"{last - first}d", data, 8 * first, *values)
+            here = rankings[begin:end]
+            _fill(scores, starts[[begin, end]], chain.from_iterable(map(access.values, here)))
+            first, last = looked_up = judged.starts[[begin, end]]
+            rankings_of = chain.from_iterable(map(repeat, here, counts[begin:end]))
+            values = map(access.get, rankings_of, judged.docs[first:last], repeat(math.nan))
+            _fill(found, looked_up, values)
+            holds_query[begin:end] = list(map(access.contains, here, part.query_ids[begin:end]))
     except (struct.error, TypeError, OverflowError, ValueError):
-        _refuse_score(query_ids, rankings)
-    scores = np.frombuffer(data, dtype=np.float64)
+        _refuse_score(part.query_ids, rankings)
     if not np.isfinite(scores).all():
-        _refuse_score(query_ids, rankings)
+        _refuse_score(part.query_ids, rankings)
+    return scores, found, holds_query
+
+
+def _fill(array: Floats, stretch: Ints, values: Iterable[Any]) -> None:
+    """Write numbers of any kind into a stretch of f8[N] (see ``read_floats``)."""
+    begin, end = stretch.tolist()
+    struct.pack_into(f"{end - begin}d", array.data, 8 * begin, *values)
+
+
+def _scores(query_id: str, ranking: Mapping[str, Any]) -> Floats:
+    """Return the scores of one ranking, or raise RunError for the first bad one."""
+    try:
+        scores = read_floats(ranking.values(), len(ranking))
+    except (struct.error, TypeError, OverflowError, ValueError):
+        _refuse_score([query_id], [ranking])
+    if not np.isfinite(scores).all():
+        _refuse_score([query_id], [ranking])
     return scores
 
 

@@ -30,7 +30,7 @@ HIGHEST_GRADE = 1e100
 
 
 class Qrels:
-    """Judgements grouped by query, the best grade first within each query.
+    """Judgements grouped by query.
 
     ``Qrels({"q1": {"d1": 2, "d2": 0}})`` takes BEIR's dict of dicts; the dict is copied, so later
     changes to it have no effect here. Ids are text, and an integer id means its decimal string.
@@ -41,7 +41,7 @@ class Qrels:
 
     Attributes:
         query_ids: the judged queries, in the order given. [Q]
-        doc_ids: the judged documents, by query, best grade first. [J]
+        doc_ids: the judged documents, by query, in the order given. [J]
         grades: their grades, read-only f8[J].
         starts: where each query's judgements begin, and the end of the last, i8[Q+1].
 
@@ -195,18 +195,11 @@ class Qrels:
             raise QrelsError(msg)
 
         self.query_ids = tuple(queries if judged.all() else compress(queries, judged.tolist()))
-        row = rows_of(lengths)
-        if ((grades[1:] <= grades[:-1]) | (row[1:] != row[:-1])).all():
-            self.doc_ids, self.grades = tuple(documents), grades.copy()
-        else:
-            best_first = np.lexsort((-grades, row))
-            self.doc_ids = itemgetter(*best_first.tolist())(documents)
-            self.grades = grades[best_first]
+        self.doc_ids, self.grades = tuple(documents), grades
         self.starts = starts_of(lengths[judged])
         self.queries_without_judgements = int(np.count_nonzero(~judged))
         self.repeated_judgements = 0
-        for array in (self.grades, self.starts):
-            array.flags.writeable = False
+        self.grades.flags.writeable = self.starts.flags.writeable = False
 
     @cached_property
     def row(self) -> Ints:
@@ -214,9 +207,11 @@ class Qrels:
         return rows_of(np.diff(self.starts))
 
     @cached_property
-    def rank(self) -> Ints:
-        """The 1-based rank of each judgement in the ideal ranking of its query: i8[J]."""
-        return position_in_row(self.row) + 1
+    def ideal(self) -> tuple[Ints, Floats]:
+        """The ideal ranking of each query: ranks from 1 i8[J], and grades best first, f8[J]."""
+        ordered = ((self.grades[1:] <= self.grades[:-1]) | (self.row[1:] != self.row[:-1])).all()
+        grades = self.grades if ordered else self.grades[np.lexsort((-self.grades, self.row))]
+        return position_in_row(self.row) + 1, grades
 
     @property
     def max_grade(self) -> float:
@@ -232,7 +227,8 @@ class Qrels:
     def judged(self, row: int) -> dict[str, float]:
         """Return {doc_id: grade} of the query at index ``row``, best first."""
         begin, end = int(self.starts[row]), int(self.starts[row + 1])
-        return dict(zip(self.doc_ids[begin:end], self.grades[begin:end].tolist(), strict=True))
+        judged = zip(self.doc_ids[begin:end], self.grades[begin:end].tolist(), strict=True)
+        return dict(sorted(judged, key=itemgetter(1), reverse=True))
 
     def as_dict(self) -> dict[str, dict[str, float]]:
         """Return a new {query_id: {doc_id: grade}}, best first within each query."""

@@ -44,7 +44,9 @@ class Cells(NamedTuple):
 
     def upto(self, cutoff: int | None) -> Cells:
         """Return the cells of rank at most ``cutoff``; all of them for None."""
-        return self if cutoff is None else self.where(self.rank <= cutoff)
+        if cutoff is None or self.rank.max(initial=0) <= cutoff:
+            return self
+        return self.where(self.rank <= cutoff)
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,6 +71,7 @@ class RelevanceMatrix:
         default_factory=dict, init=False, repr=False
     )
     _counts: dict[Hashable, Ints] = field(default_factory=dict, init=False, repr=False)
+    _places: dict[float | None, Ints] = field(default_factory=dict, init=False, repr=False)
 
     @property
     def num_queries(self) -> int:
@@ -112,6 +115,13 @@ class RelevanceMatrix:
         if key not in self._relevant:
             self._relevant[key] = cells.where(is_relevant(cells.grade, rel))
         return self._relevant[key]
+
+    def place_among_relevant(self, rel: float | None = None) -> Ints:
+        """Return, for each of ``relevant(rel)``, how many its query has down to its rank."""
+        if rel not in self._places:
+            self._places[rel] = position_in_row(self.relevant(rel).row) + 1
+            self._places[rel].flags.writeable = False
+        return self._places[rel]
 
     def running_count(self, mask: Mask) -> Ints:
         """Return, for each cell, how many cells of ``mask`` its query has down to its rank."""
@@ -262,7 +272,7 @@ def relate(qrels: Qrels, run: Run, rules: RankingRules, *, keep_top: int = 0) ->
         num_retrieved,
         qrels.max_grade,
         Cells(row, rank[by_row], qrels.grades[judgement[by_row]]),
-        Cells(qrels.row, qrels.rank, qrels.grades),
+        Cells(qrels.row, *qrels.ideal),
     )
     return Relevance(
         matrix,

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from beir_eval._arrays import position_in_row
 from beir_eval.measures._arithmetic import ratio
 from beir_eval.measures._registry import measure
 
@@ -159,9 +158,11 @@ def MAP(matrix: RelevanceMatrix, *, cutoff: int | None = None, rel: float | None
     0.75
     """
     relevant = matrix.relevant(rel)
-    precision = (position_in_row(relevant.row) + 1) / relevant.rank
-    seen = relevant.rank <= (cutoff or np.inf)
-    return ratio(matrix.sum(precision[seen], relevant.row[seen]), matrix.num_relevant(rel))
+    found = matrix.place_among_relevant(rel)
+    if cutoff is not None:
+        seen = relevant.rank <= cutoff
+        relevant, found = relevant.where(seen), found[seen]
+    return ratio(matrix.sum(found / relevant.rank, relevant.row), matrix.num_relevant(rel))
 
 
 @measure(
@@ -216,7 +217,7 @@ def MRR(matrix: RelevanceMatrix, *, cutoff: int | None = None, rel: float | None
     0.5
     """
     relevant = matrix.relevant(rel)
-    first = relevant.where(position_in_row(relevant.row) == 0).upto(cutoff)
+    first = relevant.where(matrix.place_among_relevant(rel) == 1).upto(cutoff)
     return matrix.sum(1.0 / first.rank, first.row)
 
 

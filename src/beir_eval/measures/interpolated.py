@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from beir_eval._arrays import position_in_row
 from beir_eval.measures._registry import measure
 
 if TYPE_CHECKING:
@@ -102,7 +101,7 @@ def _best_precision_from(
 ) -> Floats:
     """Return the best precision once ``needed`` relevant documents are found, f8[Q]."""
     relevant = matrix.relevant(rel)
-    found = position_in_row(relevant.row) + 1
+    found = matrix.place_among_relevant(rel)
     seen = (found >= needed[relevant.row]) & (relevant.rank <= (cutoff or math.inf))
     best = np.zeros(matrix.num_queries)
     np.maximum.at(best, relevant.row[seen], (found / relevant.rank)[seen])
