@@ -13,7 +13,7 @@ from beir_eval._ids import id_text, ids_as_text
 from beir_eval.errors import RunError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from typing import Self
 
     from numpy.typing import NDArray
@@ -88,19 +88,27 @@ def as_array(what: str, values: Any) -> NDArray[Any]:
     return array
 
 
-def check_range(numbers: NDArray[Any], queries: Sequence[str], texts: Sequence[str] | None) -> None:
-    """Raise RunError for a number below -1, or one for which doc_ids has no document."""
-    highest = np.iinfo(np.int64).max if texts is None else len(texts) - 1
+def check_range(
+    numbers: NDArray[Any], query_of_row: Callable[[int], str], texts: Sequence[str] | None
+) -> bool:
+    """Return whether there is padding: -1.
+
+    Raises:
+        RunError: a number below -1, or one for which doc_ids has no document.
+    """
     if not numbers.size:
-        return
+        return False
+    lowest = int(numbers.min())
+    highest = np.iinfo(np.int64).max if texts is None else len(texts) - 1
     outside = np.zeros(0, dtype=np.bool_)
-    if numbers.min() < PADDING or numbers.max() > highest:
+    may_exceed = texts is not None or numbers.dtype == np.uint64
+    if lowest < PADDING or (may_exceed and int(numbers.max()) > highest):
         outside = (numbers < PADDING) | (numbers > highest)
     elif texts is not None and "" in texts:
         unnamed = np.array([not text for text in texts])
         outside = unnamed[np.maximum(numbers, 0)] & (numbers != PADDING)
     if not outside.any():
-        return
+        return lowest < 0
     row, column = np.argwhere(outside)[0]
     allowed = (
         "an id of 0 or more"
@@ -108,7 +116,7 @@ def check_range(numbers: NDArray[Any], queries: Sequence[str], texts: Sequence[s
         else f"a row number of doc_ids, 0 to {len(texts) - 1}, that it names,"
     )
     msg = (
-        f"the id {numbers[row, column]} of query {queries[row]!r} (place {column}) is outside: "
-        f"expected {allowed} or {PADDING} for padding"
+        f"the id {numbers[row, column]} of query {query_of_row(int(row))!r} (place {column}) is "
+        f"outside: expected {allowed} or {PADDING} for padding"
     )
     raise RunError(msg)

@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import compress, repeat
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from beir_eval._array_inputs import PADDING, Names, as_array, check_range
-from beir_eval._arrays import Floats, Ints, position_in_row, ranges, rows_of, runs_of, starts_of
-from beir_eval._blocks import Block
+from beir_eval._arrays import (
+    Floats,
+    Ints,
+    Mask,
+    position_in_row,
+    ranges,
+    rows_of,
+    runs_of,
+    starts_of,
+)
+from beir_eval._blocks import Block, Scores
 from beir_eval._ids import ids_as_text
 from beir_eval._scores import refuse_score
 from beir_eval.errors import RunError
@@ -23,9 +33,12 @@ if TYPE_CHECKING:
     from beir_eval.qrels import Qrels
 
 #: Cells looked at together: few enough that the arrays of a step stay small.
-BLOCK_CELLS = 1_000_000
+BLOCK_CELLS = 200_000
 #: Up to so many judged documents of a query are compared with its ranking one after the other.
 _FEW_JUDGED = 16
+_HIGHEST_NUMBER = np.iinfo(np.int64).max
+#: Its digits.
+_LONGEST_NUMBER = 19
 
 
 class Wanted(NamedTuple):
@@ -91,76 +104,87 @@ class ArraySource:
             )
             raise RunError(msg)
         names = None if doc_ids is None else Names.of(doc_ids)
-        check_range(numbers, queries, None if names is None else names.texts)
+        check_range(numbers, queries.__getitem__, None if names is None else names.texts)
         repeats = names is not None and names.first is not None
         return cls(queries, numbers, values, names, check_duplicates or repeats)
 
     def rankings(self) -> Iterator[tuple[str, Sequence[str], Floats | None]]:
         """Yield every ranking in the order given."""
-        for row, query_id in enumerate(self.query_ids):
-            numbers, _, scores = self._flat(np.array([row]))
-            yield query_id, _ArrayIds(numbers, self.names).at(np.arange(len(numbers))), scores
+        for place, query_id in enumerate(self.query_ids):
+            cells = self._cells(np.array([place]))
+            doc_ids = _ArrayIds(cells.numbers, self.names).at(np.arange(len(cells.numbers)))
+            scores = cells.scores
+            yield query_id, doc_ids, None if scores is None else scores.astype(np.float64)
 
     def blocks(self, qrels: Qrels) -> Iterator[Block]:
         """Yield the judged rankings, about ``BLOCK_CELLS`` cells at a time."""
-        place_of = {query_id: place for place, query_id in enumerate(self.query_ids)}
-        pairs = [
-            (row, place_of[query_id])
-            for row, query_id in enumerate(qrels.query_ids)
-            if query_id in place_of
-        ]
+        if tuple(self.query_ids) == qrels.query_ids:
+            places = np.arange(len(qrels))
+        else:
+            place_of = dict(zip(self.query_ids, range(len(self.query_ids)), strict=True))
+            found = map(place_of.get, qrels.query_ids, repeat(-1))
+            places = np.fromiter(found, np.int64, len(qrels))
+        rows = np.flatnonzero(places >= 0)
         judged, queries = self._wanted(qrels)
         step = max(1, BLOCK_CELLS // max(1, self.numbers.shape[1]))
-        for begin in range(0, len(pairs), step):
-            rows, places = np.array(pairs[begin : begin + step], dtype=np.int64).T
-            yield self._block(rows, places, judged, queries)
+        for begin in range(0, len(rows), step):
+            here = rows[begin : begin + step]
+            yield self._block(here, places[here], judged, queries)
 
     def _block(self, rows: Ints, places: Ints, judged: Wanted, queries: Wanted) -> Block:
-        numbers, starts, scores = self._flat(places)
-        row = rows_of(np.diff(starts))
-        hit_judgement, hit_position = _find(judged, rows, numbers, starts)
-        in_order = np.lexsort((hit_position, hit_judgement, row[hit_position]))
+        cells = self._cells(places)
+        hit_judgement, hit_position = cells.find(judged, rows)
+        in_order = np.lexsort((hit_position, hit_judgement))
         hit_judgement, hit_position = hit_judgement[in_order], hit_position[in_order]
         if self.check_duplicates:
-            copy_group, copy_position = self._copies(row, numbers)
+            copy_group, copy_position = self._copies(cells)
         else:
             copy_group, copy_position = _copies_among(hit_judgement, hit_position)
         first = np.ones(len(hit_judgement), dtype=np.bool_)
         first[1:] = hit_judgement[1:] != hit_judgement[:-1]
         hit_judgement, hit_position = hit_judgement[first], hit_position[first]
+        scores = cells.scores
         return Block(
             rows=rows,
-            starts=starts,
+            starts=cells.starts,
             scores=scores,
-            ids=_ArrayIds(numbers, self.names),
-            hit_row=row[hit_position],
+            ids=_ArrayIds(cells.numbers, self.names),
+            hit_row=np.searchsorted(cells.starts, hit_position, side="right") - 1,
             hit_judgement=hit_judgement,
             hit_score=None if scores is None else scores[hit_position],
             hit_position=hit_position,
-            identical=np.sort(_find(queries, rows, numbers, starts)[1]),
+            identical=np.sort(cells.find(queries, rows)[1]),
             copy_group=copy_group,
             copy_position=copy_position,
             all_checked=self.check_duplicates,
         )
 
-    def _flat(self, places: Ints) -> tuple[Ints, Ints, Floats | None]:
-        """Return numbers and scores of these rows without padding, and where each row begins."""
-        numbers = self.numbers[places].astype(np.int64)
+    def _cells(self, places: Ints) -> Cells:
+        """Return numbers and scores of these rows, checked: the arrays are the caller's."""
+        table = np.asarray(_rows_of(self.numbers, places))
         # The arrays are the caller's, who may have changed them.
-        queries = [self.query_ids[place] for place in places.tolist()]
-        check_range(numbers, queries, None if self.names is None else self.names.texts)
-        scores = None if self.scores is None else self.scores[places].astype(np.float64)
-        real = numbers != PADDING
-        starts = starts_of(np.count_nonzero(real, axis=1).astype(np.int64))
-        numbers = numbers[real]
-        if scores is not None:
-            scores = scores[real]
-            if not np.isfinite(scores).all():
-                first = np.flatnonzero(~np.isfinite(scores))[:1]
-                (row,) = np.searchsorted(starts, first, side="right") - 1
-                (doc_id,) = _ArrayIds(numbers, self.names).at(first)
-                refuse_score(queries[row], doc_id, float(scores[first[0]]))
-        return numbers, starts, scores
+        has_padding = check_range(
+            table,
+            lambda row: self.query_ids[int(places[row])],
+            None if self.names is None else self.names.texts,
+        )
+        table = table.astype(np.int64, copy=False)
+        real = table != PADDING if has_padding else None
+        numbers = table.ravel() if real is None else table[real]
+        in_row = np.full(len(table), table.shape[1]) if real is None else real.sum(axis=1)
+        starts = starts_of(in_row.astype(np.int64, copy=False))
+        if self.scores is None:
+            return Cells(table, real, numbers, starts, None)
+        scores = _rows_of(self.scores, places)
+        scores = scores.ravel() if real is None else scores[real]
+        if scores.dtype not in (np.float32, np.float64):
+            scores = scores.astype(np.float64)
+        if not np.isfinite(scores).all():
+            first = np.flatnonzero(~np.isfinite(scores))[:1]
+            (row,) = np.searchsorted(starts, first, side="right") - 1
+            (doc_id,) = _ArrayIds(numbers, self.names).at(first)
+            refuse_score(self.query_ids[int(places[row])], doc_id, float(scores[first[0]]))
+        return Cells(table, real, numbers, starts, scores)
 
     def _wanted(self, qrels: Qrels) -> tuple[Wanted, Wanted]:
         """Return the judged documents, and the queries' own ids, by their numbers."""
@@ -181,8 +205,9 @@ class ArraySource:
             _by_name(queries, qrels.query_ids, queries, numbers_of),
         )
 
-    def _copies(self, row: Ints, numbers: Ints) -> tuple[Ints, Ints]:
+    def _copies(self, cells: Cells) -> tuple[Ints, Ints]:
         """Return group and position of every entry whose document stands more than once."""
+        numbers, row = cells.numbers, rows_of(np.diff(cells.starts))
         if self.names is not None and self.names.first is not None:
             numbers = self.names.first[numbers]
         order = np.lexsort((numbers, row))
@@ -192,6 +217,76 @@ class ArraySource:
         group = np.cumsum(new) - 1
         repeated = np.bincount(group)[group] > 1
         return group[repeated], order[repeated]
+
+
+class Cells(NamedTuple):
+    """Some rows of the arrays.
+
+    Attributes:
+        table: numbers with padding, i8[R, k].
+        real: what is no padding, bool[R, k]; None where there is none.
+        numbers: without padding, i8[N].
+        starts: where each row begins in ``numbers``, and the end of the last, i8[R+1].
+        scores: finite, f4[N] or f8[N].
+    """
+
+    table: Ints
+    real: Mask | None
+    numbers: Ints
+    starts: Ints
+    scores: Scores | None
+
+    def find(self, wanted: Wanted, rows: Ints) -> tuple[Ints, Ints]:
+        """Return item and position of every occurrence of what is wanted in its own ranking."""
+        if not len(wanted.row):
+            return wanted.item, wanted.item
+        begin = np.searchsorted(wanted.row, rows, side="left")
+        end = np.searchsorted(wanted.row, rows, side="right")
+        chosen = ranges(begin, end)
+        place = np.repeat(np.arange(len(rows), dtype=np.int64), end - begin)
+        number, item = wanted.number[chosen], wanted.item[chosen]
+        many = (end - begin > _FEW_JUDGED)[place]
+        nothing = np.zeros(0, dtype=np.int64)
+        found: list[tuple[Ints, Ints]] = [(nothing, nothing)]
+        few = np.flatnonzero(~many)
+        level = position_in_row(place[few])
+        by_level = np.argsort(level, kind="stable")
+        for first, last in runs_of(level[by_level]):
+            some = few[by_level[first:last]]
+            which, column = _equal(_rows_of(self.table, place[some]), number[some])
+            found.append((item[some][which], place[some][which] * self.table.shape[1] + column))
+        several = np.flatnonzero(many)
+        for first, last in runs_of(place[several]):
+            some = several[first:last]
+            which, column = _among(self.table[place[some[0]]], number[some])
+            found.append((item[some][which], place[some[0]] * self.table.shape[1] + column))
+        cell = np.concatenate([cell for _, cell in found])
+        if self.real is not None:
+            cell = np.cumsum(self.real.ravel())[cell] - 1
+        return np.concatenate([item for item, _ in found]), cell
+
+
+def _rows_of(table: NDArray[Any], places: Ints) -> NDArray[Any]:
+    """Return these rows, without a copy where they follow each other."""
+    if len(places) and places[-1] - places[0] == len(places) - 1 and (np.diff(places) == 1).all():
+        return table[places[0] : places[-1] + 1]
+    return table[places]
+
+
+def _equal(table: Ints, number: Ints) -> tuple[Ints, Ints]:
+    """Return row and column where a row holds its number: i8[R, k], i8[R]."""
+    cell = np.flatnonzero(table == number[:, np.newaxis])
+    row, column = np.divmod(cell, max(1, table.shape[1]))
+    return row, column
+
+
+def _among(ranking: Ints, numbers: Ints) -> tuple[Ints, Ints]:
+    """Return which of the numbers stand where in one ranking: i8[k], i8[W]."""
+    by_number = np.argsort(numbers, kind="stable")
+    at = np.searchsorted(numbers[by_number], ranking)
+    at[at == len(numbers)] = 0
+    column = np.flatnonzero(numbers[by_number[at]] == ranking)
+    return by_number[at[column]], column
 
 
 class _ArrayIds:
@@ -211,15 +306,34 @@ class _ArrayIds:
 
 def _by_value(row: Ints, ids: Sequence[str], items: Ints) -> Wanted:
     """Return what has an integer for its id: other text names no number."""
+    numbers = _all_numbers(ids)
+    if numbers is not None:
+        return Wanted(row, numbers, items)
     found = [
-        (place, int(text))
-        for place, text in enumerate(ids)
-        if text.isdecimal() and text.isascii() and (text[0] != "0" or text == "0")
+        (place, int(ids[place]))
+        for place in compress(range(len(ids)), map(str.isdecimal, ids))
+        if ids[place].isascii()
+        and len(ids[place]) <= _LONGEST_NUMBER
+        and (ids[place][0] != "0" or ids[place] == "0")
     ]
-    fitting = [(place, number) for place, number in found if number <= np.iinfo(np.int64).max]
+    fitting = [(place, number) for place, number in found if number <= _HIGHEST_NUMBER]
     places = np.array([place for place, _ in fitting], dtype=np.int64)
-    numbers = np.array([number for _, number in fitting], dtype=np.int64)
-    return Wanted(row[places], numbers, items[places])
+    return Wanted(
+        row[places], np.array([number for _, number in fitting], dtype=np.int64), items[places]
+    )
+
+
+def _all_numbers(ids: Sequence[str]) -> Ints | None:
+    """Return the number that each id is the decimal string of, None where some id is none."""
+    digits = "".join(ids)
+    if not (digits.isdecimal() and digits.isascii()):
+        return None
+    try:
+        numbers = np.fromiter(map(int, ids), np.int64, len(ids))
+    except (OverflowError, ValueError):  # beyond 64 bits, or beyond what Python reads
+        return None
+    lengths = 1 + np.searchsorted(10 ** np.arange(1, _LONGEST_NUMBER), numbers, side="right")
+    return numbers if int(lengths.sum()) == len(digits) else None  # leading zeros
 
 
 def _by_name(
@@ -232,40 +346,6 @@ def _by_name(
     places = np.array([place for place, _ in found], dtype=np.int64)
     numbers = np.array([number for _, number in found], dtype=np.int64)
     return Wanted(row[places], numbers, items[places])
-
-
-def _find(wanted: Wanted, rows: Ints, numbers: Ints, starts: Ints) -> tuple[Ints, Ints]:
-    """Return item and position of every occurrence of what is wanted in its own ranking."""
-    begin = np.searchsorted(wanted.row, rows, side="left")
-    end = np.searchsorted(wanted.row, rows, side="right")
-    chosen = ranges(begin, end)
-    place = np.repeat(np.arange(len(rows), dtype=np.int64), end - begin)
-    number, item = wanted.number[chosen], wanted.item[chosen]
-    many = (end - begin > _FEW_JUDGED)[place]
-    items: list[Ints] = [np.zeros(0, dtype=np.int64)]
-    positions: list[Ints] = [np.zeros(0, dtype=np.int64)]
-    few = np.flatnonzero(~many)
-    level = position_in_row(place[few])
-    by_level = np.argsort(level, kind="stable")
-    for first, last in runs_of(level[by_level]):
-        some = few[by_level[first:last]]
-        cells = ranges(starts[place[some]], starts[place[some] + 1])
-        lengths = starts[place[some] + 1] - starts[place[some]]
-        same = numbers[cells] == np.repeat(number[some], lengths)
-        items.append(np.repeat(item[some], lengths)[same])
-        positions.append(cells[same])
-    several = np.flatnonzero(many)
-    for first, last in runs_of(place[several]):
-        some = several[first:last]
-        by_number = some[np.argsort(number[some], kind="stable")]
-        start = int(starts[place[some[0]]])
-        ranking = numbers[start : int(starts[place[some[0]] + 1])]
-        at = np.searchsorted(number[by_number], ranking)
-        at[at == len(by_number)] = 0
-        same = number[by_number[at]] == ranking
-        items.append(item[by_number[at]][same])
-        positions.append(start + np.flatnonzero(same))
-    return np.concatenate(items), np.concatenate(positions)
 
 
 def _copies_among(judgement: Ints, position: Ints) -> tuple[Ints, Ints]:

@@ -85,7 +85,7 @@ def runs_of(values: Ints) -> Iterator[tuple[int, int]]:
 #: Sums of fewer values are quicker one by one.
 _FEW = 500
 #: Values added together: few enough to stay in the processor's cache, and at most 2^26.
-_ADDED_TOGETHER = 8192
+_ADDED_TOGETHER = 32_768
 #: Beyond it, and below its inverse, splitting would leave the range of a float.
 _LARGEST_SPLIT = 1e200
 

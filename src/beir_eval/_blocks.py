@@ -7,15 +7,20 @@ already found; ``ranking`` turns a block into ranks.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from beir_eval._arrays import Floats, Ints
     from beir_eval.qrels import Qrels
+
+
+#: Scores in the precision in which they were given.
+Scores: TypeAlias = NDArray[np.float64] | NDArray[np.float32]
 
 
 class RankedIds(Protocol):
@@ -37,11 +42,11 @@ class Block:
     Attributes:
         rows: which query of the qrels each ranking answers, i8[R].
         starts: where each ranking begins, and the end of the last, i8[R+1].
-        scores: finite f8[N]; None when the order given is the ranking.
+        scores: finite, f8[N] or f4[N]; None when the order given is the ranking.
         ids: the document ids, by position (0..N-1).
         hit_row: the ranking (0..R-1) of each judged document found, never decreasing, i8[H].
         hit_judgement: which judgement of the qrels it is, i8[H].
-        hit_score: its score, f8[H]; None where ``scores`` is None.
+        hit_score: its score, f8[H] or f4[H] as ``scores``; None where ``scores`` is None.
         hit_position: its position, the first of several, i8[H]; None where only the score is known.
         identical: positions of documents whose id is that of their query.
         copy_group, copy_position: every entry whose document stands more than once in its
@@ -51,11 +56,11 @@ class Block:
 
     rows: Ints
     starts: Ints
-    scores: Floats | None
+    scores: Scores | None
     ids: RankedIds
     hit_row: Ints
     hit_judgement: Ints
-    hit_score: Floats | None
+    hit_score: Scores | None
     hit_position: Ints | None
     identical: Ints = field(default_factory=_nothing)
     copy_group: Ints = field(default_factory=_nothing)

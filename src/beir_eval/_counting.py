@@ -6,7 +6,7 @@ it holds so many judged documents that sorting is cheaper.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 import numpy as np
 
@@ -14,6 +14,8 @@ from beir_eval._arrays import Floats, Ints, Mask, position_in_row, ranges, runs_
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from beir_eval._blocks import Scores
 
 # Costs in nanoseconds that decide between comparing and sorting. Only speed depends on them.
 _COMPARE_ONE, _SORT_ONE, _SORT_A_RANKING = 2, 20, 10_000
@@ -23,16 +25,18 @@ class Scored(NamedTuple):
     """R rankings with N scores, and H documents in them ("hits") whose ranks are wanted.
 
     Attributes:
-        scores: f8[N].
+        scores: f8[N] or f4[N].
         starts: where each ranking begins, and the end of the last, i8[R+1].
         row: the ranking of each hit, never decreasing, i8[H].
-        score: the score of each hit, one of those of its ranking, f8[H].
+        score: the score of each hit, one of those of its ranking, [H].
+        position: where each hit stands, i8[H]; None where that is not known.
     """
 
-    scores: Floats
+    scores: Scores
     starts: Ints
     row: Ints
-    score: Floats
+    score: Scores
+    position: Ints | None
 
 
 def count(scored: Scored) -> tuple[Ints, Ints]:
@@ -40,7 +44,44 @@ def count(scored: Scored) -> tuple[Ints, Ints]:
 
     A hit's own score counts as equal, so the second number is at least 1.
     """
-    scores, starts, row, score = scored
+    if scored.position is None or not _descend(scored.scores, scored.starts):
+        return _count_all(scored)
+    # The ranking is sorted already, as most are: only what is tied must be counted.
+    above = scored.position - scored.starts[scored.row]
+    equal = np.ones(len(above), dtype=np.int64)
+    tied = np.flatnonzero(_have_equal_neighbour(scored, scored.position))
+    if len(tied):
+        some = Scored(
+            scored.scores,
+            scored.starts,
+            scored.row[tied],
+            scored.score[tied],
+            scored.position[tied],
+        )
+        above[tied], equal[tied] = _count_all(some)
+    return above, equal
+
+
+def _descend(scores: Scores, starts: Ints) -> bool:
+    """Return whether no ranking has a score that is higher than the one before it."""
+    descends = scores[1:] <= scores[:-1]
+    inner = starts[(starts > 0) & (starts < len(scores))]
+    descends[inner - 1] = True
+    return bool(descends.all())
+
+
+def _have_equal_neighbour(scored: Scored, position: Ints) -> Mask:
+    """Return which hits have the score of the document before or after them, bool[H]."""
+    before = np.maximum(position - 1, scored.starts[scored.row])
+    after = np.minimum(position + 1, scored.starts[scored.row + 1] - 1)
+    is_tied: Mask = (before < position) & (scored.scores[before] == scored.score)
+    is_tied |= (after > position) & (scored.scores[after] == scored.score)
+    return is_tied
+
+
+def _count_all(scored: Scored) -> tuple[Ints, Ints]:
+    """Do what ``count`` does for rankings in any order."""
+    scores, starts, row, score, _ = scored
     above = np.zeros(len(row), dtype=np.int64)
     equal = np.zeros(len(row), dtype=np.int64)
     sorting = _worth_sorting(starts, row)
@@ -173,10 +214,10 @@ def _together(row: Ints, chosen: Ints) -> Iterator[Ints]:
         yield chosen[begin:end]
 
 
-def _face(scores: Floats, starts: Ints, rows: Ints, values: Floats) -> tuple[Floats, Floats, Ints]:
+def _face(scores: Scores, starts: Ints, rows: Ints, values: Scores) -> tuple[Scores, Scores, Ints]:
     """Return the scores of these rankings, each one's value beside them, and where each begins."""
     lengths = starts[rows + 1] - starts[rows]
-    values = np.repeat(values, lengths)
+    repeated = cast("Scores", np.repeat(values, lengths))
     if len(rows) == len(starts) - 1:
-        return scores, values, starts[:-1]
-    return scores[ranges(starts[rows], starts[rows + 1])], values, starts_of(lengths)[:-1]
+        return scores, repeated, starts[:-1]
+    return scores[ranges(starts[rows], starts[rows + 1])], repeated, starts_of(lengths)[:-1]

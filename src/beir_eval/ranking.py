@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from beir_eval._arrays import Floats, Ints, Mask, position_in_row, runs_of, starts_of
-from beir_eval._blocks import Block
+from beir_eval._arrays import Ints, Mask, position_in_row, runs_of, starts_of
+from beir_eval._blocks import Block, Scores
 from beir_eval._counting import (
     Scored,
     count,
@@ -215,12 +215,12 @@ def _hit_positions(block: Block, qrels: Qrels) -> Ints:
     return found
 
 
-def _compared(scores: Floats, rules: RankingRules) -> Floats:
+def _compared(scores: Scores, rules: RankingRules) -> Scores:
     """Return the scores in the precision in which the tie rule compares them."""
-    if rules.ties != "trec_eval9":
+    if rules.ties != "trec_eval9" or scores.dtype == np.float32:
         return scores
     with np.errstate(over="ignore"):  # a C cast to float gives an infinity there too
-        return scores.astype(np.float32).astype(np.float64)
+        return scores.astype(np.float32)
 
 
 def _replace(block: Block, **changes: object) -> Block:
@@ -233,7 +233,7 @@ def _scored(block: Block, rules: RankingRules) -> Scored:
         msg = "a block with scores knows the scores of its judged documents"
         raise AssertionError(msg)
     scores, hit_score = _compared(block.scores, rules), _compared(block.hit_score, rules)
-    return Scored(scores, block.starts, block.hit_row, hit_score)
+    return Scored(scores, block.starts, block.hit_row, hit_score, block.hit_position)
 
 
 # Ties
