@@ -12,14 +12,12 @@ from beir_eval._array_inputs import PADDING, Names, as_array, check_range
 from beir_eval._arrays import (
     Floats,
     Ints,
-    Mask,
-    position_in_row,
     ranges,
     rows_of,
-    runs_of,
     starts_of,
 )
 from beir_eval._blocks import Block, Scores
+from beir_eval._finding import find, repeated
 from beir_eval._ids import ids_as_text
 from beir_eval._scores import refuse_score
 from beir_eval.errors import RunError
@@ -34,8 +32,6 @@ if TYPE_CHECKING:
 
 #: Cells looked at together: few enough that the arrays of a step stay small.
 BLOCK_CELLS = 200_000
-#: Up to so many judged documents of a query are compared with its ranking one after the other.
-_FEW_JUDGED = 16
 _HIGHEST_NUMBER = np.iinfo(np.int64).max
 #: Its digits.
 _LONGEST_NUMBER = 19
@@ -137,7 +133,10 @@ class ArraySource:
         in_order = np.lexsort((hit_position, hit_judgement))
         hit_judgement, hit_position = hit_judgement[in_order], hit_position[in_order]
         if self.check_duplicates:
-            copy_group, copy_position = self._copies(cells)
+            numbers = cells.numbers
+            if self.names is not None and self.names.first is not None:
+                numbers = self.names.first[numbers]
+            copy_group, copy_position = repeated(numbers, cells.starts)
         else:
             copy_group, copy_position = _copies_among(hit_judgement, hit_position)
         first = np.ones(len(hit_judgement), dtype=np.bool_)
@@ -174,7 +173,7 @@ class ArraySource:
         in_row = np.full(len(table), table.shape[1]) if real is None else real.sum(axis=1)
         starts = starts_of(in_row.astype(np.int64, copy=False))
         if self.scores is None:
-            return Cells(table, real, numbers, starts, None)
+            return Cells(numbers, starts, None)
         scores = _rows_of(self.scores, places)
         scores = scores.ravel() if real is None else scores[real]
         if scores.dtype not in (np.float32, np.float64):
@@ -184,7 +183,7 @@ class ArraySource:
             (row,) = np.searchsorted(starts, first, side="right") - 1
             (doc_id,) = _ArrayIds(numbers, self.names).at(first)
             refuse_score(self.query_ids[int(places[row])], doc_id, float(scores[first[0]]))
-        return Cells(table, real, numbers, starts, scores)
+        return Cells(numbers, starts, scores)
 
     def _wanted(self, qrels: Qrels) -> tuple[Wanted, Wanted]:
         """Return the judged documents, and the queries' own ids, by their numbers."""
@@ -205,88 +204,29 @@ class ArraySource:
             _by_name(queries, qrels.query_ids, queries, numbers_of),
         )
 
-    def _copies(self, cells: Cells) -> tuple[Ints, Ints]:
-        """Return group and position of every entry whose document stands more than once."""
-        numbers, row = cells.numbers, rows_of(np.diff(cells.starts))
-        if self.names is not None and self.names.first is not None:
-            numbers = self.names.first[numbers]
-        order = np.lexsort((numbers, row))
-        new = np.ones(len(order), dtype=np.bool_)
-        new[1:] = np.diff(numbers[order]) != 0
-        new[1:] |= np.diff(row[order]) != 0
-        group = np.cumsum(new) - 1
-        repeated = np.bincount(group)[group] > 1
-        return group[repeated], order[repeated]
-
 
 class Cells(NamedTuple):
-    """Some rows of the arrays.
+    """Some rows of the arrays, without padding.
 
     Attributes:
-        table: numbers with padding, i8[R, k].
-        real: what is no padding, bool[R, k]; None where there is none.
-        numbers: without padding, i8[N].
-        starts: where each row begins in ``numbers``, and the end of the last, i8[R+1].
+        numbers: i8[N].
+        starts: where each row begins, and the end of the last, i8[R+1].
         scores: finite, f4[N] or f8[N].
     """
 
-    table: Ints
-    real: Mask | None
     numbers: Ints
     starts: Ints
     scores: Scores | None
 
     def find(self, wanted: Wanted, rows: Ints) -> tuple[Ints, Ints]:
         """Return item and position of every occurrence of what is wanted in its own ranking."""
-        if not len(wanted.row):
-            return wanted.item, wanted.item
         begin = np.searchsorted(wanted.row, rows, side="left")
         end = np.searchsorted(wanted.row, rows, side="right")
         chosen = ranges(begin, end)
-        place = np.repeat(np.arange(len(rows), dtype=np.int64), end - begin)
-        number, item = wanted.number[chosen], wanted.item[chosen]
-        many = (end - begin > _FEW_JUDGED)[place]
-        nothing = np.zeros(0, dtype=np.int64)
-        found: list[tuple[Ints, Ints]] = [(nothing, nothing)]
-        few = np.flatnonzero(~many)
-        level = position_in_row(place[few])
-        by_level = np.argsort(level, kind="stable")
-        for first, last in runs_of(level[by_level]):
-            some = few[by_level[first:last]]
-            which, column = _equal(_rows_of(self.table, place[some]), number[some])
-            found.append((item[some][which], place[some][which] * self.table.shape[1] + column))
-        several = np.flatnonzero(many)
-        for first, last in runs_of(place[several]):
-            some = several[first:last]
-            which, column = _among(self.table[place[some[0]]], number[some])
-            found.append((item[some][which], place[some[0]] * self.table.shape[1] + column))
-        cell = np.concatenate([cell for _, cell in found])
-        if self.real is not None:
-            cell = np.cumsum(self.real.ravel())[cell] - 1
-        return np.concatenate([item for item, _ in found]), cell
-
-
-def _rows_of(table: NDArray[Any], places: Ints) -> NDArray[Any]:
-    """Return these rows, without a copy where they follow each other."""
-    if len(places) and places[-1] - places[0] == len(places) - 1 and (np.diff(places) == 1).all():
-        return table[places[0] : places[-1] + 1]
-    return table[places]
-
-
-def _equal(table: Ints, number: Ints) -> tuple[Ints, Ints]:
-    """Return row and column where a row holds its number: i8[R, k], i8[R]."""
-    cell = np.flatnonzero(table == number[:, np.newaxis])
-    row, column = np.divmod(cell, max(1, table.shape[1]))
-    return row, column
-
-
-def _among(ranking: Ints, numbers: Ints) -> tuple[Ints, Ints]:
-    """Return which of the numbers stand where in one ranking: i8[k], i8[W]."""
-    by_number = np.argsort(numbers, kind="stable")
-    at = np.searchsorted(numbers[by_number], ranking)
-    at[at == len(numbers)] = 0
-    column = np.flatnonzero(numbers[by_number[at]] == ranking)
-    return by_number[at[column]], column
+        index, position = find(
+            self.numbers, self.starts, rows_of(end - begin), wanted.number[chosen]
+        )
+        return wanted.item[chosen[index]], position
 
 
 class _ArrayIds:
@@ -302,6 +242,13 @@ class _ArrayIds:
         if self._names is None:
             return list(map(str, numbers))
         return [self._names.texts[number] for number in numbers]
+
+
+def _rows_of(table: NDArray[Any], places: Ints) -> NDArray[Any]:
+    """Return these rows, without a copy where they follow each other."""
+    if len(places) and places[-1] - places[0] == len(places) - 1 and (np.diff(places) == 1).all():
+        return table[places[0] : places[-1] + 1]
+    return table[places]
 
 
 def _by_value(row: Ints, ids: Sequence[str], items: Ints) -> Wanted:

@@ -75,6 +75,14 @@ def ranges(begin: Ints, end: Ints) -> Ints:
     return np.arange(starts[-1], dtype=np.int64) + np.repeat(begin - starts[:-1], lengths)
 
 
+def stretches(starts: Ints, size: int) -> Iterator[tuple[int, int]]:
+    """Split rows into stretches of about ``size`` elements; yield the first row and the end."""
+    count = len(starts) - 1
+    if count:
+        inner = np.searchsorted(starts[1:], np.arange(size, starts[-1], size), side="left") + 1
+        yield from pairwise(np.unique([0, *inner.tolist(), count]).tolist())
+
+
 def runs_of(values: Ints) -> Iterator[tuple[int, int]]:
     """Yield begin and end of each stretch of equal neighbours."""
     if len(values):

@@ -6,15 +6,14 @@ it holds so many judged documents that sorting is cheaper.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from beir_eval._arrays import Floats, Ints, Mask, position_in_row, ranges, runs_of, starts_of
+from beir_eval._finding import face, one_per_row, together
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from beir_eval._blocks import Scores
 
 # Costs in nanoseconds that decide between comparing and sorting. Only speed depends on them.
@@ -85,11 +84,11 @@ def _count_all(scored: Scored) -> tuple[Ints, Ints]:
     above = np.zeros(len(row), dtype=np.int64)
     equal = np.zeros(len(row), dtype=np.int64)
     sorting = _worth_sorting(starts, row)
-    for hits in _one_per_row(row, np.flatnonzero(~sorting)):
-        facing, target, begin = _face(scores, starts, row[hits], score[hits])
+    for hits in one_per_row(row, np.flatnonzero(~sorting)):
+        facing, target, begin = face(scores, starts, row[hits], score[hits])
         above[hits] = np.add.reduceat(facing > target, begin, dtype=np.int64)
         equal[hits] = np.add.reduceat(facing == target, begin, dtype=np.int64)
-    for hits in _together(row, np.flatnonzero(sorting)):
+    for hits in together(row, np.flatnonzero(sorting)):
         first, last = starts[row[hits[0]]], starts[row[hits[0]] + 1]
         ascending = np.sort(scores[first:last])
         # In ascending order they are looked up in a third of the time.
@@ -126,13 +125,13 @@ def tied_positions(scored: Scored, hits: Ints, group: Ints) -> tuple[Ints, Ints]
     found: list[Ints] = []
     owner: list[Ints] = []
     sorting = _worth_sorting(starts, row)
-    for ties in _one_per_row(row, np.flatnonzero(~sorting)):
+    for ties in one_per_row(row, np.flatnonzero(~sorting)):
         begin, end = starts[row[ties]], starts[row[ties] + 1]
         positions, lengths = ranges(begin, end), end - begin
         same = scores[positions] == np.repeat(score[ties], lengths)
         found.append(positions[same])
         owner.append(np.repeat(ties, lengths)[same])
-    for ties in _together(row, np.flatnonzero(sorting)):
+    for ties in together(row, np.flatnonzero(sorting)):
         first, last = starts[row[ties[0]]], starts[row[ties[0]] + 1]
         ranking = scores[first:last]
         ascending = np.argsort(ranking, kind="stable")
@@ -198,26 +197,3 @@ def _worth_sorting(starts: Ints, row: Ints) -> Mask:
     in_row = np.bincount(row, minlength=1)[row] if len(row) else row
     comparing = _COMPARE_ONE * in_row * size
     return np.asarray(comparing > _SORT_A_RANKING + _SORT_ONE * (size + in_row))
-
-
-def _one_per_row(row: Ints, chosen: Ints) -> Iterator[Ints]:
-    """Split the chosen indices into sets that hold at most one of each row."""
-    level = position_in_row(row[chosen])
-    by_level = np.argsort(level, kind="stable")
-    for begin, end in runs_of(level[by_level]):
-        yield chosen[by_level[begin:end]]
-
-
-def _together(row: Ints, chosen: Ints) -> Iterator[Ints]:
-    """Split the chosen indices into sets of one row each."""
-    for begin, end in runs_of(row[chosen]):
-        yield chosen[begin:end]
-
-
-def _face(scores: Scores, starts: Ints, rows: Ints, values: Scores) -> tuple[Scores, Scores, Ints]:
-    """Return the scores of these rankings, each one's value beside them, and where each begins."""
-    lengths = starts[rows + 1] - starts[rows]
-    repeated = cast("Scores", np.repeat(values, lengths))
-    if len(rows) == len(starts) - 1:
-        return scores, repeated, starts[:-1]
-    return scores[ranges(starts[rows], starts[rows + 1])], repeated, starts_of(lengths)[:-1]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import gzip
+import io
 import math
 import os
 import uuid
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from beir_eval.errors import FileFormatError, MissingExtraError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 GZIP_MAGIC = b"\x1f\x8b"
@@ -46,6 +48,33 @@ class FileContent:
     def data(self) -> bytes:
         """Return the whole content."""
         return self.path.read_bytes() if self._unpacked is None else self._unpacked
+
+    def source(self) -> Path | io.BytesIO:
+        """Return what polars can read the content from: the file, unless it is packed.
+
+        Nor can it open a file whose name is not Unicode.
+        """
+        if self._unpacked is None and str(self.path).isprintable():
+            return self.path.absolute()
+        return io.BytesIO(self.data())
+
+    def parts(self, size: int) -> Iterator[bytes]:
+        """Yield the content in parts of about ``size`` bytes that end where a line ends."""
+        with (
+            io.BytesIO(self._unpacked)
+            if self._unpacked is not None
+            else self.path.open("rb") as file
+        ):
+            rest = b""
+            while part := file.read(size):
+                end = part.rfind(b"\n") + 1
+                if end:
+                    yield rest + part[:end]
+                    rest = part[end:]
+                else:
+                    rest += part
+            if rest:
+                yield rest
 
     def text(self) -> str:
         """Return the whole content as text; a UTF-8 byte order mark is dropped.

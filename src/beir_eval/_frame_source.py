@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from itertools import repeat
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import polars as pl
 
-from beir_eval._arrays import Floats, Ints, ranges, rows_of, starts_of
+from beir_eval._arrays import Floats, Ints, ranges, rows_of, starts_of, stretches
 from beir_eval._blocks import Block
 from beir_eval._dataframes import DOC, QUERY, SCORE
+from beir_eval._finding import find, repeated
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from beir_eval.qrels import Qrels
+
+
+#: Documents looked at together: few enough that most of what is made of them stays in the cache.
+BLOCK_DOCS = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +31,7 @@ class FrameSource:
     query_ids: Sequence[str]
     starts: Ints
     docs: pl.Series
-    scores: Floats | None
+    scores: pl.Series | None
 
     @classmethod
     def from_frame(cls, frame: pl.DataFrame) -> FrameSource:
@@ -33,8 +39,6 @@ class FrameSource:
 
         Without a column of scores, the order of the rows is the ranking.
         """
-        if frame.is_empty():
-            return cls([], starts_of(np.zeros(0, dtype=np.int64)), frame[DOC], np.zeros(0))
         starts, query_ids = _stretches(frame[QUERY])
         if len(set(query_ids)) < len(query_ids):
             number: dict[str, int] = {}
@@ -42,45 +46,108 @@ class FrameSource:
             of_row = np.repeat(np.array(of_stretch, dtype=np.int64), np.diff(starts))
             frame = frame[np.argsort(of_row, kind="stable")]
             starts, query_ids = _stretches(frame[QUERY])
-        scores = frame[SCORE].to_numpy() if SCORE in frame.columns else None
-        return cls(query_ids, starts, frame[DOC].rechunk(), scores)
+        scores = frame[SCORE] if SCORE in frame.columns else None
+        return cls(query_ids, starts, frame[DOC], scores)
 
     def rankings(self) -> Iterator[tuple[str, Sequence[str], Floats | None]]:
         """Yield every ranking in the order given."""
         for row, query_id in enumerate(self.query_ids):
-            first, last = int(self.starts[row]), int(self.starts[row + 1])
-            scores = None if self.scores is None else self.scores[first:last]
-            yield query_id, self.docs[first:last].to_list(), scores
+            docs, scores = self._rows(np.array([row]))
+            yield query_id, docs.to_list(), scores
 
     def blocks(self, qrels: Qrels) -> Iterator[Block]:
-        """Yield one block with all judged rankings, in the order of the file."""
-        row_of = {query_id: row for row, query_id in enumerate(qrels.query_ids)}
-        places = [place for place, query_id in enumerate(self.query_ids) if query_id in row_of]
-        if not places:
-            return
-        rows = np.array([row_of[self.query_ids[place]] for place in places], dtype=np.int64)
-        docs, scores, starts = self.docs, self.scores, self.starts
-        if len(places) < len(self.query_ids):
-            chosen = ranges(self.starts[places], self.starts[np.array(places) + 1])
-            docs = docs.gather(chosen)
-            scores = None if scores is None else scores[chosen]
-            starts = starts_of(np.diff(self.starts)[places])
-        row = rows_of(np.diff(starts))
-        hit_judgement, hit_position = _find_judged(qrels, rows, docs, row)
-        copy_group, copy_position = _find_copies(docs, row)
-        yield Block(
-            rows=rows,
-            starts=starts,
+        """Yield the judged rankings in their order, ``BLOCK_DOCS`` documents at a time."""
+        row_of = dict(zip(qrels.query_ids, range(len(qrels)), strict=True))
+        row = np.fromiter(
+            map(row_of.get, self.query_ids, repeat(-1)), np.int64, len(self.query_ids)
+        )
+        places = np.flatnonzero(row >= 0)
+        starts = starts_of(np.diff(self.starts)[places])
+        judged = _Column.of(qrels.doc_ids)
+        queries = _Column.of(qrels.query_ids)
+        for begin, end in stretches(starts, BLOCK_DOCS):
+            docs, scores = self._rows(places[begin:end])
+            part = _Part(
+                row[places[begin:end]],
+                starts[begin : end + 1] - starts[begin],
+                _Column(docs, _hashes(docs)),
+            )
+            yield part.block(scores, qrels, judged, queries)
+
+    def _rows(self, places: Ints) -> tuple[pl.Series, Floats | None]:
+        """Return documents and scores of these queries."""
+        first, last = self.starts[places[0]], self.starts[places[-1] + 1]
+        if places[-1] - places[0] == len(places) - 1:
+            chosen: slice | Ints = slice(int(first), int(last))
+        else:
+            chosen = ranges(self.starts[places], self.starts[places + 1])
+        return self.docs[chosen], None if self.scores is None else self.scores[chosen].to_numpy()
+
+
+class _Column(NamedTuple):
+    """Ids, and a 64-bit hash of each, i8[N]: what has another hash is another id."""
+
+    ids: pl.Series
+    hashes: Ints
+
+    @classmethod
+    def of(cls, ids: Sequence[str]) -> _Column:
+        column = _series(ids)
+        return cls(column, _hashes(column))
+
+
+class _Part(NamedTuple):
+    """Some judged rankings: the query of the qrels of each, where it begins, its documents."""
+
+    rows: Ints
+    starts: Ints
+    docs: _Column
+
+    def block(
+        self, scores: Floats | None, qrels: Qrels, judged: _Column, queries: _Column
+    ) -> Block:
+        """Return the block, with what is judged, identical or repeated found."""
+        first, last = qrels.starts[self.rows], qrels.starts[self.rows + 1]
+        hit_judgement, hit_position = self._find(rows_of(last - first), judged, ranges(first, last))
+        by_judgement = np.lexsort((hit_position, hit_judgement))
+        is_first = np.diff(hit_judgement[by_judgement], prepend=-1) != 0
+        hits = by_judgement[is_first]
+        hits = hits[np.argsort(hit_position[hits], kind="stable")]
+        hit_judgement, hit_position = hit_judgement[hits], hit_position[hits]
+        _, identical = self._find(np.arange(len(self.rows)), queries, self.rows)
+        copy_group, copy_position = self._copies()
+        return Block(
+            rows=self.rows,
+            starts=self.starts,
             scores=scores,
-            ids=_SeriesIds(docs),
-            hit_row=row[hit_position],
+            ids=_SeriesIds(self.docs.ids),
+            hit_row=np.searchsorted(self.starts, hit_position, side="right") - 1,
             hit_judgement=hit_judgement,
             hit_score=None if scores is None else scores[hit_position],
             hit_position=hit_position,
-            identical=_find_identical(qrels, rows, docs, row),
+            identical=np.sort(identical),
             copy_group=copy_group,
             copy_position=copy_position,
         )
+
+    def _find(self, row: Ints, wanted: _Column, chosen: Ints) -> tuple[Ints, Ints]:
+        """Return which of the chosen ids of a column stand where in their ranking."""
+        index, position = find(self.docs.hashes, self.starts, row, wanted.hashes[chosen])
+        index = chosen[index]
+        same = (self.docs.ids[position] == wanted.ids[index]).to_numpy()
+        return index[same], position[same]
+
+    def _copies(self) -> tuple[Ints, Ints]:
+        """Return group and position of every entry whose document stands more than once."""
+        group, position = repeated(self.docs.hashes, self.starts)
+        if not len(group):
+            return group, position
+        number: dict[tuple[int, str], int] = {}
+        doc_ids = self.docs.ids[position].to_list()
+        keys = zip(group.tolist(), doc_ids, strict=True)
+        exact = np.array([number.setdefault(key, len(number)) for key in keys], dtype=np.int64)
+        is_copy = np.bincount(exact)[exact] > 1
+        return exact[is_copy], position[is_copy]
 
 
 class _SeriesIds:
@@ -97,33 +164,11 @@ class _SeriesIds:
 
 def _stretches(queries: pl.Series) -> tuple[Ints, list[str]]:
     """Return where each stretch of one query begins (and the end), and the query of each."""
-    begins = (queries != queries.shift(1)).fill_null(value=True).arg_true()
-    starts = np.append(begins.to_numpy().astype(np.int64), len(queries))
-    return starts, queries.gather(begins).to_list()
+    runs = queries.rle().struct
+    return starts_of(runs.field("len").to_numpy().astype(np.int64)), runs.field("value").to_list()
 
 
-def _find_judged(qrels: Qrels, rows: Ints, docs: pl.Series, row: Ints) -> tuple[Ints, Ints]:
-    """Return judgement and first position of each judged document found, by position."""
-    place_of_row = np.full(len(qrels), -1, dtype=np.int64)
-    place_of_row[rows] = np.arange(len(rows))
-    judged = pl.DataFrame(
-        {
-            "row": place_of_row[qrels.row],
-            DOC: _column(qrels.doc_ids),
-            "judgement": np.arange(len(qrels.doc_ids), dtype=np.int64),
-        }
-    )
-    positions = _positions_of(judged[DOC].unique(), docs)
-    found = (
-        pl.DataFrame({"row": row[positions], DOC: docs.gather(positions), "position": positions})
-        .join(judged, on=["row", DOC], how="inner")
-        .sort("position")
-        .unique(subset="judgement", keep="first", maintain_order=True)
-    )
-    return found["judgement"].to_numpy(), found["position"].to_numpy()
-
-
-def _column(ids: Sequence[str]) -> pl.Series:
+def _series(ids: Sequence[str]) -> pl.Series:
     """Return ids as a column; one that is not Unicode, which no frame can hold, as empty text."""
     try:
         return pl.Series(ids, dtype=pl.String)
@@ -132,41 +177,5 @@ def _column(ids: Sequence[str]) -> pl.Series:
         return pl.Series(unicode, dtype=pl.String)
 
 
-def _positions_of(wanted: pl.Series, docs: pl.Series) -> Ints:
-    """Return where any of these ids stands."""
-    found: Ints = docs.is_in(wanted.implode()).arg_true().to_numpy().astype(np.int64)
-    return found
-
-
-def _find_identical(qrels: Qrels, rows: Ints, docs: pl.Series, row: Ints) -> Ints:
-    """Return the positions of documents whose id is that of their query."""
-    queries = _column([qrels.query_ids[one] for one in rows.tolist()])
-    candidates = _positions_of(queries, docs)
-    if not len(candidates):
-        return candidates
-    same = docs.gather(candidates) == queries.gather(row[candidates])
-    identical: Ints = candidates[same.to_numpy()]
-    return identical
-
-
-def _find_copies(docs: pl.Series, row: Ints) -> tuple[Ints, Ints]:
-    """Return group and position of every entry whose document stands more than once in its row.
-
-    Candidates share a 64-bit hash of row and id; they are then compared exactly.
-    """
-    mixed = docs.hash(seed=0).to_numpy() + row.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
-    in_order = np.sort(mixed)
-    repeated = in_order[1:][in_order[1:] == in_order[:-1]]
-    nothing = np.zeros(0, dtype=np.int64)
-    if not len(repeated):
-        return nothing, nothing
-    candidates = np.flatnonzero(np.isin(mixed, repeated))
-    places: dict[tuple[int, str], list[int]] = {}
-    found = zip(row[candidates].tolist(), docs.gather(candidates).to_list(), strict=True)
-    for position, key in zip(candidates.tolist(), found, strict=True):
-        places.setdefault(key, []).append(position)
-    copies = [group for group in places.values() if len(group) > 1]
-    if not copies:
-        return nothing, nothing
-    sizes = np.array([len(group) for group in copies], dtype=np.int64)
-    return rows_of(sizes), np.concatenate([np.array(group, dtype=np.int64) for group in copies])
+def _hashes(ids: pl.Series) -> Ints:
+    return ids.hash(seed=0).to_numpy().view(np.int64)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import numpy as np
 
-from beir_eval._arrays import Floats, Ints, Mask, ranges, read_floats, rows_of, starts_of
+from beir_eval._arrays import Floats, Ints, Mask, ranges, read_floats, rows_of, starts_of, stretches
 from beir_eval._blocks import Block
 from beir_eval._ids import have_text_keys, id_text, ids_as_text
 from beir_eval._scores import is_finite_number, refuse_score
@@ -95,7 +95,7 @@ class MappingSource:
         rankings = _with_text_keys(query_ids, found)
         access = _Access.to(rankings)
         starts = starts_of(np.fromiter(map(len, rankings), np.int64, len(rankings)))
-        for begin, end in _parts(starts, BLOCK_SCORES):
+        for begin, end in stretches(starts, BLOCK_SCORES):
             part = _Part(
                 rows=rows[begin:end],
                 query_ids=query_ids[begin:end],
@@ -157,14 +157,6 @@ def _with_text_ids(query_id: str, ranking: object) -> Mapping[str, Any]:
         )
         raise RunError(msg)
     return as_text
-
-
-def _parts(starts: Ints, size: int) -> Iterator[tuple[int, int]]:
-    """Split rankings into stretches of about ``size`` scores; yield begin and end of each."""
-    count = len(starts) - 1
-    if count:
-        inner = np.searchsorted(starts[1:], np.arange(size, starts[-1], size), side="left") + 1
-        yield from pairwise(np.unique([0, *inner.tolist(), count]).tolist())
 
 
 class _MappingIds:
@@ -253,7 +245,7 @@ def _read(part: _Part, judged: _Judged, access: _Access) -> tuple[Floats, Floats
     holds_query = np.empty(len(rankings), dtype=np.bool_)
     counts = np.diff(judged.starts).tolist()
     try:
-        for begin, end in _parts(starts, _SCORES_AT_ONCE):
+        for begin, end in stretches(starts, _SCORES_AT_ONCE):
             here = rankings[begin:end]
             _fill(scores, starts[[begin, end]], chain.from_iterable(map(access.values, here)))
             first, last = looked_up = judged.starts[[begin, end]]

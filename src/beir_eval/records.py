@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_FROZEN = ConfigDict(frozen=True, extra="forbid")
+_FROZEN = ConfigDict(defer_build=True, frozen=True, extra="forbid")
 
 
 class Settings(BaseModel):

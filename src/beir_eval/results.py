@@ -59,7 +59,9 @@ class EvaluationResult(BaseModel):
     (0.5, [1.0, 0.0])
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid", ignored_types=(cached_property,))
+    model_config = ConfigDict(
+        defer_build=True, frozen=True, extra="forbid", ignored_types=(cached_property,)
+    )
 
     schema_version: Literal[1] = 1
     name: str

@@ -6,7 +6,7 @@ by line, which takes any white space and knows which line is at fault.
 
 from __future__ import annotations
 
-import io
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -26,9 +26,8 @@ if TYPE_CHECKING:
 RANK, LAST, GIVEN_RANK = "rank", "last", "given_rank"
 _LONGEST_RANK = 18
 _RANK = rf"^[0-9]{{1,{_LONGEST_RANK}}}$"
-_WHITE_SPACE = (b" ", b"\t", b"\v", b"\f")
-#: Bytes compared at a time.
-_PART = 1 << 20
+#: Bytes looked at together.
+_PART = 1 << 19
 #: How zlib data begins.
 _ZLIB = (b"x\x01", b"x^", b"x\x9c", b"x\xda")
 
@@ -78,7 +77,7 @@ def read_parquet(content: FileContent) -> pl.DataFrame:
         FileFormatError: it is none.
     """
     try:
-        return pl.read_parquet(io.BytesIO(content.data()))
+        return pl.read_parquet(content.source(), glob=False)
     except BaseException as error:
         # polars panics, which is no Exception, on some damaged files.
         if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
@@ -110,39 +109,39 @@ def _separator(head: bytes, layout: Layout) -> str | None:
 
 def _read_columns(content: FileContent, layout: Layout, separator: str) -> pl.DataFrame | None:
     """Return the columns, or None where any line is not exactly as expected."""
-    data = content.data()
-    if data.startswith(_ZLIB):  # polars would unpack it, though it is the text of an id
+    if content.head.startswith(_ZLIB):  # polars would unpack it, though it is the text of an id
         return None
-    wanted = list(dict.fromkeys([QUERY, DOC, layout.orders, layout.names[-1]]))
+    wanted = list(dict.fromkeys([QUERY, DOC, layout.orders]))
     if layout is MSMARCO_SCORED:
         wanted.append(GIVEN_RANK)
-    try:
-        frame = (
-            pl.scan_csv(
-                io.BytesIO(data),
-                separator=separator,
-                has_header=False,
-                schema={name: pl.Float64 if name == SCORE else pl.String for name in layout.names},
-                quote_char=None,
-                comment_prefix="#",
-                glob=False,
-                truncate_ragged_lines=True,
+    # polars fills up short lines with nulls and cuts off long ones, both without a word. Both
+    # readers let go of the interpreter: they run side by side.
+    with ThreadPoolExecutor(1) as pool:
+        lines = pool.submit(_count_plain_lines, content, layout, separator)
+        try:
+            frame = (
+                pl.scan_csv(
+                    content.source(),
+                    separator=separator,
+                    has_header=False,
+                    schema={
+                        name: pl.Float64 if name == SCORE else pl.String for name in layout.names
+                    },
+                    quote_char=None,
+                    glob=False,
+                    truncate_ragged_lines=True,
+                )
+                .select(wanted)
+                .collect()
             )
-            .select(wanted)
-            .collect()
-        )
-    except (
-        pl.exceptions.ComputeError,  # a number that is none, text that is not UTF-8
-        pl.exceptions.SchemaError,  # a first line with another number of columns
-        pl.exceptions.NoDataError,
-    ):
-        return None
-    # polars fills up short lines with nulls and cuts off long ones, both without a word: the first
-    # show as nulls in the last column, the second by the number of separators.
-    if any(frame[name].null_count() for name in wanted):
-        return None
-    if not _is_plain(data, separator.encode(), len(frame) * (len(layout.names) - 1)):
-        return None
+        except (
+            pl.exceptions.ComputeError,  # a number that is none, text that is not UTF-8
+            pl.exceptions.SchemaError,  # a first line with another number of columns
+            pl.exceptions.NoDataError,
+        ):
+            return None
+        if lines.result() != len(frame) or any(frame[name].null_count() for name in wanted):
+            return None
     return _as_ordered(frame, layout)
 
 
@@ -158,28 +157,44 @@ def _as_ordered(frame: pl.DataFrame, layout: Layout) -> pl.DataFrame | None:
     return columns if layout.orders == SCORE else columns.with_columns(pl.col(RANK).cast(pl.Int64))
 
 
-def _is_plain(data: bytes, separator: bytes, expected: int) -> bool:
-    """Return whether there are so many separators, none beside another, and no other white space.
+def _count_plain_lines(content: FileContent, layout: Layout, separator: str) -> int | None:
+    """Return the number of lines; None unless each is plain.
 
-    So both readers agree on where a column ends, no column is empty, and no line is too long.
+    Plain is a line with just the separators that it must have, none beside another, with no other
+    white space and no control character, and no comment: both readers agree on where its columns
+    end, and none of these is empty.
     """
-    if any(data.find(space) >= 0 for space in _WHITE_SPACE if space != separator):
-        return False
-    returns = data.count(b"\r") if data.find(b"\r") >= 0 else 0
-    if returns and returns != data.count(b"\r\n"):
-        return False
-    found = 0
-    for begin in range(0, len(data), _PART):
-        # With the byte before, so that neighbours in two parts are seen; a line begins the file.
-        before = data[begin - 1 : begin] if begin else b"\n"
-        byte = np.frombuffer(before + data[begin : begin + _PART], dtype=np.uint8)
-        is_separator = byte == ord(separator)
-        is_edge = is_separator | (byte == ord("\n")) | (byte == ord("\r"))
-        first, second = is_separator[:-1], is_separator[1:]
-        if (second & is_edge[:-1]).any() or (first & is_edge[1:]).any():
-            return False
-        found += int(np.count_nonzero(second))
-    return found == expected
+    columns, lines = len(layout.names), 0
+    for part in content.parts(_PART):
+        plain = _plain_lines(part, columns, ord(separator))
+        if plain is None:
+            return None
+        lines += plain
+    return lines
+
+
+def _plain_lines(part: bytes, columns: int, separator: int) -> int | None:
+    """Return the number of lines of a part of a file; None unless each is plain."""
+    if b"\r" in part:
+        part = part.replace(b"\r\n", b"\n")
+    if part[-1:] != b"\n":
+        part += b"\n"
+    byte = np.frombuffer(part, dtype=np.uint8)
+    is_edge = byte <= ord(" ")
+    if is_edge[0] or (is_edge[1:] & is_edge[:-1]).any():
+        return None
+    edges = np.flatnonzero(is_edge)
+    ends = edges[columns - 1 :: columns]
+    lines = len(ends)
+    if (
+        len(edges) != lines * columns
+        or not (byte[ends] == ord("\n")).all()
+        or np.count_nonzero(byte == separator) != lines * (columns - 1)
+    ):
+        return None
+    if b"#" in part and (part[:1] == b"#" or (byte[ends[:-1] + 1] == ord("#")).any()):
+        return None
+    return lines
 
 
 def _read_lines(content: FileContent, layout: Layout) -> pl.DataFrame:
