@@ -62,9 +62,11 @@ def make_dicts(shape: Shape) -> tuple[dict[str, dict[str, int]], dict[str, dict[
 def make_arrays(queries: int, k: int) -> tuple[dict[str, dict[str, int]], Any, Any, list[str]]:
     """Return qrels, ids i8[Q, k], scores f4[Q, k] and query ids; no document twice in a row."""
     rng = np.random.default_rng(0)
-    steps = rng.integers(1, 80_000, size=(queries, k))
-    ids = np.cumsum(steps, axis=1)
-    scores = np.sort(rng.random((queries, k), dtype=np.float32), axis=1)[:, ::-1].copy()
+    ids = rng.integers(1, 80_000, size=(queries, k))
+    np.cumsum(ids, axis=1, out=ids)
+    scores = rng.random((queries, k), dtype=np.float32)
+    scores.sort(axis=1)
+    np.negative(scores, out=scores)  # the best first: higher is better, and -0.1 is above -0.2
     query_ids = [f"q{number}" for number in range(queries)]
     hit = rng.integers(0, k, size=queries)
     found = rng.random(queries) < 0.6
@@ -143,11 +145,18 @@ DICT_SHAPES = (
     Shape(300_000, 10, 1),
     Shape(50, 1000, 600),
 )
-CASES: dict[str, Case] = {f"dicts, {shape}": _dict_case(shape) for shape in DICT_SHAPES}
-CASES["top-k arrays, 100,000 × 100"] = Case(
-    lambda: make_arrays(100_000, 100),
-    {"beir-eval": _arrays_ours, "pytrec_eval": _arrays_theirs},
-)
+
+
+def _array_case(queries: int, k: int) -> Case:
+    sides: dict[str, Side] = {"beir-eval": _arrays_ours, "pytrec_eval": _arrays_theirs}
+    return Case(lambda: make_arrays(queries, k), sides)
+
+
+def case_of(name: str) -> Case:
+    """Return the case of "dicts <queries> <documents> <judged>" or "arrays <queries> <k>"."""
+    kind, *sizes = name.split()
+    numbers = [int(size) for size in sizes]
+    return _dict_case(Shape(*numbers)) if kind == "dicts" else _array_case(*numbers)
 
 
 # Whole processes

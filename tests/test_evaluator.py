@@ -7,7 +7,17 @@ import pytest
 from hypothesis import given
 
 import beir_eval
-from beir_eval import DEFAULT_MEASURES, MAP, BeirEvalWarning, Evaluator, Qrels, Run, evaluate, nDCG
+from beir_eval import (
+    CG,
+    DEFAULT_MEASURES,
+    MAP,
+    BeirEvalWarning,
+    Evaluator,
+    Qrels,
+    Run,
+    evaluate,
+    nDCG,
+)
 from beir_eval.errors import MeasureError, NotEvaluatedError, QueryMismatchError, SettingError
 from strategies import qrels_and_run
 
@@ -249,3 +259,9 @@ def test_the_scores_are_aligned_with_the_query_ids_in_the_order_of_the_qrels():
     result = evaluate(QRELS, dict(reversed(RUN.items())), ["P@1"])
     assert result.query_ids == tuple(QRELS)
     np.testing.assert_array_equal(result.scores("P@1"), [1, 0, 0, 0])
+
+
+def test_a_score_that_no_float_can_hold_is_refused():
+    huge = CG(gain={1: 1e308})
+    with pytest.raises(MeasureError, match="beyond what a float can hold"):
+        evaluate({"q": {"a": 1, "b": 1}}, {"q": {"a": 2.0, "b": 1.0}}, [huge])

@@ -192,6 +192,26 @@ def test_many_judged_documents_are_found_as_few_are(judged, width, seed):
     assert evaluate(qrels, arrays) == evaluate(qrels, run)
 
 
+@given(st.integers(0, 10_000), st.sampled_from([1, 3, 30]), st.booleans(), policies)
+def test_arrays_as_an_index_returns_them_give_the_numbers_of_the_dict(seed, judged, best, chosen):
+    rng = np.random.default_rng(seed)
+    ids = np.array([rng.permutation(60)[:25] for _ in range(4)])
+    values = rng.integers(0, 12, size=ids.shape).astype(np.float32) / 7  # many ties
+    if best:
+        values = -np.sort(-values, axis=1)
+    queries = [f"q{number}" for number in rng.permutation(5)[:4]]
+    qrels = {
+        f"q{query}": {int(doc): int(rng.integers(3)) for doc in rng.permutation(60)[:judged]}
+        for query in range(4)
+    }
+    run = {
+        query: dict(zip(ids[row].tolist(), values[row].tolist(), strict=True))
+        for row, query in enumerate(queries)
+    }
+    arrays = Run.from_arrays(ids, values, query_ids=queries, check_duplicates=True)
+    assert outcome(qrels, arrays, chosen) == outcome(qrels, run, chosen)
+
+
 def test_many_blocks_give_the_same_result_as_one(monkeypatch):
     rng = np.random.default_rng(0)
     ids, values = np.array([rng.permutation(50)[:9] for _ in range(20)]), rng.random((20, 9))

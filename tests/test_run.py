@@ -1,6 +1,6 @@
 """A run is taken in any form and left as it is, or refused with names."""
 
-from collections import OrderedDict
+from collections import OrderedDict, UserDict
 from types import MappingProxyType
 
 import numpy as np
@@ -108,6 +108,23 @@ def test_a_judged_document_is_found_among_ids_of_both_kinds(run):
         assert result.top["q"].grades[0] == 1
     with pytest.raises(RunError, match="both as an integer and as text"):
         evaluate({"q": {"7": 1, "8": 0}}, {"q": {"a": 0.1, "7": 0.2, 7: 0.9, 8: 0.1}})
+
+
+def test_an_unjudged_document_that_stands_there_in_both_kinds_is_noticed():
+    ranking = {str(number): float(number) for number in range(1000)} | {7: 0.5}
+    with pytest.raises(RunError, match="both as an integer and as text"):
+        evaluate({"q": {"judged": 1}}, {"q": ranking})
+    del ranking[7]
+    assert evaluate({"q": {"999": 1}}, {"q": ranking}, ["P@1"])["P@1"] == 1
+
+
+@pytest.mark.parametrize("kind", [dict, OrderedDict, MappingProxyType, UserDict])
+def test_any_mapping_is_read_as_a_dict_is(kind):
+    run = {"q": {"a": 1.0, "b": 2, "q": 0.5}, "r": {}}
+    expected = evaluate({"q": {"a": 1, "b": 2}, "r": {"c": 1}}, run)
+    other = kind({query: kind(ranking) for query, ranking in run.items()})
+    assert evaluate({"q": {"a": 1, "b": 2}, "r": {"c": 1}}, other) == expected
+    assert expected.counted.identical_ids == 1
 
 
 def test_a_set_has_no_order_and_is_no_ranking():

@@ -11,13 +11,20 @@ import numpy as np
 
 from beir_eval._score_matrix import ScoreMatrix
 from beir_eval._version import __version__
-from beir_eval.errors import BeirEvalWarning, QueryMismatchError, SettingError, check_choice, some
+from beir_eval.errors import (
+    BeirEvalWarning,
+    MeasureError,
+    QueryMismatchError,
+    SettingError,
+    check_choice,
+    some,
+)
 from beir_eval.measures import DEFAULT_MEASURES, parse_all
 from beir_eval.qrels import Qrels
 from beir_eval.ranking import RankingRules
 from beir_eval.records import Counted, Provenance, Settings, TopDocuments
 from beir_eval.relevance import Relevance, RelevanceMatrix, relate
-from beir_eval.results import EvaluationResult
+from beir_eval.results import SCHEMA_VERSION, EvaluationResult
 from beir_eval.run import Run
 
 if TYPE_CHECKING:
@@ -119,7 +126,9 @@ class Evaluator:
         if self._missing == "skip" and found.missing.any():
             skipped = matrix.select(np.flatnonzero(found.missing))
             matrix = matrix.select(np.flatnonzero(~found.missing))
-        return EvaluationResult(
+        # Not checked again: what is checked is that no outsider's numbers are taken for a result.
+        return EvaluationResult.model_construct(
+            schema_version=SCHEMA_VERSION,
             name=name,
             measures=tuple(map(str, self.measures)),
             query_ids=matrix.query_ids,
@@ -148,6 +157,11 @@ class Evaluator:
             row[:] = measure.scores(matrix)
             if self._no_relevant == "skip":
                 row[~measure.has_relevant(matrix)] = np.nan
+        too_large = np.flatnonzero(np.isinf(values).any(axis=1)).tolist()
+        if too_large:
+            measure = self.measures[too_large[0]]
+            msg = f"a score of {measure} is beyond what a float can hold; use smaller gains"
+            raise MeasureError(msg)
         values.flags.writeable = False
         return ScoreMatrix(values)
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def ratio(numerator: Any, denominator: Any) -> Floats:
     """Return numerator / denominator, 0 where the denominator is 0."""
     top = np.asarray(numerator, dtype=np.float64)
-    bottom = np.broadcast_to(np.asarray(denominator, dtype=np.float64), top.shape)
+    bottom = np.asarray(denominator, dtype=np.float64)
     return np.divide(top, bottom, out=np.zeros(top.shape), where=bottom != 0)
 
 
