@@ -7,7 +7,6 @@ import gzip
 import io
 import math
 import os
-import uuid
 from typing import TYPE_CHECKING, Any
 
 from beir_eval.errors import FileFormatError, MissingExtraError
@@ -193,7 +192,7 @@ def _target(path: Path) -> Path:
 
 
 def _replace_with(target: Path, data: bytes) -> None:
-    temporary = target.with_name(f".{uuid.uuid4().hex}.tmp")
+    temporary = target.with_name(f".{os.urandom(16).hex()}.tmp")
     try:
         with temporary.open("xb") as file:
             file.write(data)

@@ -47,7 +47,7 @@ class Agreement(BaseModel):
         only_first, only_second: queries that one run has and the other lacks; left out.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(defer_build=True, frozen=True, extra="forbid")
 
     first: str
     second: str

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import struct
 from collections import Counter
 from collections.abc import Mapping
@@ -236,6 +235,8 @@ class Qrels:
 
     def fingerprint(self) -> str:
         """Return the SHA-256 (hex) of the judgements, whatever order they were given in."""
+        import hashlib  # noqa: PLC0415 - loads OpenSSL, and few ask for it
+
         digest = hashlib.sha256()
         for query_id, judged in sorted(self.as_dict().items()):
             for doc_id, grade in sorted(judged.items()):

@@ -6,7 +6,6 @@ It wraps a source (``_mapping_source``, ``_list_source``, an adapter's), which h
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -193,6 +192,8 @@ class Run:
 
         The order of the documents of a query counts: with ``order="given"`` it is the ranking.
         """
+        import hashlib  # noqa: PLC0415 - loads OpenSSL, and few ask for it
+
         digest = hashlib.sha256()
         for query_id, doc_ids, scores in sorted(self.rankings(), key=lambda ranking: ranking[0]):
             digest.update(f"{query_id}\0\n".encode(errors="surrogatepass"))

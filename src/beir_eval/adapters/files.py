@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from beir_eval._files import FileContent
-from beir_eval.adapters import _json, _qrels_lines
 from beir_eval.adapters.beir import find_qrels
 from beir_eval.adapters.recognition import QRELS_FORMATS, RUN_FORMATS, format_of_content
 from beir_eval.errors import (
@@ -60,10 +59,14 @@ def read_qrels(path: str | Path, *, split: str | None = None, format: str | None
     kind = _format_of(content, format, QRELS_FORMATS)
     try:
         if kind in ("trec", "beir"):
+            from beir_eval.adapters import _qrels_lines  # noqa: PLC0415 - when one is met
+
             return Qrels.from_columns(*_qrels_lines.read(content, kind))
         if kind == "parquet":
             reader = _polars_reader("reading a Parquet file")
             return Qrels.from_dataframe(reader.read_parquet(content))
+        from beir_eval.adapters import _json  # noqa: PLC0415
+
         return Qrels.from_columns(*_json.read_judgements(content, kind))
     except FileFormatError:
         raise
@@ -100,6 +103,8 @@ def read_run(path: str | Path, *, format: str | None = None) -> Run:  # noqa: A0
     kind = _format_of(content, format, RUN_FORMATS)
     try:
         if kind in ("json", "jsonl"):
+            from beir_eval.adapters import _json  # noqa: PLC0415
+
             return Run.from_source(_json.read_rankings(content, kind))
         reader = _polars_reader("reading a run file")
         if kind == "parquet":
