@@ -13,13 +13,16 @@ import platform
 import statistics
 import subprocess
 import tempfile
-from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import cases
 import growth
 from measuring import HERE, PYTHON, Times, in_turns, whole_processes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 RESULTS = HERE / "RESULTS.md"
 PACKAGES = ("numpy", "polars", "pytrec_eval-terrier", "ranx", "beir-eval")
