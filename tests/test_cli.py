@@ -281,7 +281,7 @@ def test_the_measures_are_listed_and_explained():
         shown = run("measures", name)
         assert shown.exit_code == 0
         assert "Järvelin and Kekäläinen" in shown.output
-    assert "needs a cutoff" in run("measures", "R_cap").output
+    assert "no cutoff" in run("measures", "Rprec").output
     assert "parameters: recall, rel, rounding, judged_only" in run("measures", "iprec").output
     assert run("measures", "nope").exit_code == 2
 

@@ -285,7 +285,7 @@ def _system_names(paths: Sequence[Path]) -> list[str]:
 
 
 def _parameters_of(definition: Definition) -> str:
-    cutoff = {"none": "no cutoff", "optional": "cutoff optional", "required": "needs a cutoff"}
+    cutoff = {"none": "no cutoff", "optional": "cutoff optional"}
     named = ", ".join([*definition.defaults, JUDGED_ONLY])
     return f"parameters: {named}; {cutoff[definition.cutoff]}"
 

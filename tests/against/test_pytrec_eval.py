@@ -1,5 +1,6 @@
 """Every per-query value equals that of trec_eval 9, through pytrec_eval, to the last bit."""
 
+import math
 import random
 
 import pytest
@@ -13,21 +14,28 @@ from beir_eval import (
     MAP,
     MRR,
     AP_11pt,
+    G,
     IPrec,
     Precision,
+    R_cap,
     Recall,
+    Rndcg,
     Rprec,
+    Rprec_mult,
     Run,
     Success,
+    binG,
     bpref,
     evaluate,
     infAP,
     nDCG,
+    ndcg_rel,
     num_nonrel_judged_ret,
     num_rel,
     num_rel_ret,
     num_ret,
     set_map,
+    utility,
 )
 from strategies import qrels_and_run
 
@@ -49,7 +57,15 @@ PAIRS = (
         "num_rel_ret": num_rel_ret,
         "num_nonrel_judged_ret": num_nonrel_judged_ret,
         "11pt_avg": AP_11pt(rounding="trec_eval9"),
+        "G": G,
+        "binG": binG,
+        "Rndcg": Rndcg,
+        "ndcg_rel": ndcg_rel,
+        "utility": utility,
+        "set_relative_P": R_cap,
     }
+    | {f"relative_P_{k}": R_cap @ k for k in CUTOFFS}
+    | {f"Rprec_mult_{point / 5:.2f}": Rprec_mult(multiple=point / 5) for point in range(1, 11)}
     | {f"ndcg_cut_{k}": nDCG @ k for k in CUTOFFS}
     | {f"map_cut_{k}": MAP @ k for k in CUTOFFS}
     | {f"P_{k}": Precision @ k for k in CUTOFFS}
@@ -63,8 +79,9 @@ PAIRS = (
 CUT = ",".join(map(str, CUTOFFS))
 ASKED = {
     *("ndcg", "map", "recip_rank", "Rprec", "bpref", "infAP", "set_P", "set_recall", "set_F"),
+    *("G", "binG", "Rndcg", "ndcg_rel", "utility", "set_relative_P", "Rprec_mult"),
     *("set_map", "num_ret", "num_rel", "num_rel_ret", "num_nonrel_judged_ret", "11pt_avg"),
-    *(f"{name}.{CUT}" for name in ("ndcg_cut", "map_cut", "P", "recall", "success")),
+    *(f"{name}.{CUT}" for name in ("ndcg_cut", "map_cut", "P", "recall", "success", "relative_P")),
     "iprec_at_recall",
 }
 NOT_FOR_EMPTY = {name for name in PAIRS if name.startswith(("11pt", "iprec"))}
@@ -98,6 +115,8 @@ def assert_identical(
     for name, measure in pairs.items():
         ours = dict(zip(result.query_ids, result.scores(measure).tolist(), strict=True))
         theirs = {query: values[name] for query, values in oracle.items()}
+        if "relative_P" in name:  # nothing is relevant: the oracle divides by zero
+            theirs = {query: 0.0 if math.isnan(one) else one for query, one in theirs.items()}
         assert ours == theirs, name
 
 

@@ -22,6 +22,7 @@ from beir_eval import (
     R_cap,
     Recall,
     Rprec,
+    Rprec_mult,
     Success,
     bpref,
     evaluate,
@@ -44,6 +45,10 @@ SPELLINGS = {
     "P@10": Precision @ 10,
     "MRR@10": MRR @ 10,
     "R_cap@100": R_cap @ 100,
+    "relative_P.5": R_cap @ 5,
+    "set_relative_P": R_cap,
+    "Rprec_mult_0.20": Rprec_mult(multiple=0.2),
+    "Rprec_mult.2": Rprec_mult(multiple=2),
     "recall_cap@100": R_cap @ 100,
     "Accuracy@5": Success @ 5,
     "top_k_accuracy@5": Success @ 5,
@@ -192,7 +197,7 @@ def test_an_unknown_measure_gets_a_hint(text, hint):
         ("nDCG@ten", "'ten' is not a whole number"),
         ("nDCG@2.5", "'2.5' is not a whole number"),
         ("Rprec@5", "takes no cutoff"),
-        ("R_cap", "needs a cutoff"),
+        ("Rprec_mult", "needs the parameter multiple"),
         ("IPrec", "needs the parameter recall"),
         ("IPrec@2", "recall must be from 0 to 1"),
         ("nDCG(rel=2)@10", "no parameter 'rel'; it takes gain, judged_only"),
@@ -250,7 +255,7 @@ def test_results_are_named_as_other_tools_name_them():
         *("NDCG@10", "MAP", "MRR@10", "R_cap@5", "Hole@10", "Precision(rel=2)@5", "Precision")
     ]
     assert list(result.as_dict(names="trec_eval")) == [
-        *("ndcg_cut_10", "map", "MRR@10", "R_cap@5", "Hole@10", "Precision(rel=2)@5", "set_P")
+        *("ndcg_cut_10", "map", "MRR@10", "relative_P_5", "Hole@10", "Precision(rel=2)@5", "set_P")
     ]
     assert list(result.as_dict(names="ir_measures")) == [
         *("nDCG@10", "AP", "RR@10", "R_cap@5", "Hole@10", "P(rel=2)@5", "SetP")
@@ -262,7 +267,7 @@ def test_results_are_named_as_other_tools_name_them():
 
 
 def test_every_measure_says_what_it_is():
-    assert len(definitions()) == 27
+    assert len(definitions()) == 34
     for definition in definitions().values():
         text = definition.documentation
         assert "Formula: " in text, definition.name

@@ -21,6 +21,7 @@ from beir_eval.measures.binary import (
     R_cap,
     Recall,
     Rprec,
+    Rprec_mult,
     Success,
     gm_map,
     set_map,
@@ -31,10 +32,12 @@ from beir_eval.measures.counts import (
     num_rel,
     num_rel_ret,
     num_ret,
+    utility,
 )
+from beir_eval.measures.experimental import G, Rndcg, binG, ndcg_rel
 from beir_eval.measures.graded import CG, DCG, ERR, nDCG
 from beir_eval.measures.interpolated import AP_11pt, IPrec
-from beir_eval.measures.judged import RBP, Hole, Judged, RBP_residual, bpref, infAP
+from beir_eval.measures.judged import RBP, Hole, Judged, RBP_residual, bpref, gm_bpref, infAP
 
 #: The measures and cutoffs that ``evaluate`` computes unless told otherwise: what BEIR reports.
 DEFAULT_MEASURES: tuple[Measure, ...] = tuple(
@@ -56,6 +59,7 @@ __all__ = [
     "TOOLS",
     "AP_11pt",
     "Definition",
+    "G",
     "Hole",
     "IPrec",
     "Judged",
@@ -65,14 +69,19 @@ __all__ = [
     "RBP_residual",
     "R_cap",
     "Recall",
+    "Rndcg",
     "Rprec",
+    "Rprec_mult",
     "Success",
+    "binG",
     "bpref",
     "definition_of",
     "definitions",
+    "gm_bpref",
     "gm_map",
     "infAP",
     "nDCG",
+    "ndcg_rel",
     "num_nonrel_judged_ret",
     "num_q",
     "num_rel",
@@ -82,4 +91,5 @@ __all__ = [
     "parse_all",
     "set_map",
     "spelled",
+    "utility",
 ]

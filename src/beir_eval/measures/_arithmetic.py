@@ -88,6 +88,20 @@ def check_gains(matrix: RelevanceMatrix, gain: Gain) -> None:
         gains(matrix.judgements.grade, gain)
 
 
+def running_sum(values: Floats, cells: Cells) -> Floats:
+    """Return, for each cell, the sum of the values of its query down to it, f8[C].
+
+    Added up one after the other within each query, as a loop over ranks does.
+    """
+    total = values.astype(np.float64)
+    place = position_in_row(cells.row)
+    by_place = np.argsort(place, kind="stable")
+    for begin, end in list(runs_of(place[by_place]))[1:]:
+        here = by_place[begin:end]
+        total[here] = total[here - 1] + values[here]
+    return total
+
+
 def product_above(factor: Floats, cells: Cells) -> Floats:
     """Return, for each cell, the product of the factors of its query at better ranks, f8[C].
 

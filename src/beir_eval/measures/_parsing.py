@@ -149,8 +149,8 @@ def _parameters(text: str, listed: str) -> dict[str, Any]:
 def spelled(measure: Measure, tool: str) -> str:
     """Return the measure's name in another tool, or ours where that tool has no such measure.
 
-    >>> spelled(parse("nDCG@10"), "trec_eval"), spelled(parse("R_cap@10"), "trec_eval")
-    ('ndcg_cut_10', 'R_cap@10')
+    >>> spelled(parse("nDCG@10"), "trec_eval"), spelled(parse("F1@10"), "trec_eval")
+    ('ndcg_cut_10', 'F1@10')
     """
     check_choice("names", tool, TOOLS)
     without, with_cutoff = measure.definition.tools.get(tool, (None, None))

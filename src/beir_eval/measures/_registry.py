@@ -42,7 +42,7 @@ class Definition:
         name: the canonical name.
         function: (matrix, *, cutoff, …parameters) -> f8[Q].
         defaults: the parameters and their defaults; a parameter without one is required.
-        cutoff: whether the measure takes a cutoff: "optional", "required" or "none".
+        cutoff: whether the measure takes a cutoff: "optional" or "none".
         aggregate: how queries are summarised: their mean, their sum or their geometric mean.
         by_grade: whether relevant documents first, by grade, is the best order of tied documents.
         undefined_without_relevant: whether a query with nothing relevant has no score of its own
@@ -56,7 +56,7 @@ class Definition:
     name: str
     function: MeasureFunction
     defaults: Mapping[str, Any]
-    cutoff: Literal["optional", "required", "none"]
+    cutoff: Literal["optional", "none"]
     aggregate: Aggregate
     by_grade: bool
     undefined_without_relevant: bool
@@ -177,9 +177,6 @@ class Measure:
 
     def check_complete(self) -> Measure:
         """Return the measure itself, or raise MeasureError where it lacks something required."""
-        if self.definition.cutoff == "required" and self.cutoff is None:
-            msg = f"{self.name} needs a cutoff, for example {self.name}@10"
-            raise MeasureError(msg)
         given = dict(self.parameters)
         for name, default in self.definition.defaults.items():
             if default is inspect.Parameter.empty and name not in given:
@@ -227,7 +224,7 @@ def measure(  # noqa: PLR0913 - the registry's entry, by keyword
     *,
     aliases: str = "",
     implied: Mapping[str, Mapping[str, Any]] | None = None,
-    cutoff: Literal["optional", "required", "none"] = "optional",
+    cutoff: Literal["optional", "none"] = "optional",
     aggregate: Aggregate = "mean",
     by_grade: bool = True,
     undefined_without_relevant: bool = True,

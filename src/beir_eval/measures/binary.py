@@ -75,27 +75,29 @@ def Recall(
 
 @measure(
     "R_cap",
-    aliases="rcap recall_cap capped_recall",
-    cutoff="required",
-    tools={"beir": (None, "R_cap@{k}")},
+    aliases="rcap recall_cap capped_recall relative_p set_relative_p",
+    tools={"beir": (None, "R_cap@{k}"), "trec_eval": ("set_relative_P", "relative_P_{k}")},
 )
-def R_cap(matrix: RelevanceMatrix, *, cutoff: int, rel: float | None = None) -> Floats:
-    """BEIR's capped recall: recall that can reach 1 even where more than k are relevant.
+def R_cap(
+    matrix: RelevanceMatrix, *, cutoff: int | None = None, rel: float | None = None
+) -> Floats:
+    """Capped recall: recall that can reach 1 even where more than k are relevant.
 
-    Formula: (relevant in the top k) / min(R, k).
+    Formula: (relevant in the top k) / min(R, k); without a cutoff k is the number retrieved. It is
+    also the precision relative to the best that is possible.
 
-    Undefined when R = 0: 0 (BEIR divides by zero there).
+    Undefined when R = 0: 0 (BEIR and trec_eval divide by zero there).
 
-    Source: Thakur et al., BEIR, NeurIPS 2021 Datasets and Benchmarks, section 3.
+    Source: Thakur et al., BEIR, NeurIPS 2021 Datasets and Benchmarks, section 3; trec_eval
+    ``relative_P`` and ``set_relative_P``.
 
     >>> from beir_eval import R_cap, evaluate
     >>> qrels = {"q": {"a": 1, "b": 1, "c": 1, "d": 1}}
     >>> evaluate(qrels, {"q": {"a": 0.9, "x": 0.8}}, [R_cap @ 2])["R_cap@2"]
     0.5
     """
-    return ratio(
-        matrix.num_relevant_upto(cutoff, rel), np.minimum(matrix.num_relevant(rel), cutoff)
-    )
+    most = matrix.num_retrieved if cutoff is None else cutoff
+    return ratio(matrix.num_relevant_upto(cutoff, rel), np.minimum(matrix.num_relevant(rel), most))
 
 
 @measure(
@@ -273,6 +275,33 @@ def Rprec(matrix: RelevanceMatrix, *, rel: float | None = None) -> Floats:
     relevant, total = matrix.relevant(rel), matrix.num_relevant(rel)
     within = relevant.where(relevant.rank <= total[relevant.row])
     return ratio(matrix.count(within.row), total)
+
+
+@measure(
+    "Rprec_mult",
+    aliases="r-prec_mult",
+    cutoff="none",
+    number="multiple",
+    tools={"trec_eval": ("Rprec_mult_{multiple:.2f}", None)},
+)
+def Rprec_mult(matrix: RelevanceMatrix, *, multiple: float, rel: float | None = None) -> Floats:
+    """Precision at a multiple of R: below 1 the top of the ranking, above 1 its depth.
+
+    Formula: (relevant in the top n) / n, with n = ⌊multiple·R + 0.9⌋.
+
+    Undefined when R = 0: 0.
+
+    Source: trec_eval ``Rprec_mult`` (Buckley, 2008).
+
+    >>> from beir_eval import Rprec_mult, evaluate
+    >>> qrels, run = {"q": {"a": 1, "b": 1}}, {"q": {"a": 0.9, "x": 0.8, "b": 0.7}}
+    >>> evaluate(qrels, run, [Rprec_mult(multiple=2)])["Rprec_mult(multiple=2)"]  # P@4
+    0.5
+    """
+    depth = np.trunc(multiple * matrix.num_relevant(rel).astype(np.float64) + 0.9)
+    relevant = matrix.relevant(rel)
+    within = relevant.where(relevant.rank <= depth[relevant.row])
+    return ratio(matrix.count(within.row), depth)
 
 
 @measure(

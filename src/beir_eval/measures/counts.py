@@ -10,7 +10,7 @@ from beir_eval.measures._registry import measure
 from beir_eval.relevance import is_relevant
 
 if TYPE_CHECKING:
-    from beir_eval._arrays import Ints
+    from beir_eval._arrays import Floats, Ints
     from beir_eval.relevance import RelevanceMatrix
 
 
@@ -51,6 +51,37 @@ def num_ret(matrix: RelevanceMatrix, *, cutoff: int | None = None) -> Ints:
     2.0
     """
     return matrix.num_retrieved if cutoff is None else np.minimum(matrix.num_retrieved, cutoff)
+
+
+@measure("utility", aliases="set_utility", by_grade=True, tools={"trec_eval": ("utility", None)})
+def utility(  # noqa: PLR0913 - one keyword a parameter
+    matrix: RelevanceMatrix,
+    *,
+    cutoff: int | None = None,
+    rel: float | None = None,
+    relevant: float = 1,
+    other: float = -1,
+    missed: float = 0,
+) -> Floats:
+    """The worth of the retrieved set: so much for each relevant document, so much off for others.
+
+    Formula: ``relevant``·found + ``other``·(retrieved − found) + ``missed``·(R − found), with found
+    the relevant among the retrieved (the top k). Averaged over queries. Not bounded by 1.
+
+    Undefined never.
+
+    Source: trec_eval ``utility``, whose fourth weight, for all other documents of the collection,
+    is left out.
+
+    >>> from beir_eval import evaluate, utility
+    >>> qrels, run = {"q": {"a": 1, "b": 1}}, {"q": {"a": 0.9, "x": 0.8, "y": 0.7}}
+    >>> evaluate(qrels, run, [utility, utility(missed=-2)]).as_dict()
+    {'utility': -1.0, 'utility(missed=-2)': -3.0}
+    """
+    retrieved = matrix.num_retrieved if cutoff is None else np.minimum(matrix.num_retrieved, cutoff)
+    found = matrix.num_relevant_upto(cutoff, rel)
+    lost = matrix.num_relevant(rel) - found
+    return relevant * found + other * (retrieved - found) + missed * lost.astype(np.float64)
 
 
 @measure(

@@ -101,6 +101,32 @@ def bpref(
 
 
 @measure(
+    "gm_bpref",
+    aliases="gmbpref gm-bpref",
+    aggregate="geometric",
+    tools={"trec_eval": ("gm_bpref", None)},
+)
+def gm_bpref(
+    matrix: RelevanceMatrix, *, cutoff: int | None = None, rel: float | None = None
+) -> Floats:
+    """Binary preference for a geometric mean, which weighs the worst queries most.
+
+    Formula: max(bpref, 0.00001) for each query; over queries exp(mean of the logarithms).
+
+    Undefined when R = 0: bpref is 0 and counts as 0.00001.
+
+    Source: trec_eval ``gm_bpref``, whose value for a single query is the logarithm.
+
+    >>> from beir_eval import evaluate, gm_bpref
+    >>> qrels, run = {"q": {"a": 1, "b": 1}}, {"q": {"a": 0.9}}
+    >>> round(evaluate(qrels, run, [gm_bpref])["gm_bpref"], 12)
+    0.5
+    """
+    preference: Floats = bpref.definition.function(matrix, cutoff=cutoff, rel=rel)
+    return np.maximum(preference, 0.00001)
+
+
+@measure(
     "infAP",
     by_grade=False,
     aliases="inferred_ap inferred_average_precision",
