@@ -1,0 +1,153 @@
+"""The module takes pytrec_eval's place: same interface, same numbers to the last bit."""
+
+import inspect
+import json
+import math
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import pytrec_eval
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+import beir_eval.integrations.pytrec_eval as ours
+from beir_eval.errors import DuplicateDocumentError, FileFormatError, MeasureError, QrelsError
+from strategies import qrels_and_run
+
+QRELS = {"q": {"a": 1, "b": 0, "c": 2}, "r": {"d": 1}}
+RUN = {"r": {"x": 2.0, "d": 1.0}, "q": {"a": 1.0, "b": 2.0, "x": 3.0}, "other": {"a": 1.0}}
+PARAMETERS = ["set_F.0.5", "P_5,10", "P.7.5", "iprec_at_recall_0.2,0.35", "Rprec_mult.1"]
+PARAMETERS += ["relstring.3", "utility.1,2,3,4", "success.3", "ndcg_cut.3", "map_cut_2"]
+
+
+def both(qrels, run, measures, **settings):
+    theirs = pytrec_eval.RelevanceEvaluator(qrels, measures, **settings).evaluate(run)
+    for values in theirs.values():  # nothing is relevant: they divide by zero
+        for name, value in values.items():
+            if "relative_P" in name and math.isnan(value):
+                values[name] = 0.0
+    return ours.RelevanceEvaluator(qrels, measures, **settings).evaluate(run), theirs
+
+
+@given(qrels_and_run(min_size=1), st.sampled_from([1, 2]), st.booleans())
+@settings(max_examples=200)
+def test_every_measure_has_their_values_in_their_order(case, level, judged_only):
+    qrels, run = case
+    # They can crash on a query with nothing but negative grades, and on rankings left empty.
+    assume(all(max(judged.values()) >= 0 for judged in qrels.values()))
+    assume(
+        all(
+            any(qrels.get(query, {}).get(doc, -1) >= 0 for doc in docs)
+            for query, docs in run.items()
+        )
+        or not judged_only
+    )
+    run = {query: {doc: float(score) for doc, score in docs.items()} for query, docs in run.items()}
+    settings = {"relevance_level": level, "judged_docs_only_flag": judged_only}
+    found, expected = both(qrels, run, pytrec_eval.supported_measures, **settings)
+    assert found == expected
+    assert list(found) == list(expected)
+
+
+@pytest.mark.parametrize("measure", [*PARAMETERS, *ours.supported_nicknames])
+def test_parameters_and_nicknames_mean_the_same(measure):
+    found, expected = both(QRELS, RUN, {measure})
+    assert found == expected
+    assert list(found) == list(expected) == ["r", "q"]
+
+
+def test_the_interface_is_theirs():
+    assert ours.supported_measures == pytrec_eval.supported_measures
+    for name, measures in ours.supported_nicknames.items():
+        assert measures == pytrec_eval.supported_nicknames[name]
+    assert set(pytrec_eval.__all__) <= set(ours.__all__)
+    for name in ("RelevanceEvaluator", "parse_run", "parse_qrel", "compute_aggregated_measure"):
+        mine, other = (inspect.signature(getattr(one, name)) for one in (ours, pytrec_eval))
+        assert [(one.name, one.default) for one in mine.parameters.values()] == [
+            (one.name, one.default) for one in other.parameters.values()
+        ]
+
+
+def test_several_queries_are_summarised_as_they_do():
+    for measure in ("num_rel", "gm_map", "map"):
+        values = [-0.5, -0.25, -3.0]
+        theirs = pytrec_eval.compute_aggregated_measure(measure, values)
+        assert ours.compute_aggregated_measure(measure, values) == theirs
+
+
+def test_lines_are_parsed_as_they_do():
+    run, qrels = ["q Q0 a 1 0.5 tag\n", "q\tQ0\tb 2 0.25 tag\n"], ["q 0 a 1\n", "r 0 b -1\n"]
+    assert ours.parse_run(run) == pytrec_eval.parse_run(run)
+    assert ours.parse_qrel(qrels) == pytrec_eval.parse_qrel(qrels)
+    with pytest.raises(DuplicateDocumentError, match="line 2: document 'a' stands twice"):
+        ours.parse_run([run[0], run[0]])
+    with pytest.raises(FileFormatError, match="5 columns, expected 6"):
+        ours.parse_run(["q Q0 a 1 0.5"])
+    with pytest.raises(FileFormatError, match=r"'1\.5' is no int"):
+        ours.parse_qrel(["q 0 a 1.5"])
+
+
+def test_what_they_cannot_take_is_taken_or_refused_in_words():
+    evaluate = ours.RelevanceEvaluator(
+        {"q": {1: np.int64(1)}, 7: {"a": 0.5}}, {"map", "P_1"}
+    ).evaluate
+    found = evaluate({"q": {"1": np.float32(2)}, 7: {"a": 1}, "r": {}})
+    assert found == {"q": {"P_1": 1.0, "map": 1.0}, "7": {"P_1": 0.0, "map": 0.0}}  # .5 < level 1
+    assert ours.RelevanceEvaluator(QRELS, {"11pt_avg"}).evaluate({"q": {}}) == {
+        "q": {"11pt_avg": 0}
+    }
+    for unknown in ("nothing", "map.5", "P_0", "P.", "utility.1,2", "all_prefs", 7):
+        with pytest.raises(MeasureError):
+            ours.RelevanceEvaluator(QRELS, {unknown})
+    with pytest.raises(QrelsError, match="must be"):
+        ours.RelevanceEvaluator([("q", "a", 1)], {"map"})
+
+
+def test_nothing_in_common_is_an_empty_answer():
+    for qrels, run in ((QRELS, {}), (QRELS, {"x": {"a": 1.0}}), ({}, RUN), ({"q": {}}, RUN)):
+        found, expected = both(qrels, run, {"map"})
+        assert found == expected == {}
+
+
+def test_the_run_is_left_as_it_is():
+    run = {query: dict(docs) for query, docs in RUN.items()}
+    ours.RelevanceEvaluator(QRELS, {"map"}).evaluate(run)
+    assert run == RUN
+    assert list(run) == list(RUN)
+
+
+def test_installed_it_answers_to_their_name():
+    code = (
+        "import beir_eval.integrations.pytrec_eval as ours; ours.install();"
+        "import pytrec_eval; assert pytrec_eval is ours;"
+        "from pytrec_eval import RelevanceEvaluator;"
+        "import sys; assert 'pytrec_eval_ext' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+WITHOUT_THE_EXTENSION = """
+import json, sys
+sys.modules["pytrec_eval_ext"] = None  # as on a machine where it cannot be built
+import beir_eval.integrations.pytrec_eval as ours
+ours.install()
+from beir.retrieval.evaluation import EvaluateRetrieval
+qrels, results, k_values = json.load(sys.stdin)
+print(json.dumps(EvaluateRetrieval.evaluate(qrels, results, k_values)))
+"""
+
+
+def test_beir_itself_runs_on_it_where_the_extension_is_absent():
+    beir = pytest.importorskip("beir.retrieval.evaluation", reason="beir is not installed")
+    arguments = [QRELS, RUN, [1, 3, 10]]
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT_THE_EXTENSION],
+        input=json.dumps(arguments),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    expected = beir.EvaluateRetrieval.evaluate(*arguments)
+    assert json.loads(done.stdout) == [dict(one) for one in expected]
