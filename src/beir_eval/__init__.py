@@ -3,6 +3,8 @@
 ``evaluate(qrels, run)`` is the main job; see its docstring, or ``beir-eval --help``.
 """
 
+from typing import TYPE_CHECKING, Any
+
 from beir_eval._version import __version__
 from beir_eval.adapters.files import read_qrels, read_run
 from beir_eval.adapters.writing import write_qrels, write_run
@@ -52,6 +54,9 @@ from beir_eval.relevance import RelevanceMatrix
 from beir_eval.results import EvaluationResult
 from beir_eval.run import Run
 
+if TYPE_CHECKING:
+    from beir_eval.adapters.beir import load_dataset
+
 __all__ = [
     "CG",
     "DCG",
@@ -89,6 +94,7 @@ __all__ = [
     "gm_bpref",
     "gm_map",
     "infAP",
+    "load_dataset",
     "nDCG",
     "ndcg_rel",
     "num_nonrel_judged_ret",
@@ -104,3 +110,13 @@ __all__ = [
     "write_qrels",
     "write_run",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Import what reads data sets when it is asked for: evaluating runs needs none of it."""
+    if name == "load_dataset":
+        from beir_eval.adapters.beir import load_dataset  # noqa: PLC0415
+
+        return load_dataset
+    msg = f"module {__name__!r} has no attribute {name!r}"
+    raise AttributeError(msg)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from beir_eval._files import read_number, split_fields
-from beir_eval.adapters.beir import header_of_qrels
+from beir_eval.adapters._layout import header_of_qrels
 from beir_eval.adapters.recognition import BEIR_QRELS_COLUMNS, TREC_QRELS_COLUMNS
 from beir_eval.errors import FileFormatError
 

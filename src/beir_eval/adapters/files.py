@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from beir_eval._files import FileContent
-from beir_eval.adapters.beir import find_qrels
+from beir_eval.adapters._layout import find_qrels
 from beir_eval.adapters.recognition import QRELS_FORMATS, RUN_FORMATS, format_of_content
 from beir_eval.errors import (
     FileFormatError,
