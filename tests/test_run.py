@@ -1,6 +1,7 @@
 """A run is taken in any form and left as it is, or refused with names."""
 
 from collections import OrderedDict, UserDict
+from enum import Enum
 from types import MappingProxyType
 
 import numpy as np
@@ -127,6 +128,37 @@ def test_any_mapping_is_read_as_a_dict_is(kind):
     assert expected.counted.identical_ids == 1
 
 
+class Colour(str, Enum):  # noqa: UP042 - StrEnum hides the difference
+    RED = "r"
+    BLUE = "b"
+
+
+class Silent(dict):
+    def get(self, key):
+        return super().get(key)
+
+
+def test_ids_that_are_text_of_another_kind_mean_their_text():
+    run, qrels = {"q": {"b": 2.0, "r": 1.0}}, {"q": {"r": 2, "b": 1}}
+    expected = evaluate(qrels, run)
+    by_colour = {"q": {Colour.BLUE: 2.0, Colour.RED: 1.0}}
+    assert evaluate(qrels, by_colour) == expected
+    assert evaluate({"q": {Colour.RED: 2, Colour.BLUE: 1}}, run) == expected
+    assert evaluate({Colour.RED: qrels["q"]}, {"r": run["q"]})["nDCG@10"] == expected["nDCG@10"]
+    assert evaluate(qrels, {"q": {np.str_("b"): 2.0, np.str_("r"): 1.0}}) == expected
+
+
+def test_a_ranking_that_contradicts_itself_is_refused():
+    with pytest.raises(RunError, match="cannot be read"):
+        evaluate({"q": {"a": 1}}, {"q": Silent(a=1.0)})
+
+
+@pytest.mark.parametrize("kind", [dict, UserDict])
+def test_an_empty_id_is_refused_wherever_it_stands(kind):
+    with pytest.raises(RunError, match="query 'q': an id is empty"):
+        evaluate({"q": {"a": 1}}, {"q": kind({"a": 1.0, "": 2.0})})
+
+
 def test_a_set_has_no_order_and_is_no_ranking():
     with pytest.raises(RunError, match="must be a list of ids, not set"):
         Run.from_rankings({"q": {"a", "b"}})
@@ -138,6 +170,17 @@ def test_a_query_that_is_gone_when_the_run_is_read_is_missed():
     live.clear()
     with pytest.raises(RunError, match="lost the query 'q'"):
         evaluate(QRELS, run)
+    live.update({"q": {"a": 1.0}, "z": {"a": 1.0}})
+    with pytest.raises(RunError, match="got 'z' since it was handed over; make a new Run"):
+        evaluate(QRELS, run)
+    del live["q"]
+    with pytest.raises(RunError, match="lost the query 'q'"):
+        evaluate(QRELS, run, fingerprint=True)
+    by_number = {1: {"a": 1.0}}
+    run = Run(by_number)
+    by_number[2] = by_number.pop(1)
+    with pytest.raises(RunError, match="lost the query 1"):
+        evaluate({"1": {"a": 1}}, run)
 
 
 def test_columns_that_are_none_are_refused():

@@ -73,7 +73,9 @@ def as_array(what: str, values: Any) -> NDArray[Any]:
     if str(getattr(values, "dtype", "")) == "torch.bfloat16":  # which numpy does not have
         values = values.float()
     if isinstance(values, np.ma.MaskedArray):
-        values = values.filled(PADDING if values.dtype.kind in "iu" else np.nan)
+        is_integer = values.dtype.kind in "iu"
+        wide = values.astype(np.int64 if is_integer else np.float64)
+        values = np.ma.filled(wide, PADDING if is_integer else np.nan)
     try:
         if not hasattr(values, "__array__") and hasattr(values, "__dlpack__"):
             array = np.from_dlpack(values)

@@ -107,9 +107,9 @@ class ArraySource:
     def rankings(self) -> Iterator[tuple[str, Sequence[str], Floats | None]]:
         """Yield every ranking in the order given."""
         for place, query_id in enumerate(self.query_ids):
-            cells = self._cells(np.array([place]))
-            doc_ids = _ArrayIds(cells.numbers, self.names).at(np.arange(len(cells.numbers)))
-            scores = cells.scores
+            part = self._rows(np.array([place]))
+            doc_ids = _ArrayIds(part.numbers, self.names).at(np.arange(len(part.numbers)))
+            scores = part.scores
             yield query_id, doc_ids, None if scores is None else scores.astype(np.float64)
 
     def blocks(self, qrels: Qrels) -> Iterator[Block]:
@@ -128,39 +128,39 @@ class ArraySource:
             yield self._block(here, places[here], judged, queries)
 
     def _block(self, rows: Ints, places: Ints, judged: Wanted, queries: Wanted) -> Block:
-        cells = self._cells(places)
-        hit_judgement, hit_position = cells.find(judged, rows)
+        part = self._rows(places)
+        hit_judgement, hit_position = part.find(judged, rows)
         in_order = np.lexsort((hit_position, hit_judgement))
         hit_judgement, hit_position = hit_judgement[in_order], hit_position[in_order]
         if self.check_duplicates:
-            numbers = cells.numbers
+            numbers = part.numbers
             if self.names is not None and self.names.first is not None:
                 numbers = self.names.first[numbers]
-            copy_group, copy_position = repeated(numbers, cells.starts)
+            copy_group, copy_position = repeated(numbers, part.starts)
         else:
             copy_group, copy_position = _copies_among(hit_judgement, hit_position)
         first = np.ones(len(hit_judgement), dtype=np.bool_)
         first[1:] = hit_judgement[1:] != hit_judgement[:-1]
         hit_judgement, hit_position = hit_judgement[first], hit_position[first]
-        scores = cells.scores
+        scores = part.scores
         return Block(
             rows=rows,
-            starts=cells.starts,
+            starts=part.starts,
             scores=scores,
-            ids=_ArrayIds(cells.numbers, self.names),
-            hit_row=np.searchsorted(cells.starts, hit_position, side="right") - 1,
+            ids=_ArrayIds(part.numbers, self.names),
+            hit_row=np.searchsorted(part.starts, hit_position, side="right") - 1,
             hit_judgement=hit_judgement,
             hit_score=None if scores is None else scores[hit_position],
             hit_position=hit_position,
-            identical=np.sort(cells.find(queries, rows)[1]),
+            identical=np.sort(part.find(queries, rows)[1]),
             copy_group=copy_group,
             copy_position=copy_position,
             all_checked=self.check_duplicates,
         )
 
-    def _cells(self, places: Ints) -> Cells:
+    def _rows(self, places: Ints) -> Rows:
         """Return numbers and scores of these rows, checked: the arrays are the caller's."""
-        table = np.asarray(_rows_of(self.numbers, places))
+        table = np.asarray(_chosen(self.numbers, places))
         # The arrays are the caller's, who may have changed them.
         has_padding = check_range(
             table,
@@ -173,8 +173,8 @@ class ArraySource:
         in_row = np.full(len(table), table.shape[1]) if real is None else real.sum(axis=1)
         starts = starts_of(in_row.astype(np.int64, copy=False))
         if self.scores is None:
-            return Cells(numbers, starts, None)
-        scores = _rows_of(self.scores, places)
+            return Rows(numbers, starts, None)
+        scores = _chosen(self.scores, places)
         scores = scores.ravel() if real is None else scores[real]
         if scores.dtype not in (np.float32, np.float64):
             scores = scores.astype(np.float64)
@@ -183,7 +183,7 @@ class ArraySource:
             (row,) = np.searchsorted(starts, first, side="right") - 1
             (doc_id,) = _ArrayIds(numbers, self.names).at(first)
             refuse_score(self.query_ids[int(places[row])], doc_id, float(scores[first[0]]))
-        return Cells(numbers, starts, scores)
+        return Rows(numbers, starts, scores)
 
     def _wanted(self, qrels: Qrels) -> tuple[Wanted, Wanted]:
         """Return the judged documents, and the queries' own ids, by their numbers."""
@@ -205,7 +205,7 @@ class ArraySource:
         )
 
 
-class Cells(NamedTuple):
+class Rows(NamedTuple):
     """Some rows of the arrays, without padding.
 
     Attributes:
@@ -244,7 +244,7 @@ class _ArrayIds:
         return [self._names.texts[number] for number in numbers]
 
 
-def _rows_of(table: NDArray[Any], places: Ints) -> NDArray[Any]:
+def _chosen(table: NDArray[Any], places: Ints) -> NDArray[Any]:
     """Return these rows, without a copy where they follow each other."""
     if len(places) and places[-1] - places[0] == len(places) - 1 and (np.diff(places) == 1).all():
         return table[places[0] : places[-1] + 1]

@@ -64,16 +64,16 @@ class FileContent:
             if self._unpacked is not None
             else self.path.open("rb") as file
         ):
-            rest = b""
+            rest: list[bytes] = []
             while part := file.read(size):
                 end = part.rfind(b"\n") + 1
                 if end:
-                    yield rest + part[:end]
-                    rest = part[end:]
+                    yield b"".join([*rest, part[:end]])
+                    rest = [part[end:]]
                 else:
-                    rest += part
-            if rest:
-                yield rest
+                    rest.append(part)
+            if last := b"".join(rest):
+                yield last
 
     def text(self) -> str:
         """Return the whole content as text; a UTF-8 byte order mark is dropped.

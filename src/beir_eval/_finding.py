@@ -87,6 +87,7 @@ def repeated(numbers: Ints, starts: Ints) -> tuple[Ints, Ints]:
     new = np.ones(len(suspects), dtype=np.bool_)
     new[1:] = (np.diff(numbers[suspects]) != 0) | (np.diff(row[suspects]) != 0)
     group = np.cumsum(new) - 1
+    # Equal keys of different numbers leave no group, or groups of one.
     is_copy = np.bincount(group)[group] > 1 if len(group) else new
     return group[is_copy], suspects[is_copy]
 
@@ -124,7 +125,14 @@ def together(row: Ints, chosen: Ints) -> Iterator[Ints]:
 
 
 def face(values: _T, starts: Ints, rows: Ints, targets: _T) -> tuple[_T, _T, Ints]:
-    """Return the values of these rankings, each one's target beside them, and where each begins."""
+    """Return the values of these rankings, each one's target beside them, and where each begins.
+
+    Args:
+        values: of R rankings. [N]
+        starts: where each begins, and the end of the last, i8[R+1].
+        rows: some of the rankings, ascending, each at most once, i8[F].
+        targets: what each of them is compared with. [F]
+    """
     lengths = np.diff(starts)
     chosen = lengths[rows]
     beside: _T = np.repeat(targets, chosen)  # type: ignore[assignment]

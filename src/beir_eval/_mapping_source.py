@@ -15,7 +15,7 @@ from beir_eval._arrays import Floats, Ints, Mask, ranges, read_floats, rows_of, 
 from beir_eval._blocks import Block
 from beir_eval._ids import have_text_keys, id_text, ids_as_text
 from beir_eval._scores import is_finite_number, refuse_score
-from beir_eval.errors import RunError
+from beir_eval.errors import RunError, some
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -58,7 +58,7 @@ class MappingSource:
 
     def __init__(self, mapping: Mapping[Any, Mapping[Any, Any]]) -> None:
         """Check the outer ids; the rankings are checked when they are read."""
-        keys = list(mapping)
+        self._listed = keys = list(mapping)
         try:
             self._query_ids = ids_as_text(keys)
         except (TypeError, ValueError) as error:
@@ -110,23 +110,29 @@ class MappingSource:
         Quickest where the run has just these queries in this order, as it mostly has.
         """
         mapping, keys = self._mapping, self._keys
-        if len(mapping) < len(self._query_ids):
-            left = set(mapping)
-            lost = [
-                one for one in (keys or self._query_ids) if (keys[one] if keys else one) not in left
-            ]
-            msg = f"the run has lost the query {lost[0]!r} since it was handed over"
-            raise RunError(msg)
+        listed = list(mapping)
+        if listed != self._listed:
+            self._refuse_changes(listed)
         if keys is None:
-            if tuple(mapping) == query_ids:
+            if self._query_ids == list(query_ids):
                 return list(mapping.values())
             return list(map(mapping.get, query_ids, repeat(_ABSENT)))
-        return [mapping.get(keys.get(query_id, _ABSENT), _ABSENT) for query_id in query_ids]
+        return [mapping[keys[query_id]] if query_id in keys else _ABSENT for query_id in query_ids]
+
+    def _refuse_changes(self, listed: list[Any]) -> NoReturn:
+        lost = [query_id for query_id in self._listed if query_id not in self._mapping]
+        new = set(listed) - set(self._listed)
+        how = f"lost the query {lost[0]!r}" if lost else f"got {some(new) or 'another order'}"
+        msg = f"the run has {how} since it was handed over; make a new Run"
+        raise RunError(msg)
 
 
 def _with_text_keys(query_ids: Sequence[str], rankings: list[Any]) -> list[Mapping[str, Any]]:
     """Return rankings with text ids: the caller's own mappings where they are text."""
     if have_text_keys(rankings):
+        for query_id in compress(query_ids, map(dict.__contains__, rankings, repeat(""))):
+            msg = f"the ranking of query {query_id!r}: an id is empty"
+            raise RunError(msg)
         return rankings
     return [
         _with_text_ids(query_id, ranking)
@@ -142,7 +148,9 @@ def _with_text_ids(query_id: str, ranking: object) -> Mapping[str, Any]:
             f"{type(ranking).__name__}; for a list of ids use Run.from_rankings"
         )
         raise RunError(msg)
-    if all(issubclass(kind, str) for kind in set(map(type, ranking))):
+    # A kind of text with a hash of its own, such as an Enum, is not found by its text.
+    hashes = [getattr(kind, "__hash__", None) for kind in set(map(type, ranking))]
+    if all(one is str.__hash__ for one in hashes) and "" not in ranking:
         return ranking
     try:
         texts = ids_as_text(ranking)
@@ -282,5 +290,5 @@ def _refuse_score(query_ids: Sequence[str], rankings: Sequence[Mapping[str, Any]
         for doc_id, score in ranking.items():
             if not is_finite_number(score):
                 refuse_score(query_id, doc_id, score)
-    msg = "some score is not a finite number"  # pragma: no cover - the loops above find it
-    raise AssertionError(msg)
+    msg = "a ranking cannot be read: its length, keys, values and look-ups do not agree"
+    raise RunError(msg)

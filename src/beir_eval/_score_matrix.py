@@ -18,20 +18,24 @@ class ScoreMatrix:
     """f8[measure, query], read-only; NaN equals NaN, and is null in JSON."""
 
     __slots__ = ("array",)
+    array: Floats
 
     def __init__(self, values: Any) -> None:
-        """Take an array or nested lists in which None means NaN.
-
-        An array is copied, unless it is read-only and owns its memory.
-        """
-        given = values if isinstance(values, np.ndarray) else _rows(values)
-        kept = isinstance(given, np.ndarray) and given.flags.owndata and not given.flags.writeable
-        array = np.array(given, np.float64, copy=None if kept else True)
+        """Copy an array, or nested lists in which None means NaN."""
+        array = np.array(values if isinstance(values, np.ndarray) else _rows(values), np.float64)
         if array.ndim != 2:  # noqa: PLR2004 - measures and queries
             msg = f"expected scores as [measure][query], not {array.ndim} dimension(s)"
             raise ValueError(msg)
         array.flags.writeable = False
-        self.array: Floats = array
+        self.array = array
+
+    @classmethod
+    def owning(cls, array: Floats) -> ScoreMatrix:
+        """Take f8[measure, query] that nobody else holds, without a copy."""
+        matrix = cls.__new__(cls)
+        array.flags.writeable = False
+        matrix.array = array
+        return matrix
 
     def __reduce__(self) -> tuple[type[ScoreMatrix], tuple[Floats]]:
         """Pickle and copy by the constructor, so that the copy is read-only too."""

@@ -162,8 +162,7 @@ class Evaluator:
             measure = self.measures[too_large[0]]
             msg = f"a score of {measure} is beyond what a float can hold; use smaller gains"
             raise MeasureError(msg)
-        values.flags.writeable = False
-        return ScoreMatrix(values)
+        return ScoreMatrix.owning(values)
 
     def _check_queries(self, found: Relevance, run: Run) -> None:
         if found.missing.all():

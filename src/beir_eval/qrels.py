@@ -277,8 +277,8 @@ def _refuse_grade(
                 f"{grade!r}; a grade must be a finite number, at most {HIGHEST_GRADE:g}"
             )
             raise QrelsError(msg)
-    msg = "a grade is not a finite number"  # pragma: no cover - the loop above finds it
-    raise AssertionError(msg)
+    msg = "the judgements cannot be read: their length, keys and values do not agree"
+    raise QrelsError(msg)
 
 
 def _check_distinct(queries: Sequence[str], starts: Ints, documents: Sequence[str]) -> None:

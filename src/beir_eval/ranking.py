@@ -135,8 +135,8 @@ def _refuse_duplicates(block: Block, qrels: Qrels) -> None:
     extra = len(block.copy_position) - len(np.unique(block.copy_group))
     msg = (
         f"documents stand more than once in a ranking: query {query_id!r} repeats {some(doc_ids)} "
-        f"({extra} repeated entries in all). Mend the run, or choose duplicates='first' (keep the "
-        "best-ranked copy) or 'keep' (later copies take up ranks and gain nothing)"
+        f"({extra} repeated entries or more). Mend the run, or choose duplicates='first' (keep "
+        "the best-ranked copy) or 'keep' (later copies take up ranks and gain nothing)"
     )
     raise DuplicateDocumentError(msg)
 

@@ -31,10 +31,10 @@ class Run:
     """What a retriever returned: one ranking per query.
 
     ``Run({"q1": {"d1": 0.9, "d2": 0.4}})`` takes BEIR's dict of dicts and leaves it as it is:
-    neither copied nor changed, read when it is evaluated. ``Run.from_columns`` takes three columns,
-    ``Run.from_rankings`` lists of ids whose order is the ranking, ``read_run`` a file. Ids are
-    text, and an integer id means its decimal string; the ids of one ranking are all text or all
-    integers. Scores are finite numbers, higher is better.
+    neither copied nor changed, read when it is evaluated; its queries must be the same then.
+    ``Run.from_columns`` takes three columns, ``Run.from_rankings`` lists of ids whose order is the
+    ranking, ``read_run`` a file. Ids are text, and an integer id means its decimal string; the ids
+    of one ranking are all text or all integers. Scores are finite numbers, higher is better.
 
     Raises:
         RunError: here, where the shape is wrong; at evaluation, where a score of a judged query
