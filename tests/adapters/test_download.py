@@ -1,0 +1,166 @@
+"""An archive arrives whole and checked, or not at all; an interrupted download goes on."""
+
+import hashlib
+import io
+import threading
+import zipfile
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+from beir_eval.adapters.download import download_dataset
+from beir_eval.errors import FileFormatError, SettingError
+
+
+def packed(members):
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w") as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    return data.getvalue()
+
+
+ARCHIVE = packed({"tiny/corpus.jsonl": "x" * 300_000, "tiny/qrels/test.tsv": "q\td\t1\n"})
+
+
+class Server(ThreadingHTTPServer):
+    """Serves one archive; may cut the connection, or know nothing of ranges."""
+
+    content = ARCHIVE
+    cut_after = None
+    knows_ranges = True
+
+    def __init__(self):
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.asked = []
+        self.url = f"http://127.0.0.1:{self.server_port}/tiny.zip"
+
+
+class Handler(BaseHTTPRequestHandler):
+    def do_GET(self):
+        server, wanted = self.server, self.headers.get("Range")
+        server.asked.append(wanted)
+        begin = int(wanted[6:-1]) if wanted and server.knows_ranges else 0
+        if self.path != "/tiny.zip":
+            self.send_error(404)
+        elif begin >= len(server.content):
+            self.send_error(416)
+        else:
+            rest = server.content[begin:]
+            self.send_response(206 if begin else 200)
+            self.send_header("Content-Length", str(len(rest)))
+            self.end_headers()
+            self.wfile.write(rest if server.cut_after is None else rest[: server.cut_after])
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture
+def server():
+    with Server() as one:
+        thread = threading.Thread(target=one.serve_forever)
+        thread.start()
+        yield one
+        one.shutdown()
+        thread.join()
+
+
+def md5(content):
+    return hashlib.md5(content, usedforsecurity=False).hexdigest()
+
+
+def fetch(server, folder, **options):
+    return download_dataset("tiny", folder, url=server.url, **options)
+
+
+def assert_complete(folder):
+    assert (folder / "tiny/corpus.jsonl").read_text() == "x" * 300_000
+    assert sorted(one.name for one in folder.iterdir()) == ["tiny"]
+
+
+def test_an_archive_is_fetched_checked_and_unpacked(tmp_path, server):
+    arrived = []
+    target = fetch(
+        server,
+        tmp_path,
+        md5=md5(ARCHIVE),
+        progress=lambda whole, there: arrived.append((whole, there)),
+    )
+    assert target == tmp_path / "tiny"
+    assert_complete(tmp_path)
+    assert arrived[-1] == (len(ARCHIVE), len(ARCHIVE))
+    assert fetch(server, tmp_path) == target
+    assert server.asked == [None]
+
+
+@pytest.mark.parametrize("knows_ranges", [True, False])
+def test_an_interrupted_download_goes_on(tmp_path, server, knows_ranges):
+    server.cut_after, server.knows_ranges = 100_000, knows_ranges
+    for _ in range(2):
+        with pytest.raises(OSError, match="the connection ended after"):
+            fetch(server, tmp_path)
+        assert not (tmp_path / "tiny").exists()
+    server.cut_after = None
+    fetch(server, tmp_path, md5=md5(ARCHIVE))
+    assert_complete(tmp_path)
+    if knows_ranges:
+        assert server.asked == [None, "bytes=100000-", "bytes=200000-"]
+
+
+def test_what_has_arrived_whole_is_not_fetched_again(tmp_path, server):
+    (tmp_path / "tiny.zip.part").write_bytes(ARCHIVE)
+    fetch(server, tmp_path, md5=md5(ARCHIVE))
+    assert_complete(tmp_path)
+
+
+def test_another_checksum_leaves_nothing(tmp_path, server):
+    with pytest.raises(FileFormatError, match=f"has the MD5 {md5(ARCHIVE)}, expected 0000"):
+        fetch(server, tmp_path, md5="0000")
+    assert list(tmp_path.iterdir()) == []
+
+
+LINK = zipfile.ZipInfo("tiny/link")
+LINK.external_attr = 0o120777 << 16
+
+
+@pytest.mark.parametrize(
+    "member", ["../evil", "tiny/../../evil", "/evil", "C:/evil", "tiny\\..\\..\\evil", LINK]
+)
+def test_a_member_that_leaves_the_folder_is_refused(tmp_path, server, member):
+    server.content = packed({"tiny/corpus.jsonl": "x", member: "evil"})
+    (tmp_path / "here").mkdir()
+    with pytest.raises(FileFormatError, match="would leave the folder; nothing was unpacked"):
+        fetch(server, tmp_path / "here")
+    assert [one.name for one in (tmp_path / "here").iterdir()] == ["tiny.zip.part"]
+    assert [one.name for one in tmp_path.iterdir()] == ["here"]
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        (b"no archive", "a damaged archive"),
+        (ARCHIVE[:-100], "a damaged archive"),
+        (ARCHIVE.replace(b"x" * 100, b"y" * 100, 1), "a damaged archive"),
+        (packed({"other/corpus.jsonl": "x"}), "holds no folder 'tiny'"),
+    ],
+)
+def test_a_damaged_archive_leaves_no_folder(tmp_path, server, content, problem):
+    server.content = content
+    with pytest.raises(FileFormatError, match=problem):
+        fetch(server, tmp_path)
+    assert [one.name for one in tmp_path.iterdir() if not one.name.endswith(".part")] == []
+
+
+def test_what_cannot_be_fetched_is_explained(tmp_path, server):
+    with pytest.raises(OSError, match="cannot be fetched: 404"):
+        download_dataset("tiny", tmp_path, url=server.url.replace("tiny", "nothing"))
+    for name, options, problem in (
+        ("robust04", {}, "not public"),
+        ("scifat", {}, "did you mean scifact"),
+        ("../tiny", {"url": server.url}, "must be the name of a folder"),
+        ("tiny", {"url": "file:///etc/passwd"}, "must begin with http"),
+    ):
+        with pytest.raises(SettingError, match=problem):
+            download_dataset(name, tmp_path, **options)
+    assert list(tmp_path.iterdir()) == []
