@@ -2,9 +2,12 @@
 
 import copy
 import inspect
+import json
 import logging
 import math
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -236,3 +239,27 @@ def test_scores_are_logged_as_they_log_them(caplog):
         EvaluateRetrieval.evaluate_custom(QRELS, RESULTS, [1], "mrr")
     assert "Recall@1: 0.0000" in caplog.messages
     assert "MRR@1: 0.0000" in caplog.messages
+
+
+@pytest.mark.skipif(not DATA, reason="BEIR_EVAL_REALDATA does not name the folder of real data")
+def test_a_script_runs_with_nothing_changed_but_its_import_line(tmp_path):
+    pytest.importorskip("bm25s", reason="bm25s is not installed")
+    theirs = Path(__file__).with_name("beir_script.py")
+    ours = tmp_path / "script.py"
+    line = "from beir.retrieval.evaluation import EvaluateRetrieval"
+    assert theirs.read_text().count(line) == 1
+    changed = line.replace("beir.retrieval.evaluation", "beir_eval.integrations.beir")
+    ours.write_text(theirs.read_text().replace(line, changed))
+    found = [
+        json.loads(
+            subprocess.run(
+                [sys.executable, str(script), str(Path(DATA, "scifact"))],
+                capture_output=True,
+                text=True,
+                check=True,
+            ).stdout
+        )
+        for script in (ours, theirs)
+    ]
+    assert found[0] == found[1]
+    assert 0.64 <= found[0][0]["NDCG@10"] <= 0.69

@@ -3,8 +3,10 @@
 import inspect
 import json
 import math
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -151,3 +153,22 @@ def test_beir_itself_runs_on_it_where_the_extension_is_absent():
     )
     expected = beir.EvaluateRetrieval.evaluate(*arguments)
     assert json.loads(done.stdout) == [dict(one) for one in expected]
+
+
+def test_mteb_runs_on_it_where_the_extension_is_absent():
+    pytest.importorskip("mteb", reason="mteb is not installed")
+    script = Path(__file__).with_name("mteb_run.py")
+    scores = [
+        json.loads(
+            subprocess.run(
+                [sys.executable, str(script), side],
+                capture_output=True,
+                text=True,
+                check=True,
+                env=os.environ | {"HF_HUB_OFFLINE": "1"},
+            ).stdout.splitlines()[-1]
+        )
+        for side in ("ours", "theirs")
+    ]
+    assert repr(scores[0]) == repr(scores[1])  # NaN among them
+    assert scores[0]["ndcg_at_10"] == 0.19222

@@ -66,7 +66,8 @@ def find_judgements(folder: Path, split: str) -> tuple[Path, ...]:
     Raises:
         FileFormatError: the folder has no such split, or no qrels; the message lists its splits.
     """
-    beside = folder.with_name(f"{folder.name}-qrels")
+    whole = folder.resolve()  # "." has no name
+    beside = whole.parent / f"{whole.name}-qrels"
     folders = [*(folder / name for name in _QRELS_FOLDERS), beside, beside / "data"]
     for place in folders:
         for ending in _JUDGEMENTS:
