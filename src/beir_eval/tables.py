@@ -1,8 +1,10 @@
-"""A small table, and how it is written: markdown and HTML."""
+"""A small table, and how it is written: markdown, HTML, LaTeX and CSV."""
 
 from __future__ import annotations
 
+import csv
 import html
+import io
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -55,6 +57,26 @@ class Table:
             for row in self.rows
         )
         return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+    def latex(self) -> str:
+        """Return a LaTeX tabular with booktabs rules; every cell is escaped."""
+        rows = [" & ".join(map(latex_text, row)) + r" \\" for row in (self.header, *self.rows)]
+        columns = "l" + "r" * (len(self.header) - 1)
+        lines = [rf"\begin{{tabular}}{{{columns}}}", r"\toprule", rows[0], r"\midrule", *rows[1:]]
+        return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"])
+
+    def csv(self) -> str:
+        """Return lines of comma-separated values, the header first."""
+        text = io.StringIO()
+        csv.writer(text, lineterminator="\n").writerows([self.header, *self.rows])
+        return text.getvalue()
+
+
+def latex_text(text: str) -> str:
+    """Return text that LaTeX prints as it is."""
+    special = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+    special |= {one: f"\\{one}" for one in "&%$#_{}"}
+    return "".join(special.get(letter, letter) for letter in " ".join(text.split()))
 
 
 def markdown_text(text: str) -> str:

@@ -81,6 +81,15 @@ class Corpus(ABC):
         """
         return self._at(self._place_of[doc_id])
 
+    def fingerprint(self) -> str:
+        """Return the SHA-256 (hex) of all documents, in their order; reads the whole corpus."""
+        import hashlib  # noqa: PLC0415 - loads OpenSSL, and few ask for it
+
+        digest = hashlib.sha256()
+        for document in self:
+            digest.update("\0".join([*document, "\n"]).encode(errors="surrogatepass"))
+        return digest.hexdigest()
+
     def as_dict(self) -> dict[str, dict[str, str]]:
         """Return {doc_id: {"title", "text"}}, all in memory: what BEIR's retrievers take."""
         return {one.doc_id: {"title": one.title, "text": one.text} for one in self}

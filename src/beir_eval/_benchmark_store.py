@@ -1,0 +1,117 @@
+"""What a benchmark has on disk: runs and results, trusted only where their hashes say so."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import time
+from typing import TYPE_CHECKING, Any
+
+from beir_eval._files import FileContent, write_atomically
+from beir_eval.adapters.files import read_run
+from beir_eval.adapters.writing import write_run
+from beir_eval.errors import BeirEvalError, SettingError
+from beir_eval.results import EvaluationResult
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from beir_eval.run import Run
+
+_SCHEMA_VERSION = 1
+_NAME = re.compile(r"[\w+@=,-][\w+@=,. -]*")
+
+
+class Entry:
+    """One system on one data set: ``run.json.gz``, ``result.json``, ``state.json``, ``log.jsonl``.
+
+    ``state.json`` is written last, after each of the two files: it holds their hashes and what they
+    were made from. A file without its line there, or with another hash, is made again.
+    """
+
+    def __init__(self, folder: Path, made_from: dict[str, Any]) -> None:
+        """Take the folder, and what runs and results must have been made from."""
+        self.folder = folder
+        self.run_file = folder / "run.json.gz"
+        self.result_file = folder / "result.json"
+        self._state_file = folder / "state.json"
+        self._made_from = {"schema_version": _SCHEMA_VERSION, **made_from}
+
+    def saved_run(self) -> Run | None:
+        """Return the run that is there, if it was made from the same and is whole."""
+        if not self._is_whole("run", self.run_file, ("schema_version", "dataset", "system")):
+            return None
+        return read_run(self.run_file)
+
+    def save_run(self, run: Any) -> Run:
+        """Save a run, and return it as it is read back: so a resumed benchmark sees the same."""
+        self._tidy()
+        write_run(run, self.run_file, format="json")
+        self._commit(run=_sha256(self.run_file))
+        return read_run(self.run_file)
+
+    def saved_result(self) -> EvaluationResult | None:
+        """Return the result that is there, if it was made from the same and is whole."""
+        if not self._is_whole("result", self.result_file, tuple(self._made_from)):
+            return None
+        try:
+            return EvaluationResult.load(self.result_file)
+        except BeirEvalError:
+            return None
+
+    def save_result(self, result: EvaluationResult) -> None:
+        """Save a result."""
+        self._tidy()
+        result.save(self.result_file)
+        files = {"run": self.run_file, "result": self.result_file}
+        self._commit(**{what: _sha256(file) for what, file in files.items() if file.exists()})
+
+    def log(self, **what: Any) -> None:
+        """Add a line to the log, with the time; nothing is ever read from it."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        line = json.dumps({"time": time.strftime("%Y-%m-%dT%H:%M:%S%z"), **what})
+        with (self.folder / "log.jsonl").open("a", encoding="utf-8") as file:
+            file.write(f"{line}\n")
+
+    def _tidy(self) -> None:
+        """Make the folder, and take away what an interrupted write has left in it."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        for left in self.folder.glob(".*.tmp"):
+            left.unlink()
+
+    def _commit(self, **hashes: str) -> None:
+        state = {"made_from": self._made_from, "sha256": hashes}
+        write_atomically(self._state_file, json.dumps(state, indent=1, sort_keys=True).encode())
+
+    def _is_whole(self, what: str, file: Path, same: tuple[str, ...]) -> bool:
+        try:
+            state = json.loads(FileContent(self._state_file).text())
+            found, hashes = state["made_from"], state["sha256"]
+            if any(found.get(one) != self._made_from[one] for one in same):
+                return False
+            # A result is only as good as the run that it came from.
+            needed = {what: file} | ({"run": self.run_file} if "run" in hashes else {})
+            return all(hashes.get(one) == _sha256(path) for one, path in needed.items())
+        except (OSError, BeirEvalError, ValueError, TypeError, KeyError, AttributeError):
+            return False  # nothing there, or nothing that can be trusted
+
+
+def check_name(what: str, name: Any) -> str:
+    """Return a name that can be that of a folder, with sub-folders behind slashes.
+
+    Raises:
+        SettingError: it cannot.
+    """
+    if not isinstance(name, str) or not all(map(_NAME.fullmatch, name.split("/"))):
+        msg = (
+            f"the name of a {what} becomes a folder: letters, digits and +@=,.- were expected, not "
+            f"{name!r}"
+        )
+        raise SettingError(msg)
+    return name
+
+
+def _sha256(file: Path) -> str:
+    with file.open("rb") as content:
+        return hashlib.file_digest(content, "sha256").hexdigest()

@@ -1,0 +1,295 @@
+"""Many systems on many data sets, saved as they go, resumed where they stopped.
+
+``Benchmark(datasets, systems, folder).run()`` returns a ``BenchmarkResult``: the table.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from beir_eval._benchmark_store import Entry, check_name
+from beir_eval._version import __version__
+from beir_eval.adapters.beir import Dataset, load_datasets
+from beir_eval.adapters.conventions import DatasetInfo, known_info
+from beir_eval.adapters.files import read_qrels, read_run
+from beir_eval.benchmark_result import BenchmarkResult
+from beir_eval.errors import FileFormatError, RunError, SettingError
+from beir_eval.evaluator import Evaluator
+from beir_eval.integrations.beir import EvaluateRetrieval
+from beir_eval.measures import DEFAULT_MEASURES, MeasureLike, parse_all
+
+if TYPE_CHECKING:
+    from beir_eval.measures import Measure
+    from beir_eval.qrels import Qrels
+    from beir_eval.results import EvaluationResult
+
+__all__ = ["Benchmark", "BenchmarkResult"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Task:
+    """One data set: its judgements, and the rest of it where there is a rest."""
+
+    name: str
+    qrels: Qrels
+    info: DatasetInfo | None
+    dataset: Dataset | None
+
+
+class Benchmark:
+    """Evaluate every system on every data set.
+
+    Args:
+        datasets: folders of data sets, qrels files or ``Dataset``s, in a list or by name. A folder
+            of data sets (CQADupStack's forums) is taken as all of them.
+        systems: by name, each one of
+
+            - a run file; or a folder of run files that are named after the data sets;
+            - a callable ``(queries, corpus) -> run``, with {query_id: text} and a ``Corpus``, that
+              returns anything ``Run`` takes;
+            - a BEIR retriever: an object with ``search(corpus, queries, top_k, score_function)``.
+
+            Whether saved runs of a callable or a retriever are still those of the same system is
+            told by its attribute ``fingerprint``, a text (of its checkpoint, say), else by its
+            name here and that of its class.
+        folder: where runs, results and logs are kept: ``<folder>/<data set>/<system>/``.
+        measures: what to compute; by default BEIR's suite.
+        top_k: how many documents a retriever is asked for.
+        progress: whether a progress bar is shown (with the package rich).
+
+    Rules: ties as trec_eval, missing queries count as empty rankings, of a document that stands
+    twice the better copy counts, documents whose id is that of their query are left out where the
+    data set's conventions say so.
+
+    Raises:
+        SettingError: a name that cannot be a folder's, two data sets of one name, a system that is
+            none of these.
+        FileFormatError, OSError: a data set cannot be read.
+    """
+
+    def __init__(  # noqa: PLR0913 - one keyword a setting
+        self,
+        datasets: Iterable[Any] | Mapping[str, Any],
+        systems: Mapping[str, Any],
+        folder: str | Path = "benchmark",
+        *,
+        measures: Iterable[MeasureLike] | MeasureLike | None = None,
+        top_k: int = 1000,
+        progress: bool = False,
+    ) -> None:
+        """Check everything that can be checked before the first retrieval."""
+        self.folder = Path(folder)
+        self.measures: tuple[Measure, ...] = (
+            DEFAULT_MEASURES if measures is None else parse_all(measures)  # type: ignore[arg-type]
+        )
+        self._tasks = list(_tasks(datasets))
+        names = [task.name for task in self._tasks]
+        if len(set(names)) < len(names) or not names:
+            msg = f"data sets of different names were expected, not {names}"
+            raise SettingError(msg)
+        if not systems or not hasattr(systems, "items"):
+            msg = f"systems must be {{name: system}}, not {systems!r}"
+            raise SettingError(msg)
+        self._systems = {
+            check_name("system", name): _System.of(name, system, top_k)
+            for name, system in systems.items()
+        }
+        self._progress = progress
+
+    def run(self) -> BenchmarkResult:
+        """Do what is not done yet, and return all results.
+
+        Interrupted at any point, it goes on where it stopped when it is run again: a run or a
+        result is taken from disk only if it is whole and was made from the same data set by the
+        same system. What fails is named in ``BenchmarkResult.failures``; the others go on.
+        """
+        results: dict[str, dict[str, EvaluationResult]] = {name: {} for name in self._systems}
+        failures: dict[str, dict[str, str]] = {}
+        jobs = [(task, name) for task in self._tasks for name in self._systems]
+        with _bar(self._progress, len(jobs)) as advance:
+            for task, name in jobs:
+                advance(f"{task.name}: {name}")
+                entry = self._entry(task, self._systems[name])
+                try:
+                    results[name][task.name] = self._evaluate(task, self._systems[name], entry)
+                except Exception as error:  # noqa: BLE001 - another's code; the others go on
+                    failures.setdefault(name, {})[task.name] = f"{type(error).__name__}: {error}"
+                    entry.log(failed=failures[name][task.name])
+        infos = {task.name: task.info for task in self._tasks}
+        return BenchmarkResult(results, failures, infos)
+
+    def _evaluate(self, task: _Task, system: _System, entry: Entry) -> EvaluationResult:
+        found = entry.saved_result()
+        if found is not None:
+            return found
+        run = entry.saved_run() if system.retrieves else system.run(task)
+        if run is None:
+            start = time.perf_counter()
+            run = entry.save_run(system.run(task))
+            entry.log(run=True, seconds=round(time.perf_counter() - start, 3))
+        start = time.perf_counter()
+        evaluator = Evaluator(
+            task.qrels,
+            self.measures,
+            duplicates="first",
+            drop_identical_ids=task.info is not None and task.info.drop_identical_ids,
+        )
+        result = evaluator.evaluate(run, name=system.name)
+        entry.save_result(result)
+        entry.log(result=True, seconds=round(time.perf_counter() - start, 3))
+        return result
+
+    def _entry(self, task: _Task, system: _System) -> Entry:
+        made_from = {
+            "dataset": _fingerprint(task, with_corpus=system.retrieves),
+            "system": system.fingerprint(task),
+            "measures": list(map(str, self.measures)),
+            "package_version": __version__,
+        }
+        return Entry(self.folder / task.name / system.name, made_from)
+
+
+# Data sets
+
+
+def _tasks(datasets: Iterable[Any] | Mapping[str, Any]) -> Iterator[_Task]:
+    named = (
+        datasets.items()
+        if isinstance(datasets, Mapping)
+        else ((None, one) for one in datasets if not isinstance(datasets, str))
+    )
+    for name, one in named:
+        for found, dataset in _read(name, one):
+            check_name("data set", found)
+            if isinstance(dataset, Dataset):
+                yield _Task(found, dataset.qrels, dataset.info or known_info(found), dataset)
+            else:
+                yield _Task(found, dataset, known_info(found), None)
+
+
+def _read(name: str | None, one: Any) -> Iterator[tuple[str, Any]]:
+    if isinstance(one, Dataset):
+        yield name or one.name, one
+        return
+    path = Path(one)
+    if not path.is_dir():
+        stem = path.name.removesuffix(".gz").rpartition(".")[0] or path.name
+        yield name or stem, read_qrels(path)
+        return
+    found = load_datasets(path)
+    whole = name or path.resolve().name
+    for part, dataset in found.items():
+        is_single = len(found) == 1 and part == path.resolve().name
+        yield (whole if is_single else f"{whole}/{part}"), dataset
+
+
+def _fingerprint(task: _Task, *, with_corpus: bool) -> str:
+    digest = hashlib.sha256(task.qrels.fingerprint().encode())
+    if task.info is not None and task.info.drop_identical_ids:
+        digest.update(b"identical ids are left out")
+    if with_corpus and task.dataset is not None:
+        for text in (json.dumps(dict(task.dataset.queries)), task.dataset.corpus.fingerprint()):
+            digest.update(text.encode(errors="surrogatepass"))
+    return digest.hexdigest()
+
+
+# Systems
+
+
+@dataclass(frozen=True, slots=True)
+class _System:
+    """A named system: how it makes a run, and what tells it from another."""
+
+    name: str
+    system: Any
+    top_k: int
+
+    @classmethod
+    def of(cls, name: str, system: Any, top_k: int) -> _System:
+        """Raise SettingError for what is no system."""
+        if isinstance(system, (str, Path)):
+            if not Path(system).exists():
+                msg = f"system {name!r}: there is no run file or folder {str(system)!r}"
+                raise SettingError(msg)
+            system = Path(system)
+        elif not callable(system) and not hasattr(system, "search"):
+            msg = (
+                f"system {name!r} must be a run file, a folder of run files, a callable (queries, "
+                f"corpus) -> run or a BEIR retriever, not {type(system).__name__}"
+            )
+            raise SettingError(msg)
+        return cls(name, system, top_k)
+
+    @property
+    def retrieves(self) -> bool:
+        """Whether it makes runs from queries and corpus."""
+        return not isinstance(self.system, Path)
+
+    def run(self, task: _Task) -> Any:
+        """Return its run on a data set, in any form that ``Run`` takes."""
+        if isinstance(self.system, Path):
+            return read_run(_run_file(self.system, task.name))
+        if task.dataset is None:
+            msg = f"{task.name} has judgements only; {self.name} needs its queries and its corpus"
+            raise RunError(msg)
+        queries = dict(task.dataset.queries)
+        if hasattr(self.system, "search"):
+            retriever = EvaluateRetrieval(self.system, k_values=[self.top_k])
+            return retriever.retrieve(task.dataset.corpus.as_dict(), queries)
+        call: Callable[..., Any] = self.system
+        return call(queries, task.dataset.corpus)
+
+    def fingerprint(self, task: _Task) -> str:
+        """Return what tells whether a saved run is this system's."""
+        if isinstance(self.system, Path):
+            try:
+                file = _run_file(self.system, task.name)
+            except FileFormatError:
+                return "no run file"
+            with file.open("rb") as content:
+                return hashlib.file_digest(content, "sha256").hexdigest()
+        stated = getattr(self.system, "fingerprint", None)
+        kind = getattr(self.system, "__qualname__", type(self.system).__qualname__)
+        return str(stated) if stated is not None else f"{self.name} ({kind}), top {self.top_k}"
+
+
+def _run_file(path: Path, name: str) -> Path:
+    """Return the run file itself, or the one in a folder that is named after the data set."""
+    if path.is_file():
+        return path
+    for stem in (name, name.replace("/", "-")):
+        parent = path / Path(stem).parent
+        found = sorted(
+            file for file in parent.glob("*") if file.name.startswith(f"{Path(stem).name}.")
+        )
+        if len(found) > 1:
+            problem = f"several run files for {name}: {', '.join(file.name for file in found)}"
+            raise FileFormatError(path, problem)
+        if found:
+            return found[0]
+    raise FileFormatError(path, f"no run file for {name}; expected {name}.trec or the like")
+
+
+@contextmanager
+def _bar(wanted: bool, total: int) -> Iterator[Callable[[str], None]]:  # noqa: FBT001
+    """Yield what is told the next step; it moves a bar where one is wanted and rich is there."""
+    if not wanted:
+        yield lambda _: None
+        return
+    try:
+        from rich.progress import Progress  # noqa: PLC0415 - an extra
+    except ImportError:
+        yield lambda _: None
+        return
+    with Progress() as progress:
+        bar = progress.add_task("", total=total)
+        done = iter(range(total))
+        yield lambda text: progress.update(bar, description=text, completed=next(done))
+        progress.update(bar, description="done", completed=total)

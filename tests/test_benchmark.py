@@ -1,0 +1,287 @@
+"""A benchmark is saved as it goes, resumed where it stopped, and trusts nothing half-written."""
+
+import json
+import math
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from beir_eval import data, evaluate, load_dataset, write_qrels, write_run
+from beir_eval.adapters.conventions import CQADUPSTACK, GROUPS
+from beir_eval.benchmark import Benchmark
+from beir_eval.errors import NotEvaluatedError, SettingError
+
+MEASURES = ["nDCG@10", "Recall@100", "MRR@10"]
+
+
+def words(queries, corpus):
+    """Rank by the number of shared words; one query finds nothing."""
+    texts = {document.doc_id: set(document.text.lower().split()) for document in corpus}
+    found = {
+        query: {doc: float(len(set(text.split()) & words)) for doc, words in texts.items()}
+        for query, text in queries.items()
+    }
+    found[next(iter(queries))] = {}
+    return found
+
+
+class Retriever:
+    """A BEIR retriever that finds documents by their first letters, and counts its calls."""
+
+    fingerprint = "checkpoint 1"
+    calls = 0
+
+    def search(self, corpus, queries, top_k, score_function, **_):
+        Retriever.calls += 1
+        assert (top_k, score_function) == (1000, "cos_sim")
+        return {
+            query: {
+                doc: -abs(ord(entry["text"][0]) - ord(text[0])) for doc, entry in corpus.items()
+            }
+            for query, text in queries.items()
+        }
+
+
+def content(folder):
+    return {
+        str(file.relative_to(folder)): file.read_bytes()
+        for file in sorted(folder.rglob("*"))
+        if file.is_file() and file.name != "log.jsonl"
+    }
+
+
+def small(folder, name, count):
+    """A part of the bundled data set under another name."""
+    bundled = load_dataset(data.FOLDER)
+    queries = list(bundled.queries)[:count]
+    target = folder / name
+    (target / "qrels").mkdir(parents=True)
+    for file in ("corpus.jsonl", "queries.jsonl"):
+        (target / file).write_bytes((data.FOLDER / file).read_bytes())
+    qrels = bundled.qrels.as_dict()
+    write_qrels(
+        {query: qrels[query] for query in queries}, target / "qrels/test.tsv", format="beir"
+    )
+    return target
+
+
+def test_every_system_is_evaluated_on_every_data_set(tmp_path):
+    sets = [small(tmp_path, "one", 5), small(tmp_path, "arguana", 7)]
+    runs = tmp_path / "runs"
+    runs.mkdir()
+    for name in ("one", "arguana"):
+        (runs / f"{name}.trec").write_bytes(data.RUNS[0].read_bytes())
+    systems = {"words": words, "letters": Retriever(), "file": data.RUNS[0], "folder": runs}
+    result = Benchmark(sets, systems, tmp_path / "out", measures=MEASURES).run()
+    assert not result.failures
+    assert list(result.infos) == ["one", "arguana"]
+    for name, folder in zip(("one", "arguana"), sets, strict=True):
+        dataset = load_dataset(folder)
+        drop = name == "arguana"
+        expected = evaluate(
+            dataset.qrels, words(dataset.queries, dataset.corpus), MEASURES, drop_identical_ids=drop
+        )
+        assert result.results["words"][name].aggregate == expected.aggregate
+        assert result.results["words"][name].counted.queries_empty == (dataset.qrels.query_ids[0],)
+        assert result.score("file", name, "nDCG@10") == result.score("folder", name, "ndcg_cut_10")
+        assert result.results["words"][name].settings.drop_identical_ids is drop
+    assert [row[0] for row in result.rows("MRR@10")] == ["one", "arguana"]
+    table = result.to_markdown()
+    assert "BM25 (Anserini)" in table
+    assert "0.3970" in table
+    assert "arguana: documents whose id is that of their query are left out" in table
+    assert "BM25 (Anserini)" not in result.to_markdown("MRR@10")
+    assert (
+        result.to_table().csv().splitlines()[0]
+        == "nDCG@10,words,letters,file,folder,BM25 (Anserini)"
+    )
+    assert r"arguana & " in result.to_table().latex()
+    assert json.loads(result.to_json())["results"]["file"]["one"]["nDCG@10"] == result.score(
+        "file", "one", "nDCG@10"
+    )
+    mteb = result.mteb("file", "arguana", revision="abc")
+    assert (mteb["task_name"], mteb["dataset_revision"]) == ("ArguAna", "abc")
+    (scores,) = mteb["scores"]["test"]
+    assert (
+        scores["main_score"]
+        == scores["ndcg_at_10"]
+        == round(result.score("file", "arguana", "nDCG@10"), 5)
+    )
+    assert "mrr_at_10" in scores
+    with pytest.raises(NotEvaluatedError):
+        result.score("nothing", "one", "nDCG@10")
+    with pytest.raises(NotEvaluatedError):
+        result.score("file", "nothing", "nDCG@10")
+
+
+def test_what_is_done_is_not_done_again_unless_something_changed(tmp_path):
+    sets, out, retriever = [small(tmp_path, "one", 5)], tmp_path / "out", Retriever()
+    Retriever.calls = 0
+
+    def go(**options):
+        Benchmark(sets, {"letters": retriever}, out, measures=MEASURES, **options).run()
+        return Retriever.calls
+
+    assert go() == 1
+    before = content(out)
+    assert go() == 1
+    assert content(out) == before
+    # Other measures: the run is still good.
+    Benchmark(sets, {"letters": retriever}, out, measures=["MAP"]).run()
+    assert Retriever.calls == 1
+    assert go() == 1
+    assert content(out) == before
+    # Another checkpoint, other judgements, another corpus.
+    retriever.fingerprint = "checkpoint 2"
+    assert go() == 2
+    qrels = sets[0] / "qrels/test.tsv"
+    qrels.write_text(qrels.read_text().rsplit("\n", 2)[0] + "\n")
+    assert go() == 3
+    corpus = sets[0] / "corpus.jsonl"
+    corpus.write_text(corpus.read_text().rsplit("\n", 2)[0] + "\n")
+    assert go() == 4
+    assert go() == 4
+
+
+@pytest.mark.parametrize("name", ["run.json.gz", "result.json", "state.json"])
+@pytest.mark.parametrize("damage", ["cut", "changed", "emptied", "removed"])
+def test_a_damaged_file_is_made_again(tmp_path, name, damage):
+    sets, out = [small(tmp_path, "one", 5)], tmp_path / "out"
+    Benchmark(sets, {"words": words}, out, measures=MEASURES).run()
+    before = content(out)
+    file = out / "one/words" / name
+    whole = file.read_bytes()
+    broken = {"cut": whole[: len(whole) // 2], "changed": whole[:-3] + b"000", "emptied": b""}
+    file.write_bytes(broken.get(damage, b""))
+    if damage == "removed":
+        file.unlink()
+    (out / "one/words/.left.tmp").write_bytes(b"half")
+    result = Benchmark(sets, {"words": words}, out, measures=MEASURES).run()
+    assert not result.failures
+    assert content(out) == before
+
+
+def test_what_fails_does_not_lose_the_others(tmp_path):
+    def broken(queries, corpus):
+        if len(queries) == 7:
+            raise RuntimeError("no memory")
+        return words(queries, corpus)
+
+    sets = [small(tmp_path, "one", 5), small(tmp_path, "two", 7)]
+    write_qrels(load_dataset(sets[0]).qrels, tmp_path / "bare.trec")
+    sets.append(tmp_path / "bare.trec")
+    (tmp_path / "runs").mkdir()
+    write_run(
+        words(load_dataset(sets[0]).queries, load_dataset(sets[0]).corpus),
+        tmp_path / "runs/one.json",
+    )
+    result = Benchmark(
+        sets, {"broken": broken, "files": tmp_path / "runs"}, tmp_path / "out", measures=MEASURES
+    ).run()
+    assert list(result.results["broken"]) == ["one"]
+    assert result.failures["broken"]["two"] == "RuntimeError: no memory"
+    assert "judgements only" in result.failures["broken"]["bare"]
+    assert "no run file for two" in result.failures["files"]["two"]
+    assert "broken, two: failed with RuntimeError: no memory" in result.to_markdown()
+    assert "n/a" in result.to_markdown()
+    log = (tmp_path / "out/two/broken/log.jsonl").read_text()
+    assert json.loads(log)["failed"] == "RuntimeError: no memory"
+
+
+def test_averages_are_shown_only_where_they_are_complete(tmp_path):
+    qrels, run = {"q": {"a": 1}}, {"q": {"a": 1.0}}
+    folder = tmp_path / "qrels"
+    folder.mkdir()
+    for name in GROUPS[14]:
+        if name != "cqadupstack":
+            write_qrels(qrels, folder / f"{name}.trec")
+    write_run(run, tmp_path / "run.trec")
+    sets = {file.stem: file for file in sorted(folder.iterdir())}
+    forums = {f"cqadupstack/{forum}": folder / "scifact.trec" for forum in CQADUPSTACK}
+    systems = {"all": tmp_path / "run.trec"}
+
+    def labels(datasets):
+        out = tmp_path / str(len(datasets))
+        return dict(Benchmark(datasets, systems, out, measures=MEASURES).run().rows())
+
+    assert labels(sets)["average of 13"] == [1.0]
+    assert "average of 14" not in labels(sets)
+    whole = labels(sets | forums)
+    assert (whole["cqadupstack"], whole["average of 14"]) == ([1.0], [1.0])
+    del sets["nq"]
+    assert "average of 13" not in labels(sets)
+    forums.popitem()
+    partly = labels(sets | forums)
+    assert math.isnan(partly["cqadupstack"][0])  # a forum is missing
+
+
+def test_what_is_no_benchmark_is_refused(tmp_path):
+    one = small(tmp_path, "one", 5)
+    for datasets, systems, problem in (
+        ([], {"a": words}, "data sets of different names"),
+        ([one, one], {"a": words}, "data sets of different names"),
+        ([one], {}, "systems must be"),
+        ([one], [words], "systems must be"),
+        ([one], {"../a": words}, "becomes a folder"),
+        ({"..": one}, {"a": words}, "becomes a folder"),
+        ([one], {"a": 7}, "must be a run file"),
+        ([one], {"a": tmp_path / "nothing"}, "there is no run file or folder"),
+    ):
+        with pytest.raises(SettingError, match=problem):
+            Benchmark(datasets, systems, tmp_path / "out")
+
+
+SCRIPT = """
+import sys, time
+from pathlib import Path
+sys.path.insert(0, sys.argv[1])
+from test_benchmark import MEASURES, words
+from beir_eval.benchmark import Benchmark
+
+def slowly(queries, corpus):
+    time.sleep(0.1)
+    return words(queries, corpus)
+
+def backwards(queries, corpus):
+    time.sleep(0.1)
+    found = words(queries, corpus)
+    return {query: {doc: -score for doc, score in docs.items()} for query, docs in found.items()}
+
+sets = [Path(sys.argv[2], name) for name in ("one", "two", "three")]
+systems = {"slowly": slowly, "backwards": backwards}
+print(Benchmark(sets, systems, sys.argv[3], measures=MEASURES).run().to_markdown())
+"""
+
+
+def test_killed_at_random_moments_it_ends_as_if_undisturbed(tmp_path):
+    for name, count in (("one", 5), ("two", 9), ("three", 12)):
+        small(tmp_path, name, count)
+    command = [sys.executable, "-c", SCRIPT, str(Path(__file__).parent), str(tmp_path)]
+
+    def finished(out):
+        done = subprocess.run([*command, str(out)], capture_output=True, text=True, check=True)
+        return done.stdout
+
+    expected = finished(tmp_path / "undisturbed")
+    start = time.perf_counter()
+    assert finished(tmp_path / "undisturbed") == expected
+    done_already = time.perf_counter() - start
+    rng, killed, rounds = random.Random(0), 0, [tmp_path / "killed 0"]
+    while killed < 10:
+        process = subprocess.Popen([*command, str(rounds[-1])], stdout=subprocess.DEVNULL)
+        try:
+            process.wait(timeout=done_already * rng.uniform(0.5, 1.5))
+            rounds.append(tmp_path / f"killed {len(rounds)}")  # it got to the end
+        except subprocess.TimeoutExpired:
+            os.kill(process.pid, signal.SIGKILL)
+            process.wait()
+            killed += 1
+    for out in rounds:
+        assert finished(out) == expected
+        assert content(out) == content(tmp_path / "undisturbed")
