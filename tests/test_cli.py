@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from beir_eval import __version__, evaluate, read_qrels, read_run
+from beir_eval import __version__, data, evaluate, read_qrels, read_run
 from beir_eval.cli import app
 from beir_eval.results import EvaluationResult
 
@@ -327,3 +327,60 @@ def test_the_real_example_prints_the_known_numbers(realdata):
         *("-m", "nDCG@10", "-m", "Recall@100"),
     )
     assert "bm25 0.5947 0.1091" in said(result)
+
+
+def test_a_benchmark_of_run_files_is_a_table_and_files(tmp_path):
+    sets, runs, out = tmp_path / "sets", tmp_path / "runs", tmp_path / "out"
+    for name in ("one", "arguana"):
+        sets.mkdir(exist_ok=True)
+        (sets / f"{name}.tsv").write_bytes((data.FOLDER / "qrels/test.tsv").read_bytes())
+        for system, file in zip(("good", "plain"), data.RUNS, strict=True):
+            (runs / system).mkdir(parents=True, exist_ok=True)
+            (runs / system / f"{name}.trec").write_bytes(file.read_bytes())
+    written = {kind: tmp_path / f"table.{kind}" for kind in ("markdown", "latex", "csv", "json")}
+    options = [text for kind, path in written.items() for text in (f"--{kind}", str(path))]
+    done = run(
+        "bench", sets, runs, "--out", out, "--baseline", "bm25", "--mteb", out / "m", *options
+    )
+    assert done.exit_code == 0, done.output
+    assert "BM25 (Anserini)" in done.output
+    assert "0.3970" in done.output
+    assert "arguana: documents whose id is that of their query are left out" in done.output
+    assert written["csv"].read_text().startswith("nDCG@10,good,plain,BM25 (Anserini)\narguana,")
+    assert written["markdown"].read_text().startswith("| nDCG@10")
+    assert r"\toprule" in written["latex"].read_text()
+    assert set(json.loads(written["json"].read_text())["results"]) == {"good", "plain"}
+    assert (out / "m/good/ArguAna.json").exists()
+    assert (out / "arguana/plain/result.json").exists()
+    # Run files alone, one data set, another measure.
+    done = run("bench", data.FOLDER, *data.RUNS, "--out", out, "-m", "MRR@10")
+    assert done.exit_code == 0, done.output
+    assert "bm25-plain" in done.output
+    assert "Anserini" not in done.output
+
+
+def test_a_benchmark_that_cannot_be_made_is_one_clear_line(tmp_path):
+    (tmp_path / "empty").mkdir()
+    for arguments, problem in (
+        ((tmp_path / "empty", data.RUNS[0]), "no data set and no qrels file in this folder"),
+        ((data.FOLDER, tmp_path / "nothing.trec"), "there is no run file or folder"),
+        ((data.FOLDER, data.RUNS[0], data.RUNS[0]), "two systems go by the name bm25"),
+        ((data.FOLDER, data.RUNS[0], "--baseline", "tfidf"), "--baseline='tfidf' is not known"),
+        ((data.FOLDER, data.RUNS[0], "-m", "nothing"), "there is no measure"),
+    ):
+        done = run("bench", *arguments, "--out", tmp_path / "out")
+        assert done.exit_code == 2, done.output
+        assert problem in done.output
+
+
+def test_the_data_sets_are_listed_and_explained():
+    listed = run("datasets")
+    assert listed.exit_code == 0
+    assert "webis-touche2020" in listed.output
+    assert "drop identical ids" in listed.output
+    one = run("datasets", "msmarco")
+    assert "split: dev" in one.output
+    assert "TREC-DL 2019" in one.output
+    unknown = run("datasets", "scifat")
+    assert unknown.exit_code == 2
+    assert "did you mean scifact" in unknown.output

@@ -6,6 +6,7 @@ import csv
 import io
 import sys
 import threading
+import warnings
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, NoReturn
 
@@ -18,6 +19,7 @@ from rich.table import Table
 from rich.text import Text
 
 from beir_eval._files import write_atomically
+from beir_eval.errors import BeirEvalError, BeirEvalWarning
 from beir_eval.measures import definitions, parse, spelled
 from beir_eval.results import EvaluationResult
 from beir_eval.tables import number
@@ -55,6 +57,23 @@ def fail(message: str) -> NoReturn:
 def warn(message: str) -> None:
     """Print one line."""
     errors.print(Text.assemble(("warning: ", "bold yellow"), " ".join(message.split())))
+
+
+@contextmanager
+def clear_errors() -> Iterator[None]:
+    """Turn bad input into one line and exit code 2, and warnings into one line each."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", BeirEvalWarning)
+        try:
+            yield
+        except BeirEvalError as error:
+            fail(str(error))
+        except OSError as error:
+            fail(f"{error.filename}: {error.strerror}" if error.filename else str(error))
+        finally:
+            for one in caught:
+                if issubclass(one.category, BeirEvalWarning):
+                    warn(str(one.message))
 
 
 @contextmanager

@@ -47,7 +47,7 @@ class Benchmark:
     """Evaluate every system on every data set.
 
     Args:
-        datasets: folders of data sets, qrels files or ``Dataset``s, in a list or by name. A folder
+        datasets: folders of data sets, qrels files or ``Dataset`` objects, in a list or by name. A folder
             of data sets (CQADupStack's forums) is taken as all of them.
         systems: by name, each one of
 

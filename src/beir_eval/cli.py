@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -13,15 +11,15 @@ from rich.markup import escape
 from rich.text import Text
 
 from beir_eval import agreement, data
+from beir_eval._cli_bench import bench, list_datasets
 from beir_eval._cli_output import (
+    clear_errors,
     console,
-    fail,
     measures_table,
     print_agreement,
     print_notes,
     print_scores,
     slow_progress,
-    warn,
     write_agreement,
     write_json,
     write_per_query,
@@ -30,7 +28,7 @@ from beir_eval._ordering import PLAIN_TIES
 from beir_eval._version import __version__
 from beir_eval.adapters.files import read_qrels, read_run
 from beir_eval.adapters.writing import write_qrels, write_run
-from beir_eval.errors import BeirEvalError, BeirEvalWarning, InputError, check_choice
+from beir_eval.errors import InputError, check_choice
 from beir_eval.evaluator import MISSING, NO_RELEVANT, Evaluator
 from beir_eval.measures import (
     DEFAULT_MEASURES,
@@ -114,7 +112,7 @@ def evaluate(  # noqa: PLR0913, PLR0917 - one option a policy
     ] = None,
 ) -> None:
     """Evaluate RUNS on QRELS and print the means, one system a row."""
-    with _clear_errors():
+    with clear_errors():
         if names is not None:
             check_choice("--names", names, TOOLS)
         _check_targets([qrels, *runs], [per_query, json])
@@ -147,7 +145,7 @@ def measures(
     ] = None,
 ) -> None:
     """List the measures, or show one with its formula, source and an example."""
-    with _clear_errors():
+    with clear_errors():
         if name is None:
             console.print(measures_table())
             console.print("Parameters go in brackets, the cutoff behind @: Precision(rel=2)@5")
@@ -175,7 +173,7 @@ def convert(
     ] = None,
 ) -> None:
     """Write a run (or judgements) in another format; no number changes."""
-    with _clear_errors():
+    with clear_errors():
         if qrels:
             judged = read_qrels(source, format=read_as)
             write_qrels(judged, target, format=write_as)
@@ -204,7 +202,7 @@ def agree(  # noqa: PLR0913, PLR0917 - one option a setting
     ] = None,
 ) -> None:
     """Show how alike two runs rank: Kendall's distance, Spearman's rho, RBO, overlap."""
-    with _clear_errors():
+    with clear_errors():
         _check_targets([first, second], [per_query])
         names = _system_names([first, second])
         result = agreement.agree(
@@ -225,7 +223,7 @@ def agree(  # noqa: PLR0913, PLR0917 - one option a setting
 @app.command()
 def demo() -> None:
     """Evaluate the two bundled runs side by side."""
-    with _clear_errors():
+    with clear_errors():
         evaluator = Evaluator(read_qrels(data.FOLDER), DEMO_MEASURES)
         results = _evaluate_files(evaluator, data.RUNS)
         queries = len(evaluator.qrels)
@@ -290,18 +288,5 @@ def _parameters_of(definition: Definition) -> str:
     return f"parameters: {named}; {cutoff[definition.cutoff]}"
 
 
-@contextmanager
-def _clear_errors() -> Iterator[None]:
-    """Turn bad input into one line and exit code 2, and warnings into one line each."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", BeirEvalWarning)
-        try:
-            yield
-        except BeirEvalError as error:
-            fail(str(error))
-        except OSError as error:
-            fail(f"{error.filename}: {error.strerror}" if error.filename else str(error))
-        finally:
-            for one in caught:
-                if issubclass(one.category, BeirEvalWarning):
-                    warn(str(one.message))
+app.command()(bench)
+app.command("datasets")(list_datasets)
