@@ -47,8 +47,8 @@ class Benchmark:
     """Evaluate every system on every data set.
 
     Args:
-        datasets: folders of data sets, qrels files or ``Dataset`` objects, in a list or by name. A folder
-            of data sets (CQADupStack's forums) is taken as all of them.
+        datasets: folders of data sets, qrels files or ``Dataset`` objects, in a list or by name. A
+            folder of several (CQADupStack's forums) is taken as all of them.
         systems: by name, each one of
 
             - a run file; or a folder of run files that are named after the data sets;

@@ -36,8 +36,8 @@ class Document(NamedTuple):
 class Corpus(ABC):
     """The documents of a data set: none is read before it is asked for, and none is kept.
 
-    Iterating yields ``Document`` after ``Document`` in the order of the file. ``corpus[doc_id]`` looks one up; the
-    first look-up reads the file once for an index of places. ``len(corpus)`` counts once.
+    Iterating yields each ``Document`` in the order of the file. ``corpus[doc_id]`` looks one up;
+    the first look-up reads the file once for an index of places. ``len(corpus)`` counts once.
     """
 
     @abstractmethod
