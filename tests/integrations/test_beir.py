@@ -15,7 +15,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import beir_eval.integrations.beir as drop_in
-from beir_eval import read_qrels
+from beir_eval import Qrels, read_qrels
 from beir_eval.errors import (
     FileFormatError,
     MeasureError,
@@ -199,6 +199,15 @@ def test_where_they_crash_or_mislead_there_is_a_value_or_an_error():
         custom({}, RESULTS, [1], "hole")
     # Integer ids, fractional grades.
     assert evaluate({1: {2: 1}}, {1: {"2": 1}}, [1])[0] == {"NDCG@1": 1.0}
+
+
+def test_judgements_may_be_those_of_a_data_set():
+    assert EvaluateRetrieval.evaluate(Qrels(QRELS), RESULTS, [1, 3]) == EvaluateRetrieval.evaluate(
+        QRELS, RESULTS, [1, 3]
+    )
+    for metric in METRICS:
+        found = EvaluateRetrieval.evaluate_custom(Qrels(QRELS), RESULTS, [1, 3], metric)
+        assert found == EvaluateRetrieval.evaluate_custom(QRELS, RESULTS, [1, 3], metric)
 
 
 def test_the_full_result_counts_what_evaluate_hides():

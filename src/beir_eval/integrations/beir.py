@@ -33,6 +33,7 @@ from beir_eval.measures import (
     nDCG,
     parse_all,
 )
+from beir_eval.qrels import Qrels
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -156,7 +157,7 @@ class EvaluateRetrieval:
         numbers. ``evaluate_full`` counts missing queries, rounds nothing, and says what it counted.
 
         Args:
-            qrels: {query_id: {doc_id: grade}}.
+            qrels: {query_id: {doc_id: grade}}, or ``Qrels``.
             results: {query_id: {doc_id: score}}; left as it is.
             k_values: cutoffs; one that is named twice counts once.
             ignore_identical_ids: leave out documents whose id is that of their query.
@@ -358,11 +359,12 @@ def _mean(scores: Any, count: int) -> float:
     return round(float(np.add.accumulate(scores)[-1]) / count, _DIGITS)
 
 
-def _hole(qrels: _Qrels, results: _Results, cutoffs: Sequence[int]) -> _Scores:
-    if not qrels:
+def _hole(qrels: _Qrels | Qrels, results: _Results, cutoffs: Sequence[int]) -> _Scores:
+    if not len(qrels):
         msg = "the qrels are empty: there is no judgement in them, so nothing can be evaluated"
         raise QrelsError(msg)
-    judged = {str(doc_id) for documents in qrels.values() for doc_id in documents}
+    listed = [qrels.doc_ids] if isinstance(qrels, Qrels) else qrels.values()
+    judged = {str(doc_id) for documents in listed for doc_id in documents}
     totals = dict.fromkeys(cutoffs, 0.0)
     for ranking in results.values():
         top = heapq.nlargest(max(cutoffs), ranking.items(), key=itemgetter(1))
