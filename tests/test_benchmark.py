@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from beir_eval import data, evaluate, load_dataset, write_qrels, write_run
+from beir_eval import Run, data, evaluate, load_dataset, write_qrels, write_run
 from beir_eval.adapters.conventions import CQADUPSTACK, GROUPS
 from beir_eval.benchmark import Benchmark
 from beir_eval.errors import NotEvaluatedError, SettingError
@@ -149,7 +149,7 @@ def test_what_is_done_is_not_done_again_unless_something_changed(tmp_path):
     assert go() == 4
 
 
-@pytest.mark.parametrize("name", ["run.json.gz", "result.json", "state.json"])
+@pytest.mark.parametrize("name", ["run.jsonl.gz", "result.json", "state.json"])
 @pytest.mark.parametrize("damage", ["cut", "changed", "emptied", "removed"])
 def test_a_damaged_file_is_made_again(tmp_path, name, damage):
     sets, out = [small(tmp_path, "one", 5)], tmp_path / "out"
@@ -232,9 +232,90 @@ def test_what_is_no_benchmark_is_refused(tmp_path):
         ({"..": one}, {"a": words}, "becomes a folder"),
         ([one], {"a": 7}, "must be a run file"),
         ([one], {"a": tmp_path / "nothing"}, "there is no run file or folder"),
+        ([one], {"a/b": words}, "becomes a folder"),
+        ([one], {"a" * 300: words}, "becomes a folder"),
+        ({"x": one, "x/y": one}, {"y": words}, "would share a folder"),
+        (None, {"a": words}, "datasets must be"),
+        ([{}], {"a": words}, "a data set is a folder"),
     ):
         with pytest.raises(SettingError, match=problem):
             Benchmark(datasets, systems, tmp_path / "out")
+
+
+def test_another_depth_is_another_run(tmp_path):
+    sets, out = [small(tmp_path, "one", 5)], tmp_path / "out"
+
+    class Deep(Retriever):
+        def search(self, corpus, queries, top_k, *_):
+            return {query: dict.fromkeys(list(corpus)[:top_k], 1.0) for query in queries}
+
+    for top_k in (1, 100):
+        result = Benchmark(sets, {"deep": Deep()}, out, measures=MEASURES, top_k=top_k).run()
+        assert result.results["deep"]["one"].counted.deepest_ranking == top_k
+
+
+def test_a_run_that_cannot_be_evaluated_is_not_kept(tmp_path):
+    sets, out = [small(tmp_path, "one", 5)], tmp_path / "out"
+    answers = [
+        {},
+        {"x": {"a": 1.0}},
+        Run.from_columns(["q01"] * 3, ["a", "b", "a"], [0.1, 0.5, 0.9]),
+    ]
+
+    def changing(queries, corpus):
+        return answers[0]
+
+    for problem in ("answered no query", "no query in common"):
+        failed = Benchmark(sets, {"changing": changing}, out, measures=MEASURES).run()
+        assert problem in failed.failures["changing"]["one"]
+        del answers[0]
+    result = Benchmark(sets, {"changing": changing}, out, measures=MEASURES).run()
+    assert result.results["changing"]["one"].counted.duplicates == 1
+    assert "1 entries repeat a document" in result.to_markdown()
+
+
+def test_a_damaged_corpus_fails_alone(tmp_path):
+    sets = [small(tmp_path, "one", 5), small(tmp_path, "two", 5)]
+    (sets[0] / "corpus.jsonl").write_text("nothing\n")
+    result = Benchmark(sets, {"words": words}, tmp_path / "out", measures=MEASURES).run()
+    assert "corpus.jsonl, line 1" in result.failures["words"]["one"]
+    assert list(result.results["words"]) == ["two"]
+
+
+def test_two_processes_do_not_work_in_one_folder(tmp_path):
+    def meanwhile(queries, corpus):
+        Benchmark(sets, {"words": words}, tmp_path / "out").run()
+
+    sets = [small(tmp_path, "one", 5)]
+    result = Benchmark(sets, {"meanwhile": meanwhile}, tmp_path / "out").run()
+    assert "another process is at work" in result.failures["meanwhile"]["one"]
+
+
+def test_another_split_has_no_baseline_and_is_named(tmp_path):
+    folder = small(tmp_path, "scifact", 5)
+    (folder / "qrels/test.tsv").rename(folder / "qrels/train.tsv")
+    run = tmp_path / "run.trec"
+    run.write_bytes(data.RUNS[0].read_bytes())
+    result = Benchmark([load_dataset(folder, "train")], {"bm25": run}, tmp_path / "out").run()
+    assert result.to_table().rows[0][-1] == "n/a"
+    assert "the split is train, the official one test" in result.to_markdown()
+    assert list(result.mteb("bm25", "scifact")["scores"]) == ["train"]
+
+
+def test_other_spellings_of_beirs_names_keep_their_place(tmp_path):
+    qrels, run = tmp_path / "q.trec", tmp_path / "run.trec"
+    write_qrels({"q": {"a": 1}}, qrels)
+    write_run({"q": {"a": 1.0}}, run)
+    names = [name for name in GROUPS[13] if name not in ("scifact", "fiqa")]
+    names += ["BeIR/SciFact", "mteb/fiqa", *(f"CQADupStack/{forum}" for forum in CQADUPSTACK)]
+    result = Benchmark(dict.fromkeys(names, qrels), {"all": run}, tmp_path / "out").run()
+    rows = dict(result.rows())
+    assert rows["cqadupstack"] == rows["average of 13"] == rows["average of 14"] == [1.0]
+    assert result.score("all", "CQADupStack", "nDCG@10") == 1.0
+    baselines = {row[0]: row[-1] for row in result.to_table().rows}
+    assert baselines["BeIR/SciFact"] == "0.6789"
+    assert baselines["cqadupstack"] == "0.3021"
+    assert result.mteb("all", "mteb/fiqa")["task_name"] == "FiQA2018"
 
 
 SCRIPT = """

@@ -352,6 +352,20 @@ def test_a_benchmark_of_run_files_is_a_table_and_files(tmp_path):
     assert set(json.loads(written["json"].read_text())["results"]) == {"good", "plain"}
     assert (out / "m/good/ArguAna.json").exists()
     assert (out / "arguana/plain/result.json").exists()
+    assert "Anserini" in written["markdown"].read_text()
+    # Hidden and stray files are not taken for data sets or runs.
+    (sets / "README.txt").write_text("notes")
+    for place in (sets, runs, runs / "good"):
+        (place / ".DS_Store").write_bytes(b"\0")
+    (runs / "good" / "one.log").write_text("notes")
+    again = run("bench", sets, runs, "--out", out)
+    assert again.exit_code == 0, again.output
+    assert "plain" in again.output
+    # What fails shows in the exit code.
+    (runs / "plain" / "one.trec").unlink()
+    failed = run("bench", sets, runs, "--out", out)
+    assert failed.exit_code == 1
+    assert "no run file for one" in failed.output
     # Run files alone, one data set, another measure.
     done = run("bench", data.FOLDER, *data.RUNS, "--out", out, "-m", "MRR@10")
     assert done.exit_code == 0, done.output

@@ -6,25 +6,33 @@ import hashlib
 import json
 import re
 import time
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from beir_eval._files import FileContent, write_atomically
 from beir_eval.adapters.files import read_run
-from beir_eval.adapters.writing import write_run
-from beir_eval.errors import BeirEvalError, SettingError
+from beir_eval.errors import BeirEvalError, RunError, SettingError
 from beir_eval.results import EvaluationResult
+from beir_eval.run import Run
+
+try:
+    import fcntl
+except ImportError:  # Windows: two processes are not kept apart there
+    fcntl = None  # type: ignore[assignment]
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from beir_eval.run import Run
+    from beir_eval._arrays import Floats
 
 _SCHEMA_VERSION = 1
+_LONGEST_NAME = 200
 _NAME = re.compile(r"[\w+@=,-][\w+@=,. -]*")
 
 
 class Entry:
-    """One system on one data set: ``run.json.gz``, ``result.json``, ``state.json``, ``log.jsonl``.
+    """One system on one data set: ``run.jsonl.gz``, ``result.json``, ``state.json``, ``log.jsonl``.
 
     ``state.json`` is written last, after each of the two files: it holds their hashes and what they
     were made from. A file without its line there, or with another hash, is made again.
@@ -33,7 +41,7 @@ class Entry:
     def __init__(self, folder: Path, made_from: dict[str, Any]) -> None:
         """Take the folder, and what runs and results must have been made from."""
         self.folder = folder
-        self.run_file = folder / "run.json.gz"
+        self.run_file = folder / "run.jsonl.gz"
         self.result_file = folder / "result.json"
         self._state_file = folder / "state.json"
         self._made_from = {"schema_version": _SCHEMA_VERSION, **made_from}
@@ -42,14 +50,22 @@ class Entry:
         """Return the run that is there, if it was made from the same and is whole."""
         if not self._is_whole("run", self.run_file, ("schema_version", "dataset", "system")):
             return None
-        return read_run(self.run_file)
+        return read_run(self.run_file, format="jsonl")
 
     def save_run(self, run: Any) -> Run:
         """Save a run, and return it as it is read back: so a resumed benchmark sees the same."""
+        lines = [_line(*ranking) for ranking in Run.coerce(run).rankings()]
+        if not lines:
+            raise RunError("the system answered no query at all")
         self._tidy()
-        write_run(run, self.run_file, format="json")
+        write_atomically(self.run_file, "".join(lines).encode())
         self._commit(run=_sha256(self.run_file))
-        return read_run(self.run_file)
+        return read_run(self.run_file, format="jsonl")
+
+    def discard(self) -> None:
+        """Take away a run that could not be evaluated, so that it is made again."""
+        for file in (self._state_file, self.run_file, self.result_file):
+            file.unlink(missing_ok=True)
 
     def saved_result(self) -> EvaluationResult | None:
         """Return the result that is there, if it was made from the same and is whole."""
@@ -69,10 +85,11 @@ class Entry:
 
     def log(self, **what: Any) -> None:
         """Add a line to the log, with the time; nothing is ever read from it."""
-        self.folder.mkdir(parents=True, exist_ok=True)
         line = json.dumps({"time": time.strftime("%Y-%m-%dT%H:%M:%S%z"), **what})
-        with (self.folder / "log.jsonl").open("a", encoding="utf-8") as file:
-            file.write(f"{line}\n")
+        with suppress(OSError):  # a log that cannot be written loses no result
+            self.folder.mkdir(parents=True, exist_ok=True)
+            with (self.folder / "log.jsonl").open("a", encoding="utf-8") as file:
+                file.write(f"{line}\n")
 
     def _tidy(self) -> None:
         """Make the folder, and take away what an interrupted write has left in it."""
@@ -97,19 +114,49 @@ class Entry:
             return False  # nothing there, or nothing that can be trusted
 
 
-def check_name(what: str, name: Any) -> str:
-    """Return a name that can be that of a folder, with sub-folders behind slashes.
+def _line(query_id: str, doc_ids: Sequence[str], scores: Floats | None) -> str:
+    """Return one ranking as a line of JSON: repeated documents and empty rankings survive."""
+    docs: list[Any] = list(doc_ids)
+    if scores is not None:
+        docs = [list(pair) for pair in zip(doc_ids, scores.tolist(), strict=True)]
+    return json.dumps({"query_id": query_id, "docs": docs}) + "\n"
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Keep other processes out of a benchmark's folder; the lock ends with the process.
+
+    Raises:
+        SettingError: another process is at work there.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / ".lock").open("w") as file:
+        if fcntl is not None:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError as error:
+                msg = f"another process is at work in {folder}; wait for it, or take another folder"
+                raise SettingError(msg) from error
+        yield
+
+
+def check_name(what: str, name: Any, *, nested: bool = False) -> str:
+    """Return a name that can be that of a folder; nested, with sub-folders behind slashes.
 
     Raises:
         SettingError: it cannot.
     """
-    if not isinstance(name, str) or not all(map(_NAME.fullmatch, name.split("/"))):
+    parts = name.split("/") if nested and isinstance(name, str) else [name]
+    if not all(
+        isinstance(part, str) and _NAME.fullmatch(part) and len(part) <= _LONGEST_NAME
+        for part in parts
+    ):
         msg = (
             f"the name of a {what} becomes a folder: letters, digits and +@=,.- were expected, not "
             f"{name!r}"
         )
         raise SettingError(msg)
-    return name
+    return str(name)
 
 
 def _sha256(file: Path) -> str:

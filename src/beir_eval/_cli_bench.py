@@ -15,17 +15,21 @@ from rich.table import Table
 
 from beir_eval._cli_output import clear_errors, console, errors
 from beir_eval._files import write_atomically
-from beir_eval.adapters._layout import is_dataset
+from beir_eval.adapters._layout import (
+    is_dataset,
+    is_qrels_file,
+    is_run_file,
+    name_of,
+    stem_of,
+)
 from beir_eval.errors import InputError, check_choice
 from beir_eval.measures import DEFAULT_MEASURES, parse
 
 if TYPE_CHECKING:
     from beir_eval import tables
     from beir_eval.benchmark import BenchmarkResult
-    from beir_eval.measures import Measure
 
 BASELINES = ("bm25",)
-_QRELS = (".trec", ".qrels", ".tsv", ".txt", ".json", ".jsonl", ".parquet", ".gz", ".zst")
 
 
 def bench(  # noqa: PLR0913, PLR0917 - one option a file
@@ -69,9 +73,19 @@ def bench(  # noqa: PLR0913, PLR0917 - one option a file
         ).run()
         table = result.to_table(asked, baseline=baseline is not None)
         _print(table, result)
-        _write_files(result, table, asked, markdown=markdown, latex=latex, csv=csv, json=json)
+        texts = {
+            markdown: lambda: result.to_markdown(asked, baseline=baseline is not None),
+            latex: table.latex,
+            csv: table.csv,
+            json: result.to_json,
+        }
+        for path, text in texts.items():
+            if path is not None:
+                write_atomically(path, f"{text().rstrip()}\n".encode())
         if mteb is not None:
             _write_mteb(result, mteb)
+        if result.failures:
+            raise typer.Exit(1)
 
 
 def list_datasets(
@@ -116,12 +130,11 @@ def _plain(value: object) -> str:
 def _datasets(path: Path) -> dict[str, Path]:
     """Return the data sets and qrels files of a folder by name; or the one that it is."""
     if not path.is_dir() or is_dataset(path):
-        stem = path.resolve().name
-        return {stem if path.is_dir() else _stem(path): path}
+        return {name_of(path) if path.is_dir() else stem_of(path): path}
     found = {
-        (one.name if one.is_dir() else _stem(one)): one
-        for one in sorted(path.iterdir())
-        if (one.is_dir() and _holds_datasets(one)) or (one.is_file() and one.suffix in _QRELS)
+        (one.name if one.is_dir() else stem_of(one)): one
+        for one in sorted(path.glob("[!.]*"))
+        if (one.is_dir() and _holds_datasets(one)) or (one.is_file() and is_qrels_file(one))
     }
     if not found:
         msg = f"{path}: no data set and no qrels file in this folder"
@@ -131,27 +144,23 @@ def _datasets(path: Path) -> dict[str, Path]:
 
 def _holds_datasets(folder: Path) -> bool:
     return is_dataset(folder) or any(
-        is_dataset(one) for one in sorted(folder.iterdir()) if one.is_dir()
+        is_dataset(one) for one in sorted(folder.glob("[!.]*")) if one.is_dir()
     )
 
 
 def _systems(paths: list[Path]) -> dict[str, Path]:
     found: dict[str, Path] = {}
     for path in paths:
-        folders = sorted(one for one in path.iterdir() if one.is_dir()) if path.is_dir() else []
-        files = path.is_file() or not folders or any(one.is_file() for one in path.iterdir())
-        for one in [path] if files else folders:
-            name = _stem(one) if one.is_file() else one.resolve().name
+        inside = sorted(path.glob("[!.]*")) if path.is_dir() else []
+        folders = [one for one in inside if one.is_dir()]
+        has_runs = any(one.is_file() and is_run_file(one) for one in inside)
+        for one in folders if folders and not has_runs else [path]:
+            name = name_of(one) if one.is_dir() else stem_of(one)
             if name in found:
                 msg = f"two systems go by the name {name}: {found[name]} and {one}; rename one"
                 raise InputError(msg)
             found[name] = one
     return found
-
-
-def _stem(path: Path) -> str:
-    name = path.name.removesuffix(".gz").removesuffix(".zst")
-    return name.rpartition(".")[0] or name
 
 
 def _print(table: tables.Table, result: BenchmarkResult) -> None:
@@ -163,20 +172,6 @@ def _print(table: tables.Table, result: BenchmarkResult) -> None:
     console.print(shown)
     for note in result.notes():
         console.print(f"- {note}", markup=False)
-
-
-def _write_files(
-    result: BenchmarkResult, table: tables.Table, measure: Measure, **files: Path | None
-) -> None:
-    texts = {
-        "markdown": lambda: result.to_markdown(measure),
-        "latex": table.latex,
-        "csv": table.csv,
-        "json": result.to_json,
-    }
-    for kind, path in files.items():
-        if path is not None:
-            write_atomically(path, f"{texts[kind]().rstrip()}\n".encode())
 
 
 def _write_mteb(result: BenchmarkResult, folder: Path) -> None:

@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from beir_eval._benchmark_store import Entry, check_name
+from beir_eval._benchmark_store import Entry, check_name, locked
 from beir_eval._version import __version__
+from beir_eval.adapters._layout import is_dataset, is_run_file, name_of, stem_of
 from beir_eval.adapters.beir import Dataset, load_datasets
 from beir_eval.adapters.conventions import DatasetInfo, known_info
 from beir_eval.adapters.files import read_qrels, read_run
@@ -24,10 +25,10 @@ from beir_eval.errors import FileFormatError, RunError, SettingError
 from beir_eval.evaluator import Evaluator
 from beir_eval.integrations.beir import EvaluateRetrieval
 from beir_eval.measures import DEFAULT_MEASURES, MeasureLike, parse_all
+from beir_eval.qrels import Qrels
 
 if TYPE_CHECKING:
     from beir_eval.measures import Measure
-    from beir_eval.qrels import Qrels
     from beir_eval.results import EvaluationResult
 
 __all__ = ["Benchmark", "BenchmarkResult"]
@@ -41,6 +42,13 @@ class _Task:
     qrels: Qrels
     info: DatasetInfo | None
     dataset: Dataset | None
+
+    @property
+    def split(self) -> str:
+        """Its split; that of a bare qrels file is taken for the official one."""
+        if self.dataset is not None:
+            return self.dataset.split
+        return "test" if self.info is None else self.info.split
 
 
 class Benchmark:
@@ -90,10 +98,6 @@ class Benchmark:
             DEFAULT_MEASURES if measures is None else parse_all(measures)  # type: ignore[arg-type]
         )
         self._tasks = list(_tasks(datasets))
-        names = [task.name for task in self._tasks]
-        if len(set(names)) < len(names) or not names:
-            msg = f"data sets of different names were expected, not {names}"
-            raise SettingError(msg)
         if not systems or not hasattr(systems, "items"):
             msg = f"systems must be {{name: system}}, not {systems!r}"
             raise SettingError(msg)
@@ -101,6 +105,7 @@ class Benchmark:
             check_name("system", name): _System.of(name, system, top_k)
             for name, system in systems.items()
         }
+        _check_folders([task.name for task in self._tasks], list(self._systems))
         self._progress = progress
 
     def run(self) -> BenchmarkResult:
@@ -109,23 +114,31 @@ class Benchmark:
         Interrupted at any point, it goes on where it stopped when it is run again: a run or a
         result is taken from disk only if it is whole and was made from the same data set by the
         same system. What fails is named in ``BenchmarkResult.failures``; the others go on.
+
+        Raises:
+            SettingError: another process is at work in the same folder.
         """
+        with locked(self.folder):
+            return self._run()
+
+    def _run(self) -> BenchmarkResult:
         results: dict[str, dict[str, EvaluationResult]] = {name: {} for name in self._systems}
         failures: dict[str, dict[str, str]] = {}
         jobs = [(task, name) for task in self._tasks for name in self._systems]
         with _bar(self._progress, len(jobs)) as advance:
             for task, name in jobs:
                 advance(f"{task.name}: {name}")
-                entry = self._entry(task, self._systems[name])
                 try:
-                    results[name][task.name] = self._evaluate(task, self._systems[name], entry)
+                    results[name][task.name] = self._evaluate(task, self._systems[name])
                 except Exception as error:  # noqa: BLE001 - another's code; the others go on
                     failures.setdefault(name, {})[task.name] = f"{type(error).__name__}: {error}"
-                    entry.log(failed=failures[name][task.name])
+                    Entry(self.folder / task.name / name, {}).log(failed=failures[name][task.name])
         infos = {task.name: task.info for task in self._tasks}
-        return BenchmarkResult(results, failures, infos)
+        splits = {task.name: task.split for task in self._tasks}
+        return BenchmarkResult(results, failures, infos, splits)
 
-    def _evaluate(self, task: _Task, system: _System, entry: Entry) -> EvaluationResult:
+    def _evaluate(self, task: _Task, system: _System) -> EvaluationResult:
+        entry = self._entry(task, system)
         found = entry.saved_result()
         if found is not None:
             return found
@@ -141,7 +154,11 @@ class Benchmark:
             duplicates="first",
             drop_identical_ids=task.info is not None and task.info.drop_identical_ids,
         )
-        result = evaluator.evaluate(run, name=system.name)
+        try:
+            result = evaluator.evaluate(run, name=system.name)
+        except Exception:
+            entry.discard()
+            raise
         entry.save_result(result)
         entry.log(result=True, seconds=round(time.perf_counter() - start, 3))
         return result
@@ -160,14 +177,15 @@ class Benchmark:
 
 
 def _tasks(datasets: Iterable[Any] | Mapping[str, Any]) -> Iterator[_Task]:
-    named = (
-        datasets.items()
-        if isinstance(datasets, Mapping)
-        else ((None, one) for one in datasets if not isinstance(datasets, str))
-    )
+    if isinstance(datasets, (str, Path, Dataset, Qrels)):
+        datasets = [datasets]
+    if not isinstance(datasets, Iterable):
+        msg = f"datasets must be folders, qrels files or Datasets in a list, not {datasets!r}"
+        raise SettingError(msg)
+    named = datasets.items() if isinstance(datasets, Mapping) else ((None, one) for one in datasets)
     for name, one in named:
         for found, dataset in _read(name, one):
-            check_name("data set", found)
+            check_name("data set", found, nested=True)
             if isinstance(dataset, Dataset):
                 yield _Task(found, dataset.qrels, dataset.info or known_info(found), dataset)
             else:
@@ -178,16 +196,34 @@ def _read(name: str | None, one: Any) -> Iterator[tuple[str, Any]]:
     if isinstance(one, Dataset):
         yield name or one.name, one
         return
+    if isinstance(one, Qrels) and name is not None:
+        yield name, one
+        return
+    if not isinstance(one, (str, Path)):
+        msg = f"a data set is a folder, a qrels file or a Dataset, not {one!r}"
+        raise SettingError(msg)
     path = Path(one)
     if not path.is_dir():
-        stem = path.name.removesuffix(".gz").rpartition(".")[0] or path.name
-        yield name or stem, read_qrels(path)
+        yield name or stem_of(path), read_qrels(path)
         return
     found = load_datasets(path)
-    whole = name or path.resolve().name
+    whole = name or name_of(path)
     for part, dataset in found.items():
-        is_single = len(found) == 1 and part == path.resolve().name
+        is_single = is_dataset(path)
         yield (whole if is_single else f"{whole}/{part}"), dataset
+
+
+def _check_folders(datasets: list[str], systems: list[str]) -> None:
+    """Raise SettingError unless every data set and system has a folder of its own."""
+    if not datasets or len(set(datasets)) < len(datasets):
+        msg = f"data sets of different names were expected, not {datasets}"
+        raise SettingError(msg)
+    folders = {f"{name}/{system}" for name in datasets for system in systems}
+    for name in datasets:
+        clash = {folder for folder in folders if f"{name}/".startswith(f"{folder}/")}
+        if clash:
+            msg = f"the data set {name!r} and {clash.pop()!r} would share a folder; rename one"
+            raise SettingError(msg)
 
 
 def _fingerprint(task: _Task, *, with_corpus: bool) -> str:
@@ -257,7 +293,10 @@ class _System:
                 return hashlib.file_digest(content, "sha256").hexdigest()
         stated = getattr(self.system, "fingerprint", None)
         kind = getattr(self.system, "__qualname__", type(self.system).__qualname__)
-        return str(stated) if stated is not None else f"{self.name} ({kind}), top {self.top_k}"
+        known = (
+            f"{self.name} ({kind})" if stated is None else stated() if callable(stated) else stated
+        )
+        return f"{known}, top {self.top_k}" if hasattr(self.system, "search") else str(known)
 
 
 def _run_file(path: Path, name: str) -> Path:
@@ -267,7 +306,9 @@ def _run_file(path: Path, name: str) -> Path:
     for stem in (name, name.replace("/", "-")):
         parent = path / Path(stem).parent
         found = sorted(
-            file for file in parent.glob("*") if file.name.startswith(f"{Path(stem).name}.")
+            file
+            for file in parent.glob("[!.]*")
+            if stem_of(file) == Path(stem).name and file.is_file() and is_run_file(file)
         )
         if len(found) > 1:
             problem = f"several run files for {name}: {', '.join(file.name for file in found)}"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from beir_eval._version import __version__
-from beir_eval.adapters.conventions import DATASETS, GROUPS, DatasetInfo
+from beir_eval.adapters.conventions import DATASETS, GROUPS, DatasetInfo, known_info
 from beir_eval.errors import NotEvaluatedError, SettingError
 from beir_eval.measures import (
     MAP,
@@ -68,11 +68,32 @@ class BenchmarkResult:
         results: {system: {data set: result}}.
         failures: {system: {data set: what went wrong}}.
         infos: {data set: BEIR's conventions, None where it is not BEIR's}.
+        splits: {data set: split}; only official splits enter averages and have a baseline.
     """
 
     results: Mapping[str, Mapping[str, EvaluationResult]]
     failures: Mapping[str, Mapping[str, str]]
     infos: Mapping[str, DatasetInfo | None]
+    splits: Mapping[str, str]
+
+    def _canonical(self, name: str) -> str:
+        """Return BEIR's own name ("scifact" for "BeIR/SciFact"), the name itself for others."""
+        info = self.infos.get(name)
+        if info is not None:
+            return info.name
+        whole, _, part = name.rpartition("/")
+        group = known_info(whole) if whole else None
+        if group is not None and part.lower() in group.parts:
+            return f"{group.name}/{part.lower()}"
+        return name
+
+    def _official(self) -> dict[str, str]:
+        """Return {BEIR's name: name here} of the data sets whose split is the official one."""
+        return {
+            self._canonical(name): name
+            for name, info in self.infos.items()
+            if info is None or self.splits[name] == info.split
+        }
 
     def score(self, system: str, name: str, measure: MeasureLike) -> float:
         """Return the mean of a measure; NaN where the system has none for this data set.
@@ -91,11 +112,13 @@ class BenchmarkResult:
             return of_system[name][measure]
         if name in self.infos:
             return math.nan
-        parts = DATASETS[name].parts if name in DATASETS else ()
-        if not parts:
+        known = known_info(name)
+        parts = () if known is None else known.parts
+        if known is None or not parts:
             msg = f"there is no data set {name!r}; there are {', '.join(self.infos)}"
             raise NotEvaluatedError(msg)
-        found = [of_system.get(f"{name}/{part}") for part in parts]
+        official = self._official()
+        found = [of_system.get(official.get(f"{known.name}/{part}", "")) for part in parts]
         scores = [one[measure] for one in found if one is not None]
         return math.fsum(scores) / len(parts) if len(scores) == len(parts) else math.nan
 
@@ -109,16 +132,20 @@ class BenchmarkResult:
         rows = [
             (name, [self.score(system, name, measure) for system in systems]) for name in self.infos
         ]
-        groups = sorted({name.partition("/")[0] for name in self.infos if "/" in name})
-        wholes = [name for name in groups if name in DATASETS]
+        official = self._official()
+        wholes = [
+            name
+            for name, info in DATASETS.items()
+            if name not in official and any(f"{name}/{part}" in official for part in info.parts)
+        ]
         rows += [
             (name, [self.score(system, name, measure) for system in systems]) for name in wholes
         ]
-        there = {*self.infos, *wholes}
+        there = official | {name: name for name in wholes}
         for size, names in GROUPS.items():
-            if set(names) <= there:
+            if set(names) <= set(there):
                 columns = [
-                    math.fsum(self.score(system, name, measure) for name in names) / size
+                    math.fsum(self.score(system, there[name], measure) for name in names) / size
                     for system in systems
                 ]
                 if not all(map(math.isnan, columns)):
@@ -130,9 +157,11 @@ class BenchmarkResult:
         wanted = baseline and parse(measure) == _BASELINE_MEASURE
         header = [str(parse(measure)), *self.results, *([BASELINE] if wanted else [])]
         rows = []
+        official = set(self._official().values())
         for name, scores in self.rows(measure):
-            known = self.infos.get(name) or DATASETS.get(name)
-            flat = None if known is None or "/" in name else known.bm25[0]
+            known = self.infos.get(name) if name in self.infos else DATASETS.get(name)
+            is_official = name in official or name not in self.infos
+            flat = known.bm25[0] if known is not None and is_official else None
             last = [number(math.nan if flat is None else flat)] if wanted else []
             rows.append([name, *map(number, scores), *last])
         return Table(header, rows)
@@ -143,6 +172,11 @@ class BenchmarkResult:
             f"{name}: documents whose id is that of their query are left out"
             for name, info in self.infos.items()
             if info is not None and info.drop_identical_ids
+        ]
+        notes += [
+            f"{name}: the split is {self.splits[name]}, the official one {info.split}"
+            for name, info in self.infos.items()
+            if info is not None and self.splits[name] != info.split
         ]
         for system, of_system in self.results.items():
             for name, result in of_system.items():
@@ -163,10 +197,13 @@ class BenchmarkResult:
         ]
         return notes
 
-    def to_markdown(self, measure: MeasureLike = _BASELINE_MEASURE) -> str:
+    def to_markdown(
+        self, measure: MeasureLike = _BASELINE_MEASURE, *, baseline: bool = True
+    ) -> str:
         """Return the table and the notes as markdown."""
         notes = "".join(f"- {markdown_text(note)}\n" for note in self.notes())
-        return f"{self.to_table(measure).markdown()}\n" + (f"\n{notes}" if notes else "")
+        table = self.to_table(measure, baseline=baseline).markdown()
+        return f"{table}\n" + (f"\n{notes}" if notes else "")
 
     def to_json(self) -> str:
         """Return {system: {data set: {measure: mean}}} as JSON, null where a mean is undefined."""
@@ -207,12 +244,11 @@ class BenchmarkResult:
             "hf_subset": "default",
             "languages": ["eng-Latn"],
         }
-        info = self.infos.get(name)
         return {
             "dataset_revision": revision,
-            "task_name": _MTEB_TASKS.get(name, name),
+            "task_name": _MTEB_TASKS.get(self._canonical(name), name),
             "mteb_version": f"beir-eval {__version__}",
-            "scores": {"test" if info is None else info.split: [scores]},
+            "scores": {self.splits[name]: [scores]},
         }
 
     def __repr__(self) -> str:

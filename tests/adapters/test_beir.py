@@ -3,8 +3,10 @@
 import gzip
 import json
 import os
+import pickle
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import polars as pl
@@ -227,6 +229,49 @@ def test_a_million_documents_are_iterated_in_little_memory(tmp_path, packed):
     total, peak = map(int, done.stdout.split())
     assert total == 100_000_000
     assert peak * 1024 < 200 * 2**20
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_many_threads_look_documents_up_at_once(tmp_path, packed):
+    folder = as_beir(tmp_path / "one")
+    records = lines([{"_id": f"d{number}", "text": f"text {number}"} for number in range(500)])
+    corpus_file = folder / "corpus.jsonl"
+    corpus_file.write_bytes(gzip.compress(records) if packed else b"\xef\xbb\xbf" + records)
+    corpus = pickle.loads(pickle.dumps(load_dataset(folder).corpus))  # noqa: S301 - our own
+    wanted = [f"d{number % 500}" for number in range(2000)]
+    with ThreadPoolExecutor(4) as pool:
+        assert [one.doc_id for one in pool.map(corpus.__getitem__, wanted)] == wanted
+
+
+def test_a_document_that_stands_twice_is_refused_where_it_matters(tmp_path):
+    folder = as_beir(tmp_path / "one")
+    (folder / "corpus.jsonl").write_bytes(lines([DOCS[0], DOCS[0], DOCS[2]]))
+    corpus = load_dataset(folder).corpus
+    assert len(corpus) == 3
+    for use in (corpus.as_dict, lambda: corpus["d1"]):
+        with pytest.raises(FileFormatError, match="stands twice"):
+            use()
+
+
+def test_a_data_set_behind_a_link_has_the_name_of_the_link(tmp_path):
+    as_beir(tmp_path / "v1")
+    (tmp_path / "sets").mkdir()
+    link = tmp_path / "sets" / "arguana"
+    link.symlink_to(tmp_path / "v1")
+    assert load_dataset(link).info is DATASETS["arguana"]
+    assert load_datasets(tmp_path / "sets")["arguana"].name == "arguana"
+
+
+def test_a_split_is_not_mixed_with_one_whose_name_begins_alike(tmp_path):
+    folder = as_mteb(tmp_path / "one", "qrels")
+    table(
+        folder / "qrels/test-hard-00000-of-00001.parquet",
+        {"query-id": ["q3"]} | {"corpus-id": ["d1"], "score": [1]},
+    )
+    assert "q3" not in load_dataset(folder).qrels.query_ids
+    for split in ("/etc", "**", "../qrels/test", ""):
+        with pytest.raises(SettingError, match="a split is a name"):
+            load_dataset(folder, split)
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,11 @@ import gzip
 import json
 import shutil
 import tempfile
+import weakref
 import zlib
 from abc import ABC, abstractmethod
 from functools import cached_property
+from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from beir_eval._files import GZIP_MAGIC
@@ -17,7 +19,6 @@ from beir_eval.errors import FileFormatError, MissingExtraError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from pathlib import Path
 
 _ID_NAMES = ("_id", "id", "doc_id", "docid", "corpus-id", "query-id", "query_id")
 _TEXT_NAMES = ("text", "contents", "query")
@@ -40,6 +41,9 @@ class Corpus(ABC):
     the first look-up reads the file once for an index of places. ``len(corpus)`` counts once.
     """
 
+    #: The file, the folder or the table.
+    name: str
+
     @abstractmethod
     def _placed(self) -> Iterator[tuple[int, Document]]:
         """Yield every document with the place by which ``_at`` finds it."""
@@ -59,7 +63,12 @@ class Corpus(ABC):
 
     @cached_property
     def _place_of(self) -> Mapping[str, int]:
-        return {document.doc_id: place for place, document in self._placed()}
+        place_of: dict[str, int] = {}
+        for place, document in self._placed():
+            if document.doc_id in place_of:
+                raise FileFormatError(self.name, f"document {document.doc_id!r} stands twice")
+            place_of[document.doc_id] = place
+        return place_of
 
     @cached_property
     def _count(self) -> int:
@@ -87,12 +96,20 @@ class Corpus(ABC):
 
         digest = hashlib.sha256()
         for document in self:
-            digest.update("\0".join([*document, "\n"]).encode(errors="surrogatepass"))
+            digest.update(json.dumps(document).encode())
         return digest.hexdigest()
 
     def as_dict(self) -> dict[str, dict[str, str]]:
-        """Return {doc_id: {"title", "text"}}, all in memory: what BEIR's retrievers take."""
-        return {one.doc_id: {"title": one.title, "text": one.text} for one in self}
+        """Return {doc_id: {"title", "text"}}, all in memory: what BEIR's retrievers take.
+
+        Raises:
+            FileFormatError: a document stands twice.
+        """
+        listed = list(self)
+        texts = {one.doc_id: {"title": one.title, "text": one.text} for one in listed}
+        if len(texts) < len(listed):
+            raise FileFormatError(self.name, "a document stands twice")
+        return texts
 
 
 class JsonlCorpus(Corpus):
@@ -101,6 +118,11 @@ class JsonlCorpus(Corpus):
     def __init__(self, path: Path) -> None:
         """Take the file; it is not opened."""
         self.path = path
+        self.name = str(path)
+
+    def __reduce__(self) -> tuple[type[JsonlCorpus], tuple[Path]]:
+        """Pickle by the file: the index is made again where it is wanted."""
+        return JsonlCorpus, (self.path,)
 
     def _placed(self) -> Iterator[tuple[int, Document]]:
         with open_packed(self.path) as file:
@@ -111,19 +133,24 @@ class JsonlCorpus(Corpus):
                 offset += len(line)
 
     def _at(self, place: int) -> Document:
-        self._unpacked.seek(place)
-        return _document(self.path, None, record_of(self.path, None, self._unpacked.readline()))
+        # Opened for each look-up: threads and processes must not move each other's place.
+        with self._unpacked.open("rb") as file:
+            file.seek(place)
+            number = None if place else 1  # a byte order mark may begin the file
+            return _document(self.path, None, record_of(self.path, number, file.readline()))
 
     @cached_property
-    def _unpacked(self) -> IO[bytes]:
+    def _unpacked(self) -> Path:
         """The file, or a temporary copy of what it packs: only there is a place found quickly."""
         with self.path.open("rb") as file:
             packed = file.read(len(GZIP_MAGIC)) == GZIP_MAGIC
         if not packed:
-            return self.path.open("rb")
-        copy: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed with this corpus
-        with open_packed(self.path) as file:
-            shutil.copyfileobj(file, copy)
+            return self.path
+        folder = tempfile.mkdtemp(prefix="beir-eval-")
+        weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+        copy = Path(folder, "corpus.jsonl")
+        with open_packed(self.path) as file, copy.open("wb") as target:
+            shutil.copyfileobj(file, target)
         return copy
 
     def __repr__(self) -> str:

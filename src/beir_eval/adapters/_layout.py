@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from beir_eval.errors import FileFormatError
+from beir_eval.errors import FileFormatError, SettingError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
 _GRADE_HEADERS = frozenset({"score", "grade", "label", "rel", "relevance", "relevance_score"})
 _LINES = (".jsonl", ".jsonl.gz")
 _JUDGEMENTS = (".tsv", ".tsv.gz", ".jsonl", ".jsonl.gz", ".parquet", ".trec", ".qrels")
+_RUNS = (".trec", ".run", ".txt", ".tsv", ".json", ".jsonl", ".parquet", ".res")
+_BARE_QRELS = (".trec", ".qrels", ".tsv", ".parquet")
 #: Folders in which Hugging Face's data sets keep judgements.
 _QRELS_FOLDERS = ("qrels", "default", "data")
 
@@ -66,15 +69,15 @@ def find_judgements(folder: Path, split: str) -> tuple[Path, ...]:
     Raises:
         FileFormatError: the folder has no such split, or no qrels; the message lists its splits.
     """
-    whole = folder.resolve()  # "." has no name
-    beside = whole.parent / f"{whole.name}-qrels"
+    beside = folder.absolute().parent / f"{name_of(folder)}-qrels"
     folders = [*(folder / name for name in _QRELS_FOLDERS), beside, beside / "data"]
+    _check_split(split)
     for place in folders:
         for ending in _JUDGEMENTS:
             candidate = place / f"{split}{ending}"
             if candidate.is_file():
                 return (candidate,)
-        parts = sorted(place.glob(f"{split}-*.parquet"))
+        parts = [file for file in sorted(place.glob("*.parquet")) if _is_part(file, split)]
         if parts:
             return tuple(parts)
     splits = sorted({name for place in folders for name in _splits(place)})
@@ -101,8 +104,41 @@ def _tables(folder: Path, name: str, split: str | None) -> tuple[Path, ...]:
             return (candidate,)
     parts = sorted((folder / name).glob("*.parquet"))
     # Data sets whose splits are whole data sets (NanoBEIR) name a table after the split.
-    own = [part for part in parts if split and part.name.startswith((f"{split}-", f"{split}."))]
+    own = [part for part in parts if split and _is_part(part, split)]
     return tuple(own or parts)
+
+
+def name_of(folder: Path) -> str:
+    """Return the name by which a folder was reached: that of a link, not of what it leads to."""
+    return folder.resolve().name if folder.name in ("", "..") else folder.name
+
+
+def stem_of(file: Path) -> str:
+    """Return a file's name without its ending and that of a packer."""
+    name = file.name.removesuffix(".gz").removesuffix(".zst")
+    return name.rpartition(".")[0] or name
+
+
+def is_run_file(file: Path) -> bool:
+    """Return whether a file's name ends as those of runs do."""
+    name = file.name.removesuffix(".gz").removesuffix(".zst")
+    return name.endswith(_RUNS) or "." not in name
+
+
+def is_qrels_file(file: Path) -> bool:
+    """Return whether a file's name ends as those of judgements do."""
+    return file.name.removesuffix(".gz").removesuffix(".zst").endswith(_BARE_QRELS)
+
+
+def _is_part(file: Path, split: str) -> bool:
+    """Return whether a table's file belongs to a split: ``test.parquet``, ``test-00000-of-…``."""
+    return bool(re.fullmatch(rf"{re.escape(split)}(-\d+(-of-\d+)?)?\.parquet", file.name))
+
+
+def _check_split(split: str) -> None:
+    if not re.fullmatch(r"\w[\w.-]*", str(split)):
+        msg = f"a split is a name such as 'test', not {split!r}"
+        raise SettingError(msg)
 
 
 def header_of_qrels(fields: Sequence[str]) -> bool:

@@ -15,7 +15,7 @@ from beir_eval.adapters._corpus import (
     queries_of_rows,
     read_queries,
 )
-from beir_eval.adapters._layout import find_layout, is_dataset
+from beir_eval.adapters._layout import find_layout, is_dataset, name_of
 from beir_eval.adapters.conventions import DatasetInfo, known_info
 from beir_eval.adapters.files import read_qrels
 from beir_eval.errors import FileFormatError, MissingExtraError, SettingError
@@ -83,7 +83,7 @@ def load_dataset(path: str | Path, split: str | None = None) -> Dataset:
     if not is_dataset(folder) and (parts := _parts(folder)):
         problem = f"{len(parts)} data sets ({', '.join(parts)}): read them with load_datasets"
         raise FileFormatError(folder, problem)
-    name = folder.resolve().name
+    name = name_of(folder)
     info = known_info(name)
     split = _split_of(info, split)
     layout = find_layout(folder, split)
@@ -114,7 +114,7 @@ def load_datasets(path: str | Path, split: str | None = None) -> dict[str, Datas
     """
     folder = Path(path)
     if is_dataset(folder):
-        return {folder.resolve().name: load_dataset(folder, split)}
+        return {name_of(folder): load_dataset(folder, split)}
     parts = _parts(folder)
     if not parts:
         problem = "no data set in this folder: no corpus.jsonl, corpus.jsonl.gz or corpus/*.parquet"
@@ -190,7 +190,7 @@ def _split_of(info: DatasetInfo | None, asked: str | None) -> str:
 
 def _parts(folder: Path) -> list[str]:
     """Return the sub-folders that are data sets."""
-    return sorted(one.name for one in folder.iterdir() if one.is_dir() and is_dataset(one))
+    return sorted(one.name for one in folder.glob("[!.]*") if one.is_dir() and is_dataset(one))
 
 
 def _queries(files: tuple[Path, ...]) -> Iterable[tuple[str, str]]:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
+import http.client
+import lzma
 import os
 import shutil
 import stat
@@ -22,6 +25,9 @@ if TYPE_CHECKING:
 
 _PART = 1 << 20
 _SECONDS = 60
+#: What the packers raise for damaged or encrypted members, and members that stand twice.
+_DAMAGES = (zipfile.BadZipFile, RuntimeError, EOFError, zlib.error, lzma.LZMAError, OSError)
+_CLASHES = (errno.EEXIST, errno.ENOTDIR, errno.EISDIR)
 
 
 def download_dataset(
@@ -35,8 +41,8 @@ def download_dataset(
     """Fetch a data set's public archive and unpack it; return its folder.
 
     What is there already is left as it is. A download that was interrupted goes on where it stopped
-    (``<name>.zip.part``). The checksum is compared before anything is unpacked; the folder appears
-    whole or not at all.
+    (``<name>.….zip.part``). The checksum is compared before anything is unpacked; the folder
+    appears whole or not at all.
 
     Args:
         name: BEIR's name of the data set, and that of the folder in the archive.
@@ -58,16 +64,24 @@ def download_dataset(
             msg = f"{name} is not public: it must be had from its owner ({info.licence})"
             raise SettingError(msg)
         name, url, md5 = info.name, info.url, info.md5
-    elif not name or PurePosixPath(name).name != name or name in (".", ".."):
+    elif not name or PurePosixPath(name).name != name or name in (".", "..") or "\0" in name:
         msg = f"name must be the name of a folder, not {name!r}"
         raise SettingError(msg)
     target = Path(folder) / name
     if target.is_dir():
         return target
     target.parent.mkdir(parents=True, exist_ok=True)
-    archive = target.with_name(f"{name}.zip.part")
-    _fetch(url, archive, progress)
-    if md5 is not None and (found := _md5(archive)) != md5:
+    # What is left of another archive is not gone on with.
+    source = hashlib.sha256(url.encode()).hexdigest()[:8]
+    archive = target.with_name(f"{name}.{source}.zip.part")
+    try:
+        _fetch(url, archive, progress)
+    except (http.client.HTTPException, ValueError) as error:
+        if isinstance(error, SettingError):
+            raise
+        msg = f"{url} cannot be fetched: {error!r}"
+        raise OSError(msg) from error
+    if md5 is not None and (found := _md5(archive)) != md5.lower():
         archive.unlink()
         problem = f"the archive from {url} has the MD5 {found}, expected {md5}; fetch it again"
         raise FileFormatError(archive, problem)
@@ -126,15 +140,23 @@ def _unpack(archive: Path, target: Path) -> None:
                 with packed.open(member) as source, place.open("xb") as copy:
                     shutil.copyfileobj(source, copy)
         inner = waiting / target.name
-        if not inner.is_dir():
-            problem = f"the archive holds no folder {target.name!r}"
-            raise FileFormatError(archive, problem)
+        _check_folder(archive, inner)
         inner.rename(target)
-    except (zipfile.BadZipFile, NotImplementedError, EOFError, zlib.error) as error:
+    except FileFormatError:
+        archive.unlink()
+        raise
+    except _DAMAGES as error:
+        if isinstance(error, OSError) and error.errno not in (None, *_CLASHES):
+            raise  # the disk, not the archive
         archive.unlink()
         raise FileFormatError(archive, f"a damaged archive ({error}); fetch it again") from error
     finally:
         shutil.rmtree(waiting, ignore_errors=True)
+
+
+def _check_folder(archive: Path, folder: Path) -> None:
+    if not folder.is_dir():
+        raise FileFormatError(archive, f"the archive holds no folder {folder.name!r}")
 
 
 def _check_stays(archive: Path, member: zipfile.ZipInfo) -> None:

@@ -83,7 +83,7 @@ class EvaluateRetrieval:
     ) -> None:
         """Take a retriever, cutoffs and the name of a score function."""
         self.k_values = list(k_values)
-        self.top_k = max(_cutoffs(k_values))
+        self.top_k = max(_cutoffs(self.k_values))
         self.retriever = retriever
         self.score_function = score_function
 
@@ -280,10 +280,9 @@ def evaluate_full(
     (1.0, ('r',))
     """
     suite = (nDCG, MAP, Recall, R_cap, Precision, MRR)
+    cutoffs = _cutoffs(k_values)
     asked = parse_all(
-        [measure @ k for measure in suite for k in _cutoffs(k_values)]
-        if measures is None
-        else measures
+        [measure @ k for measure in suite for k in cutoffs] if measures is None else measures
     )
     evaluator = Evaluator(
         qrels,
@@ -366,7 +365,10 @@ def _hole(qrels: _Qrels | Qrels, results: _Results, cutoffs: Sequence[int]) -> _
     listed = [qrels.doc_ids] if isinstance(qrels, Qrels) else qrels.values()
     judged = {str(doc_id) for documents in listed for doc_id in documents}
     totals = dict.fromkeys(cutoffs, 0.0)
-    for ranking in results.values():
+    for query_id, ranking in results.items():
+        if not isinstance(ranking, Mapping):
+            msg = f"the ranking of query {query_id!r} must be {{doc_id: score}}, not {ranking!r}"
+            raise RunError(msg)
         top = heapq.nlargest(max(cutoffs), ranking.items(), key=itemgetter(1))
         unjudged = [str(doc_id) not in judged for doc_id, _ in top]
         for k in cutoffs:
