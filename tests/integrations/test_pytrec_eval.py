@@ -15,6 +15,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import beir_eval.integrations.pytrec_eval as ours
+from beir_eval.adapters.conventions import DATASETS
+from beir_eval.benchmark_result import _MTEB_TASKS
 from beir_eval.errors import DuplicateDocumentError, FileFormatError, MeasureError, QrelsError
 from strategies import qrels_and_run
 
@@ -172,3 +174,12 @@ def test_mteb_runs_on_it_where_the_extension_is_absent():
     ]
     assert repr(scores[0]) == repr(scores[1])  # NaN among them
     assert scores[0]["ndcg_at_10"] == 0.19222
+
+
+def test_task_names_splits_and_licences_are_those_of_mteb():
+    mteb = pytest.importorskip("mteb", reason="mteb is not installed")
+    for name, task in _MTEB_TASKS.items():
+        metadata, info = mteb.get_task(task).metadata, DATASETS[name.partition("/")[0]]
+        assert info.split in metadata.eval_splits
+        if name != "scifact":  # its repository says more
+            assert info.licence == metadata.license

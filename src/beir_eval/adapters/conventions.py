@@ -1,8 +1,8 @@
 """What is agreed about each BEIR data set: its split, its exceptions, its baseline, its averages.
 
 Sizes, archives and checksums: the README of BEIR. BM25: Anserini's regressions for BEIR (flat, and
-with title and text as two fields). Licences: appendix E of Thakur et al., BEIR, NeurIPS 2021, and
-for SciFact its repository.
+with title and text as two fields). Licences: the task metadata of MTEB 2.26, and for SciFact its
+repository; sources disagree on some, so ask the owner before use.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 ARCHIVES = "https://public.ukp.informatik.tu-darmstadt.de/thakur/BEIR/datasets"
-_UNSTATED = "not stated by its authors"
+_UNSTATED = "not specified"
+_FROM_ITS_OWNER = "to be had from its owner"
 _CORE = (13, 14, 18)
 
 
@@ -37,7 +38,7 @@ class DatasetInfo:
         groups: the averages it belongs to, named by their size: 13, 14 or 18 data sets.
         parts: the sub-folders whose unweighted mean is its number.
         bm25: nDCG@10 of Anserini's BM25, flat and multifield; None where there is none.
-        licence: that of the data.
+        licence: that of the data, as MTEB states it; sources disagree on some.
         md5: checksum of the public archive; None where there is none.
         note: what else must be known.
     """
@@ -79,7 +80,7 @@ _INFOS = (
         groups=(),
         bm25=(0.228, None),
         md5="444067daf65d982533ea17ebd59501e4",
-        licence="MIT, for non-commercial research",
+        licence="msr-la-nc",
         note=(
             "Its test split is TREC-DL 2019: 43 queries, grades 0 to 3; recall and MAP are "
             "reported there at rel=2. Left out of the averages: models are trained on it."
@@ -94,7 +95,7 @@ _INFOS = (
         graded=True,
         bm25=(0.5947, 0.6559),
         md5="ce62140cb23feb9becf6270d0d1fe6d1",
-        licence="TREC-COVID dataset licence agreement",
+        licence=_UNSTATED,
         note="Capped recall (R_cap) is reported: no top 100 holds 493 documents.",
     ),
     DatasetInfo(
@@ -116,7 +117,7 @@ _INFOS = (
         relevant_per_query=1.2,
         bm25=(0.3055, 0.3285),
         md5="d4d3d2e48787a744b6f6e691ff534307",
-        licence="CC BY-SA 3.0",
+        licence="cc-by-nc-sa-3.0",
     ),
     DatasetInfo(
         name="hotpotqa",
@@ -126,7 +127,7 @@ _INFOS = (
         relevant_per_query=2.0,
         bm25=(0.6330, 0.6027),
         md5="f412724f78b0d91183a0e86805e16114",
-        licence="CC BY-SA 4.0",
+        licence="cc-by-sa-4.0",
     ),
     DatasetInfo(
         name="fiqa",
@@ -147,7 +148,7 @@ _INFOS = (
         drop_identical_ids=True,
         bm25=(0.3970, 0.4142),
         md5="8ad3e3c2a5867cdced806d6503f29b99",
-        licence="CC BY 4.0",
+        licence="cc-by-sa-4.0",
         note="Its queries are documents of the corpus, which find themselves first.",
     ),
     DatasetInfo(
@@ -159,7 +160,7 @@ _INFOS = (
         graded=True,
         bm25=(0.4422, 0.3673),
         md5="46f650ba5a527fc69e0a6521c5a23563",
-        licence="CC BY 4.0",
+        licence="cc-by-sa-4.0",
     ),
     DatasetInfo(
         name="cqadupstack",
@@ -171,7 +172,7 @@ _INFOS = (
         parts=CQADUPSTACK,
         bm25=(0.3021, 0.2987),
         md5="4e41456d7df8ee7760a7f866133bda78",
-        licence="Apache-2.0",
+        licence="apache-2.0",
         note="Twelve forums; the unweighted mean of the twelve is reported.",
     ),
     DatasetInfo(
@@ -195,7 +196,7 @@ _INFOS = (
         graded=True,
         bm25=(0.3180, 0.3128),
         md5="c2a39eb420a3164af735795df012ac2c",
-        licence="CC BY-SA 3.0",
+        licence="mit",
     ),
     DatasetInfo(
         name="scidocs",
@@ -205,7 +206,7 @@ _INFOS = (
         relevant_per_query=4.9,
         bm25=(0.1490, 0.1581),
         md5="38121350fc3a4d2f48850f6aff52e4a9",
-        licence="GPL-3.0",
+        licence="cc-by-sa-4.0",
         note="Its qrels name documents of grade 0 too.",
     ),
     DatasetInfo(
@@ -216,7 +217,7 @@ _INFOS = (
         relevant_per_query=1.2,
         bm25=(0.6513, 0.7530),
         md5="5a818580227bfb4b35bb6fa46d9b6c03",
-        licence="CC BY-SA 3.0",
+        licence="cc-by-nc-sa-3.0",
     ),
     DatasetInfo(
         name="climate-fever",
@@ -226,7 +227,7 @@ _INFOS = (
         relevant_per_query=3.0,
         bm25=(0.1651, 0.2129),
         md5="8b66f0a9126c521bae2bde127b4dc99d",
-        licence=_UNSTATED,
+        licence="cc-by-sa-4.0",
     ),
     DatasetInfo(
         name="scifact",
@@ -246,7 +247,7 @@ _INFOS = (
         relevant_per_query=4.7,
         groups=(18,),
         bm25=(0.5225, 0.4646),
-        licence="CC BY 2.5; to be had from its owner",
+        licence=_FROM_ITS_OWNER,
     ),
     DatasetInfo(
         name="signal1m",
@@ -257,7 +258,7 @@ _INFOS = (
         graded=True,
         groups=(18,),
         bm25=(0.3304, 0.3304),
-        licence="to be had from its owner",
+        licence=_FROM_ITS_OWNER,
     ),
     DatasetInfo(
         name="trec-news",
@@ -268,7 +269,7 @@ _INFOS = (
         graded=True,
         groups=(18,),
         bm25=(0.3952, 0.3977),
-        licence="to be had from its owner",
+        licence=_FROM_ITS_OWNER,
     ),
     DatasetInfo(
         name="robust04",
@@ -279,7 +280,7 @@ _INFOS = (
         graded=True,
         groups=(18,),
         bm25=(0.4070, 0.4070),
-        licence="to be had from its owner",
+        licence=_FROM_ITS_OWNER,
     ),
 )
 
