@@ -381,6 +381,7 @@ def test_a_benchmark_that_cannot_be_made_is_one_clear_line(tmp_path):
         ((data.FOLDER, data.RUNS[0], data.RUNS[0]), "two systems go by the name bm25"),
         ((data.FOLDER, data.RUNS[0], "--baseline", "tfidf"), "--baseline='tfidf' is not known"),
         ((data.FOLDER, data.RUNS[0], "-m", "nothing"), "there is no measure"),
+        ((data.FOLDER, data.RUNS[0], "--csv", data.RUNS[0]), "is named twice on this command"),
     ):
         done = run("bench", *arguments, "--out", tmp_path / "out")
         assert done.exit_code == 2, done.output

@@ -9,13 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from beir_eval._array_inputs import PADDING, Names, as_array, check_range
-from beir_eval._arrays import (
-    Floats,
-    Ints,
-    ranges,
-    rows_of,
-    starts_of,
-)
+from beir_eval._arrays import Floats, Ints, ranges, rows_of, starts_of
 from beir_eval._blocks import Block, Scores
 from beir_eval._finding import find, repeated
 from beir_eval._ids import ids_as_text

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 import time
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
-from beir_eval._files import FileContent, write_atomically
+from beir_eval._files import FileContent, sha256_of, write_atomically
 from beir_eval.adapters.files import read_run
 from beir_eval.errors import BeirEvalError, RunError, SettingError
 from beir_eval.results import EvaluationResult
@@ -59,7 +58,7 @@ class Entry:
             raise RunError("the system answered no query at all")
         self._tidy()
         write_atomically(self.run_file, "".join(lines).encode())
-        self._commit(run=_sha256(self.run_file))
+        self._commit(run=sha256_of(self.run_file))
         return read_run(self.run_file, format="jsonl")
 
     def discard(self) -> None:
@@ -81,7 +80,7 @@ class Entry:
         self._tidy()
         result.save(self.result_file)
         files = {"run": self.run_file, "result": self.result_file}
-        self._commit(**{what: _sha256(file) for what, file in files.items() if file.exists()})
+        self._commit(**{what: sha256_of(file) for what, file in files.items() if file.exists()})
 
     def log(self, **what: Any) -> None:
         """Add a line to the log, with the time; nothing is ever read from it."""
@@ -109,7 +108,7 @@ class Entry:
                 return False
             # A result is only as good as the run that it came from.
             needed = {what: file} | ({"run": self.run_file} if "run" in hashes else {})
-            return all(hashes.get(one) == _sha256(path) for one, path in needed.items())
+            return all(hashes.get(one) == sha256_of(path) for one, path in needed.items())
         except (OSError, BeirEvalError, ValueError, TypeError, KeyError, AttributeError):
             return False  # nothing there, or nothing that can be trusted
 
@@ -157,8 +156,3 @@ def check_name(what: str, name: Any, *, nested: bool = False) -> str:
         )
         raise SettingError(msg)
     return str(name)
-
-
-def _sha256(file: Path) -> str:
-    with file.open("rb") as content:
-        return hashlib.file_digest(content, "sha256").hexdigest()

@@ -13,14 +13,13 @@ import typer
 from rich import box
 from rich.table import Table
 
-from beir_eval._cli_output import clear_errors, console, errors
-from beir_eval._files import write_atomically
+from beir_eval._cli_output import check_targets, clear_errors, console, errors
+from beir_eval._files import stem_of, write_atomically
 from beir_eval.adapters._layout import (
     is_dataset,
     is_qrels_file,
     is_run_file,
     name_of,
-    stem_of,
 )
 from beir_eval.errors import InputError, check_choice
 from beir_eval.measures import DEFAULT_MEASURES, parse
@@ -63,6 +62,7 @@ def bench(  # noqa: PLR0913, PLR0917 - one option a file
     with clear_errors():
         if baseline is not None:
             check_choice("--baseline", baseline, BASELINES)
+        check_targets([datasets, *runs], [markdown, latex, csv, json])
         asked = parse(measure)
         result = Benchmark(
             _datasets(datasets),

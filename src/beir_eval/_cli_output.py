@@ -19,7 +19,7 @@ from rich.table import Table
 from rich.text import Text
 
 from beir_eval._files import write_atomically
-from beir_eval.errors import BeirEvalError, BeirEvalWarning
+from beir_eval.errors import BeirEvalError, BeirEvalWarning, InputError
 from beir_eval.measures import definitions, parse, spelled
 from beir_eval.results import EvaluationResult
 from beir_eval.tables import number
@@ -57,6 +57,17 @@ def fail(message: str) -> NoReturn:
 def warn(message: str) -> None:
     """Print one line."""
     errors.print(Text.assemble(("warning: ", "bold yellow"), " ".join(message.split())))
+
+
+def check_targets(read: Sequence[Path], written: Sequence[Path | None]) -> None:
+    """Raise InputError where a file would be written over one that is read or written too."""
+    taken = {path.resolve() for path in read}
+    for path in written:
+        if path is not None and path.resolve() in taken:
+            msg = f"{path} is named twice on this command; write to another file"
+            raise InputError(msg)
+        if path is not None:
+            taken.add(path.resolve())
 
 
 @contextmanager

@@ -7,6 +7,7 @@ import gzip
 import io
 import math
 import os
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from beir_eval.errors import FileFormatError, MissingExtraError
@@ -82,6 +83,43 @@ class FileContent:
             FileFormatError: the file is binary or not UTF-8.
         """
         return decode(self.path, self.data())
+
+
+def plain_name(path: Path) -> str:
+    """Return a file's name without the ending of a packer."""
+    return path.name.removesuffix(".gz").removesuffix(".zst")
+
+
+def stem_of(path: Path) -> str:
+    """Return a file's name without its ending and that of a packer: what a system is called."""
+    name = plain_name(path)
+    return name.rpartition(".")[0] or name
+
+
+def is_gzip(path: Path) -> bool:
+    """Return whether the first bytes of a file are those of gzip."""
+    with path.open("rb") as file:
+        return file.read(len(GZIP_MAGIC)) == GZIP_MAGIC
+
+
+@contextmanager
+def parquet_errors(path: Path) -> Iterator[None]:
+    """Turn what polars raises for a damaged Parquet file into FileFormatError."""
+    try:
+        yield
+    except BaseException as error:
+        # polars panics, which is no Exception, on some damaged files.
+        if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
+            raise
+        raise FileFormatError(path, f"not a readable Parquet file ({error})") from error
+
+
+def sha256_of(path: Path) -> str:
+    """Return the SHA-256 (hex) of a file's bytes."""
+    import hashlib  # noqa: PLC0415 - loads OpenSSL, and few ask for it
+
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def unpack(path: Path, data: bytes) -> bytes:

@@ -10,7 +10,7 @@ from functools import cache
 from typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Collection, Sequence
 
 #: Ids looked at together: few enough to stay in the processor's cache between two looks.
 _PART = 2_000
@@ -47,16 +47,16 @@ def ids_as_text(values: Collection[object]) -> list[str]:
     return [id_text(value) for value in listed]
 
 
-def have_text_keys(mappings: Iterable[object]) -> bool:
+def have_text_keys(mappings: Sequence[object]) -> bool:
     """Return whether these are dicts of which it is certain that all keys are ``str``.
 
     False means "not certain". No key is looked at: CPython keeps dicts whose keys have always been
     ``str`` in a table of their own kind, which shows in their size.
     """
-    listed = list(mappings)
-    if not set(map(type, listed)) <= {dict}:
+    if not set(map(type, mappings)) <= {dict}:
         return False
-    return set(map(dict.__sizeof__, cast("list[dict[object, object]]", listed))) <= _text_sizes()
+    dicts = cast("Sequence[dict[object, object]]", mappings)
+    return set(map(dict.__sizeof__, dicts)) <= _text_sizes()
 
 
 @cache

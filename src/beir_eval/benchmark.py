@@ -15,8 +15,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from beir_eval._benchmark_store import Entry, check_name, locked
+from beir_eval._files import sha256_of, stem_of
 from beir_eval._version import __version__
-from beir_eval.adapters._layout import is_dataset, is_run_file, name_of, stem_of
+from beir_eval.adapters._layout import is_dataset, is_run_file, name_of
 from beir_eval.adapters.beir import Dataset, load_datasets
 from beir_eval.adapters.conventions import DatasetInfo, known_info
 from beir_eval.adapters.files import read_qrels, read_run
@@ -207,9 +208,8 @@ def _read(name: str | None, one: Any) -> Iterator[tuple[str, Any]]:
         yield name or stem_of(path), read_qrels(path)
         return
     found = load_datasets(path)
-    whole = name or name_of(path)
+    whole, is_single = name or name_of(path), is_dataset(path)
     for part, dataset in found.items():
-        is_single = is_dataset(path)
         yield (whole if is_single else f"{whole}/{part}"), dataset
 
 
@@ -286,11 +286,9 @@ class _System:
         """Return what tells whether a saved run is this system's."""
         if isinstance(self.system, Path):
             try:
-                file = _run_file(self.system, task.name)
+                return sha256_of(_run_file(self.system, task.name))
             except FileFormatError:
                 return "no run file"
-            with file.open("rb") as content:
-                return hashlib.file_digest(content, "sha256").hexdigest()
         stated = getattr(self.system, "fingerprint", None)
         kind = getattr(self.system, "__qualname__", type(self.system).__qualname__)
         known = (

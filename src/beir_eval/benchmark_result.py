@@ -113,14 +113,13 @@ class BenchmarkResult:
         if name in self.infos:
             return math.nan
         known = known_info(name)
-        parts = () if known is None else known.parts
-        if known is None or not parts:
+        if known is None or not known.parts:
             msg = f"there is no data set {name!r}; there are {', '.join(self.infos)}"
             raise NotEvaluatedError(msg)
         official = self._official()
-        found = [of_system.get(official.get(f"{known.name}/{part}", "")) for part in parts]
+        found = [of_system.get(official.get(f"{known.name}/{part}", "")) for part in known.parts]
         scores = [one[measure] for one in found if one is not None]
-        return math.fsum(scores) / len(parts) if len(scores) == len(parts) else math.nan
+        return math.fsum(scores) / len(found) if len(scores) == len(found) else math.nan
 
     def rows(self, measure: MeasureLike = _BASELINE_MEASURE) -> list[tuple[str, list[float]]]:
         """Return (data set or average, the score of every system), NaN where there is none.
@@ -159,7 +158,7 @@ class BenchmarkResult:
         rows = []
         official = set(self._official().values())
         for name, scores in self.rows(measure):
-            known = self.infos.get(name) if name in self.infos else DATASETS.get(name)
+            known = self.infos.get(name, DATASETS.get(name))
             is_official = name in official or name not in self.infos
             flat = known.bm25[0] if known is not None and is_official else None
             last = [number(math.nan if flat is None else flat)] if wanted else []

@@ -13,6 +13,7 @@ from rich.text import Text
 from beir_eval import agreement, data
 from beir_eval._cli_bench import bench, list_datasets
 from beir_eval._cli_output import (
+    check_targets,
     clear_errors,
     console,
     measures_table,
@@ -24,6 +25,7 @@ from beir_eval._cli_output import (
     write_json,
     write_per_query,
 )
+from beir_eval._files import stem_of
 from beir_eval._ordering import PLAIN_TIES
 from beir_eval._version import __version__
 from beir_eval.adapters.files import read_qrels, read_run
@@ -115,7 +117,7 @@ def evaluate(  # noqa: PLR0913, PLR0917 - one option a policy
     with clear_errors():
         if names is not None:
             check_choice("--names", names, TOOLS)
-        _check_targets([qrels, *runs], [per_query, json])
+        check_targets([qrels, *runs], [per_query, json])
         measures = parse_all(measure) if measure else DEFAULT_MEASURES
         if judged_only:
             measures = tuple(one(judged_only=True) for one in measures)
@@ -203,7 +205,7 @@ def agree(  # noqa: PLR0913, PLR0917 - one option a setting
 ) -> None:
     """Show how alike two runs rank: Kendall's distance, Spearman's rho, RBO, overlap."""
     with clear_errors():
-        _check_targets([first, second], [per_query])
+        check_targets([first, second], [per_query])
         names = _system_names([first, second])
         result = agreement.agree(
             read_run(first),
@@ -250,23 +252,9 @@ def _evaluate_files(evaluator: Evaluator, paths: Sequence[Path]) -> list[Evaluat
     return results
 
 
-def _check_targets(read: Sequence[Path], written: Sequence[Path | None]) -> None:
-    """Raise InputError where a file would be written over one that is read or written too."""
-    taken = {path.resolve() for path in read}
-    for path in written:
-        if path is not None and path.resolve() in taken:
-            msg = f"{path} is named twice on this command; write to another file"
-            raise InputError(msg)
-        if path is not None:
-            taken.add(path.resolve())
-
-
 def _system_names(paths: Sequence[Path]) -> list[str]:
     """Return each file's stem; where two files share it, the whole name, or the folder with it."""
-    stems = [
-        path.name.removesuffix(".gz").removesuffix(".zst").rpartition(".")[0] or path.name
-        for path in paths
-    ]
+    stems = [stem_of(path) for path in paths]
     for candidates in (
         stems,
         [path.name for path in paths],

@@ -126,7 +126,7 @@ class Evaluator:
         if self._missing == "skip" and found.missing.any():
             skipped = matrix.select(np.flatnonzero(found.missing))
             matrix = matrix.select(np.flatnonzero(~found.missing))
-        # Not checked again: what is checked is that no outsider's numbers are taken for a result.
+        # Not validated: these numbers are our own. What is loaded from a file is.
         return EvaluationResult.model_construct(
             schema_version=SCHEMA_VERSION,
             name=name,

@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from beir_eval._dataframes import DOC, QUERY, SCORE
-from beir_eval._files import decode, read_number, split_fields
+from beir_eval._files import decode, parquet_errors, read_number, split_fields
 from beir_eval._frame_source import FrameSource
 from beir_eval.adapters.recognition import BYTE_ORDER_MARK, MSMARCO_COLUMNS, first_line
 from beir_eval.errors import FileFormatError
@@ -76,14 +76,8 @@ def read_parquet(content: FileContent) -> pl.DataFrame:
     Raises:
         FileFormatError: it is none.
     """
-    try:
+    with parquet_errors(content.path):
         return pl.read_parquet(content.source(), glob=False)
-    except BaseException as error:
-        # polars panics, which is no Exception, on some damaged files.
-        if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
-            raise
-        problem = f"not a readable Parquet file ({error})"
-        raise FileFormatError(content.path, problem) from error
 
 
 def _msmarco_layout(content: FileContent) -> Layout:

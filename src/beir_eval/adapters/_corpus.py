@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
-from beir_eval._files import GZIP_MAGIC
+from beir_eval._files import is_gzip, parquet_errors
 from beir_eval._ids import id_text
 from beir_eval.errors import FileFormatError, MissingExtraError
 
@@ -125,31 +125,25 @@ class JsonlCorpus(Corpus):
         return JsonlCorpus, (self.path,)
 
     def _placed(self) -> Iterator[tuple[int, Document]]:
-        with open_packed(self.path) as file:
-            offset = 0
-            for number, line in enumerate(file, start=1):
-                if line.strip():
-                    yield offset, _document(self.path, number, record_of(self.path, number, line))
-                offset += len(line)
+        for offset, number, record in _records(self.path):
+            yield offset, _document(self.path, number, record)
 
     def _at(self, place: int) -> Document:
         # Opened for each look-up: threads and processes must not move each other's place.
         with self._unpacked.open("rb") as file:
             file.seek(place)
             number = None if place else 1  # a byte order mark may begin the file
-            return _document(self.path, None, record_of(self.path, number, file.readline()))
+            return _document(self.path, None, _record(self.path, number, file.readline()))
 
     @cached_property
     def _unpacked(self) -> Path:
         """The file, or a temporary copy of what it packs: only there is a place found quickly."""
-        with self.path.open("rb") as file:
-            packed = file.read(len(GZIP_MAGIC)) == GZIP_MAGIC
-        if not packed:
+        if not is_gzip(self.path):
             return self.path
         folder = tempfile.mkdtemp(prefix="beir-eval-")
         weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
         copy = Path(folder, "corpus.jsonl")
-        with open_packed(self.path) as file, copy.open("wb") as target:
+        with _open_packed(self.path) as file, copy.open("wb") as target:
             shutil.copyfileobj(file, target)
         return copy
 
@@ -195,15 +189,8 @@ class ParquetRows:
         return pl.scan_parquet(self._paths, glob=False)
 
     def _batch(self, begin: int, size: int) -> Any:
-        try:
+        with parquet_errors(self._paths[0]):
             return self._frame.slice(begin, size).collect()
-        except BaseException as error:
-            # polars panics, which is no Exception, on some damaged files.
-            if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
-                raise
-            raise FileFormatError(
-                self._paths[0], f"not a readable Parquet file ({error})"
-            ) from error
 
     def __iter__(self) -> Iterator[Mapping[str, Any]]:
         """Yield every row."""
@@ -224,10 +211,8 @@ def read_queries(path: Path) -> Iterator[tuple[str, str]]:
     Raises:
         FileFormatError: a record is none, or has no id or no text.
     """
-    with open_packed(path) as file:
-        for number, line in enumerate(file, start=1):
-            if line.strip():
-                yield query_of(path, number, record_of(path, number, line))
+    for _, number, record in _records(path):
+        yield _query(path, number, record)
 
 
 def queries_of_rows(
@@ -235,14 +220,22 @@ def queries_of_rows(
 ) -> Iterator[tuple[str, str]]:
     """Yield id and text of every row of a table."""
     for place, row in enumerate(rows, start=1):
-        yield query_of(name, place, row)
+        yield _query(name, place, row)
 
 
-def open_packed(path: Path) -> IO[bytes]:
-    """Open a file for reading, unpacked where it is gzip (told by its first bytes)."""
-    with path.open("rb") as file:
-        packed = file.read(len(GZIP_MAGIC)) == GZIP_MAGIC
-    return _Unpacked(path) if packed else path.open("rb")  # type: ignore[return-value]
+def _records(path: Path) -> Iterator[tuple[int, int, Mapping[str, Any]]]:
+    """Yield offset, 1-based number and JSON object of every line that is not blank."""
+    with _open_packed(path) as file:
+        offset = 0
+        for number, line in enumerate(file, start=1):
+            if line.strip():
+                yield offset, number, _record(path, number, line)
+            offset += len(line)
+
+
+def _open_packed(path: Path) -> IO[bytes]:
+    """Open a file for reading, unpacked where it is gzip."""
+    return _Unpacked(path) if is_gzip(path) else path.open("rb")  # type: ignore[return-value]
 
 
 class _Unpacked(gzip.GzipFile):
@@ -260,7 +253,7 @@ class _Unpacked(gzip.GzipFile):
             raise FileFormatError(self._path, problem) from error
 
 
-def record_of(path: Path, number: int | None, line: bytes) -> Mapping[str, Any]:
+def _record(path: Path, number: int | None, line: bytes) -> Mapping[str, Any]:
     """Return the JSON object of one line, or raise FileFormatError."""
     try:
         record = json.loads(line.decode("utf-8-sig" if number == 1 else "utf-8"))
@@ -281,7 +274,7 @@ def _document(name: Path | str, number: int | None, record: Mapping[str, Any]) -
     )
 
 
-def query_of(name: Path | str, number: int | None, record: Mapping[str, Any]) -> tuple[str, str]:
+def _query(name: Path | str, number: int | None, record: Mapping[str, Any]) -> tuple[str, str]:
     """Return id and text of a query's record, or raise FileFormatError."""
     return _id(name, number, record), _text(name, number, record)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from beir_eval._files import plain_name
 from beir_eval.errors import FileFormatError, SettingError
 
 if TYPE_CHECKING:
@@ -113,21 +114,15 @@ def name_of(folder: Path) -> str:
     return folder.resolve().name if folder.name in ("", "..") else folder.name
 
 
-def stem_of(file: Path) -> str:
-    """Return a file's name without its ending and that of a packer."""
-    name = file.name.removesuffix(".gz").removesuffix(".zst")
-    return name.rpartition(".")[0] or name
-
-
 def is_run_file(file: Path) -> bool:
     """Return whether a file's name ends as those of runs do."""
-    name = file.name.removesuffix(".gz").removesuffix(".zst")
+    name = plain_name(file)
     return name.endswith(_RUNS) or "." not in name
 
 
 def is_qrels_file(file: Path) -> bool:
     """Return whether a file's name ends as those of judgements do."""
-    return file.name.removesuffix(".gz").removesuffix(".zst").endswith(_BARE_QRELS)
+    return plain_name(file).endswith(_BARE_QRELS)
 
 
 def _is_part(file: Path, split: str) -> bool:

@@ -67,6 +67,9 @@ def download_dataset(
     elif not name or PurePosixPath(name).name != name or name in (".", "..") or "\0" in name:
         msg = f"name must be the name of a folder, not {name!r}"
         raise SettingError(msg)
+    if not url.startswith(("http://", "https://")):
+        msg = f"url must begin with http:// or https://, not {url!r}"
+        raise SettingError(msg)
     target = Path(folder) / name
     if target.is_dir():
         return target
@@ -77,8 +80,6 @@ def download_dataset(
     try:
         _fetch(url, archive, progress)
     except (http.client.HTTPException, ValueError) as error:
-        if isinstance(error, SettingError):
-            raise
         msg = f"{url} cannot be fetched: {error!r}"
         raise OSError(msg) from error
     if md5 is not None and (found := _md5(archive)) != md5.lower():
@@ -92,9 +93,6 @@ def download_dataset(
 
 def _fetch(url: str, archive: Path, progress: Callable[[int | None, int], None] | None) -> None:
     """Fetch what is not there yet."""
-    if not url.startswith(("http://", "https://")):
-        msg = f"url must begin with http:// or https://, not {url!r}"
-        raise SettingError(msg)
     there = archive.stat().st_size if archive.exists() else 0
     headers = {"Range": f"bytes={there}-"} if there else {}
     request = urllib.request.Request(url, headers=headers)  # noqa: S310 - http, checked above

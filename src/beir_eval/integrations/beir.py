@@ -61,6 +61,48 @@ _CUSTOM: Mapping[str, tuple[str, Measure]] = {
 _HOLE = ("hole", "hole@k")
 
 
+def evaluate_full(
+    qrels: _Qrels,
+    results: _Results,
+    k_values: Sequence[int] = K_VALUES,
+    *,
+    ignore_identical_ids: bool = True,
+    measures: Iterable[MeasureLike] | None = None,
+) -> EvaluationResult:
+    """Return every score by BEIR's rules, unrounded, with what was counted and set.
+
+    BEIR's rules: ties as trec_eval 9, documents whose id is that of their query left out, means
+    over the judged queries that are in the results. ``result.counted`` names the missing ones.
+
+    Args:
+        qrels: {query_id: {doc_id: grade}} or ``Qrels``.
+        results: {query_id: {doc_id: score}} or ``Run``.
+        k_values: the cutoffs of nDCG, MAP, Recall, R_cap, Precision and MRR.
+        ignore_identical_ids: leave out documents whose id is that of their query.
+        measures: other measures instead.
+
+    Raises:
+        QueryMismatchError, MeasureError, QrelsError, RunError: see ``evaluate``.
+
+    >>> result = evaluate_full({"q": {"a": 1}, "r": {"b": 1}}, {"q": {"a": 0.9}}, [10])
+    >>> result["NDCG@10"], result.counted.queries_missing
+    (1.0, ('r',))
+    """
+    suite = (nDCG, MAP, Recall, R_cap, Precision, MRR)
+    cutoffs = _cutoffs(k_values)
+    asked = parse_all(
+        [measure @ k for measure in suite for k in cutoffs] if measures is None else measures
+    )
+    evaluator = Evaluator(
+        qrels,
+        asked,
+        ties="trec_eval9",
+        missing="skip",
+        drop_identical_ids=ignore_identical_ids,
+    )
+    return evaluator.evaluate(results, name="beir")
+
+
 class EvaluateRetrieval:
     """Retrieve with a BEIR retriever and evaluate: the interface of beir 2.2.
 
@@ -86,6 +128,8 @@ class EvaluateRetrieval:
         self.top_k = max(_cutoffs(self.k_values))
         self.retriever = retriever
         self.score_function = score_function
+
+    evaluate_full = staticmethod(evaluate_full)
 
     def retrieve(
         self, corpus: dict[str, dict[str, str]], queries: dict[str, str], **kwargs: Any
@@ -232,66 +276,6 @@ class EvaluateRetrieval:
             raise MeasureError(msg)
         _log(scores)
         return scores
-
-    @staticmethod
-    def evaluate_full(
-        qrels: _Qrels,
-        results: _Results,
-        k_values: Sequence[int] = K_VALUES,
-        *,
-        ignore_identical_ids: bool = True,
-        measures: Iterable[MeasureLike] | None = None,
-    ) -> EvaluationResult:
-        """Return every score with what was counted: see ``evaluate_full`` of this module."""
-        return evaluate_full(
-            qrels,
-            results,
-            k_values,
-            ignore_identical_ids=ignore_identical_ids,
-            measures=measures,
-        )
-
-
-def evaluate_full(
-    qrels: _Qrels,
-    results: _Results,
-    k_values: Sequence[int] = K_VALUES,
-    *,
-    ignore_identical_ids: bool = True,
-    measures: Iterable[MeasureLike] | None = None,
-) -> EvaluationResult:
-    """Return every score by BEIR's rules, unrounded, with what was counted and set.
-
-    BEIR's rules: ties as trec_eval 9, documents whose id is that of their query left out, means
-    over the judged queries that are in the results. ``result.counted`` names the missing ones.
-
-    Args:
-        qrels: {query_id: {doc_id: grade}} or ``Qrels``.
-        results: {query_id: {doc_id: score}} or ``Run``.
-        k_values: the cutoffs of nDCG, MAP, Recall, R_cap, Precision and MRR.
-        ignore_identical_ids: leave out documents whose id is that of their query.
-        measures: other measures instead.
-
-    Raises:
-        QueryMismatchError, MeasureError, QrelsError, RunError: see ``evaluate``.
-
-    >>> result = evaluate_full({"q": {"a": 1}, "r": {"b": 1}}, {"q": {"a": 0.9}}, [10])
-    >>> result["NDCG@10"], result.counted.queries_missing
-    (1.0, ('r',))
-    """
-    suite = (nDCG, MAP, Recall, R_cap, Precision, MRR)
-    cutoffs = _cutoffs(k_values)
-    asked = parse_all(
-        [measure @ k for measure in suite for k in cutoffs] if measures is None else measures
-    )
-    evaluator = Evaluator(
-        qrels,
-        asked,
-        ties="trec_eval9",
-        missing="skip",
-        drop_identical_ids=ignore_identical_ids,
-    )
-    return evaluator.evaluate(results, name="beir")
 
 
 def save_runfile(
