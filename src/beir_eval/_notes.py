@@ -11,19 +11,44 @@ from beir_eval.measures import parse
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from beir_eval.records import Counted, Settings
+    from beir_eval.records import Counted, Retrieval, Settings
 
 
-def notes_on(counted: Counted, settings: Settings, num_scored: Mapping[str, int]) -> list[str]:
+def notes_on(
+    counted: Counted,
+    settings: Settings,
+    num_scored: Mapping[str, int],
+    retrieval: Retrieval | None = None,
+) -> list[str]:
     """Return the notes on one result; what did not occur is not mentioned.
 
     ``num_scored`` says for each measure over how many queries its mean is.
     """
     return [
         *_on_queries(counted, settings),
+        *([] if retrieval is None else _on_retrieval(retrieval)),
         *_on_documents(counted, settings),
         *_on_measures(counted, settings, num_scored),
     ]
+
+
+def _on_retrieval(retrieval: Retrieval) -> Iterator[str]:
+    if failed := retrieval.failures:
+        reasons = "; ".join(f"{query}: {text}" for query, text in list(failed.items())[:3])
+        yield f"{_count(len(failed), 'query')} failed and count as missing ({reasons})"
+    if retrieval.seconds:
+        timed = _count(len(retrieval.seconds), "query")
+        middle, slow = _seconds(retrieval.p50), _seconds(retrieval.p95)
+        yield f"time per query: median {middle}, 95th percentile {slow} (of {timed})"
+
+
+def _seconds(value: float) -> str:
+    """Return a duration as a person reads it.
+
+    >>> _seconds(0.01234), _seconds(2.5)
+    ('12.3 ms', '2.50 s')
+    """
+    return f"{value:.2f} s" if value >= 1 else f"{1000 * value:.3g} ms"
 
 
 def _on_queries(counted: Counted, settings: Settings) -> Iterator[str]:

@@ -193,11 +193,17 @@ class Qrels:
             msg = "qrels: an integer and a text query id name the same query; keep one of the two"
             raise QrelsError(msg)
 
-        self.query_ids = tuple(queries if judged.all() else compress(queries, judged.tolist()))
-        self.doc_ids, self.grades = tuple(documents), grades
-        self.starts = starts_of(lengths[judged])
+        kept = queries if judged.all() else compress(queries, judged.tolist())
+        self._take(kept, documents, grades, lengths[judged])
         self.queries_without_judgements = int(np.count_nonzero(~judged))
-        self.repeated_judgements = 0
+
+    def _take(
+        self, query_ids: Iterable[str], doc_ids: Iterable[str], grades: Floats, lengths: Ints
+    ) -> None:
+        """Take checked parts: distinct ids as text, finite grades, judgements of each query."""
+        self.query_ids, self.doc_ids = tuple(query_ids), tuple(doc_ids)
+        self.grades, self.starts = grades, starts_of(lengths)
+        self.queries_without_judgements = self.repeated_judgements = 0
         self.grades.flags.writeable = self.starts.flags.writeable = False
 
     @cached_property
@@ -212,9 +218,9 @@ class Qrels:
         grades = self.grades if ordered else self.grades[np.lexsort((-self.grades, self.row))]
         return position_in_row(self.row) + 1, grades
 
-    @property
+    @cached_property
     def max_grade(self) -> float:
-        """The highest grade of all."""
+        """The highest grade of all; a selection of queries keeps that of the whole."""
         return float(self.grades.max())
 
     @property
@@ -228,6 +234,37 @@ class Qrels:
         begin, end = int(self.starts[row]), int(self.starts[row + 1])
         judged = zip(self.doc_ids[begin:end], self.grades[begin:end].tolist(), strict=True)
         return dict(sorted(judged, key=itemgetter(1), reverse=True))
+
+    def select(self, query_ids: Iterable[str]) -> Qrels:
+        """Return the judgements of these queries only, in this order.
+
+        ``max_grade`` stays that of the whole, so that no score of a query changes.
+
+        Raises:
+            QrelsError: a query is not judged, or named twice.
+
+        >>> Qrels({"q1": {"d1": 2}, "q2": {"d1": 1}}).select(["q2"])
+        Qrels(1 queries, 1 judgements)
+        """
+        chosen = list(query_ids)
+        row_of = {query_id: row for row, query_id in enumerate(self.query_ids)}
+        unknown = [query_id for query_id in chosen if query_id not in row_of]
+        if unknown or len(set(chosen)) < len(chosen):
+            twice = [query_id for query_id, count in Counter(chosen).items() if count > 1]
+            wrong = f"{some(unknown)} are not" if unknown else f"{some(twice)} are named twice"
+            msg = f"judged queries were expected, each once, but {wrong}"
+            raise QrelsError(msg)
+        rows = [row_of[query_id] for query_id in chosen]
+        spans = [slice(int(self.starts[row]), int(self.starts[row + 1])) for row in rows]
+        part = object.__new__(Qrels)
+        part._take(
+            chosen,
+            [doc_id for span in spans for doc_id in self.doc_ids[span]],
+            np.concatenate([self.grades[:0], *(self.grades[span] for span in spans)]),
+            np.array([span.stop - span.start for span in spans], dtype=np.int64),
+        )
+        part.max_grade = self.max_grade
+        return part
 
     def as_dict(self) -> dict[str, dict[str, float]]:
         """Return a new {query_id: {doc_id: grade}}, best first within each query."""
@@ -243,6 +280,14 @@ class Qrels:
                 line = f"{query_id}\0{doc_id}\0{(grade + 0.0).hex()}\n"  # -0.0 is 0
                 digest.update(line.encode(errors="surrogatepass"))
         return digest.hexdigest()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Qrels:
+        """Return itself: nothing in it changes, and hosts copy what they hand on."""
+        return self
+
+    def _to_trace_dict(self) -> dict[str, int]:
+        """Return the size: what Haystack's tracing shows instead of the content."""
+        return {"queries": len(self), "judgements": len(self.doc_ids)}
 
     def __len__(self) -> int:
         """Return the number of judged queries."""

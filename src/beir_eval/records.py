@@ -1,10 +1,11 @@
-"""What a result records beside the scores: settings, counts, provenance, top lists."""
+"""What a result records beside the scores: settings, counts, provenance, times, top lists."""
 
 from __future__ import annotations
 
 import math
 from typing import TYPE_CHECKING, Literal
 
+import numpy as np
 from pydantic import BaseModel, ConfigDict
 
 if TYPE_CHECKING:
@@ -114,6 +115,43 @@ class Counted(BaseModel):
             cutoff: judged / retrieved if retrieved else math.nan
             for cutoff, (judged, retrieved) in self.judged_in_top.items()
         }
+
+
+class Retrieval(BaseModel):
+    """How the run was made, where this package had the queries run.
+
+    Attributes:
+        seconds: how long each query took, for those whose time is known.
+        failures: the queries that raised an error, with its text; the run does not have them.
+    """
+
+    model_config = _FROZEN
+
+    seconds: dict[str, float]
+    failures: dict[str, str] = {}
+
+    @classmethod
+    def joined(cls, parts: Sequence[Retrieval]) -> Retrieval:
+        """Return that of disjoint queries together."""
+        return cls(
+            seconds={query: took for part in parts for query, took in part.seconds.items()},
+            failures={query: text for part in parts for query, text in part.failures.items()},
+        )
+
+    @property
+    def p50(self) -> float:
+        """The median of the seconds a query took; NaN where none is known."""
+        return self.percentile(50)
+
+    @property
+    def p95(self) -> float:
+        """The seconds that 95 % of the queries stayed below; NaN where none is known."""
+        return self.percentile(95)
+
+    def percentile(self, percent: float) -> float:
+        """Return a percentile of the seconds a query took, linear between two queries."""
+        took = list(self.seconds.values())
+        return float(np.percentile(took, percent)) if took else math.nan
 
 
 class TopDocuments(BaseModel):

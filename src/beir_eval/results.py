@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 from functools import cached_property
-from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -15,16 +14,15 @@ from pydantic_core import PydanticSerializationError
 
 from beir_eval._arrays import exact_sum
 from beir_eval._files import FileContent, write_atomically
+from beir_eval._merging import check_alike, check_disjoint
 from beir_eval._notes import notes_on
 from beir_eval._score_matrix import ScoreMatrix
-from beir_eval.errors import MissingExtraError, NotEvaluatedError, ResultError, check_choice, some
+from beir_eval.errors import MissingExtraError, NotEvaluatedError, ResultError, check_choice
 from beir_eval.measures import Measure, MeasureLike, parse, spelled
-from beir_eval.records import Counted, Provenance, Settings, TopDocuments
+from beir_eval.records import Counted, Provenance, Retrieval, Settings, TopDocuments
 from beir_eval.tables import Table, markdown_text, number
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     import polars as pl
 
     from beir_eval._arrays import Floats, Mask
@@ -52,6 +50,7 @@ class EvaluationResult(BaseModel):
         settings: how the numbers were made.
         provenance: package version, hashes.
         top: with ``keep_top=k``, the k best documents of each query that the run has.
+        retrieval: what the queries took and which failed, where a pipeline was run for them.
 
     >>> from beir_eval import evaluate
     >>> result = evaluate({"q1": {"a": 1}, "q2": {"b": 1}}, {"q1": {"a": 0.9}}, ["MRR@10"])
@@ -73,6 +72,7 @@ class EvaluationResult(BaseModel):
     settings: Settings
     provenance: Provenance
     top: Annotated[dict[str, TopDocuments] | None, Field(repr=False)] = None
+    retrieval: Annotated[Retrieval | None, Field(repr=False)] = None
 
     @model_validator(mode="after")
     def _check_shapes(self) -> EvaluationResult:
@@ -225,7 +225,11 @@ class EvaluationResult(BaseModel):
 
     def notes(self) -> list[str]:
         """Return what was counted, in sentences; what did not occur is not mentioned."""
-        return notes_on(self.counted, self.settings, self.num_scored)
+        return notes_on(self.counted, self.settings, self.num_scored, self.retrieval)
+
+    def __deepcopy__(self, memo: dict[int, object] | None = None) -> EvaluationResult:
+        """Return itself: it is frozen, and hosts copy what they hand on."""
+        return self
 
     # Files
 
@@ -277,10 +281,14 @@ class EvaluationResult(BaseModel):
         """
         results = [self, *others]
         for other in others:
-            self._check_like(other)
-        _check_disjoint(results)
+            if not isinstance(other, EvaluationResult):
+                msg = f"only results can be merged, not {type(other).__name__}"
+                raise ResultError(msg)
+            check_alike(self, other)
+        check_disjoint(results)
         skipped = [one.skipped_values.array for one in results if one.skipped_values is not None]
         tops = [one.top for one in results if one.top is not None]
+        retrievals = [one.retrieval for one in results if one.retrieval is not None]
         return EvaluationResult(
             name=self.name,
             measures=self.measures,
@@ -294,30 +302,8 @@ class EvaluationResult(BaseModel):
             top={query: top for one in tops for query, top in one.items()}
             if len(tops) == len(results)
             else None,
+            retrieval=Retrieval.joined(retrievals) if retrievals else None,
         )
-
-    def _check_like(self, other: EvaluationResult) -> None:
-        if not isinstance(other, EvaluationResult):
-            msg = f"only results can be merged, not {type(other).__name__}"
-            raise ResultError(msg)
-        for what in ("name", "measures", "settings", "provenance.package_version"):
-            ours, theirs = attrgetter(what)(self), attrgetter(what)(other)
-            if ours != theirs:
-                msg = f"only results with the same {what} can be merged, not {ours} and {theirs}"
-                raise ResultError(msg)
-        grades = self.counted.max_grade, other.counted.max_grade
-        if grades[0] != grades[1] and any(_takes_max_grade(name) for name in self.measures):
-            msg = (
-                f"ERR depends on the highest grade of the whole qrels, but these results were made "
-                f"with {grades[0]:g} and {grades[1]:g}; state it: ERR(max_grade=…)"
-            )
-            raise ResultError(msg)
-
-
-def _takes_max_grade(name: str) -> bool:
-    measure = parse(name)
-    given = dict(measure.parameters)
-    return "max_grade" in measure.definition.defaults and "max_grade" not in given
 
 
 def _summary(measure: Measure, scores: Floats) -> float:
@@ -333,15 +319,3 @@ def _summary(measure: Measure, scores: Floats) -> float:
     if how == "geometric":
         return math.exp(math.fsum(map(math.log, defined.tolist())) / len(defined))
     return total / len(defined)
-
-
-def _check_disjoint(results: Sequence[EvaluationResult]) -> None:
-    """Raise ResultError where two results hold the same query."""
-    seen: set[str] = set()
-    for result in results:
-        queries = {*result.query_ids, *result.counted.queries_missing}
-        if shared := seen & queries:
-            twice = some(sorted(shared))
-            msg = f"results over disjoint queries were expected, but they share {twice}"
-            raise ResultError(msg)
-        seen |= queries

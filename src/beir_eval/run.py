@@ -202,6 +202,14 @@ class Run:
                 digest.update(f"{query_id}\0{doc_id}\0{score}\n".encode(errors="surrogatepass"))
         return digest.hexdigest()
 
+    def __deepcopy__(self, memo: dict[int, Any]) -> Run:
+        """Return itself: a run is never changed, and hosts copy what they hand on."""
+        return self
+
+    def _to_trace_dict(self) -> dict[str, int]:
+        """Return the size: what Haystack's tracing shows instead of the content."""
+        return {"queries": len(self)}
+
     def __len__(self) -> int:
         """Return the number of queries that have a ranking."""
         return len(self.query_ids)

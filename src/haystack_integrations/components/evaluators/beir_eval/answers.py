@@ -1,0 +1,189 @@
+"""Predicted answers against gold answers, in a pipeline."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from haystack import ExtractedAnswer, GeneratedAnswer, component, default_from_dict, default_to_dict
+
+from beir_eval._ids import ids_as_text
+from beir_eval.adapters.answers import GOLD_LISTS, MATCHES, evaluate_answers
+from beir_eval.errors import InputError, check_choice
+from beir_eval.measures import MAP, MRR, Measure, MeasureLike, Success, nDCG, parse, parse_all
+from beir_eval.results import EvaluationResult
+
+from ._outputs import outputs_of
+
+#: Top-N accuracy is Success: whether one of the first N answers is right.
+DEFAULT_ANSWER_MEASURES = (
+    *(Success @ cutoff for cutoff in (1, 3, 5, 10)),
+    MRR @ 10,
+    MAP @ 10,
+    nDCG @ 10,
+)
+
+
+@component
+class BEIRAnswerEvaluator:
+    """Evaluates ranked answers: Top-N accuracy, MRR, MAP, nDCG.
+
+    A gold answer is credited once, to the best-ranked answer that says it. A question with no
+    answers predicted scores 0.
+
+    ```python
+    from haystack_integrations.components.evaluators.beir_eval import BEIRAnswerEvaluator
+
+    evaluator = BEIRAnswerEvaluator(["Success@1", "MRR"])
+    outputs = evaluator.run(
+        predicted_answers=[["Elon Musk", "the Starks", "Stark"]], ground_truth_answers=["Stark"]
+    )
+    assert outputs["metrics"] == {"Success@1": 0.0, "MRR": 1 / 3}
+    ```
+    """
+
+    def __init__(
+        self,
+        measures: Sequence[str | Measure] | str | Measure | None = None,
+        *,
+        primary: str | None = None,
+        match: str = "normalized",
+        threshold: float = 0.5,
+        gold_lists: str = "answers",
+    ) -> None:
+        """Set what is measured, and when an answer is right.
+
+        Args:
+            measures: names in any spelling; by default Success (Top-N accuracy) at 1, 3, 5 and 10,
+                and MRR, MAP and nDCG at 10.
+            primary: the measure of ``score``; by default the first.
+            match: "exact", "normalized" (case, punctuation, articles and blanks do not matter),
+                "contains" (the gold answer's words stand in the answer), or "f1".
+            threshold: the least token F1, for "f1".
+            gold_lists: whether a list of gold texts holds several "answers", or the "aliases" of
+                one.
+
+        Raises:
+            MeasureError, SettingError: a value that does not exist.
+        """
+        check_choice("match", match, MATCHES)
+        check_choice("gold_lists", gold_lists, GOLD_LISTS)
+        chosen: tuple[MeasureLike, ...] = (
+            DEFAULT_ANSWER_MEASURES if measures is None else parse_all(measures)  # type: ignore[arg-type]
+        )
+        first = parse(chosen[0] if primary is None else primary)
+        self.measures = tuple(dict.fromkeys([*map(parse, chosen), first]))
+        self.primary, self.match = first, match
+        self.threshold, self.gold_lists = threshold, gold_lists
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the settings."""
+        return default_to_dict(
+            self,
+            measures=list(map(str, self.measures)),
+            primary=str(self.primary),
+            match=self.match,
+            threshold=self.threshold,
+            gold_lists=self.gold_lists,
+        )
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> "BEIRAnswerEvaluator":
+        """Return the component with these settings."""
+        made: BEIRAnswerEvaluator = default_from_dict(cls, data)
+        return made
+
+    @component.output_types(
+        score=float,
+        individual_scores=list[float],
+        metrics=dict[str, float],
+        results=dict[str, dict[str, Any]],
+        result=EvaluationResult,
+    )
+    def run(
+        self,
+        predicted_answers: list[list[GeneratedAnswer | ExtractedAnswer | str]] | dict[str, Any],
+        ground_truth_answers: list[str | list[str] | dict[str, float]] | dict[str, Any],
+        query_ids: list[str] | None = None,
+    ) -> dict[str, Any]:
+        """Evaluate.
+
+        Args:
+            predicted_answers: the answers to each question, best first [Q]; or {question_id: …}.
+            ground_truth_answers: for each question a text, a list of texts (see ``gold_lists``)
+                or {answer: grade} [Q]; or {question_id: …}.
+            query_ids: the ids of the questions, for lists. [Q]
+
+        Returns:
+            As ``BEIREvaluator.run``.
+
+        Raises:
+            InputError: lists of different lengths, no question, something that is no answer.
+        """
+        predicted = _by_question("predicted_answers", predicted_answers, query_ids)
+        gold = _by_question("ground_truth_answers", ground_truth_answers, query_ids)
+        texts = {question: _texts(question, answers) for question, answers in predicted.items()}
+        result = evaluate_answers(
+            texts,
+            gold,
+            self.measures,
+            match=self.match,
+            threshold=self.threshold,
+            gold_lists=self.gold_lists,
+        )
+        return outputs_of(result, list(texts), str(self.primary))
+
+    @component.output_types(
+        score=float,
+        individual_scores=list[float],
+        metrics=dict[str, float],
+        results=dict[str, dict[str, Any]],
+        result=EvaluationResult,
+    )
+    async def run_async(
+        self,
+        predicted_answers: list[list[GeneratedAnswer | ExtractedAnswer | str]] | dict[str, Any],
+        ground_truth_answers: list[str | list[str] | dict[str, float]] | dict[str, Any],
+        query_ids: list[str] | None = None,
+    ) -> dict[str, Any]:
+        """Evaluate in a thread, so that others go on; otherwise as ``run``."""
+        return await asyncio.to_thread(self.run, predicted_answers, ground_truth_answers, query_ids)
+
+
+def _by_question(what: str, given: Any, query_ids: list[str] | None) -> dict[str, Any]:
+    if isinstance(given, Mapping):
+        return dict(given)
+    if isinstance(given, str) or not isinstance(given, Sequence):
+        msg = f"{what} must be a list with an entry for each question, not {type(given).__name__}"
+        raise InputError(msg)
+    try:
+        questions = (
+            list(map(str, range(len(given)))) if query_ids is None else ids_as_text(list(query_ids))
+        )
+    except (TypeError, ValueError) as error:
+        msg = f"query_ids: {error}"
+        raise InputError(msg) from error
+    if len(questions) != len(given) or len(set(questions)) < len(questions):
+        msg = (
+            f"{what} has {len(given)} entries, for {len(questions)} query_ids of which "
+            f"{len(set(questions))} are distinct; one entry for each question was expected"
+        )
+        raise InputError(msg)
+    return dict(zip(questions, given, strict=True))
+
+
+def _texts(question: str, answers: Any) -> list[str]:
+    """Return the texts of answers; "" for one that says there is none."""
+    if isinstance(answers, (str, Mapping)) or not isinstance(answers, Sequence):
+        msg = (
+            f"the answers to question {question!r} must be a list of answers, not "
+            f"{type(answers).__name__}"
+        )
+        raise InputError(msg)
+    texts: list[str] = []
+    for answer in answers:
+        text = answer if isinstance(answer, str) else getattr(answer, "data", answer)
+        if text is not None and not isinstance(text, str):
+            msg = f"an answer to question {question!r} is {answer!r:.80}, which has no text"
+            raise InputError(msg)
+        texts.append(text or "")
+    return texts

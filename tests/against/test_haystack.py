@@ -1,0 +1,133 @@
+"""Against Haystack's own document evaluators, and pytrec_eval on what they are handed."""
+
+import haystack.version
+import pytrec_eval
+from haystack import Document
+from haystack.components.evaluators import (
+    DocumentMAPEvaluator,
+    DocumentMRREvaluator,
+    DocumentNDCGEvaluator,
+    DocumentRecallEvaluator,
+)
+from hypothesis import given
+from hypothesis import strategies as st
+
+from haystack_integrations.components.evaluators.beir_eval import BEIREvaluator
+
+#: Haystack 2.26 has other rules: nDCG by id, MAP over what was found, "" counted by recall.
+IS_CURRENT = int(haystack.version.__version__.partition(".")[0]) >= 3
+
+CONTENTS = ["", None, "Paris", "Berlin", "Rome", "é", "Oslo", "a b", "Rom"]
+
+
+def documents(contents, scores, min_size=0):
+    content, score = st.sampled_from(contents), scores
+    return st.lists(st.builds(make, content, score), min_size=min_size, max_size=8)
+
+
+def make(content, score):
+    return Document(content=content, score=score)
+
+
+def truths(contents):
+    """Ground truth with grades, fractions and zeros among them, or with none at all."""
+    graded = documents(contents, st.sampled_from([0.0, 0.25, 1.0, 2.0, 3.5]))
+    return st.one_of(documents(contents, st.none()), graded)
+
+
+@st.composite
+def cases(draw, contents=CONTENTS):
+    size = draw(st.integers(1, 5))
+    scores = st.one_of(st.none(), st.floats(-5, 5))
+    retrieved = [draw(documents(contents, scores)) for _ in range(size)]
+    return [draw(truths(contents)) for _ in range(size)], retrieved
+
+
+def theirs(field):
+    fields = {"document_comparison_field": field}
+    by_field = fields if IS_CURRENT else {}
+    return {
+        "nDCG": DocumentNDCGEvaluator(**by_field),
+        "MAP": DocumentMAPEvaluator(**fields),
+        "MRR": DocumentMRREvaluator(**fields),
+        "Success": DocumentRecallEvaluator(mode="single_hit", **fields),
+        "Recall": DocumentRecallEvaluator(mode="multi_hit", **fields),
+    }
+
+
+def assert_same_numbers(field, truth, retrieved, names=("nDCG", "MAP", "MRR", "Success", "Recall")):
+    ours = BEIREvaluator.haystack_compatible(document_comparison_field=field)
+    outputs = ours.run(retrieved_documents=retrieved, ground_truth_documents=truth)
+    for name in names:
+        expected = theirs(field)[name].run(
+            ground_truth_documents=truth, retrieved_documents=retrieved
+        )
+        assert outputs["results"][name]["individual_scores"] == expected["individual_scores"]
+        assert outputs["results"][name]["score"] == expected["score"]
+        assert outputs["metrics"][name] == expected["score"]
+
+
+if IS_CURRENT:
+
+    @given(cases())
+    def test_the_compatible_setting_equals_haystacks_four_evaluators_exactly(case):
+        truth, retrieved = case
+        assert_same_numbers("content", truth, retrieved)
+
+    @given(st.data())
+    def test_it_does_so_by_metadata_of_any_type(data):
+        values = st.sampled_from([None, "", "1", 1, 1.0, True, 2, "Rome", 2.5])
+
+        def with_page(value):
+            return Document(content="x", meta={} if value is None else {"at": {"page": value}})
+
+        lists = st.lists(st.builds(with_page, values), max_size=6)
+        size = data.draw(st.integers(1, 4))
+        truth, retrieved = ([data.draw(lists) for _ in range(size)] for _ in range(2))
+        assert_same_numbers("meta.at.page", truth, retrieved)
+
+
+@given(cases(["Paris", "Berlin", "Rome", "Oslo"]))
+def test_mrr_and_recall_are_those_of_every_haystack_where_nothing_is_empty(case):
+    truth, retrieved = case
+    assert_same_numbers("content", truth, retrieved, ("MRR", "Success", "Recall"))
+
+
+@given(st.lists(st.tuples(*[st.lists(st.integers(0, 9), unique=True, max_size=8)] * 2), min_size=1))
+def test_ndcg_is_that_of_every_haystack_where_no_document_stands_twice(pairs):
+    truth, retrieved = (
+        [[Document(id=str(number)) for number in pair[side]] for pair in pairs] for side in (0, 1)
+    )
+    assert_same_numbers("id", truth, retrieved, ("nDCG",))
+
+
+@given(cases([one for one in CONTENTS if one]))
+def test_the_default_setting_equals_pytrec_eval_on_the_list_without_repeats(case):
+    truth, retrieved = case
+    measures = ["nDCG@3", "nDCG", "MAP@3", "MAP", "Recall@3", "Precision@3", "MRR", "Rprec"]
+    ours = BEIREvaluator(measures, unjudged="skip")
+    judged = {
+        str(query): {one.content: 1 if one.score is None else int(one.score) for one in documents}
+        for query, documents in enumerate(truth)
+    }
+    # pytrec_eval has whole grades only, and reads memory it never wrote for an empty ranking.
+    run, graded = {}, []
+    for query, documents in enumerate(retrieved):
+        listed = list(dict.fromkeys(one.content for one in documents)) or ["nothing"]
+        run[str(query)] = {doc: float(len(listed) - place) for place, doc in enumerate(listed)}
+        grades = judged[str(query)]
+        graded.append([Document(content=doc, score=float(grade)) for doc, grade in grades.items()])
+    if not any(judged.values()):
+        return
+    outputs = ours.run(retrieved_documents=retrieved, ground_truth_documents=graded)
+    names = {str(one): spelling for one, spelling in zip(ours.measures, THEIR_NAMES, strict=False)}
+    judged = {query: grades for query, grades in judged.items() if grades}
+    expected = pytrec_eval.RelevanceEvaluator(judged, set(names.values())).evaluate(run)
+    for measure, name in names.items():
+        key = name.replace(".", "_")
+        for query in judged:
+            score = outputs["results"][measure]["individual_scores"][int(query)]
+            assert score == expected[query][key], (measure, query)
+
+
+THEIR_NAMES = ("ndcg_cut.3", "ndcg", "map_cut.3", "map", "recall.3", "P.3", "recip_rank", "Rprec")

@@ -1,0 +1,133 @@
+"""BEIRAnswerEvaluator: ranked answers of readers and generators against gold answers."""
+
+import asyncio
+import inspect
+
+import pytest
+from haystack import ExtractedAnswer, GeneratedAnswer, Pipeline, component
+from haystack.core.errors import PipelineConnectError
+from haystack.core.serialization import component_from_dict, component_to_dict
+
+from beir_eval.errors import InputError, SettingError
+from haystack_integrations.components.evaluators.beir_eval import BEIRAnswerEvaluator
+
+
+def generated(*texts):
+    return [GeneratedAnswer(data=text, query="q", documents=[]) for text in texts]
+
+
+def extracted(*texts):
+    return [ExtractedAnswer(query="q", score=0.5, data=text) for text in texts]
+
+
+@component
+class Reader:
+    @component.output_types(answers=list[ExtractedAnswer])
+    def run(self, query: str):
+        return {"answers": extracted("Berlin", query, None)}
+
+
+def test_top_n_accuracy_mrr_map_and_ndcg_of_ranked_answers():
+    outputs = BEIRAnswerEvaluator().run(
+        predicted_answers=[generated("Elon Musk", "Tony", "the Stark!"), generated("Paris")],
+        ground_truth_answers=["Stark", "paris"],
+    )
+    assert list(outputs["metrics"]) == [
+        *("Success@1", "Success@3", "Success@5", "Success@10"),
+        *("MRR@10", "MAP@10", "nDCG@10"),
+    ]
+    assert outputs["score"] == outputs["metrics"]["Success@1"] == 0.5
+    assert outputs["metrics"]["Success@3"] == 1.0
+    assert outputs["results"]["MRR@10"]["individual_scores"] == [1 / 3, 1.0]
+    assert outputs["metrics"]["nDCG@10"] == 0.75
+
+
+def test_texts_generated_and_extracted_answers_count_alike():
+    evaluator = BEIRAnswerEvaluator("MRR")
+    mixed = [["x", "Stark"], generated("x", "Stark"), extracted(None, "Stark")]
+    outputs = evaluator.run(mixed, ["Stark"] * 3)
+    assert outputs["individual_scores"] == [0.5, 0.5, 0.5]
+
+
+def test_gold_lists_hold_several_answers_or_the_aliases_of_one():
+    predicted, gold = [["Bonn", "NYC"]], [["New York", "NYC"]]
+    assert BEIRAnswerEvaluator("Recall").run(predicted, gold)["score"] == 0.5
+    aliases = BEIRAnswerEvaluator("Recall", gold_lists="aliases")
+    assert aliases.run(predicted, gold)["score"] == 1.0
+
+
+def test_graded_gold_answers_and_questions_with_ids():
+    evaluator = BEIRAnswerEvaluator("nDCG", match="contains")
+    outputs = evaluator.run(
+        {"b": ["it is Rome"], "a": ["Oslo"]}, {"a": {"Oslo": 2, "Bergen": 1}, "b": {"Rome": 1}}
+    )
+    assert outputs["result"].query_ids == ("a", "b")
+    assert outputs["individual_scores"][0] == 1.0
+    assert outputs["individual_scores"][1] < 1.0
+
+
+def test_a_question_without_predicted_answers_scores_0():
+    assert BEIRAnswerEvaluator("MRR").run([[], ["a"]], ["a", "a"])["score"] == 0.5
+
+
+def test_a_reader_connects_to_it_and_two_do_not():
+    pipeline = Pipeline()
+    pipeline.add_component("reader", Reader())
+    pipeline.add_component("second", Reader())
+    pipeline.add_component("evaluator", BEIRAnswerEvaluator("MRR"))
+    pipeline.connect("reader.answers", "evaluator.predicted_answers")
+    asked = {
+        "reader": {"query": "Stark"},
+        "second": {"query": "x"},
+        "evaluator": {"ground_truth_answers": ["Stark"]},
+    }
+    outputs = Pipeline.loads(pipeline.dumps(), **trusting()).run(asked)["evaluator"]
+    assert outputs["score"] == 0.5
+    with pytest.raises(PipelineConnectError, match="already connected"):
+        pipeline.connect("second.answers", "evaluator.predicted_answers")
+
+
+def trusting():
+    """Haystack 3 imports this module's Reader only where it is told to."""
+    known = inspect.signature(Pipeline.loads).parameters
+    return {"allowed_modules": [Reader.__module__]} if "allowed_modules" in known else {}
+
+
+def test_it_runs_in_an_event_loop():
+    evaluator = BEIRAnswerEvaluator("MRR")
+    assert asyncio.run(evaluator.run_async([["a"]], ["a"])) == evaluator.run([["a"]], ["a"])
+
+
+def test_settings_survive_the_way_through_a_dict():
+    evaluator = BEIRAnswerEvaluator(
+        ["Success@3", "MAP"], primary="MAP", match="f1", threshold=0.7, gold_lists="aliases"
+    )
+    data = component_to_dict(evaluator, "evaluator")
+    made = component_from_dict(BEIRAnswerEvaluator, data, "evaluator")
+    assert component_to_dict(made, "evaluator") == data
+    assert made.run([["New York"]], ["New York City"])["score"] == 1.0
+
+
+@pytest.mark.parametrize("settings", [{"match": "llm"}, {"gold_lists": "x"}])
+def test_a_setting_that_does_not_exist_is_refused(settings):
+    with pytest.raises(SettingError):
+        BEIRAnswerEvaluator(**settings)
+
+
+@pytest.mark.parametrize(
+    ("predicted", "gold", "more", "said"),
+    [
+        ([["a"]], ["a", "b"], {}, "same questions|only one of them"),
+        ([], [], {}, "no question"),
+        (["a"], ["a"], {}, "must be a list of answers"),
+        ([[7]], ["a"], {}, "which has no text"),
+        ([["a"]], [""], {}, "gold answer"),
+        ("a", ["a"], {}, "must be a list"),
+        ([["a"]], ["a"], {"query_ids": ["1", "2"]}, "1 entries, for 2 query_ids"),
+        ([["a"]] * 2, ["a"] * 2, {"query_ids": ["1", "1"]}, "1 are distinct"),
+        ([["a"]], ["a"], {"query_ids": [None]}, "query_ids"),
+    ],
+)
+def test_what_does_not_belong_together_is_refused(predicted, gold, more, said):
+    with pytest.raises(InputError, match=said):
+        BEIRAnswerEvaluator().run(predicted, gold, **more)

@@ -1,0 +1,576 @@
+"""BEIREvaluator: as a component, in pipelines, and what it does with what it is handed."""
+
+import asyncio
+import copy
+import inspect
+import json
+import math
+import subprocess
+import sys
+import warnings
+
+import pytest
+from haystack import Document, Pipeline
+from haystack.components.preprocessors import DocumentSplitter
+from haystack.components.retrievers.in_memory import InMemoryBM25Retriever
+from haystack.core.errors import PipelineConnectError
+from haystack.core.serialization import component_from_dict, component_to_dict
+from haystack.evaluation import EvaluationRunResult
+
+import beir_eval
+from beir_eval import DEFAULT_MEASURES, Qrels, Run, write_qrels
+from beir_eval.errors import (
+    BeirEvalWarning,
+    DuplicateDocumentError,
+    FileFormatError,
+    InputError,
+    MeasureError,
+    QrelsError,
+    SettingError,
+)
+from capitals import QRELS, make_store, retrieving
+from haystack_integrations.components.evaluators.beir_eval import BEIREvaluator
+
+MEASURES = ["nDCG@10", "Recall@2", "MRR"]
+
+
+def docs(*names, **more):
+    return [Document(id=name, content=f"text of {name}", **more) for name in names]
+
+
+def scored(**score_of):
+    return [Document(id=name, content=name, score=score) for name, score in score_of.items()]
+
+
+@pytest.fixture
+def logged(monkeypatch):
+    """The warnings that the component logs."""
+    said = []
+    matching = sys.modules["haystack_integrations.components.evaluators.beir_eval._matching"]
+    monkeypatch.setattr(
+        matching.logger, "warning", lambda text, **values: said.append(text.format(**values))
+    )
+    return said
+
+
+# As a component
+
+
+def test_it_takes_and_returns_what_haystacks_evaluators_do():
+    outputs = BEIREvaluator(MEASURES).run(
+        ground_truth_documents=[docs("a", "b"), docs("c")],
+        retrieved_documents=[docs("x", "a"), []],
+    )
+    assert outputs["individual_scores"] == [
+        1 / math.log2(3) / (1 + 1 / math.log2(3)),
+        0.0,
+    ]
+    assert outputs["score"] == outputs["individual_scores"][0] / 2
+    assert outputs["metrics"] == {"nDCG@10": outputs["score"], "Recall@2": 0.25, "MRR": 0.25}
+    assert outputs["results"]["Recall@2"] == {"score": 0.25, "individual_scores": [0.5, 0.0]}
+    assert outputs["result"].scores("MRR").tolist() == [0.5, 0.0]
+
+
+def test_the_outputs_are_exactly_those_declared():
+    declared = set(BEIREvaluator.run._output_types_cache)
+    outputs = BEIREvaluator().run([docs("a")], [docs("a")])
+    assert set(outputs) == declared
+    assert inspect.signature(BEIREvaluator.run) == inspect.signature(BEIREvaluator.run_async)
+
+
+def test_the_results_are_what_an_evaluation_run_result_takes():
+    outputs = BEIREvaluator(MEASURES).run([docs("a"), docs("b")], [docs("a"), docs("c")])
+    report = EvaluationRunResult("bm25", {"question": ["one", "two"]}, outputs["results"])
+    assert report.aggregated_report()["score"] == [0.5, 0.5, 0.5]
+    assert json.dumps(outputs["results"])
+
+
+def test_the_default_measures_are_beirs():
+    assert BEIREvaluator().measures == DEFAULT_MEASURES
+
+
+def test_the_primary_measure_is_evaluated_too_in_any_spelling():
+    evaluator = BEIREvaluator(["MAP"], primary="recip_rank")
+    outputs = evaluator.run([docs("x", "a")], [docs("a")])
+    assert outputs["score"] == outputs["metrics"]["MRR"] == 0.5
+    assert list(outputs["metrics"]) == ["MAP", "MRR"]
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {"measures": ["nDCG@5", "Precision(rel=2)@5"], "primary": "P@1", "rel": 2},
+        {"document_comparison_field": ["meta.file", "meta.page"], "unjudged": "skip"},
+        {"collapse": "meta.source_id", "order": "score", "qrels": QRELS},
+        {"qrels": Qrels(QRELS), "qrels_sha256": Qrels(QRELS).fingerprint()},
+        {"qrels": "qrels.tsv", "split": "train", "duplicates": "keep"},
+    ],
+)
+def test_settings_survive_the_way_through_a_dict_and_json(settings):
+    evaluator = BEIREvaluator(**settings)
+    data = json.loads(json.dumps(component_to_dict(evaluator, "evaluator")))
+    made = component_from_dict(BEIREvaluator, data, "evaluator")
+    assert component_to_dict(made, "evaluator") == data
+    assert made.measures == evaluator.measures
+    assert (
+        data["type"]
+        == "haystack_integrations.components.evaluators.beir_eval.evaluator.BEIREvaluator"
+    )
+
+
+def test_the_compatible_one_survives_it_too():
+    evaluator = BEIREvaluator.haystack_compatible(primary="Success")
+    data = component_to_dict(evaluator, "evaluator")
+    assert component_to_dict(component_from_dict(BEIREvaluator, data, ""), "evaluator") == data
+
+
+# In a pipeline
+
+
+def with_evaluator(pipeline, evaluator):
+    pipeline.add_component("evaluator", evaluator)
+    pipeline.connect("retriever.documents", "evaluator.retrieved_documents")
+    return pipeline
+
+
+REQUEST = {"retriever": {"query": "capital of France"}, "evaluator": {"query_ids": ["q1"]}}
+
+
+def test_a_retriever_connects_to_it():
+    pipeline = with_evaluator(retrieving(), BEIREvaluator(MEASURES, qrels=QRELS))
+    outputs = pipeline.run(REQUEST)["evaluator"]
+    assert outputs["metrics"]["Recall@2"] == 1.0
+    assert outputs["score"] == 1.0
+
+
+def test_two_retrievers_on_its_one_socket_are_refused():
+    store = make_store()
+    pipeline = with_evaluator(retrieving(store), BEIREvaluator())
+    pipeline.add_component("second", InMemoryBM25Retriever(store))
+    with pytest.raises(PipelineConnectError, match="already connected to component"):
+        pipeline.connect("second.documents", "evaluator.retrieved_documents")
+
+
+def test_a_pipeline_in_an_event_loop_gives_the_same():
+    pipeline = with_evaluator(retrieving(), BEIREvaluator(MEASURES, qrels=QRELS))
+    in_a_loop = with_evaluator(retrieving(is_async=True), BEIREvaluator(MEASURES, qrels=QRELS))
+    expected = pipeline.run(REQUEST)["evaluator"]
+    assert asyncio.run(in_a_loop.run_async(REQUEST))["evaluator"] == expected
+
+
+IN_ANOTHER_PROCESS = """
+import json, sys
+from haystack import Pipeline
+assert "beir_eval" not in sys.modules
+data = json.loads(sys.stdin.read())
+pipeline = Pipeline.loads(data["yaml"])
+from haystack import Document
+lists = [[Document.from_dict(one) for one in listed] for listed in data["documents"]]
+outputs = pipeline.run({"evaluator": {"retrieved_documents": lists, "query_ids": ["q1", "q2"]}})
+print(json.dumps([outputs["evaluator"]["metrics"], outputs["evaluator"]["individual_scores"]]))
+"""
+
+
+def test_a_process_that_never_imported_us_loads_it_from_yaml_and_gets_the_same_scores(tmp_path):
+    write_qrels(QRELS, tmp_path / "qrels.tsv")
+    pipeline = Pipeline()
+    pipeline.add_component("evaluator", BEIREvaluator(MEASURES, qrels=tmp_path / "qrels.tsv"))
+    lists = [docs("lyon", "paris"), docs("oslo")]
+    asked = {"evaluator": {"retrieved_documents": lists, "query_ids": ["q1", "q2"]}}
+    outputs = pipeline.run(asked)["evaluator"]
+    documents = [[one.to_dict() for one in listed] for listed in lists]
+    done = subprocess.run(
+        [sys.executable, "-c", IN_ANOTHER_PROCESS],
+        input=json.dumps({"yaml": pipeline.dumps(), "documents": documents}),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    expected = [outputs["metrics"], outputs["individual_scores"]]
+    assert json.loads(done.stdout.splitlines()[-1]) == expected
+
+
+def test_handles_come_through_a_pipeline_without_being_copied():
+    seen = []
+
+    class Noting(Run):
+        def __deepcopy__(self, memo):
+            seen.append("copied")
+            return super().__deepcopy__(memo)
+
+    run, qrels = Noting({"q1": {"paris": 0.9}}), Qrels(QRELS)
+    assert copy.deepcopy(qrels) is qrels
+    assert copy.deepcopy({"run": run})["run"] is run
+    pipeline = Pipeline()
+    pipeline.add_component("evaluator", BEIREvaluator(MEASURES))
+    outputs = pipeline.run({"evaluator": {"retrieved_documents": run, "qrels": qrels}})
+    assert seen
+    assert outputs["evaluator"]["metrics"]["MRR"] == 1.0
+    assert copy.deepcopy(outputs)["evaluator"]["result"] is outputs["evaluator"]["result"]
+
+
+def test_tracing_sees_the_size_of_a_handle_and_not_its_content():
+    assert Run({"q1": {"a": 1.0}})._to_trace_dict() == {"queries": 1}
+    assert Qrels(QRELS)._to_trace_dict() == {"queries": 3, "judgements": 5}
+
+
+def test_no_document_is_changed_and_no_warning_of_haystack_is_raised():
+    lists = [scored(a=0.1, b=0.9)]
+    before = copy.deepcopy(lists)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        BEIREvaluator(order="score").run(lists, [docs("a")])
+    assert lists == before
+
+
+# What a document goes by
+
+
+def test_ground_truth_is_matched_by_content_unless_told_otherwise():
+    truth, retrieved = [[Document(id="1", content="same")]], [[Document(id="2", content="same")]]
+    assert BEIREvaluator("MRR", primary="MRR").run(retrieved, truth)["score"] == 1.0
+    by_id = BEIREvaluator("MRR", primary="MRR", document_comparison_field="id")
+    assert by_id.run(retrieved, truth)["score"] == 0.0
+
+
+def test_qrels_are_matched_by_id_and_integers_in_metadata_by_their_text():
+    retrieved = [[Document(content="x", meta={"at": {"number": 7}})]]
+    evaluator = BEIREvaluator(
+        "MRR", primary="MRR", document_comparison_field="meta.at.number", qrels={"q": {"7": 1}}
+    )
+    assert evaluator.run(retrieved, query_ids=["q"])["score"] == 1.0
+
+
+def page(file, number):
+    return Document(content=f"{file} {number}", meta={"file": file, "page": number})
+
+
+def test_several_fields_make_a_composite_key():
+    evaluator = BEIREvaluator(
+        "Recall", primary="Recall", document_comparison_field=["meta.file", "meta.page"]
+    )
+    truth = [[page("a.pdf", 3), page("b.pdf", 3)]]
+    retrieved = [[page("a.pdf", 2), page("b.pdf", 3), page("c.pdf", 3)]]
+    assert evaluator.run(retrieved, truth)["score"] == 0.5
+    by_qrels = BEIREvaluator(
+        "Recall",
+        primary="Recall",
+        document_comparison_field=["meta.file", "meta.page"],
+        qrels={"q": {'["b.pdf","3"]': 1}},
+    )
+    assert by_qrels.run(retrieved, query_ids=["q"])["score"] == 1.0
+
+
+def test_chunks_count_as_the_document_they_are_parts_of_at_the_best_rank():
+    chunks = [
+        Document(id=f"chunk {number}", content="c", meta={"source_id": source})
+        for number, source in enumerate(["x", "x", "a", "x", "a"])
+    ]
+    evaluator = BEIREvaluator(["MRR", "Precision@2"], primary="MRR", collapse="meta.source_id")
+    outputs = evaluator.run([chunks], [docs("a")])
+    assert outputs["metrics"] == {"MRR": 0.5, "Precision@2": 0.5}
+    assert outputs["result"].counted.duplicates == 3
+
+
+def test_the_chunks_of_haystacks_splitter_are_found_by_qrels_of_whole_documents():
+    whole = [Document(id="long", content="one two three four five six seven eight")]
+    splitter = DocumentSplitter(split_by="word", split_length=3)
+    splitter.warm_up()
+    chunks = splitter.run(documents=whole)["documents"]
+    evaluator = BEIREvaluator(
+        "MAP", primary="MAP", collapse="meta.source_id", qrels={"q": {"long": 1}}
+    )
+    assert len(chunks) > 1
+    assert evaluator.run([chunks], query_ids=["q"])["score"] == 1.0
+
+
+def test_documents_without_the_field_match_nothing_and_keep_their_ranks(logged):
+    retrieved = [[Document(content=None, id="1"), Document(content="", id="2"), *docs("a")]]
+    outputs = BEIREvaluator("MRR", primary="MRR").run(
+        retrieved, [[*docs("a"), Document(content=None, id="3")]]
+    )
+    assert outputs["score"] == 1 / 3
+    assert logged == [
+        "2 retrieved documents have no content: they match nothing.",
+        "1 ground-truth documents have no content: they match nothing.",
+    ]
+
+
+@pytest.mark.parametrize("field", ["title", "meta", "meta.", "meta.a..b", [], ["id", "x"], 7])
+def test_another_field_is_refused(field):
+    with pytest.raises((SettingError, TypeError)):
+        BEIREvaluator(document_comparison_field=field)
+
+
+# Grades and rankings
+
+
+def test_the_score_of_a_ground_truth_document_is_its_grade():
+    truth = [scored(a=2.0, b=1.0, c=0.0)]
+    retrieved = [[Document(content="b"), Document(content="c"), Document(content="a")]]
+    outputs = BEIREvaluator(["DCG", "Precision@3"], primary="DCG").run(retrieved, truth)
+    assert outputs["score"] == 1 + 2 / math.log2(4)
+    assert outputs["metrics"]["Precision@3"] == 2 / 3
+
+
+def test_rel_is_the_lowest_grade_that_is_relevant():
+    truth, retrieved = [scored(a=2.0, b=1.0)], [[Document(content="b"), Document(content="a")]]
+    outputs = BEIREvaluator(["MRR", "nDCG@10", "P(rel=1)@1"], rel=2).run(retrieved, truth)
+    assert outputs["metrics"]["MRR(rel=2)"] == 0.5
+    assert outputs["metrics"]["Precision(rel=1)@1"] == 1.0
+
+
+def test_a_mix_of_documents_with_and_without_scores_is_refused():
+    with pytest.raises(InputError, match=r"query '1'.*either all or none"):
+        BEIREvaluator().run([docs("a")] * 2, [docs("a"), [*docs("a"), *scored(b=1.0)]])
+
+
+@pytest.mark.parametrize("score", [math.nan, math.inf, True])
+def test_a_grade_must_be_a_number(score):
+    with pytest.raises(InputError, match="the grade"):
+        BEIREvaluator().run([docs("a")], [scored(a=score)])
+
+
+def test_fractional_grades_are_warned_of():
+    with pytest.warns(BeirEvalWarning, match="fractional grades"):
+        BEIREvaluator(["MAP"]).run([docs("a")], [[Document(content="text of a", score=0.4)]])
+
+
+def test_the_order_of_the_list_is_the_ranking_unless_scores_are_asked_for():
+    retrieved, truth = [scored(x=0.1, a=0.9)], [[Document(content="a")]]
+    assert BEIREvaluator("MRR", primary="MRR").run(retrieved, truth)["score"] == 0.5
+    by_score = BEIREvaluator("MRR", primary="MRR", order="score")
+    assert by_score.run(retrieved, truth)["score"] == 1.0
+
+
+@pytest.mark.parametrize("score", [None, math.nan, True])
+def test_ranking_by_score_needs_scores(score):
+    retrieved = [[Document(id="a", content="a", score=score)]]
+    with pytest.raises(InputError, match=r"document 'a' has .*order='given'"):
+        BEIREvaluator(order="score").run(retrieved, [docs("a")])
+
+
+def test_a_run_ranks_by_its_scores():
+    run = Run({"q1": {"lyon": 0.1, "paris": 0.9}, "q2": {}})
+    outputs = BEIREvaluator("MRR", primary="MRR", qrels=QRELS).run(run)
+    assert outputs["individual_scores"] == [1.0, 0.0]
+    rankings = Run.from_rankings({"q3": ["x", "rome"]})
+    assert BEIREvaluator("MRR", primary="MRR", qrels=QRELS).run(rankings)["score"] == 0.5
+
+
+def test_a_run_can_be_judged_by_documents():
+    outputs = BEIREvaluator("MRR", primary="MRR").run(
+        Run({"q": {"a": 0.9}}), [[Document(id="a", content="any")]], query_ids=["q"]
+    )
+    assert outputs["score"] == 1.0
+
+
+@pytest.mark.parametrize(("duplicates", "expected"), [("first", 0.5), ("keep", 1 / 3)])
+def test_a_document_that_stands_twice_counts_as_told(duplicates, expected):
+    evaluator = BEIREvaluator("MRR", primary="MRR", duplicates=duplicates)
+    assert evaluator.run([docs("x", "x", "a")], [docs("a")])["score"] == expected
+
+
+def test_a_document_that_stands_twice_can_be_an_error():
+    with pytest.raises(DuplicateDocumentError):
+        BEIREvaluator(duplicates="error").run([docs("x", "x")], [docs("a")])
+
+
+def test_err_knows_the_highest_grade_of_all_judgements_and_not_only_of_those_at_hand():
+    evaluator = BEIREvaluator("ERR@10", primary="ERR@10", qrels=QRELS)
+    outputs = evaluator.run([docs("oslo")], query_ids=["q2"])
+    assert outputs["score"] == 0.25
+    assert (
+        outputs["score"]
+        == beir_eval.evaluate(QRELS, {"q2": {"oslo": 1.0}}, "ERR@10").scores("ERR@10").tolist()[1]
+    )
+
+
+# Queries
+
+
+def test_the_mean_is_over_the_queries_handed_in_and_scores_keep_their_order():
+    outputs = BEIREvaluator("MRR", primary="MRR", qrels=QRELS).run(
+        [docs("x", "rome"), docs("paris")], query_ids=["q3", "q1"]
+    )
+    assert outputs["individual_scores"] == [0.5, 1.0]
+    assert outputs["score"] == 0.75
+
+
+def test_a_query_without_judgements_is_an_error():
+    with pytest.raises(InputError, match=r"1 of 2 queries have no judgements: 'q9'.*unjudged="):
+        BEIREvaluator(qrels=QRELS).run([docs("rome"), docs("a")], query_ids=["q3", "q9"])
+    with pytest.raises(InputError, match="have no judgements: '1'"):
+        BEIREvaluator().run([docs("a")] * 2, [docs("a"), []])
+
+
+def test_or_it_is_left_out_of_the_mean_and_counted():
+    evaluator = BEIREvaluator("MRR", primary="MRR", qrels=QRELS, unjudged="skip")
+    outputs = evaluator.run([docs("a"), docs("x", "rome"), []], query_ids=["q9", "q3", "q1"])
+    assert math.isnan(outputs["individual_scores"][0])
+    assert outputs["individual_scores"][1:] == [0.5, 0.0]
+    assert outputs["score"] == 0.25
+    assert outputs["result"].counted.queries_not_judged == 1
+    by_documents = BEIREvaluator("MRR", primary="MRR", unjudged="skip")
+    outputs = by_documents.run([docs("a"), docs("b")], [[], docs("b")])
+    assert math.isnan(outputs["individual_scores"][0])
+    assert outputs["score"] == 1.0
+
+
+def test_or_it_scores_0():
+    for evaluator, given in (
+        (BEIREvaluator(MEASURES, unjudged="zero"), {"ground_truth_documents": [[], docs("b")]}),
+        (
+            BEIREvaluator(MEASURES, unjudged="zero", qrels={"1": {"b": 1}}),
+            {"query_ids": ["0", "1"]},
+        ),
+    ):
+        outputs = evaluator.run([docs("a"), docs("b")], **given)
+        assert outputs["individual_scores"] == [0.0, 1.0]
+        assert outputs["score"] == 0.5
+
+
+def test_no_judged_query_at_all_is_an_error():
+    with pytest.raises(InputError, match="none of the 1 queries"):
+        BEIREvaluator(qrels=QRELS, unjudged="skip").run([docs("a")], query_ids=["q9"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({"retrieved_documents": []}, "retrieved_documents is empty"),
+        ({"retrieved_documents": [], "ground_truth_documents": []}, "is empty"),
+        ({"retrieved_documents": [docs("a")]}, "query_ids are needed"),
+        ({"retrieved_documents": [docs("a")], "query_ids": ["q1", "q2"]}, "query_ids: 2"),
+        ({"retrieved_documents": [docs("a")] * 2, "query_ids": ["q1", "q1"]}, "distinct"),
+        ({"retrieved_documents": [docs("a")], "query_ids": [""]}, "empty"),
+        ({"retrieved_documents": [docs("a")], "query_ids": ["q1"]}, None),
+        ({"retrieved_documents": docs("a"), "query_ids": ["q1"]}, "list of Documents"),
+        ({"retrieved_documents": [["a"]], "query_ids": ["q1"]}, "it holds 'a'"),
+        ({"retrieved_documents": "a", "query_ids": ["q1"]}, "not str"),
+        ({"retrieved_documents": [docs("a")], "ground_truth_documents": [docs("a")]}, "both"),
+    ],
+)
+def test_what_does_not_belong_together_is_refused(arguments, said):
+    evaluator = BEIREvaluator(qrels=QRELS)
+    if said is None:
+        assert evaluator.run(**arguments)
+    else:
+        with pytest.raises(InputError, match=said):
+            evaluator.run(**arguments)
+
+
+def test_lists_of_different_lengths_are_refused():
+    with pytest.raises(ValueError, match="ground_truth_documents: 2, retrieved_documents: 1"):
+        BEIREvaluator().run([docs("a")], [docs("a")] * 2)
+
+
+def test_without_anything_to_judge_by_it_says_so():
+    with pytest.raises(InputError, match="nothing to judge by"):
+        BEIREvaluator().run([docs("a")], query_ids=["q"])
+
+
+# Qrels
+
+
+def test_qrels_in_a_file_are_read_once_when_it_warms_up(tmp_path):
+    file = tmp_path / "qrels.tsv"
+    write_qrels(QRELS, file)
+    evaluator = BEIREvaluator("MRR", primary="MRR", qrels=str(file))
+    evaluator.warm_up()
+    file.unlink()
+    evaluator.warm_up()
+    assert evaluator.run([docs("rome")], query_ids=["q3"])["score"] == 1.0
+
+
+def test_a_data_set_folder_and_a_split_name_qrels(tmp_path):
+    (tmp_path / "qrels").mkdir()
+    write_qrels({"q": {"a": 1}}, tmp_path / "qrels" / "train.tsv")
+    evaluator = BEIREvaluator("MRR", primary="MRR", qrels=tmp_path, split="train")
+    assert evaluator.run([docs("a")], query_ids=["q"])["score"] == 1.0
+
+
+def test_qrels_that_changed_since_they_were_serialised_are_refused(tmp_path):
+    file = tmp_path / "qrels.tsv"
+    write_qrels(QRELS, file)
+    evaluator = BEIREvaluator(qrels=file)
+    evaluator.warm_up()
+    data = evaluator.to_dict()
+    assert data["init_parameters"]["qrels_sha256"] == Qrels(QRELS).fingerprint()
+    write_qrels({"q1": {"paris": 1}}, file)
+    with pytest.raises(QrelsError, match="the judgements have changed"):
+        BEIREvaluator.from_dict(data).warm_up()
+    with pytest.raises(QrelsError, match="the judgements have changed"):
+        BEIREvaluator(qrels=QRELS, qrels_sha256="0" * 64)
+
+
+def test_qrels_that_cannot_be_read_are_named(tmp_path):
+    (tmp_path / "qrels.tsv").write_text("q1\td1\n")
+    with pytest.raises(FileFormatError, match=r"qrels\.tsv"):
+        BEIREvaluator(qrels=tmp_path / "qrels.tsv").warm_up()
+    with pytest.raises(FileNotFoundError):
+        BEIREvaluator(qrels=tmp_path / "nowhere.tsv").warm_up()
+
+
+def test_qrels_handed_to_run_come_before_those_of_the_constructor():
+    evaluator = BEIREvaluator("MRR", primary="MRR", qrels={"q": {"b": 1}})
+    assert evaluator.run([docs("a")], query_ids=["q"], qrels={"q": {"a": 1}})["score"] == 1.0
+
+
+# Warnings and settings
+
+
+def test_documents_that_have_nothing_in_common_with_the_judged_are_warned_of_loudly(logged):
+    BEIREvaluator(qrels=QRELS).run([docs("a", "b")], query_ids=["q1"])
+    assert logged[0].startswith("Retrieved and judged documents have nothing in common")
+    assert "By id, retrieved are 'a', 'b'; judged are 'paris', 'lyon'" in logged[0]
+
+
+def test_where_they_are_chunks_it_says_what_to_do(logged):
+    chunk = Document(id="c", content="c", meta={"source_id": "paris"})
+    BEIREvaluator(qrels=QRELS).run([[chunk]], query_ids=["q1"])
+    assert "collapse='meta.source_id'" in logged[0]
+
+
+def test_an_empty_store_is_suspected_where_nothing_was_retrieved(logged):
+    BEIREvaluator(qrels=QRELS).run([[]], query_ids=["q1"])
+    assert "is the store empty?" in logged[0]
+
+
+def test_nothing_is_logged_where_one_document_matches(logged):
+    BEIREvaluator(qrels=QRELS).run([docs("a"), docs("oslo")], query_ids=["q1", "q2"])
+    assert logged == []
+
+
+@pytest.mark.parametrize(
+    ("settings", "error"),
+    [
+        ({"measures": ["nDCG@0"]}, MeasureError),
+        ({"primary": "nonsense"}, MeasureError),
+        ({"order": "random"}, SettingError),
+        ({"duplicates": "last"}, SettingError),
+        ({"unjudged": "ignore"}, SettingError),
+        ({"rules": "trec"}, SettingError),
+        ({"collapse": "source_id"}, SettingError),
+        ({"collapse": "meta.source_id", "duplicates": "keep"}, SettingError),
+        ({"qrels": {}}, QrelsError),
+        ({"rules": "haystack"}, SettingError),
+        ({"rules": "haystack", "measures": ["nDCG@10"]}, SettingError),
+    ],
+)
+def test_a_setting_that_does_not_exist_is_refused(settings, error):
+    with pytest.raises(error):
+        BEIREvaluator(**settings)
+
+
+def test_haystacks_rules_take_documents_with_grades_that_are_not_negative():
+    evaluator = BEIREvaluator.haystack_compatible()
+    with pytest.raises(InputError, match="would subtract"):
+        evaluator.run([docs("a")], [scored(a=-1.0)])
+    with pytest.raises(InputError, match="not a Run"):
+        evaluator.run(Run({"0": {"a": 1.0}}), [docs("a")])
+    with pytest.raises(InputError, match="hand over ground_truth_documents"):
+        evaluator.run([docs("a")], query_ids=["q"], qrels=QRELS)
+    with pytest.raises(InputError, match="it holds 'a'"):
+        evaluator.run([["a"]], [docs("a")])
