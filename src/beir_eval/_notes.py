@@ -36,6 +36,9 @@ def _on_retrieval(retrieval: Retrieval) -> Iterator[str]:
     if failed := retrieval.failures:
         reasons = "; ".join(f"{query}: {text}" for query, text in list(failed.items())[:3])
         yield f"{_count(len(failed), 'query')} failed and count as missing ({reasons})"
+    if retrieval.left_out:
+        entries = _count(retrieval.left_out, "retrieved document")
+        yield f"{entries} left out, which the ranking holds already or which have no name"
     if retrieval.seconds:
         timed = _count(len(retrieval.seconds), "query")
         middle, slow = _seconds(retrieval.p50), _seconds(retrieval.p95)

@@ -21,6 +21,7 @@ from beir_eval.adapters._layout import is_dataset, is_run_file, name_of
 from beir_eval.adapters.beir import Dataset, load_datasets
 from beir_eval.adapters.conventions import DatasetInfo, known_info
 from beir_eval.adapters.files import read_qrels, read_run
+from beir_eval.adapters.haystack import is_pipeline
 from beir_eval.benchmark_result import BenchmarkResult
 from beir_eval.errors import FileFormatError, RunError, SettingError
 from beir_eval.evaluator import Evaluator
@@ -63,7 +64,8 @@ class Benchmark:
             - a run file; or a folder of run files that are named after the data sets;
             - a callable ``(queries, corpus) -> run``, with {query_id: text} and a ``Corpus``, that
               returns anything ``Run`` takes;
-            - a BEIR retriever: an object with ``search(corpus, queries, top_k, score_function)``.
+            - a BEIR retriever: an object with ``search(corpus, queries, top_k, score_function)``;
+            - a Haystack pipeline over a store that holds the corpus, or a ``PipelineRetriever``.
 
             Whether saved runs of a callable or a retriever are still those of the same system is
             told by its attribute ``fingerprint``, a text (of its checkpoint, say), else by its
@@ -255,10 +257,15 @@ class _System:
                 msg = f"system {name!r}: there is no run file or folder {str(system)!r}"
                 raise SettingError(msg)
             system = Path(system)
+        elif is_pipeline(system):
+            from beir_eval.integrations.haystack import PipelineRetriever  # noqa: PLC0415
+
+            system = PipelineRetriever(system)
         elif not callable(system) and not hasattr(system, "search"):
             msg = (
                 f"system {name!r} must be a run file, a folder of run files, a callable (queries, "
-                f"corpus) -> run or a BEIR retriever, not {type(system).__name__}"
+                f"corpus) -> run, a BEIR retriever or a Haystack pipeline, not "
+                f"{type(system).__name__}"
             )
             raise SettingError(msg)
         return cls(name, system, top_k)

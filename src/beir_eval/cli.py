@@ -12,6 +12,7 @@ from rich.text import Text
 
 from beir_eval import agreement, data
 from beir_eval._cli_bench import bench, list_datasets
+from beir_eval._cli_haystack import haystack, print_demo_pipelines
 from beir_eval._cli_output import (
     check_targets,
     clear_errors,
@@ -224,7 +225,7 @@ def agree(  # noqa: PLR0913, PLR0917 - one option a setting
 
 @app.command()
 def demo() -> None:
-    """Evaluate the two bundled runs side by side."""
+    """Evaluate the two bundled runs side by side, and two Haystack pipelines."""
     with clear_errors():
         evaluator = Evaluator(read_qrels(data.FOLDER), DEMO_MEASURES)
         results = _evaluate_files(evaluator, data.RUNS)
@@ -235,6 +236,7 @@ def demo() -> None:
         )
         print_scores(results, None)
         print_notes(results)
+        print_demo_pipelines(DEMO_MEASURES)
 
 
 def _evaluate_files(evaluator: Evaluator, paths: Sequence[Path]) -> list[EvaluationResult]:
@@ -278,3 +280,4 @@ def _parameters_of(definition: Definition) -> str:
 
 app.command()(bench)
 app.command("datasets")(list_datasets)
+app.command()(haystack)

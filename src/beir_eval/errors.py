@@ -15,6 +15,7 @@ input; each also derives from the builtin that fits, so ``except ValueError`` wo
     │   └── UnknownMeasureError            no measure of that name
     ├── NotEvaluatedError (KeyError)       a result does not hold this measure
     ├── ResultError (ValueError)           results that cannot be loaded or merged
+    ├── RetrievalError (RuntimeError)      a pipeline that was run for a query failed
     └── MissingExtraError (ImportError)    an optional package is not installed
 
 A message says what was found, what was expected and what to do about it.
@@ -103,6 +104,10 @@ class NotEvaluatedError(BeirEvalError, KeyError):
 
 class ResultError(BeirEvalError, ValueError):
     """Saved results that cannot be loaded, or results that cannot be merged."""
+
+
+class RetrievalError(BeirEvalError, RuntimeError):
+    """A pipeline that was run for a query failed; the message names the query and the reason."""
 
 
 class MissingExtraError(BeirEvalError, ImportError):

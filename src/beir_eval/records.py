@@ -123,12 +123,14 @@ class Retrieval(BaseModel):
     Attributes:
         seconds: how long each query took, for those whose time is known.
         failures: the queries that raised an error, with its text; the run does not have them.
+        left_out: retrieved documents that their ranking holds already, or that have no name.
     """
 
     model_config = _FROZEN
 
     seconds: dict[str, float]
     failures: dict[str, str] = {}
+    left_out: int = 0
 
     @classmethod
     def joined(cls, parts: Sequence[Retrieval]) -> Retrieval:
@@ -136,6 +138,7 @@ class Retrieval(BaseModel):
         return cls(
             seconds={query: took for part in parts for query, took in part.seconds.items()},
             failures={query: text for part in parts for query, text in part.failures.items()},
+            left_out=sum(part.left_out for part in parts),
         )
 
     @property

@@ -524,7 +524,7 @@ def test_qrels_handed_to_run_come_before_those_of_the_constructor():
 def test_documents_that_have_nothing_in_common_with_the_judged_are_warned_of_loudly(logged):
     BEIREvaluator(qrels=QRELS).run([docs("a", "b")], query_ids=["q1"])
     assert logged[0].startswith("Retrieved and judged documents have nothing in common")
-    assert "By id, retrieved are 'a', 'b'; judged are 'paris', 'lyon'" in logged[0]
+    assert "retrieved are 'a', 'b'; judged are 'paris', 'lyon'. Documents go by id" in logged[0]
 
 
 def test_where_they_are_chunks_it_says_what_to_do(logged):
@@ -535,7 +535,7 @@ def test_where_they_are_chunks_it_says_what_to_do(logged):
 
 def test_an_empty_store_is_suspected_where_nothing_was_retrieved(logged):
     BEIREvaluator(qrels=QRELS).run([[]], query_ids=["q1"])
-    assert "is the store empty?" in logged[0]
+    assert "is the document store empty?" in logged[0]
 
 
 def test_nothing_is_logged_where_one_document_matches(logged):

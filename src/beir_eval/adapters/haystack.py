@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+import sys
 from collections.abc import Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,13 +20,14 @@ import numpy as np
 from beir_eval._arrays import starts_of
 from beir_eval._list_source import ListSource
 from beir_eval._scores import is_finite_number
-from beir_eval.errors import InputError, SettingError
+from beir_eval.errors import InputError, SettingError, some
 from beir_eval.run import Run
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from beir_eval._arrays import Floats
+    from beir_eval.qrels import Qrels
 
 _META = "meta."
 #: No field of a document yields such an id: it stands for one that cannot be told from others.
@@ -291,6 +293,12 @@ def telling_scores(scores: Sequence[float | None]) -> list[float]:
     return told if np.isfinite(single).all() else by_rank
 
 
+def is_pipeline(value: object) -> bool:
+    """Return whether this is a Haystack pipeline."""
+    module = sys.modules.get("haystack.core.pipeline.base")
+    return module is not None and isinstance(value, module.PipelineBase)
+
+
 def check_lists(what: str, lists: Any) -> None:
     """Raise InputError unless this is a list with an entry for each query."""
     if isinstance(lists, (str, Mapping)) or not isinstance(lists, Sequence):
@@ -301,6 +309,23 @@ def check_lists(what: str, lists: Any) -> None:
         raise InputError(msg)
 
 
-def is_unnamed(name: str) -> bool:
-    """Return whether this id stands for a document without a name."""
-    return name.startswith(_UNNAMED)
+def nothing_in_common(run: Run, qrels: Qrels) -> str | None:
+    """Return a sentence where no judged document was retrieved for any query; None otherwise."""
+    row_of = {query_id: row for row, query_id in enumerate(qrels.query_ids)}
+    shown: Sequence[str] = ()
+    for query_id, docs, _ in run.rankings():
+        if query_id in row_of and docs:
+            if not qrels.judged(row_of[query_id]).keys().isdisjoint(docs):
+                return None
+            shown = shown or docs
+    if not shown:
+        return "No document was retrieved for any judged query: is the document store empty?"
+    return (
+        "Retrieved and judged documents have nothing in common, so nothing relevant was found for "
+        f"any query: retrieved are {_samples(shown)}; judged are {_samples(qrels.doc_ids)}."
+    )
+
+
+def _samples(names: Sequence[str]) -> str:
+    named = (name[:60] for name in names[:3] if not name.startswith(_UNNAMED))
+    return some(named) or "documents without a name"

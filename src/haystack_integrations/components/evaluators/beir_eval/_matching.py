@@ -1,6 +1,6 @@
 """From what a pipeline hands over to a run and qrels of the same queries."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import islice
 from typing import Any
 
@@ -11,8 +11,8 @@ from beir_eval.adapters.haystack import (
     DocumentNames,
     check_lists,
     field_of,
-    is_unnamed,
     judgements_of,
+    nothing_in_common,
     rankings_of,
 )
 from beir_eval.errors import InputError, some
@@ -144,29 +144,14 @@ def warn_if_nothing_is_shared(
     run: Run, qrels: Qrels, names: DocumentNames, retrieved: list[list[Document]] | Run
 ) -> None:
     """Log a warning where no judged document was retrieved for any query."""
-    row_of = {query_id: row for row, query_id in enumerate(qrels.query_ids)}
-    shown: Sequence[str] = ()
-    for query_id, docs, _ in run.rankings():
-        if query_id in row_of and docs:
-            if not qrels.judged(row_of[query_id]).keys().isdisjoint(docs):
-                return
-            shown = shown or docs
-    if not shown:
-        logger.warning("No document was retrieved for any judged query: is the store empty?")
-        return
-    logger.warning(
-        "Retrieved and judged documents have nothing in common, so nothing relevant was found for "
-        "any query. By {field}, retrieved are {retrieved}; judged are {judged}. "
-        "Check document_comparison_field.{hint}",
-        field=" + ".join(names.fields),
-        retrieved=_samples(shown),
-        judged=_samples(qrels.doc_ids),
-        hint=_hint(names, retrieved),
-    )
-
-
-def _samples(names: Iterable[str]) -> str:
-    return some(name[:60] for name in islice(names, 3) if not is_unnamed(name)) or "nothing"
+    problem = nothing_in_common(run, qrels)
+    if problem is not None:
+        logger.warning(
+            "{problem} Documents go by {field}: see document_comparison_field.{hint}",
+            problem=problem,
+            field=" + ".join(names.fields),
+            hint=_hint(names, retrieved),
+        )
 
 
 def _hint(names: DocumentNames, retrieved: list[list[Document]] | Run) -> str:

@@ -1,0 +1,200 @@
+"""A Haystack pipeline as something that retrieves."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tqdm.auto import tqdm
+
+from beir_eval.adapters.haystack import DocumentNames
+from beir_eval.adapters.writing import write_run
+from beir_eval.errors import RunError, SettingError, check_choice, some
+from beir_eval.integrations._haystack_journal import Journal
+from beir_eval.integrations._haystack_queries import Answer, Asking, Round
+from beir_eval.integrations._haystack_sockets import documents_output, query_inputs
+from beir_eval.records import Retrieval
+from beir_eval.run import Run
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    #: Names of inputs that take the query, or what a pipeline is run with for (query_id, text).
+    Inputs = str | Iterable[str] | Callable[[str, str], Mapping[str, Any]]
+
+FAILURES = ("stop", "missing")
+_UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+
+
+def check_count(setting: str, value: object) -> None:
+    """Raise SettingError unless this is a whole number above 0."""
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        msg = f"{setting} must be a whole number, 1 or more, not {value!r}"
+        raise SettingError(msg)
+
+
+class PipelineRetriever:
+    """A pipeline as something that retrieves: {query_id: text} in, a ``Run`` out.
+
+    ``PipelineRetriever(pipeline)`` is a system for ``Benchmark``, which takes a pipeline itself
+    too; this says how it is to be run.
+
+    Args:
+        pipeline: the pipeline; it is not changed.
+        inputs: the inputs that take the query, as "component.input" or several of them; or a
+            function (query_id, text) that returns what the pipeline is run with. By default every
+            unconnected input that must be given, and optional ones named "query" or "question".
+        documents_from: the output of the ranking, as "component.output"; by default the one list
+            of Documents from which no other is made.
+        document_comparison_field: what a document goes by in the judgements: "id", "content",
+            "meta.a.b", or several as a composite key.
+        collapse: a field that names the document that a chunk is a part of, as "meta.source_id".
+        concurrency: how many queries are under way at a time. More than 1 needs a pipeline that
+            runs in an event loop: any of Haystack 3, an AsyncPipeline of Haystack 2.
+        progress: whether a progress bar is shown, on a terminal or in a notebook.
+
+    Raises:
+        SettingError: inputs or output cannot be told, or are not there.
+    """
+
+    def __init__(  # noqa: PLR0913 - one keyword a setting
+        self,
+        pipeline: Any,
+        *,
+        inputs: Inputs | None = None,
+        documents_from: str | None = None,
+        document_comparison_field: str | Sequence[str] = "id",
+        collapse: str | None = None,
+        concurrency: int = 1,
+        progress: bool = False,
+    ) -> None:
+        """Find inputs and output."""
+        if not hasattr(pipeline, "graph") or not hasattr(pipeline, "run"):
+            msg = f"a Haystack pipeline was expected, not {type(pipeline).__name__}"
+            raise SettingError(msg)
+        check_count("concurrency", concurrency)
+        output = documents_output(pipeline, documents_from)
+        if callable(inputs):
+            request, self._inputs = inputs, "a function"
+        else:
+            sockets = query_inputs(pipeline, inputs)
+            self._inputs = ", ".join(map(str, sockets))
+
+            def request(_: str, text: str) -> Mapping[str, Any]:
+                data: dict[str, dict[str, str]] = {}
+                for socket in sockets:
+                    data.setdefault(socket.component, {})[socket.name] = text
+                return data
+
+        names = DocumentNames.by(document_comparison_field, collapse)
+        self._asking = Asking(pipeline, request, output, names)
+        self._concurrency, self._progress = concurrency, progress
+
+    @property
+    def made_by(self) -> dict[str, str]:
+        """What tells runs of this pipeline, with these settings, from others.
+
+        The pipeline is told by the SHA-256 of its serialised form, without ids that are made up
+        anew. What its document store holds is not part of it.
+        """
+        names = self._asking.names
+        return {
+            "pipeline": _fingerprint(self._asking.pipeline),
+            "inputs": self._inputs,
+            "documents_from": str(self._asking.output),
+            "documents_go_by": " + ".join(names.fields),
+            "collapse": names.collapse or "",
+        }
+
+    @property
+    def fingerprint(self) -> str:
+        """The SHA-256 of ``made_by``; a benchmark tells saved runs by it."""
+        return hashlib.sha256(json.dumps(self.made_by).encode()).hexdigest()
+
+    def __call__(self, queries: Mapping[str, str], corpus: object = None) -> Run:  # noqa: ARG002
+        """Return the rankings of all queries; the corpus is what the pipeline's store holds.
+
+        Raises:
+            RetrievalError: the pipeline failed for a query.
+        """
+        return self.retrieve(queries)[0]
+
+    def retrieve(
+        self,
+        queries: Mapping[str, str],
+        *,
+        on_error: str = "stop",
+        save_run: str | Path | None = None,
+    ) -> tuple[Run, Retrieval]:
+        """Run the pipeline for every query; only ids and scores are kept.
+
+        Args:
+            queries: {query_id: text}.
+            on_error: the first query that fails is raised ("stop"), or those that fail are left
+                out of the run ("missing").
+            save_run: where the run is written. What is answered stands in ``<save_run>.progress.
+                jsonl`` at once, and is not asked again.
+
+        Raises:
+            RetrievalError: the pipeline failed for a query.
+            RunError: it failed for all of them.
+            SettingError: what is saved there was made by another pipeline.
+        """
+        check_choice("on_error", on_error, FAILURES)
+        target = None if save_run is None else Path(save_run)
+        journal = None if target is None else Journal(target, self.made_by)
+        answers = {} if journal is None else journal.answers(queries)
+        open_queries = {one: text for one, text in queries.items() if one not in answers}
+
+        def answered(query_id: str, answer: Answer) -> None:
+            if journal is not None:
+                journal.add(query_id, queries[query_id], answer)
+            answers[query_id] = answer
+
+        bar = tqdm(
+            total=len(queries),
+            initial=len(answers),
+            desc="queries",
+            disable=None if self._progress else True,
+        )
+        with bar:
+            asking = Round(self._asking, open_queries, on_error == "stop", answered, bar.update)
+            asking.run(self._concurrency)
+        if not answers:
+            reasons = some(f"{query}: {why}" for query, why in asking.failures.items())
+            msg = f"the pipeline failed for every query: {reasons}"
+            raise RunError(msg)
+        in_order = {query_id: answers[query_id] for query_id in queries if query_id in answers}
+        run = _as_run(in_order)
+        if target is not None and (open_queries or not target.exists()):
+            write_run(run, target)
+        return run, Retrieval(
+            seconds={
+                query_id: answer.seconds
+                for query_id, answer in in_order.items()
+                if answer.seconds is not None
+            },
+            failures=asking.failures,
+            left_out=sum(answer.left_out for answer in in_order.values()),
+        )
+
+
+def _fingerprint(pipeline: Any) -> str:
+    try:
+        content = pipeline.to_dict()
+    except Exception:  # noqa: BLE001 - a component that cannot be serialised
+        content = {name: type(component).__qualname__ for name, component in pipeline.walk()}
+    text = json.dumps(content, sort_keys=True, default=lambda one: type(one).__qualname__)
+    return hashlib.sha256(_UUID.sub("", text).encode()).hexdigest()
+
+
+def _as_run(answers: Mapping[str, Answer]) -> Run:
+    return Run(
+        {
+            query_id: dict(zip(answer.doc_ids, answer.scores, strict=True))
+            for query_id, answer in answers.items()
+        }
+    )

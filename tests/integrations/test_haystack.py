@@ -1,0 +1,595 @@
+"""Haystack pipelines over data sets: in, through, and out again with the same numbers."""
+
+import asyncio
+import builtins
+import json
+import math
+import sys
+import time
+
+import numpy as np
+import pytest
+import pytrec_eval
+from haystack import Document, Pipeline, component
+from haystack.components.builders import PromptBuilder
+from haystack.components.joiners import DocumentJoiner
+from haystack.components.preprocessors import DocumentSplitter
+from haystack.components.rankers import LostInTheMiddleRanker
+from haystack.components.retrievers.in_memory import InMemoryBM25Retriever
+from haystack.components.writers import DocumentWriter
+from haystack.document_stores.in_memory import InMemoryDocumentStore
+from hypothesis import given
+from hypothesis import strategies as st
+
+from beir_eval import EvaluationResult, Run, data, evaluate, load_dataset, read_qrels, read_run
+from beir_eval.adapters.haystack import telling_scores
+from beir_eval.benchmark import Benchmark
+from beir_eval.errors import (
+    BeirEvalWarning,
+    FileFormatError,
+    InputError,
+    MissingExtraError,
+    RetrievalError,
+    RunError,
+    SettingError,
+)
+from beir_eval.integrations.haystack import (
+    PipelineRetriever,
+    beir_documents,
+    evaluate_pipeline,
+    index,
+    to_evaluation_run_result,
+)
+from capitals import QRELS, QUERIES, TEXTS, make_store, retrieving
+
+MEASURES = ["nDCG@10", "MAP@100", "Recall@100", "MRR@10", "nDCG"]
+NAMES = {
+    "nDCG@10": "ndcg_cut_10",
+    "MAP@100": "map_cut_100",
+    "Recall@100": "recall_100",
+    "nDCG": "ndcg",
+}
+
+
+@pytest.fixture
+def dataset(tmp_path):
+    """The capitals as a data set in a folder."""
+    folder = tmp_path / "capitals"
+    (folder / "qrels").mkdir(parents=True)
+    lines = [json.dumps({"_id": name, "title": "", "text": text}) for name, text in TEXTS.items()]
+    (folder / "corpus.jsonl").write_text("\n".join(lines))
+    lines = [json.dumps({"_id": name, "text": text}) for name, text in QUERIES.items()]
+    (folder / "queries.jsonl").write_text("\n".join(lines))
+    rows = [f"{q}\t{doc}\t{grade}" for q, judged in QRELS.items() for doc, grade in judged.items()]
+    (folder / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\n" + "\n".join(rows))
+    return folder
+
+
+@component
+class Flaky:
+    """Hands documents on, counts, and fails for some queries."""
+
+    def __init__(self, failing=()):
+        self.failing = list(failing)
+        self.asked = []
+
+    @component.output_types(documents=list[Document])
+    def run(self, documents: list[Document], query: str):
+        self.asked.append(query)
+        if query in self.failing:
+            msg = f"no luck with {query}"
+            raise ConnectionError(msg)
+        return {"documents": documents}
+
+    def to_dict(self):
+        return {"type": "Flaky", "init_parameters": {}}
+
+
+def flaky(failing=(), **settings):
+    pipeline = retrieving(**settings)
+    pipeline.add_component("flaky", Flaky(failing))
+    pipeline.connect("retriever.documents", "flaky.documents")
+    return pipeline, pipeline.get_component("flaky")
+
+
+def by_pytrec_eval(qrels, run_file):
+    with run_file.open() as file:
+        run = pytrec_eval.parse_run(file)
+    judged = {
+        query: {doc: int(grade) for doc, grade in one.items()} for query, one in qrels.items()
+    }
+    wanted = {"ndcg_cut.10", "map_cut.100", "recall.100", "ndcg"}
+    return pytrec_eval.RelevanceEvaluator(judged, wanted).evaluate(run)
+
+
+def assert_as_pytrec_eval(result, run_file, qrels):
+    expected = by_pytrec_eval(qrels.as_dict(), run_file)
+    for measure, name in NAMES.items():
+        scores = result.scores(measure).tolist()
+        ours = dict(zip(result.query_ids, scores, strict=True))
+        assert {query: ours[query] for query in expected} == {
+            query: one[name] for query, one in expected.items()
+        }, measure
+        assert sum(query not in expected and ours[query] != 0 for query in ours) == 0
+
+
+# The same numbers
+
+
+def test_a_pipeline_over_the_bundled_data_has_the_numbers_of_its_saved_run(tmp_path):
+    store = InMemoryDocumentStore()
+    assert index(data.FOLDER, store, batch_size=50) == 174
+    result = evaluate_pipeline(
+        retrieving(store, top_k=100),
+        data.FOLDER,
+        measures=MEASURES,
+        run_name="bm25",
+        save_run=tmp_path / "bm25.trec",
+    )
+    assert result.name == "bm25"
+    assert len(result.query_ids) == 30
+    assert_as_pytrec_eval(result, tmp_path / "bm25.trec", read_qrels(data.FOLDER))
+
+
+def test_scifact_through_a_pipeline_equals_its_saved_run_through_pytrec_eval(realdata, tmp_path):
+    scifact = load_dataset(realdata / "scifact")
+    store = InMemoryDocumentStore(bm25_algorithm="BM25Plus")
+    assert index(scifact, store) == 5183
+    saved = tmp_path / "bm25.trec"
+    pipeline = retrieving(store, top_k=100)
+    result = evaluate_pipeline(pipeline, scifact, measures=MEASURES, save_run=saved)
+    assert_as_pytrec_eval(result, saved, scifact.qrels)
+    assert 0.5 < result["nDCG@10"] < 0.7
+    assert len(result.retrieval.seconds) == 300
+
+
+def test_the_order_of_the_documents_is_the_ranking_whatever_their_scores(dataset):
+    pipeline = retrieving(top_k=5)
+    pipeline.add_component("middle", LostInTheMiddleRanker())
+    pipeline.connect("retriever.documents", "middle.documents")
+    result = evaluate_pipeline(pipeline, dataset, measures="MRR")
+    shown = pipeline.run({"retriever": {"query": QUERIES["q3"]}})["middle"]["documents"]
+    place = [one.id for one in shown].index("rome") + 1
+    assert result.per_query["q3"]["MRR"] == 1 / place
+
+
+scores = st.one_of(
+    st.sampled_from([0.0, 1.0, 1.0 + 1e-12, 2.5, -3.0, 1e300, 1e-320, math.inf]),
+    st.floats(-10, 10),
+    st.none(),
+)
+
+
+@given(st.lists(scores, max_size=8), st.booleans())
+def test_told_scores_say_the_order_in_single_precision_too(given_scores, sort):
+    if sort and None not in given_scores:
+        given_scores = sorted(given_scores, reverse=True)
+    told = np.array(telling_scores(given_scores)).astype(np.float32)
+    assert len(told) == len(given_scores)
+    assert (np.diff(told) < 0).all()
+    assert np.isfinite(told).all()
+
+
+def test_told_scores_are_the_documents_own_where_these_tell_the_order():
+    assert telling_scores([7.123456789012345, 7.0, -1.5]) == [7.123456789012345, 7.0, -1.5]
+
+
+# What goes in and comes out
+
+
+def two_stages():
+    store = make_store()
+    pipeline = retrieving(store)
+    pipeline.add_component("again", InMemoryBM25Retriever(store, top_k=5))
+    pipeline.add_component("joiner", DocumentJoiner())
+    pipeline.connect("retriever.documents", "joiner.documents")
+    pipeline.connect("again.documents", "joiner.documents")
+    return pipeline
+
+
+def test_every_mandatory_text_takes_the_query_and_the_last_documents_are_the_answer(dataset):
+    result = evaluate_pipeline(two_stages(), dataset, measures=["MRR", "num_ret"])
+    assert result["MRR"] == 1.0
+    assert result["num_ret"] > 9
+
+
+def test_documents_that_only_a_prompt_is_made_from_are_found_too(dataset):
+    pipeline = retrieving()
+    template = "{% for one in documents %}{{ one.content }}{% endfor %} {{ question }}"
+    pipeline.add_component("prompt", PromptBuilder(template=template))
+    pipeline.connect("retriever.documents", "prompt.documents")
+    retriever = PipelineRetriever(pipeline)
+    assert retriever.made_by["inputs"] == "retriever.query, prompt.question"
+    assert retriever.made_by["documents_from"] == "retriever.documents"
+    assert evaluate_pipeline(pipeline, dataset, measures="MRR")["MRR"] == 1.0
+
+
+def test_inputs_and_output_can_be_stated(dataset):
+    pipeline = two_stages()
+    by_function = evaluate_pipeline(
+        pipeline,
+        dataset,
+        measures=["num_ret"],
+        inputs=lambda query_id, text: {
+            "retriever": {"query": text, "top_k": 1},
+            "again": {"query": query_id},
+        },
+        documents_from="retriever.documents",
+    )
+    assert by_function["num_ret"] == 3
+    by_name = evaluate_pipeline(
+        pipeline, dataset, measures="MRR", inputs=["retriever.query", "again.query"]
+    )
+    assert by_name["MRR"] == 1.0
+
+
+def two_answers():
+    pipeline = retrieving()
+    pipeline.add_component("second", InMemoryBM25Retriever(make_store()))
+    return pipeline
+
+
+@component
+class NeedsAVector:
+    @component.output_types(documents=list[Document])
+    def run(self, vector: list[float]):
+        return {"documents": []}
+
+
+@component
+class NeedsNothing:
+    @component.output_types(documents=list[Document])
+    def run(self, top_k: int = 3):
+        return {"documents": []}
+
+
+def of_one(instance):
+    pipeline = Pipeline()
+    pipeline.add_component("one", instance)
+    return pipeline
+
+
+@pytest.mark.parametrize(
+    ("pipeline", "settings", "said"),
+    [
+        (two_answers, {}, r"several: retriever\.documents, second\.documents"),
+        (retrieving, {"documents_from": "retriever.answers"}, r"it has retriever\.documents"),
+        (retrieving, {"inputs": ["retriever.text"]}, "no input 'retriever.text'"),
+        (lambda: of_one(NeedsAVector()), {}, r"needs one\.vector"),
+        (lambda: of_one(NeedsNothing()), {}, r"no input of the pipeline takes a query"),
+        (lambda: of_one(PromptBuilder("{{ query }}")), {}, "none among one.prompt"),
+        (retrieving, {"concurrency": 0}, "concurrency must be"),
+        (retrieving, {"limit": True}, "limit must be"),
+        (retrieving, {"on_error": "ignore"}, "on_error="),
+        (retrieving, {"collapse": "source"}, "'meta.<key>'"),
+        (InMemoryDocumentStore, {}, "a Haystack pipeline was expected"),
+    ],
+)
+def test_what_cannot_be_told_is_asked_for(dataset, pipeline, settings, said):
+    with pytest.raises(SettingError, match=said):
+        evaluate_pipeline(pipeline(), dataset, **settings)
+
+
+def test_chunks_count_as_the_documents_they_are_parts_of(dataset):
+    whole = [Document(id=one.id, content=f"{one.content}. " * 3) for one in beir_documents(dataset)]
+    splitter = DocumentSplitter(split_by="word", split_length=6)
+    splitter.warm_up()
+    store = InMemoryDocumentStore()
+    index(splitter.run(documents=whole)["documents"], store)
+    result = evaluate_pipeline(
+        retrieving(store, top_k=20), dataset, measures=["MRR", "num_ret"], collapse="meta.source_id"
+    )
+    assert result["MRR"] == 1.0
+    assert result["num_ret"] <= 15
+    assert result.retrieval.left_out > 0
+    assert "retrieved documents left out" in " ".join(result.notes())
+
+
+def test_documents_that_match_nothing_are_warned_of(dataset):
+    store = InMemoryDocumentStore()
+    index([Document(id="x", content="capital of France")], store)
+    with pytest.warns(BeirEvalWarning, match=r"nothing in common.*retrieved are 'x'"):
+        evaluate_pipeline(retrieving(store), dataset, measures="MRR")
+    with pytest.warns(BeirEvalWarning, match="is the document store empty"):
+        evaluate_pipeline(retrieving(InMemoryDocumentStore()), dataset, measures="MRR")
+
+
+# Many at a time
+
+
+def test_several_queries_at_a_time_give_the_same(dataset):
+    expected = evaluate_pipeline(retrieving(), dataset, measures=MEASURES)
+    result = evaluate_pipeline(retrieving(is_async=True), dataset, measures=MEASURES, concurrency=2)
+    assert result.values == expected.values
+    assert list(result.retrieval.seconds) == list(QUERIES)
+
+
+def test_it_runs_where_an_event_loop_is_running_already(dataset):
+    async def in_a_notebook():
+        return evaluate_pipeline(retrieving(is_async=True), dataset, measures="MRR", concurrency=3)
+
+    assert asyncio.run(in_a_notebook())["MRR"] == 1.0
+
+
+def test_no_more_are_under_way_than_asked_for(dataset):
+    at_a_time = []
+
+    @component
+    class Slow:
+        under_way = 0
+
+        @component.output_types(documents=list[Document])
+        def run(self, query: str):
+            return {"documents": []}
+
+        @component.output_types(documents=list[Document])
+        async def run_async(self, query: str):
+            Slow.under_way += 1
+            at_a_time.append(Slow.under_way)
+            await asyncio.sleep(0.02)
+            Slow.under_way -= 1
+            return {"documents": [Document(id="paris")]}
+
+    pipeline = type(retrieving(is_async=True))()
+    pipeline.add_component("slow", Slow())
+    evaluate_pipeline(pipeline, dataset, measures="MRR", concurrency=2)
+    assert max(at_a_time) == 2
+
+
+def test_a_failure_among_several_is_reported_with_its_query(dataset):
+    pipeline, _ = flaky([QUERIES["q2"]], is_async=True)
+    with pytest.raises(RetrievalError, match=r"query 'q2' \('Norway fjord'\).*no luck"):
+        evaluate_pipeline(pipeline, dataset, measures="MRR", concurrency=2)
+    result = evaluate_pipeline(pipeline, dataset, measures="MRR", concurrency=2, on_error="missing")
+    assert list(result.retrieval.failures) == ["q2"]
+
+
+# Failures
+
+
+def test_the_first_failure_stops_and_names_the_query(dataset):
+    pipeline, component_ = flaky([QUERIES["q2"]])
+    with pytest.raises(RetrievalError, match=r"query 'q2' \('Norway fjord'\).*no luck"):
+        evaluate_pipeline(pipeline, dataset, measures="MRR")
+    assert component_.asked == [QUERIES["q1"], QUERIES["q2"]]
+
+
+def test_or_failures_count_as_missing_and_are_reported(dataset):
+    pipeline, _ = flaky([QUERIES["q2"]])
+    result = evaluate_pipeline(pipeline, dataset, measures="MRR", on_error="missing")
+    assert result["MRR"] == 2 / 3
+    assert result.counted.queries_missing == ("q2",)
+    assert "no luck" in result.retrieval.failures["q2"]
+    assert "1 query failed and count as missing" in result.to_markdown()
+
+
+def test_a_pipeline_that_fails_every_time_is_an_error(dataset):
+    pipeline, _ = flaky(QUERIES.values())
+    with pytest.raises(RunError, match="failed for every query"):
+        evaluate_pipeline(pipeline, dataset, measures="MRR", on_error="missing")
+
+
+# Saved and resumed
+
+
+def test_a_saved_run_is_not_run_again(dataset, tmp_path):
+    saved = tmp_path / "runs" / "bm25.trec"
+    pipeline, counting = flaky()
+    first = evaluate_pipeline(pipeline, dataset, measures=MEASURES, save_run=saved)
+    content = saved.read_bytes()
+    pipeline, counting = flaky()
+    second = evaluate_pipeline(pipeline, dataset, measures=MEASURES, save_run=saved)
+    assert counting.asked == []
+    assert second == first
+    assert saved.read_bytes() == content
+
+
+def test_an_interrupted_one_goes_on_where_it_stopped(dataset, tmp_path):
+    saved = tmp_path / "bm25.trec"
+    expected = evaluate_pipeline(flaky()[0], dataset, measures=MEASURES)
+    pipeline, _ = flaky([QUERIES["q3"]])
+    with pytest.raises(RetrievalError):
+        evaluate_pipeline(pipeline, dataset, measures=MEASURES, save_run=saved)
+    assert not saved.exists()
+    journal = tmp_path / "bm25.trec.progress.jsonl"
+    journal.write_bytes(journal.read_bytes() + b'{"query_id": "q3", "que')
+    pipeline, counting = flaky()
+    result = evaluate_pipeline(pipeline, dataset, measures=MEASURES, save_run=saved)
+    assert counting.asked == [QUERIES["q3"]]
+    assert result.values == expected.values
+    assert list(result.retrieval.seconds) == list(QUERIES)
+    assert_as_pytrec_eval(result, saved, read_qrels(dataset))
+
+
+def test_failed_queries_are_asked_again(dataset, tmp_path):
+    saved = tmp_path / "bm25.trec"
+    pipeline, _ = flaky([QUERIES["q2"]])
+    evaluate_pipeline(pipeline, dataset, measures="MRR", save_run=saved, on_error="missing")
+    pipeline, counting = flaky()
+    result = evaluate_pipeline(pipeline, dataset, measures="MRR", save_run=saved)
+    assert counting.asked == [QUERIES["q2"]]
+    assert result["MRR"] == 1.0
+    assert set(read_run(saved).query_ids) == set(QUERIES)
+
+
+def test_the_run_of_another_pipeline_is_not_taken_for_this_ones(dataset, tmp_path):
+    saved = tmp_path / "bm25.trec"
+    evaluate_pipeline(retrieving(top_k=3), dataset, measures="MRR", save_run=saved)
+    with pytest.raises(SettingError, match="answers of another pipeline"):
+        evaluate_pipeline(retrieving(top_k=2), dataset, measures="MRR", save_run=saved)
+
+
+def test_a_pipeline_made_anew_is_known_by_its_settings(dataset):
+    one, other = (
+        PipelineRetriever(retrieving(InMemoryDocumentStore())).fingerprint for _ in range(2)
+    )
+    assert one == other
+    assert PipelineRetriever(retrieving(), collapse="meta.a").fingerprint != one
+
+
+def test_a_query_whose_text_has_changed_is_asked_again(dataset, tmp_path):
+    saved = tmp_path / "bm25.trec"
+    evaluate_pipeline(flaky()[0], dataset, measures="MRR", save_run=saved)
+    text = (dataset / "queries.jsonl").read_text()
+    (dataset / "queries.jsonl").write_text(text.replace("Norway fjord", "fjord"))
+    pipeline, counting = flaky()
+    evaluate_pipeline(pipeline, dataset, measures="MRR", save_run=saved)
+    assert counting.asked == ["fjord"]
+
+
+def test_a_run_saved_elsewhere_is_completed(dataset, tmp_path):
+    saved = tmp_path / "bm25.trec"
+    saved.write_text("q1 Q0 paris 1 3.5 other\nq2 Q0 rome 1 2.5 other\n")
+    pipeline, counting = flaky()
+    result = evaluate_pipeline(pipeline, dataset, measures="MRR", save_run=saved)
+    assert counting.asked == [QUERIES["q3"]]
+    assert result.per_query["q2"]["MRR"] == 0.0
+    assert list(result.retrieval.seconds) == ["q3"]
+
+
+@pytest.mark.parametrize("line", ["{}", "[]", "nonsense", '{"query_id": "q1", "docs": 7}'])
+def test_a_damaged_journal_is_named_by_file_and_line(dataset, tmp_path, line):
+    saved = tmp_path / "bm25.trec"
+    evaluate_pipeline(retrieving(), dataset, measures="MRR", save_run=saved)
+    journal = tmp_path / "bm25.trec.progress.jsonl"
+    journal.write_text(journal.read_text() + line + "\n")
+    with pytest.raises(FileFormatError, match=r"progress\.jsonl, line 5"):
+        evaluate_pipeline(retrieving(), dataset, measures="MRR", save_run=saved)
+
+
+# Queries and data sets
+
+
+def test_a_limit_restricts_queries_and_judgements(dataset):
+    result = evaluate_pipeline(retrieving(), dataset, measures="MRR", limit=2)
+    assert result.query_ids == ("q1", "q2")
+    assert result.counted.queries_judged == 2
+    assert result.counted.max_grade == 2
+
+
+def test_queries_without_a_text_count_as_missing(dataset):
+    lines = (dataset / "queries.jsonl").read_text().splitlines()
+    (dataset / "queries.jsonl").write_text("\n".join(lines[:2]))
+    result = evaluate_pipeline(retrieving(), dataset, measures="MRR")
+    assert result.counted.queries_missing == ("q3",)
+    (dataset / "queries.jsonl").write_text('{"_id": "other", "text": "x"}')
+    with pytest.raises(InputError, match="no judged query has a text"):
+        evaluate_pipeline(retrieving(), dataset, measures="MRR")
+
+
+def test_what_each_query_took_is_recorded_and_saved(dataset, tmp_path):
+    before = time.perf_counter()
+    result = evaluate_pipeline(retrieving(), dataset, measures="MRR")
+    took = result.retrieval
+    assert 0 < took.p50 <= took.p95 <= time.perf_counter() - before
+    assert took.p95 == np.percentile(list(took.seconds.values()), 95)
+    result.save(tmp_path / "result.json")
+    assert EvaluationResult.load(tmp_path / "result.json").retrieval == took
+    assert any(note.startswith("time per query: median") for note in result.notes())
+
+
+# Corpus
+
+
+def test_documents_keep_their_ids_and_have_title_and_text(dataset):
+    (dataset / "corpus.jsonl").write_text(
+        '{"_id": "1", "title": "A", "text": "b c"}\n{"_id": "2", "title": "", "text": "d"}\n'
+    )
+    made = list(beir_documents(dataset))
+    assert [(one.id, one.content, one.meta) for one in made] == [
+        ("1", "A b c", {"title": "A"}),
+        ("2", "d", {"title": ""}),
+    ]
+
+
+def test_documents_are_written_in_batches_through_a_pipeline_that_writes(dataset):
+    store, sizes = InMemoryDocumentStore(), []
+    write = store.write_documents
+
+    def noting(documents, **more):
+        sizes.append(len(documents))
+        return write(documents, **more)
+
+    store.write_documents = noting
+    pipeline = Pipeline()
+    pipeline.add_component("writer", DocumentWriter(store))
+    assert index(dataset, pipeline, batch_size=2) == 5
+    assert sizes == [2, 2, 1]
+    assert {one.id for one in store.filter_documents()} == set(TEXTS)
+
+
+def test_indexing_twice_or_a_part_is_fine(dataset):
+    store = InMemoryDocumentStore()
+    assert index(dataset, store, limit=3) == 3
+    assert index(load_dataset(dataset), store) == 5
+    assert store.count_documents() == 5
+
+
+def test_a_batch_that_cannot_be_written_is_named(dataset):
+    class Full:
+        def write_documents(self, documents, policy):
+            raise OSError("disk full")
+
+    with pytest.raises(OSError, match="disk full") as caught:
+        index(dataset, Full(), batch_size=2)
+    assert caught.value.__notes__ == ["while writing documents 'paris' to 'berlin'"]
+
+
+@pytest.mark.parametrize("target", [retrieving, dict])
+def test_only_a_store_or_a_writing_pipeline_is_written_to(dataset, target):
+    with pytest.raises(SettingError):
+        index(dataset, target())
+
+
+# Reports and benchmarks
+
+
+def test_results_go_into_haystacks_reports(dataset):
+    one = evaluate_pipeline(retrieving(), dataset, measures=["MRR", "MAP"], run_name="bm25")
+    two = evaluate_pipeline(retrieving(top_k=1), dataset, measures=["MRR", "MAP"], run_name="top1")
+    reports = [to_evaluation_run_result(result, queries=QUERIES) for result in (one, two)]
+    aggregated = reports[0].aggregated_report()
+    assert aggregated == {"metrics": ["MRR", "MAP"], "score": [one["MRR"], one["MAP"]]}
+    detailed = reports[0].detailed_report()
+    assert detailed["query"] == list(QUERIES.values())
+    assert detailed["MAP"] == one.scores("MAP").tolist()
+    both = reports[0].comparative_detailed_report(reports[1])
+    assert both["top1_MAP"] == two.scores("MAP").tolist()
+
+
+def test_a_benchmark_takes_pipelines_as_systems(dataset, tmp_path):
+    pipeline, counting = flaky()
+    systems = {
+        "bm25": pipeline,
+        "top1": PipelineRetriever(retrieving(top_k=1), documents_from="retriever.documents"),
+    }
+    result = Benchmark([dataset], systems, tmp_path / "out", measures=["nDCG@10"]).run()
+    assert result.failures == {}
+    expected = evaluate_pipeline(retrieving(), dataset, measures="nDCG@10")
+    assert result.results["bm25"]["capitals"]["nDCG@10"] == expected["nDCG@10"]
+    asked = len(counting.asked)
+    assert Benchmark([dataset], systems, tmp_path / "out", measures=["nDCG@10"]).run().results
+    assert len(counting.asked) == asked
+
+
+def test_a_run_is_evaluated_like_the_one_that_was_saved(dataset, tmp_path):
+    result = evaluate_pipeline(
+        retrieving(), dataset, measures=MEASURES, save_run=tmp_path / "run.trec"
+    )
+    again = evaluate(read_qrels(dataset), read_run(tmp_path / "run.trec"), MEASURES)
+    assert again.values == result.values
+    assert isinstance(PipelineRetriever(retrieving())(QUERIES), Run)
+
+
+def test_without_haystack_the_install_line_is_named(monkeypatch):
+    real = builtins.__import__
+
+    def without_haystack(name, *rest, **more):
+        if name.split(".")[0] == "haystack":
+            raise ModuleNotFoundError(name)
+        return real(name, *rest, **more)
+
+    monkeypatch.delitem(sys.modules, "beir_eval.integrations.haystack")
+    monkeypatch.setattr(builtins, "__import__", without_haystack)
+    with pytest.raises(MissingExtraError, match=r"pip install 'beir-eval\[haystack\]'"):
+        real("beir_eval.integrations.haystack", fromlist=["index"])

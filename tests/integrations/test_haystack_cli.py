@@ -1,0 +1,150 @@
+"""``beir-eval haystack`` runs a serialised pipeline over a data set."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+import yaml
+from haystack import Pipeline
+from haystack.components.retrievers.in_memory import InMemoryBM25Retriever
+from haystack.document_stores.in_memory import InMemoryDocumentStore
+from typer.testing import CliRunner
+
+from beir_eval import data, read_run
+from beir_eval.cli import app
+from beir_eval.integrations.haystack import evaluate_pipeline, index
+from beir_eval.results import EvaluationResult
+
+RUNNER = CliRunner()
+MEASURES = ["-m", "nDCG@10", "-m", "Recall@20"]
+
+
+@pytest.fixture
+def pipeline_file(tmp_path):
+    pipeline = Pipeline()
+    pipeline.add_component("retriever", InMemoryBM25Retriever(InMemoryDocumentStore(), top_k=20))
+    file = tmp_path / "bm25.yaml"
+    file.write_text(pipeline.dumps())
+    return file
+
+
+def run(*arguments):
+    return RUNNER.invoke(app, ["haystack", *map(str, arguments)])
+
+
+def said(result):
+    return " ".join(result.output.split())
+
+
+def test_a_pipeline_in_yaml_is_evaluated_with_the_numbers_it_has_in_python(pipeline_file, tmp_path):
+    saved, per_query, as_json = (tmp_path / name for name in ("r.trec", "q.csv", "r.json"))
+    options = ["--save-run", saved, "--per-query", per_query, "--json", as_json]
+    result = run(pipeline_file, data.FOLDER, "--index", *MEASURES, *options)
+    assert result.exit_code == 0, result.output
+    store = InMemoryDocumentStore()
+    index(data.FOLDER, store)
+    pipeline = Pipeline()
+    pipeline.add_component("retriever", InMemoryBM25Retriever(store, top_k=20))
+    expected = evaluate_pipeline(pipeline, data.FOLDER, measures=["nDCG@10", "Recall@20"])
+    assert f"bm25 {expected['nDCG@10']:.4f} {expected['Recall@20']:.4f}" in said(result)
+    assert "174 documents written" in said(result)
+    assert "time per query: median" in said(result)
+    [content] = json.loads(as_json.read_text())
+    assert EvaluationResult.model_validate(content).values == expected.values
+    assert len(read_run(saved)) == 30
+    assert len(per_query.read_text().splitlines()) == 31
+
+
+def test_a_process_of_its_own_does_the_same(pipeline_file):
+    command = [sys.executable, "-m", "beir_eval", "haystack", pipeline_file, data.FOLDER]
+    environment = os.environ | {"HAYSTACK_TELEMETRY_ENABLED": "False"}
+    options = ["--index", "-m", "nDCG@10", "--limit", "3", "--name", "mine", "--concurrency", "1"]
+    done = subprocess.run(
+        [*map(str, command), *options], capture_output=True, text=True, check=True, env=environment
+    )
+    assert "mine" in done.stdout
+    assert "3 judged queries" in done.stdout
+
+
+def test_what_it_saved_it_does_not_run_again(pipeline_file, tmp_path):
+    saved = tmp_path / "bm25.trec"
+    first = run(pipeline_file, data.FOLDER, "--index", *MEASURES, "--save-run", saved)
+    second = run(pipeline_file, data.FOLDER, *MEASURES, "--save-run", saved)  # an empty store
+    assert said(first).removeprefix("174 documents written to the pipeline's store ") == said(
+        second
+    )
+
+
+def test_an_empty_store_is_suspected(pipeline_file):
+    result = run(pipeline_file, data.FOLDER, "-m", "MRR", "--limit", "2")
+    assert "is the document store empty?" in said(result)
+
+
+@pytest.mark.parametrize(
+    ("change", "options", "message"),
+    [
+        (lambda _: "components: [", [], "bm25.yaml: not YAML"),
+        (lambda _: "- a\n- b\n", [], "'components' was expected"),
+        (lambda text: text.replace("BM25Retriever", "Retriever"), [], "cannot be made"),
+        (lambda text: text.replace("type: haystack.", "type: os."), [], "--allow os.components"),
+        (lambda text: text, ["--input", "retriever.text"], "no input 'retriever.text'"),
+        (lambda text: text, ["--documents-from", "x.y"], "no output 'x.y'"),
+        (lambda text: text, ["--limit", "0"], "limit must be"),
+        (lambda text: text, ["--on-error", "go"], "on_error="),
+        (lambda text: text, ["-m", "nonsense"], "no measure 'nonsense'"),
+        (lambda text: text, ["--split", "dev"], "dev"),
+    ],
+)
+def test_bad_input_is_one_clear_line_and_exit_code_2(pipeline_file, change, options, message):
+    pipeline_file.write_text(change(pipeline_file.read_text()))
+    result = run(pipeline_file, data.FOLDER, *options)
+    assert result.exit_code == 2
+    assert message in said(result)
+
+
+def test_a_class_that_is_not_haystacks_is_imported_only_where_allowed(pipeline_file, tmp_path):
+    (tmp_path / "my_parts.py").write_text(
+        "from haystack import Document, component\n"
+        "@component\n"
+        "class Fixed:\n"
+        "    @component.output_types(documents=list[Document])\n"
+        "    def run(self, query: str):\n"
+        "        return {'documents': [Document(id='mars-07')]}\n"
+    )
+    content = yaml.safe_load(pipeline_file.read_text())
+    content["components"] = {"fixed": {"type": "my_parts.Fixed", "init_parameters": {}}}
+    pipeline_file.write_text(yaml.safe_dump(content))
+    command = [
+        sys.executable,
+        "-m",
+        "beir_eval",
+        "haystack",
+        pipeline_file,
+        data.FOLDER,
+        "-m",
+        "RR",
+    ]
+    environment = os.environ | {
+        "HAYSTACK_TELEMETRY_ENABLED": "False",
+        "PYTHONPATH": os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")]),
+    }
+    refused = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+    assert refused.returncode == 2
+    assert "my_parts.Fixed is not one of Haystack's" in refused.stderr
+    allowed = subprocess.run(
+        [*command, "--allow", "my_parts"],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=environment,
+    )
+    assert allowed.returncode == 0, allowed.stderr
+
+
+def test_the_demo_compares_two_pipelines():
+    result = RUNNER.invoke(app, ["demo"])
+    assert result.exit_code == 0
+    assert "Two Haystack pipelines" in said(result)
+    assert "against bm25; better on" in said(result)
