@@ -1,5 +1,6 @@
 # make demo   create .venv, install, evaluate the bundled runs
 # make test   install the test dependencies too, run every test
+# make test-lowest  the same with the oldest supported versions, in an environment of its own
 # make check  lint, types, import contracts
 # make docs   build the documentation into docs/_build/html
 # make bench  measure against other tools (slow, by hand)
@@ -8,9 +9,10 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+LOWEST := .venv-lowest
 SOURCES := pyproject.toml constraints.txt
 
-.PHONY: demo test check docs bench clean
+.PHONY: demo test test-lowest check docs bench clean
 .DEFAULT_GOAL := demo
 
 $(VENV)/.created:
@@ -24,6 +26,13 @@ $(VENV)/.demo: $(VENV)/.created $(SOURCES)
 
 $(VENV)/.test: $(VENV)/.demo
 	$(PIP) install --constraint constraints.txt --group test
+	touch $@
+
+$(LOWEST)/.test: pyproject.toml constraints-lowest.txt
+	$(PYTHON) -m venv $(LOWEST)
+	$(LOWEST)/bin/python -m pip --disable-pip-version-check --quiet install --upgrade pip
+	$(LOWEST)/bin/python -m pip --disable-pip-version-check --quiet install --constraint constraints-lowest.txt --editable '.[all]'
+	$(LOWEST)/bin/python -m pip --disable-pip-version-check --quiet install --constraint constraints-lowest.txt --group test-core
 	touch $@
 
 $(VENV)/.check: $(VENV)/.test
@@ -44,6 +53,9 @@ demo: $(VENV)/.demo
 test: $(VENV)/.test
 	$(BIN)/python -m pytest
 
+test-lowest: $(LOWEST)/.test
+	$(LOWEST)/bin/python -m pytest -m "not peers and not integration" --ignore tests/integrations/test_beir.py tests
+
 check: $(VENV)/.check
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -57,4 +69,4 @@ bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/run.py
 
 clean:
-	rm -rf $(VENV) docs/_build .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(LOWEST) docs/_build .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -320,6 +320,7 @@ configs:
 """
 
 
+@pytest.mark.peers
 @pytest.mark.parametrize("judged", ["default", "qrels"])
 def test_the_hub_is_read_in_the_layout_of_mteb(tmp_path, monkeypatch, judged):
     pytest.importorskip("datasets", reason="the package datasets is not installed")
@@ -338,6 +339,7 @@ def test_the_hub_is_read_in_the_layout_of_mteb(tmp_path, monkeypatch, judged):
         load_from_hub(str(folder), "dev")
 
 
+@pytest.mark.peers
 def test_the_hub_is_read_with_judgements_in_a_repository_of_their_own(tmp_path, monkeypatch):
     pytest.importorskip("datasets", reason="the package datasets is not installed")
     monkeypatch.setenv("HF_HOME", str(tmp_path / "cache"))

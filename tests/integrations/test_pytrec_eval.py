@@ -143,6 +143,7 @@ print(json.dumps(EvaluateRetrieval.evaluate(qrels, results, k_values)))
 """
 
 
+@pytest.mark.peers
 def test_beir_itself_runs_on_it_where_the_extension_is_absent():
     beir = pytest.importorskip("beir.retrieval.evaluation", reason="beir is not installed")
     arguments = [QRELS, RUN, [1, 3, 10]]
@@ -157,6 +158,7 @@ def test_beir_itself_runs_on_it_where_the_extension_is_absent():
     assert json.loads(done.stdout) == [dict(one) for one in expected]
 
 
+@pytest.mark.peers
 def test_mteb_runs_on_it_where_the_extension_is_absent():
     pytest.importorskip("mteb", reason="mteb is not installed")
     script = Path(__file__).with_name("mteb_run.py")
@@ -176,6 +178,7 @@ def test_mteb_runs_on_it_where_the_extension_is_absent():
     assert scores[0]["ndcg_at_10"] == 0.19222
 
 
+@pytest.mark.peers
 def test_task_names_splits_and_licences_are_those_of_mteb():
     mteb = pytest.importorskip("mteb", reason="mteb is not installed")
     for name, task in _MTEB_TASKS.items():
