@@ -17,14 +17,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from beir_eval._score_matrix import ScoreMatrix
-from beir_eval.adapters.haystack import documents_expected, field_of, grades_of
+from beir_eval.adapters.haystack import documents_expected, field_of, grades_of, highest
 from beir_eval.errors import InputError
 from beir_eval.evaluator import Evaluator
 from beir_eval.measures import MAP, MRR, Recall, Success, nDCG
 from beir_eval.run import Run
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
 
     from beir_eval.measures import Measure
     from beir_eval.results import EvaluationResult
@@ -59,7 +59,7 @@ def evaluate_as_haystack(
             values = [field_of(document, field) for document in wanted]
             grades = grades_of(query_id, wanted)
         _check_not_negative(query_id, grades)
-        graded[query_id] = _highest(
+        graded[query_id] = highest(
             (code_of(value), grade)
             for value, grade in zip(values, grades, strict=True)
             if value is not None
@@ -100,13 +100,6 @@ def _codes() -> Callable[[Any], str]:
 
 def _is_empty(value: Any) -> bool:
     return value is None or (isinstance(value, str) and not value)
-
-
-def _highest(pairs: Iterable[tuple[str, float]]) -> dict[str, float]:
-    grades: dict[str, float] = {}
-    for code, grade in pairs:
-        grades[code] = max(grade, grades.get(code, grade))
-    return grades
 
 
 def _check_not_negative(query_id: str, grades: Sequence[float]) -> None:

@@ -10,10 +10,10 @@ import json
 import math
 import sys
 from collections.abc import Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from itertools import chain, count
-from typing import TYPE_CHECKING, Any, NamedTuple
+from itertools import chain
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
     from beir_eval._arrays import Floats
     from beir_eval.qrels import Qrels
+
+_Name = TypeVar("_Name")
 
 _META = "meta."
 #: No field of a document yields such an id: it stands for one that cannot be told from others.
@@ -70,11 +72,11 @@ class DocumentNames:
         return cls((field,) if isinstance(field, str) else tuple(field), collapse)
 
     def of(self, documents: Iterable[Any]) -> list[str | None]:
-        """Return the name of each document; None for what cannot be told from others."""
+        """Return the name of each document; None or "" for what cannot be told from others."""
         if self.collapse is None and self.fields == ("content",):
-            return [document.content or None for document in documents]
+            return [document.content for document in documents]
         if self.collapse is None and self.fields == ("id",):
-            return [document.id or None for document in documents]
+            return [document.id for document in documents]
         return [self._of(document) for document in documents]
 
     def _of(self, document: Any) -> str | None:
@@ -139,15 +141,15 @@ def rankings_of(
     Raises:
         InputError: something is no document, or has no score where one is needed.
     """
-    listed = list(_named(query_ids, retrieved, names, "retrieved"))
-    number = count()
-    doc_ids = [
-        f"{_UNNAMED}{next(number)}" if name is None else name
-        for name in chain.from_iterable(listed)
-    ]
+    listed = _named(query_ids, retrieved, names, "retrieved")
     starts = starts_of(np.fromiter(map(len, listed), np.int64, len(listed)))
+    flat = list(chain.from_iterable(listed))
+    unnamed = [] if all(flat) else [place for place, name in enumerate(flat) if not name]
+    for place in unnamed:
+        flat[place] = f"{_UNNAMED}{place}"
+    doc_ids = cast("list[str]", flat)
     scores = _scores(query_ids, retrieved) if scored else None
-    return Rankings(Run.from_source(ListSource(query_ids, starts, doc_ids, scores)), next(number))
+    return Rankings(Run.from_source(ListSource(query_ids, starts, doc_ids, scores)), len(unnamed))
 
 
 def _scores(query_ids: Sequence[str], retrieved: Sequence[Sequence[Any]]) -> Floats:
@@ -188,13 +190,22 @@ def judgements_of(
     unnamed = 0
     listed = _named(query_ids, truth, names, "ground-truth")
     for query_id, documents, named in zip(query_ids, truth, listed, strict=True):
-        grades = judged.setdefault(query_id, {})
-        for name, grade in zip(named, grades_of(query_id, documents), strict=True):
-            if name is None:
-                unnamed += 1
-            else:
-                grades[name] = max(grade, grades.get(name, grade))
+        grades = grades_of(query_id, documents)
+        found = highest(zip(named, grades, strict=True))
+        if not all(found):
+            unnamed += sum(not name for name in named)
+            found = {name: grade for name, grade in found.items() if name}
+        judged[query_id] = cast("dict[str, float]", found)
     return Judgements(judged, unnamed)
+
+
+def highest(pairs: Iterable[tuple[_Name, float]]) -> dict[_Name, float]:
+    """Return {name: its highest grade}."""
+    grades: dict[_Name, float] = {}
+    for name, grade in pairs:
+        if name not in grades or grade > grades[name]:
+            grades[name] = grade
+    return grades
 
 
 def grades_of(query_id: str, documents: Sequence[Any]) -> list[float]:
@@ -204,7 +215,7 @@ def grades_of(query_id: str, documents: Sequence[Any]) -> list[float]:
         InputError: a score is not a number, or only some documents have one.
     """
     scores = [document.score for document in documents]
-    if all(score is None for score in scores):
+    if scores.count(None) == len(scores):
         return [1.0] * len(scores)
     if None in scores:
         msg = (
@@ -224,10 +235,15 @@ def grades_of(query_id: str, documents: Sequence[Any]) -> list[float]:
 
 def _named(
     query_ids: Sequence[str], lists: Sequence[Sequence[Any]], names: DocumentNames, what: str
-) -> Iterator[list[str | None]]:
+) -> list[list[str | None]]:
+    if all(type(documents) is list for documents in lists):
+        with suppress(AttributeError):
+            return list(map(names.of, lists))
+    listed = []  # once more, to name what is wrong
     for query_id, documents in zip(query_ids, lists, strict=True):
         with documents_expected(query_id, documents, what):
-            yield names.of(documents)
+            listed.append(names.of(documents))
+    return listed
 
 
 @contextmanager
@@ -255,7 +271,7 @@ def one_ranking(
     """
     first: dict[str, Any] = {}
     for name, document in zip(names.of(documents), documents, strict=True):
-        if name is not None:
+        if name:
             first.setdefault(name, document.score)
     return list(first), telling_scores(list(first.values())), len(documents) - len(first)
 
