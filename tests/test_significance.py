@@ -163,7 +163,7 @@ UNTOUCHED_BY_ORDER = [name for name in TESTS if name != "random sign flip"]
 
 
 @pytest.mark.parametrize("name", TESTS)
-@settings(max_examples=60)
+@settings(max_examples=20)
 @given(pairs_of_scores, st.sampled_from(ALTERNATIVES))
 def test_swapping_the_systems_mirrors_the_test_and_p_is_never_0(name, scores, alternative):
     first, second = map(list, zip(*scores, strict=True))
@@ -203,7 +203,7 @@ def test_a_bootstrap_interval_mirrors_repeats_and_lies_within_the_differences(sc
 
 
 def test_two_calls_agree_and_a_generator_goes_on():
-    scores = some_scores(0, 3, 40)
+    scores = some_scores(0, 3, 40) - 0.5
     for test in (
         lambda rng: sign_flip_pairs(scores, draws=300, rng=rng),
         lambda rng: randomised_tukey_hsd(scores, draws=300, rng=rng),
@@ -292,7 +292,10 @@ def test_wilcoxon_and_the_sign_test_say_that_they_are_discouraged():
     [
         (([0.1],), "cover 1 queries; at least 2"),
         (([],), "cover 0 queries"),
-        (([0.1, math.nan, 0.2],), "NaN, infinity or more than 1e.100 for 1 queries, first at ind"),
+        (
+            ([0.1, math.nan, 0.2],),
+            r"NaN, infinity or more than .* for 1 queries, first at index 1",
+        ),
         (([0.1, 0.2], [math.inf, 1.0]), "NaN"),
         (([0.1, 0.2], [0.1, 0.2, 0.3]), "scores for 2 and 3 queries"),
         ((["0.1", "0.2"],), "must be numbers"),
@@ -495,7 +498,7 @@ def p_of_all(scores, seed):
 
 @pytest.mark.parametrize("effect", [0.0, 0.3])
 def test_the_family_wise_error_stays_under_alpha_on_full_and_partial_nulls(effect):
-    truly = np.array([one // 2 != other // 2 and one < 2 for one, other in _pairs()])
+    truly = np.array([one < 2 <= other for one, other in _pairs()])
     null = ~truly | (effect == 0)
     alarms = dict.fromkeys(("randomised Tukey HSD", "max-T", "Bonferroni"), 0)
     for seed in range(SIMULATIONS):

@@ -16,8 +16,6 @@ from beir_eval._paired_input import (
 )
 from beir_eval.errors import SettingError
 
-#: The other tail then has less than 1e-18, and scipy may return NaN for it.
-_OTHER_TAIL_GONE = 9.0
 _MOST_QUERIES = 10**15
 
 
@@ -145,10 +143,8 @@ def _power(effect: float, num_queries: int, alpha: float) -> float:
     freedom = num_queries - 1
     shift = effect * math.sqrt(num_queries)
     limit = float(stats.t.isf(alpha / 2, freedom))
-    upper = float(stats.nct.sf(limit, freedom, shift))
-    if shift > _OTHER_TAIL_GONE:
-        return upper
-    return upper + float(stats.nct.cdf(-limit, freedom, shift))
+    # The lower tail as the upper one of the mirror image: scipy's nct.cdf is NaN there at times.
+    return float(stats.nct.sf(limit, freedom, shift) + stats.nct.sf(limit, freedom, -shift))
 
 
 def _check_settings(sd: Any, alpha: Any, power: Any) -> None:
