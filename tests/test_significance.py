@@ -294,7 +294,7 @@ def test_wilcoxon_and_the_sign_test_say_that_they_are_discouraged():
         (([],), "cover 0 queries"),
         (
             ([0.1, math.nan, 0.2],),
-            r"NaN, infinity or more than .* for 1 queries, first at index 1",
+            "NaN, infinity or more than .* for 1 queries, first at index 1",
         ),
         (([0.1, 0.2], [math.inf, 1.0]), "NaN"),
         (([0.1, 0.2], [0.1, 0.2, 0.3]), "scores for 2 and 3 queries"),
@@ -364,7 +364,7 @@ def test_differences_and_methods_that_make_no_sense_are_refused():
             equivalence([0.1, 0.2], delta=wrong)
         with pytest.raises(SettingError, match="delta"):
             queries_needed(wrong, 0.3)
-    with pytest.raises(SettingError, match="alpha must lie below 0.5"):
+    with pytest.raises(SettingError, match="alpha must lie below"):
         equivalence([0.1, 0.2], delta=0.1, alpha=0.5)
     with pytest.raises(SettingError, match="method"):
         bootstrap_interval([0.1, 0.2], method="basic")

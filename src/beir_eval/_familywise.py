@@ -12,14 +12,15 @@ from beir_eval._sign_flips import AllPairs, mean_differences, systems_of
 from beir_eval._signs import SignVectors
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from beir_eval._arrays import Floats
 
 #: Randomisations unless told: the smallest p is then 1e-4, and .05 is known to ±.0044.
 DRAWS = 10_000
-#: Scores that are permuted together: few enough to stay in the processor's cache.
-_PERMUTED_TOGETHER = 2**16
+#: Scores that are permuted together: few enough to stay in the processor's cache, unless so many
+#: systems leave too few columns to be worth a call of numpy.
+_PERMUTED_TOGETHER, _FEWEST_COLUMNS = 2**16, 2**12
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +33,8 @@ class MaxT:
         p: two-sided, corrected for the whole family, f8[D].
         num_queries: Q.
         step_down: whether the step-down variant was used.
-        draws: how many sign vectors were tried; exact: whether these are all 2^Q.
+        draws: how many sign vectors were tried.
+        exact: whether these are all 2^Q.
     """
 
     differences: Floats
@@ -53,9 +55,9 @@ def randomised_tukey_hsd(scores: Any, *, draws: int = DRAWS, rng: Any = 0) -> Al
     |difference of the means| − tolerance} and p = (1 + count) / (draws + 1). The tolerance is
     1e-12 times the mean over queries of the largest centred score.
 
-    Holds the family-wise error of exchangeable systems; one that stands far from the rest widens the
-    range and costs the other pairs power. Equal means are not enough: where one system's noise was
-    twice that of four others the error was .073 at .05 (``benchmarks/familywise.py``), that of
+    Holds the family-wise error of exchangeable systems; one that stands far from the rest widens
+    the range and costs the other pairs power. Equal means are not enough: where one system's noise
+    was twice that of four others the error was .073 at .05 (``benchmarks/familywise.py``), that of
     ``max_t_pairs`` .050, which therefore is the one to prefer.
 
     Args:
@@ -178,19 +180,19 @@ def max_t_pairs(scores: Any, *, draws: int = DRAWS, rng: Any = 0) -> AllPairs:
 def _permuted_ranges(centred: Floats, draws: int, rng: np.random.Generator) -> Floats:
     """Return the range of the permuted systems' totals, draw by draw: f8[S, Q] -> f8[draws]."""
     num_systems, num_queries = centred.shape
-    together = min(draws, max(1, _PERMUTED_TOGETHER // centred.size))
+    columns = max(_PERMUTED_TOGETHER // num_systems, _FEWEST_COLUMNS)
+    together = min(draws, max(1, columns // num_queries))
     spread = np.empty(draws)
     for begin in range(0, draws, together):
         count = min(together, draws - begin)
-        columns = np.tile(centred, count)
         totals = np.empty((num_systems, count))
-        for last, one in _shuffled(columns, rng):
+        for last, one in _shuffled(np.tile(centred, count), rng):
             totals[last] = one.reshape(count, num_queries).sum(axis=1)
         spread[begin : begin + count] = totals.max(axis=0) - totals.min(axis=0)
     return spread
 
 
-def _shuffled(columns: Floats, rng: np.random.Generator) -> Any:
+def _shuffled(columns: Floats, rng: np.random.Generator) -> Iterator[tuple[int, Floats]]:
     """Permute each column of f8[S, N] in place; yield the rows as they become final, last first.
 
     Fisher and Yates' shuffle of all columns at once: five times as fast here as numpy's own, which

@@ -36,7 +36,8 @@ class SignFlips:
         p: not corrected for their number, f8[D].
         num_queries: Q.
         alternative: "two-sided", "less" or "greater".
-        draws: how many sign vectors were tried; exact: whether these are all 2^Q.
+        draws: how many sign vectors were tried.
+        exact: whether these are all 2^Q.
     """
 
     differences: Floats
@@ -56,7 +57,8 @@ class AllPairs:
         differences: mean of the row's system − mean of the column's, f8[..., S, S].
         p: two-sided, symmetric, 1 on the diagonal, f8[..., S, S].
         num_queries: Q.
-        draws: how many randomisations were tried; exact: whether these are all there are.
+        draws: how many randomisations were tried.
+        exact: whether these are all there are.
     """
 
     test: str
