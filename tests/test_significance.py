@@ -594,3 +594,14 @@ def test_the_public_names_are_sorted_and_there():
     names = significance.__all__
     assert names == sorted(names, key=lambda name: (not name[0].isupper(), name))
     assert all(getattr(significance, name).__doc__ for name in names)
+
+
+@pytest.mark.parametrize("unit", [1e-200, 1e-30, 1e30, 1e90])
+def test_the_unit_of_the_scores_does_not_matter(unit):
+    plain = np.array([0.3, -0.1, 0.2, 0.25, 0.4])
+    assert sign_flip(plain * unit).p == sign_flip(plain).p
+    assert paired_t(plain * unit).p == pytest.approx(paired_t(plain).p, rel=1e-12)
+    assert wilcoxon(plain * unit).p == wilcoxon(plain).p
+    found, expected = bootstrap_interval(plain * unit), bootstrap_interval(plain)
+    assert (found.low, found.high) == pytest.approx((expected.low * unit, expected.high * unit))
+    assert max_t([plain * unit, plain]).p == pytest.approx(max_t([plain, plain]).p)

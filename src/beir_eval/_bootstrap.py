@@ -191,8 +191,9 @@ def _bca_levels(levels: list[float], deviations: Floats, resampled: Floats) -> l
     below = np.count_nonzero(resampled < -tie) + np.count_nonzero(resampled <= tie)
     share = min(max(int(below), 1), 2 * draws - 1) / (2 * draws)
     bias = _NORMAL.inv_cdf(share)
-    squares = float(np.square(deviations).sum())
-    acceleration = float((deviations**3).sum()) / (6 * squares**1.5)
+    # It has no unit; scaled, no power of it leaves the range of a float.
+    scaled = deviations / np.abs(deviations).max()
+    acceleration = float((scaled**3).sum()) / (6 * float(np.square(scaled).sum()) ** 1.5)
     return [_corrected(level, bias, acceleration) for level in levels]
 
 

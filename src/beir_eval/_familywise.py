@@ -51,9 +51,9 @@ def randomised_tukey_hsd(scores: Any, *, draws: int = DRAWS, rng: Any = 0) -> Al
 
     In each draw the systems' labels are permuted within every query, uniformly and independently.
 
-    Formula: range* = highest − lowest of the S permuted means; for each pair count = #{range* >=
-    |difference of the means| − tolerance} and p = (1 + count) / (draws + 1). The tolerance is
-    1e-12 times the mean over queries of the largest centred score.
+    Formula: range* = highest − lowest of the S permuted means; for a pair whose means are ``gap``
+    apart count = ``#{range* >= |gap| − tolerance}`` and p = (1 + count) / (draws + 1). The
+    tolerance is 1e-12 times the mean over queries of the largest centred score.
 
     Holds the family-wise error of exchangeable systems; one that stands far from the rest widens
     the range and costs the other pairs power. Equal means are not enough: where one system's noise
@@ -91,16 +91,16 @@ def randomised_tukey_hsd(scores: Any, *, draws: int = DRAWS, rng: Any = 0) -> Al
 
 
 def max_t(differences: Any, *, draws: int = DRAWS, rng: Any = 0, step_down: bool = False) -> MaxT:
-    """Test a family of comparisons against the largest |t| that chance would produce among them.
+    """Test a family of comparisons against the largest t that chance would produce among them.
 
     The sign of a query is flipped in all comparisons together, so their correlation is kept, and
     the correction is as strong as they need and no stronger.
 
     Formula: with r = Σ d_q / √(Q·Σ d_q²), which orders sign flips as t does (t = r·√((Q − 1) / (1 −
-    r²)), and Σ d² stays), count = #{max over the family of |r*| >= |r| − 1e-12}; p = (1 + count) /
-    (draws + 1), or count / 2^Q over all sign vectors. With ``step_down`` the maximum is taken over
-    the comparisons with no larger |r| only, and p never falls along that order: more power, the
-    same family-wise error.
+    r²)), and Σ d² stays), count = ``#{max over the family of |r*| >= |r| − 1e-12}`` and p = (1 +
+    count) / (draws + 1), or count / 2^Q over all sign vectors. With ``step_down`` the maximum is
+    taken over the comparisons with no larger ``|r|`` only, and p never falls from larger to smaller
+    ``|r|``: more power, the same family-wise error.
 
     Args:
         differences: f8[D, Q], one row a comparison.

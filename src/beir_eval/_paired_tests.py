@@ -6,6 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from beir_eval._paired_input import (
     all_equal,
     at_least_smallest,
@@ -194,11 +196,12 @@ def standardised_effect(first: Any, second: Any = None) -> float:
 
 
 def _per_deviation(differences: Floats) -> float:
-    mean = float(row_means(differences))
-    deviation = 0.0 if all_equal(differences) else float(differences.std(ddof=1))
-    if deviation:
-        return mean / deviation
-    return math.copysign(math.inf, mean) if mean else 0.0
+    largest = float(np.abs(differences).max())
+    if not largest:
+        return 0.0
+    scaled = differences / largest  # no unit; squares stay in the range of a float
+    mean = float(row_means(scaled))
+    return math.copysign(math.inf, mean) if all_equal(scaled) else mean / float(scaled.std(ddof=1))
 
 
 def _t_test(differences: Floats, alternative: str) -> tuple[float, float]:

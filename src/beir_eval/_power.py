@@ -22,7 +22,7 @@ _MOST_QUERIES = 10**15
 def paired_t_power(delta: float, sd: float, num_queries: int, *, alpha: float = 0.05) -> float:
     """Return the chance that a two-sided paired t test at ``alpha`` finds a true difference.
 
-    Formula: P(|t'| > t(1 − alpha/2, Q − 1)), t' noncentral t with Q − 1 degrees of freedom and
+    Formula: ``P(|t'| > t(1 − alpha/2, Q − 1))``, t' noncentral t with Q − 1 degrees of freedom and
     noncentrality √Q·delta / sd.
 
     Args:

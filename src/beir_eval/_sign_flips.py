@@ -83,9 +83,10 @@ def sign_flip(
     likely. T = Σ d_q is compared with T* = Σ s_q·d_q over sign vectors s: all 2^Q of them if these
     are at most ``draws``, random ones otherwise.
 
-    Formula: two-sided, count = #{|T*| >= |T| − tolerance} and p = (1 + count) / (draws + 1), or
-    count / 2^Q over all sign vectors. The tolerance of 1e-12·Σ|d_q| keeps ties that float
-    arithmetic would break; |T*| and |T| are at most Σ|d_q|.
+    Formula: two-sided, count = ``#{|T*| >= |T| − tolerance}`` and p = (1 + count) / (draws + 1), or
+    count / 2^Q over all sign vectors. The tolerance, ``1e-12·Σ|d_q|``, keeps ties that float
+    arithmetic would break; it is at least ``1e-12·|T|``, and larger where the differences almost
+    cancel, since rounding errors do not shrink with T.
 
     Args:
         first: scores of one system, f8[Q], or the differences themselves where ``second`` is None.
@@ -163,7 +164,8 @@ def sign_flip_pairs(scores: Any, *, draws: int = DRAWS, rng: Any = 0) -> AllPair
 
     One sign serves a query in all pairs, and Σ s(a − b) = Σ s·a − Σ s·b: so it takes products with
     the S systems, not with the S(S−1)/2 pairs. The scores of a query are centred first, which no
-    difference sees, so that less cancels. The tolerance is 1e-12·(Σ|a| + Σ|b|) of centred scores.
+    difference sees, so that less cancels. The tolerance is
+    ``1e-12·(Σ|a| + Σ|b|)`` of centred scores.
 
     Args:
         scores: f8[S, Q] of S systems, or f8[M, S, Q] of M measures (no pairs across measures).
