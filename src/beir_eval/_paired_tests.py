@@ -42,7 +42,8 @@ class PairedTest:
         num_queries: Q.
         alternative: "two-sided", "less" or "greater".
         draws: sign vectors that were tried; 0 for the other tests.
-        exact: whether p comes from all possibilities, not from a formula or from draws.
+        exact: whether p comes from all possibilities, not from a formula or from draws; False for
+            Wilcoxon, where scipy chooses.
         note: what a reader should know before using p; mostly empty.
     """
 
