@@ -1,4 +1,4 @@
-"""Paired tests, intervals, corrections and power: exact values by hand, and what always holds."""
+"""Paired tests and intervals: exact values by hand, what always holds, what is refused."""
 
 import dataclasses
 import itertools
@@ -14,17 +14,14 @@ from hypothesis import strategies as st
 from beir_eval import _signs, significance
 from beir_eval.errors import InputError, MissingExtraError, SettingError
 from beir_eval.significance import (
-    benjamini_hochberg,
     bootstrap_interval,
     bootstrap_intervals,
-    correct,
     equivalence,
     holm,
     max_t,
     max_t_pairs,
     minimum_detectable_difference,
     paired_t,
-    paired_t_power,
     queries_needed,
     randomised_tukey_hsd,
     sign_flip,
@@ -34,12 +31,9 @@ from beir_eval.significance import (
     standardised_effect,
     wilcoxon,
 )
+from paired_scores import any_score, reciprocals, some_scores, tenths
 
 ALTERNATIVES = ["two-sided", "less", "greater"]
-#: What P@10 and MRR give: many exact ties that float arithmetic breaks (.3 - .2 is less than .1).
-tenths = st.integers(0, 10).map(lambda hits: hits / 10)
-reciprocals = st.sampled_from([0.0, *(1 / rank for rank in range(1, 11))])
-any_score = st.floats(0, 1).map(lambda score: round(score, 4))
 few_scores = st.lists(st.tuples(tenths, tenths), min_size=2, max_size=8)
 pairs_of_scores = st.one_of(
     *(
@@ -47,11 +41,6 @@ pairs_of_scores = st.one_of(
         for kind in (tenths, reciprocals, any_score)
     )
 )
-
-
-def some_scores(seed, systems, queries):
-    rng = np.random.default_rng(seed)
-    return rng.random((systems, queries)) + np.linspace(0, 0.1, systems)[:, None]
 
 
 def fields(result):
@@ -379,215 +368,6 @@ def test_a_missing_scipy_is_named_with_its_extra(monkeypatch):
         queries_needed(0.1, 0.3)
     assert sign_flip([0.1, 0.2, 0.4]).p == 0.25
     assert bootstrap_interval([0.1, 0.2, 0.4]).low > 0
-
-
-# All pairs
-
-
-def test_max_t_is_the_largest_studentised_statistic_by_enumeration():
-    values = np.random.default_rng(2).normal(0.3, 1, (3, 7)) * [[1], [5], [0.1]]
-
-    def t(rows):
-        return rows.mean(axis=1) / (rows.std(axis=1, ddof=1) / math.sqrt(7))
-
-    observed = np.abs(t(values))
-    every = np.array([np.abs(t(values * signs)) for signs in itertools.product((1, -1), repeat=7)])
-    reached = (every.max(axis=1)[:, None] >= observed * (1 - 1e-12)).mean(axis=0)
-    found = max_t(values)
-    assert found.exact
-    assert found.p == pytest.approx(reached, rel=1e-12)
-    assert found.statistics == pytest.approx(t(values), rel=1e-12)
-    # Step down: the maximum over those that are no larger, and never smaller than one before.
-    order = np.argsort(-observed)
-    stepwise = [
-        (every[:, order[place:]].max(axis=1) >= observed[order[place]] * (1 - 1e-12)).mean()
-        for place in range(3)
-    ]
-    expected = np.maximum.accumulate(stepwise)
-    assert max_t(values, step_down=True).p[order] == pytest.approx(expected, rel=1e-12)
-
-
-@settings(max_examples=50)
-@given(st.lists(st.tuples(*[st.one_of(tenths, reciprocals)] * 4), min_size=2, max_size=8))
-def test_max_t_of_all_pairs_is_max_t_of_their_differences(scores):
-    systems = np.array(scores).T
-    pairs = list(itertools.combinations(range(4), 2))
-    expected = max_t([systems[one] - systems[other] for one, other in pairs])
-    found = max_t_pairs(systems)
-    assert [found.p[pair] for pair in pairs] == expected.p.tolist()
-    assert (found.p == found.p.T).all()
-    assert (np.diag(found.p) == 1).all()
-
-
-@settings(max_examples=50)
-@given(st.lists(st.lists(any_score, min_size=12, max_size=12), min_size=1, max_size=5))
-def test_corrected_p_values_are_no_smaller_than_raw_ones_and_stepping_down_helps(rows):
-    raw = sign_flip_many(rows, draws=300)
-    single, stepped = max_t(rows, draws=300), max_t(rows, draws=300, step_down=True)
-    assert (single.p >= raw.p).all()
-    assert (single.p >= stepped.p).all()
-    assert (stepped.p >= raw.p).all()
-
-
-def test_tukeys_ranges_are_those_of_all_permutations():
-    # Two queries, three systems: 6 x 6 permutations, of which 6 keep the two columns aligned.
-    scores = np.array([[1.0, 1.0], [0.5, 0.5], [0.0, 0.0]])
-    every = [
-        np.ptp(np.add(one, other))
-        for one, other in itertools.product(itertools.permutations((1.0, 0.5, 0.0)), repeat=2)
-    ]
-    found = randomised_tukey_hsd(scores, draws=20_000)
-    for gap, p in ((2, found.p[0, 2]), (1, found.p[0, 1])):
-        expected = np.mean([spread >= gap for spread in every])
-        assert p == pytest.approx(expected, abs=5 * math.sqrt(0.25 / 20_000))
-    assert (found.p == found.p.T).all()
-    assert (np.diag(found.p) == 1).all()
-
-
-def test_two_systems_have_the_same_p_by_permuted_labels_as_by_flipped_signs():
-    scores = some_scores(4, 2, 30)
-    expected = sign_flip(scores[1], scores[0]).p
-    found = randomised_tukey_hsd(scores, draws=20_000).p[0, 1]
-    assert found == pytest.approx(expected, abs=5 * math.sqrt(0.25 / 20_000))
-    assert max_t_pairs(scores, draws=100_000).p[0, 1] == expected
-
-
-def test_noise_in_the_last_bits_of_one_pair_leaves_the_others_alone():
-    scores = some_scores(5, 3, 40)
-    copy = scores[0] * (1 + 1e-15)
-    with_copy = max_t_pairs([*scores, copy], draws=500).p
-    assert with_copy[0, 3] == 1
-    assert with_copy[:3, :3] == pytest.approx(max_t_pairs(scores, draws=500).p, abs=0.05)
-
-
-def test_a_thousand_systems_are_compared_within_memory():
-    scores = some_scores(6, 1000, 12)
-    found = max_t_pairs(scores, draws=40)
-    assert found.p.shape == (1000, 1000)
-    assert (found.p > 0).all()
-    assert randomised_tukey_hsd(scores, draws=40).p.shape == (1000, 1000)
-    raw = sign_flip_pairs(scores, draws=40)
-    assert raw.p[3, 998] == sign_flip(scores[3], scores[998], draws=40).p
-
-
-SIMULATIONS, SYSTEMS, QUERIES, ALPHA = 200, 5, 25, 0.05
-#: Under the error rate alpha, more false alarms than this come once in a thousand times or less.
-MOST_FALSE_ALARMS = 21
-
-
-def simulated(effect, seed):
-    """Scores of five systems; the first two stand ``effect`` above the rest, which are equal."""
-    rng = np.random.default_rng(seed)
-    topics = rng.normal(0.5, 0.2, QUERIES)
-    quality = np.array([effect, effect, 0, 0, 0])[:, None]
-    return topics + quality + rng.normal(0, 0.1, (SYSTEMS, QUERIES))
-
-
-def p_of_all(scores, seed):
-    """The p-values of all pairs by method."""
-    raw = sign_flip_pairs(scores, draws=999, rng=seed).p
-    upper = np.triu_indices(SYSTEMS, 1)
-    corrected = np.ones_like(raw)
-    corrected[upper] = correct(raw[upper], "bonferroni")
-    return {
-        "randomised Tukey HSD": randomised_tukey_hsd(scores, draws=399, rng=seed).p[upper],
-        "max-T": max_t_pairs(scores, draws=999, rng=seed).p[upper],
-        "Bonferroni": corrected[upper],
-    }
-
-
-@pytest.mark.parametrize("effect", [0.0, 0.3])
-def test_the_family_wise_error_stays_under_alpha_on_full_and_partial_nulls(effect):
-    truly = np.array([one < 2 <= other for one, other in _pairs()])
-    null = ~truly | (effect == 0)
-    alarms = dict.fromkeys(("randomised Tukey HSD", "max-T", "Bonferroni"), 0)
-    for seed in range(SIMULATIONS):
-        for method, p in p_of_all(simulated(effect, seed), seed).items():
-            alarms[method] += bool((p[null] <= ALPHA).any())
-    assert max(alarms.values()) <= MOST_FALSE_ALARMS
-
-
-def test_tukey_and_max_t_find_more_than_bonferroni():
-    truly = np.array([one < 2 <= other for one, other in _pairs()])
-    found = dict.fromkeys(("randomised Tukey HSD", "max-T", "Bonferroni"), 0)
-    for seed in range(SIMULATIONS):
-        for method, p in p_of_all(simulated(0.08, seed), seed).items():
-            found[method] += int((p[truly] <= ALPHA).sum())
-    assert found["max-T"] > found["Bonferroni"]
-    assert found["randomised Tukey HSD"] > found["Bonferroni"]
-
-
-def _pairs():
-    return itertools.combinations(range(SYSTEMS), 2)
-
-
-# Corrections
-
-
-def test_corrections_of_a_worked_example():
-    p = [0.01, 0.04, 0.03, 0.5]
-    assert correct(p, "bonferroni") == pytest.approx([0.04, 0.16, 0.12, 1.0])
-    assert holm(p) == pytest.approx([0.04, 0.09, 0.09, 0.5])
-    assert benjamini_hochberg(p) == pytest.approx([0.04, 0.16 / 3, 0.16 / 3, 0.5])
-    assert correct(p, "none").tolist() == p
-
-
-@given(
-    st.lists(st.one_of(st.floats(0, 1), st.just(math.nan)), max_size=12),
-    st.sampled_from(["holm", "bonferroni", "benjamini-hochberg", "none"]),
-)
-def test_corrections_keep_nan_the_order_and_the_range(p, method):
-    corrected = correct(p, method)
-    known = [(raw, new) for raw, new in zip(p, corrected, strict=True) if not math.isnan(raw)]
-    assert [math.isnan(new) for new in corrected] == [math.isnan(raw) for raw in p]
-    assert all(raw <= new * (1 + 1e-15) <= 1 + 1e-15 for raw, new in known)
-    assert [new for _, new in sorted(known)] == sorted(new for _, new in known)
-    without = correct([raw for raw, _ in known], method)
-    assert without.tolist() == [new for _, new in known]
-
-
-def test_a_correction_keeps_the_shape_and_refuses_what_is_no_p():
-    assert correct(np.full((2, 3), 0.1)).shape == (2, 3)
-    assert correct([]).shape == (0,)
-    for wrong in ([1.1], [-0.1], ["a"], [math.inf]):
-        with pytest.raises(InputError, match="from 0 to 1"):
-            correct(wrong)
-    with pytest.raises(SettingError, match="choose one of 'holm'"):
-        correct([0.1], "tukey")
-
-
-# Power
-
-
-@settings(max_examples=60)
-@given(st.floats(0.01, 10), st.integers(2, 10**6), st.floats(0.001, 0.2), st.floats(0.3, 0.99))
-def test_the_detectable_difference_is_found_with_the_power_asked_for(sd, queries, alpha, power):
-    delta = minimum_detectable_difference(sd, queries, alpha=alpha, power=power)
-    assert paired_t_power(delta, sd, queries, alpha=alpha) == pytest.approx(power, rel=1e-9)
-
-
-@settings(max_examples=60)
-@given(st.floats(1e-4, 3), st.floats(0.3, 0.99))
-def test_the_queries_needed_are_just_enough(delta, power):
-    needed = queries_needed(delta, 0.3, power=power)
-    assert paired_t_power(delta, 0.3, needed) >= power
-    if needed > 2:
-        assert paired_t_power(delta, 0.3, needed - 1) < power
-
-
-def test_power_without_spread_and_impossible_power():
-    assert minimum_detectable_difference(0, 50) == 0
-    assert queries_needed(0.01, 0) == 2
-    with pytest.raises(SettingError, match="too small against"):
-        queries_needed(1e-12, 0.3)
-    with pytest.raises(SettingError, match="must be above alpha"):
-        queries_needed(0.1, 0.3, alpha=0.1, power=0.1)
-    for wrong in (1, 0, 2.5, math.inf, math.nan, None, "50"):
-        with pytest.raises(SettingError, match="num_queries"):
-            minimum_detectable_difference(0.3, wrong)
-    for wrong in (-1, math.nan, None):
-        with pytest.raises(SettingError, match="sd"):
-            queries_needed(0.1, wrong)
 
 
 def test_the_public_names_are_sorted_and_there():
