@@ -1,0 +1,61 @@
+"""Is one system better than another, and by how much: paired tests, intervals, corrections, power.
+
+Plain arrays of scores by query in, small frozen dataclasses out; which queries they are is the
+caller's business, except that every array holds the same ones in the same order. A difference is
+always first − second. No p-value is ever 0. Randomness starts from ``rng=0``: two calls agree.
+
+One pair: ``sign_flip``, with ``paired_t`` beside it; the interval is ``bootstrap_interval`` and the
+effect ``standardised_effect``. ``wilcoxon`` and ``sign_test`` are here for those who must report
+them. A baseline against many: ``sign_flip_many``, then ``correct``. All pairs: ``max_t_pairs`` or
+``randomised_tukey_hsd``, whose p-values are corrected already. To show that two systems are equal
+takes ``equivalence``; what an experiment could show at all, ``minimum_detectable_difference`` and
+``queries_needed`` say.
+
+Randomisation, bootstrap and corrections need numpy only, the rest scipy (extra ``stats``).
+"""
+
+from __future__ import annotations
+
+from beir_eval._bootstrap import Interval, Intervals, bootstrap_interval, bootstrap_intervals
+from beir_eval._corrections import benjamini_hochberg, bonferroni, correct, holm
+from beir_eval._familywise import MaxT, max_t, max_t_pairs, randomised_tukey_hsd
+from beir_eval._paired_tests import (
+    Equivalence,
+    PairedTest,
+    equivalence,
+    paired_t,
+    standardised_effect,
+)
+from beir_eval._power import minimum_detectable_difference, paired_t_power, queries_needed
+from beir_eval._rank_tests import sign_test, wilcoxon
+from beir_eval._sign_flips import AllPairs, SignFlips, sign_flip, sign_flip_many, sign_flip_pairs
+
+__all__ = [
+    "AllPairs",
+    "Equivalence",
+    "Interval",
+    "Intervals",
+    "MaxT",
+    "PairedTest",
+    "SignFlips",
+    "benjamini_hochberg",
+    "bonferroni",
+    "bootstrap_interval",
+    "bootstrap_intervals",
+    "correct",
+    "equivalence",
+    "holm",
+    "max_t",
+    "max_t_pairs",
+    "minimum_detectable_difference",
+    "paired_t",
+    "paired_t_power",
+    "queries_needed",
+    "randomised_tukey_hsd",
+    "sign_flip",
+    "sign_flip_many",
+    "sign_flip_pairs",
+    "sign_test",
+    "standardised_effect",
+    "wilcoxon",
+]

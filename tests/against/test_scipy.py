@@ -1,0 +1,132 @@
+"""Tests and intervals held against scipy.stats, to the last digits where nothing is random."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from beir_eval.significance import (
+    bootstrap_interval,
+    equivalence,
+    paired_t,
+    paired_t_power,
+    sign_flip,
+    sign_test,
+    wilcoxon,
+)
+
+ALTERNATIVES = ["two-sided", "less", "greater"]
+EXACT = {"rel": 1e-12, "abs": 1e-15}
+
+
+def two_systems(seed, queries, gap=0.05):
+    rng = np.random.default_rng(seed)
+    first = rng.random(queries)
+    return first + gap * rng.normal(size=queries) + gap / 3, first
+
+
+@pytest.mark.parametrize("alternative", ALTERNATIVES)
+@pytest.mark.parametrize("queries", [2, 3, 10, 50, 6980])
+def test_the_paired_t_test_is_that_of_scipy(queries, alternative):
+    first, second = two_systems(queries, queries)
+    expected = stats.ttest_rel(first, second, alternative=alternative)
+    found = paired_t(first, second, alternative=alternative)
+    assert found.statistic == pytest.approx(expected.statistic, **EXACT)
+    assert found.p == pytest.approx(max(expected.pvalue, np.finfo(float).tiny), **EXACT)
+
+
+@pytest.mark.parametrize("alternative", ALTERNATIVES)
+@pytest.mark.parametrize("queries", [2, 5, 11])
+def test_the_exact_sign_flip_test_is_that_of_scipy(queries, alternative):
+    first, second = two_systems(queries, queries)
+    expected = stats.permutation_test(
+        (first - second,),
+        np.mean,
+        permutation_type="samples",
+        n_resamples=np.inf,
+        vectorized=True,
+        alternative=alternative,
+    )
+    found = sign_flip(first, second, alternative=alternative)
+    assert found.exact
+    assert found.p == pytest.approx(expected.pvalue, **EXACT)
+
+
+@pytest.mark.parametrize("alternative", ALTERNATIVES)
+def test_random_sign_flips_agree_with_scipys_within_monte_carlo_error(alternative):
+    first, second = two_systems(5, 60)
+    draws = 9_999
+    theirs = stats.permutation_test(
+        (first - second,),
+        np.mean,
+        permutation_type="samples",
+        n_resamples=draws,
+        vectorized=True,
+        alternative=alternative,
+        rng=np.random.default_rng(1),
+    )
+    found = sign_flip(first, second, alternative=alternative, draws=draws)
+    error = np.sqrt(2 * theirs.pvalue * (1 - theirs.pvalue) / draws)
+    assert not found.exact
+    assert found.p == pytest.approx(theirs.pvalue, abs=4 * error + 1 / draws)
+
+
+@pytest.mark.parametrize("method", ["bca", "percentile"])
+@pytest.mark.parametrize(("queries", "confidence"), [(8, 0.9), (30, 0.95), (43, 0.99), (700, 0.95)])
+def test_the_bootstrap_interval_is_scipys_on_the_same_resamples(queries, confidence, method):
+    rng = np.random.default_rng(queries)
+    differences = rng.exponential(size=queries) - 0.7  # skewed, so that the acceleration matters
+    if queries == 8:
+        # Some resamples are the sample itself; in eighths scipy sees that they tie, too.
+        differences = np.round(differences * 8) / 8
+    expected = stats.bootstrap(
+        (differences,),
+        np.mean,
+        n_resamples=2_000,
+        confidence_level=confidence,
+        method={"bca": "BCa"}.get(method, method),
+        rng=np.random.default_rng(7),
+    ).confidence_interval
+    found = bootstrap_interval(
+        differences, confidence=confidence, method=method, draws=2_000, rng=7
+    )
+    assert (found.low, found.high) == pytest.approx(tuple(expected), **EXACT)
+
+
+@pytest.mark.parametrize("alternative", ALTERNATIVES)
+@pytest.mark.parametrize("queries", [6, 30, 400])
+def test_wilcoxon_is_that_of_scipy(queries, alternative):
+    first, second = two_systems(queries, queries)
+    expected = stats.wilcoxon(first, second, alternative=alternative)
+    found = wilcoxon(first, second, alternative=alternative)
+    assert found.statistic == expected.statistic
+    assert found.p == pytest.approx(expected.pvalue, **EXACT)
+
+
+@pytest.mark.parametrize("alternative", ALTERNATIVES)
+@pytest.mark.parametrize("queries", [6, 30, 400])
+def test_the_sign_test_is_scipys_binomial_test(queries, alternative):
+    first, second = two_systems(queries, queries)
+    wins, ties = int((first > second).sum()), 3
+    expected = stats.binomtest(wins, queries, alternative=alternative).pvalue
+    found = sign_test([*first, *np.ones(ties)], [*second, *np.ones(ties)], alternative=alternative)
+    assert found.statistic == wins
+    assert found.p == pytest.approx(expected, **EXACT)
+
+
+def test_equivalence_is_the_larger_p_of_scipys_two_one_sided_tests():
+    first, second = two_systems(3, 80)
+    delta = 0.03
+    low = stats.ttest_1samp(first - second, -delta, alternative="greater")
+    high = stats.ttest_1samp(first - second, delta, alternative="less")
+    found = equivalence(first, second, delta=delta, alpha=0.05)
+    assert found.p == pytest.approx(max(low.pvalue, high.pvalue), **EXACT)
+    interval = stats.ttest_rel(first, second).confidence_interval(0.9)
+    assert (found.low, found.high) == pytest.approx(tuple(interval), **EXACT)
+    assert found.equivalent == (interval.low > -delta and interval.high < delta)
+
+
+def test_the_power_is_what_simulated_t_tests_have():
+    rng = np.random.default_rng(0)
+    samples = rng.normal(0.1, 0.3, size=(4_000, 40))
+    share = np.mean(stats.ttest_1samp(samples, 0, axis=1).pvalue < 0.05)
+    assert paired_t_power(0.1, 0.3, 40) == pytest.approx(share, abs=4 * np.sqrt(0.25 / 4_000))

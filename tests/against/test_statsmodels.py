@@ -1,0 +1,52 @@
+"""Corrections, power and equivalence held against statsmodels."""
+
+import numpy as np
+import pytest
+from statsmodels.stats.multitest import multipletests
+from statsmodels.stats.power import TTestPower
+from statsmodels.stats.weightstats import ttost_paired
+
+from beir_eval.significance import (
+    correct,
+    equivalence,
+    minimum_detectable_difference,
+    paired_t_power,
+    queries_needed,
+)
+
+THEIR_NAMES = {"holm": "holm", "bonferroni": "bonferroni", "benjamini-hochberg": "fdr_bh"}
+CASES = [(2, 0.5, 0.05), (10, 0.5, 0.05), (50, 0.2, 0.01), (1_000, 0.1, 0.05), (6_980, 0.03, 0.05)]
+
+
+@pytest.mark.parametrize("method", THEIR_NAMES)
+@pytest.mark.parametrize("size", [1, 2, 7, 300])
+def test_corrections_are_those_of_statsmodels(method, size):
+    p = np.random.default_rng(size).random(size) ** 3
+    p[: size // 3] = np.round(p[: size // 3], 1)  # ties, zeros too
+    expected = multipletests(p, method=THEIR_NAMES[method])[1]
+    np.testing.assert_allclose(correct(p, method), expected, rtol=1e-12, atol=0)
+
+
+@pytest.mark.parametrize(("queries", "effect", "alpha"), CASES)
+def test_the_power_is_that_of_statsmodels(queries, effect, alpha):
+    expected = TTestPower().power(effect, queries, alpha)
+    assert paired_t_power(effect * 0.3, 0.3, queries, alpha=alpha) == pytest.approx(
+        expected, rel=1e-12
+    )
+
+
+@pytest.mark.parametrize(("queries", "effect", "alpha"), CASES[1:])
+def test_what_is_solved_for_has_the_power_asked_for_by_statsmodels(queries, effect, alpha):
+    # Their own solver stops at five digits.
+    found = minimum_detectable_difference(0.3, queries, alpha=alpha)
+    assert TTestPower().power(found / 0.3, queries, alpha) == pytest.approx(0.8, rel=1e-12)
+    needed = TTestPower().solve_power(effect, None, alpha, 0.8)
+    assert queries_needed(effect * 0.3, 0.3, alpha=alpha) == int(np.ceil(np.squeeze(needed)))
+
+
+def test_equivalence_is_that_of_statsmodels():
+    rng = np.random.default_rng(4)
+    first = rng.random(40)
+    second = first + rng.normal(0, 0.05, 40)
+    expected = ttost_paired(first, second, -0.02, 0.02)[0]
+    assert equivalence(first, second, delta=0.02).p == pytest.approx(expected, rel=1e-12)

@@ -1,0 +1,387 @@
+"""Paired tests and intervals: exact values by hand, what always holds, what is refused."""
+
+import dataclasses
+import itertools
+import math
+import sys
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from beir_eval import _signs, significance
+from beir_eval.errors import InputError, MissingExtraError, SettingError
+from beir_eval.significance import (
+    bootstrap_interval,
+    bootstrap_intervals,
+    equivalence,
+    holm,
+    max_t,
+    max_t_pairs,
+    minimum_detectable_difference,
+    paired_t,
+    queries_needed,
+    randomised_tukey_hsd,
+    sign_flip,
+    sign_flip_many,
+    sign_flip_pairs,
+    sign_test,
+    standardised_effect,
+    wilcoxon,
+)
+from paired_scores import any_score, reciprocals, some_scores, tenths
+
+ALTERNATIVES = ["two-sided", "less", "greater"]
+few_scores = st.lists(st.tuples(tenths, tenths), min_size=2, max_size=8)
+pairs_of_scores = st.one_of(
+    *(
+        st.lists(st.tuples(kind, kind), min_size=2, max_size=25)
+        for kind in (tenths, reciprocals, any_score)
+    )
+)
+
+
+def fields(result):
+    """The fields of a result, arrays as lists, so that results compare."""
+    values = {name: getattr(result, name) for name in result.__dataclass_fields__}
+    return {name: getattr(value, "tolist", lambda v=value: v)() for name, value in values.items()}
+
+
+def by_enumeration(first, second, alternative):
+    """The exact sign-flip p of scores that are tenths, in whole numbers."""
+    differences = [round(10 * a) - round(10 * b) for a, b in zip(first, second, strict=True)]
+    total = sum(differences)
+    extreme = 0
+    for signs in itertools.product((1, -1), repeat=len(differences)):
+        flipped = sum(sign * gap for sign, gap in zip(signs, differences, strict=True))
+        extreme += {
+            "two-sided": abs(flipped) >= abs(total),
+            "less": flipped <= total,
+            "greater": flipped >= total,
+        }[alternative]
+    return float(Fraction(extreme, 2 ** len(differences)))
+
+
+# Sign flips
+
+
+@given(few_scores, st.sampled_from(ALTERNATIVES))
+def test_ties_of_precision_at_10_are_counted_as_whole_numbers_would_have_it(scores, alternative):
+    first, second = zip(*scores, strict=True)
+    found = sign_flip(first, second, alternative=alternative)
+    assert found.exact
+    assert found.draws == 2 ** len(first)
+    assert found.p == by_enumeration(first, second, alternative)
+
+
+@given(st.lists(st.tuples(tenths, tenths, tenths), min_size=2, max_size=7))
+def test_all_pairs_at_once_have_the_exact_p_of_each_pair(scores):
+    systems = np.array(scores).T
+    found = sign_flip_pairs(systems)
+    for one, other in itertools.product(range(3), repeat=2):
+        expected = by_enumeration(systems[one], systems[other], "two-sided")
+        assert found.p[one, other] == (1 if one == other else expected)
+        assert found.differences[one, other] == pytest.approx(
+            sign_flip(systems[one], systems[other]).difference, abs=1e-15
+        )
+
+
+@pytest.mark.parametrize("kind", ["tenths", "reciprocal ranks", "any"])
+def test_a_pair_has_one_random_p_alone_among_many_and_among_all_pairs(kind):
+    rng = np.random.default_rng(0)
+    scores = {
+        "tenths": rng.integers(0, 11, (2, 4, 61)) / 10,
+        "reciprocal ranks": 1 / rng.integers(1, 11, (2, 4, 61)),
+        "any": rng.random((2, 4, 61)),
+    }[kind]
+    scores[:, 3] = scores[:, 2]
+    scores[:, 3, 7] += 0.1  # as good as equal: every sign vector ties
+    pairs = sign_flip_pairs(scores, draws=3000, rng=5)
+    for measure, (one, other) in itertools.product(range(2), itertools.combinations(range(4), 2)):
+        first, second = scores[measure, one], scores[measure, other]
+        alone = sign_flip(first, second, draws=3000, rng=5)
+        among = sign_flip_many([first - second, first], draws=3000, rng=5)
+        p = {pairs.p[measure, one, other], pairs.p[measure, other, one], alone.p, among.p[0]}
+        assert len(p) == 1
+    assert not pairs.exact
+    assert pairs.p[0, 2, 3] == 1
+
+
+def test_random_sign_flips_come_close_to_the_exact_p():
+    differences = np.random.default_rng(3).normal(0.2, 1, 14)
+    exact = sign_flip(differences, draws=2**14)
+    random = sign_flip(differences, draws=2**14 - 1)
+    assert (exact.exact, random.exact) == (True, False)
+    assert random.p == pytest.approx(exact.p, abs=5 * math.sqrt(0.25 / 2**14))
+
+
+def test_the_size_of_a_block_changes_nothing(monkeypatch):
+    scores = some_scores(1, 3, 70)
+    small, large = [], []
+    for found, block in ((large, 2**23), (small, 1000)):
+        monkeypatch.setattr(_signs, "_BLOCK", block)
+        found += [fields(sign_flip(scores[0], scores[1], draws=500))]
+        found += [fields(sign_flip(scores[0, :8], scores[1, :8]))]
+        found += [fields(sign_flip_pairs(scores, draws=500)), fields(max_t(scores, draws=500))]
+    assert small == large
+
+
+def test_every_sign_vector_is_there_once_and_random_signs_are_fair():
+    rng = np.random.default_rng(0)
+    every = np.vstack([block.copy() for block in _signs.SignVectors.choose(5, 32, rng).blocks(1)])
+    assert sorted(map(tuple, every)) == sorted(itertools.product((-1, 1), repeat=5))
+    assert every[0].tolist() == [1] * 5
+    drawn = next(_signs.SignVectors.choose(130, 4000, rng).blocks(1))
+    assert np.abs(drawn.mean(axis=0)).max() < 5 / math.sqrt(4000)
+    assert np.abs(np.corrcoef(drawn.T) - np.eye(130)).max() < 5.5 / math.sqrt(4000)
+
+
+# What holds for every test
+
+
+TESTS = {
+    "paired t": paired_t,
+    "sign flip": sign_flip,
+    "random sign flip": lambda *given, **how: sign_flip(*given, draws=3, **how),
+    "Wilcoxon": wilcoxon,
+    "sign": sign_test,
+}
+UNTOUCHED_BY_ORDER = [name for name in TESTS if name != "random sign flip"]
+
+
+@pytest.mark.parametrize("name", TESTS)
+@settings(max_examples=20)
+@given(pairs_of_scores, st.sampled_from(ALTERNATIVES))
+def test_swapping_the_systems_mirrors_the_test_and_p_is_never_0(name, scores, alternative):
+    first, second = map(list, zip(*scores, strict=True))
+    test = TESTS[name]
+    mirrored = {"less": "greater", "greater": "less"}.get(alternative, alternative)
+    found, swapped = (
+        test(first, second, alternative=alternative),
+        test(second, first, alternative=mirrored),
+    )
+    assert 0 < found.p <= 1
+    assert found.p == pytest.approx(swapped.p, rel=1e-12)
+    assert found.difference == pytest.approx(-swapped.difference, abs=1e-15)
+    assert found == test(first, second, alternative=alternative)
+
+
+@pytest.mark.parametrize("name", UNTOUCHED_BY_ORDER)
+@settings(max_examples=60)
+@given(st.lists(st.tuples(tenths, tenths), min_size=2, max_size=10), st.randoms())
+def test_the_order_of_the_queries_does_not_matter(name, scores, random):
+    shuffled = random.sample(scores, len(scores))
+    found = TESTS[name](*zip(*scores, strict=True))
+    again = TESTS[name](*zip(*shuffled, strict=True))
+    assert found.p == pytest.approx(again.p, rel=1e-9)
+    assert found.difference == again.difference
+
+
+@settings(max_examples=40)
+@given(pairs_of_scores, st.sampled_from(["bca", "percentile"]))
+def test_a_bootstrap_interval_mirrors_repeats_and_lies_within_the_differences(scores, method):
+    first, second = zip(*scores, strict=True)
+    found = bootstrap_interval(first, second, method=method, draws=200)
+    swapped = bootstrap_interval(second, first, method=method, draws=200)
+    assert (found.low, found.high) == pytest.approx((-swapped.high, -swapped.low), abs=1e-12)
+    gaps = np.subtract(first, second)
+    assert gaps.min() - 1e-12 <= found.low <= found.high <= gaps.max() + 1e-12
+    assert found == bootstrap_interval(first, second, method=method, draws=200, rng=0)
+
+
+def test_two_calls_agree_and_a_generator_goes_on():
+    scores = some_scores(0, 3, 40) - 0.5
+    for test in (
+        lambda rng: sign_flip_pairs(scores, draws=300, rng=rng),
+        lambda rng: randomised_tukey_hsd(scores, draws=300, rng=rng),
+        lambda rng: max_t(scores, draws=300, rng=rng),
+        lambda rng: max_t_pairs(scores, draws=300, rng=rng),
+        lambda rng: bootstrap_intervals(scores, draws=300, rng=rng),
+    ):
+        assert fields(test(0)) == fields(test(0)) == fields(test(np.random.default_rng(0)))
+        going_on = np.random.default_rng(0)
+        assert fields(test(going_on)) != fields(test(going_on))
+
+
+def test_nothing_that_is_handed_over_is_changed():
+    scores = some_scores(0, 3, 12)
+    scores.flags.writeable = False
+    sign_flip_pairs(scores)
+    randomised_tukey_hsd(scores, draws=20)
+    max_t(scores, step_down=True)
+    max_t_pairs(scores)
+    bootstrap_intervals(scores, draws=20)
+    p = np.array([0.1, 0.01])
+    holm(p)
+    assert p.tolist() == [0.1, 0.01]
+
+
+def test_results_are_frozen():
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        sign_flip([1.0, 2.0]).p = 0
+
+
+# Degenerate and wrong input
+
+
+def test_a_system_compared_with_itself_differs_in_no_way():
+    scores = some_scores(0, 1, 30)[0]
+    for test in TESTS.values():
+        for alternative in ALTERNATIVES:
+            assert test(scores, scores, alternative=alternative).p == 1
+    assert paired_t(scores, scores).statistic == standardised_effect(scores, scores) == 0
+    interval = bootstrap_interval(scores, scores)
+    assert (interval.low, interval.difference, interval.high) == (0, 0, 0)
+    same = np.array([scores, scores, scores])
+    for test in (sign_flip_pairs, max_t_pairs, randomised_tukey_hsd):
+        assert (test(same, draws=50).p == 1).all()
+    assert max_t(same - scores, draws=50, step_down=True).p.tolist() == [1, 1, 1]
+    found = equivalence(scores, scores, delta=0.01)
+    assert (found.low, found.high, found.equivalent) == (0, 0, True)
+    assert found.p == 1 / 2**30
+
+
+@pytest.mark.parametrize("queries", [2, 5, 10, 40])
+def test_equal_differences_have_the_p_of_the_exact_sign_flip_test(queries):
+    first, second = np.full(queries, 0.3), np.full(queries, 0.2)
+    second[0], first[0] = 0.1, 0.2  # the same difference but for its last bit
+    for alternative, expected in (("two-sided", 2), ("greater", 1), ("less", 2**queries)):
+        found = paired_t(first, second, alternative=alternative)
+        assert found.statistic == math.inf
+        assert found.p == expected / 2**queries
+        assert "exact sign-flip test" in found.note
+        if queries <= 10:
+            assert sign_flip(first, second, alternative=alternative).p == found.p
+    assert standardised_effect(second, first) == -math.inf
+    interval = bootstrap_interval(first, second)
+    assert interval.low == interval.high == pytest.approx(0.1)
+    assert not equivalence(first, second, delta=0.05).equivalent
+    assert equivalence(first, second, delta=0.05).p == 1
+    assert max_t([first - second]).statistics[0] == math.inf
+
+
+def test_a_p_that_no_float_can_hold_is_the_smallest_float():
+    first = np.random.default_rng(0).normal(0.9, 0.1, 6980)
+    assert paired_t(first).p == np.finfo(float).tiny
+    assert paired_t(np.ones(5000)).p == np.finfo(float).tiny
+    assert sign_test(first).p == np.finfo(float).tiny
+
+
+def test_wilcoxon_and_the_sign_test_say_that_they_are_discouraged():
+    for test in (wilcoxon, sign_test):
+        assert "advises against" in test([0.1, 0.2, 0.4]).note
+    assert not paired_t([0.1, 0.2, 0.4]).note
+    assert wilcoxon([0.3, 0.3, 0.1, 0.2], [0.2, 0.3, 0.2, 0.1]).p == wilcoxon([1, 0, -1, 1]).p
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        (([0.1],), "cover 1 queries; at least 2"),
+        (([],), "cover 0 queries"),
+        (
+            ([0.1, math.nan, 0.2],),
+            "NaN, infinity or more than .* for 1 queries, first at index 1",
+        ),
+        (([0.1, 0.2], [math.inf, 1.0]), "NaN"),
+        (([0.1, 0.2], [0.1, 0.2, 0.3]), "scores for 2 and 3 queries"),
+        ((["0.1", "0.2"],), "must be numbers"),
+        (([[0.1, 0.2]],), "in 1 dimensions"),
+        (([[0.1, 0.2], [0.1]],), "rows of equal length"),
+    ],
+)
+def test_scores_that_cannot_be_compared_are_refused(wrong, message):
+    tests = [*TESTS.values(), bootstrap_interval, standardised_effect]
+    for test in [*tests, lambda *given: equivalence(*given, delta=0.1)]:
+        with pytest.raises(InputError, match=message):
+            test(*wrong)
+
+
+def test_systems_that_cannot_be_compared_are_refused():
+    for test in (sign_flip_pairs, randomised_tukey_hsd, max_t_pairs):
+        with pytest.raises(InputError, match="one system cannot be compared"):
+            test([[0.1, 0.2]])
+        with pytest.raises(InputError, match="cover 1 queries"):
+            test([[0.1], [0.2]])
+        with pytest.raises(InputError, match="NaN"):
+            test([[0.1, 0.2], [math.nan, 0.2]])
+    for test in (sign_flip_many, max_t, bootstrap_intervals):
+        with pytest.raises(InputError, match="in 2 dimensions"):
+            test([0.1, 0.2])
+        with pytest.raises(InputError, match="are empty"):
+            test(np.zeros((0, 5)))
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        *({"draws": value} for value in (0, -1, 1.5, True, None)),
+        *({"rng": value} for value in (None, -1, 1.5, "0", True)),
+        *({"alternative": value} for value in ("both", None)),
+    ],
+)
+def test_settings_that_do_not_exist_are_refused(wrong):
+    (setting,) = wrong
+    scores = some_scores(0, 2, 30)
+    with pytest.raises(SettingError, match=setting):
+        sign_flip(scores[0], **wrong)
+    if setting != "alternative":
+        for test in (sign_flip_pairs, randomised_tukey_hsd, max_t, max_t_pairs):
+            with pytest.raises(SettingError, match=setting):
+                test(scores, **wrong)
+        with pytest.raises(SettingError, match=setting):
+            bootstrap_intervals(scores, **wrong)
+
+
+@pytest.mark.parametrize("wrong", [0, 1, -0.1, 1.5, math.nan, "0.05", None, True])
+def test_shares_outside_0_to_1_are_refused(wrong):
+    with pytest.raises(SettingError, match="confidence"):
+        bootstrap_interval([0.1, 0.2], confidence=wrong)
+    with pytest.raises(SettingError, match="alpha"):
+        equivalence([0.1, 0.2], delta=0.1, alpha=wrong)
+    with pytest.raises(SettingError, match="alpha"):
+        queries_needed(0.1, 1, alpha=wrong)
+    with pytest.raises(SettingError, match="power"):
+        minimum_detectable_difference(1, 50, power=wrong)
+
+
+def test_differences_and_methods_that_make_no_sense_are_refused():
+    for wrong in (0, -1, math.inf, math.nan, "1", None):
+        with pytest.raises(SettingError, match="delta"):
+            equivalence([0.1, 0.2], delta=wrong)
+        with pytest.raises(SettingError, match="delta"):
+            queries_needed(wrong, 0.3)
+    with pytest.raises(SettingError, match="alpha must lie below"):
+        equivalence([0.1, 0.2], delta=0.1, alpha=0.5)
+    with pytest.raises(SettingError, match="method"):
+        bootstrap_interval([0.1, 0.2], method="basic")
+
+
+def test_a_missing_scipy_is_named_with_its_extra(monkeypatch):
+    monkeypatch.setitem(sys.modules, "scipy", None)
+    for test in (paired_t, wilcoxon, sign_test):
+        with pytest.raises(MissingExtraError, match=r"scipy.*beir-eval\[stats\]"):
+            test([0.1, 0.2, 0.4])
+    with pytest.raises(MissingExtraError, match="the power of a test"):
+        queries_needed(0.1, 0.3)
+    assert sign_flip([0.1, 0.2, 0.4]).p == 0.25
+    assert bootstrap_interval([0.1, 0.2, 0.4]).low > 0
+
+
+def test_the_public_names_are_sorted_and_there():
+    names = significance.__all__
+    assert names == sorted(names, key=lambda name: (not name[0].isupper(), name))
+    assert all(getattr(significance, name).__doc__ for name in names)
+
+
+@pytest.mark.parametrize("unit", [1e-200, 1e-30, 1e30, 1e90])
+def test_the_unit_of_the_scores_does_not_matter(unit):
+    plain = np.array([0.3, -0.1, 0.2, 0.25, 0.4])
+    assert sign_flip(plain * unit).p == sign_flip(plain).p
+    assert paired_t(plain * unit).p == pytest.approx(paired_t(plain).p, rel=1e-12)
+    assert wilcoxon(plain * unit).p == wilcoxon(plain).p
+    found, expected = bootstrap_interval(plain * unit), bootstrap_interval(plain)
+    assert (found.low, found.high) == pytest.approx((expected.low * unit, expected.high * unit))
+    assert max_t([plain * unit, plain]).p == pytest.approx(max_t([plain, plain]).p)
