@@ -3,6 +3,7 @@
 ``evaluate(qrels, run)`` is the main job; see its docstring, or ``beir-eval --help``.
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from beir_eval._version import __version__
@@ -56,6 +57,7 @@ from beir_eval.run import Run
 
 if TYPE_CHECKING:
     from beir_eval.adapters.beir import load_dataset
+    from beir_eval.comparison import Comparison, compare, compare_runs
 
 __all__ = [
     "CG",
@@ -69,6 +71,7 @@ __all__ = [
     "AP_11pt",
     "BeirEvalError",
     "BeirEvalWarning",
+    "Comparison",
     "EvaluationResult",
     "Evaluator",
     "G",
@@ -90,6 +93,8 @@ __all__ = [
     "__version__",
     "binG",
     "bpref",
+    "compare",
+    "compare_runs",
     "evaluate",
     "gm_bpref",
     "gm_map",
@@ -112,11 +117,18 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    """Import what reads data sets when it is asked for: evaluating runs needs none of it."""
-    if name == "load_dataset":
-        from beir_eval.adapters.beir import load_dataset  # noqa: PLC0415
+#: Names that are imported when they are asked for: evaluating runs needs none of them.
+_LATER = {
+    "Comparison": "beir_eval.comparison",
+    "compare": "beir_eval.comparison",
+    "compare_runs": "beir_eval.comparison",
+    "load_dataset": "beir_eval.adapters.beir",
+}
 
-        return load_dataset
+
+def __getattr__(name: str) -> Any:
+    """Import what reads data sets, or compares, when it is asked for."""
+    if name in _LATER:
+        return getattr(import_module(_LATER[name]), name)
     msg = f"module {__name__!r} has no attribute {name!r}"
     raise AttributeError(msg)

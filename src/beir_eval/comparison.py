@@ -1,0 +1,182 @@
+"""Is system B better than A, by how much, and on which queries: ``compare``, ``compare_runs``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from beir_eval._joining import baseline_of, join
+from beir_eval._paired_input import check_positive, check_share
+from beir_eval._score_matrix import ScoreMatrix
+from beir_eval._verdicts import check_enough, check_settings, differences_of, means_of, pairs_of
+from beir_eval.comparison_records import ComparisonSettings, Difference, SystemMean
+from beir_eval.comparison_result import Comparison
+from beir_eval.evaluator import Evaluator
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from beir_eval._arrays import Floats
+    from beir_eval._joining import Joined, System
+    from beir_eval.measures import MeasureLike
+    from beir_eval.qrels import Qrels, QrelsMapping
+    from beir_eval.results import EvaluationResult
+    from beir_eval.run import Run, RunMapping
+
+__all__ = ["Comparison", "compare", "compare_runs"]
+
+
+def compare(  # noqa: PLR0913 - one keyword a setting
+    results: Mapping[str, System] | Iterable[EvaluationResult],
+    baseline: str | None = None,
+    *,
+    measures: Iterable[MeasureLike] | MeasureLike | None = None,
+    test: str = "sign_flip",
+    correction: str | None = None,
+    alpha: float = 0.05,
+    margin: float = 0.01,
+    on: str = "error",
+    draws: int = 100_000,
+    rng: int = 0,
+) -> Comparison:
+    """Compare systems by their results on the same queries.
+
+    Args:
+        results: {name: result}, or results with different names. A system may be a list of results,
+            its repeats: averaged for each query, their spread shown.
+        baseline: the system that all others are compared with; without one, all pairs are.
+        measures: which of the measures to compare; by default all that every result holds and that
+            are means over queries.
+        test: "sign_flip" (randomisation of the mean difference), "t" (paired t test), or, where
+            they must be reported, "wilcoxon" or "sign".
+        correction: for the differences of one measure: with a baseline "holm" by default, for all
+            pairs "max-t"; "bonferroni", "benjamini-hochberg", "tukey" (randomised Tukey HSD, all
+            pairs), "none".
+        alpha: the level of the verdicts; intervals have the confidence 1 − alpha.
+        margin: δ, the smallest difference that matters, in the unit of the measures.
+        on: systems with different queries are an "error", or compared on their "intersection".
+        draws: sign vectors that are drawn; all of them are tried where there are no more.
+        rng: the seed.
+
+    A query on which a measure is undefined for some system is left out for that measure.
+
+    Raises:
+        ResultError: fewer than two systems, or results that were evaluated differently.
+        QueryMismatchError: different queries (named), or none in common.
+        NotEvaluatedError, MeasureError: a measure that a result lacks, or that is no mean.
+        InputError: fewer than two queries.
+        SettingError: a value that does not exist; all pairs of more than 100 systems.
+        MissingExtraError: scipy is not installed.
+
+    >>> from beir_eval import evaluate
+    >>> qrels = {f"q{n}": {"a": 1} for n in range(8)}
+    >>> runs = {"B": {query: {"a": 1, "x": 2} for query in qrels}}
+    >>> runs["A"] = {query: {"a": 2, "x": 1} for query in qrels}
+    >>> results = {name: evaluate(qrels, run, ["MRR"]) for name, run in runs.items()}
+    >>> found = compare(results, "B").difference("MRR", "A")
+    >>> found.difference, found.p, found.wins, found.verdict  # p: 2 of 2^8 flips
+    (0.5, 0.0078125, 8, 'better')
+    """
+    check_share("alpha", alpha)
+    check_positive("margin", margin)
+    settings = ComparisonSettings(
+        test=test,
+        correction=correction or _usual_correction(test, baseline),
+        alpha=alpha,
+        margin=margin,
+        on=on,
+        draws=draws,
+        rng=rng,
+    )
+    check_settings(settings, baseline)
+    joined = join(results, measures, on)
+    baseline_of(baseline, joined.systems)
+    means, differences = _measured(joined, baseline, settings)
+    return Comparison(
+        systems=joined.systems,
+        baseline=baseline,
+        measures=joined.measures,
+        query_ids=joined.query_ids,
+        scores={
+            name: ScoreMatrix.owning(joined.scores(place))
+            for place, name in enumerate(joined.measures)
+        },
+        means=tuple(means),
+        differences=tuple(differences),
+        settings=settings,
+        left_out=joined.left_out,
+    )
+
+
+def _usual_correction(test: str, baseline: str | None) -> str:
+    return "max-t" if baseline is None and test == "sign_flip" else "holm"
+
+
+def _measured(
+    joined: Joined, baseline: str | None, settings: ComparisonSettings
+) -> tuple[list[SystemMean], list[Difference]]:
+    pairs = pairs_of(joined.systems, baseline)
+    means: list[SystemMean] = []
+    differences: list[Difference] = []
+    for place, name in enumerate(joined.measures):
+        scores = joined.scores(place)
+        defined = ~np.isnan(scores).any(axis=0)
+        check_enough(name, int(defined.sum()))
+        repeats: list[Floats] = [one[:, place, defined] for one in joined.repeats]
+        means += means_of(name, joined.systems, repeats, settings)
+        differences += differences_of(
+            name, joined.systems, scores[:, defined], pairs, baseline, settings
+        )
+    return means, differences
+
+
+def compare_runs(  # noqa: PLR0913 - one keyword a setting
+    qrels: Qrels | QrelsMapping,
+    runs: Mapping[str, Run | RunMapping],
+    measures: Iterable[MeasureLike] | MeasureLike | None = None,
+    *,
+    baseline: str | None = None,
+    test: str = "sign_flip",
+    correction: str | None = None,
+    alpha: float = 0.05,
+    margin: float = 0.01,
+    draws: int = 100_000,
+    rng: int = 0,
+    **policies: Any,
+) -> Comparison:
+    """Evaluate runs on one qrels and compare them.
+
+    Args:
+        qrels: as ``evaluate``.
+        runs: {name: run}; a list of runs is one system's repeats.
+        measures: what to compute; by default nDCG@10, which a verdict is mostly asked for.
+        baseline: as ``compare``; so are test, correction, alpha, margin, draws and rng.
+        test: see there.
+        correction: see there.
+        alpha: see there.
+        margin: see there.
+        draws: see there.
+        rng: see there.
+        policies: keywords of ``Evaluator``: order, ties, missing, no_relevant, duplicates, …
+
+    Raises:
+        BeirEvalError: as ``evaluate`` and ``compare``.
+    """
+    evaluator = Evaluator(qrels, "nDCG@10" if measures is None else measures, **policies)
+    results: dict[str, System] = {
+        name: [evaluator.evaluate(one, name=name) for one in run]
+        if isinstance(run, (list, tuple))
+        else evaluator.evaluate(run, name=name)
+        for name, run in runs.items()
+    }
+    return compare(
+        results,
+        baseline,
+        test=test,
+        correction=correction,
+        alpha=alpha,
+        margin=margin,
+        draws=draws,
+        rng=rng,
+    )

@@ -1,0 +1,214 @@
+"""What a comparison of systems found: ``Comparison``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from beir_eval._comparison_tables import to_csv, to_latex, to_markdown, to_table
+from beir_eval._files import FileContent, write_atomically
+from beir_eval.comparison_records import Compared, Difference, QueryDifference, SystemMean
+from beir_eval.errors import NotEvaluatedError, ResultError, SettingError, some
+from beir_eval.measures import parse
+
+if TYPE_CHECKING:
+    from beir_eval.measures import MeasureLike
+    from beir_eval.tables import Table
+
+SCHEMA_VERSION = 1
+
+
+class Comparison(Compared):
+    """What a comparison of systems found; frozen, saved as JSON.
+
+    Attributes:
+        schema_version: the version of this layout.
+        systems: names, in the order given. [S]
+        baseline: the system that the others are compared with; None where all pairs are.
+        measures: canonical names. [M]
+        query_ids: the queries that all systems have, sorted. [Q]
+        scores: by measure the scores of every system, f8[S, Q]; the mean where it has repeats; NaN
+            where the measure is undefined for it.
+        means: every system on every measure.
+        differences: every pair on every measure, with evidence and verdict.
+        settings: how the verdicts were reached.
+        left_out: queries that a system has and others have not, by system.
+
+    >>> from beir_eval import compare_runs
+    >>> qrels = {f"q{n}": {"a": 1} for n in range(8)}
+    >>> best = {query: {"a": 2.0, "x": 1.0} for query in qrels}
+    >>> worse = {query: {"a": 1.0, "x": 2.0} for query in qrels}
+    >>> found = compare_runs(qrels, {"B": worse, "A": best}, ["MRR"], baseline="B")
+    >>> found.difference("MRR", "A").difference, found.difference("MRR", "A").verdict
+    (0.5, 'better')
+    """
+
+    # What was found
+
+    def mean(self, measure: MeasureLike, system: str) -> SystemMean:
+        """Return one system on one measure.
+
+        Raises:
+            NotEvaluatedError: the comparison does not hold it.
+        """
+        name = self._measure(measure)
+        self._system(system)
+        return next(one for one in self.means if (one.measure, one.system) == (name, system))
+
+    def difference(
+        self, measure: MeasureLike, system: str, against: str | None = None
+    ) -> Difference:
+        """Return the difference of one pair on one measure, by default against the baseline.
+
+        Where the pair was compared the other way round, the same is returned as seen from here.
+
+        Raises:
+            NotEvaluatedError: the pair or the measure was not compared.
+        """
+        name, other = self._measure(measure), self._against(system, against)
+        for one in self.differences:
+            if one.measure == name and (one.system, one.against) == (system, other):
+                return one
+            if one.measure == name and (one.system, one.against) == (other, system):
+                return one.reversed()
+        msg = f"{system!r} was not compared with {other!r}, only with {self.baseline!r}"
+        raise NotEvaluatedError(msg)
+
+    def per_query(self, measure: MeasureLike) -> dict[str, dict[str, float]]:
+        """Return {query_id: {system: score}}, made anew on every access."""
+        columns = self.scores[self._measure(measure)].array.T.tolist()
+        return {
+            query_id: dict(zip(self.systems, scores, strict=True))
+            for query_id, scores in zip(self.query_ids, columns, strict=True)
+        }
+
+    def regressions(
+        self,
+        measure: MeasureLike,
+        n: int = 10,
+        *,
+        system: str | None = None,
+        against: str | None = None,
+    ) -> list[QueryDifference]:
+        """Return the queries on which a system lost most, worst first; at most ``n``.
+
+        Args:
+            measure: the measure.
+            n: how many.
+            system: by default the one that is not the baseline, where there is just one.
+            against: by default the baseline, or the other one of two systems.
+        """
+        return [one for one in self._by_difference(measure, system, against) if one.difference < 0][
+            :n
+        ]
+
+    def improvements(
+        self,
+        measure: MeasureLike,
+        n: int = 10,
+        *,
+        system: str | None = None,
+        against: str | None = None,
+    ) -> list[QueryDifference]:
+        """Return the queries on which a system gained most, best first; as ``regressions``."""
+        found = self._by_difference(measure, system, against)[::-1]
+        return [one for one in found if one.difference > 0][:n]
+
+    def _by_difference(
+        self, measure: MeasureLike, system: str | None, against: str | None
+    ) -> list[QueryDifference]:
+        chosen = self._only_system() if system is None else self._system(system)
+        other = self._against(chosen, against)
+        array = self.scores[self._measure(measure)].array
+        ours, theirs = (array[self.systems.index(one)] for one in (chosen, other))
+        difference = ours - theirs
+        order = np.argsort(difference, kind="stable")  # NaN last
+        return [
+            QueryDifference(
+                query_id=self.query_ids[place],
+                score=float(ours[place]),
+                against=float(theirs[place]),
+                difference=float(difference[place]),
+            )
+            for place in order.tolist()
+            if not np.isnan(difference[place])
+        ]
+
+    def _measure(self, measure: MeasureLike) -> str:
+        name = str(parse(measure))
+        if name not in self.measures:
+            msg = f"{name} was not compared; the comparison holds {', '.join(self.measures)}"
+            raise NotEvaluatedError(msg)
+        return name
+
+    def _system(self, system: str) -> str:
+        if system not in self.systems:
+            msg = f"there is no system {system!r}; there are {some(self.systems)}"
+            raise NotEvaluatedError(msg)
+        return system
+
+    def _only_system(self) -> str:
+        others = [one for one in self.systems if one != self.baseline]
+        if len(others) == 1:
+            return others[0]
+        if len(self.systems) == 2:  # noqa: PLR2004 - a pair
+            return self.systems[1]
+        msg = f"name the system: there are {some(others)}"
+        raise SettingError(msg)
+
+    def _against(self, system: str, against: str | None) -> str:
+        self._system(system)
+        if against is not None:
+            return self._system(against)
+        if self.baseline is not None and system != self.baseline:
+            return self.baseline
+        others = [one for one in self.systems if one != system]
+        if len(others) == 1:
+            return others[0]
+        msg = f"name what {system!r} is compared with: there are {some(others)}"
+        raise SettingError(msg)
+
+    # Other shapes
+
+    def to_table(self) -> Table:
+        """Return systems × measures: means, with a mark where a verdict is "better" or "worse"."""
+        return to_table(self)
+
+    def to_markdown(self) -> str:
+        """Return verdicts, means and differences as GitHub-flavoured markdown."""
+        return to_markdown(self)
+
+    def to_latex(self) -> str:
+        """Return the table of means as LaTeX (booktabs): best bold, significance superscript."""
+        return to_latex(self)
+
+    def to_csv(self) -> str:
+        """Return every difference with its evidence, one a line."""
+        return to_csv(self)
+
+    def _repr_html_(self) -> str:
+        return self.to_table().html()
+
+    # Files
+
+    def save(self, path: str | Path) -> None:
+        """Write the comparison as JSON (packed where the name ends in .gz): all or nothing."""
+        write_atomically(Path(path), self.model_dump_json().encode())
+
+    @classmethod
+    def load(cls, path: str | Path) -> Comparison:
+        """Read a saved comparison.
+
+        Raises:
+            ResultError: the file holds something else, or a layout of another version.
+            OSError: it cannot be read.
+        """
+        try:
+            content = json.loads(FileContent(Path(path)).text())
+            return cls.model_validate(content)
+        except (ValueError, TypeError, RecursionError, OverflowError) as error:
+            msg = f"{path}: not a saved comparison of layout {SCHEMA_VERSION}: {error}"
+            raise ResultError(msg) from error
