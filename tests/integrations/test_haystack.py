@@ -518,6 +518,18 @@ def test_documents_are_written_in_batches_through_a_pipeline_that_writes(dataset
     assert {one.id for one in store.filter_documents()} == set(TEXTS)
 
 
+def test_a_bar_is_shown_in_a_notebook_but_not_where_nobody_watches(dataset, monkeypatch, capsys):
+    index(dataset, InMemoryDocumentStore())
+    assert capsys.readouterr().err == ""
+    monkeypatch.setitem(sys.modules, "ipykernel.zmqshell", object())
+    index(dataset, InMemoryDocumentStore())
+    assert "documents" in capsys.readouterr().err
+    evaluate_pipeline(retrieving(), dataset, measures="MRR")
+    assert "queries" in capsys.readouterr().err
+    evaluate_pipeline(retrieving(), dataset, measures="MRR", progress=False)
+    assert capsys.readouterr().err == ""
+
+
 def test_indexing_twice_or_a_part_is_fine(dataset):
     store = InMemoryDocumentStore()
     assert index(dataset, store, limit=3) == 3

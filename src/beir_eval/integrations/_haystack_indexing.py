@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from haystack import Document
 from haystack.document_stores.types import DuplicatePolicy
-from tqdm.auto import tqdm
 
 from beir_eval.adapters.beir import Dataset, load_dataset
 from beir_eval.errors import SettingError
+from beir_eval.integrations._haystack_progress import progress_bar
 from beir_eval.integrations._haystack_retriever import check_count
 from beir_eval.integrations._haystack_sockets import documents_input
 
@@ -65,7 +65,7 @@ def index(
     )
     wanted = islice(documents, limit)
     written = 0
-    with tqdm(desc="documents", unit="", disable=None if progress else True) as bar:
+    with progress_bar(shown=progress, desc="documents", unit="") as bar:
         while batch := list(islice(wanted, batch_size)):
             try:
                 write(batch)

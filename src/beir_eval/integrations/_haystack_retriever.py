@@ -8,12 +8,11 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tqdm.auto import tqdm
-
 from beir_eval.adapters.haystack import DocumentNames
 from beir_eval.adapters.writing import write_run
 from beir_eval.errors import RunError, SettingError, check_choice, some
 from beir_eval.integrations._haystack_journal import Journal
+from beir_eval.integrations._haystack_progress import progress_bar
 from beir_eval.integrations._haystack_queries import Answer, Asking, Round
 from beir_eval.integrations._haystack_sockets import documents_output, query_inputs
 from beir_eval.records import Retrieval
@@ -154,11 +153,8 @@ class PipelineRetriever:
                 journal.add(query_id, queries[query_id], answer)
             answers[query_id] = answer
 
-        bar = tqdm(
-            total=len(queries),
-            initial=len(answers),
-            desc="queries",
-            disable=None if self._progress else True,
+        bar = progress_bar(
+            shown=self._progress, total=len(queries), initial=len(answers), desc="queries"
         )
         with bar:
             asking = Round(self._asking, open_queries, on_error == "stop", answered, bar.update)

@@ -30,15 +30,15 @@ class BEIRAnswerEvaluator:
     A gold answer is credited once, to the best-ranked answer that says it. A question with no
     answers predicted scores 0.
 
-    ```python
-    from haystack_integrations.components.evaluators.beir_eval import BEIRAnswerEvaluator
+    For example::
 
-    evaluator = BEIRAnswerEvaluator(["Success@1", "MRR"])
-    outputs = evaluator.run(
-        predicted_answers=[["Elon Musk", "the Starks", "Stark"]], ground_truth_answers=["Stark"]
-    )
-    assert outputs["metrics"] == {"Success@1": 0.0, "MRR": 1 / 3}
-    ```
+        from haystack_integrations.components.evaluators.beir_eval import BEIRAnswerEvaluator
+
+        evaluator = BEIRAnswerEvaluator(["Success@1", "MRR"])
+        outputs = evaluator.run(
+            predicted_answers=[["Elon Musk", "the Starks", "Stark"]], ground_truth_answers=["Stark"]
+        )
+        assert outputs["metrics"] == {"Success@1": 0.0, "MRR": 1 / 3}
     """
 
     def __init__(

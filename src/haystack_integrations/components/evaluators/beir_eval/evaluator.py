@@ -38,17 +38,17 @@ class BEIREvaluator:
     ``individual_scores``), for all measures at once. The mean is over the queries handed in; an
     empty list of retrieved documents scores 0.
 
-    ```python
-    from haystack import Document
-    from haystack_integrations.components.evaluators.beir_eval import BEIREvaluator
+    For example::
 
-    evaluator = BEIREvaluator(["nDCG@10", "Recall@10"])
-    outputs = evaluator.run(
-        ground_truth_documents=[[Document(content="Paris"), Document(content="France")]],
-        retrieved_documents=[[Document(content="Paris"), Document(content="Berlin")]],
-    )
-    assert outputs["metrics"]["Recall@10"] == 0.5
-    ```
+        from haystack import Document
+        from haystack_integrations.components.evaluators.beir_eval import BEIREvaluator
+
+        evaluator = BEIREvaluator(["nDCG@10", "Recall@10"])
+        outputs = evaluator.run(
+            ground_truth_documents=[[Document(content="Paris"), Document(content="France")]],
+            retrieved_documents=[[Document(content="Paris"), Document(content="Berlin")]],
+        )
+        assert outputs["metrics"]["Recall@10"] == 0.5
     """
 
     def __init__(  # noqa: PLR0913 - one keyword a setting
