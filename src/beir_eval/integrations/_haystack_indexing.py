@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,7 +17,7 @@ from beir_eval.integrations._haystack_retriever import check_count
 from beir_eval.integrations._haystack_sockets import documents_input
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterator
 
 
 def beir_documents(dataset: Dataset | str | Path) -> Iterator[Document]:
@@ -60,6 +61,9 @@ def index(
     if limit is not None:
         check_count("limit", limit)
     write = _writer(target)
+    if isinstance(dataset, Document) or not isinstance(dataset, (str, Path, Dataset, Iterable)):
+        msg = f"a data set, its folder or Documents were expected, not {type(dataset).__name__}"
+        raise SettingError(msg)
     documents = (
         beir_documents(dataset) if isinstance(dataset, (str, Path, Dataset)) else iter(dataset)
     )
