@@ -46,8 +46,9 @@ class PipelineRetriever:
     Args:
         pipeline: the pipeline; it is not changed.
         inputs: the inputs that take the query, as "component.input" or several of them; or a
-            function (query_id, text) that returns what the pipeline is run with. By default every
-            unconnected input that must be given, and optional ones named "query" or "question".
+            function (query_id, text) that returns what the pipeline is run with. By default the one
+            text that must be given, or several named "query", "question" or "text", and optional
+            ones named "query" or "question".
         documents_from: the output of the ranking, as "component.output"; by default the one list
             of Documents from which no other is made.
         document_comparison_field: what a document goes by in the judgements: "id", "content",
