@@ -6,7 +6,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from beir_eval._arrays import Floats, Ints, Mask, position_in_row, ranges, rows_of
+from beir_eval._arrays import (
+    Floats,
+    Ints,
+    Mask,
+    position_in_row,
+    ranges,
+    rows_of,
+    starts_of,
+    stretches,
+)
 from beir_eval._holes import Choices, in_top
 
 if TYPE_CHECKING:
@@ -20,8 +29,9 @@ USUAL_DEPTH, DEEPEST = 10, 100
 #: Sums over documents, divided by what depends on the number of relevant documents only.
 _ADDITIVE = frozenset({"nDCG", "DCG", "CG", "Precision", "Recall", "RBP"})
 _ADDITIVE_WITH_CUTOFF = frozenset({"R_cap", "F1"})
-#: Of more documents of a query, not every number is tried.
-MOST_STEPS = 32
+#: How many numbers of relevant documents are tried of a query's unjudged ones: all, where this much
+#: work for a measure (numbers × queries × pairs × depth) allows it, but no fewer than the least.
+_WORK, LEAST_STEPS = 20_000_000, 4
 #: Cells of a matrix that are held at a time.
 _CELLS = 1_000_000
 
@@ -64,10 +74,14 @@ def can_be_bounded(measure: Measure, max_grade: float) -> bool:
 
 def is_additive(measure: Measure) -> bool:
     """Return whether documents add up, so that the extremes are those of prefixes."""
-    if ("judged_only", True) in measure.parameters:
+    if _is_condensed(measure):
         return False
     with_cutoff = measure.cutoff is not None and measure.name in _ADDITIVE_WITH_CUTOFF
     return measure.name in _ADDITIVE or with_cutoff
+
+
+def _is_condensed(measure: Measure) -> bool:
+    return ("judged_only", True) in measure.parameters
 
 
 class MeasureBounds:
@@ -78,13 +92,19 @@ class MeasureBounds:
         systems: where each system's runs have them.
         measure: one that ``can_be_bounded``.
         compared: the queries that count, bool[Q].
+        num_pairs: how many pairs will be asked for; of many, each gets less work.
 
     Attributes:
         holes: the documents within the depth of any system, indices into the pool, i8[H].
     """
 
     def __init__(
-        self, pool: Pool, systems: Sequence[Sequence[Ranked]], measure: Measure, compared: Mask
+        self,
+        pool: Pool,
+        systems: Sequence[Sequence[Ranked]],
+        measure: Measure,
+        compared: Mask,
+        num_pairs: int,
     ) -> None:
         """Evaluate every system once for each hole."""
         self._pool, self._systems, self._measure = pool, systems, measure
@@ -94,10 +114,11 @@ class MeasureBounds:
         self.holes: Ints = np.flatnonzero(np.logical_or.reduce(seen))
         self._seen = [one[self.holes] for one in seen]
         self._query: Ints = pool.qrels.row[self.holes]
-        alone = Choices(self._query, np.ones(len(self.holes), np.int64), self.holes)
         nothing = Choices.none(pool.num_queries)
         self._observed = [self._scores(ranked, nothing) for ranked in systems]
-        self._alone = [self._scores(ranked, alone) for ranked in systems]
+        self._alone = [self._scores_alone(ranked) for ranked in systems]
+        allowed = _WORK // (pool.num_queries * num_pairs * depth_of(measure))
+        self._steps = max(allowed, LEAST_STEPS)
 
     def of_pair(self, system: int, against: int) -> PairBounds:
         """Return what the holes of two systems could change."""
@@ -109,14 +130,30 @@ class MeasureBounds:
         worst = mine[np.lexsort((gained, query))]
         low, high = observed.copy(), observed.copy()
         _widen(low, high, query, gained)
-        all_tried = True
         for ordered in (best, worst):
-            choices, every = _prefixes(self._query[ordered], self.holes[ordered])
-            difference = self._scores(self._systems[system], choices)
-            difference -= self._scores(self._systems[against], choices)
-            _widen(low, high, choices.query, difference)
-            all_tried &= every
+            for choices in _prefixes(self._query[ordered], self.holes[ordered], self._steps):
+                difference = self._scores(self._systems[system], choices)
+                difference -= self._scores(self._systems[against], choices)
+                _widen(low, high, choices.query, difference)
+        all_tried = bool((np.bincount(query, minlength=1) <= self._steps).all())
         return PairBounds(low, high, len(mine), all_tried, alone - observed[self._query])
+
+    def _scores_alone(self, ranked: Sequence[Ranked]) -> Floats:
+        """Return a system's score of its query where each hole alone is relevant, f8[H].
+
+        The holes that a system does not show have the same score in each query.
+        """
+        cutoff = None if _is_condensed(self._measure) else self._measure.cutoff
+        shown = in_top(ranked, cutoff)[self.holes]
+        others = np.flatnonzero(~shown)
+        _, first, alike = np.unique(self._query[others], return_index=True, return_inverse=True)
+        chosen = np.concatenate([np.flatnonzero(shown), others[first]])
+        ones = np.ones(len(chosen), dtype=np.int64)
+        found = self._scores(ranked, Choices(self._query[chosen], ones, self.holes[chosen]))
+        alone = np.empty(len(self.holes))
+        alone[shown] = found[: len(chosen) - len(first)]
+        alone[others] = found[len(chosen) - len(first) :][alike]
+        return alone
 
     def _scores(self, ranked: Sequence[Ranked], choices: Choices) -> Floats:
         """Return a system's score for each set of holes, the mean of its repeats, f8[P]."""
@@ -146,18 +183,19 @@ class MeasureBounds:
             begin = end
 
 
-def _prefixes(query: Ints, holes: Ints) -> tuple[Choices, bool]:
-    """Return the first 1, 2, 3, … holes of each query, and whether no number is left out."""
+def _prefixes(query: Ints, holes: Ints, most: int) -> Iterator[Choices]:
+    """Yield the first 1, 2, 3, … holes of each query, some queries at a time.
+
+    Of more than ``most`` holes there are so many prefixes, evenly spaced, the last of them whole.
+    """
     queries, begin, count = np.unique(query, return_index=True, return_counts=True)
-    steps = np.minimum(count, MOST_STEPS)
-    of_query = rows_of(steps)
-    step = position_in_row(of_query) + 1
-    size = -(-step * count[of_query] // steps[of_query])
-    first = begin[of_query]
-    return (
-        Choices(queries[of_query], size, holes[ranges(first, first + size)]),
-        bool((steps == count).all()),
-    )
+    steps = np.minimum(count, most)
+    for first, last in stretches(starts_of(steps * count), 2 * _CELLS):
+        of_query = first + rows_of(steps[first:last])
+        step = position_in_row(of_query) + 1
+        size = -(-step * count[of_query] // steps[of_query])
+        chosen = holes[ranges(begin[of_query], begin[of_query] + size)]
+        yield Choices(queries[of_query], size, chosen)
 
 
 def _widen(low: Floats, high: Floats, query: Ints, difference: Floats) -> None:

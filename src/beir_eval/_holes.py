@@ -176,9 +176,12 @@ def judged_share(pool: Pool, ranked: Ranked, depth: int) -> tuple[int, int]:
     return int(shown.sum()), int(np.minimum(ranked.num_retrieved, depth).sum())
 
 
-def in_top(ranked: Sequence[Ranked], depth: int) -> Mask:
-    """Return which documents of the pool any of these runs has in its first ``depth``, bool[J]."""
+def in_top(ranked: Sequence[Ranked], depth: int | None) -> Mask:
+    """Return which documents of the pool any of these runs has in its first ``depth``, bool[J].
+
+    With None, anywhere.
+    """
     found = np.zeros(len(ranked[0].rank), dtype=np.bool_)
     for one in ranked:
-        found |= (one.rank > 0) & (one.rank <= depth)
+        found |= (one.rank > 0) & (one.rank <= (depth or np.inf))
     return found

@@ -161,7 +161,7 @@ class _Looked:
         systems = self._of_systems(measure, defined)
         bounds = None
         if can_be_bounded(measure, self._pool.max_grade):
-            bounds = MeasureBounds(self._pool, self._ranked, measure, defined)
+            bounds = MeasureBounds(self._pool, self._ranked, measure, defined, len(differences))
         trust, changes = [], {}
         for one in differences:
             system, against = map(self._compared.systems.index, (one.system, one.against))

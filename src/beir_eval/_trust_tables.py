@@ -136,8 +136,8 @@ def _sentences(compared: Compared) -> Iterator[str]:
             )
         else:
             yield (
-                f"{one.measure}: unjudged documents could hide a difference between {one.system} "
-                f"and {one.against}: {bounds}"
+                f"{one.measure}: unjudged documents leave room for a difference between "
+                f"{one.system} and {one.against} beyond {compared.settings.margin:g}: {bounds}"
             )
     if known and not any(one.could_flip for one in known):
         yield "unjudged documents could not turn any verdict"
