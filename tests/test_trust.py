@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from beir_eval import Comparison, Run, compare, compare_runs, evaluate, read_qrels, read_run
 from beir_eval.errors import NotEvaluatedError, SettingError
-from strategies import DOC_IDS, QUERY_IDS, judged
+from strategies import DOC_IDS, QUERY_IDS, judged, ranking
 
 EXACT = [
     "nDCG@3",
@@ -114,7 +114,9 @@ def test_bounds_of_other_measures_are_those_of_choices_and_hold_what_was_seen(ca
     pair, found = bounds_of(qrels, systems, measure)
     low, high = brute_force(qrels, systems, measure, pair.depth, highest(qrels))
     assert not pair.exact
-    assert low - 1e-12 <= pair.low <= found.differences[0].difference <= pair.high <= high + 1e-12
+    observed = found.differences[0].difference
+    assert low - 1e-12 <= pair.low <= observed + 1e-12
+    assert observed - 1e-12 <= pair.high <= high + 1e-12
 
 
 def bounds(qrels, a, b, measure, **settings):
@@ -278,6 +280,36 @@ def test_rankings_without_scores_have_no_tie_interval():
     qrels = {"q1": {"r": 1}, "q2": {"r": 1}}
     run = Run.from_rankings({"q1": ["r"], "q2": ["r"]})
     assert compare_runs(qrels, {"a": run, "b": run}, "MRR").trust[0].ties is None
+
+
+@settings(max_examples=60)
+@given(
+    st.dictionaries(st.sampled_from(QUERY_IDS[:3]), judged(), min_size=2, max_size=3),
+    st.data(),
+    st.sampled_from(["trec_eval", "trec_eval9", "input", "best", "worst"]),
+    st.sampled_from(["score", "given"]),
+    st.sampled_from(["nDCG@3", "MRR", "MAP@4", "Rprec"]),
+)
+def test_unjudged_documents_move_no_rank_whatever_the_rules(qrels, data, ties, order, measure):
+    policies = {"ties": ties, "order": order}
+    runs = {name: {query: data.draw(ranking()) for query in qrels} for name in "ab"}
+    found = compare_runs(qrels, runs, measure, draws=100, likeness_k=None, **policies)
+    [pair] = found.trust
+    observed = found.differences[0].difference
+    assert pair.low - 1e-12 <= observed <= pair.high + 1e-12
+    if pair.unjudged == 0:
+        assert (pair.low, pair.high) == pytest.approx((observed, observed), abs=1e-12)
+    if pair.ties is not None:
+        extremes = [
+            evaluate(qrels, runs["b"], measure, ties=extreme)[measure]
+            for extreme in ("worst", "best")
+        ]
+        assert pair.ties == pytest.approx(extremes, abs=1e-12)
+    for one in found.documents_to_judge(3):
+        for name, rank in one.ranks.items():
+            shown = evaluate(qrels, runs[name], measure, keep_top=20, **policies).top
+            if ties not in ("best", "worst"):
+                assert shown[one.query_id].doc_ids[rank - 1] == one.doc_id
 
 
 # Documents to judge

@@ -265,9 +265,8 @@ def _less(one: float | None, other: float | None) -> float | None:
 def _of_bounds(
     pair: PairBounds, measure: Measure, one: Difference, defined: Mask, margin: float
 ) -> dict[str, Any]:
-    # The observed difference is one of those tried; only its rounding may differ.
-    low = min(exact_sum(pair.low[defined]) / int(defined.sum()), one.difference)
-    high = max(exact_sum(pair.high[defined]) / int(defined.sum()), one.difference)
+    low = exact_sum(pair.low[defined]) / int(defined.sum())
+    high = exact_sum(pair.high[defined]) / int(defined.sum())
     flips = {"better": low <= 0, "worse": high >= 0}
     return {
         "unjudged": pair.unjudged,
