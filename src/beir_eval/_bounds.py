@@ -43,15 +43,12 @@ class PairBounds(NamedTuple):
         low, high: the least and greatest difference of each query, f8[Q].
         unjudged: how many documents there are.
         all_tried: whether, for every number of relevant ones, the best and the worst were tried.
-        changes: of each hole of the measure, by how much the difference of its query changes if it
-            alone is relevant, f8[H].
     """
 
     low: Floats
     high: Floats
     unjudged: int
     all_tried: bool
-    changes: Floats
 
 
 def depth_of(measure: Measure) -> int:
@@ -123,9 +120,8 @@ class MeasureBounds:
     def of_pair(self, system: int, against: int) -> PairBounds:
         """Return what the holes of two systems could change."""
         observed = self._observed[system] - self._observed[against]
-        alone = self._alone[system] - self._alone[against]
         mine = np.flatnonzero(self._seen[system] | self._seen[against])
-        query, gained = self._query[mine], alone[mine]
+        query, gained = self._query[mine], self._alone[system][mine] - self._alone[against][mine]
         best = mine[np.lexsort((-gained, query))]
         worst = mine[np.lexsort((gained, query))]
         low, high = observed.copy(), observed.copy()
@@ -136,7 +132,19 @@ class MeasureBounds:
                 difference -= self._scores(self._systems[against], choices)
                 _widen(low, high, choices.query, difference)
         all_tried = bool((np.bincount(query, minlength=1) <= self._steps).all())
-        return PairBounds(low, high, len(mine), all_tried, alone - observed[self._query])
+        return PairBounds(low, high, len(mine), all_tried)
+
+    def changes(self, system: int, against: int, holes: Ints | slice) -> Floats:
+        """Return by how much the difference of a hole's query changes if it alone is relevant.
+
+        Args:
+            system: one of the pair.
+            against: the other.
+            holes: which of ``holes``, places in it.
+        """
+        query = self._query[holes]
+        ours = self._alone[system][holes] - self._observed[system][query]
+        return ours - (self._alone[against][holes] - self._observed[against][query])
 
     def _scores_alone(self, ranked: Sequence[Ranked]) -> Floats:
         """Return a system's score of its query where each hole alone is relevant, f8[H].

@@ -162,14 +162,13 @@ class _Looked:
         bounds = None
         if can_be_bounded(measure, self._pool.max_grade):
             bounds = MeasureBounds(self._pool, self._ranked, measure, defined, len(differences))
-        trust, changes = [], {}
+        trust = []
         for one in differences:
             system, against = map(self._compared.systems.index, (one.system, one.against))
             found: dict[str, Any] = {}
             if bounds is not None:
                 pair = bounds.of_pair(system, against)
                 found = _of_bounds(pair, measure, one, defined, self._compared.settings.margin)
-                changes[one.system, one.against] = pair.changes / defined.sum()
             trust.append(
                 PairTrust(
                     measure=one.measure,
@@ -188,8 +187,9 @@ class _Looked:
                     **found,
                 )
             )
-        wanted = [] if bounds is None else list(self._documents(measure, bounds, changes))
-        return trust, wanted
+        if bounds is None:
+            return trust, []
+        return trust, list(self._documents(measure, bounds, differences, int(defined.sum())))
 
     def _of_systems(self, measure: Measure, defined: Mask) -> _Systems:
         bounded = can_be_bounded(measure, self._pool.max_grade)
@@ -220,13 +220,23 @@ class _Looked:
         self,
         measure: Measure,
         bounds: MeasureBounds,
-        changes: Mapping[tuple[str, str], Floats],
+        differences: Sequence[Difference],
+        num_queries: int,
     ) -> Iterator[DocumentToJudge]:
-        total = np.sum([np.abs(one) for one in changes.values()], axis=0)
-        for place in np.argsort(-total, kind="stable")[:MOST_CANDIDATES].tolist():
-            document = int(bounds.holes[place])
+        index = self._compared.systems.index
+        pairs = [(one.system, one.against) for one in differences]
+        total = np.zeros(len(bounds.holes))
+        for system, against in pairs:
+            total += np.abs(bounds.changes(index(system), index(against), slice(None)))
+        chosen = np.argsort(-total, kind="stable")[:MOST_CANDIDATES]
+        changes = [
+            bounds.changes(index(system), index(against), chosen) / num_queries
+            for system, against in pairs
+        ]
+        for place, hole in enumerate(chosen.tolist()):
+            document = int(bounds.holes[hole])
             by_pair: dict[str, dict[str, float]] = defaultdict(dict)
-            for (system, against), change in changes.items():
+            for (system, against), change in zip(pairs, changes, strict=True):
                 if change[place]:
                     by_pair[system][against] = float(change[place])
             ranks = {
@@ -239,7 +249,7 @@ class _Looked:
                 doc_id=self._pool.qrels.doc_ids[document],
                 ranks={name: min(listed) for name, listed in ranks.items() if listed},
                 changes=dict(by_pair),
-                total=float(total[place]),
+                total=float(total[hole]) / num_queries,
             )
 
 
