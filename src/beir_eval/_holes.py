@@ -16,6 +16,7 @@ from beir_eval.relevance import Cells, RelevanceMatrix
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from collections.abc import Set as AbstractSet
+    from typing import Self
 
     from beir_eval.ranking import RankingRules
     from beir_eval.run import Run
@@ -25,17 +26,36 @@ if TYPE_CHECKING:
 _HOLE = float(np.nextafter(0, 1))
 
 
+class _Rows(NamedTuple):
+    """Some documents of a pool, by query: their indices i8[N], and where each query begins."""
+
+    documents: Ints
+    starts: Ints
+
+    @classmethod
+    def of(cls, documents: Ints, qrels: Qrels) -> Self:
+        lengths = np.bincount(qrels.row[documents], minlength=len(qrels))
+        return cls(documents, starts_of(lengths))
+
+    def of_queries(self, query: Ints) -> tuple[Ints, Ints]:
+        """Return the documents of each query, one query after the other, and whose they are."""
+        begin, end = self.starts[query], self.starts[query + 1]
+        return self.documents[ranges(begin, end)], rows_of(end - begin)
+
+
 class Ranked(NamedTuple):
     """Where one run has the documents of a pool.
 
     Attributes:
         rank: of each document, 0 where it is not retrieved, i8[J].
+        judged: the judged documents that are retrieved, by query.
         num_retrieved: by query, i8[Q].
         has_scores: whether scores made the ranking, so that there can be ties.
         has_ties: whether a document of the pool shares its score with another.
     """
 
     rank: Ints
+    judged: _Rows
     num_retrieved: Ints
     has_scores: bool
     has_ties: bool
@@ -112,7 +132,8 @@ class Pool:
             num_retrieved[done.rows] = done.num_retrieved
             has_scores |= block.scores is not None and rules.order == "score"
             has_ties |= bool(done.tied.any())
-        return Ranked(rank, num_retrieved, has_scores, has_ties)
+        judged = _Rows.of(np.flatnonzero((rank > 0) & ~self.is_hole), self.qrels)
+        return Ranked(rank, judged, num_retrieved, has_scores, has_ties)
 
     def matrix(self, ranked: Ranked, choices: Choices, grade: float) -> RelevanceMatrix:
         """Return a matrix with one row for each set of holes, which have this grade in it.
@@ -122,8 +143,7 @@ class Pool:
             choices: which holes are relevant. [P]
             grade: no judged document may have a higher one.
         """
-        judged = _Rows.of(self.qrels.row, np.flatnonzero((ranked.rank > 0) & ~self.is_hole), self)
-        found, row = judged.of_queries(choices.query)
+        found, row = ranked.judged.of_queries(choices.query)
         member = rows_of(choices.size)
         met = ranked.rank[choices.holes] > 0
         row = np.concatenate([row, member[met]])
@@ -151,23 +171,7 @@ class Pool:
     def _judged(self) -> _Rows:
         judged = np.flatnonzero(~self.is_hole)
         row, grades = self.qrels.row[judged], self.qrels.grades[judged]
-        return _Rows.of(self.qrels.row, judged[np.lexsort((-grades, row))], self)
-
-
-class _Rows(NamedTuple):
-    """Some documents of a pool, by query: their indices i8[N], and where each query begins."""
-
-    documents: Ints
-    starts: Ints
-
-    @classmethod
-    def of(cls, row: Ints, documents: Ints, pool: Pool) -> _Rows:
-        return cls(documents, starts_of(np.bincount(row[documents], minlength=pool.num_queries)))
-
-    def of_queries(self, query: Ints) -> tuple[Ints, Ints]:
-        """Return the documents of each query, one query after the other, and whose they are."""
-        begin, end = self.starts[query], self.starts[query + 1]
-        return self.documents[ranges(begin, end)], rows_of(end - begin)
+        return _Rows.of(judged[np.lexsort((-grades, row))], self.qrels)
 
 
 def judged_share(pool: Pool, ranked: Ranked, depth: int) -> tuple[int, int]:

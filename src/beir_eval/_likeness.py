@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from beir_eval.results import EvaluationResult
 
 #: Beyond it likeness is left out: pairs of systems, and pairs times queries.
-MOST_PAIRS, MOST_RANKINGS = 45, 150_000
+MOST_PAIRS, MOST_RANKINGS = 45, 100_000
 
 
 def likeness_of(

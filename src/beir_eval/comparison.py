@@ -170,7 +170,7 @@ def compare_runs(  # noqa: PLR0913 - one keyword a setting
             (``PairTrust``), and which documents to judge: with a baseline, or for all pairs of at
             most 10 systems.
         likeness_k: how deep to look at how alike the rankings are (``Likeness``), for at most 45
-            pairs, and 150,000 pairs times queries; None leaves it out.
+            pairs, and 100,000 pairs times queries; None leaves it out.
         policies: keywords of ``Evaluator``: order, ties, missing, no_relevant, duplicates, …
 
     Raises:
