@@ -218,7 +218,18 @@ def test_a_verdict_can_flip_where_the_bounds_reach_zero():
     [pair] = found.trust
     assert (pair.low, pair.high, pair.could_flip) == (1 / 2, 1 / 2, False)
     assert (pair.unjudged, pair.judged) == (0, 1)
+    assert "no choice of relevant documents that was tried turns a verdict" in found.to_markdown()
+    found = compare_runs(judged, {"base": base, "better": better}, "nDCG@2", baseline="base")
     assert "unjudged documents could not turn any verdict" in found.to_markdown()
+
+
+@pytest.mark.parametrize(("measure", "depth"), [("nDCG", 10), ("nDCG@1000", 100)])
+def test_a_depth_that_is_not_the_cutoff_is_said(measure, depth):
+    qrels = {f"q{n:02}": {"r": 1} for n in range(12)}
+    found = compare_runs(qrels, {"a": many(12, ["r"]), "b": many(12, ["x", "r"])}, measure)
+    assert found.trust[0].depth == depth
+    said = f"{measure}: unjudged documents are looked at down to rank {depth}, no deeper"
+    assert said in found.notes()
 
 
 def test_equality_can_flip_where_the_bounds_reach_beyond_the_margin():

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from beir_eval._comparison_tables import signed
 from beir_eval._likeness import MOST_PAIRS, MOST_RANKINGS
 from beir_eval._trust import MOST_SYSTEMS, is_looked_at
+from beir_eval.measures import parse
 from beir_eval.tables import Table, markdown_text, number
 
 if TYPE_CHECKING:
@@ -112,6 +113,9 @@ def _on_bounds(trust: tuple[PairTrust, ...]) -> Iterator[str]:
         "bounds: of the difference of the means if each unjudged document in the top of either "
         "system were relevant, with the highest grade, or stayed as it is, alike in both"
     )
+    partly = {one.measure: one.depth for one in trust if parse(one.measure).cutoff != one.depth}
+    for measure, depth in partly.items():
+        yield f"{measure}: unjudged documents are looked at down to rank {depth}, no deeper"
     unproven = dict.fromkeys(one.measure for one in trust if one.exact is False)
     if unproven:
         yield (
@@ -140,7 +144,12 @@ def _sentences(compared: Compared) -> Iterator[str]:
                 f"{one.system} and {one.against} beyond {compared.settings.margin:g}: {bounds}"
             )
     if known and not any(one.could_flip for one in known):
-        yield "unjudged documents could not turn any verdict"
+        proven = all(one.exact and parse(one.measure).cutoff == one.depth for one in known)
+        yield (
+            "unjudged documents could not turn any verdict"
+            if proven
+            else "no choice of relevant documents that was tried turns a verdict"
+        )
 
 
 def _trust_cells(one: PairTrust) -> tuple[str, ...]:
