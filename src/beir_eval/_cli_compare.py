@@ -5,7 +5,7 @@ from __future__ import annotations
 import json as json_
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from pydantic import TypeAdapter
@@ -13,12 +13,12 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from beir_eval._cli_files import choice, evaluate_files
+from beir_eval._cli_files import choice, system_names
 from beir_eval._cli_output import check_targets, clear_errors, console
 from beir_eval._files import FileContent, write_atomically
-from beir_eval.adapters.files import read_qrels
+from beir_eval.adapters.files import read_qrels, read_run
 from beir_eval.errors import BeirEvalError, InputError
-from beir_eval.evaluator import MISSING, NO_RELEVANT, Evaluator
+from beir_eval.evaluator import MISSING, NO_RELEVANT
 from beir_eval.measures import parse_all
 from beir_eval.ranking import DUPLICATES, ORDERS, TIES
 from beir_eval.results import EvaluationResult
@@ -26,6 +26,7 @@ from beir_eval.results import EvaluationResult
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from beir_eval import tables
     from beir_eval.comparison_result import Comparison
     from beir_eval.gate import GateCheck
 
@@ -103,29 +104,36 @@ def compare(  # noqa: PLR0913, PLR0917 - one option a setting
         gates = parse_all(gate) if gate else ()
         wanted = dict.fromkeys([*parse_all(measure or DEFAULT_MEASURES), *gates])
         results = _saved(files)
+        settings: dict[str, Any] = {
+            "test": test,
+            "correction": correction,
+            "alpha": alpha,
+            "margin": margin,
+            "on": on,
+        }
+        wants_baseline = baseline is None and bool(gates or non_inferior or junit is not None)
         if results is None:
-            evaluator = Evaluator(
-                read_qrels(files[0], split=split),
+            judged = read_qrels(files[0], split=split)
+            runs = dict(zip(system_names(files[1:]), map(read_run, files[1:]), strict=True))
+            found = comparing.compare_runs(
+                judged,
+                runs,
                 wanted,
+                baseline=next(iter(runs), None) if wants_baseline else baseline,
+                **settings,
                 order=order,
                 ties=ties,
                 missing=missing,
                 no_relevant=no_relevant,
                 duplicates=duplicates,
             )
-            results = evaluate_files(evaluator, files[1:])
-        if baseline is None and (gates or non_inferior or junit is not None):
-            baseline = results[0].name if results else None
-        found = comparing.compare(
-            results,
-            baseline,
-            measures=None if measure is None and not gates and _is_saved(files) else wanted,
-            test=test,
-            correction=correction,
-            alpha=alpha,
-            margin=margin,
-            on=on,
-        )
+        else:
+            found = comparing.compare(
+                results,
+                results[0].name if wants_baseline else baseline,
+                measures=wanted if measure or gates else None,
+                **settings,
+            )
         checks = (
             []
             if found.baseline is None
@@ -147,10 +155,6 @@ def compare(  # noqa: PLR0913, PLR0917 - one option a setting
                 write_atomically(path, f"{text().rstrip()}\n".encode())
         if failed:
             raise typer.Exit(_GATE_FAILED)
-
-
-def _is_saved(files: Sequence[Path]) -> bool:
-    return all(_records(path) is not None for path in files)
 
 
 def _records(path: Path) -> list[object] | None:
@@ -191,27 +195,39 @@ def _saved(files: Sequence[Path]) -> list[EvaluationResult] | None:
 
 
 def _print(found: Comparison) -> None:
-    from beir_eval import _comparison_tables as tables  # noqa: PLC0415
+    from beir_eval import _comparison_tables as texts  # noqa: PLC0415
+    from beir_eval import _trust_tables as trust  # noqa: PLC0415
 
-    means = Table(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
-    shown = found.to_table()
-    for place, text in enumerate(shown.header):
-        means.add_column(Text(text), justify="right" if place else "left", no_wrap=bool(place))
-    for row in shown.rows:
-        means.add_row(*map(_coloured_mean, row))
-    console.print(means)
-    evidence = Table(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
-    for column in tables.COLUMNS:
-        evidence.add_column(column, overflow="fold")
+    _print_table(found.to_table(), _coloured_mean)
+    margin = found.settings.margin
+    _print_table(texts.differences_table(found), _coloured_verdict)
     for one in found.differences:
-        cells = tables.difference_cells(one, found.settings.margin)
-        style = _COLOURS[one.verdict]
-        evidence.add_row(*map(Text, cells[:-1]), Text(cells[-1], style=style))
-    console.print(evidence)
-    for one in found.differences:
-        console.print(Text(tables.sentence(one, found.settings.margin)))
-    for note in tables.notes_of(found):
+        console.print(Text(texts.sentence(one, margin), style=_COLOURS[one.verdict]))
+    if found.trust:
+        console.print(Text("\nWhat unjudged documents and ties could change", style="bold"))
+        _print_table(trust.trust_table(found), Text)
+        for sentence in trust.sentences(found):
+            console.print(Text(sentence, style="yellow"))
+    if found.likeness:
+        depth = found.likeness[0].k
+        console.print(Text(f"\nHow alike the first {depth} documents are", style="bold"))
+        _print_table(trust.likeness_table(found), Text)
+    console.print()
+    for note in found.notes():
         console.print(Text(note, style="dim"))
+
+
+def _print_table(table: tables.Table, cell: Callable[[str], Text]) -> None:
+    shown = Table(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
+    for place, text in enumerate(table.header):
+        shown.add_column(Text(text), justify="right" if place else "left", overflow="fold")
+    for row in table.rows:
+        shown.add_row(*map(cell, row))
+    console.print(shown)
+
+
+def _coloured_verdict(cell: str) -> Text:
+    return Text(cell, style=_COLOURS.get(cell, ""))
 
 
 def _coloured_mean(cell: str) -> Text:

@@ -65,7 +65,7 @@ def sections(compared: Compared) -> str:
     if compared.trust:
         parts.append(
             "### What unjudged documents and ties could change\n\n"
-            + _listed(_sentences(compared))
+            + _listed(sentences(compared))
             + trust_table(compared).markdown()
             + "\n"
         )
@@ -124,7 +124,7 @@ def _on_bounds(trust: tuple[PairTrust, ...]) -> Iterator[str]:
         )
 
 
-def _sentences(compared: Compared) -> Iterator[str]:
+def sentences(compared: Compared) -> Iterator[str]:
     verdicts = {(one.measure, one.system, one.against): one for one in compared.differences}
     known = [one for one in compared.trust or () if one.could_flip is not None]
     for one in known:

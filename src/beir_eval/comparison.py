@@ -15,6 +15,7 @@ from beir_eval._trust import is_looked_at, trust_with_runs, trust_without_runs
 from beir_eval._verdicts import check_enough, check_settings, differences_of, means_of, pairs_of
 from beir_eval.comparison_records import ComparisonSettings, Difference, SystemMean
 from beir_eval.comparison_result import Comparison
+from beir_eval.errors import InputError
 from beir_eval.evaluator import Evaluator
 from beir_eval.measures import parse_all
 from beir_eval.run import Run
@@ -147,6 +148,7 @@ def compare_runs(  # noqa: PLR0913 - one keyword a setting
     correction: str | None = None,
     alpha: float = 0.05,
     margin: float = 0.01,
+    on: str = "error",
     draws: int = 100_000,
     rng: int = 0,
     trust: bool = True,
@@ -159,11 +161,12 @@ def compare_runs(  # noqa: PLR0913 - one keyword a setting
         qrels: as ``evaluate``.
         runs: {name: run}; a list of runs is one system's repeats.
         measures: what to compute; by default nDCG@10, which a verdict is mostly asked for.
-        baseline: as ``compare``; so are test, correction, alpha, margin, draws and rng.
+        baseline: as ``compare``; so are test, correction, alpha, margin, on, draws and rng.
         test: see there.
         correction: see there.
         alpha: see there.
         margin: see there.
+        on: see there.
         draws: see there.
         rng: see there.
         trust: find out what unjudged documents and ties could change about each difference
@@ -186,7 +189,7 @@ def compare_runs(  # noqa: PLR0913 - one keyword a setting
         for name, run in runs.items()
     }
     results = {
-        name: [evaluator.evaluate(one, name=name) for one in repeats]
+        name: [_evaluated(evaluator, one, name) for one in repeats]
         for name, repeats in of_system.items()
     }
     found = compare(
@@ -196,6 +199,7 @@ def compare_runs(  # noqa: PLR0913 - one keyword a setting
         correction=correction,
         alpha=alpha,
         margin=margin,
+        on=on,
         draws=draws,
         rng=rng,
     )
@@ -207,3 +211,12 @@ def compare_runs(  # noqa: PLR0913 - one keyword a setting
         firsts = {name: repeats[0] for name, repeats in results.items()}
         known["likeness"] = likeness_of(found, firsts, int(likeness_k))
     return found.model_copy(update=known)
+
+
+def _evaluated(evaluator: Evaluator, run: Run, name: str) -> EvaluationResult:
+    """Return the result of one run; what is wrong with it names the system."""
+    try:
+        return evaluator.evaluate(run, name=name)
+    except InputError as error:
+        error.args = (f"{name}: {error}",)
+        raise
