@@ -415,7 +415,7 @@ def test_an_interrupt_in_a_notebook_stops_the_queries(dataset):
             asked.append(query)
             if len(asked) == 1:
                 signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
-            await asyncio.sleep(1.5)
+            await asyncio.sleep(20)
             return {"documents": []}
 
     pipeline = type(retrieving(is_async=True))()
@@ -429,7 +429,7 @@ def test_an_interrupt_in_a_notebook_stops_the_queries(dataset):
     with pytest.raises(KeyboardInterrupt):
         loop.run_until_complete(in_a_notebook())
     loop.close()
-    assert time.perf_counter() - start < 1.4
+    assert time.perf_counter() - start < 15
     assert len(asked) <= 2
 
 
@@ -467,7 +467,7 @@ def test_loading_models_is_no_querys_time(dataset):
 
         def warm_up(self):
             if not self.loaded:
-                time.sleep(0.3)
+                time.sleep(1)
                 self.loaded = True
 
         @component.output_types(documents=list[Document])
@@ -475,7 +475,7 @@ def test_loading_models_is_no_querys_time(dataset):
             return {"documents": [Document(id="oslo")]}
 
     result = evaluate_pipeline(of_one(Loads()), dataset, measures="MRR")
-    assert max(result.retrieval.seconds.values()) < 0.2
+    assert max(result.retrieval.seconds.values()) < 0.9
 
 
 def test_or_failures_count_as_missing_and_are_reported(dataset):
