@@ -119,7 +119,7 @@ def stratum_of(
     except (ResultError, InputError, NotEvaluatedError, MeasureError) as error:
         msg = f"{name}: {error}"
         raise type(error)(msg) from error
-    most = len(defined) + max(joined.left_out.values(), default=0)
+    most = scores.shape[1] + max(joined.left_out.values(), default=0)
     return Stratum(name, _unit_of(name), scores[:, defined], most - int(defined.sum()))
 
 

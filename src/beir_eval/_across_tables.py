@@ -148,8 +148,8 @@ def notes_of(across: Across) -> Iterator[str]:
     )
     if settings.hierarchical:
         yield (
-            "p and verdicts hold for these data sets; the intervals, which are wider, speak of data "
-            "sets that there might have been"
+            "p and verdicts hold for these data sets; the intervals, which are wider, speak of "
+            "data sets that there might have been"
         )
     correction = "Holm" if settings.correction == "holm" else "max-T"
     yield (

@@ -79,8 +79,8 @@ def notes_of(sliced: Sliced) -> Iterator[str]:
             f"slices; better and worse at {settings.alpha:g}"
         )
     yield (
-        "a system that is better in one slice and undecided in another has not been shown to differ "
-        "between the two: compare the intervals"
+        "intervals are those of single differences, not corrected. A system that is better in one "
+        "slice and undecided in another has not been shown to gain more in the first"
     )
     yield (
         "▲ better than the baseline, ▼ worse, = equal within the margin"

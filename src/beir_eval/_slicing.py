@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_right
 from collections.abc import Mapping
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -62,17 +63,18 @@ def cut(
         raise InputError("there is no number to cut at; give one for each query")
     whole = all(float(value).is_integer() for value in known.values())
     if edges is None:
-        if not isinstance(parts, int) or parts < 2:  # noqa: PLR2004 - a cut
+        if parts < 2:  # noqa: PLR2004 - a cut
             msg = f"parts must be a whole number from 2, not {parts!r}"
             raise SettingError(msg)
         shares = [part / parts for part in range(1, parts)]
         found = np.quantile(list(known.values()), shares, method="higher").tolist()
         lowest = min(known.values())
         edges = [edge for edge in dict.fromkeys(found) if edge > lowest]
-    elif any(first >= second for first, second in zip(edges, edges[1:], strict=False)):
+    elif any(first >= second for first, second in pairwise(edges)):
         msg = f"edges must ascend, not {list(edges)}"
         raise SettingError(msg)
-    labels = _labels(list(edges), whole=whole and all(float(one).is_integer() for one in edges))
+    whole = whole and all(float(one).is_integer() for one in edges)
+    labels = _labels(list(edges), whole=whole, counts=whole and min(known.values()) >= 0)
     behind = f" {unit}" if unit else ""
     ordered = sorted(known, key=lambda query_id: known[query_id])
     return {
@@ -80,11 +82,11 @@ def cut(
     }
 
 
-def _labels(edges: list[float], *, whole: bool) -> list[str]:
+def _labels(edges: list[float], *, whole: bool, counts: bool) -> list[str]:
     if not edges:
         return ["all"]
-    labels = [f"below {_shown(edges[0])}"]
-    for low, high in zip(edges, edges[1:], strict=False):
+    labels = ["0" if counts and edges[0] == 1 else f"below {_shown(edges[0])}"]
+    for low, high in pairwise(edges):
         if whole:
             last = high - 1
             labels.append(_shown(low) if low == last else f"{_shown(low)} to {_shown(last)}")

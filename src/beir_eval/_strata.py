@@ -115,7 +115,8 @@ def stratified_bootstrap(
         strata: f8[R, Q_s] for each stratum, rows alike (systems, say).
         units: as ``balanced``.
         hierarchical: whether the units stand for others that there might have been. Otherwise
-            what is found holds for these.
+            what is found holds for these. With few units the intervals are somewhat too narrow, as
+            those of any bootstrap of few values.
         draws: resamples. Memory is 16·draws·R bytes.
         rng: a seed, or a numpy Generator.
 

@@ -89,8 +89,8 @@ class AverageDifference(BaseModel):
         p: by flipping signs of queries within each data set, uncorrected, above 0.
         p_corrected: corrected for all differences.
         better, worse: on how many data sets the mean is higher, lower.
-        significantly_better, significantly_worse: on how many of them that is significant, corrected
-            by Holm over data sets and differences.
+        significantly_better, significantly_worse: on how many of them that is significant,
+            corrected by Holm over data sets and differences.
         verdict: "better" or "worse" where p_corrected <= alpha, else "undecided".
     """
 

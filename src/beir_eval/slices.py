@@ -1,7 +1,8 @@
 """Where is one system better than another: the comparison by slices of the queries.
 
 ``compare_slices`` compares within every slice and corrects over all of them. A slice is a label of
-a column {query_id: label}; ``by_length``, ``by_num_relevant``, ``by_metadata`` and ``cut`` make one.
+a column {query_id: label}, such as ``by_length``, ``by_num_relevant``, ``by_metadata`` and ``cut``
+make.
 """
 
 from __future__ import annotations
@@ -128,8 +129,8 @@ def compare_slices(  # noqa: PLR0913 - one keyword a setting
     >>> results = {name: evaluate(qrels, run, ["MRR"], name=name) for name, run in runs.items()}
     >>> topics = {f"q{n}": "one" if n < 8 else "two" for n in range(16)}
     >>> found = compare_slices(results, topics, "B")
-    >>> [(one.label, one.num_queries, *(d.verdict for d in one.differences)) for one in found.slices]
-    [('one', 8, 'better'), ('two', 8, 'equal'), ('(none)', 1)]
+    >>> [(one.label, *(each.verdict for each in one.differences)) for one in found.slices]
+    [('one', 'better'), ('two', 'equal'), ('(none)',)]
     """
     check_share("alpha", alpha)
     check_positive("margin", margin)
