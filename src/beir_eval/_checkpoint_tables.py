@@ -14,6 +14,17 @@ if TYPE_CHECKING:
 
     from beir_eval.checkpoint_records import Checkpoint, Curve, Outcome, Step
 
+_CHANGES = (
+    "steps",
+    "measure",
+    "difference",
+    "interval",
+    "p",
+    "corrected",
+    "won/tied/lost",
+    "verdict",
+)
+
 
 def step_text(step: Step) -> str:
     """Return a step as it is printed.
@@ -58,15 +69,14 @@ def changes_table(curve: Curve) -> Table:
         )
         for one in curve.changes
     ]
-    header = "steps measure difference interval p corrected won/tied/lost verdict".split()
-    return Table(header, rows)
+    return Table(_CHANGES, rows)
 
 
 def sentences(curve: Curve) -> Iterator[str]:
     """Yield what each measure says about the best step, and after which nothing improved."""
     for one in curve.outcomes:
         yield _best(curve, one)
-        yield _settled(curve, one)
+        yield _settled(one)
 
 
 def _best(curve: Curve, one: Outcome) -> str:
@@ -83,12 +93,12 @@ def _best(curve: Curve, one: Outcome) -> str:
     )
 
 
-def _settled(curve: Curve, one: Outcome) -> str:
+def _settled(one: Outcome) -> str:
     settled = _named(one.settled)
     if one.p_settled is None:
         return (
-            f"{one.measure}: step {settled}, the last, is better than every step that could have "
-            "been the end: it was still improving"
+            f"{one.measure}: after every step something improved significantly, up to the last, "
+            f"step {settled}: more training may improve it further"
         )
     return (
         f"{one.measure}: after step {settled} nothing improved significantly (smallest corrected "

@@ -2,36 +2,33 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from beir_eval._checkpoint_tables import notes_of, sentences, to_csv, to_markdown, to_table
 from beir_eval._joining import join
-from beir_eval._paired_input import check_draws, check_positive, check_share, is_number
+from beir_eval._paired_input import check_draws, check_positive, check_share
+from beir_eval._steps import LAST_NUMBER, steps_of
 from beir_eval._verdicts import Pair, check_enough, differences_of, means_of
-from beir_eval.checkpoint_records import Checkpoint, Curve, CurvePoint, Outcome, Step
+from beir_eval.checkpoint_records import Checkpoint, Curve, CurvePoint, Outcome
 from beir_eval.comparison_records import ComparisonSettings
-from beir_eval.errors import SettingError, some
 from beir_eval.significance import best_of_many, holm, sign_flip_many
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from beir_eval._arrays import Floats
     from beir_eval._joining import System
+    from beir_eval.checkpoint_records import Step
     from beir_eval.comparison_records import Difference
     from beir_eval.measures import MeasureLike
     from beir_eval.results import EvaluationResult
+    from beir_eval.significance import BestOfMany
     from beir_eval.tables import Table
 
 __all__ = ["CheckpointCurve", "checkpoint_curve"]
-
-#: The last whole number in a name.
-LAST_NUMBER = r"(?P<step>\d+)\D*$"
 
 
 class CheckpointCurve(Curve):
@@ -130,7 +127,7 @@ def checkpoint_curve(  # noqa: PLR0913 - one keyword a setting
         rng=rng,
     )
     joined = join(results, measures, on)
-    numbers = _steps(joined.systems, steps)
+    numbers = steps_of(joined.systems, steps)
     order = sorted(range(len(numbers)), key=numbers.__getitem__)
     checkpoints = [Checkpoint(step=numbers[one], name=joined.systems[one]) for one in order]
     points: list[CurvePoint] = []
@@ -140,9 +137,10 @@ def checkpoint_curve(  # noqa: PLR0913 - one keyword a setting
         scores = joined.scores(place)[order]
         scores = scores[:, ~np.isnan(scores).any(axis=0)]
         check_enough(measure, scores.shape[1])
-        points += _points(measure, checkpoints, scores, settings)
+        best = best_of_many(scores, rng=rng)
+        points += _points(measure, checkpoints, scores, best, settings)
         changes += _changes(measure, checkpoints, scores, settings)
-        outcomes.append(_outcome(measure, checkpoints, scores, settings))
+        outcomes.append(_outcome(measure, checkpoints, scores, best, settings))
     return CheckpointCurve(
         checkpoints=tuple(checkpoints),
         measures=joined.measures,
@@ -154,91 +152,13 @@ def checkpoint_curve(  # noqa: PLR0913 - one keyword a setting
     )
 
 
-def _steps(names: Sequence[str], steps: Any) -> list[Step]:
-    """Return the step of every name, all of them different.
-
-    Raises:
-        SettingError: see ``checkpoint_curve``.
-    """
-    if isinstance(steps, str):
-        found = _matched(names, steps)
-    else:
-        found = _listed(names, steps)
-    by_step: dict[Step, list[str]] = {}
-    for name, step in zip(names, found, strict=True):
-        by_step.setdefault(step, []).append(name)
-    for step, several in by_step.items():
-        if len(several) > 1:
-            msg = (
-                f"{some(several)} have the same step, {step}; hand over {{name: step}}, or the "
-                "names in order. Repeats of one checkpoint belong into one list of results"
-            )
-            raise SettingError(msg)
-    return found
-
-
-def _matched(names: Sequence[str], pattern: str) -> list[Step]:
-    try:
-        expression = re.compile(pattern)
-    except re.error as error:
-        msg = f"steps={pattern!r} is no regular expression: {error}"
-        raise SettingError(msg) from error
-    if "step" not in expression.groupindex and expression.groups != 1:
-        msg = f"steps={pattern!r} must have a group for the step, such as (?P<step>\\d+)"
-        raise SettingError(msg)
-    group = "step" if "step" in expression.groupindex else 1
-    matches = [expression.search(name) for name in names]
-    texts = [match[group] if match else None for match in matches]
-    wrong = [name for name, text in zip(names, texts, strict=True) if _number(text) is None]
-    if wrong:
-        msg = (
-            f"no step is found by {pattern!r} in {some(wrong)}; hand over another pattern, "
-            "{name: step}, or the names in order"
-        )
-        raise SettingError(msg)
-    return [step for text in texts if (step := _number(text)) is not None]
-
-
-def _number(text: str | None) -> Step | None:
-    try:
-        number = float(text or "")
-    except ValueError:
-        return None
-    if not np.isfinite(number):
-        return None
-    return int(number) if number.is_integer() else number
-
-
-def _listed(names: Sequence[str], steps: Any) -> list[Step]:
-    if isinstance(steps, Mapping):
-        given = dict(steps)
-    else:
-        listed = list(steps)
-        given = {name: place for place, name in enumerate(listed, start=1)}
-        if len(given) < len(listed):
-            msg = f"a name stands twice in the order {listed}"
-            raise SettingError(msg)
-    missing = [name for name in names if name not in given]
-    unknown = [name for name in given if name not in names]
-    if missing or unknown:
-        parts = [f"without a step: {some(missing)}"] if missing else []
-        parts += [f"not among the results: {some(unknown)}"] if unknown else []
-        msg = f"steps must name each of the {len(names)} results; {'; '.join(parts)}"
-        raise SettingError(msg)
-    for name in names:
-        if not is_number(given[name]) or not np.isfinite(given[name]):
-            msg = f"the step of {name!r} must be a number, not {given[name]!r}"
-            raise SettingError(msg)
-    return [given[name] for name in names]
-
-
 def _points(
     measure: str,
     checkpoints: Sequence[Checkpoint],
     scores: Floats,
+    best: BestOfMany,
     settings: ComparisonSettings,
 ) -> list[CurvePoint]:
-    chosen = best_of_many(scores, rng=settings.rng).chosen.tolist()
     means = means_of(
         measure, [one.name for one in checkpoints], [row[None] for row in scores], settings
     )
@@ -252,7 +172,7 @@ def _points(
             high=mean.high,
             best_in=share,
         )
-        for one, mean, share in zip(checkpoints, means, chosen, strict=True)
+        for one, mean, share in zip(checkpoints, means, best.chosen.tolist(), strict=True)
     ]
 
 
@@ -272,9 +192,9 @@ def _outcome(
     measure: str,
     checkpoints: Sequence[Checkpoint],
     scores: Floats,
+    best: BestOfMany,
     settings: ComparisonSettings,
 ) -> Outcome:
-    best = best_of_many(scores, rng=settings.rng)
     settled, p_settled = _settled(scores, settings)
     return Outcome(
         measure=measure,
