@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from beir_eval._joining import System
     from beir_eval._verdicts import Pair
     from beir_eval.across_records import AcrossSettings
-    from beir_eval.measures import MeasureLike
 
 
 class Stratum(NamedTuple):
@@ -102,7 +101,7 @@ def datasets_of(
 
 
 def stratum_of(
-    name: str, systems: Mapping[str, Mapping[str, System]], measure: MeasureLike, on: str
+    name: str, systems: Mapping[str, Mapping[str, System]], measure: str, on: str
 ) -> Stratum:
     """Return the scores of all systems on one data set.
 

@@ -22,7 +22,7 @@ from beir_eval._across_parts import (
 )
 from beir_eval._across_tables import letter_of, notes_of, to_csv, to_latex, to_markdown, to_table
 from beir_eval._joining import ON, baseline_of
-from beir_eval._paired_input import check_draws, check_share
+from beir_eval._paired_input import check_draws, check_seed, check_share
 from beir_eval._verdicts import pairs_of
 from beir_eval.across_records import Across, AcrossSettings, AverageDifference, SystemAverage
 from beir_eval.errors import check_choice
@@ -138,8 +138,10 @@ def compare_benchmark(  # noqa: PLR0913 - one keyword a setting
     (0.25, 0.0078125, 1, 'better')
     """
     check_share("alpha", alpha)
+    check_seed(rng)
     check_choice("on", on, ON)
     check_draws(draws)
+    name = str(parse(measure))
     by_system = systems_of(results)
     systems = tuple(by_system)
     baseline_of(baseline, systems)
@@ -153,7 +155,7 @@ def compare_benchmark(  # noqa: PLR0913 - one keyword a setting
         rng=rng,
     )
     names, left_out = datasets_of(by_system, on)
-    strata = [stratum_of(name, by_system, measure, on) for name in names]
+    strata = [stratum_of(one, by_system, name, on) for one in names]
     drawn = stratified_bootstrap(
         [one.scores for one in strata],
         units=[one.unit for one in strata],
@@ -165,7 +167,7 @@ def compare_benchmark(  # noqa: PLR0913 - one keyword a setting
     groups = [] if baseline is not None else groups_of(order, pairs, corrected, alpha)
     by_dataset = on_each(strata, systems, pairs, settings)
     return AcrossDatasets(
-        measure=str(parse(measure)),
+        measure=name,
         baseline=baseline,
         datasets=tuple(means_on(strata, systems)),
         averages=tuple(_averages(drawn, systems, order, groups, alpha)),

@@ -9,7 +9,7 @@ import numpy as np
 
 from beir_eval._checkpoint_tables import notes_of, sentences, to_csv, to_markdown, to_table
 from beir_eval._joining import join
-from beir_eval._paired_input import check_draws, check_positive, check_share
+from beir_eval._paired_input import check_draws, check_positive, check_seed, check_share
 from beir_eval._steps import LAST_NUMBER, steps_of
 from beir_eval._verdicts import Pair, check_enough, differences_of, means_of
 from beir_eval.checkpoint_records import Checkpoint, Curve, CurvePoint, Outcome
@@ -115,6 +115,7 @@ def checkpoint_curve(  # noqa: PLR0913 - one keyword a setting
     (300, 300)
     """
     check_share("alpha", alpha)
+    check_seed(rng)
     check_positive("margin", margin)
     check_draws(draws)
     settings = ComparisonSettings(

@@ -13,7 +13,7 @@ import numpy as np
 
 from beir_eval._corrections import CORRECTIONS
 from beir_eval._joining import baseline_of, join
-from beir_eval._paired_input import check_positive, check_share
+from beir_eval._paired_input import check_draws, check_positive, check_seed, check_share
 from beir_eval._slice_tables import notes_of, to_csv, to_markdown, to_table
 from beir_eval._slicing import by_length, by_metadata, by_num_relevant, columns_of, cut
 from beir_eval._verdicts import check_settings, differences_of, means_of, pairs_of, verdict_of
@@ -133,7 +133,9 @@ def compare_slices(  # noqa: PLR0913 - one keyword a setting
     [('one', 'better'), ('two', 'equal'), ('(none)',)]
     """
     check_share("alpha", alpha)
+    check_seed(rng)
     check_positive("margin", margin)
+    check_draws(draws)
     check_choice("correction", correction, CORRECTIONS)
     settings = ComparisonSettings(
         test=test,
