@@ -365,7 +365,7 @@ def test_a_query_without_a_score_is_left_out_for_all_systems():
     assert found.datasets[0].means["s0"] == pytest.approx(float(kept[0].mean()))
     assert found.queries_left_out == {"one": 1}
     scores["three"][1, 1:] = math.nan
-    with pytest.raises(InputError, match="^three: nDCG@10: 1 query"):
+    with pytest.raises(InputError, match=r"^three: nDCG@10: 1 query"):
         compare_benchmark(results_of(scores))
 
 
