@@ -143,7 +143,8 @@ def notes_of(across: Across) -> Iterator[str]:
     drawn = "data sets, and queries within each" if settings.hierarchical else "queries within each"
     kind = "percentile" if settings.hierarchical else "BCa"
     yield (
-        f"intervals and ranks: {kind} bootstrap at {1 - settings.alpha:.0%}, resampling {drawn}"
+        f"intervals and ranks, not corrected: {kind} bootstrap at {1 - settings.alpha:.0%}, "
+        f"resampling {drawn}"
         + ("" if settings.hierarchical else " data set; they hold for these data sets")
     )
     if settings.hierarchical:

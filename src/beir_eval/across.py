@@ -56,7 +56,8 @@ class AcrossDatasets(Across):
         differences: every pair with evidence and verdict.
         by_dataset: every pair on every data set.
         groups: where all pairs are compared, the longest runs of systems, in the order of their
-            averages, no two of which differ significantly. A system may stand in several.
+            averages, no two of which differ significantly. A system may stand in several. Two that
+            share none need not differ, where one that stands between them differs from one of them.
         settings: how the verdicts were reached.
         left_out: with on="intersection", {data set: the systems that do not have it}.
         queries_left_out: {data set: queries that not all systems have a score for}.

@@ -85,6 +85,9 @@ def checkpoint_curve(  # noqa: PLR0913 - one keyword a setting
     was fixed before, and stopping there, needs no further correction: the chance to go past a step
     after which nothing truly improves is at most alpha.
 
+    Source: Westfall and Krishen, Optimally weighted, fixed sequence and gatekeeper multiple testing
+    procedures, J. Statistical Planning and Inference 99(1), 2001.
+
     Args:
         results: as ``compare``; a checkpoint may be a list of results, its repeats.
         steps: where the step stands in a name, as a regular expression with the group ``step`` or
