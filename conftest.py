@@ -1,4 +1,4 @@
-"""The examples in the README and the documentation run as tests."""
+"""The examples in the README and the documentation run as tests; no test reports to Haystack."""
 
 import os
 import tempfile
@@ -8,6 +8,9 @@ from typing import Any
 
 from sybil import Sybil
 from sybil.parsers.markdown import PythonCodeBlockParser
+
+# Haystack reports its use over the network unless told not to, before it is imported.
+os.environ["HAYSTACK_TELEMETRY_ENABLED"] = "False"
 
 
 def enter_a_folder_of_files(namespace: dict[str, Any]) -> None:

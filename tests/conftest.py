@@ -6,9 +6,6 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-# Haystack reports its use over the network unless told not to, before it is imported.
-os.environ["HAYSTACK_TELEMETRY_ENABLED"] = "False"
-
 settings.register_profile(
     "default", deadline=None, max_examples=150, suppress_health_check=[HealthCheck.too_slow]
 )

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from beir_eval import evaluate, read_qrels, read_run
+from beir_eval import compare, evaluate, read_qrels, read_run
 from beir_eval._across_parts import groups_of
 from beir_eval._verdicts import Pair
 from beir_eval.across import AcrossDatasets, compare_benchmark
@@ -245,6 +245,17 @@ def test_hierarchical_needs_five_data_sets_and_then_is_wider():
     few = {system: dict(list(of.items())[:4]) for system, of in results.items()}
     with pytest.raises(SettingError, match="takes 5 or more; there are 4"):
         compare_benchmark(few, hierarchical=True)
+
+
+def test_over_a_single_data_set_it_finds_what_compare_finds():
+    results = results_of({"only": drawn()["two"]})
+    found = compare_benchmark(results)
+    usual = compare({system: of["only"] for system, of in results.items()})
+    for one in found.differences:
+        other = usual.difference(MEASURE, one.system, one.against)
+        assert (one.p, one.p_corrected) == (other.p, other.p_corrected)
+        assert (one.low, one.high) == pytest.approx((other.low, other.high), abs=1e-12)
+    assert found.notes()[0].startswith("1 data set, 30 queries")
 
 
 # Ranks

@@ -161,3 +161,18 @@ def test_repr_is_short():
 def test_the_error_is_also_a_value_error():
     assert issubclass(QrelsError, ValueError)
     assert issubclass(QrelsError, BeirEvalError)
+
+
+def test_a_selection_of_queries_keeps_their_order_and_the_highest_grade_of_the_whole():
+    qrels = Qrels({1: {"a": 1, "b": 0}, "2": {"c": 3}, "3": {"d": 2}})
+    part = qrels.select(["3", 1])
+    assert part.query_ids == ("3", "1")
+    assert part.as_dict() == {"3": {"d": 2.0}, "1": {"a": 1.0, "b": 0.0}}
+    assert part.max_grade == 3
+    assert qrels.select([1], max_grade=5).max_grade == 5
+
+
+@pytest.mark.parametrize("chosen", [["4"], ["1", 1], [], [None], "12"])
+def test_only_judged_queries_can_be_selected_each_once(chosen):
+    with pytest.raises(QrelsError):
+        Qrels({1: {"a": 1}, "2": {"c": 3}}).select(chosen)

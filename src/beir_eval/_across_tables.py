@@ -137,7 +137,8 @@ def notes_of(across: Across) -> Iterator[str]:
     settings = across.settings
     queries = sum(one.num_queries for one in across.datasets)
     yield (
-        f"{len(across.datasets)} data sets, {queries} queries; the average is the unweighted mean "
+        f"{len(across.datasets)} data {'sets' if len(across.datasets) > 1 else 'set'}, "
+        f"{queries} queries; the average is the unweighted mean "
         "of the data sets' means, queries are never pooled"
     )
     drawn = "data sets, and queries within each" if settings.hierarchical else "queries within each"

@@ -8,16 +8,11 @@ import time
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
-from beir_eval._files import FileContent, sha256_of, write_atomically
+from beir_eval._files import FileContent, lock, sha256_of, write_atomically
 from beir_eval.adapters.files import read_run
 from beir_eval.errors import BeirEvalError, RunError, SettingError
 from beir_eval.results import EvaluationResult
 from beir_eval.run import Run
-
-try:
-    import fcntl
-except ImportError:  # Windows: two processes are not kept apart there
-    fcntl = None  # type: ignore[assignment]
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -130,12 +125,9 @@ def locked(folder: Path) -> Iterator[None]:
     """
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / ".lock").open("w") as file:
-        if fcntl is not None:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError as error:
-                msg = f"another process is at work in {folder}; wait for it, or take another folder"
-                raise SettingError(msg) from error
+        if not lock(file):
+            msg = f"another process is at work in {folder}; wait for it, or take another folder"
+            raise SettingError(msg)
         yield
 
 

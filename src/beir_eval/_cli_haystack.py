@@ -23,7 +23,8 @@ from beir_eval._cli_output import (
     write_per_query,
 )
 from beir_eval._files import stem_of
-from beir_eval.errors import MissingExtraError
+from beir_eval.adapters.writing import format_for
+from beir_eval.errors import MissingExtraError, check_choice
 from beir_eval.measures import DEFAULT_MEASURES, parse_all
 
 
@@ -84,6 +85,11 @@ def haystack(  # noqa: PLR0913, PLR0917 - one option a setting
     with clear_errors():
         from beir_eval.adapters.beir import load_dataset  # noqa: PLC0415
         from beir_eval.integrations import _haystack_loading as loading  # noqa: PLC0415
+        from beir_eval.integrations._haystack_retriever import (  # noqa: PLC0415
+            FAILURES,
+            PipelineRetriever,
+            check_count,
+        )
         from beir_eval.integrations.haystack import evaluate_pipeline, index  # noqa: PLC0415
 
         check_targets([pipeline, dataset], [save_run, per_query, json])
@@ -92,6 +98,20 @@ def haystack(  # noqa: PLR0913, PLR0917 - one option a setting
         made = loading.load_pipeline(
             pipeline, allowed_modules=allow or (), concurrent=concurrency > 1
         )
+        # What is wrong with the settings is said before the corpus is written.
+        check_choice("on_error", on_error, FAILURES)
+        check_count("concurrency", concurrency)
+        if limit is not None:
+            check_count("limit", limit)
+        PipelineRetriever(
+            made,
+            inputs=inputs or None,
+            documents_from=documents_from,
+            document_comparison_field=field or "id",
+            collapse=collapse,
+        )
+        if save_run is not None:
+            format_for(save_run)
         if index_corpus:
             written = index(data, loading.store_of(made), progress=errors.is_terminal)
             console.print(f"{written} documents written to the pipeline's store")

@@ -191,14 +191,13 @@ def _comparisons(compared: Compared) -> str:
 
 
 def to_markdown(compared: Compared) -> str:
-    """Return means, differences, verdicts and notes."""
+    """Return verdicts, means and differences."""
     margin = compared.settings.margin
     verdicts = "".join(
         f"- {markdown_text(sentence(one, margin))}\n" for one in compared.differences
     )
-    notes = "".join(f"- {markdown_text(note)}\n" for note in notes_of(compared))
     tables = f"{to_table(compared).markdown()}\n\n{differences_table(compared).markdown()}"
-    return f"{verdicts}\n{tables}\n\n{notes}"
+    return f"{verdicts}\n{tables}\n"
 
 
 def to_latex(compared: Compared) -> str:

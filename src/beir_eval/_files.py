@@ -12,9 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 from beir_eval.errors import FileFormatError, MissingExtraError
 
+try:
+    import fcntl
+except ImportError:  # Windows: two processes are not kept apart there
+    fcntl = None  # type: ignore[assignment]
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+    from typing import IO
 
 GZIP_MAGIC = b"\x1f\x8b"
 ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
@@ -83,6 +89,20 @@ class FileContent:
             FileFormatError: the file is binary or not UTF-8.
         """
         return decode(self.path, self.data())
+
+
+def lock(file: IO[Any]) -> bool:
+    """Keep other processes from locking an open file; False where another one has locked it.
+
+    The lock ends with the file, and with the process.
+    """
+    if fcntl is None:
+        return True  # pragma: no cover - Windows
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
 
 
 def plain_name(path: Path) -> str:

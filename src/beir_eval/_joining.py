@@ -37,6 +37,7 @@ class Joined(NamedTuple):
         query_ids: sorted. [Q]
         repeats: by system, f8[R, M, Q] with R repeats, NaN where undefined.
         left_out: {system: queries that it has and others have not}.
+        results: the repeats of each system.
     """
 
     systems: tuple[str, ...]
@@ -44,6 +45,7 @@ class Joined(NamedTuple):
     query_ids: tuple[str, ...]
     repeats: tuple[Floats, ...]
     left_out: dict[str, int]
+    results: dict[str, list[EvaluationResult]]
 
     def scores(self, measure: int) -> Floats:
         """Return the mean over repeats, f8[S, Q]."""
@@ -78,7 +80,7 @@ def join(
             places = order[np.searchsorted(np.array(result.query_ids), wanted, sorter=order)]
             listed.append(np.stack([result.scores(name)[places] for name in names]))
         arrays.append(np.stack(listed))
-    return Joined(tuple(systems), names, query_ids, tuple(arrays), left_out)
+    return Joined(tuple(systems), names, query_ids, tuple(arrays), left_out, systems)
 
 
 def _systems(given: Any) -> dict[str, list[EvaluationResult]]:

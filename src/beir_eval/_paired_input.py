@@ -113,8 +113,13 @@ def check_alternative(alternative: str) -> None:
 
 def check_draws(draws: Any) -> None:
     """Raise SettingError unless ``draws`` is a whole number above 0."""
-    if isinstance(draws, bool) or not isinstance(draws, (int, np.integer)) or draws < 1:
-        msg = f"draws must be a whole number above 0, not {draws!r}"
+    check_count("draws", draws)
+
+
+def check_count(setting: str, value: Any) -> None:
+    """Raise SettingError unless ``value`` is a whole number above 0."""
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
+        msg = f"{setting} must be a whole number above 0, not {value!r}"
         raise SettingError(msg)
 
 

@@ -260,7 +260,11 @@ class _System:
         elif is_pipeline(system):
             from beir_eval.integrations.haystack import PipelineRetriever  # noqa: PLC0415
 
-            system = PipelineRetriever(system)
+            try:
+                system = PipelineRetriever(system)
+            except SettingError as error:
+                msg = f"system {name!r}: {error}"
+                raise SettingError(msg) from error
         elif not callable(system) and not hasattr(system, "search"):
             msg = (
                 f"system {name!r} must be a run file, a folder of run files, a callable (queries, "

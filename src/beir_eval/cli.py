@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -12,6 +11,8 @@ from rich.text import Text
 
 from beir_eval import agreement, data
 from beir_eval._cli_bench import bench, list_datasets
+from beir_eval._cli_compare import compare
+from beir_eval._cli_files import choice, evaluate_files, system_names
 from beir_eval._cli_haystack import haystack, print_demo_pipelines
 from beir_eval._cli_output import (
     check_targets,
@@ -21,17 +22,15 @@ from beir_eval._cli_output import (
     print_agreement,
     print_notes,
     print_scores,
-    slow_progress,
     write_agreement,
     write_json,
     write_per_query,
 )
-from beir_eval._files import stem_of
 from beir_eval._ordering import PLAIN_TIES
 from beir_eval._version import __version__
 from beir_eval.adapters.files import read_qrels, read_run
 from beir_eval.adapters.writing import write_qrels, write_run
-from beir_eval.errors import InputError, check_choice
+from beir_eval.errors import check_choice
 from beir_eval.evaluator import MISSING, NO_RELEVANT, Evaluator
 from beir_eval.measures import (
     DEFAULT_MEASURES,
@@ -42,7 +41,6 @@ from beir_eval.measures import (
     parse_all,
 )
 from beir_eval.ranking import DUPLICATES, ORDERS, TIES
-from beir_eval.results import EvaluationResult
 
 app = typer.Typer(
     help="Evaluate retrieval: the BEIR measures, exact, and honest about what was counted.",
@@ -53,12 +51,6 @@ app = typer.Typer(
 )
 
 DEMO_MEASURES = ("nDCG@10", "MAP@100", "Recall@10", "R_cap@10", "Precision@10", "MRR@10")
-
-
-def _choice(option: str, values: Sequence[str], text: str) -> typer.models.OptionInfo:
-    listed = ", ".join(values)
-    info: typer.models.OptionInfo = typer.Option(option, help=f"{text} One of: {listed}.")
-    return info
 
 
 @app.callback(invoke_without_command=True)
@@ -88,16 +80,16 @@ def evaluate(  # noqa: PLR0913, PLR0917 - one option a policy
     json: Annotated[
         Path | None, typer.Option(help="Write all results, a JSON list, to this file.")
     ] = None,
-    order: Annotated[str, _choice("--order", ORDERS, "What ranks.")] = "score",
-    ties: Annotated[str, _choice("--ties", TIES, "The order of equal scores.")] = "trec_eval",
+    order: Annotated[str, choice("--order", ORDERS, "What ranks.")] = "score",
+    ties: Annotated[str, choice("--ties", TIES, "The order of equal scores.")] = "trec_eval",
     missing: Annotated[
-        str, _choice("--missing", MISSING, "Judged queries that the run lacks.")
+        str, choice("--missing", MISSING, "Judged queries that the run lacks.")
     ] = "zero",
     no_relevant: Annotated[
-        str, _choice("--no-relevant", NO_RELEVANT, "Queries with nothing relevant.")
+        str, choice("--no-relevant", NO_RELEVANT, "Queries with nothing relevant.")
     ] = "zero",
     duplicates: Annotated[
-        str, _choice("--duplicates", DUPLICATES, "Documents that stand twice.")
+        str, choice("--duplicates", DUPLICATES, "Documents that stand twice.")
     ] = "error",
     *,
     judged_only: Annotated[
@@ -132,7 +124,7 @@ def evaluate(  # noqa: PLR0913, PLR0917 - one option a policy
             duplicates=duplicates,
             drop_identical_ids=drop_identical_ids,
         )
-        results = _evaluate_files(evaluator, runs)
+        results = evaluate_files(evaluator, runs)
         print_scores(results, names)
         print_notes(results)
         if per_query is not None:
@@ -195,10 +187,10 @@ def agree(  # noqa: PLR0913, PLR0917 - one option a setting
     second: Annotated[Path, typer.Argument(help="Another run file over the same queries.")],
     k: Annotated[int, typer.Option("-k", help="How many documents of each ranking.")] = 10,
     p: Annotated[float, typer.Option("-p", help="RBO's persistence.")] = 0.9,
-    order: Annotated[str, _choice("--order", ORDERS, "What ranks.")] = "score",
-    ties: Annotated[str, _choice("--ties", PLAIN_TIES, "The order of equal scores.")] = "trec_eval",
+    order: Annotated[str, choice("--order", ORDERS, "What ranks.")] = "score",
+    ties: Annotated[str, choice("--ties", PLAIN_TIES, "The order of equal scores.")] = "trec_eval",
     duplicates: Annotated[
-        str, _choice("--duplicates", DUPLICATES[:2], "Documents that stand twice.")
+        str, choice("--duplicates", DUPLICATES[:2], "Documents that stand twice.")
     ] = "error",
     per_query: Annotated[
         Path | None, typer.Option(help="Write every query's values to this CSV file.")
@@ -207,7 +199,7 @@ def agree(  # noqa: PLR0913, PLR0917 - one option a setting
     """Show how alike two runs rank: Kendall's distance, Spearman's rho, RBO, overlap."""
     with clear_errors():
         check_targets([first, second], [per_query])
-        names = _system_names([first, second])
+        names = system_names([first, second])
         result = agreement.agree(
             read_run(first),
             read_run(second),
@@ -228,7 +220,7 @@ def demo() -> None:
     """Evaluate the two bundled runs side by side, and two Haystack pipelines."""
     with clear_errors():
         evaluator = Evaluator(read_qrels(data.FOLDER), DEMO_MEASURES)
-        results = _evaluate_files(evaluator, data.RUNS)
+        results = evaluate_files(evaluator, data.RUNS)
         queries = len(evaluator.qrels)
         console.print(
             f"Two BM25 settings over the bundled data set ({queries} queries about the solar "
@@ -239,39 +231,6 @@ def demo() -> None:
         print_demo_pipelines(DEMO_MEASURES)
 
 
-def _evaluate_files(evaluator: Evaluator, paths: Sequence[Path]) -> list[EvaluationResult]:
-    results = []
-    with slow_progress(2 * len(paths)) as advance:
-        for path, name in zip(paths, _system_names(paths), strict=True):
-            run = read_run(path)
-            advance(f"measuring {name}")
-            try:
-                results.append(evaluator.evaluate(run, name=name))
-            except InputError as error:
-                msg = f"{path}: {error}"
-                raise InputError(msg) from error
-            advance(f"measured {name}")
-    return results
-
-
-def _system_names(paths: Sequence[Path]) -> list[str]:
-    """Return each file's stem; where two files share it, the whole name, or the folder with it."""
-    stems = [stem_of(path) for path in paths]
-    for candidates in (
-        stems,
-        [path.name for path in paths],
-        [f"{path.absolute().parent.name}/{stem}" for path, stem in zip(paths, stems, strict=True)],
-    ):
-        names = candidates
-        if len(set(names)) == len(names):
-            break
-    twice = sorted({name for name in names if names.count(name) > 1})
-    if twice:
-        msg = f"two runs go by the name {', '.join(twice)}; rename one of the files"
-        raise InputError(msg)
-    return names
-
-
 def _parameters_of(definition: Definition) -> str:
     cutoff = {"none": "no cutoff", "optional": "cutoff optional"}
     named = ", ".join([*definition.defaults, JUDGED_ONLY])
@@ -279,5 +238,6 @@ def _parameters_of(definition: Definition) -> str:
 
 
 app.command()(bench)
+app.command()(compare)
 app.command("datasets")(list_datasets)
 app.command()(haystack)

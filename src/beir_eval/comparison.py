@@ -6,13 +6,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from beir_eval._bounds import depth_of
 from beir_eval._joining import baseline_of, join
-from beir_eval._paired_input import check_positive, check_share
+from beir_eval._likeness import likeness_of
+from beir_eval._paired_input import check_count, check_positive, check_share
 from beir_eval._score_matrix import ScoreMatrix
+from beir_eval._trust import is_looked_at, trust_with_runs, trust_without_runs
 from beir_eval._verdicts import check_enough, check_settings, differences_of, means_of, pairs_of
 from beir_eval.comparison_records import ComparisonSettings, Difference, SystemMean
 from beir_eval.comparison_result import Comparison
 from beir_eval.evaluator import Evaluator
+from beir_eval.measures import parse_all
+from beir_eval.run import Run
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -22,7 +27,7 @@ if TYPE_CHECKING:
     from beir_eval.measures import MeasureLike
     from beir_eval.qrels import Qrels, QrelsMapping
     from beir_eval.results import EvaluationResult
-    from beir_eval.run import Run, RunMapping
+    from beir_eval.run import RunMapping
 
 __all__ = ["Comparison", "compare", "compare_runs"]
 
@@ -93,7 +98,7 @@ def compare(  # noqa: PLR0913 - one keyword a setting
     joined = join(results, measures, on)
     baseline_of(baseline, joined.systems)
     means, differences = _measured(joined, baseline, settings)
-    return Comparison(
+    found = Comparison(
         systems=joined.systems,
         baseline=baseline,
         measures=joined.measures,
@@ -107,6 +112,7 @@ def compare(  # noqa: PLR0913 - one keyword a setting
         settings=settings,
         left_out=joined.left_out,
     )
+    return found.model_copy(update={"trust": trust_without_runs(found, joined.results)})
 
 
 def _usual_correction(test: str, baseline: str | None) -> str:
@@ -143,6 +149,8 @@ def compare_runs(  # noqa: PLR0913 - one keyword a setting
     margin: float = 0.01,
     draws: int = 100_000,
     rng: int = 0,
+    trust: bool = True,
+    likeness_k: int | None = 10,
     **policies: Any,
 ) -> Comparison:
     """Evaluate runs on one qrels and compare them.
@@ -158,19 +166,30 @@ def compare_runs(  # noqa: PLR0913 - one keyword a setting
         margin: see there.
         draws: see there.
         rng: see there.
+        trust: find out what unjudged documents and ties could change about each difference
+            (``PairTrust``), and which documents to judge: with a baseline, or for all pairs of at
+            most 10 systems.
+        likeness_k: how deep to look at how alike the rankings are (``Likeness``), for at most 45
+            pairs, and 100,000 pairs times queries; None leaves it out.
         policies: keywords of ``Evaluator``: order, ties, missing, no_relevant, duplicates, …
 
     Raises:
         BeirEvalError: as ``evaluate`` and ``compare``.
     """
-    evaluator = Evaluator(qrels, "nDCG@10" if measures is None else measures, **policies)
-    results: dict[str, System] = {
-        name: [evaluator.evaluate(one, name=name) for one in run]
-        if isinstance(run, (list, tuple))
-        else evaluator.evaluate(run, name=name)
+    chosen = parse_all("nDCG@10" if measures is None else measures)  # type: ignore[arg-type]
+    if likeness_k is not None:
+        check_count("likeness_k", likeness_k)
+    deepest = max([likeness_k or 0, *(depth_of(one) for one in chosen if trust)])
+    evaluator = Evaluator(qrels, chosen, **(policies | {"keep_top": deepest}))
+    of_system = {
+        name: [Run.coerce(one) for one in (run if isinstance(run, (list, tuple)) else [run])]
         for name, run in runs.items()
     }
-    return compare(
+    results = {
+        name: [evaluator.evaluate(one, name=name) for one in repeats]
+        for name, repeats in of_system.items()
+    }
+    found = compare(
         results,
         baseline,
         test=test,
@@ -180,3 +199,11 @@ def compare_runs(  # noqa: PLR0913 - one keyword a setting
         draws=draws,
         rng=rng,
     )
+    known: dict[str, Any] = {"trust": None}
+    if trust and is_looked_at(found):
+        pairs, documents = trust_with_runs(found, evaluator.qrels, of_system, results)
+        known = {"trust": pairs, "to_judge": documents}
+    if likeness_k is not None:
+        firsts = {name: repeats[0] for name, repeats in results.items()}
+        known["likeness"] = likeness_of(found, firsts, int(likeness_k))
+    return found.model_copy(update=known)

@@ -7,6 +7,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, model_validator
 
 from beir_eval._score_matrix import ScoreMatrix
+from beir_eval.trust_records import DocumentToJudge, Likeness, PairTrust
 
 _FROZEN = ConfigDict(defer_build=True, frozen=True, extra="forbid")
 
@@ -142,6 +143,9 @@ class Compared(BaseModel):
     differences: tuple[Difference, ...]
     settings: ComparisonSettings
     left_out: dict[str, int] = {}
+    trust: tuple[PairTrust, ...] | None = None
+    to_judge: tuple[DocumentToJudge, ...] | None = None
+    likeness: tuple[Likeness, ...] | None = None
 
     @model_validator(mode="after")
     def _check_shapes(self) -> Compared:

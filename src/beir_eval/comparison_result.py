@@ -8,15 +8,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from beir_eval._comparison_tables import to_csv, to_latex, to_markdown, to_table
+from beir_eval._comparison_tables import notes_of, to_csv, to_latex, to_markdown, to_table
 from beir_eval._files import FileContent, write_atomically
+from beir_eval._trust_tables import sections, trust_notes
 from beir_eval.comparison_records import Compared, Difference, QueryDifference, SystemMean
 from beir_eval.errors import NotEvaluatedError, ResultError, SettingError, some
 from beir_eval.measures import parse
+from beir_eval.tables import markdown_text
+from beir_eval.trust_records import LIKENESS_ROWS
 
 if TYPE_CHECKING:
     from beir_eval.measures import MeasureLike
     from beir_eval.tables import Table
+    from beir_eval.trust_records import DocumentToJudge
 
 SCHEMA_VERSION = 1
 
@@ -36,6 +40,10 @@ class Comparison(Compared):
         differences: every pair on every measure, with evidence and verdict.
         settings: how the verdicts were reached.
         left_out: queries that a system has and others have not, by system.
+        trust: what unjudged documents and ties could change about each difference; without the
+            runs, the judged shares only. None where it was not looked at.
+        to_judge: for each measure the unjudged documents that could change most, at most 1000.
+        likeness: how alike each pair ranks; None where it was not looked at.
 
     >>> from beir_eval import compare_runs
     >>> qrels = {f"q{n}": {"a": 1} for n in range(8)}
@@ -117,6 +125,51 @@ class Comparison(Compared):
         found = self._by_difference(measure, system, against)[::-1]
         return [one for one in found if one.difference > 0][:n]
 
+    def documents_to_judge(
+        self, n: int = 20, *, measure: MeasureLike | None = None
+    ) -> list[DocumentToJudge]:
+        """Return the unjudged documents whose judgement would settle most, at most ``n``.
+
+        First those that, being relevant, change the differences of the means most, added up over
+        the pairs. At most 1000 are known for each measure.
+
+        Args:
+            n: how many.
+            measure: by default the first.
+
+        Raises:
+            NotEvaluatedError: the measure was not compared, or the comparison had no runs.
+        """
+        name = self.measures[0] if measure is None else self._measure(measure)
+        if self.to_judge is None:
+            msg = "documents to judge are known to compare_runs(qrels, runs) with trust=True"
+            raise NotEvaluatedError(msg)
+        return [one for one in self.to_judge if one.measure == name][:n]
+
+    def likeness_per_query(
+        self, system: str | None = None, against: str | None = None
+    ) -> dict[str, dict[str, float]]:
+        """Return {query_id: {"rbo": …, "overlap": …, "kendall_distance": …}} for one pair.
+
+        Args:
+            system: by default the one that is not the baseline, where there is just one.
+            against: by default the baseline, or the other one of two systems.
+
+        Raises:
+            NotEvaluatedError: the likeness of this pair is not known.
+        """
+        chosen = self._only_system() if system is None else self._system(system)
+        pair = {chosen, self._against(chosen, against)}
+        for one in self.likeness or ():
+            if {one.system, one.against} == pair:
+                columns = one.values.array.T.tolist()
+                return {
+                    query_id: dict(zip(LIKENESS_ROWS, values, strict=True))
+                    for query_id, values in zip(self.query_ids, columns, strict=True)
+                }
+        msg = f"how alike {' and '.join(map(repr, sorted(pair)))} rank is not known"
+        raise NotEvaluatedError(msg)
+
     def _by_difference(
         self, measure: MeasureLike, system: str | None, against: str | None
     ) -> list[QueryDifference]:
@@ -178,8 +231,13 @@ class Comparison(Compared):
         return to_table(self)
 
     def to_markdown(self) -> str:
-        """Return verdicts, means and differences as GitHub-flavoured markdown."""
-        return to_markdown(self)
+        """Return verdicts, means, differences, trust and likeness as GitHub-flavoured markdown."""
+        notes = "".join(f"- {markdown_text(note)}\n" for note in self.notes())
+        return f"{to_markdown(self)}{sections(self)}\n{notes}"
+
+    def notes(self) -> list[str]:
+        """Return what a reader of the tables must know, in sentences."""
+        return [*notes_of(self), *trust_notes(self)]
 
     def to_latex(self) -> str:
         """Return the table of means as LaTeX (booktabs): best bold, significance superscript."""

@@ -8,24 +8,21 @@ from collections.abc import Mapping
 from functools import cached_property
 from itertools import chain, compress, repeat
 from operator import contains, itemgetter
-from typing import TYPE_CHECKING, Any, NoReturn, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from beir_eval._arrays import Floats, Ints, position_in_row, read_floats, rows_of, starts_of
 from beir_eval._ids import have_text_keys, ids_as_text, is_dataframe
+from beir_eval._judgements import HIGHEST_GRADE, check_distinct, refuse_grade
 from beir_eval.errors import MissingExtraError, QrelsError, some
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
     from typing import Self
 
     #: What ``Qrels`` is made from: {query_id: {doc_id: grade}}, as BEIR and pytrec_eval have it.
     QrelsMapping = Mapping[Any, Mapping[Any, Any]]
-
-
-#: Above it sums of gains would overflow.
-HIGHEST_GRADE = 1e100
 
 
 class Qrels:
@@ -180,11 +177,11 @@ class Qrels:
             )
             grades = read_floats(chain.from_iterable(values), len(doc_ids))
         except (struct.error, TypeError, OverflowError, ValueError):
-            _refuse_grade(queries, starts, documents, judged_of)
+            refuse_grade(queries, starts, documents, judged_of)
         if not (np.abs(grades) <= HIGHEST_GRADE).all():
-            _refuse_grade(queries, starts, documents, judged_of)
+            refuse_grade(queries, starts, documents, judged_of)
         if documents is not doc_ids:
-            _check_distinct(queries, starts, documents)
+            check_distinct(queries, starts, documents)
         judged = lengths > 0
         if not judged.any():
             msg = "the qrels are empty: there is no judgement in them, so nothing can be evaluated"
@@ -235,18 +232,26 @@ class Qrels:
         judged = zip(self.doc_ids[begin:end], self.grades[begin:end].tolist(), strict=True)
         return dict(sorted(judged, key=itemgetter(1), reverse=True))
 
-    def select(self, query_ids: Iterable[str]) -> Qrels:
+    def select(self, query_ids: Iterable[Any], *, max_grade: float | None = None) -> Qrels:
         """Return the judgements of these queries only, in this order.
 
-        ``max_grade`` stays that of the whole, so that no score of a query changes.
+        ``max_grade`` stays that of the whole, so that no score of a query changes; or it is the one
+        stated, where these are themselves a part of something larger.
 
         Raises:
-            QrelsError: a query is not judged, or named twice.
+            QrelsError: no query, one that is not judged, or one named twice; a stated highest grade
+                that is not the highest.
 
         >>> Qrels({"q1": {"d1": 2}, "q2": {"d1": 1}}).select(["q2"])
         Qrels(1 queries, 1 judgements)
         """
-        chosen = list(query_ids)
+        try:
+            chosen = ids_as_text([query_ids] if isinstance(query_ids, str) else list(query_ids))
+        except (TypeError, ValueError) as error:
+            msg = f"qrels: {error}"
+            raise QrelsError(msg) from error
+        if not chosen:
+            raise QrelsError("no query was selected, and qrels without judgements judge nothing")
         row_of = {query_id: row for row, query_id in enumerate(self.query_ids)}
         unknown = [query_id for query_id in chosen if query_id not in row_of]
         if unknown or len(set(chosen)) < len(chosen):
@@ -263,7 +268,10 @@ class Qrels:
             np.concatenate([self.grades[:0], *(self.grades[span] for span in spans)]),
             np.array([span.stop - span.start for span in spans], dtype=np.int64),
         )
-        part.max_grade = self.max_grade
+        part.max_grade = self.max_grade if max_grade is None else float(max_grade)
+        if not part.grades.max() <= part.max_grade <= HIGHEST_GRADE:
+            msg = f"max_grade={max_grade!r}, but the highest grade is {part.grades.max():g}"
+            raise QrelsError(msg)
         return part
 
     def as_dict(self) -> dict[str, dict[str, float]]:
@@ -300,41 +308,3 @@ class Qrels:
 
 def _is_mapping(judged: object) -> bool:
     return isinstance(judged, Mapping)
-
-
-def _refuse_grade(
-    queries: Sequence[str],
-    starts: Ints,
-    documents: Sequence[str],
-    judged_of: Iterable[Mapping[Any, Any]],
-) -> NoReturn:
-    """Raise QrelsError that names the first grade that is not a finite number."""
-    grades = chain.from_iterable(judged.values() for judged in judged_of)
-    for place, grade in enumerate(grades):
-        try:
-            fits = bool(np.abs(read_floats([grade], 1)[0]) <= HIGHEST_GRADE)
-        except (struct.error, TypeError, OverflowError, ValueError):
-            fits = False
-        if not fits:
-            query_id = queries[int(np.searchsorted(starts, place, side="right")) - 1]
-            msg = (
-                f"the grade of document {documents[place]!r} for query {query_id!r} is "
-                f"{grade!r}; a grade must be a finite number, at most {HIGHEST_GRADE:g}"
-            )
-            raise QrelsError(msg)
-    msg = "the judgements cannot be read: their length, keys and values do not agree"
-    raise QrelsError(msg)
-
-
-def _check_distinct(queries: Sequence[str], starts: Ints, documents: Sequence[str]) -> None:
-    """Raise QrelsError where an integer and a text id of one query name the same document."""
-    for row, query_id in enumerate(queries):
-        begin, end = int(starts[row]), int(starts[row + 1])
-        counted = Counter(documents[begin:end])
-        twice = sorted(doc_id for doc_id, count in counted.items() if count > 1)
-        if twice:
-            msg = (
-                f"query {query_id!r} judges {some(twice)} twice, once as text and once as an "
-                "integer; keep one of the two"
-            )
-            raise QrelsError(msg)

@@ -6,7 +6,7 @@ import json
 import math
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -227,9 +227,9 @@ class EvaluationResult(BaseModel):
         """Return what was counted, in sentences; what did not occur is not mentioned."""
         return notes_on(self.counted, self.settings, self.num_scored, self.retrieval)
 
-    def __deepcopy__(self, memo: dict[int, object] | None = None) -> EvaluationResult:
-        """Return itself: it is frozen, and hosts copy what they hand on."""
-        return self
+    def __deepcopy__(self, memo: dict[int, Any] | None = None) -> EvaluationResult:
+        """Return a copy that shares the scores: nothing in it changes, and hosts copy results."""
+        return self.__copy__()
 
     # Files
 

@@ -66,6 +66,11 @@ def test_graded_gold_answers_and_questions_with_ids():
     assert outputs["individual_scores"][1] < 1.0
 
 
+def test_integer_ids_of_questions_are_their_text():
+    outputs = BEIRAnswerEvaluator("Success@1").run({1: ["x"], 2: ["y"]}, {"1": ["x"], 2: ["z"]})
+    assert outputs["individual_scores"] == [1.0, 0.0]
+
+
 def test_a_question_without_predicted_answers_scores_0():
     assert BEIRAnswerEvaluator("MRR").run([[], ["a"]], ["a", "a"])["score"] == 0.5
 
@@ -125,7 +130,7 @@ def test_a_setting_that_does_not_exist_is_refused(settings):
         ("a", ["a"], {}, "must be a list"),
         ([["a"]], ["a"], {"query_ids": ["1", "2"]}, "1 entries, for 2 query_ids"),
         ([["a"]] * 2, ["a"] * 2, {"query_ids": ["1", "1"]}, "1 are distinct"),
-        ([["a"]], ["a"], {"query_ids": [None]}, "query_ids"),
+        ([["a"]], ["a"], {"query_ids": [None]}, "an id must be text"),
     ],
 )
 def test_what_does_not_belong_together_is_refused(predicted, gold, more, said):

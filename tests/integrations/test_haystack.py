@@ -4,7 +4,9 @@ import asyncio
 import builtins
 import json
 import math
+import signal
 import sys
+import threading
 import time
 
 import numpy as np
@@ -16,13 +18,14 @@ from haystack.components.joiners import DocumentJoiner
 from haystack.components.preprocessors import DocumentSplitter
 from haystack.components.rankers import LostInTheMiddleRanker
 from haystack.components.retrievers.in_memory import InMemoryBM25Retriever
+from haystack.components.routers import ConditionalRouter
 from haystack.components.writers import DocumentWriter
 from haystack.document_stores.in_memory import InMemoryDocumentStore
 from hypothesis import given
 from hypothesis import strategies as st
 
 from beir_eval import EvaluationResult, Run, data, evaluate, load_dataset, read_qrels, read_run
-from beir_eval.adapters.haystack import telling_scores
+from beir_eval.adapters._haystack_scores import telling_scores
 from beir_eval.benchmark import Benchmark
 from beir_eval.errors import (
     BeirEvalWarning,
@@ -70,15 +73,14 @@ class Flaky:
     """Hands documents on, counts, and fails for some queries."""
 
     def __init__(self, failing=()):
-        self.failing = list(failing)
+        self.failing, self.text = list(failing), "no luck"
         self.asked = []
 
     @component.output_types(documents=list[Document])
     def run(self, documents: list[Document], query: str):
         self.asked.append(query)
         if query in self.failing:
-            msg = f"no luck with {query}"
-            raise ConnectionError(msg)
+            raise ConnectionError(self.text)
         return {"documents": documents}
 
     def to_dict(self):
@@ -237,6 +239,13 @@ class NeedsAVector:
 
 
 @component
+class TwoTexts:
+    @component.output_types(documents=list[Document])
+    def run(self, query: str, language: str):
+        return {"documents": []}
+
+
+@component
 class NeedsNothing:
     @component.output_types(documents=list[Document])
     def run(self, top_k: int = 3):
@@ -263,11 +272,26 @@ def of_one(instance):
         (retrieving, {"on_error": "ignore"}, "on_error="),
         (retrieving, {"collapse": "source"}, "'meta.<key>'"),
         (InMemoryDocumentStore, {}, "a Haystack pipeline was expected"),
+        (lambda: of_one(TwoTexts()), {}, r"needs one\.language .*state what takes it"),
+        (retrieving, {"inputs": []}, "inputs is empty"),
     ],
 )
 def test_what_cannot_be_told_is_asked_for(dataset, pipeline, settings, said):
     with pytest.raises(SettingError, match=said):
         evaluate_pipeline(pipeline(), dataset, **settings)
+
+
+def test_a_function_that_makes_no_inputs_is_named(dataset):
+    with pytest.raises(RetrievalError, match=r"inputs\(query_id, text\) must return"):
+        evaluate_pipeline(retrieving(), dataset, measures="MRR", inputs=lambda _, text: text)
+
+
+@pytest.mark.parametrize("wrong", [{"q": {}}, 7, None])
+def test_what_is_no_data_set_is_refused(wrong):
+    with pytest.raises(SettingError, match="a Dataset or its folder"):
+        evaluate_pipeline(retrieving(), wrong)
+    with pytest.raises(SettingError, match="were expected, not"):
+        index(Document(content="x") if wrong is None else 7, InMemoryDocumentStore())
 
 
 def test_chunks_count_as_the_documents_they_are_parts_of(dataset):
@@ -354,6 +378,106 @@ def test_the_first_failure_stops_and_names_the_query(dataset):
     assert component_.asked == [QUERIES["q1"], QUERIES["q2"]]
 
 
+def test_a_query_that_is_cancelled_by_something_else_is_a_failure(dataset):
+    @component
+    class Cancelling:
+        @component.output_types(documents=list[Document])
+        def run(self, query: str):
+            return {"documents": []}
+
+        @component.output_types(documents=list[Document])
+        async def run_async(self, query: str):
+            await asyncio.sleep(0)
+            if query == QUERIES["q1"]:
+                raise asyncio.CancelledError
+            return {"documents": [Document(id="oslo")]}
+
+    pipeline = type(retrieving(is_async=True))()
+    pipeline.add_component("one", Cancelling())
+    with pytest.raises(RetrievalError, match=r"'q1'.*CancelledError"):
+        evaluate_pipeline(pipeline, dataset, measures="MRR", concurrency=2)
+    result = evaluate_pipeline(pipeline, dataset, measures="MRR", concurrency=2, on_error="missing")
+    assert list(result.retrieval.failures) == ["q1"]
+    assert list(result.retrieval.seconds) == ["q2", "q3"]
+
+
+def test_an_interrupt_in_a_notebook_stops_the_queries(dataset):
+    asked = []
+
+    @component
+    class Slow:
+        @component.output_types(documents=list[Document])
+        def run(self, query: str):
+            return {"documents": []}
+
+        @component.output_types(documents=list[Document])
+        async def run_async(self, query: str):
+            asked.append(query)
+            if len(asked) == 1:
+                signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+            await asyncio.sleep(1.5)
+            return {"documents": []}
+
+    pipeline = type(retrieving(is_async=True))()
+    pipeline.add_component("slow", Slow())
+
+    async def in_a_notebook():
+        evaluate_pipeline(pipeline, dataset, measures="MRR", concurrency=2)
+
+    loop = asyncio.new_event_loop()
+    start = time.perf_counter()
+    with pytest.raises(KeyboardInterrupt):
+        loop.run_until_complete(in_a_notebook())
+    loop.close()
+    assert time.perf_counter() - start < 1.4
+    assert len(asked) <= 2
+
+
+def test_the_text_of_a_failure_is_kept_short_and_can_be_saved(dataset, tmp_path):
+    pipeline, component_ = flaky()
+    component_.failing = [QUERIES["q2"]]
+    component_.text = "bad byte \udcff " + "x" * 100_000
+    result = evaluate_pipeline(pipeline, dataset, measures="MRR", on_error="missing")
+    assert len(result.retrieval.failures["q2"]) < 600
+    result.save(tmp_path / "result.json")
+    assert EvaluationResult.load(tmp_path / "result.json") == result
+
+
+def test_a_pipeline_that_takes_another_way_has_retrieved_nothing(dataset):
+    pipeline = Pipeline()
+    routes = [
+        {"condition": "{{ 'fjord' in query }}", "output": "{{ query }}", "output_name": "no",
+         "output_type": str},
+        {"condition": "{{ True }}", "output": "{{ query }}", "output_name": "yes",
+         "output_type": str},
+    ]  # fmt: skip
+    pipeline.add_component("router", ConditionalRouter(routes))
+    pipeline.add_component("retriever", InMemoryBM25Retriever(make_store(), top_k=3))
+    pipeline.connect("router.yes", "retriever.query")
+    result = evaluate_pipeline(pipeline, dataset, measures="MRR")
+    assert result.per_query["q2"]["MRR"] == 0.0
+    assert result.counted.queries_empty == ("q2",)
+    assert result["MRR"] == 2 / 3
+
+
+def test_loading_models_is_no_querys_time(dataset):
+    @component
+    class Loads:
+        loaded = False
+
+        def warm_up(self):
+            if not self.loaded:
+                time.sleep(0.3)
+                self.loaded = True
+
+        @component.output_types(documents=list[Document])
+        def run(self, query: str):
+            return {"documents": [Document(id="oslo")]}
+
+    result = evaluate_pipeline(of_one(Loads()), dataset, measures="MRR")
+    assert max(result.retrieval.seconds.values()) < 0.2
+
+
 def test_or_failures_count_as_missing_and_are_reported(dataset):
     pipeline, _ = flaky([QUERIES["q2"]])
     result = evaluate_pipeline(pipeline, dataset, measures="MRR", on_error="missing")
@@ -427,6 +551,52 @@ def test_a_pipeline_made_anew_is_known_by_its_settings(dataset):
     assert PipelineRetriever(retrieving(), collapse="meta.a").fingerprint != one
 
 
+@component
+class Unserialisable:
+    """Cannot say its settings, as where one is a token."""
+
+    def __init__(self, size, where=None):
+        self.size, self.where = size, where
+
+    @component.output_types(documents=list[Document])
+    def run(self, query: str):
+        return {"documents": []}
+
+    def to_dict(self):
+        raise ValueError("no")
+
+
+def test_settings_are_told_apart_also_where_they_cannot_be_serialised():
+    def fingerprint(**settings):
+        return PipelineRetriever(of_one(Unserialisable(**settings))).fingerprint
+
+    assert fingerprint(size=1) == fingerprint(size=1)
+    assert fingerprint(size=1) != fingerprint(size=2)
+    assert fingerprint(size=1, where={"a": [1]}) != fingerprint(size=1, where={"a": [2]})
+    both = Pipeline()
+    both.add_component("one", Unserialisable(1))
+    both.add_component("two", InMemoryBM25Retriever(make_store(), top_k=1))
+    other = Pipeline()
+    other.add_component("one", Unserialisable(1))
+    other.add_component("two", InMemoryBM25Retriever(make_store(), top_k=2))
+    prints = [
+        PipelineRetriever(one, documents_from="two.documents").fingerprint for one in (both, other)
+    ]
+    assert prints[0] != prints[1]
+
+
+def test_functions_that_make_inputs_are_told_apart():
+    def fingerprint(function):
+        return PipelineRetriever(retrieving(), inputs=function).fingerprint
+
+    def with_top_k(top_k):
+        return lambda _, text: {"retriever": {"query": text, "top_k": top_k}}
+
+    assert fingerprint(with_top_k(1)) == fingerprint(with_top_k(1))
+    assert fingerprint(with_top_k(1)) != fingerprint(with_top_k(2))
+    assert fingerprint(with_top_k(1)) != fingerprint(lambda _, text: {"retriever": {"query": text}})
+
+
 def test_a_query_whose_text_has_changed_is_asked_again(dataset, tmp_path):
     saved = tmp_path / "bm25.trec"
     evaluate_pipeline(flaky()[0], dataset, measures="MRR", save_run=saved)
@@ -437,17 +607,91 @@ def test_a_query_whose_text_has_changed_is_asked_again(dataset, tmp_path):
     assert counting.asked == ["fjord"]
 
 
-def test_a_run_saved_elsewhere_is_completed(dataset, tmp_path):
+def test_a_run_without_a_journal_is_neither_trusted_nor_overwritten(dataset, tmp_path):
     saved = tmp_path / "bm25.trec"
-    saved.write_text("q1 Q0 paris 1 3.5 other\nq2 Q0 rome 1 2.5 other\n")
+    saved.write_text("q1 Q0 paris 1 3.5 other\n")
+    with pytest.raises(SettingError, match=r"is there without bm25\.trec\.progress\.jsonl"):
+        evaluate_pipeline(retrieving(), dataset, measures="MRR", save_run=saved)
+    assert saved.read_text() == "q1 Q0 paris 1 3.5 other\n"
+
+
+def test_a_smaller_evaluation_takes_nothing_from_a_saved_run(dataset, tmp_path):
+    saved = tmp_path / "bm25.trec"
+    pipeline, _ = flaky([QUERIES["q1"]])
+    evaluate_pipeline(pipeline, dataset, measures="MRR", save_run=saved, on_error="missing")
+    result = evaluate_pipeline(flaky()[0], dataset, measures="MRR", save_run=saved, limit=2)
+    assert result.query_ids == ("q1", "q2")
+    assert set(read_run(saved).query_ids) == set(QUERIES)
+
+
+def test_two_processes_do_not_work_on_one_journal(dataset, tmp_path):
+    saved = tmp_path / "bm25.trec"
+    said = []
+
+    @component
+    class Again:
+        @component.output_types(documents=list[Document])
+        def run(self, query: str):
+            with pytest.raises(SettingError, match="another process is at work") as caught:
+                evaluate_pipeline(retrieving(), dataset, measures="MRR", save_run=saved)
+            said.append(caught)
+            return {"documents": [Document(id="paris")]}
+
+    evaluate_pipeline(of_one(Again()), dataset, measures="MRR", save_run=saved)
+    assert len(said) == 3
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [("run.xyz", "does not say which format"), ("run.jsonl", "does not say which format")],
+)
+def test_a_name_that_cannot_be_written_is_refused_before_the_first_query(
+    dataset, tmp_path, name, said
+):
     pipeline, counting = flaky()
-    result = evaluate_pipeline(pipeline, dataset, measures="MRR", save_run=saved)
-    assert counting.asked == [QUERIES["q3"]]
-    assert result.per_query["q2"]["MRR"] == 0.0
-    assert list(result.retrieval.seconds) == ["q3"]
+    with pytest.raises(SettingError, match=said):
+        evaluate_pipeline(pipeline, dataset, measures="MRR", save_run=tmp_path / name)
+    assert counting.asked == []
 
 
-@pytest.mark.parametrize("line", ["{}", "[]", "nonsense", '{"query_id": "q1", "docs": 7}'])
+def test_an_id_that_the_format_cannot_hold_is_refused_with_the_first_query(dataset, tmp_path):
+    store = InMemoryDocumentStore()
+    index([Document(id="my file.pdf", content="capital of France")], store)
+    with pytest.raises(InputError, match=r"'my file\.pdf' holds blanks"):
+        evaluate_pipeline(
+            retrieving(store), dataset, measures="MRR", save_run=tmp_path / "run.trec"
+        )
+    assert list(tmp_path.glob("run*")) == []
+
+
+def test_an_empty_store_is_suspected_where_a_run_would_be_written(dataset, tmp_path):
+    with pytest.warns(BeirEvalWarning, match="is the document store empty"):
+        result = evaluate_pipeline(
+            retrieving(InMemoryDocumentStore()),
+            dataset,
+            measures="MRR",
+            save_run=tmp_path / "run.trec",
+        )
+    assert result["MRR"] == 0.0
+    assert not (tmp_path / "run.trec").exists()
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "{}",
+        "[]",
+        "nonsense",
+        '{"query_id": "q1", "docs": 7}',
+        '{"query_id": [], "query": "", "docs": [], "left_out": 0, "seconds": 1}',
+        '{"query_id": "q1", "query": "", "docs": [], "left_out": [], "seconds": 1}',
+        '{"query_id": "q1", "query": "", "docs": [], "left_out": 0, "seconds": NaN}',
+        '{"query_id": "q1", "query": "", "docs": [["a", NaN]], "left_out": 0, "seconds": 1}',
+        '{"query_id": "q1", "query": "", "docs": [["", 1]], "left_out": 0, "seconds": 1}',
+        '{"query_id": "q", "query": "", "docs": [["a", 2], ["a", 1]], "left_out": 0, "seconds": 1}',
+        "[" * 100_000,
+    ],
+)
 def test_a_damaged_journal_is_named_by_file_and_line(dataset, tmp_path, line):
     saved = tmp_path / "bm25.trec"
     evaluate_pipeline(retrieving(), dataset, measures="MRR", save_run=saved)
@@ -516,6 +760,18 @@ def test_documents_are_written_in_batches_through_a_pipeline_that_writes(dataset
     assert index(dataset, pipeline, batch_size=2) == 5
     assert sizes == [2, 2, 1]
     assert {one.id for one in store.filter_documents()} == set(TEXTS)
+
+
+def test_a_bar_is_shown_in_a_notebook_but_not_where_nobody_watches(dataset, monkeypatch, capsys):
+    index(dataset, InMemoryDocumentStore())
+    assert capsys.readouterr().err == ""
+    monkeypatch.setitem(sys.modules, "ipykernel.zmqshell", object())
+    index(dataset, InMemoryDocumentStore())
+    assert "documents" in capsys.readouterr().err
+    evaluate_pipeline(retrieving(), dataset, measures="MRR")
+    assert "queries" in capsys.readouterr().err
+    evaluate_pipeline(retrieving(), dataset, measures="MRR", progress=False)
+    assert capsys.readouterr().err == ""
 
 
 def test_indexing_twice_or_a_part_is_fine(dataset):

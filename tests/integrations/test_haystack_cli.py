@@ -104,6 +104,63 @@ def test_bad_input_is_one_clear_line_and_exit_code_2(pipeline_file, change, opti
     assert message in said(result)
 
 
+def test_a_file_that_is_not_there_is_named(tmp_path):
+    result = run(tmp_path / "nowhere.yaml", data.FOLDER)
+    assert result.exit_code == 2
+    assert "nowhere.yaml: No such file" in said(result)
+
+
+def test_settings_are_checked_before_the_corpus_is_written(pipeline_file):
+    for options in (["--on-error", "go"], ["--limit", "0"], ["--documents-from", "x.y"]):
+        result = run(pipeline_file, data.FOLDER, "--index", *options)
+        assert result.exit_code == 2
+        assert "documents written" not in said(result)
+
+
+def test_a_file_of_many_aliases_is_read_once(tmp_path):
+    lines = ["a0: &a0 {x: 1}"]
+    lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 8)}]" for n in range(1, 12)]
+    (tmp_path / "aliases.yaml").write_text("\n".join([*lines, "components: {one: *a11}"]))
+    assert run(tmp_path / "aliases.yaml", data.FOLDER).exit_code == 2
+    (tmp_path / "self.yaml").write_text("components: &a {x: *a}")
+    assert run(tmp_path / "self.yaml", data.FOLDER).exit_code == 2
+
+
+def test_two_components_may_share_a_store(tmp_path):
+    store = InMemoryDocumentStore(index="shared-by-two")
+    pipeline = Pipeline()
+    pipeline.add_component("one", InMemoryBM25Retriever(store, top_k=5))
+    pipeline.add_component("two", InMemoryBM25Retriever(store, top_k=20))
+    (tmp_path / "two.yaml").write_text(pipeline.dumps())
+    options = ["--index", "-m", "MRR", "--documents-from", "two.documents", "--limit", "2"]
+    result = run(tmp_path / "two.yaml", data.FOLDER, *options)
+    assert result.exit_code == 0, result.output
+
+
+IMPORTING = {
+    "a callback": {
+        "type": "haystack.components.generators.openai.OpenAIGenerator",
+        "init_parameters": {"streaming_callback": "antigravity.thing"},
+    },
+    "a type": {
+        "type": "haystack.components.joiners.branch.BranchJoiner",
+        "init_parameters": {"type_": "antigravity.Thing"},
+    },
+    "templates": {
+        "type": "haystack.components.converters.output_adapter.OutputAdapter",
+        "init_parameters": {"template": "{{ a }}", "output_type": "str", "unsafe": True},
+    },
+}
+
+
+@pytest.mark.parametrize("component", IMPORTING.values(), ids=IMPORTING)
+def test_what_a_file_names_elsewhere_is_not_imported_either(tmp_path, component):
+    (tmp_path / "bad.yaml").write_text(yaml.safe_dump({"components": {"one": component}}))
+    result = run(tmp_path / "bad.yaml", data.FOLDER)
+    assert result.exit_code == 2
+    assert "antigravity" not in sys.modules
+
+
 def test_a_class_that_is_not_haystacks_is_imported_only_where_allowed(pipeline_file, tmp_path):
     (tmp_path / "my_parts.py").write_text(
         "from haystack import Document, component\n"

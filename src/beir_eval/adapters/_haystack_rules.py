@@ -3,7 +3,8 @@
 Their rules, where they are not ours: the order of a list is the ranking; a document that is
 retrieved twice keeps both ranks and gains once; every document of the ground truth counts as
 relevant for MAP, MRR and recall, whatever its score; recall alone takes no notice of an empty
-value; a query without ground truth scores 0. Values are compared as Python compares them.
+value; a query without ground truth scores 0. Values are compared as Python compares them, lists
+and dicts by their JSON.
 
 Source: haystack-ai 3.4, DocumentNDCGEvaluator, DocumentMAPEvaluator, DocumentMRREvaluator,
 DocumentRecallEvaluator. (2.26 differs: its nDCG goes by id, its MAP divides by what was found.)

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from beir_eval._ids import id_text
+from beir_eval._judgements import HIGHEST_GRADE
 from beir_eval._names import DOC_NAMES, QUERY_NAMES, matching
 from beir_eval._scores import is_finite_number
 from beir_eval.errors import InputError, QrelsError, SettingError, check_choice
-from beir_eval.qrels import HIGHEST_GRADE, Qrels
+from beir_eval.qrels import Qrels
 
 RULES = ("mean", "majority", "any")
 _WORDS = {"up": 1.0, "down": 0.0, "yes": 1.0, "no": 0.0}

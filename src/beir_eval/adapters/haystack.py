@@ -7,9 +7,8 @@ Haystack itself is not needed here.
 from __future__ import annotations
 
 import json
-import math
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import chain
@@ -24,7 +23,7 @@ from beir_eval.errors import InputError, SettingError, some
 from beir_eval.run import Run
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from beir_eval._arrays import Floats
     from beir_eval.qrels import Qrels
@@ -41,7 +40,7 @@ class DocumentNames:
     """What a document goes by.
 
     A value that is missing or empty names nothing. Text is taken as it is, an integer as its
-    decimal string, anything else as JSON.
+    decimal string (and so a float that is whole), anything else as JSON.
 
     Attributes:
         fields: "content", "id" or "meta.a.b"; several make a composite key, which is written as a
@@ -69,6 +68,9 @@ class DocumentNames:
     @classmethod
     def by(cls, field: str | Iterable[str], collapse: str | None = None) -> DocumentNames:
         """Take one field, or several for a composite key."""
+        if not isinstance(field, str) and not isinstance(field, Iterable):
+            msg = f"a document goes by 'content', 'id' or 'meta.<key>', not by {field!r}"
+            raise SettingError(msg)
         return cls((field,) if isinstance(field, str) else tuple(field), collapse)
 
     def of(self, documents: Iterable[Any]) -> list[str | None]:
@@ -111,9 +113,14 @@ def field_of(document: Any, field: str) -> Any:
 def _text(value: Any) -> str | None:
     if value is None or isinstance(value, str):
         return value or None
-    if not isinstance(value, bool) and hasattr(value, "__index__"):
-        return str(value.__index__())
-    return json.dumps(value, ensure_ascii=False, sort_keys=True, default=repr)
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)  # as Python finds them equal
+    if isinstance(value, (int, np.integer)) and not isinstance(value, bool):
+        return str(int(value))
+    try:
+        return json.dumps(value, ensure_ascii=False, sort_keys=True, default=repr)
+    except (TypeError, ValueError):  # keys that cannot be sorted, a list that holds itself
+        return repr(value)
 
 
 class Rankings(NamedTuple):
@@ -259,54 +266,6 @@ def documents_expected(query_id: str, documents: Any, what: str) -> Iterator[Non
         wrong = [one for one in documents if not hasattr(one, "meta")]
         msg = f"{problem}, but it holds {wrong[0]!r:.80}" if wrong else f"{problem}: {error}"
         raise InputError(msg) from error
-
-
-def one_ranking(
-    documents: Sequence[Any], names: DocumentNames
-) -> tuple[list[str], list[float], int]:
-    """Return ids and scores of one ranking, best first, and how many documents were left out.
-
-    A document that the ranking holds already is left out, and so is one without a name. The scores
-    put the documents in this order for every reader (see ``telling_scores``).
-    """
-    first: dict[str, Any] = {}
-    for name, document in zip(names.of(documents), documents, strict=True):
-        if name:
-            first.setdefault(name, document.score)
-    return list(first), telling_scores(list(first.values())), len(documents) - len(first)
-
-
-def telling_scores(scores: Sequence[float | None]) -> list[float]:
-    """Return scores that say the order of this list to everybody, also in single precision.
-
-    Scores that fall from each document to the next are kept. Equal ones, which tools order each in
-    their own way, are told apart by the last digit of a float32. Where scores are missing or do not
-    follow the order (the order is the ranking), they are replaced by n, n-1, …, 1.
-
-    >>> telling_scores([0.9, 0.5])
-    [0.9, 0.5]
-    >>> telling_scores([2.0, 2.0, 1.0])
-    [2.0, 1.9999998807907104, 1.0]
-    >>> telling_scores([None, None]), telling_scores([0.1, 0.9])
-    ([2.0, 1.0], [2.0, 1.0])
-    """
-    by_rank = [float(rank) for rank in range(len(scores), 0, -1)]
-    if not all(score is not None and math.isfinite(score) for score in scores):
-        return by_rank
-    given = np.array(scores, dtype=np.float64)
-    with np.errstate(over="ignore"):
-        single = given.astype(np.float32)
-    if (given[1:] > given[:-1]).any() or not np.isfinite(single).all():
-        return by_rank
-    told: list[float] = given.tolist()
-    if (single[1:] < single[:-1]).all():
-        return told
-    lowest = np.float32(-np.inf)
-    for place in range(1, len(single)):
-        if single[place] >= single[place - 1]:
-            single[place] = np.nextafter(single[place - 1], lowest)
-    told = single.astype(np.float64).tolist()
-    return told if np.isfinite(single).all() else by_rank
 
 
 def is_pipeline(value: object) -> bool:

@@ -26,7 +26,7 @@ from beir_eval.qrels import Qrels
 from beir_eval.run import Run
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from beir_eval._arrays import Floats, Ints
 
@@ -69,7 +69,7 @@ def write_run(
         OSError: the file cannot be written.
     """
     target = Path(path)
-    kind = _format_for(target, format)
+    kind = format_for(target, format)
     _word(tag)
     rankings = [
         (query, docs, _descending(len(docs)) if scores is None else scores)
@@ -114,7 +114,7 @@ def write_qrels(
         OSError: the file cannot be written.
     """
     target = Path(path)
-    kind = _format_for(target, format, more={".tsv": "beir"})
+    kind = format_for(target, format, more={".tsv": "beir"})
     judged = Qrels.coerce(qrels)
     rows = [
         (query, doc, grade)
@@ -135,7 +135,12 @@ def write_qrels(
     write_atomically(target, data)
 
 
-def _format_for(path: Path, stated: str | None, more: Mapping[str, str] | None = None) -> str:
+def format_for(path: Path, stated: str | None = None, more: Mapping[str, str] | None = None) -> str:
+    """Return the format that a file's name says, or the one stated.
+
+    Raises:
+        SettingError: neither says one that can be written.
+    """
     endings = ENDINGS | dict(more or {})
     known = (*WRITTEN_FORMATS, *(more or {}).values())
     if stated is not None:
@@ -149,6 +154,15 @@ def _format_for(path: Path, stated: str | None, more: Mapping[str, str] | None =
         )
         raise SettingError(msg)
     return endings[ending]
+
+
+def check_ids(ids: Iterable[str], kind: str) -> None:
+    """Raise InputError for an id that a run file of this format cannot hold."""
+    for one in ids:
+        if kind == "trec":
+            _word(one)
+        else:
+            _encoded(one)
 
 
 def _trec_run(rankings: Sequence[tuple[str, Sequence[str], Floats]], tag: str) -> bytes:

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from haystack import Document
 from haystack.document_stores.types import DuplicatePolicy
-from tqdm.auto import tqdm
 
 from beir_eval.adapters.beir import Dataset, load_dataset
 from beir_eval.errors import SettingError
+from beir_eval.integrations._haystack_progress import progress_bar
 from beir_eval.integrations._haystack_retriever import check_count
 from beir_eval.integrations._haystack_sockets import documents_input
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterator
 
 
 def beir_documents(dataset: Dataset | str | Path) -> Iterator[Document]:
@@ -60,12 +61,15 @@ def index(
     if limit is not None:
         check_count("limit", limit)
     write = _writer(target)
+    if isinstance(dataset, Document) or not isinstance(dataset, (str, Path, Dataset, Iterable)):
+        msg = f"a data set, its folder or Documents were expected, not {type(dataset).__name__}"
+        raise SettingError(msg)
     documents = (
         beir_documents(dataset) if isinstance(dataset, (str, Path, Dataset)) else iter(dataset)
     )
     wanted = islice(documents, limit)
     written = 0
-    with tqdm(desc="documents", unit="", disable=None if progress else True) as bar:
+    with progress_bar(shown=progress, desc="documents", unit="") as bar:
         while batch := list(islice(wanted, batch_size)):
             try:
                 write(batch)

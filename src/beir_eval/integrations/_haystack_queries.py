@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import threading
 import time
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -12,14 +14,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from haystack import Pipeline
 
-from beir_eval.adapters.haystack import documents_expected, one_ranking
+from beir_eval.adapters._haystack_scores import one_ranking
+from beir_eval.adapters.haystack import documents_expected
 from beir_eval.errors import InputError, RetrievalError, SettingError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Iterator, Mapping
+    from collections.abc import Callable, Coroutine, Iterator
 
     from beir_eval.adapters.haystack import DocumentNames
     from beir_eval.integrations._haystack_sockets import Socket
+
+
+#: How much of an error's text is kept.
+_LONGEST_REASON = 500
 
 
 class Answer(NamedTuple):
@@ -58,14 +65,18 @@ class Asking(NamedTuple):
         return self._answer(query_id, response, time.perf_counter() - start)
 
     def _request(self, query_id: str, text: str) -> tuple[dict[str, Any], set[str]]:
-        return dict(self.inputs(query_id, text)), {self.output.component}
+        data = self.inputs(query_id, text)
+        if not isinstance(data, Mapping):
+            msg = (
+                f"inputs(query_id, text) must return what the pipeline is run with, "
+                f"{{component: {{input: value}}}}, not {data!r:.60}"
+            )
+            raise InputError(msg)
+        return dict(data), {self.output.component}
 
     def _answer(self, query_id: str, response: Mapping[str, Any], seconds: float) -> Answer:
-        try:
-            documents = response[self.output.component][self.output.name]
-        except (KeyError, TypeError) as error:
-            msg = f"the pipeline gave nothing at {self.output}"
-            raise InputError(msg) from error
+        # A router may have taken another way: then nothing was retrieved.
+        documents = response.get(self.output.component, {}).get(self.output.name, [])
         with documents_expected(query_id, documents, "retrieved"):
             doc_ids, scores, left_out = one_ranking(documents, self.names)
         return Answer(doc_ids, scores, left_out, seconds)
@@ -98,6 +109,8 @@ class Round:
             RetrievalError: a query failed, with ``stop``.
             SettingError: the pipeline cannot run several queries at a time.
         """
+        if hasattr(self.asking.pipeline, "warm_up"):
+            self.asking.pipeline.warm_up()  # loading models is no query's time
         if concurrency == 1 and isinstance(self.asking.pipeline, Pipeline):
             self._one_by_one()
         elif hasattr(self.asking.pipeline, "run_async"):
@@ -134,8 +147,10 @@ class Round:
     def _failing(self, query_id: str) -> Iterator[None]:
         try:
             yield
-        except Exception as error:
-            reason = " ".join(f"{type(error).__name__}: {error}".split())
+        except (Exception, asyncio.CancelledError) as error:
+            if isinstance(error, asyncio.CancelledError) and _is_being_cancelled():
+                raise
+            reason = _shortened(f"{type(error).__name__}: {error}")
             if self.stop:
                 text = self.queries[query_id]
                 msg = f"the pipeline failed for query {query_id!r} ({text!r:.80}): {reason}"
@@ -148,6 +163,17 @@ class Round:
         self.advance()
 
 
+def _is_being_cancelled() -> bool:
+    """Return whether it is this task that is cancelled, and not something that it waited for."""
+    task = asyncio.current_task()
+    return task is None or task.cancelling() > 0
+
+
+def _shortened(text: str) -> str:
+    flat = " ".join(text.split()).encode(errors="backslashreplace").decode()
+    return flat if len(flat) <= _LONGEST_REASON else f"{flat[:_LONGEST_REASON]} …"
+
+
 def _in_a_loop(work: Coroutine[Any, Any, None]) -> None:
     """Run it in an event loop of its own: in a thread where one is running here, as in Jupyter."""
     try:
@@ -155,5 +181,22 @@ def _in_a_loop(work: Coroutine[Any, Any, None]) -> None:
     except RuntimeError:
         asyncio.run(work)
         return
+    begun = threading.Event()
+    place: list[tuple[asyncio.AbstractEventLoop, asyncio.Task[None] | None]] = []
+
+    async def noted() -> None:
+        place.append((asyncio.get_running_loop(), asyncio.current_task()))
+        begun.set()
+        await work
+
     with ThreadPoolExecutor(1) as pool:
-        pool.submit(contextvars.copy_context().run, asyncio.run, work).result()
+        done = pool.submit(contextvars.copy_context().run, asyncio.run, noted())
+        try:
+            done.result()
+        except BaseException:
+            if not done.done():  # an interrupt came here: stop over there too
+                begun.wait()
+                [(loop, task)] = place
+                if task is not None:
+                    loop.call_soon_threadsafe(task.cancel)
+            raise

@@ -4,29 +4,30 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tqdm.auto import tqdm
-
 from beir_eval.adapters.haystack import DocumentNames
-from beir_eval.adapters.writing import write_run
 from beir_eval.errors import RunError, SettingError, check_choice, some
-from beir_eval.integrations._haystack_journal import Journal
+from beir_eval.integrations._haystack_fingerprint import (
+    fingerprint_of_function,
+    fingerprint_of_pipeline,
+)
+from beir_eval.integrations._haystack_journal import Journal, as_run
+from beir_eval.integrations._haystack_progress import progress_bar
 from beir_eval.integrations._haystack_queries import Answer, Asking, Round
 from beir_eval.integrations._haystack_sockets import documents_output, query_inputs
 from beir_eval.records import Retrieval
-from beir_eval.run import Run
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
+    from pathlib import Path
+
+    from beir_eval.run import Run
 
     #: Names of inputs that take the query, or what a pipeline is run with for (query_id, text).
     Inputs = str | Iterable[str] | Callable[[str, str], Mapping[str, Any]]
 
 FAILURES = ("stop", "missing")
-_UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 
 
 def check_count(setting: str, value: object) -> None:
@@ -45,8 +46,9 @@ class PipelineRetriever:
     Args:
         pipeline: the pipeline; it is not changed.
         inputs: the inputs that take the query, as "component.input" or several of them; or a
-            function (query_id, text) that returns what the pipeline is run with. By default every
-            unconnected input that must be given, and optional ones named "query" or "question".
+            function (query_id, text) that returns what the pipeline is run with. By default the one
+            text that must be given, or several named "query", "question" or "text", and optional
+            ones named "query" or "question".
         documents_from: the output of the ranking, as "component.output"; by default the one list
             of Documents from which no other is made.
         document_comparison_field: what a document goes by in the judgements: "id", "content",
@@ -78,7 +80,7 @@ class PipelineRetriever:
         check_count("concurrency", concurrency)
         output = documents_output(pipeline, documents_from)
         if callable(inputs):
-            request, self._inputs = inputs, "a function"
+            request, self._inputs = inputs, f"function {fingerprint_of_function(inputs)}"
         else:
             sockets = query_inputs(pipeline, inputs)
             self._inputs = ", ".join(map(str, sockets))
@@ -97,12 +99,12 @@ class PipelineRetriever:
     def made_by(self) -> dict[str, str]:
         """What tells runs of this pipeline, with these settings, from others.
 
-        The pipeline is told by the SHA-256 of its serialised form, without ids that are made up
-        anew. What its document store holds is not part of it.
+        The pipeline is told by its components, their settings as they serialise them, and their
+        connections. What its document store holds is not part of it.
         """
         names = self._asking.names
         return {
-            "pipeline": _fingerprint(self._asking.pipeline),
+            "pipeline": fingerprint_of_pipeline(self._asking.pipeline),
             "inputs": self._inputs,
             "documents_from": str(self._asking.output),
             "documents_go_by": " + ".join(names.fields),
@@ -135,18 +137,25 @@ class PipelineRetriever:
             queries: {query_id: text}.
             on_error: the first query that fails is raised ("stop"), or those that fail are left
                 out of the run ("missing").
-            save_run: where the run is written. What is answered stands in ``<save_run>.progress.
-                jsonl`` at once, and is not asked again.
+            save_run: where the run is written, when all queries have been asked. What is answered
+                stands in ``<save_run>.progress.jsonl`` at once, and is not asked again.
 
         Raises:
             RetrievalError: the pipeline failed for a query.
             RunError: it failed for all of them.
-            SettingError: what is saved there was made by another pipeline.
+            SettingError: what is saved there was made by another pipeline; the name says no format.
+            InputError: an id that the format of ``save_run`` cannot hold.
         """
         check_choice("on_error", on_error, FAILURES)
-        target = None if save_run is None else Path(save_run)
-        journal = None if target is None else Journal(target, self.made_by)
-        answers = {} if journal is None else journal.answers(queries)
+        if save_run is None:
+            return self._retrieve(queries, None, on_error)
+        with Journal(save_run, self.made_by) as journal:
+            return self._retrieve(queries, journal, on_error)
+
+    def _retrieve(
+        self, queries: Mapping[str, str], journal: Journal | None, on_error: str
+    ) -> tuple[Run, Retrieval]:
+        answers = {} if journal is None else journal.answers_to(queries)
         open_queries = {one: text for one, text in queries.items() if one not in answers}
 
         def answered(query_id: str, answer: Answer) -> None:
@@ -154,24 +163,20 @@ class PipelineRetriever:
                 journal.add(query_id, queries[query_id], answer)
             answers[query_id] = answer
 
-        bar = tqdm(
-            total=len(queries),
-            initial=len(answers),
-            desc="queries",
-            disable=None if self._progress else True,
-        )
-        with bar:
+        with progress_bar(
+            shown=self._progress, total=len(queries), initial=len(answers), desc="queries"
+        ) as bar:
             asking = Round(self._asking, open_queries, on_error == "stop", answered, bar.update)
-            asking.run(self._concurrency)
+            if open_queries:
+                asking.run(self._concurrency)
         if not answers:
             reasons = some(f"{query}: {why}" for query, why in asking.failures.items())
             msg = f"the pipeline failed for every query: {reasons}"
             raise RunError(msg)
+        if journal is not None and (open_queries or journal.lacks_run):
+            journal.write_run()
         in_order = {query_id: answers[query_id] for query_id in queries if query_id in answers}
-        run = _as_run(in_order)
-        if target is not None and (open_queries or not target.exists()):
-            write_run(run, target)
-        return run, Retrieval(
+        return as_run(in_order), Retrieval(
             seconds={
                 query_id: answer.seconds
                 for query_id, answer in in_order.items()
@@ -180,21 +185,3 @@ class PipelineRetriever:
             failures=asking.failures,
             left_out=sum(answer.left_out for answer in in_order.values()),
         )
-
-
-def _fingerprint(pipeline: Any) -> str:
-    try:
-        content = pipeline.to_dict()
-    except Exception:  # noqa: BLE001 - a component that cannot be serialised
-        content = {name: type(component).__qualname__ for name, component in pipeline.walk()}
-    text = json.dumps(content, sort_keys=True, default=lambda one: type(one).__qualname__)
-    return hashlib.sha256(_UUID.sub("", text).encode()).hexdigest()
-
-
-def _as_run(answers: Mapping[str, Answer]) -> Run:
-    return Run(
-        {
-            query_id: dict(zip(answer.doc_ids, answer.scores, strict=True))
-            for query_id, answer in answers.items()
-        }
-    )

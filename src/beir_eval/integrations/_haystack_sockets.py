@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, get_args, get_origin
+from types import UnionType
+from typing import TYPE_CHECKING, Any, NamedTuple, Union, get_args, get_origin
 
 import networkx as nx
 from haystack import Document
@@ -10,12 +11,14 @@ from haystack import Document
 from beir_eval.errors import SettingError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Iterable, Mapping
 
     from haystack.core.pipeline.base import PipelineBase
 
 #: An optional input of this name takes the query too: a prompt builder's, for example.
-_QUERY_NAMES = ("query", "question")
+_OPTIONAL_NAMES = ("query", "question")
+#: Inputs of these names take the query also where there are several.
+_QUERY_NAMES = (*_OPTIONAL_NAMES, "text")
 
 
 class Socket(NamedTuple):
@@ -32,28 +35,45 @@ class Socket(NamedTuple):
 def query_inputs(pipeline: PipelineBase, stated: str | Iterable[str] | None) -> list[Socket]:
     """Return the inputs that take the text of the query.
 
-    Unless they are stated: every unconnected input that the pipeline cannot run without, all of
-    which must be text, and the optional ones named "query" or "question".
+    Unless they are stated: every unconnected input of text that the pipeline cannot run without,
+    which must be the only one or be named "query", "question" or "text"; and the optional ones
+    named "query" or "question".
 
     Raises:
-        SettingError: there is none, there is no such input, or one must be given that is no text.
+        SettingError: there is none, there is no such input, or one must be given that may be for
+            something else.
     """
     inputs = pipeline.inputs(include_components_with_connected_inputs=False)
     if stated is not None:
         names = [stated] if isinstance(stated, str) else list(stated)
+        if not names:
+            msg = f"inputs is empty; the pipeline's inputs are {_listed(inputs)}"
+            raise SettingError(msg)
         return [_stated(name, inputs, "input") for name in names]
-    found: list[Socket] = []
-    for component, sockets in inputs.items():
-        for name, socket in sockets.items():
-            takes_text = _is_text(socket["type"]) or socket["type"] is Any
-            if socket["is_mandatory"] and not takes_text:
-                msg = (
-                    f"the pipeline needs {component}.{name} ({socket['type']}), which is no text; "
-                    "say what to run it with: inputs=lambda query_id, text: {…}"
-                )
-                raise SettingError(msg)
-            if socket["is_mandatory"] or (takes_text and name in _QUERY_NAMES):
-                found.append(Socket(component, name))
+    needed = {
+        Socket(component, name): socket["type"]
+        for component, sockets in inputs.items()
+        for name, socket in sockets.items()
+        if socket["is_mandatory"]
+    }
+    unclear = [
+        f"{socket} ({kind})"
+        for socket, kind in needed.items()
+        if not _takes_text(kind) or (socket.name not in _QUERY_NAMES and len(needed) > 1)
+    ]
+    if unclear:
+        msg = (
+            f"the pipeline needs {', '.join(unclear)}, which may not be for the query; state what "
+            "takes it, inputs=['component.input'], or what the pipeline is run with: "
+            "inputs=lambda query_id, text: {…}"
+        )
+        raise SettingError(msg)
+    found = [
+        Socket(component, name)
+        for component, sockets in inputs.items()
+        for name, socket in sockets.items()
+        if socket["is_mandatory"] or (_takes_text(socket["type"]) and name in _OPTIONAL_NAMES)
+    ]
     if not found:
         msg = (
             f"no input of the pipeline takes a query; its inputs are {_listed(inputs)}. State it: "
@@ -61,6 +81,10 @@ def query_inputs(pipeline: PipelineBase, stated: str | Iterable[str] | None) -> 
         )
         raise SettingError(msg)
     return found
+
+
+def _takes_text(kind: Any) -> bool:
+    return kind is Any or _is_text(kind)
 
 
 def documents_output(pipeline: PipelineBase, stated: str | None) -> Socket:
@@ -129,12 +153,14 @@ def _listed(sockets: Mapping[str, Mapping[str, Any]]) -> str:
 
 
 def _is_text(kind: Any) -> bool:
-    return kind is str or (str in get_args(kind) and get_origin(kind) not in (list, dict))
+    return any(one is str for one in _choices(kind))
 
 
 def _holds_documents(kind: Any) -> bool:
     """Return whether this is list[Document], by itself or as one choice."""
-    holds: Callable[[Any], bool] = lambda one: (  # noqa: E731 - of two lines
-        get_origin(one) is list and get_args(one) == (Document,)
-    )
-    return holds(kind) or (get_origin(kind) not in (list, dict) and any(map(holds, get_args(kind))))
+    return any(get_origin(one) is list and get_args(one) == (Document,) for one in _choices(kind))
+
+
+def _choices(kind: Any) -> tuple[Any, ...]:
+    """Return the types of a union; another type by itself."""
+    return get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import warnings
 from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from beir_eval.adapters.beir import Dataset, load_dataset
 from beir_eval.adapters.haystack import nothing_in_common
-from beir_eval.errors import BeirEvalWarning, InputError, MissingExtraError
+from beir_eval.errors import BeirEvalWarning, InputError, MissingExtraError, SettingError
 from beir_eval.evaluator import Evaluator
 
 try:
@@ -26,7 +27,6 @@ except ModuleNotFoundError as error:
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
-    from pathlib import Path
 
     from beir_eval.integrations._haystack_retriever import Inputs
     from beir_eval.measures import MeasureLike
@@ -91,6 +91,9 @@ def evaluate_pipeline(  # noqa: PLR0913 - one keyword a setting
         InputError: no judged query has a text.
         FileFormatError, OSError: the data set cannot be read, the run cannot be written.
     """
+    if not isinstance(dataset, (Dataset, str, Path)):
+        msg = f"a data set is a Dataset or its folder, not {type(dataset).__name__}"
+        raise SettingError(msg)
     data = dataset if isinstance(dataset, Dataset) else load_dataset(dataset)
     if limit is not None:
         check_count("limit", limit)

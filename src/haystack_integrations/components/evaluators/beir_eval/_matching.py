@@ -16,6 +16,7 @@ from beir_eval.adapters.haystack import (
     rankings_of,
 )
 from beir_eval.errors import InputError, some
+from beir_eval.measures import Measure
 from beir_eval.qrels import Qrels
 from beir_eval.run import Run
 
@@ -26,8 +27,16 @@ UNJUDGED = ("error", "skip", "zero")
 #: Where Haystack's DocumentSplitter says what a chunk is a part of.
 SOURCE_ID = "meta.source_id"
 #: How a query that is judged without a document is written: it has nothing relevant.
-_NOTHING = {"nothing": 0.0}
+_NOTHING = {"\0nothing": 0.0}
 _CHUNKS = 10
+
+
+def with_rel(measure: Measure, rel: float | None) -> Measure:
+    """Return the measure with this threshold, where it takes one and has none of its own."""
+    takes_rel = "rel" in measure.definition.defaults
+    if rel is None or not takes_rel or "rel" in dict(measure.parameters):
+        return measure
+    return measure(rel=rel)
 
 
 def query_ids_of(
@@ -65,6 +74,9 @@ def query_ids_of(
 
 
 def _as_text(query_ids: Sequence[Any]) -> list[str]:
+    if isinstance(query_ids, str):
+        msg = f"query_ids must be a list of ids, not the text {query_ids!r}"
+        raise InputError(msg)
     try:
         queries = ids_as_text(list(query_ids))
     except (TypeError, ValueError) as error:

@@ -32,7 +32,8 @@ def outputs_of(
         score = sum(scores) / len(scores) if plain_mean else result[measure]
         results[measure] = {"score": score, "individual_scores": individual}
     return {
-        **results[primary],
+        "score": results[primary]["score"],
+        "individual_scores": list(results[primary]["individual_scores"]),
         "metrics": {measure: one["score"] for measure, one in results.items()},
         "results": results,
         "result": result,

@@ -30,15 +30,15 @@ class BEIRAnswerEvaluator:
     A gold answer is credited once, to the best-ranked answer that says it. A question with no
     answers predicted scores 0.
 
-    ```python
-    from haystack_integrations.components.evaluators.beir_eval import BEIRAnswerEvaluator
+    For example::
 
-    evaluator = BEIRAnswerEvaluator(["Success@1", "MRR"])
-    outputs = evaluator.run(
-        predicted_answers=[["Elon Musk", "the Starks", "Stark"]], ground_truth_answers=["Stark"]
-    )
-    assert outputs["metrics"] == {"Success@1": 0.0, "MRR": 1 / 3}
-    ```
+        from haystack_integrations.components.evaluators.beir_eval import BEIRAnswerEvaluator
+
+        evaluator = BEIRAnswerEvaluator(["Success@1", "MRR"])
+        outputs = evaluator.run(
+            predicted_answers=[["Elon Musk", "the Starks", "Stark"]], ground_truth_answers=["Stark"]
+        )
+        assert outputs["metrics"] == {"Success@1": 0.0, "MRR": 1 / 3}
     """
 
     def __init__(
@@ -150,17 +150,15 @@ class BEIRAnswerEvaluator:
 
 
 def _by_question(what: str, given: Any, query_ids: list[str] | None) -> dict[str, Any]:
-    if isinstance(given, Mapping):
-        return dict(given)
-    if isinstance(given, str) or not isinstance(given, Sequence):
+    if isinstance(given, str) or not isinstance(given, (Sequence, Mapping)):
         msg = f"{what} must be a list with an entry for each question, not {type(given).__name__}"
         raise InputError(msg)
+    by_id = isinstance(given, Mapping)
+    ids = given if by_id else range(len(given)) if query_ids is None else query_ids
     try:
-        questions = (
-            list(map(str, range(len(given)))) if query_ids is None else ids_as_text(list(query_ids))
-        )
+        questions = ids_as_text(list(ids))
     except (TypeError, ValueError) as error:
-        msg = f"query_ids: {error}"
+        msg = f"{what}: {error}"
         raise InputError(msg) from error
     if len(questions) != len(given) or len(set(questions)) < len(questions):
         msg = (
@@ -168,7 +166,8 @@ def _by_question(what: str, given: Any, query_ids: list[str] | None) -> dict[str
             f"{len(set(questions))} are distinct; one entry for each question was expected"
         )
         raise InputError(msg)
-    return dict(zip(questions, given, strict=True))
+    answers = given.values() if isinstance(given, Mapping) else given
+    return dict(zip(questions, answers, strict=True))
 
 
 def _texts(question: str, answers: Any) -> list[str]:

@@ -24,6 +24,7 @@ from ._matching import (
     query_ids_of,
     run_of,
     warn_if_nothing_is_shared,
+    with_rel,
 )
 from ._outputs import outputs_of
 
@@ -38,17 +39,17 @@ class BEIREvaluator:
     ``individual_scores``), for all measures at once. The mean is over the queries handed in; an
     empty list of retrieved documents scores 0.
 
-    ```python
-    from haystack import Document
-    from haystack_integrations.components.evaluators.beir_eval import BEIREvaluator
+    For example::
 
-    evaluator = BEIREvaluator(["nDCG@10", "Recall@10"])
-    outputs = evaluator.run(
-        ground_truth_documents=[[Document(content="Paris"), Document(content="France")]],
-        retrieved_documents=[[Document(content="Paris"), Document(content="Berlin")]],
-    )
-    assert outputs["metrics"]["Recall@10"] == 0.5
-    ```
+        from haystack import Document
+        from haystack_integrations.components.evaluators.beir_eval import BEIREvaluator
+
+        evaluator = BEIREvaluator(["nDCG@10", "Recall@10"])
+        outputs = evaluator.run(
+            ground_truth_documents=[[Document(content="Paris"), Document(content="France")]],
+            retrieved_documents=[[Document(content="Paris"), Document(content="Berlin")]],
+        )
+        assert outputs["metrics"]["Recall@10"] == 0.5
     """
 
     def __init__(  # noqa: PLR0913 - one keyword a setting
@@ -61,6 +62,7 @@ class BEIREvaluator:
         qrels: Qrels | Mapping[str, Mapping[str, float]] | str | Path | None = None,
         split: str | None = None,
         qrels_sha256: str | None = None,
+        max_grade: float | None = None,
         rel: float | None = None,
         order: str = "given",
         duplicates: str = "first",
@@ -84,6 +86,8 @@ class BEIREvaluator:
                 by.
             split: the split of a data-set folder; "test" by default.
             qrels_sha256: ``Qrels.fingerprint()`` that the judgements must have.
+            max_grade: the highest grade of the whole, on which ERR depends, where ``qrels`` as a
+                mapping are a part of it.
             rel: the lowest grade that is relevant, for measures that ask; above 0 by default.
             order: what ranks lists of documents: their order ("given"), or ``Document.score``
                 ("score"). A ``Run`` ranks as it does: by its scores where it has any.
@@ -104,20 +108,26 @@ class BEIREvaluator:
         check_choice("rules", rules, RULES)
         self.rel, self.order, self.duplicates = rel, order, duplicates
         self.unjudged, self.rules = unjudged, rules
-        self.primary = self._with_rel(parse(primary))
-        self.measures = self._measures(measures)
-        self.document_comparison_field = (
-            document_comparison_field
-            if document_comparison_field is None or isinstance(document_comparison_field, str)
-            else list(document_comparison_field)
+        default = HAYSTACK_MEASURES if rules == "haystack" else DEFAULT_MEASURES
+        self.primary = with_rel(parse(primary), rel)
+        chosen: Iterable[Measure] = default if measures is None else parse_all(measures)  # type: ignore[arg-type]
+        self.measures = tuple(
+            dict.fromkeys([*(with_rel(one, rel) for one in chosen), self.primary])
         )
+        field = document_comparison_field
+        self.document_comparison_field = list(field) if isinstance(field, (list, tuple)) else field
         self.collapse, self.split, self.qrels_sha256 = collapse, split, qrels_sha256
         self._names("id")
         if collapse is not None and duplicates != "first":
             msg = "collapse counts the best-ranked chunk of a document: it needs duplicates='first'"
             raise SettingError(msg)
         self._path = str(qrels) if isinstance(qrels, (str, Path)) else None
+        if split is not None and self._path is None:
+            msg = f"split={split!r} is for qrels in a data-set folder"
+            raise SettingError(msg)
         self._qrels = None if qrels is None or self._path else Qrels.coerce(qrels)
+        if self._qrels is not None and max_grade is not None:
+            self._qrels = self._qrels.select(self._qrels.query_ids, max_grade=max_grade)
         if self._qrels is not None:
             self._check_sha256(self._qrels, "the qrels")
         if rules == "haystack":
@@ -144,22 +154,6 @@ class BEIREvaluator:
             duplicates="keep",
             rules="haystack",
         )
-
-    def _measures(
-        self, measures: Sequence[str | Measure] | str | Measure | None
-    ) -> tuple[Measure, ...]:
-        chosen: Iterable[Measure]
-        if measures is None:
-            chosen = HAYSTACK_MEASURES if self.rules == "haystack" else DEFAULT_MEASURES
-        else:
-            chosen = parse_all(measures)  # type: ignore[arg-type]
-        return tuple(dict.fromkeys([*map(self._with_rel, chosen), self.primary]))
-
-    def _with_rel(self, measure: Measure) -> Measure:
-        takes_rel = "rel" in measure.definition.defaults
-        if self.rel is None or not takes_rel or "rel" in dict(measure.parameters):
-            return measure
-        return measure(rel=self.rel)
 
     def _names(self, default: str) -> DocumentNames:
         field = self.document_comparison_field
@@ -204,7 +198,7 @@ class BEIREvaluator:
         self._qrels = qrels
 
     def _check_sha256(self, qrels: Qrels, what: str) -> None:
-        if self.qrels_sha256 is not None and qrels.fingerprint() != self.qrels_sha256:
+        if self.qrels_sha256 is not None and qrels.fingerprint() != self.qrels_sha256.lower():
             msg = (
                 f"{what}: the judgements have changed: their SHA-256 is {qrels.fingerprint()}, "
                 f"not {self.qrels_sha256}; restore them, or set qrels_sha256 anew"
@@ -217,8 +211,9 @@ class BEIREvaluator:
         """Return the settings; of qrels that were read from a file, the path and the SHA-256."""
         qrels: Any = self._path
         sha256 = self.qrels_sha256
+        max_grade = None
         if self._path is None and self._qrels is not None:
-            qrels = self._qrels.as_dict()
+            qrels, max_grade = self._qrels.as_dict(), self._qrels.max_grade
         elif self._qrels is not None:
             sha256 = self._qrels.fingerprint()
         return default_to_dict(
@@ -230,6 +225,7 @@ class BEIREvaluator:
             qrels=qrels,
             split=self.split,
             qrels_sha256=sha256,
+            max_grade=max_grade,
             rel=self.rel,
             order=self.order,
             duplicates=self.duplicates,
@@ -283,6 +279,8 @@ class BEIREvaluator:
         self.warm_up()
         queries = query_ids_of(retrieved_documents, ground_truth_documents, query_ids)
         judgements = self._qrels if qrels is None else Qrels.coerce(qrels)
+        if qrels is not None and judgements is not None:
+            self._check_sha256(judgements, "the qrels")
         if ground_truth_documents is not None:
             if judgements is not None:
                 msg = "ground_truth_documents and qrels are both given; judge by one of them"

@@ -1,0 +1,242 @@
+"""The command ``beir-eval compare``: verdicts over runs or saved results, and the gate."""
+
+from __future__ import annotations
+
+import json as json_
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from pydantic import TypeAdapter
+from rich import box
+from rich.table import Table
+from rich.text import Text
+
+from beir_eval._cli_files import choice, evaluate_files
+from beir_eval._cli_output import check_targets, clear_errors, console
+from beir_eval._files import FileContent, write_atomically
+from beir_eval.adapters.files import read_qrels
+from beir_eval.errors import BeirEvalError, InputError
+from beir_eval.evaluator import MISSING, NO_RELEVANT, Evaluator
+from beir_eval.measures import parse_all
+from beir_eval.ranking import DUPLICATES, ORDERS, TIES
+from beir_eval.results import EvaluationResult
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from beir_eval.comparison_result import Comparison
+    from beir_eval.gate import GateCheck
+
+DEFAULT_MEASURES = ("nDCG@10",)
+_TESTS = ("sign_flip", "t", "wilcoxon", "sign")
+_CORRECTIONS = ("holm", "bonferroni", "benjamini-hochberg", "max-t", "tukey", "none")
+_COLOURS = {"better": "green", "worse": "red", "equal": "cyan", "undecided": "default"}
+_GATE_FAILED = 1
+
+
+def compare(  # noqa: PLR0913, PLR0917 - one option a setting
+    files: Annotated[
+        list[Path],
+        typer.Argument(
+            help="Judgements, then run files; or results saved by evaluate --json or in Python."
+        ),
+    ],
+    measure: Annotated[
+        list[str] | None,
+        typer.Option("-m", "--measure", help="A measure; repeat it for more.  [default: nDCG@10]"),
+    ] = None,
+    baseline: Annotated[
+        str | None, typer.Option(help="The system that the others are compared with.")
+    ] = None,
+    margin: Annotated[float, typer.Option(help="The smallest difference that matters.")] = 0.01,
+    alpha: Annotated[float, typer.Option(help="The level of the verdicts.")] = 0.05,
+    test: Annotated[str, choice("--test", _TESTS, "The test.")] = "sign_flip",
+    correction: Annotated[
+        str | None, choice("--correction", _CORRECTIONS, "For several comparisons.")
+    ] = None,
+    gate: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--gate", help="Exit with 1 if a system is worse than the baseline on this measure."
+        ),
+    ] = None,
+    on: Annotated[
+        str, choice("--on", ("error", "intersection"), "Systems with different queries.")
+    ] = "error",
+    order: Annotated[str, choice("--order", ORDERS, "What ranks.")] = "score",
+    ties: Annotated[str, choice("--ties", TIES, "The order of equal scores.")] = "trec_eval",
+    missing: Annotated[
+        str, choice("--missing", MISSING, "Judged queries that a run lacks.")
+    ] = "zero",
+    no_relevant: Annotated[
+        str, choice("--no-relevant", NO_RELEVANT, "Queries with nothing relevant.")
+    ] = "zero",
+    duplicates: Annotated[
+        str, choice("--duplicates", DUPLICATES, "Documents that stand twice.")
+    ] = "error",
+    markdown: Annotated[
+        Path | None, typer.Option(help="Write verdicts and tables, as a summary for GitHub.")
+    ] = None,
+    latex: Annotated[Path | None, typer.Option(help="Write the table of means as LaTeX.")] = None,
+    csv: Annotated[Path | None, typer.Option(help="Write every difference as CSV.")] = None,
+    json: Annotated[Path | None, typer.Option(help="Write the whole comparison.")] = None,
+    junit: Annotated[
+        Path | None, typer.Option(help="Write the gate's checks as JUnit XML.")
+    ] = None,
+    *,
+    non_inferior: Annotated[
+        bool,
+        typer.Option(
+            "--non-inferior", help="The gate passes only what is shown not to lose the margin."
+        ),
+    ] = False,
+    split: Annotated[str | None, typer.Option(help="The split of a data-set folder.")] = None,
+) -> None:
+    """Compare systems: means, differences with intervals, and a verdict for each pair."""
+    with clear_errors():
+        from beir_eval import comparison as comparing  # noqa: PLC0415
+        from beir_eval.gate import check_gate, to_junit  # noqa: PLC0415
+
+        check_targets(files, [markdown, latex, csv, json, junit])
+        gates = parse_all(gate) if gate else ()
+        wanted = dict.fromkeys([*parse_all(measure or DEFAULT_MEASURES), *gates])
+        results = _saved(files)
+        if results is None:
+            evaluator = Evaluator(
+                read_qrels(files[0], split=split),
+                wanted,
+                order=order,
+                ties=ties,
+                missing=missing,
+                no_relevant=no_relevant,
+                duplicates=duplicates,
+            )
+            results = evaluate_files(evaluator, files[1:])
+        if baseline is None and (gates or non_inferior or junit is not None):
+            baseline = results[0].name if results else None
+        found = comparing.compare(
+            results,
+            baseline,
+            measures=None if measure is None and not gates and _is_saved(files) else wanted,
+            test=test,
+            correction=correction,
+            alpha=alpha,
+            margin=margin,
+            on=on,
+        )
+        checks = (
+            []
+            if found.baseline is None
+            else check_gate(found, gates or None, non_inferior=non_inferior)
+        )
+        _print(found)
+        if gates or non_inferior:
+            _print_gate(checks)
+        failed = (gates or non_inferior) and not all(one.passed for one in checks)
+        texts: dict[Path | None, Callable[[], str]] = {
+            markdown: lambda: _summary(found, checks if gates or non_inferior else []),
+            latex: found.to_latex,
+            csv: found.to_csv,
+            json: found.model_dump_json,
+            junit: lambda: to_junit(checks),
+        }
+        for path, text in texts.items():
+            if path is not None:
+                write_atomically(path, f"{text().rstrip()}\n".encode())
+        if failed:
+            raise typer.Exit(_GATE_FAILED)
+
+
+def _is_saved(files: Sequence[Path]) -> bool:
+    return all(_records(path) is not None for path in files)
+
+
+def _records(path: Path) -> list[object] | None:
+    """Return the saved results of a file, as they stand there; None for another file."""
+    if path.is_dir():
+        return None
+    content = FileContent(path)
+    if not content.head.lstrip().startswith((b"{", b"[")):
+        return None
+    try:
+        whole = json_.loads(content.data())
+    except (ValueError, RecursionError):
+        return None
+    listed = whole if isinstance(whole, list) else [whole]
+    is_saved = listed and all(
+        isinstance(one, dict) and {"schema_version", "values", "measures"} <= one.keys()
+        for one in listed
+    )
+    return listed if is_saved else None
+
+
+def _saved(files: Sequence[Path]) -> list[EvaluationResult] | None:
+    """Return saved results; None where the files are judgements and runs."""
+    found = [_records(path) for path in files]
+    if all(records is None for records in found):
+        return None
+    results = []
+    for path, records in zip(files, found, strict=True):
+        if records is None:
+            msg = f"{path}: saved results were expected in every file, or judgements and runs"
+            raise InputError(msg)
+        try:
+            results += TypeAdapter(list[EvaluationResult]).validate_python(records)
+        except (ValueError, TypeError, BeirEvalError) as error:
+            msg = f"{path}: not saved results: {error}"
+            raise InputError(msg) from error
+    return results
+
+
+def _print(found: Comparison) -> None:
+    from beir_eval import _comparison_tables as tables  # noqa: PLC0415
+
+    means = Table(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
+    shown = found.to_table()
+    for place, text in enumerate(shown.header):
+        means.add_column(Text(text), justify="right" if place else "left", no_wrap=bool(place))
+    for row in shown.rows:
+        means.add_row(*map(_coloured_mean, row))
+    console.print(means)
+    evidence = Table(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
+    for column in tables.COLUMNS:
+        evidence.add_column(column, overflow="fold")
+    for one in found.differences:
+        cells = tables.difference_cells(one, found.settings.margin)
+        style = _COLOURS[one.verdict]
+        evidence.add_row(*map(Text, cells[:-1]), Text(cells[-1], style=style))
+    console.print(evidence)
+    for one in found.differences:
+        console.print(Text(tables.sentence(one, found.settings.margin)))
+    for note in tables.notes_of(found):
+        console.print(Text(note, style="dim"))
+
+
+def _coloured_mean(cell: str) -> Text:
+    style = {"▲": "green", "▼": "red"}.get(cell[-1:], "")
+    return Text(cell, style=style)
+
+
+def _print_gate(checks: Sequence[GateCheck]) -> None:
+    for one in checks:
+        word = (
+            Text("passed", style="bold green") if one.passed else Text("failed", style="bold red")
+        )
+        console.print(Text.assemble("gate ", word, ": ", one.reason))
+
+
+def _summary(found: Comparison, checks: Sequence[GateCheck]) -> str:
+    from beir_eval.tables import markdown_text  # noqa: PLC0415
+
+    lines = ["## Comparison", ""]
+    if checks:
+        passed = all(one.passed for one in checks)
+        lines += [f"**Gate {'passed' if passed else 'failed'}**", ""]
+        lines += [
+            f"- {'passed' if one.passed else '**failed**'}: {markdown_text(one.reason)}"
+            for one in checks
+        ]
+        lines.append("")
+    return "\n".join([*lines, found.to_markdown()])

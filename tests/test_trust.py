@@ -1,0 +1,496 @@
+"""What unjudged documents and ties could change about a comparison, and which to judge."""
+
+from itertools import chain, combinations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from beir_eval import Comparison, Run, compare, compare_runs, evaluate, read_qrels, read_run
+from beir_eval.errors import NotEvaluatedError, SettingError
+from strategies import DOC_IDS, QUERY_IDS, judged, ranking
+
+EXACT = [
+    "nDCG@3",
+    'nDCG(gain="exp")@4',
+    "DCG@3",
+    "CG@2",
+    "Precision@3",
+    "Precision(rel=2)@3",
+    "Recall@3",
+    "R_cap@3",
+    "F1@3",
+    "RBP@3",
+]
+TRIED = ["MAP@3", "MRR@3", "Success@2", "ERR@3", "Rprec", "bpref@3", "nDCG(judged_only=True)@3"]
+
+rankings = st.lists(st.sampled_from(DOC_IDS[:9]), unique=True, max_size=6)
+
+
+@st.composite
+def two_runs(draw):
+    """Qrels of two queries or more, and two systems, of one run or of two repeats."""
+    some = st.dictionaries(
+        st.sampled_from(QUERY_IDS[:3]), judged(st.integers(-1, 3)), min_size=2, max_size=3
+    )
+    qrels = draw(some)
+    runs = [
+        [
+            {query: draw(rankings) for query in qrels}
+            for _ in range(draw(st.sampled_from([1, 1, 1, 2])))
+        ]
+        for _ in "ab"
+    ]
+    return qrels, runs
+
+
+def as_runs(systems):
+    return {
+        name: [Run.from_rankings(one) for one in repeats]
+        for name, repeats in zip("ab", systems, strict=True)
+    }
+
+
+def brute_force(qrels, systems, measure, k, grade):
+    """The extremes of b − a over all choices of relevant ones among the unjudged documents."""
+    lows, highs = [], []
+    for query, grades in qrels.items():
+        shown = {doc for repeats in systems for run in repeats for doc in run[query][:k]}
+        holes = sorted(shown - set(grades))
+        choices = chain.from_iterable(combinations(holes, n) for n in range(len(holes) + 1))
+        assigned = {
+            str(number): grades | dict.fromkeys(choice, grade)
+            for number, choice in enumerate(choices)
+        }
+        # The highest grade belongs to the whole qrels.
+        assigned["highest"] = {"elsewhere": max(grade, *chain(*map(dict.values, qrels.values())))}
+        scores = [
+            np.mean(
+                [
+                    evaluate(
+                        assigned,
+                        Run.from_rankings(dict.fromkeys(assigned, run[query])),
+                        measure,
+                    ).scores(measure)
+                    for run in repeats
+                ],
+                axis=0,
+            )[:-1]
+            for repeats in systems
+        ]
+        difference = scores[1] - scores[0]
+        lows.append(difference.min())
+        highs.append(difference.max())
+    return np.mean(lows), np.mean(highs)
+
+
+def highest(qrels):
+    grade = max(chain(*map(dict.values, qrels.values())))
+    return grade if grade > 0 else 1
+
+
+def bounds_of(qrels, systems, measure):
+    found = compare_runs(qrels, as_runs(systems), measure, draws=100, likeness_k=None)
+    [pair] = found.trust
+    return pair, found
+
+
+@settings(max_examples=120)
+@given(two_runs(), st.sampled_from(EXACT))
+def test_bounds_of_sums_are_the_extremes_of_all_choices(case, measure):
+    qrels, systems = case
+    pair, _ = bounds_of(qrels, systems, measure)
+    grade = max(highest(qrels), 2) if "rel=2" in measure else highest(qrels)
+    low, high = brute_force(qrels, systems, measure, pair.depth, grade)
+    assert pair.exact
+    assert (pair.low, pair.high) == pytest.approx((low, high), abs=1e-12)
+
+
+@settings(max_examples=80)
+@given(two_runs(), st.sampled_from(TRIED))
+def test_bounds_of_other_measures_are_those_of_choices_and_hold_what_was_seen(case, measure):
+    qrels, systems = case
+    pair, found = bounds_of(qrels, systems, measure)
+    low, high = brute_force(qrels, systems, measure, pair.depth, highest(qrels))
+    assert not pair.exact
+    observed = found.differences[0].difference
+    assert low - 1e-12 <= pair.low <= observed + 1e-12
+    assert observed - 1e-12 <= pair.high <= high + 1e-12
+
+
+def bounds(qrels, a, b, measure, **settings):
+    pair = compare_runs(qrels, {"a": a, "b": b}, measure, **settings).trust[0]
+    return pair.low, pair.high
+
+
+def test_one_document_has_one_grade_in_both_systems():
+    qrels = {"q1": {"r": 1}, "q2": {"r": 1}}
+    same = Run.from_rankings({"q1": ["x", "r"], "q2": ["r"]})
+    assert bounds(qrels, same, same, "Precision@2") == (0, 0)
+
+
+def test_the_number_of_relevant_documents_and_the_ideal_follow():
+    qrels = {"q1": {"r": 1}, "q2": {"r": 1}}
+    a = Run.from_rankings({"q1": ["r"], "q2": ["r"]})
+    b = Run.from_rankings({"q1": ["x"], "q2": ["r"]})
+    # With x relevant a recalls 1/2 and b 1/2; as judged a recalls 1 and b 0.
+    assert bounds(qrels, a, b, "Recall@1") == (-1 / 2, 0)
+
+
+def test_a_document_below_the_depth_of_one_system_counts_there_where_there_is_no_cutoff():
+    qrels = {"q1": {"r": 1}, "q2": {"r": 1}}
+    tail = [f"t{n}" for n in range(12)]
+    a = Run.from_rankings({"q1": ["r", *tail[:10], "x"], "q2": ["r"]})
+    b = Run.from_rankings({"q1": ["r", "x"], "q2": ["r"]})
+    pair = compare_runs(qrels, {"a": a, "b": b}, "Recall").trust[0]
+    assert pair.depth == 10
+    # t0 to t8 stand in the first ten of a alone; x in both, though at rank 12 of a: no gain for b.
+    assert (pair.low, pair.high) == pytest.approx(((1 / 10 - 1) / 2, 0))
+    assert pair.unjudged == 10
+
+
+def test_negative_grades_stay_what_they_are():
+    qrels = {"q1": {"r": 1, "x": -1}, "q2": {"r": 1}}
+    a = Run.from_rankings({"q1": ["r"], "q2": ["r"]})
+    b = Run.from_rankings({"q1": ["x"], "q2": ["r"]})
+    found = compare_runs(qrels, {"a": a, "b": b}, "Recall@1").trust[0]
+    assert (found.low, found.high, found.unjudged) == (-1 / 2, -1 / 2, 0)
+    assert (found.judged, found.judged_against) == (1 / 2, 1)
+
+
+@pytest.mark.parametrize(
+    ("policies", "unjudged"),
+    [
+        ({"duplicates": "first"}, 3),
+        ({"duplicates": "keep"}, 2),
+        ({"duplicates": "first", "drop_identical_ids": True}, 3),
+    ],
+)
+def test_the_policies_of_the_evaluation_decide_what_stands_in_the_top(policies, unjudged):
+    qrels = {"q1": {"r": 1}, "q2": {"r": 1}}
+    a = Run.from_rankings({"q1": ["q1", "x", "x", "y", "z"], "q2": ["r"]})
+    b = Run.from_rankings({"q1": ["r"], "q2": ["r"]})
+    found = compare_runs(qrels, {"a": a, "b": b}, "Precision@3", **policies).trust[0]
+    assert found.unjudged == unjudged
+    # b, with r at rank 1, against all of the first three of a relevant.
+    assert found.low == pytest.approx((1 / 3 - unjudged / 3) / 2)
+
+
+def test_measures_that_look_at_what_is_judged_have_no_bounds():
+    qrels = {"q1": {"r": 1}, "q2": {"r": 1}}
+    a = Run.from_rankings({"q1": ["x", "r"], "q2": ["r"]})
+    b = Run.from_rankings({"q1": ["r", "x"], "q2": ["r"]})
+    found = compare_runs(qrels, {"a": a, "b": b}, ["Judged@2", "infAP"])
+    assert {(one.low, one.high, one.could_flip, one.condensed) for one in found.trust} == {
+        (None, None, None, None)
+    }
+    assert found.documents_to_judge(measure="infAP") == []
+
+
+def test_many_unjudged_documents_are_tried_in_steps_and_the_bounds_say_so(monkeypatch):
+    monkeypatch.setattr("beir_eval._bounds._WORK", 0)
+    qrels = {"q1": {"r": 1}, "q2": {"r": 1}}
+    a = Run.from_rankings({"q1": [f"x{n}" for n in range(9)], "q2": ["r"]})
+    b = Run.from_rankings({"q1": ["r"], "q2": ["r"]})
+    found = compare_runs(qrels, {"a": a, "b": b}, "Precision@10").trust[0]
+    assert not found.exact
+    assert found.low == pytest.approx((1 / 10 - 9 / 10) / 2)
+
+
+# Verdicts
+
+
+def many(count, ranking):
+    return Run.from_rankings({f"q{n:02}": ranking for n in range(count)})
+
+
+def test_a_verdict_can_flip_where_the_bounds_reach_zero():
+    qrels = {f"q{n:02}": {"r": 1} for n in range(12)}
+    base, better = many(12, ["x", "r"]), many(12, ["r", "x"])
+    found = compare_runs(qrels, {"base": base, "better": better}, "MRR@2", baseline="base")
+    [pair] = found.trust
+    assert found.differences[0].verdict == "better"
+    assert (pair.low, pair.high, pair.could_flip) == (0, 1 / 2, True)
+    assert "but unjudged documents could turn that" in found.to_markdown()
+    judged = {query: {"r": 1, "x": 0} for query in qrels}
+    found = compare_runs(judged, {"base": base, "better": better}, "MRR@2", baseline="base")
+    [pair] = found.trust
+    assert (pair.low, pair.high, pair.could_flip) == (1 / 2, 1 / 2, False)
+    assert (pair.unjudged, pair.judged) == (0, 1)
+    assert "no choice of relevant documents that was tried turns a verdict" in found.to_markdown()
+    found = compare_runs(judged, {"base": base, "better": better}, "nDCG@2", baseline="base")
+    assert "unjudged documents could not turn any verdict" in found.to_markdown()
+
+
+@pytest.mark.parametrize(("measure", "depth"), [("nDCG", 10), ("nDCG@1000", 100)])
+def test_a_depth_that_is_not_the_cutoff_is_said(measure, depth):
+    qrels = {f"q{n:02}": {"r": 1} for n in range(12)}
+    found = compare_runs(qrels, {"a": many(12, ["r"]), "b": many(12, ["x", "r"])}, measure)
+    assert found.trust[0].depth == depth
+    said = f"{measure}: unjudged documents are looked at down to rank {depth}, no deeper"
+    assert said in found.notes()
+
+
+def test_equality_can_flip_where_the_bounds_reach_beyond_the_margin():
+    qrels = {f"q{n:02}": {"r": 1} for n in range(12)}
+    runs = {"a": many(12, ["r"]), "b": many(12, ["r", "x"])}
+    for margin, flips in ((0.4, True), (0.6, False)):
+        found = compare_runs(qrels, runs, "Precision@2", margin=margin)
+        assert found.differences[0].verdict == "equal"
+        assert (found.trust[0].high, found.trust[0].could_flip) == (1 / 2, flips)
+
+
+# Condensed lists and ties
+
+
+CONDENSED = {
+    "nDCG@3": "nDCG(judged_only=True)@3",
+    "MAP@2": "MAP(judged_only=True)@2",
+    "Precision(rel=2)@3": "Precision(judged_only=True, rel=2)@3",
+    "bpref": "bpref(judged_only=True)",
+}
+
+
+@settings(max_examples=30)
+@given(two_runs(), st.sampled_from(list(CONDENSED.items())))
+def test_the_condensed_result_is_that_of_judged_only(case, names):
+    qrels, systems = case
+    measure, condensed = names
+    pair, _ = bounds_of(qrels, systems, measure)
+    means = [
+        np.mean([evaluate(qrels, run, condensed)[condensed] for run in repeats])
+        for repeats in as_runs(systems).values()
+    ]
+    assert (pair.condensed_against, pair.condensed) == pytest.approx(means)
+    assert pair.condensed_difference == pytest.approx(means[1] - means[0])
+
+
+def test_the_tie_interval_goes_from_the_worst_to_the_best_order():
+    qrels = {"q1": {"r": 1, "n": 0}, "q2": {"r": 1}}
+    tied = {"q1": {"r": 1.0, "x": 1.0, "n": 1.0}, "q2": {"r": 1.0}}
+    plain = {"q1": {"r": 2.0, "x": 1.0}, "q2": {"r": 1.0}}
+    found = compare_runs(qrels, {"plain": plain, "tied": tied}, ["MRR", "Judged@2"])
+    [mrr, share] = found.trust
+    assert mrr.ties == ((1 / 3 + 1) / 2, 1)
+    assert mrr.ties_against == (1, 1)
+    assert share.ties is None
+    for ties in ("worst", "best"):
+        assert evaluate(qrels, tied, "MRR", ties=ties)["MRR"] in mrr.ties
+
+
+@pytest.mark.parametrize("policies", [{"ties": "trec_eval9"}, {"order": "given"}])
+def test_there_is_no_tie_interval_where_nothing_is_tied_in_double_precision(policies):
+    qrels = {"q1": {"r": 1}, "q2": {"r": 1}}
+    tied = {"q1": {"r": 1.0, "x": 1.0}, "q2": {"r": 1.0}}
+    found = compare_runs(qrels, {"a": tied, "b": tied}, "MRR", **policies)
+    assert found.trust[0].ties is None
+
+
+def test_rankings_without_scores_have_no_tie_interval():
+    qrels = {"q1": {"r": 1}, "q2": {"r": 1}}
+    run = Run.from_rankings({"q1": ["r"], "q2": ["r"]})
+    assert compare_runs(qrels, {"a": run, "b": run}, "MRR").trust[0].ties is None
+
+
+@settings(max_examples=60)
+@given(
+    st.dictionaries(st.sampled_from(QUERY_IDS[:3]), judged(), min_size=2, max_size=3),
+    st.data(),
+    st.sampled_from(["trec_eval", "trec_eval9", "input", "best", "worst"]),
+    st.sampled_from(["score", "given"]),
+    st.sampled_from(["nDCG@3", "MRR", "MAP@4", "Rprec"]),
+)
+def test_unjudged_documents_move_no_rank_whatever_the_rules(qrels, data, ties, order, measure):
+    policies = {"ties": ties, "order": order}
+    runs = {name: {query: data.draw(ranking()) for query in qrels} for name in "ab"}
+    found = compare_runs(qrels, runs, measure, draws=100, likeness_k=None, **policies)
+    [pair] = found.trust
+    observed = found.differences[0].difference
+    assert pair.low - 1e-12 <= observed <= pair.high + 1e-12
+    if pair.unjudged == 0:
+        assert (pair.low, pair.high) == pytest.approx((observed, observed), abs=1e-12)
+    if pair.ties is not None:
+        extremes = [
+            evaluate(qrels, runs["b"], measure, ties=extreme)[measure]
+            for extreme in ("worst", "best")
+        ]
+        assert pair.ties == pytest.approx(extremes, abs=1e-12)
+    for one in found.documents_to_judge(3):
+        for name, rank in one.ranks.items():
+            shown = evaluate(qrels, runs[name], measure, keep_top=20, **policies).top
+            if ties not in ("best", "worst"):
+                assert shown[one.query_id].doc_ids[rank - 1] == one.doc_id
+
+
+# Documents to judge
+
+
+def test_the_documents_that_would_change_most_come_first():
+    qrels = {"q1": {"r": 1}, "q2": {"r": 1}}
+    a = Run.from_rankings({"q1": ["r", "x", "z"], "q2": ["r"]})
+    b = Run.from_rankings({"q1": ["y", "x", "r", "z"], "q2": ["r"]})
+    c = Run.from_rankings({"q1": ["y"], "q2": ["r"]})
+    runs = {"a": a, "b": b, "c": c}
+    found = compare_runs(qrels, runs, ["Precision@2", "DCG@2"], baseline="a")
+    first, second = found.documents_to_judge()
+    assert (first.query_id, first.doc_id, first.ranks) == ("q1", "y", {"b": 1, "c": 1})
+    assert first.changes == {"b": {"a": 1 / 4}, "c": {"a": 1 / 4}}
+    assert first.total == 1 / 2
+    assert (second.doc_id, second.changes) == ("x", {"c": {"a": -1 / 4}})
+    assert second.ranks == {"a": 2, "b": 2}
+    assert found.documents_to_judge(1) == [first]
+    by_gain = found.documents_to_judge(measure="DCG@2")
+    assert by_gain[0].changes["b"]["a"] == pytest.approx(1 / 2)
+    with pytest.raises(NotEvaluatedError, match="MRR was not compared"):
+        found.documents_to_judge(measure="MRR")
+
+
+@settings(max_examples=30)
+@given(two_runs(), st.sampled_from(["nDCG@3", "MAP@3", "Recall@2", "MRR(judged_only=True)"]))
+def test_a_change_is_that_of_the_difference_when_the_document_is_judged(case, measure):
+    qrels, systems = case
+    _, found = bounds_of(qrels, systems, measure)
+    runs = as_runs(systems)
+    for one in found.documents_to_judge(2):
+        more = qrels | {one.query_id: qrels[one.query_id] | {one.doc_id: highest(qrels)}}
+        means = [
+            np.mean([evaluate(more, run, measure)[measure] for run in repeats])
+            for repeats in runs.values()
+        ]
+        change = means[1] - means[0] - found.differences[0].difference
+        assert one.changes.get("b", {}).get("a", 0) == pytest.approx(change, abs=1e-12)
+        assert one.total == pytest.approx(abs(change), abs=1e-12)
+
+
+# Without the runs, and without trust
+
+
+def results(**policies):
+    qrels = {"q1": {"r": 1}, "q2": {"r": 1}}
+    runs = {"a": {"q1": {"r": 2.0, "x": 1.0}, "q2": {"r": 1.0}}, "b": {"q1": {"x": 1.0}}}
+    return [evaluate(qrels, run, ["MRR@2", "MAP"], name=name) for name, run in runs.items()]
+
+
+def test_saved_results_know_the_judged_shares_only_and_say_what_is_lacking():
+    found = compare(results())
+    at_two, no_cutoff = found.trust
+    assert (at_two.judged, at_two.judged_against) == (0, 2 / 3)
+    assert (at_two.low, at_two.could_flip, at_two.unjudged) == (None, None, None)
+    assert (no_cutoff.judged, no_cutoff.depth) == (None, 10)
+    [lacking] = [note for note in found.notes() if "compare_runs(qrels, runs)" in note]
+    assert lacking in found.to_markdown()
+    assert found.likeness is None
+    with pytest.raises(NotEvaluatedError, match="known to compare_runs"):
+        found.documents_to_judge()
+
+
+def test_trust_is_left_out_on_request():
+    qrels = {"q1": {"r": 1}, "q2": {"r": 1}}
+    run = {"q1": {"r": 1.0, "x": 0.5}, "q2": {"r": 1.0}}
+    found = compare_runs(qrels, {"a": run, "b": run}, "MRR", trust=False, likeness_k=None)
+    assert (found.trust, found.to_judge, found.likeness) == (None, None, None)
+    assert "###" not in found.to_markdown()
+
+
+def test_all_pairs_of_more_than_ten_systems_are_not_looked_at():
+    qrels = {"q1": {"r": 1}, "q2": {"r": 1}}
+    runs = {f"s{n:02}": {"q1": {"r": 1.0}, "q2": {"r": 1.0}} for n in range(11)}
+    found = compare_runs(qrels, runs, "MRR", draws=100)
+    assert (found.trust, found.likeness) == (None, None)
+    assert "all pairs of at most 10 systems: name a baseline" in found.to_markdown()
+    found = compare_runs(qrels, runs, "MRR", draws=100, baseline="s00")
+    assert len(found.trust) == len(found.likeness) == 10
+
+
+# Likeness
+
+
+def test_likeness_is_that_of_the_first_documents_of_each_query():
+    qrels = {"q1": {"r": 1}, "q2": {"r": 1}, "q3": {"r": 1}}
+    a = {"q1": {"r": 3.0, "x": 2.0}, "q2": {"r": 3.0, "x": 2.0}, "q3": {}}
+    b = {"q1": {"r": 3.0, "x": 2.0}, "q2": {"x": 3.0, "r": 2.0, "z": 1.0}}
+    found = compare_runs(qrels, {"a": a, "b": b}, "MRR", likeness_k=2)
+    [one] = found.likeness
+    assert (one.system, one.against, one.k) == ("b", "a", 2)
+    assert (one.overlap, one.kendall_distance) == (1, 1 / 2)
+    assert one.rbo_lowest <= one.rbo <= one.rbo_highest
+    per_query = found.likeness_per_query()
+    assert per_query["q1"]["kendall_distance"] == 0
+    assert per_query["q2"] == pytest.approx({"rbo": 0.9, "overlap": 1, "kendall_distance": 1})
+    assert np.isnan(list(per_query["q3"].values())).all()
+    assert found.likeness_per_query("a", "b").keys() == per_query.keys()
+    with pytest.raises(NotEvaluatedError, match="'a' and 'b' rank is not known"):
+        compare(results()).likeness_per_query("a")
+
+
+def test_systems_without_a_query_in_common_have_no_likeness():
+    qrels = {"q1": {"r": 1}, "q2": {"r": 1}}
+    runs = {"a": {"q1": {"r": 1.0}}, "b": {"q2": {"r": 1.0}}}
+    found = compare_runs(qrels, runs, "MRR")
+    assert (found.likeness[0].rbo, found.likeness[0].overlap) == (None, None)
+    assert "| b      |       a |   ? |" in found.to_markdown()
+
+
+@pytest.mark.parametrize("depth", [0, -1, 1.5, True])
+def test_a_depth_of_likeness_that_is_none_is_refused(depth):
+    with pytest.raises(SettingError, match="likeness_k must be a whole number above 0"):
+        compare_runs({"q": {"r": 1}}, {}, likeness_k=depth)
+
+
+# Files
+
+
+def test_trust_and_likeness_survive_the_way_through_a_file(tmp_path):
+    qrels = {f"q{n:02}": {"r": 1} for n in range(12)}
+    runs = {"a": many(12, ["x", "r"]), "b": [many(12, ["r", "x"]), many(12, ["r", "y"])]}
+    found = compare_runs(qrels, runs, ["nDCG@2", "Judged@2"])
+    assert "of a system's repeats, the first is taken" in found.to_markdown()
+    found.save(tmp_path / "found.json")
+    assert Comparison.load(tmp_path / "found.json") == found
+
+
+def test_comparisons_saved_without_trust_still_load():
+    content = compare(results()).model_dump(mode="json")
+    for name in ("trust", "to_judge", "likeness"):
+        del content[name]
+    loaded = Comparison.model_validate(content)
+    assert (loaded.trust, loaded.to_judge, loaded.likeness) == (None, None, None)
+    assert loaded.to_markdown()
+
+
+# Real runs
+
+
+@pytest.fixture
+def dl19(realdata):
+    def read(*names):
+        folder = realdata / "runs" / "dl19"
+        return {name: read_run(folder / f"{name}.trec") for name in names}
+
+    return read_qrels(realdata / "qrels" / "dl19-passage.trec"), read
+
+
+def test_no_hole_can_turn_that_dense_retrieval_is_better_than_bm25_in_its_first_ten(dl19):
+    qrels, read = dl19
+    found = compare_runs(qrels, read("bm25", "ada2"), ["nDCG@10", "MAP@100"], baseline="bm25")
+    ndcg, average_precision = found.trust
+    assert (ndcg.could_flip, ndcg.exact) == (False, True)
+    assert 0.19 < ndcg.low <= found.difference("nDCG@10", "ada2").difference <= ndcg.high < 0.29
+    assert (ndcg.judged_against, round(ndcg.judged, 3)) == (1.0, 0.914)
+    # Below rank 10 half of what bm25 and ada2 retrieve was never judged.
+    assert average_precision.could_flip
+    assert average_precision.judged < 0.55
+    first = found.documents_to_judge(1)[0]
+    assert first.ranks["ada2"] <= 10
+    assert "MAP@100: ada2 is better than bm25, but unjudged documents" in found.to_markdown()
+
+
+def test_repeats_of_one_re_ranker_are_alike_and_their_holes_leave_room(dl19):
+    qrels, read = dl19
+    runs = read(*(f"bm25+gpt35-repeat{number}" for number in range(1, 6)))
+    found = compare_runs(qrels, runs, "nDCG@10", duplicates="first")
+    assert len(found.trust) == len(found.likeness) == 10
+    assert all(one.could_flip and one.exact for one in found.trust)
+    assert all(one.rbo > 0.85 and one.overlap > 0.8 for one in found.likeness)
+    assert "leave room for a difference" in found.to_markdown()
