@@ -155,20 +155,20 @@ def bootstrap_intervals(
     check_choice("method", method, METHODS)
     check_draws(draws)
     means = row_means(values)
-    resampled = _resampled_means(values, draws, generator(rng))
+    resampled = resampled_means(values, draws, generator(rng))
     ends = np.empty((len(values), 2))
     fixed = all_equal(values)
     for row, mean in enumerate(means.tolist()):
         levels = [(1 - confidence) / 2, (1 + confidence) / 2]
         if method == "bca" and not fixed[row]:
-            levels = _bca_levels(levels, values[row] - mean, resampled[row] - mean)
+            levels = bca_levels(levels, values[row] - mean, resampled[row] - mean)
         ends[row] = mean if fixed[row] else np.quantile(resampled[row], levels)
     return Intervals(
         means, ends[:, 0], ends[:, 1], float(confidence), method, values.shape[1], int(draws)
     )
 
 
-def _resampled_means(values: Floats, draws: int, rng: np.random.Generator) -> Floats:
+def resampled_means(values: Floats, draws: int, rng: np.random.Generator) -> Floats:
     """Return the means of resampled queries: f8[D, Q] -> f8[D, draws]."""
     num_rows, num_queries = values.shape
     means = np.empty((num_rows, draws))
@@ -183,7 +183,7 @@ def _resampled_means(values: Floats, draws: int, rng: np.random.Generator) -> Fl
     return means
 
 
-def _bca_levels(levels: list[float], deviations: Floats, resampled: Floats) -> list[float]:
+def bca_levels(levels: list[float], deviations: Floats, resampled: Floats) -> list[float]:
     """Return the levels corrected for bias and skewness; both arrays are less their mean."""
     draws = len(resampled)
     # A resample whose mean is the sample's may be a rounding error away from it.

@@ -156,6 +156,13 @@ def generator(rng: Any) -> np.random.Generator:
     return np.random.default_rng(int(rng))
 
 
+def check_seed(rng: Any) -> None:
+    """Raise SettingError unless ``rng`` is a seed, which can be kept with what was found."""
+    if isinstance(rng, bool) or not isinstance(rng, (int, np.integer)) or rng < 0:
+        msg = f"rng must be a seed, a whole number from 0, not {rng!r}"
+        raise SettingError(msg)
+
+
 def scipy_stats(purpose: str) -> Any:
     """Return ``scipy.stats``.
 

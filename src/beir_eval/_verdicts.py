@@ -137,7 +137,7 @@ def differences_of(  # noqa: PLR0913, PLR0917 - what one measure's verdicts come
                 num_queries=len(row),
                 detectable=_detectable(deviation, len(row), settings.alpha),
                 queries_needed=_needed(deviation, settings),
-                verdict=_verdict(difference, corrected[place], equal[place], settings.alpha),
+                verdict=verdict_of(difference, corrected[place], equal[place], settings.alpha),
                 note=notes[place],
             )
         )
@@ -208,7 +208,8 @@ def _needed(deviation: float, settings: ComparisonSettings) -> int:
     return queries_needed(settings.margin, deviation, alpha=settings.alpha)
 
 
-def _verdict(difference: float, p_corrected: float, p_equal: float, alpha: float) -> Verdict:
+def verdict_of(difference: float, p_corrected: float, p_equal: float, alpha: float) -> Verdict:
+    """Return what two corrected p-values say; the difference says in which direction."""
     if p_corrected <= alpha and difference:
         return "better" if difference > 0 else "worse"
     return "equal" if p_equal <= alpha else "undecided"

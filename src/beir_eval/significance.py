@@ -11,6 +11,11 @@ them. A baseline against many: ``sign_flip_many``, then ``correct``. All pairs: 
 takes ``equivalence``; what an experiment could show at all, ``minimum_detectable_difference`` and
 ``queries_needed`` say.
 
+Several data sets, whose queries must not be pooled: ``balanced`` gives scores whose mean is the
+average over data sets, for every test above; their intervals are those of
+``stratified_bootstrap``. ``resampled_ranks`` says how firm a ranking is, ``best_of_many`` how much
+the best of many owes to luck.
+
 Randomisation, bootstrap and corrections need numpy only, the rest scipy (extra ``stats``).
 """
 
@@ -28,17 +33,24 @@ from beir_eval._paired_tests import (
 )
 from beir_eval._power import minimum_detectable_difference, paired_t_power, queries_needed
 from beir_eval._rank_tests import sign_test, wilcoxon
+from beir_eval._selection import BestOfMany, Ranks, best_of_many, resampled_ranks
 from beir_eval._sign_flips import AllPairs, SignFlips, sign_flip, sign_flip_many, sign_flip_pairs
+from beir_eval._strata import StratifiedBootstrap, balanced, stratified_bootstrap
 
 __all__ = [
     "AllPairs",
+    "BestOfMany",
     "Equivalence",
     "Interval",
     "Intervals",
     "MaxT",
     "PairedTest",
+    "Ranks",
     "SignFlips",
+    "StratifiedBootstrap",
+    "balanced",
     "benjamini_hochberg",
+    "best_of_many",
     "bonferroni",
     "bootstrap_interval",
     "bootstrap_intervals",
@@ -52,10 +64,12 @@ __all__ = [
     "paired_t_power",
     "queries_needed",
     "randomised_tukey_hsd",
+    "resampled_ranks",
     "sign_flip",
     "sign_flip_many",
     "sign_flip_pairs",
     "sign_test",
     "standardised_effect",
+    "stratified_bootstrap",
     "wilcoxon",
 ]

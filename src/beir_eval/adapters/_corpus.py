@@ -215,6 +215,20 @@ def read_queries(path: Path) -> Iterator[tuple[str, str]]:
         yield _query(path, number, record)
 
 
+def read_metadata(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yield id and metadata of every query of a file of JSON lines, {} where it has none.
+
+    Raises:
+        FileFormatError: a record is none, or has no id, or metadata that is no object.
+    """
+    for _, number, record in _records(path):
+        metadata = record.get("metadata")
+        if not isinstance(metadata, dict | None):
+            problem = f"metadata must be an object, not {str(metadata)[:60]!r}"
+            raise FileFormatError(path, problem, line=number)
+        yield _id(path, number, record), metadata or {}
+
+
 def queries_of_rows(
     name: Path | str, rows: Iterable[Mapping[str, Any]]
 ) -> Iterator[tuple[str, str]]:

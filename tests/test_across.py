@@ -1,0 +1,503 @@
+"""Several data sets: averages that pool no queries, their intervals, ranks, tests and groups."""
+
+import csv
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from beir_eval import compare, evaluate, read_qrels, read_run
+from beir_eval._across_parts import groups_of
+from beir_eval._verdicts import Pair
+from beir_eval.across import AcrossDatasets, compare_benchmark
+from beir_eval.benchmark import BenchmarkResult
+from beir_eval.errors import (
+    InputError,
+    MeasureError,
+    NotEvaluatedError,
+    QueryMismatchError,
+    ResultError,
+    SettingError,
+    UnknownMeasureError,
+)
+from beir_eval.significance import (
+    balanced,
+    bootstrap_intervals,
+    holm,
+    max_t_pairs,
+    resampled_ranks,
+    sign_flip,
+    sign_flip_many,
+    stratified_bootstrap,
+)
+from made_results import MEASURE, made
+
+SIZES = {"one": 12, "two": 30, "three": 7, "four": 20, "five": 9}
+
+
+def drawn(seed=0, systems=3, sizes=SIZES, gap=0.05):
+    """{data set: f8[S, Q]}, each system better than the one before by about ``gap``."""
+    rng = np.random.default_rng(seed)
+    return {
+        name: np.clip(
+            rng.random((1, size)) * 0.6
+            + rng.normal(0, 0.1, (systems, size))
+            + gap * np.arange(systems)[:, None],
+            0,
+            1,
+        )
+        for name, size in sizes.items()
+    }
+
+
+def results_of(scores):
+    systems = len(next(iter(scores.values())))
+    return {
+        f"s{row}": {name: made(array[row], f"s{row}") for name, array in scores.items()}
+        for row in range(systems)
+    }
+
+
+def plain_average(scores, row):
+    return sum(sum(array[row]) / len(array[row]) for array in scores.values()) / len(scores)
+
+
+# The average
+
+
+def test_the_average_is_the_mean_of_the_means_and_no_query_is_pooled():
+    scores = {"small": np.array([[1.0, 1.0], [0.0, 0.0]]), "large": np.zeros((2, 50))}
+    found = compare_benchmark(results_of(scores), "s1")
+    assert found.average("s0").average == 0.5
+    assert found.difference("s0").difference == 0.5
+
+
+def test_every_average_and_difference_is_that_of_the_plain_definition():
+    scores = drawn()
+    found = compare_benchmark(results_of(scores))
+    for row in range(3):
+        assert math.isclose(found.average(f"s{row}").average, plain_average(scores, row))
+    one = found.difference("s2", "s0")
+    assert math.isclose(one.difference, plain_average(scores, 2) - plain_average(scores, 0))
+    assert found.systems == ("s2", "s1", "s0")
+    means = {each.name: each.means for each in found.datasets}
+    assert math.isclose(means["two"]["s1"], float(scores["two"][1].mean()))
+    assert {each.name: each.num_queries for each in found.datasets} == SIZES
+
+
+def test_the_forums_of_cqadupstack_count_as_one_data_set():
+    rows = {"cqadupstack/android": 1.0, "cqadupstack/gis": 0.5, "scifact": 0.25}
+    scores = {name: np.array([[value] * 4, [0.0] * 4]) for name, value in rows.items()}
+    found = compare_benchmark(results_of(scores), "s1")
+    assert found.average("s0").average == ((1.0 + 0.5) / 2 + 0.25) / 2
+    assert [(one.name, one.num_queries) for one in found.datasets] == [
+        ("cqadupstack", 8),
+        ("scifact", 4),
+    ]
+    assert found.difference("s0").better == 2
+    assert "cqadupstack: the mean of 2 parts, which count as one data set" in found.notes()
+
+
+# Sign flips within the data sets
+
+
+@given(
+    st.lists(st.integers(2, 4), min_size=2, max_size=3),
+    st.integers(0, 10_000),
+    st.booleans(),
+)
+def test_p_is_that_of_flipping_every_query_within_its_data_set(sizes, seed, as_tenths):
+    rng = np.random.default_rng(seed)
+    differences = [rng.integers(-5, 6, size) / 10 for size in sizes]
+    if not as_tenths:
+        differences = [one + rng.normal(0, 0.1, len(one)) for one in differences]
+
+    def average(signs):
+        signs = iter(signs)
+        means = [math.fsum(next(signs) * each for each in one) / len(one) for one in differences]
+        return math.fsum(means) / len(means)
+
+    observed = abs(average(itertools.repeat(1)))
+    every = [abs(average(signs)) for signs in itertools.product((1, -1), repeat=sum(sizes))]
+    expected = sum(one >= observed - 1e-12 for one in every) / len(every)
+    rows = balanced([one[None] for one in differences])
+    found = sign_flip_many(rows)
+    assert found.exact
+    assert math.isclose(found.p[0], expected)
+    assert math.isclose(found.differences[0], average(itertools.repeat(1)), abs_tol=1e-15)
+
+
+def test_a_baseline_is_corrected_by_holm_and_all_pairs_by_max_t():
+    scores = drawn(gap=0.03)
+    rows = balanced(list(scores.values()))
+    with_baseline = compare_benchmark(results_of(scores), "s0", draws=5_000)
+    raw = [sign_flip(rows[row] - rows[0], draws=5_000).p for row in (1, 2)]
+    assert [one.p for one in with_baseline.differences] == raw
+    assert [one.p_corrected for one in with_baseline.differences] == holm(raw).tolist()
+    pairs = compare_benchmark(results_of(scores))
+    expected = max_t_pairs(rows).p
+    assert pairs.difference("s2", "s0").p_corrected == expected[2, 0]
+    assert (with_baseline.settings.correction, pairs.settings.correction) == ("holm", "max-t")
+
+
+def test_systems_that_do_not_differ_are_called_different_in_one_case_of_twenty():
+    rng = np.random.default_rng(5)
+    tests = 400
+    # Data sets of different size and spread, many tests at once: a row a test.
+    strata = [
+        rng.normal(0, spread, (tests, size)) for size, spread in ((8, 0.3), (25, 0.1), (60, 0.2))
+    ]
+    p = sign_flip_many(balanced(strata), draws=1_000).p
+    rejected = int((p <= 0.05).sum())
+    assert stats.binomtest(rejected, tests, 0.05).pvalue > 0.01
+    assert p.min() > 0
+
+
+# Intervals
+
+
+@pytest.mark.parametrize("hierarchical", [False, True])
+def test_the_bootstrap_is_a_plain_loop_over_the_same_random_numbers(hierarchical):
+    draws, units = 40, ["a", "b", "b", "c", "d", "e"]
+    rng = np.random.default_rng(1)
+    strata = [rng.random((2, size)) for size in (3, 5, 2, 8, 4, 6)]
+    found = stratified_bootstrap(strata, units=units, hierarchical=hierarchical, draws=draws, rng=7)
+    again = np.random.default_rng(7)
+    names = list(dict.fromkeys(units))
+    chosen = again.integers(0, 5, size=(draws, 5)) if hierarchical else None
+    totals = np.zeros((2, draws))
+    for place, name in enumerate(names):
+        parts = [one for one, unit in zip(strata, units, strict=True) if unit == name]
+        times = [1] * draws
+        if chosen is not None:
+            times = [row.count(place) for row in chosen.tolist()]
+        queries = [
+            again.integers(0, part.shape[1], size=(sum(times), part.shape[1])) for part in parts
+        ]
+        drawn_so_far = 0
+        for resample, count in enumerate(times):
+            for _ in range(count):
+                for row in range(2):
+                    totals[row, resample] += sum(
+                        part[row][rows[drawn_so_far]].mean()
+                        for part, rows in zip(parts, queries, strict=True)
+                    ) / len(parts)
+                drawn_so_far += 1
+    np.testing.assert_allclose(found.resampled, totals / 5, rtol=0, atol=1e-14)
+
+
+def test_on_one_data_set_the_interval_is_the_usual_one():
+    values = np.random.default_rng(2).random((4, 30))
+    usual, found = bootstrap_intervals(values), stratified_bootstrap([values])
+    for row in range(4):
+        expected = (usual.low[row], usual.high[row])
+        np.testing.assert_allclose(found.interval(row), expected, rtol=0, atol=1e-14)
+    pair = bootstrap_intervals((values[0] - values[3])[None])
+    np.testing.assert_allclose(
+        found.interval(0, 3), (pair.low[0], pair.high[0]), rtol=0, atol=1e-14
+    )
+
+
+def test_the_interval_holds_the_true_average_about_as_often_as_it_says():
+    rng = np.random.default_rng(3)
+    inside, tried = 0, 250
+    truth = (0.25 + 1 / 3 + 0.5) / 3  # the means of beta(1, 3), beta(1, 2) and beta(1, 1)
+    for seed in range(tried):
+        strata = [rng.beta(1, 3 - n, (1, size)) for n, size in enumerate((25, 60, 120))]
+        low, high = stratified_bootstrap(strata, draws=600, rng=seed).interval(0)
+        inside += low <= truth <= high
+    assert stats.binomtest(inside, tried, 0.94).pvalue > 0.01
+
+
+def test_the_hierarchical_interval_holds_the_average_of_all_data_sets_and_the_other_does_not():
+    rng = np.random.default_rng(4)
+    inside = {True: 0, False: 0}
+    for seed in range(100):
+        means = rng.normal(0.5, 0.1, 12)
+        strata = [rng.normal(mean, 0.1, (1, 40)) for mean in means]
+        for hierarchical in inside:
+            found = stratified_bootstrap(strata, hierarchical=hierarchical, draws=400, rng=seed)
+            low, high = found.interval(0)
+            inside[hierarchical] += low <= 0.5 <= high
+    assert inside[True] >= 85
+    assert inside[False] <= 60
+
+
+def test_a_constant_difference_has_an_interval_of_no_length():
+    scores = {name: np.stack([one[0], one[0] + 0.25]) for name, one in drawn().items()}
+    one = compare_benchmark(results_of(scores), "s0").difference("s1")
+    assert one.low == pytest.approx(0.25, abs=1e-12)
+    assert one.high == pytest.approx(0.25, abs=1e-12)
+    assert one.verdict == "better"
+
+
+def test_hierarchical_needs_five_data_sets_and_then_is_wider():
+    scores = drawn(sizes=dict.fromkeys("abcdef", 40))
+    scores = {name: one + 0.1 * place for place, (name, one) in enumerate(scores.items())}
+    results = results_of(scores)
+    plain = compare_benchmark(results).average("s1")
+    wide = compare_benchmark(results, hierarchical=True).average("s1")
+    assert wide.high - wide.low > 2 * (plain.high - plain.low)
+    few = {system: dict(list(of.items())[:4]) for system, of in results.items()}
+    with pytest.raises(SettingError, match="takes 5 or more; there are 4"):
+        compare_benchmark(few, hierarchical=True)
+
+
+def test_over_a_single_data_set_it_finds_what_compare_finds():
+    results = results_of({"only": drawn()["two"]})
+    found = compare_benchmark(results)
+    usual = compare({system: of["only"] for system, of in results.items()})
+    for one in found.differences:
+        other = usual.difference(MEASURE, one.system, one.against)
+        assert (one.p, one.p_corrected) == (other.p, other.p_corrected)
+        assert (one.low, one.high) == pytest.approx((other.low, other.high), abs=1e-12)
+    assert found.notes()[0].startswith("1 data set, 30 queries")
+
+
+# Ranks
+
+
+def test_ranks_are_counted_in_every_resample():
+    resampled = [
+        [0.9, 0.9, 0.9, 0.1],
+        [0.5, 0.5, 0.9, 0.5],
+        [0.1, 0.7, 0.1, 0.3],
+    ]
+    # Ranks by hand: 1 1 1 3 · 2 3 1 1 · 3 2 3 2
+    found = resampled_ranks(resampled, confidence=0.5)
+    assert found.first.tolist() == [3 / 4, 2 / 4, 0]
+    assert found.low.tolist() == [1, 1, 2]
+    assert found.high.tolist() == [1, 2, 3]
+
+
+def test_a_copy_of_a_system_shares_its_rank_and_cannot_be_told_apart():
+    scores = {name: one[[0, 1, 1]] for name, one in drawn(gap=0.2).items()}
+    found = compare_benchmark(results_of(scores))
+    assert [one.rank for one in found.averages] == [1, 1, 3]
+    assert found.average("s1").first == found.average("s2").first == 1
+    one = found.difference("s2", "s1")
+    assert (one.difference, one.p, one.verdict, one.better, one.worse) == (0, 1, "undecided", 0, 0)
+    assert found.groups == (("s1", "s2"), ("s0",))
+    assert [one.groups for one in found.averages] == ["a", "a", "b"]
+
+
+def test_the_rank_interval_holds_the_rank_and_lies_within_the_number_of_systems():
+    found = compare_benchmark(results_of(drawn(systems=6, gap=0.01)))
+    for one in found.averages:
+        assert 1 <= one.rank_low <= one.rank <= one.rank_high <= 6
+    assert sum(one.first for one in found.averages) == pytest.approx(1)
+
+
+# Groups
+
+
+@pytest.mark.parametrize(
+    ("differ", "groups"),
+    [
+        ([], [[3, 2, 1, 0]]),
+        ([(3, 0)], [[3, 2, 1], [2, 1, 0]]),
+        ([(3, 2), (3, 1), (3, 0)], [[3], [2, 1, 0]]),
+        ([(3, 2), (2, 1), (1, 0)], [[3], [2], [1], [0]]),
+        ([(2, 1)], [[3, 2], [1, 0]]),
+        (list(itertools.combinations(range(4), 2)), [[3], [2], [1], [0]]),
+    ],
+)
+def test_groups_are_the_longest_runs_in_which_no_two_differ(differ, groups):
+    pairs = [Pair(one, other) for one in range(4) for other in range(one)]
+    different = {frozenset(one) for one in differ}
+    p = np.array([0.01 if {one.system, one.against} in different else 0.5 for one in pairs])
+    assert groups_of([3, 2, 1, 0], pairs, p, 0.05) == groups
+
+
+def test_with_a_baseline_there_are_no_groups():
+    found = compare_benchmark(results_of(drawn()), "s0")
+    assert found.groups == ()
+    assert {one.groups for one in found.averages} == {""}
+
+
+# Data set by data set
+
+
+def test_wins_are_counted_by_data_set_and_significant_ones_corrected_over_all():
+    scores = drawn(gap=0.0)
+    scores["two"][1] = scores["two"][0] + 0.2
+    scores["one"][1] = scores["one"][0] - 0.2
+    scores["three"][1] = scores["three"][0]
+    scores["four"][1] = scores["four"][0] + np.tile([0.11, -0.09], 10)
+    scores["five"][1] = scores["five"][0] - 0.1
+    results = results_of({name: one[:2] for name, one in scores.items()})
+    found = compare_benchmark(results, "s0")
+    one = found.difference("s1")
+    assert (one.better, one.worse) == (2, 2)
+    p = [sign_flip(scores[name][1] - scores[name][0]).p for name in SIZES]
+    corrected = holm(p).tolist()
+    assert [each.p_corrected for each in found.by_dataset] == pytest.approx(corrected)
+    assert (one.significantly_better, one.significantly_worse) == (1, 2)
+    back = compare_benchmark(results, "s1").difference("s0")
+    assert (back.better, back.worse, back.significantly_better) == (2, 2, 2)
+    assert found.difference("s0", "s1").significantly_better == 2
+
+
+# What is compared
+
+
+def test_a_data_set_that_a_system_lacks_is_named_or_left_out():
+    results = results_of(drawn())
+    del results["s1"]["two"], results["s1"]["five"]
+    with pytest.raises(ResultError, match=r"s1: 'two', 'five'.*on='intersection'"):
+        compare_benchmark(results)
+    found = compare_benchmark(results, on="intersection")
+    assert [one.name for one in found.datasets] == ["one", "three", "four"]
+    assert found.left_out == {"two": ("s1",), "five": ("s1",)}
+    assert "two: left out, no result of s1" in found.notes()
+    with pytest.raises(ResultError, match="no data set that all of"):
+        compare_benchmark({"a": {"x": results["s0"]["one"]}, "b": {}}, on="intersection")
+
+
+def test_different_queries_are_named_with_their_data_set_or_left_out():
+    results = results_of(drawn())
+    results["s1"]["two"] = made(np.zeros(28), "s1")
+    with pytest.raises(QueryMismatchError, match=r"^two: .*'q0028'"):
+        compare_benchmark(results)
+    found = compare_benchmark(results, on="intersection")
+    assert found.queries_left_out == {"two": 2}
+    assert "two: 2 queries left out" in found.to_markdown()
+
+
+def test_a_query_without_a_score_is_left_out_for_all_systems():
+    scores = drawn()
+    scores["one"][1, 3] = math.nan
+    found = compare_benchmark(results_of(scores))
+    kept = np.delete(scores["one"], 3, axis=1)
+    assert found.datasets[0].means["s0"] == pytest.approx(float(kept[0].mean()))
+    assert found.queries_left_out == {"one": 1}
+    scores["three"][1, 1:] = math.nan
+    with pytest.raises(InputError, match=r"^three: nDCG@10: 1 query"):
+        compare_benchmark(results_of(scores))
+
+
+def test_the_result_of_a_benchmark_is_taken_as_it_is():
+    results = results_of(drawn())
+    infos, splits = dict.fromkeys(SIZES), dict.fromkeys(SIZES, "test")
+    benchmark = BenchmarkResult(results, {}, infos, splits)
+    assert compare_benchmark(benchmark, "s0") == compare_benchmark(results, "s0")
+
+
+def test_repeats_of_a_system_are_averaged_for_each_query():
+    scores = drawn(systems=2)
+    results = results_of(scores)
+    results["s1"]["one"] = [made(scores["one"][1] + shift) for shift in (-0.1, 0.1)]
+    found = compare_benchmark(results)
+    assert found.average("s1").average == pytest.approx(plain_average(scores, 1))
+
+
+@pytest.mark.parametrize(
+    ("given_", "settings", "error", "said"),
+    [
+        (lambda _: {}, {}, ResultError, "two systems or more"),
+        (lambda r: {"s0": r["s0"]}, {}, ResultError, "two systems or more"),
+        (lambda r: {"s0": r["s0"]["one"]}, {}, ResultError, "BenchmarkResult or"),
+        (lambda _: 3, {}, ResultError, "not int"),
+        (lambda r: r, {"baseline": "nobody"}, SettingError, "no system 'nobody'"),
+        (lambda r: r, {"alpha": 0}, SettingError, "alpha"),
+        (lambda r: r, {"on": "union"}, SettingError, "union"),
+        (lambda r: r, {"draws": 0}, SettingError, "draws"),
+        (lambda r: r, {"rng": None}, SettingError, "rng"),
+        (lambda r: r, {"measure": "nDGC@10"}, UnknownMeasureError, "nDGC"),
+        (lambda r: r, {"measure": "MAP"}, NotEvaluatedError, "one: MAP was not evaluated"),
+        (lambda r: r, {"measure": "num_ret"}, MeasureError, "no mean over queries"),
+    ],
+)
+def test_what_cannot_be_compared_is_refused(given_, settings, error, said):
+    with pytest.raises(error, match=said):
+        compare_benchmark(given_(results_of(drawn())), **settings)
+
+
+@pytest.mark.parametrize(
+    "strata", [[], [[[0.1, 0.2]], [[0.1, 0.2], [0.3, 0.4]]], [[[0.1]]], [[[0.1, math.nan]]]]
+)
+def test_strata_that_do_not_fit_are_refused(strata):
+    with pytest.raises(InputError):
+        balanced(strata)
+    with pytest.raises(InputError):
+        stratified_bootstrap(strata)
+
+
+def test_units_must_name_every_stratum():
+    with pytest.raises(InputError, match="each of 1 strata, not of 2"):
+        balanced([[[0.1, 0.2]]], units=["a", "b"])
+
+
+def test_what_was_not_compared_is_named():
+    found = compare_benchmark(results_of(drawn()), "s0")
+    with pytest.raises(NotEvaluatedError, match="'s1' was not compared with 's2'"):
+        found.difference("s1", "s2")
+    with pytest.raises(NotEvaluatedError, match="no system 'nobody'"):
+        found.average("nobody")
+
+
+# Other shapes
+
+
+def test_two_calls_agree_and_it_survives_the_way_through_a_file(tmp_path):
+    results = results_of(drawn())
+    found = compare_benchmark(results, hierarchical=True)
+    assert compare_benchmark(results, hierarchical=True) == found
+    found.save(tmp_path / "found.json.gz")
+    assert AcrossDatasets.load(tmp_path / "found.json.gz") == found
+    (tmp_path / "bad.json").write_text('{"schema_version": 9}')
+    with pytest.raises(ResultError, match="not a saved comparison over data sets"):
+        AcrossDatasets.load(tmp_path / "bad.json")
+
+
+def test_tables_show_averages_ranks_groups_and_verdicts():
+    pairs, against = (compare_benchmark(results_of(drawn()), one) for one in (None, "s0"))
+    best = pairs.averages[0]
+    assert f"{best.average:.4f}" in pairs.to_markdown()
+    assert "| groups |" in pairs.to_markdown()
+    assert "s2 is better than s0, by +" in against.to_markdown()
+    assert "against s0" in against.to_markdown()
+    assert "hold for these data sets" in against.to_markdown()
+    assert rf"\textbf{{{best.average:.4f}}}$^{{a}}$" in pairs.to_latex()
+    assert r"$^{\uparrow}$" in against.to_latex()
+    assert against.to_latex().count(r"\\") == 4
+    assert "<table>" in pairs._repr_html_()
+    rows = list(csv.DictReader(pairs.to_csv().splitlines()))
+    assert [float(row["p"]) for row in rows] == [one.p for one in pairs.differences]
+
+
+def test_names_from_outside_cannot_break_a_table():
+    name = "a|b <img src=x> & 100%_$"
+    results = results_of(drawn())
+    results[name] = {"one": made(np.ones(12))} | {
+        data_set: made(np.ones(size)) for data_set, size in SIZES.items()
+    }
+    found = compare_benchmark(results)
+    assert "<img" not in found.to_markdown()
+    assert "<img" not in found._repr_html_()
+    assert r"\& 100\%\_\$" in found.to_latex()
+
+
+# Real runs
+
+
+def test_splade_is_better_than_bm25_over_two_real_data_sets(realdata):
+    results = {}
+    for system in ("bm25", "splade-pp"):
+        results[system] = {}
+        for data_set, qrels in (("dl19", "dl19-passage"), ("trec-covid", "trec-covid")):
+            run = read_run(realdata / "runs" / data_set / f"{system}.trec")
+            judged = read_qrels(realdata / "qrels" / f"{qrels}.trec")
+            results[system][data_set] = evaluate(judged, run, MEASURE, duplicates="first")
+    found = compare_benchmark(results, "bm25")
+    one = found.difference("splade-pp")
+    means = [
+        results["splade-pp"][name][MEASURE] - results["bm25"][name][MEASURE]
+        for name in ("dl19", "trec-covid")
+    ]
+    assert math.isclose(one.difference, sum(means) / 2, rel_tol=1e-12)
+    assert (one.verdict, one.better) == ("better", 2)

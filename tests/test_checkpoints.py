@@ -1,0 +1,329 @@
+"""Checkpoints in order: the curve, the best step and its bias, the first step that lasts."""
+
+import csv
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from beir_eval import compare, evaluate, read_qrels, read_run
+from beir_eval.checkpoints import CheckpointCurve, checkpoint_curve
+from beir_eval.errors import (
+    InputError,
+    NotEvaluatedError,
+    QueryMismatchError,
+    ResultError,
+    SettingError,
+)
+from beir_eval.significance import best_of_many, bootstrap_intervals, holm, sign_flip
+from made_results import MEASURE, made
+
+RNG = np.random.default_rng(0)
+#: Rises to the third step, then stays.
+LEVELS = (0.2, 0.35, 0.5, 0.5, 0.5)
+SCORES = np.clip(
+    np.array(LEVELS)[:, None] + RNG.normal(0, 0.1, 30) + RNG.normal(0, 0.05, (5, 30)), 0, 1
+)
+
+
+def results(scores=SCORES, names=None):
+    named = names or [f"model-step{100 * place}" for place in range(1, len(scores) + 1)]
+    return {name: made(one, name) for name, one in zip(named, scores, strict=True)}
+
+
+# The curve
+
+
+def test_the_curve_is_each_mean_with_its_interval_by_step():
+    turned = dict(reversed(results().items()))
+    found = checkpoint_curve(turned)
+    points = found.curve(MEASURE)
+    assert [one.step for one in points] == [100, 200, 300, 400, 500]
+    intervals = bootstrap_intervals(SCORES)
+    assert [one.mean for one in points] == intervals.differences.tolist()
+    assert [one.low for one in points] == intervals.low.tolist()
+    assert [one.high for one in points] == intervals.high.tolist()
+    assert found == checkpoint_curve(results())
+
+
+def test_each_step_is_compared_with_the_one_before():
+    found = checkpoint_curve(results(), draws=3_000)
+    assert [(one.against, one.system) for one in found.changes] == list(
+        itertools.pairwise(f"model-step{100 * place}" for place in range(1, 6))
+    )
+    p = [sign_flip(later - earlier, draws=3_000).p for earlier, later in itertools.pairwise(SCORES)]
+    assert [one.p for one in found.changes] == p
+    assert [one.p_corrected for one in found.changes] == holm(p).tolist()
+    assert [one.verdict for one in found.changes][:2] == ["better", "better"]
+
+
+# The best step
+
+
+def test_the_best_step_has_the_highest_mean_and_the_first_of_those_that_tie_counts():
+    scores = np.array([[0.1, 0.2, 0.3], [0.4, 0.5, 0.6], [0.6, 0.5, 0.4]])
+    outcome = checkpoint_curve(results(scores)).outcome(MEASURE)
+    assert (outcome.best.step, outcome.best.name) == (200, "model-step200")
+    assert outcome.score == 0.5
+
+
+def test_the_bias_is_the_mean_of_the_resampled_maximum_less_the_maximum():
+    scores = RNG.normal(0, 1, (4, 12))
+    found = best_of_many(scores, draws=20_000)
+    queries = np.random.default_rng(0).integers(0, 12, size=(20_000, 12))
+    resampled = scores[:, queries].mean(axis=2)
+    plain = resampled.max(axis=0) - scores.mean(axis=1).max()
+    error = plain.std() / math.sqrt(len(plain))
+    assert abs(found.bias - plain.mean()) < 4 * error
+    again = (resampled.max(axis=0) - resampled[found.best]).mean()
+    assert math.isclose(found.bias, float(again), rel_tol=1e-9)
+    wins = np.bincount(resampled.argmax(axis=0), minlength=4) / 20_000
+    np.testing.assert_allclose(found.chosen, wins, atol=1e-12)
+
+
+@given(st.integers(0, 1_000), st.integers(1, 5), st.integers(2, 9))
+def test_the_bias_is_never_below_zero_and_zero_for_one_alone(seed, rows, queries):
+    found = best_of_many(np.random.default_rng(seed).random((rows, queries)), draws=50)
+    assert found.bias >= 0
+    assert rows > 1 or found.bias == 0
+
+
+def test_of_equal_checkpoints_the_bootstrap_finds_two_fifths_of_the_bias():
+    rng = np.random.default_rng(1)
+    sets = rng.normal(0, 1, (400, 5, 50))
+    true = sets.mean(axis=2).max(axis=1).mean()
+    found = np.mean([best_of_many(one, draws=200).bias for one in sets])
+    assert found / true == pytest.approx(math.sqrt(2) - 1, abs=0.06)
+
+
+def test_the_warning_stands_in_the_text():
+    found = checkpoint_curve(results())
+    bias = found.outcome(MEASURE).bias
+    assert f"The best of 5 is biased upward, here by about {bias:.4f} or more" in found.notes()[0]
+    assert found.notes()[0] in found.to_markdown()
+
+
+# The first step after which nothing improved
+
+
+def test_the_step_after_which_nothing_improved_is_the_first_of_the_plateau():
+    found = checkpoint_curve(results()).outcome(MEASURE)
+    assert found.settled.step == 300
+    assert found.p_settled > 0.05
+
+
+def exact_greater(differences):
+    total = math.fsum(differences)
+    every = [
+        math.fsum(sign * each for sign, each in zip(signs, differences, strict=True))
+        for signs in itertools.product((1, -1), repeat=len(differences))
+    ]
+    return sum(one >= total - 1e-9 for one in every) / len(every)
+
+
+def plain_holm(p):
+    running, corrected = 0.0, {}
+    for place, (one, row) in enumerate(sorted((one, row) for row, one in enumerate(p))):
+        running = max(running, min(1.0, (len(p) - place) * one))
+        corrected[row] = running
+    return [corrected[row] for row in range(len(p))]
+
+
+@settings(max_examples=40)
+@given(st.integers(0, 10_000))
+def test_it_is_the_first_that_no_later_one_is_better_than_by_plain_enumeration(seed):
+    rng = np.random.default_rng(seed)
+    scores = rng.random((4, 6)).round(1) * 0.3 + np.sort(rng.random(4).round(1))[:, None] * 0.7
+    expected = next(
+        step
+        for step in range(4)
+        if step == 3
+        or min(plain_holm([exact_greater(later - scores[step]) for later in scores[step + 1 :]]))
+        > 0.05
+    )
+    outcome = checkpoint_curve(results(scores)).outcome(MEASURE)
+    assert outcome.settled.step == 100 * (expected + 1)
+    assert (outcome.p_settled is None) == (expected == 3)
+
+
+def test_a_model_that_improves_to_the_end_is_said_to():
+    scores = np.array([[0.1], [0.2], [0.3]]) + RNG.normal(0, 0.01, (3, 20))
+    found = checkpoint_curve(results(scores))
+    assert found.outcome(MEASURE).settled.step == 300
+    assert "up to the last, step 300 (model-step300)" in found.to_markdown()
+
+
+def test_equal_checkpoints_seldom_seem_to_improve():
+    rng = np.random.default_rng(2)
+    beyond_first = 0
+    for _ in range(60):
+        one = rng.normal(0.5, 0.1, (1, 15)) + rng.normal(0, 0.05, (3, 15))
+        outcome = checkpoint_curve(results(one), draws=300).outcome(MEASURE)
+        beyond_first += outcome.settled.step > 100
+    assert beyond_first <= 8  # at most 3 expected; 8 or fewer in 99 of 100 cases
+
+
+# Which step
+
+
+@pytest.mark.parametrize(
+    ("names", "steps", "expected"),
+    [
+        (["m2-10", "m2-9"], None, [9, 10]),
+        (["ckpt_10.bin", "ckpt_200.bin"], None, [10, 200]),
+        (["10-a1", "9-b2"], r"^(?P<step>\d+)", [9, 10]),
+        (["e0.5", "e1.0"], r"e([\d.]+)", [0.5, 1]),
+        (["x", "y"], ["y", "x"], [1, 2]),
+        (["x", "y"], {"x": 2000, "y": 0.5}, [0.5, 2000]),
+    ],
+)
+def test_a_step_is_found_in_the_name_or_given(names, steps, expected):
+    given_ = results(SCORES[:2], names)
+    found = checkpoint_curve(given_) if steps is None else checkpoint_curve(given_, steps)
+    assert [one.step for one in found.checkpoints] == expected
+
+
+@pytest.mark.parametrize(
+    ("names", "steps", "said"),
+    [
+        (["first", "step2"], r"(?P<step>\d+)", "in 'first'; hand over another pattern"),
+        (["a-1", "b-1"], r"(?P<step>\d+)", "'a-1', 'b-1' have the same step, 1"),
+        (["a", "b"], r"\d+", "must have a group for the step"),
+        (["a", "b"], "(", "no regular expression"),
+        (["a-1", "a-x"], "a-(.)", "no step is found by .* in 'a-x'"),
+        (["a", "b"], ["a"], "without a step: 'b'"),
+        (["a", "b"], ["a", "b", "c"], "not among the results: 'c'"),
+        (["a", "b"], ["a", "b", "a"], "a name stands twice"),
+        (["a", "b"], {"a": 1}, "without a step: 'b'"),
+        (["a", "b"], {"a": 1, "b": "2"}, "the step of 'b' must be a number, not '2'"),
+        (["a", "b"], {"a": 1, "b": math.nan}, "must be a number"),
+        (["a", "b"], {"a": 1, "b": 1.0}, "the same step"),
+    ],
+)
+def test_a_name_without_a_step_of_its_own_is_refused_by_name(names, steps, said):
+    with pytest.raises(SettingError, match=said):
+        checkpoint_curve(results(SCORES[:2], names), steps)
+
+
+@pytest.mark.parametrize(
+    ("given_", "error"),
+    [
+        ({"alpha": 0}, SettingError),
+        ({"margin": 0}, SettingError),
+        ({"draws": 0}, SettingError),
+        ({"rng": None}, SettingError),
+        ({"on": "union"}, SettingError),
+        ({"measures": "MAP"}, NotEvaluatedError),
+    ],
+)
+def test_a_setting_that_does_not_exist_is_refused(given_, error):
+    with pytest.raises(error):
+        checkpoint_curve(results(), **given_)
+
+
+# What is compared
+
+
+def test_different_queries_are_an_error_or_an_intersection():
+    mixed = results() | {"model-step600": made(SCORES[0, :28], "model-step600")}
+    with pytest.raises(QueryMismatchError):
+        checkpoint_curve(mixed)
+    found = checkpoint_curve(mixed, on="intersection")
+    assert found.outcome(MEASURE).num_queries == 28
+    assert "model-step100: 2 queries left out" in found.to_markdown()
+
+
+def test_one_checkpoint_or_one_query_is_an_error():
+    with pytest.raises(ResultError, match="two systems or more"):
+        checkpoint_curve(results(SCORES[:1]))
+    with pytest.raises(InputError, match="1 query"):
+        checkpoint_curve(results(SCORES[:, :1]))
+
+
+def test_a_query_without_a_score_is_left_out_for_that_measure():
+    scores = SCORES.copy()
+    scores[2, 4] = math.nan
+    found = checkpoint_curve(results(scores))
+    assert found.outcome(MEASURE).num_queries == 29
+    assert found.curve(MEASURE)[0].mean == pytest.approx(float(np.delete(SCORES[0], 4).mean()))
+
+
+def test_repeats_of_a_checkpoint_are_averaged():
+    repeated = results(SCORES[:2])
+    repeated["model-step200"] = [made(SCORES[1] + shift) for shift in (-0.1, 0.1)]
+    found = checkpoint_curve(repeated)
+    assert found.curve(MEASURE)[1].mean == pytest.approx(float(SCORES[1].mean()))
+
+
+def test_a_hundred_checkpoints_are_no_trouble():
+    scores = np.linspace(0.2, 0.5, 100)[:, None] + RNG.normal(0, 0.1, (100, 30))
+    found = checkpoint_curve(results(scores), draws=1_000)
+    assert len(found.changes) == 99
+    assert 1 < found.outcome(MEASURE).settled.step <= 10_000
+
+
+# Other shapes
+
+
+def test_two_calls_agree_and_it_survives_the_way_through_a_file(tmp_path):
+    found = checkpoint_curve(results())
+    found.save(tmp_path / "found.json.gz")
+    loaded = CheckpointCurve.load(tmp_path / "found.json.gz")
+    assert loaded == found == checkpoint_curve(results())
+    assert isinstance(loaded.checkpoints[0].step, int)
+    (tmp_path / "bad.json").write_text("nonsense")
+    with pytest.raises(ResultError, match="not a saved curve of checkpoints"):
+        CheckpointCurve.load(tmp_path / "bad.json")
+
+
+def test_tables_mark_the_best_and_the_one_that_lasts():
+    found = checkpoint_curve(results())
+    rows = {row[0]: row for row in found.to_table().rows}
+    assert rows["300"][2].endswith(("●", "★●"))
+    assert sum("★" in row[2] for row in rows.values()) == 1
+    assert "| 100 to 200 |" in found.to_markdown()
+    assert "<table>" in found._repr_html_()
+    points = list(csv.DictReader(found.to_csv().splitlines()))
+    assert [float(one["mean"]) for one in points] == [one.mean for one in found.points]
+    with pytest.raises(NotEvaluatedError, match="MAP is not in the curve"):
+        found.curve("MAP")
+
+
+def test_names_from_outside_cannot_break_a_table():
+    found = checkpoint_curve(results(SCORES[:2], ["a|b <img src=x> 1", "2"]))
+    assert "<img" not in found.to_markdown()
+    assert "<img" not in found._repr_html_()
+
+
+# Real runs
+
+
+def test_three_real_checkpoints_get_their_curve_and_verdicts(realdata):
+    names = ["bm25+vicuna-7b-step800", "bm25+vicuna-7b-v2", "bm25+vicuna-7b-v2-aug"]
+    qrels = read_qrels(realdata / "qrels" / "dl19-passage.trec")
+    evaluated = {
+        name: evaluate(
+            qrels,
+            read_run(realdata / "runs" / "dl19" / f"{name}.trec"),
+            [MEASURE, "MAP@100"],
+            name=name,
+            duplicates="first",
+        )
+        for name in reversed(names)
+    }
+    found = checkpoint_curve(evaluated, names)
+    assert [one.name for one in found.curve(MEASURE)] == names
+    assert [one.mean for one in found.curve(MEASURE)] == pytest.approx(
+        [evaluated[name][MEASURE] for name in names]
+    )
+    usual = compare(evaluated)
+    for one in found.changes:
+        assert one.p == usual.difference(one.measure, one.system, one.against).p
+        assert one.verdict in {"undecided", "equal"}
+    assert {found.outcome(one).settled.step for one in found.measures} == {1}
+    assert 0 < found.outcome(MEASURE).bias < 0.02
+    with pytest.raises(SettingError, match="have the same step, 2"):
+        checkpoint_curve(evaluated)

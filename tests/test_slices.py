@@ -1,0 +1,402 @@
+"""Slices: what is cut into them, what is concluded in each, corrected over all."""
+
+import csv
+import gzip
+import json
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from beir_eval import compare, evaluate, read_qrels, read_run
+from beir_eval.adapters._corpus import read_queries
+from beir_eval.errors import (
+    FileFormatError,
+    InputError,
+    NotEvaluatedError,
+    QueryMismatchError,
+    ResultError,
+    SettingError,
+)
+from beir_eval.significance import correct, equivalence, sign_flip, sign_flip_pairs
+from beir_eval.slices import (
+    SlicedComparison,
+    by_length,
+    by_metadata,
+    by_num_relevant,
+    compare_slices,
+    cut,
+)
+from made_results import MEASURE, made
+
+RNG = np.random.default_rng(0)
+#: Three systems on 40 queries: s1 gains on the first 20, s2 is noise.
+BASE = RNG.random(40) * 0.5
+SCORES = np.stack(
+    [
+        BASE,
+        BASE + np.where(np.arange(40) < 20, 0.2, 0.0) + RNG.normal(0, 0.02, 40),
+        BASE + RNG.normal(0, 0.1, 40),
+    ]
+)
+TOPICS = {f"q{place:04}": ("one" if place < 20 else "two") for place in range(40)}
+
+
+def results(scores=SCORES, measures=(MEASURE,)):
+    return {f"s{row}": made(one, f"s{row}", measures) for row, one in enumerate(scores)}
+
+
+# What is concluded
+
+
+@pytest.mark.parametrize("correction", ["holm", "bonferroni", "benjamini-hochberg", "none"])
+def test_every_p_is_that_of_the_slice_corrected_over_slices_and_pairs(correction):
+    found = compare_slices(results(), TOPICS, "s0", correction=correction, draws=3_000)
+    parts = [SCORES[:, :20], SCORES[:, 20:]]
+    differences = [part[row] - part[0] for part in parts for row in (1, 2)]
+    listed = [one for part in found.slices for one in part.differences]
+    p = [sign_flip(one, draws=3_000).p for one in differences]
+    assert [one.p for one in listed] == p
+    assert [one.p_corrected for one in listed] == correct(p, correction).tolist()
+    equal = [equivalence(one, delta=0.01).p for one in differences]
+    assert [one.p_equal for one in listed] == correct(equal, "holm").tolist()
+    assert [one.difference for one in listed] == pytest.approx([one.mean() for one in differences])
+
+
+def test_all_but_the_correction_is_what_comparing_the_slice_alone_finds():
+    found = compare_slices(results(), TOPICS, "s0", draws=3_000).slice("one")
+    alone = compare(results(SCORES[:, :20]), "s0", draws=3_000)
+    assert found.means == alone.means
+    changed = {"p_corrected", "p_equal", "verdict"}
+    for one, other in zip(found.differences, alone.differences, strict=True):
+        assert one.model_dump(exclude=changed) == other.model_dump(exclude=changed)
+        assert one.p_corrected >= other.p_corrected
+
+
+def test_a_system_that_gains_in_one_slice_is_better_there_and_nowhere_else():
+    found = compare_slices(results(), TOPICS, "s0", margin=0.05)
+    verdicts = {
+        (part.label, one.system): one.verdict for part in found.slices for one in part.differences
+    }
+    assert verdicts["one", "s1"] == "better"
+    assert verdicts["two", "s1"] == "equal"
+    assert verdicts["two", "s2"] == "undecided"
+
+
+def test_all_pairs_are_compared_where_no_baseline_is_named():
+    found = compare_slices(results(), TOPICS, draws=3_000)
+    part = found.slice("two")
+    assert [(one.system, one.against) for one in part.differences] == [
+        ("s1", "s0"),
+        ("s2", "s0"),
+        ("s2", "s1"),
+    ]
+    every = sign_flip_pairs(SCORES[:, 20:], draws=3_000).p
+    assert part.differences[2].p == every[2, 1]
+
+
+def test_several_columns_are_corrected_together():
+    halves = {query_id: str(int(query_id[1:]) % 2) for query_id in TOPICS}
+    found = compare_slices(results(), {"topic": TOPICS, "half": halves}, "s0", draws=3_000)
+    assert [(one.column, one.label) for one in found.slices] == [
+        ("topic", "one"),
+        ("topic", "two"),
+        ("half", "0"),
+        ("half", "1"),
+    ]
+    listed = [one for part in found.slices for one in part.differences]
+    assert [one.p_corrected for one in listed] == correct([one.p for one in listed]).tolist()
+    assert len(listed) == 8
+    assert "topic: one" in found.to_markdown()
+
+
+# What is in a slice
+
+
+def test_a_slice_of_one_query_is_listed_as_too_small():
+    labels = TOPICS | {"q0039": "lonely"}
+    found = compare_slices(results(), labels, "s0")
+    lonely = found.slice("lonely")
+    assert (lonely.num_queries, lonely.too_small, lonely.differences) == (1, (MEASURE,), ())
+    assert found.too_small == [lonely]
+    assert "lonely: too small, 1 query" in found.notes()
+    assert [row["slice"] for row in csv.DictReader(found.to_csv().splitlines())][-1] == "lonely"
+    only = compare_slices(results(), {query_id: query_id for query_id in TOPICS}, "s0")
+    assert len(only.too_small) == 40
+    assert "too small" in only.to_markdown()
+
+
+def test_queries_without_a_label_are_a_slice_of_their_own():
+    labels = dict.fromkeys(list(TOPICS)[:30], "some") | {"unheard of": "other"}
+    labels["q0000"] = None
+    found = compare_slices(results(), labels, "s0")
+    assert [(one.label, one.num_queries) for one in found.slices] == [("some", 29), ("(none)", 11)]
+
+
+def test_a_measure_may_be_too_small_where_another_is_not():
+    scores = np.stack([SCORES, SCORES], axis=1)
+    scores[1, 1, :19] = math.nan
+    found = compare_slices(results(scores, ("MRR", MEASURE)), TOPICS, "s0")
+    first = found.slice("one")
+    assert first.too_small == (MEASURE,)
+    assert {one.measure for one in first.differences} == {"MRR"}
+    assert [one.too_small for one in found.slices] == [(MEASURE,), ()]
+    assert any("one: too small" in note and MEASURE in note for note in found.notes())
+    assert len(found.to_table().rows) == 3
+
+
+def test_repeats_are_averaged_and_their_spread_is_shown():
+    repeated = results()
+    repeated["s1"] = [made(SCORES[1] + shift) for shift in (-0.1, 0.1)]
+    found = compare_slices(repeated, TOPICS, "s0").slice("one")
+    [mean] = [one for one in found.means if one.system == "s1"]
+    assert mean.repeats == 2
+    assert math.isclose(mean.mean, float(SCORES[1, :20].mean()))
+
+
+@pytest.mark.parametrize(
+    ("slices", "error", "said"),
+    [
+        ({}, InputError, "slices must be"),
+        (["q0000"], InputError, "slices must be"),
+        ({"x": TOPICS, "y": "label"}, InputError, "not labels and columns mixed"),
+        ({"x": {"other": "label"}}, InputError, "x: no query has a label"),
+        ({"x": {}}, InputError, "x: no query has a label"),
+        ({"q0000": "a", "q0001": 3}, InputError, "'q0001' has 3"),
+        ({"q0000": ["a"]}, InputError, r"has \['a'\]"),
+    ],
+)
+def test_what_is_no_column_is_refused(slices, error, said):
+    with pytest.raises(error, match=said):
+        compare_slices(results(), slices)
+
+
+@pytest.mark.parametrize(
+    ("settings", "error"),
+    [
+        ({"baseline": "nobody"}, SettingError),
+        ({"test": "magic"}, SettingError),
+        ({"correction": "max-t"}, SettingError),
+        ({"alpha": 1}, SettingError),
+        ({"margin": 0}, SettingError),
+        ({"draws": 0}, SettingError),
+        ({"rng": None}, SettingError),
+        ({"on": "union"}, SettingError),
+        ({"measures": "MAP"}, NotEvaluatedError),
+    ],
+)
+def test_a_setting_that_does_not_exist_is_refused(settings, error):
+    with pytest.raises(error):
+        compare_slices(results(), TOPICS, **settings)
+
+
+def test_different_queries_are_an_error_or_an_intersection():
+    mixed = results() | {"s2": made(SCORES[2, :38], "s2")}
+    with pytest.raises(QueryMismatchError):
+        compare_slices(mixed, TOPICS)
+    found = compare_slices(mixed, TOPICS, on="intersection")
+    assert found.slice("two").num_queries == 18
+    assert any("s0: 2 queries left out" in note for note in found.notes())
+
+
+# Numbers
+
+
+@pytest.mark.parametrize(
+    ("values", "settings", "labels"),
+    [
+        ([1, 5, 9], {"edges": (4, 8)}, ["below 4", "4 to 7", "8 or more"]),
+        ([4, 8, 8], {"edges": (4, 8)}, ["4 to 7", "8 or more", "8 or more"]),
+        ([0, 1, 2], {"edges": (1, 2)}, ["0", "1", "2 or more"]),
+        ([-3, 1, 2], {"edges": (1, 2)}, ["below 1", "1", "2 or more"]),
+        ([0.1, 0.5, 0.9], {"edges": (0.3, 0.6)}, ["below 0.3", "0.3 to below 0.6", "0.6 or more"]),
+        ([1.5, 5, 9], {"edges": (4, 8)}, ["below 4", "4 to below 8", "8 or more"]),
+        ([1, 2, 3, 4], {"parts": 2}, ["below 3", "below 3", "3 or more", "3 or more"]),
+        ([1, 1, 1, 9], {}, ["below 9", "below 9", "below 9", "9 or more"]),
+        ([7, 7, 7], {}, ["all", "all", "all"]),
+        ([1, 9], {"edges": (5,), "unit": "words"}, ["below 5 words", "5 or more words"]),
+    ],
+)
+def test_numbers_are_cut_at_edges_or_into_equal_parts(values, settings, labels):
+    column = {f"q{place}": value for place, value in enumerate(values)}
+    found = cut(column, **settings)
+    assert [found[query_id] for query_id in column] == labels
+
+
+@given(st.lists(st.integers(-20, 20), min_size=1, max_size=40), st.integers(2, 6))
+def test_a_cut_keeps_every_query_equal_numbers_together_and_the_order(numbers, parts):
+    column = {f"q{place}": number for place, number in enumerate(numbers)}
+    found = cut(column, parts=parts)
+    assert set(found) == set(column)
+    label_of = {}
+    for query_id, number in column.items():
+        assert label_of.setdefault(number, found[query_id]) == found[query_id]
+    listed = [label_of[number] for number in sorted(label_of)]
+    met = list(dict.fromkeys(listed))
+    assert len(met) <= parts
+    assert list(dict.fromkeys(found.values())) == met
+    assert listed == sorted(listed, key=met.index)
+
+
+def test_a_column_of_numbers_is_cut_into_four():
+    numbers = {query_id: int(query_id[1:]) for query_id in TOPICS} | {"q0000": math.nan}
+    found = compare_slices(results(), numbers, "s0")
+    assert [(one.label, one.num_queries) for one in found.slices] == [
+        ("below 11", 10),
+        ("11 to 19", 9),
+        ("20 to 29", 10),
+        ("30 or more", 10),
+        ("(none)", 1),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("values", "settings", "error"),
+    [
+        ({"q": "long"}, {}, InputError),
+        ({"q": True}, {}, InputError),
+        ({}, {}, InputError),
+        ({"q": math.nan}, {}, InputError),
+        ({"q": 1}, {"parts": 1}, SettingError),
+        ({"q": 1}, {"edges": (2, 1)}, SettingError),
+    ],
+)
+def test_what_cannot_be_cut_is_refused(values, settings, error):
+    with pytest.raises(error):
+        cut(values, **settings)
+
+
+def test_queries_are_cut_by_their_words():
+    queries = {"a": " one  two\tthree ", 7: "w " * 40, "c": "one two three four"}
+    assert by_length(queries) == {
+        "a": "below 4 words",
+        "c": "4 to 7 words",
+        "7": "32 or more words",
+    }
+    assert by_length(queries, edges=None, parts=2)["a"] == "below 4 words"
+
+
+def test_queries_are_cut_by_their_relevant_documents_grade_0_and_below_not_counted():
+    qrels = {
+        "none": {"a": 0, "b": -1},
+        "two": {"a": 1, "b": 2, "c": 0},
+        "many": {f"d{place}": 1 for place in range(60)},
+    }
+    assert by_num_relevant(qrels) == {
+        "none": "0 relevant",
+        "two": "2 to 4 relevant",
+        "many": "50 or more relevant",
+    }
+
+
+# Metadata
+
+
+def write_queries(path, metadata, *, packed=False):
+    lines = "".join(
+        json.dumps(
+            {"_id": f"q{place:04}", "text": "t"} | ({} if one is None else {"metadata": one})
+        )
+        + "\n"
+        for place, one in enumerate(metadata)
+    )
+    path.write_bytes(gzip.compress(lines.encode()) if packed else lines.encode())
+
+
+def test_metadata_gives_labels_and_numbers_stay_numbers(tmp_path):
+    write_queries(
+        tmp_path / "queries.jsonl",
+        [{"topic": "x", "hops": 2, "easy": True}, {"topic": 3, "hops": None}, None, {"hops": 1.5}],
+    )
+    assert by_metadata(tmp_path, "topic") == {"q0000": "x", "q0001": "3"}
+    assert by_metadata(tmp_path / "queries.jsonl", "hops") == {"q0000": 2, "q0003": 1.5}
+    assert by_metadata(str(tmp_path), "easy") == {"q0000": "true"}
+
+
+def test_metadata_is_read_from_a_packed_file(tmp_path):
+    write_queries(tmp_path / "queries.jsonl.gz", [{"topic": "x"}], packed=True)
+    assert by_metadata(tmp_path, "topic") == {"q0000": "x"}
+
+
+@pytest.mark.parametrize(
+    ("metadata", "said"),
+    [
+        ([{"other": 1, "more": 2}], "no query has metadata 'topic'; there are 'other', 'more'"),
+        ([None], "there are none"),
+        ([{"topic": ["x"]}], r"query 'q0000' is no label but \['x'\]"),
+        ([{"topic": "x"}, ["x"]], "line 2: metadata must be an object"),
+    ],
+)
+def test_metadata_that_gives_no_labels_is_refused(tmp_path, metadata, said):
+    write_queries(tmp_path / "queries.jsonl", metadata)
+    with pytest.raises(FileFormatError, match=said):
+        by_metadata(tmp_path, "topic")
+
+
+# Other shapes
+
+
+def test_two_calls_agree_and_it_survives_the_way_through_a_file(tmp_path):
+    found = compare_slices(results(), TOPICS, "s0")
+    assert compare_slices(results(), TOPICS, "s0") == found
+    found.save(tmp_path / "found.json")
+    assert SlicedComparison.load(tmp_path / "found.json") == found
+    (tmp_path / "bad.json").write_text("[]")
+    with pytest.raises(ResultError, match="not a saved comparison by slices"):
+        SlicedComparison.load(tmp_path / "bad.json")
+
+
+def test_tables_show_slices_means_marks_and_evidence():
+    found = compare_slices(results(), TOPICS, "s0")
+    markdown = found.to_markdown()
+    assert "one: nDCG@10: s1 is better than s0, by +0.2" in markdown
+    assert f"{SCORES[1, :20].mean():.4f} ▲" in markdown
+    assert "over the 4 comparisons of all slices" in markdown
+    assert "has not been shown to gain more" in markdown
+    assert "> s0, s2" in compare_slices(results(), TOPICS).to_markdown()
+    assert "<table>" in found._repr_html_()
+    rows = list(csv.DictReader(found.to_csv().splitlines()))
+    assert [float(row["p"]) for row in rows] == [
+        one.p for part in found.slices for one in part.differences
+    ]
+    assert {row["slice"] for row in rows} == {"one", "two"}
+
+
+def test_labels_from_outside_cannot_break_a_table():
+    labels = {query_id: f"a|b <img src=x> {label}" for query_id, label in TOPICS.items()}
+    found = compare_slices(results(), labels, "s0")
+    assert "<img" not in found.to_markdown()
+    assert "<img" not in found._repr_html_()
+
+
+def test_what_was_not_compared_is_named():
+    same = {"topic": TOPICS, "copy": TOPICS}
+    found = compare_slices(results(), same, "s0")
+    assert found.slice("one", "copy").column == "copy"
+    with pytest.raises(NotEvaluatedError, match="several columns have a slice 'one'"):
+        found.slice("one")
+    with pytest.raises(NotEvaluatedError, match="no slice 'three'; there are 'one', 'two'"):
+        found.slice("three", "topic")
+
+
+# Real runs
+
+
+def test_real_queries_are_sliced_by_length_and_by_relevant_documents(realdata):
+    qrels = read_qrels(realdata / "scifact")
+    results_ = {
+        name: evaluate(
+            qrels, read_run(realdata / "runs" / "scifact" / f"{name}.trec"), MEASURE, name=name
+        )
+        for name in ("deng_base", "deng_e5")
+    }
+    queries = dict(read_queries(realdata / "scifact" / "queries.jsonl"))
+    columns = {"words": by_length(queries), "relevant": by_num_relevant(qrels)}
+    found = compare_slices(results_, columns, "deng_base")
+    for column in columns:
+        counts = [one.num_queries for one in found.slices if one.column == column]
+        assert sum(counts) == found.num_queries == 300
+    gains = [one.difference for part in found.slices for one in part.differences]
+    assert sum(gain > 0 for gain in gains) > len(gains) / 2
