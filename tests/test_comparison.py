@@ -318,6 +318,7 @@ def test_a_thousand_systems_are_compared_with_a_baseline_and_not_in_pairs():
         ({"margin": 0}, SettingError),
         ({"on": "union"}, SettingError),
         ({"draws": 0}, SettingError),
+        ({"rng": None}, SettingError),
         ({"test": "t", "correction": "max-t"}, SettingError),
     ],
 )

@@ -9,7 +9,7 @@ import numpy as np
 from beir_eval._bounds import depth_of
 from beir_eval._joining import baseline_of, join
 from beir_eval._likeness import likeness_of
-from beir_eval._paired_input import check_count, check_positive, check_share
+from beir_eval._paired_input import check_count, check_positive, check_seed, check_share
 from beir_eval._score_matrix import ScoreMatrix
 from beir_eval._trust import is_looked_at, trust_with_runs, trust_without_runs
 from beir_eval._verdicts import check_enough, check_settings, differences_of, means_of, pairs_of
@@ -86,6 +86,7 @@ def compare(  # noqa: PLR0913 - one keyword a setting
     """
     check_share("alpha", alpha)
     check_positive("margin", margin)
+    check_seed(rng)
     settings = ComparisonSettings(
         test=test,
         correction=correction or _usual_correction(test, baseline),
