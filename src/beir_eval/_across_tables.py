@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import string
 from typing import TYPE_CHECKING
 
 from beir_eval._comparison_tables import MARKS, p_text, signed
-from beir_eval.tables import Table, latex_text, markdown_text, number
+from beir_eval.tables import Table, latex_text, markdown_text, number, records_csv
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -225,10 +223,4 @@ def _latex_mark(across: Across, one: SystemAverage) -> str:
 
 def to_csv(rows: Sequence[BaseModel]) -> str:
     """Return records of one kind, one a line, with all their fields."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    fields = list(type(rows[0]).model_fields)
-    writer.writerow(fields)
-    for one in rows:
-        writer.writerow(getattr(one, field) for field in fields)
-    return text.getvalue()
+    return records_csv(rows)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from typing import TYPE_CHECKING
 
 from beir_eval._comparison_tables import p_text, signed
-from beir_eval.tables import Table, markdown_text, number
+from beir_eval.tables import Table, markdown_text, number, records_csv
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -137,10 +135,4 @@ def to_markdown(curve: Curve) -> str:
 
 def to_csv(curve: Curve) -> str:
     """Return every point, one a line, for a plot."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    fields = list(type(curve.points[0]).model_fields)
-    writer.writerow(fields)
-    for one in curve.points:
-        writer.writerow(getattr(one, field) for field in fields)
-    return text.getvalue()
+    return records_csv(curve.points)

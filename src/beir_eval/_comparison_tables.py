@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import string
 from typing import TYPE_CHECKING
 
-from beir_eval.tables import Table, latex_text, markdown_text, number
+from beir_eval.tables import Table, latex_text, markdown_text, number, records_csv
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -234,10 +232,4 @@ def _latex_mark(compared: Compared, measure: str, system: str) -> str:
 
 def to_csv(compared: Compared) -> str:
     """Return every difference, one a line, with all its fields."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    fields = list(type(compared.differences[0]).model_fields)
-    writer.writerow(fields)
-    for one in compared.differences:
-        writer.writerow(getattr(one, field) for field in fields)
-    return text.getvalue()
+    return records_csv(compared.differences)

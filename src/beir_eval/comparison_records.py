@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, model_validator
+from pydantic import BaseModel, Field, model_validator
 
+from beir_eval._saved import FROZEN, Saved
 from beir_eval._score_matrix import ScoreMatrix
 from beir_eval.trust_records import DocumentToJudge, Likeness, PairTrust
-
-_FROZEN = ConfigDict(defer_build=True, frozen=True, extra="forbid")
 
 Verdict = Literal["better", "worse", "equal", "undecided"]
 
@@ -17,7 +16,7 @@ Verdict = Literal["better", "worse", "equal", "undecided"]
 class ComparisonSettings(BaseModel):
     """How the verdicts were reached; the meaning of each is that of ``compare``'s argument."""
 
-    model_config = _FROZEN
+    model_config = FROZEN
 
     test: str
     correction: str
@@ -41,7 +40,7 @@ class SystemMean(BaseModel):
         lowest, highest: the extremes of the means of the repeats; the mean itself for one run.
     """
 
-    model_config = _FROZEN
+    model_config = FROZEN
 
     measure: str
     system: str
@@ -77,7 +76,7 @@ class Difference(BaseModel):
         note: what the test says about itself; mostly empty.
     """
 
-    model_config = _FROZEN
+    model_config = FROZEN
 
     measure: str
     system: str
@@ -120,7 +119,7 @@ class Difference(BaseModel):
 class QueryDifference(BaseModel):
     """One query: the score of a system, that of the one it is compared with, their difference."""
 
-    model_config = _FROZEN
+    model_config = FROZEN
 
     query_id: str
     score: float
@@ -128,12 +127,11 @@ class QueryDifference(BaseModel):
     difference: float
 
 
-class Compared(BaseModel):
+class Compared(Saved):
     """The fields of a ``Comparison``, which documents them."""
 
-    model_config = _FROZEN
+    WHAT = "comparison"
 
-    schema_version: Literal[1] = 1
     systems: tuple[str, ...]
     baseline: str | None
     measures: tuple[str, ...]
@@ -142,7 +140,7 @@ class Compared(BaseModel):
     means: tuple[SystemMean, ...]
     differences: tuple[Difference, ...]
     settings: ComparisonSettings
-    left_out: dict[str, int] = {}
+    left_out: dict[str, int] = Field(default_factory=dict)
     trust: tuple[PairTrust, ...] | None = None
     to_judge: tuple[DocumentToJudge, ...] | None = None
     likeness: tuple[Likeness, ...] | None = None

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from beir_eval._comparison_tables import notes_of, to_csv, to_latex, to_markdown, to_table
-from beir_eval._files import FileContent, write_atomically
 from beir_eval._trust_tables import sections, trust_notes
 from beir_eval.comparison_records import Compared, Difference, QueryDifference, SystemMean
-from beir_eval.errors import NotEvaluatedError, ResultError, SettingError, some
+from beir_eval.errors import NotEvaluatedError, SettingError, some
 from beir_eval.measures import parse
 from beir_eval.tables import markdown_text
 from beir_eval.trust_records import LIKENESS_ROWS
@@ -21,8 +18,6 @@ if TYPE_CHECKING:
     from beir_eval.measures import MeasureLike
     from beir_eval.tables import Table
     from beir_eval.trust_records import DocumentToJudge
-
-SCHEMA_VERSION = 1
 
 
 class Comparison(Compared):
@@ -249,24 +244,3 @@ class Comparison(Compared):
 
     def _repr_html_(self) -> str:
         return self.to_table().html()
-
-    # Files
-
-    def save(self, path: str | Path) -> None:
-        """Write the comparison as JSON (packed where the name ends in .gz): all or nothing."""
-        write_atomically(Path(path), self.model_dump_json().encode())
-
-    @classmethod
-    def load(cls, path: str | Path) -> Comparison:
-        """Read a saved comparison.
-
-        Raises:
-            ResultError: the file holds something else, or a layout of another version.
-            OSError: it cannot be read.
-        """
-        try:
-            content = json.loads(FileContent(Path(path)).text())
-            return cls.model_validate(content)
-        except (ValueError, TypeError, RecursionError, OverflowError) as error:
-            msg = f"{path}: not a saved comparison of layout {SCHEMA_VERSION}: {error}"
-            raise ResultError(msg) from error

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from pydantic import BaseModel
+
 
 @dataclass(frozen=True, slots=True)
 class Table:
@@ -70,6 +72,17 @@ class Table:
         text = io.StringIO()
         csv.writer(text, lineterminator="\n").writerows([self.header, *self.rows])
         return text.getvalue()
+
+
+def records_csv(records: Sequence[BaseModel]) -> str:
+    """Return records of one kind as lines of comma-separated values, a column a field."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    fields = list(type(records[0]).model_fields)
+    writer.writerow(fields)
+    for record in records:
+        writer.writerow(getattr(record, field) for field in fields)
+    return text.getvalue()
 
 
 def latex_text(text: str) -> str:
