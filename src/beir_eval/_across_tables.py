@@ -6,12 +6,10 @@ import string
 from typing import TYPE_CHECKING
 
 from beir_eval._comparison_tables import MARKS, p_text, signed
-from beir_eval.tables import Table, latex_text, markdown_text, number, records_csv
+from beir_eval.tables import Table, latex_text, markdown_text, number
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from pydantic import BaseModel
+    from collections.abc import Iterator
 
     from beir_eval.across_records import Across, AverageDifference, SystemAverage
 
@@ -219,8 +217,3 @@ def _latex_mark(across: Across, one: SystemAverage) -> str:
     if one.system == across.baseline:
         return ""
     return _LATEX_MARKS.get(across.difference(one.system).verdict, "")
-
-
-def to_csv(rows: Sequence[BaseModel]) -> str:
-    """Return records of one kind, one a line, with all their fields."""
-    return records_csv(rows)

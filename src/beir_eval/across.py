@@ -20,7 +20,7 @@ from beir_eval._across_parts import (
     systems_of,
     verdict_on,
 )
-from beir_eval._across_tables import letter_of, notes_of, to_csv, to_latex, to_markdown, to_table
+from beir_eval._across_tables import letter_of, notes_of, to_latex, to_markdown, to_table
 from beir_eval._joining import ON, baseline_of
 from beir_eval._paired_input import check_draws, check_seed, check_share
 from beir_eval._verdicts import pairs_of
@@ -28,6 +28,7 @@ from beir_eval.across_records import Across, AcrossSettings, AverageDifference, 
 from beir_eval.errors import check_choice
 from beir_eval.measures import parse
 from beir_eval.significance import resampled_ranks, stratified_bootstrap
+from beir_eval.tables import records_csv
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -77,7 +78,7 @@ class AcrossDatasets(Across):
 
     def to_csv(self) -> str:
         """Return every difference with its evidence, one a line."""
-        return to_csv(self.differences)
+        return records_csv(self.differences)
 
     def notes(self) -> list[str]:
         """Return what a reader of the tables must know."""
