@@ -51,6 +51,7 @@ def test_it_runs_and_shows_something_where_its_stored_form_does(path, kernel, tm
         executed,
         kernel_name=kernel,
         timeout=300,
+        coalesce_streams=True,  # how often the kernel sends what was printed is chance
         resources={"metadata": {"path": str(room)}},
     ).execute()
     for before, after in zip(code_cells(stored), code_cells(executed), strict=True):
