@@ -79,7 +79,7 @@ def test_junit_has_a_case_for_every_check_and_holds_any_name():
 def test_a_test_fails_on_a_regression_and_names_the_queries():
     assert_no_regression(result("better"), result("old"), "MRR")
     with pytest.raises(
-        AssertionError, match=r"(?s)is worse than baseline.*lost most.*->"
+        AssertionError, match=r"(?s)worse is worse than old.*lost most.*->"
     ) as caught:
         assert_no_regression(result("worse"), result("old"), "MRR")
     assert str(caught.value).count("->") == 5

@@ -23,9 +23,9 @@ def p_text(p: float) -> str:
     """Return a p-value as it is printed.
 
     >>> p_text(0.0312), p_text(2e-9)
-    ('0.0312', '<0.0001')
+    ('0.0312', '≤0.0001')
     """
-    return f"<{_CLOSE_TO_0}" if p < _CLOSE_TO_0 else f"{p:.4f}"
+    return f"≤{_CLOSE_TO_0}" if p < _CLOSE_TO_0 else f"{p:.4f}"
 
 
 def signed(value: float) -> str:
@@ -162,12 +162,18 @@ def notes_of(compared: Compared) -> Iterator[str]:
         "wilcoxon": "Wilcoxon's signed-rank test",
         "sign": "sign test",
     }
+    several = len(compared.differences) // len(compared.measures)
+    corrected = f", corrected by {settings.correction} over the {several} comparisons of a measure"
     yield (
-        f"{len(compared.query_ids)} queries; {tests[settings.test]}, corrected by "
-        f"{settings.correction} over the {_comparisons(compared)} of a measure; better and worse "
-        f"at {settings.alpha:g}; intervals are BCa bootstrap intervals of the mean difference at "
-        f"{1 - settings.alpha:.0%}"
+        f"{len(compared.query_ids)} queries; {tests[settings.test]}"
+        f"{corrected if several > 1 else ''}; better and worse at {settings.alpha:g}; intervals "
+        f"are BCa bootstrap intervals of the mean difference at {1 - settings.alpha:.0%}"
     )
+    if several > 1:
+        yield (
+            "intervals, and the queries it takes, are for one comparison by itself: an interval "
+            "may leave out 0 where the corrected p does not decide"
+        )
     if compared.baseline is None:
         yield "the letters behind a mean name the systems that it is better than"
     else:
@@ -181,11 +187,6 @@ def notes_of(compared: Compared) -> Iterator[str]:
                 f"{mean.system}: the mean of {mean.repeats} repeats, whose {mean.measure} goes "
                 f"from {number(mean.lowest)} to {number(mean.highest)}"
             )
-
-
-def _comparisons(compared: Compared) -> str:
-    count = len(compared.differences) // len(compared.measures)
-    return "1 comparison" if count == 1 else f"{count} comparisons"
 
 
 def to_markdown(compared: Compared) -> str:

@@ -229,6 +229,7 @@ class _Looked:
         for system, against in pairs:
             total += np.abs(bounds.changes(index(system), index(against), slice(None)))
         chosen = np.argsort(-total, kind="stable")[:MOST_CANDIDATES]
+        chosen = chosen[total[chosen] > 0]  # the others settle nothing
         changes = [
             bounds.changes(index(system), index(against), chosen) / num_queries
             for system, against in pairs

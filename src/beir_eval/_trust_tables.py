@@ -89,7 +89,7 @@ def trust_notes(compared: Compared) -> Iterator[str]:
         )
     if compared.trust and compared.to_judge is None:
         yield (
-            "the results hold no rankings: beyond the judged shares, what unjudged documents and "
+            "results hold no judgements: beyond the judged shares, what unjudged documents and "
             "ties could change, and how alike the systems rank, is known to "
             "compare_runs(qrels, runs); keep the runs"
         )

@@ -64,6 +64,10 @@ class AcrossDatasets(Across):
         queries_left_out: {data set: queries that not all systems have a score for}.
     """
 
+    def __repr__(self) -> str:
+        """Return what it is, not the content."""
+        return f"AcrossDatasets({len(self.to_table().rows)} rows)"
+
     def to_table(self) -> Table:
         """Return the systems with average, interval, rank and groups or verdict."""
         return to_table(self)

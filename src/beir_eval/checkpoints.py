@@ -46,6 +46,10 @@ class CheckpointCurve(Curve):
         left_out: queries that a checkpoint has and others have not, by name.
     """
 
+    def __repr__(self) -> str:
+        """Return what it is, not the content."""
+        return f"CheckpointCurve({len(self.to_table().rows)} rows)"
+
     def to_table(self) -> Table:
         """Return checkpoints × measures: means, intervals, the best step."""
         return to_table(self)

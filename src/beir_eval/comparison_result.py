@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from beir_eval._comparison_tables import notes_of, to_csv, to_latex, to_markdown, to_table
+from beir_eval._comparison_tables import (
+    differences_table,
+    notes_of,
+    to_csv,
+    to_latex,
+    to_markdown,
+    to_table,
+)
 from beir_eval._trust_tables import sections, trust_notes
 from beir_eval.comparison_records import Compared, Difference, QueryDifference, SystemMean
 from beir_eval.errors import NotEvaluatedError, SettingError, some
@@ -225,6 +232,10 @@ class Comparison(Compared):
         """Return systems × measures: means, with a mark where a verdict is "better" or "worse"."""
         return to_table(self)
 
+    def differences_table(self) -> Table:
+        """Return every difference with its evidence, a row each."""
+        return differences_table(self)
+
     def to_markdown(self) -> str:
         """Return verdicts, means, differences, trust and likeness as GitHub-flavoured markdown."""
         notes = "".join(f"- {markdown_text(note)}\n" for note in self.notes())
@@ -243,4 +254,11 @@ class Comparison(Compared):
         return to_csv(self)
 
     def _repr_html_(self) -> str:
-        return self.to_table().html()
+        return self.to_table().html() + self.differences_table().html()
+
+    def __repr__(self) -> str:
+        """Return the size, not the content."""
+        return (
+            f"Comparison({len(self.systems)} systems, {len(self.measures)} measures, "
+            f"{len(self.query_ids)} queries)"
+        )

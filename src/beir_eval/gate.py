@@ -150,8 +150,13 @@ def assert_no_regression(  # noqa: PLR0913 - one keyword a setting
         one if isinstance(one, EvaluationResult) else EvaluationResult.load(one)
         for one in (result, baseline)
     )
+    names = (new.name, old.name) if new.name != old.name else ("result", "baseline")
     comparison = compare(
-        {"result": new, "baseline": old}, "baseline", measures=measure, margin=margin, alpha=alpha
+        dict(zip(names, (new, old), strict=True)),
+        names[1],
+        measures=measure,
+        margin=margin,
+        alpha=alpha,
     )
     [check] = check_gate(comparison, non_inferior=non_inferior)
     if not check.passed:

@@ -63,6 +63,10 @@ class SlicedComparison(Sliced):
         left_out: queries that a system has and others have not, by system.
     """
 
+    def __repr__(self) -> str:
+        """Return what it is, not the content."""
+        return f"SlicedComparison({len(self.to_table().rows)} rows)"
+
     def to_table(self) -> Table:
         """Return slices × systems: means, with a mark where a verdict was reached."""
         return to_table(self)
