@@ -138,8 +138,8 @@ def test_a_baseline_is_corrected_by_holm_and_all_pairs_by_max_t():
     raw = [sign_flip(rows[row] - rows[0], draws=5_000).p for row in (1, 2)]
     assert [one.p for one in with_baseline.differences] == raw
     assert [one.p_corrected for one in with_baseline.differences] == holm(raw).tolist()
-    pairs = compare_benchmark(results_of(scores))
-    expected = max_t_pairs(rows).p
+    pairs = compare_benchmark(results_of(scores), draws=5_000)
+    expected = max_t_pairs(rows, draws=5_000).p
     assert pairs.difference("s2", "s0").p_corrected == expected[2, 0]
     assert (with_baseline.settings.correction, pairs.settings.correction) == ("holm", "max-t")
 

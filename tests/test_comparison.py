@@ -118,8 +118,9 @@ def test_all_pairs_are_compared_where_no_baseline_is_named():
         ("noisy", "base"),
         ("noisy", "better"),
     ]
-    matrix = max_t_pairs(found.scores["MRR"].array).p
-    assert found.difference("MRR", "better", "base").p_corrected == matrix[1, 0]
+    matrix = max_t_pairs(found.scores["MRR"].array, draws=5_000).p
+    one = found.difference("MRR", "better", "base")
+    assert one.p_corrected == max(one.p, matrix[1, 0])
     assert found.difference("MRR", "base", "better").verdict == "worse"
 
 
@@ -163,6 +164,28 @@ def test_two_calls_agree_and_the_order_of_queries_does_not_matter():
     assert compare_runs(qrels, runs, ["MRR", "nDCG@10"], baseline="base") == one
     qrels = dict(reversed(qrels.items()))
     assert compare_runs(qrels, turned, ["MRR", "nDCG@10"], baseline="base") == one
+
+
+def test_a_single_comparison_needs_no_correction_with_a_baseline_or_without():
+    given = results(a=BASE, b=NOISY)
+    alone, paired = compare(given).differences[0], compare(given, "a").differences[0]
+    assert alone.p_corrected == alone.p
+    assert paired.p_corrected == paired.p
+    assert alone.verdict == paired.verdict
+
+
+def test_what_differs_by_rounding_alone_is_equal():
+    qrels, run = qrels_for(12), ranked([10] * 12)
+    one = evaluate(qrels, run, ["MRR"], name="one")
+    assert (0.1 + 0.1 + 0.1) / 3 != 0.1
+    for settings in ({}, {"baseline": "A"}, {"test": "t"}):
+        found = compare({"A": one, "B": [one, one, one]}, **settings).differences[0]
+        assert (found.p, found.difference, found.ties) == (1.0, 0.0, 12)
+        assert found.verdict == "equal"
+    noisy = [evaluate(qrels_for(30), ranked(NOISY), ["MRR", "nDCG@10"], name="n")] * 7
+    found = compare({"A": noisy[0], "B": noisy}, "A")
+    assert {one.p for one in found.differences} == {1.0}
+    assert found.improvements("MRR") == found.regressions("MRR") == []
 
 
 # What is joined
@@ -263,6 +286,12 @@ def test_measures_are_those_all_have_and_that_are_means():
         compare([one, two], measures="MAP")
     with pytest.raises(MeasureError, match="no mean over queries"):
         compare([one, two], measures="num_ret")
+    with pytest.raises(MeasureError, match="no mean over queries"):
+        compare_runs(qrels, {"a": run, "b": run}, ["num_ret", "MRR"])
+    with pytest.raises(MeasureError, match="how much is unjudged, not how good"):
+        compare_runs(qrels, {"a": run, "b": run}, "Hole@10")
+    three = evaluate(qrels, run, ["Hole@10", "MRR"], name="three")
+    assert compare([three, one]).measures == ("MRR",)
     with pytest.raises(MeasureError, match="no measure in common"):
         compare([one.model_copy(), evaluate(qrels, run, ["num_ret"], name="two")])
 
@@ -307,9 +336,32 @@ def test_a_thousand_systems_are_compared_with_a_baseline_and_not_in_pairs():
         compare(named)
 
 
+def test_a_margin_that_would_take_countless_queries_says_so():
+    found = compare(results(a=BASE, b=NOISY), margin=1e-12)
+    assert found.difference("MRR", "b").queries_needed is None
+    assert "more than 10^15 queries" in found.to_markdown()
+
+
+def test_runs_must_have_names():
+    with pytest.raises(ResultError, match=r"\{name: run\}, not list"):
+        compare_runs(qrels_for(3), [ranked([1, 2, 3])] * 2)
+
+
+def test_what_repeats_lack_is_counted_over_all_of_them():
+    qrels = qrels_for(6)
+    base = evaluate(qrels, ranked([1] * 6), "MRR", name="a")
+    runs = [{f"q{n:02}": {"a": 1.0} for n in range(6) if n not in gone} for gone in ((0, 1), (5,))]
+    repeats = [evaluate(qrels, run, "MRR", missing="skip") for run in runs]
+    base = evaluate(qrels, ranked([1] * 6), "MRR", missing="skip", name="a")
+    found = compare({"a": base, "b": repeats}, on="intersection")
+    assert len(found.query_ids) == 3
+    assert found.left_out == {"a": 3, "b": 3}
+
+
 @pytest.mark.parametrize(
     ("settings", "error"),
     [
+        ({"draws": 10.5}, SettingError),
         ({"baseline": "nobody"}, SettingError),
         ({"test": "magic"}, SettingError),
         ({"correction": "magic"}, SettingError),
@@ -400,6 +452,18 @@ def test_letters_name_the_systems_that_one_is_better_than():
     [row] = [row for row in found.to_table().rows if row[0] == "b better"]
     assert row[1].endswith(" a") or row[1].endswith(" ac")
     assert "$^{a" in found.to_latex()
+
+
+def test_a_row_of_latex_never_begins_with_what_its_line_end_would_take():
+    runs = {"[b]": ranked(BASE), "*c*": ranked(NOISY)}
+    latex = compare_runs(qrels_for(30), runs, "MRR", baseline="[b]").to_latex()
+    assert "\n{}[b]" in latex
+    assert "\n{}*c*" in latex
+
+
+def test_it_prints_as_its_size():
+    assert repr(three()) == str(three()) == "Comparison(3 systems, 2 measures, 30 queries)"
+    assert three().differences_table().header[0] == "measure"
 
 
 def test_csv_holds_every_difference_with_all_its_fields():

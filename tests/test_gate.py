@@ -151,7 +151,7 @@ def test_everything_can_be_written_to_files(files):
     assert command(*asked, *options).exit_code == 1
     assert "**Gate failed**" in targets["markdown"].read_text()
     assert r"\toprule" in targets["latex"].read_text()
-    assert targets["csv"].read_text().count("\n") == 3
+    assert targets["csv"].read_text().count("\n") == 2
     assert Comparison.load(targets["json"]).baseline == "old"
     assert ET.parse(targets["junit"]).getroot().get("failures") == "1"  # noqa: S314 - ours
 
@@ -170,9 +170,32 @@ def test_saved_results_compare_without_qrels(files):
     assert "worse is worse than old" in said(command(both, "--baseline", "old"))
 
 
+def test_the_gates_measure_is_all_that_saved_results_must_hold(files):
+    for name in ("old", "worse"):
+        evaluate(QRELS, RUNS[name], ["MRR"], name=name).save(files / f"{name}.json")
+    outcome = command(files / "old.json", files / "worse.json", "--gate", "MRR")
+    assert outcome.exit_code == 1, outcome.output
+    assert "MRR: worse is worse than old" in said(outcome)
+
+
+def test_results_of_one_name_go_by_their_files(files):
+    for file, name in (("before", "old"), ("after", "worse")):
+        evaluate(QRELS, RUNS[name], ["MRR"], name="bm25").save(files / f"{file}.json")
+    outcome = command(files / "before.json", files / "after.json", "--gate", "MRR")
+    assert outcome.exit_code == 1, outcome.output
+    assert "MRR: after is worse than before" in said(outcome)
+
+
+def test_few_differing_queries_are_said_to_be_few():
+    [one] = checks("old", "nearly", non_inferior=True, margin=0.02)
+    assert "only 1 of 40 queries differ" in one.reason
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
+        (["qrels.trec", "old.trec", "same.trec", "--junit", "out.xml"], "add --gate"),
+        (["old.json", "--ties", "worst"], "saved results were evaluated already"),
         (["qrels.trec", "old.trec"], "two systems or more"),
         (["qrels.trec", "old.trec", "same.trec", "--baseline", "x"], "no system 'x'"),
         (["qrels.trec", "old.trec", "same.trec", "--test", "x"], "test='x'"),

@@ -400,3 +400,8 @@ def test_real_queries_are_sliced_by_length_and_by_relevant_documents(realdata):
         assert sum(counts) == found.num_queries == 300
     gains = [one.difference for part in found.slices for one in part.differences]
     assert sum(gain > 0 for gain in gains) > len(gains) / 2
+
+
+def test_edges_that_round_alike_have_labels_of_their_own():
+    labels = cut({f"q{place}": 1.7e9 + place * 1000 + 0.5 for place in range(8)})
+    assert len(set(labels.values())) == 4

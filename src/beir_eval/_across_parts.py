@@ -10,7 +10,7 @@ import numpy as np
 
 from beir_eval._joining import join
 from beir_eval._paired_input import TOLERANCE
-from beir_eval._verdicts import FAMILY_DRAWS, check_enough
+from beir_eval._verdicts import check_enough
 from beir_eval.across_records import AcrossVerdict, DatasetDifference, DatasetScores
 from beir_eval.adapters.conventions import known_info
 from beir_eval.errors import (
@@ -158,7 +158,7 @@ def p_values(
     p = _flipped(rows, pairs, settings)
     if settings.correction == "holm":
         return p, holm(p)
-    corrected = max_t_pairs(rows, draws=FAMILY_DRAWS, rng=settings.rng).p
+    corrected = max_t_pairs(rows, draws=settings.draws, rng=settings.rng).p
     return p, np.array([corrected[one.system, one.against] for one in pairs])
 
 

@@ -102,7 +102,10 @@ def compare(  # noqa: PLR0913, PLR0917 - one option a setting
 
         check_targets(files, [markdown, latex, csv, json, junit])
         gates = parse_all(gate) if gate else ()
-        wanted = dict.fromkeys([*parse_all(measure or DEFAULT_MEASURES), *gates])
+        asked = parse_all(measure) if measure else () if gates else parse_all(DEFAULT_MEASURES)
+        wanted = dict.fromkeys([*asked, *gates])
+        if junit is not None and not (gates or non_inferior):
+            raise InputError("--junit writes the checks of a gate; add --gate MEASURE")
         results = _saved(files)
         settings: dict[str, Any] = {
             "test": test,
@@ -111,7 +114,7 @@ def compare(  # noqa: PLR0913, PLR0917 - one option a setting
             "margin": margin,
             "on": on,
         }
-        wants_baseline = baseline is None and bool(gates or non_inferior or junit is not None)
+        wants_baseline = baseline is None and bool(gates or non_inferior)
         if results is None:
             judged = read_qrels(files[0], split=split)
             runs = dict(zip(system_names(files[1:]), map(read_run, files[1:]), strict=True))
@@ -128,6 +131,13 @@ def compare(  # noqa: PLR0913, PLR0917 - one option a setting
                 duplicates=duplicates,
             )
         else:
+            rules = (order, ties, missing, no_relevant, duplicates, split)
+            if rules != ("score", "trec_eval", "zero", "zero", "error", None):
+                msg = (
+                    "--order, --ties, --missing, --no-relevant, --duplicates and --split are for "
+                    "judgements and runs; saved results were evaluated already"
+                )
+                raise InputError(msg)
             found = comparing.compare(
                 results,
                 results[0].name if wants_baseline else baseline,
@@ -181,16 +191,26 @@ def _saved(files: Sequence[Path]) -> list[EvaluationResult] | None:
     found = [_records(path) for path in files]
     if all(records is None for records in found):
         return None
-    results = []
+    results: list[EvaluationResult] = []
+    origins: list[Path] = []
     for path, records in zip(files, found, strict=True):
         if records is None:
             msg = f"{path}: saved results were expected in every file, or judgements and runs"
             raise InputError(msg)
         try:
-            results += TypeAdapter(list[EvaluationResult]).validate_python(records)
+            read = TypeAdapter(list[EvaluationResult]).validate_python(records)
         except (ValueError, TypeError, BeirEvalError) as error:
             msg = f"{path}: not saved results: {error}"
             raise InputError(msg) from error
+        results += read
+        origins += [path] * len(read)
+    names = [one.name for one in results]
+    if len(set(names)) < len(names) and len(set(origins)) == len(origins):
+        # The same system at two times: known by its files.
+        results = [
+            one.model_copy(update={"name": name})
+            for one, name in zip(results, system_names(origins), strict=True)
+        ]
     return results
 
 

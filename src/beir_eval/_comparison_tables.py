@@ -34,7 +34,7 @@ def signed(value: float) -> str:
     >>> signed(0.03), signed(-0.03), signed(0.0)
     ('+0.0300', '-0.0300', '0.0000')
     """
-    return f"{value:+.4f}" if value else number(value)
+    return f"{value:+.4f}" if value else number(0.0)
 
 
 def marks_of(compared: Compared, measure: str, system: str) -> str:
@@ -62,13 +62,12 @@ def letter_of(compared: Compared, system: str) -> str:
 
 def _verdict(compared: Compared, measure: str, system: str, against: str) -> str:
     opposite = {"better": "worse", "worse": "better"}
-    for one in compared.differences:
-        if one.measure == measure:
-            if (one.system, one.against) == (system, against):
-                return one.verdict
-            if (one.system, one.against) == (against, system):
-                return opposite.get(one.verdict, one.verdict)
-    return "undecided"
+    verdicts = compared.verdicts
+    found = verdicts.get((measure, system, against))
+    if found is not None:
+        return found
+    other = verdicts.get((measure, against, system), "undecided")
+    return opposite.get(other, other)
 
 
 def label_of(compared: Compared, system: str) -> str:
@@ -149,7 +148,7 @@ def sentence(one: Difference, margin: float) -> str:
     return (
         f"{one.measure}: {one.system} and {one.against} cannot be told apart: {shown}; {evidence}. "
         f"They would show a difference of {one.detectable:.4f} in 4 cases of 5; for "
-        f"{margin:g} it takes about {one.queries_needed} queries"
+        f"{margin:g} it takes about {one.queries_needed or 'more than 10^15'} queries"
     )
 
 

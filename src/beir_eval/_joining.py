@@ -20,9 +20,13 @@ from beir_eval.results import EvaluationResult
 
 if TYPE_CHECKING:
     from beir_eval._arrays import Floats
-    from beir_eval.measures import MeasureLike
+    from beir_eval.measures import Measure, MeasureLike
 
 ON = ("error", "intersection")
+#: Scores closer than this, relative to their size, differ by the rounding of a float.
+ROUNDING = 1e-12
+#: A high value says how much is unjudged, not how good a system is.
+_NO_QUALITY = ("Hole", "RBP_residual")
 
 #: A system: one result, or those of several repeats.
 System = EvaluationResult | Sequence[EvaluationResult]
@@ -48,8 +52,26 @@ class Joined(NamedTuple):
     results: dict[str, list[EvaluationResult]]
 
     def scores(self, measure: int) -> Floats:
-        """Return the mean over repeats, f8[S, Q]."""
-        return np.stack([of_system[:, measure].mean(axis=0) for of_system in self.repeats])
+        """Return the mean over repeats, f8[S, Q]; what differs by rounding alone is equal."""
+        return settled(np.stack([of_system[:, measure].mean(axis=0) for of_system in self.repeats]))
+
+
+def settled(scores: Floats) -> Floats:
+    """Return f8[S, Q] in which the scores of a query that differ by rounding alone are the same.
+
+    The mean of three times 0.1 is not 0.1, and a test would take such differences for real ones.
+    """
+    order = np.argsort(scores, axis=0, kind="stable")
+    ranked = np.take_along_axis(scores, order, axis=0)
+    size = np.maximum(np.abs(ranked[1:]), np.abs(ranked[:-1]))
+    apart = ranked[1:] - ranked[:-1] > ROUNDING * size
+    first = np.zeros(scores.shape, dtype=np.int64)
+    first[1:] = np.where(apart, np.arange(1, len(scores))[:, None], 0)
+    same = np.take_along_axis(ranked, np.maximum.accumulate(first, axis=0), axis=0)
+    same = np.where(np.isnan(ranked), ranked, same)
+    made = np.empty_like(scores)
+    np.put_along_axis(made, order, same, axis=0)
+    return made
 
 
 def join(
@@ -138,9 +160,7 @@ def _measures(
     if asked is None:
         shared = set.intersection(*(set(result.measures) for result in results))
         names = [
-            name
-            for name in results[0].measures
-            if name in shared and parse(name).definition.aggregate == "mean"
+            name for name in results[0].measures if name in shared and _is_compared(parse(name))
         ]
         if not names:
             msg = "the results have no measure in common; evaluate the systems with the same ones"
@@ -148,10 +168,17 @@ def _measures(
         return tuple(names)
     chosen = parse_all(asked)  # type: ignore[arg-type]
     for measure in chosen:
+        if measure.name in _NO_QUALITY:
+            msg = f"{measure} says how much is unjudged, not how good a system is; compare Judged"
+            raise MeasureError(msg)
         if measure.definition.aggregate != "mean":
             msg = f"{measure} is no mean over queries, so its differences cannot be tested"
             raise MeasureError(msg)
     return tuple(dict.fromkeys(map(str, chosen)))
+
+
+def _is_compared(measure: Measure) -> bool:
+    return measure.definition.aggregate == "mean" and measure.name not in _NO_QUALITY
 
 
 def _queries(
@@ -162,10 +189,13 @@ def _queries(
     if not shared:
         msg = f"the systems have no query in common: {some(name for name, _ in results)}"
         raise QueryMismatchError(msg)
-    left_out = {name: len(one - shared) for (_, name), one in sets.items() if one - shared}
+    extras: dict[str, set[str]] = {}
+    for (_, name), one in sets.items():
+        if one - shared:
+            extras.setdefault(name, set()).update(one - shared)
+    left_out = {name: len(extra) for name, extra in extras.items()}
     if left_out and on == "error":
-        extra = {name: sorted(one - shared) for (_, name), one in sets.items() if one - shared}
-        shown = "; ".join(f"{name}: {some(ids)}" for name, ids in list(extra.items())[:3])
+        shown = "; ".join(f"{name}: {some(sorted(ids))}" for name, ids in list(extras.items())[:3])
         msg = (
             f"the systems were evaluated on different queries. Beyond the {len(shared)} that all "
             f"have, {shown}. Evaluate with missing='zero', or compare with on='intersection'"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -123,12 +124,21 @@ def queries_needed(delta: float, sd: float, *, alpha: float = 0.05, power: float
     if not sd:
         return FEWEST_QUERIES
     effect = delta / sd
-    too_few, enough = FEWEST_QUERIES - 1, FEWEST_QUERIES
+    # The normal distribution's answer is a little too small: begin there.
+    normal = NormalDist()
+    roughly = ((normal.inv_cdf(1 - alpha / 2) + normal.inv_cdf(power)) / effect) ** 2
+    if roughly > _MOST_QUERIES:
+        msg = f"delta={delta!r} is too small against sd={sd!r}"
+        raise SettingError(msg)
+    too_few, enough = FEWEST_QUERIES - 1, max(FEWEST_QUERIES, int(roughly))
+    step = 1
     while _power(effect, enough, alpha) < power:
-        too_few, enough = enough, 2 * enough
-        if enough > _MOST_QUERIES:
-            msg = f"delta={delta!r} is too small against sd={sd!r}"
-            raise SettingError(msg)
+        too_few, enough, step = enough, enough + step, 2 * step
+    while too_few < FEWEST_QUERIES <= enough - step:
+        if _power(effect, enough - step, alpha) < power:
+            too_few = enough - step
+        else:
+            enough, step = enough - step, 2 * step
     while enough - too_few > 1:
         middle = (too_few + enough) // 2
         if _power(effect, middle, alpha) < power:

@@ -96,7 +96,7 @@ def _labels(edges: list[float], *, whole: bool, counts: bool) -> list[str]:
 
 
 def _shown(edge: float) -> str:
-    return f"{int(edge)}" if float(edge).is_integer() else f"{edge:.4g}"
+    return f"{int(edge)}" if float(edge).is_integer() else repr(float(f"{edge:.12g}"))
 
 
 def by_length(

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
     from beir_eval.checkpoint_records import Step
 
-#: The last whole number in a name.
-LAST_NUMBER = r"(?P<step>\d+)\D*$"
+#: The last number in a name.
+LAST_NUMBER = r"(?P<step>\d+(?:\.\d+)?)\D*$"
 
 
 def steps_of(names: Sequence[str], steps: Any) -> list[Step]:
@@ -63,6 +63,8 @@ def _matched(names: Sequence[str], pattern: str) -> list[Step]:
 
 
 def _number(text: str | None) -> Step | None:
+    if text is not None and text.isdecimal():
+        return int(text)
     try:
         number = float(text or "")
     except ValueError:

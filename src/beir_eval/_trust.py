@@ -17,6 +17,8 @@ from beir_eval._bounds import (
     is_additive,
 )
 from beir_eval._holes import Choices, Pool, judged_share
+from beir_eval._joining import ROUNDING
+from beir_eval._verdicts import raw_p
 from beir_eval.measures import Measure, parse
 from beir_eval.ranking import RankingRules
 from beir_eval.trust_records import DocumentToJudge, PairTrust
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
     from beir_eval._arrays import Floats, Mask
     from beir_eval._bounds import PairBounds
     from beir_eval._holes import Ranked
-    from beir_eval.comparison_records import Compared, Difference
+    from beir_eval.comparison_records import Compared, ComparisonSettings, Difference
     from beir_eval.qrels import Qrels
     from beir_eval.results import EvaluationResult
     from beir_eval.run import Run
@@ -168,7 +170,7 @@ class _Looked:
             found: dict[str, Any] = {}
             if bounds is not None:
                 pair = bounds.of_pair(system, against)
-                found = _of_bounds(pair, measure, one, defined, self._compared.settings.margin)
+                found = _of_bounds(pair, measure, one, defined, self._compared.settings)
             trust.append(
                 PairTrust(
                     measure=one.measure,
@@ -274,15 +276,39 @@ def _less(one: float | None, other: float | None) -> float | None:
 
 
 def _of_bounds(
-    pair: PairBounds, measure: Measure, one: Difference, defined: Mask, margin: float
+    pair: PairBounds,
+    measure: Measure,
+    one: Difference,
+    defined: Mask,
+    settings: ComparisonSettings,
 ) -> dict[str, Any]:
     low = exact_sum(pair.low[defined]) / int(defined.sum())
     high = exact_sum(pair.high[defined]) / int(defined.sum())
-    flips = {"better": low <= 0, "worse": high >= 0}
     return {
         "unjudged": pair.unjudged,
         "low": low,
         "high": high,
         "exact": is_additive(measure) and pair.all_tried,
-        "could_flip": flips.get(one.verdict, low < -margin or high > margin),
+        "could_flip": _could_flip(one, pair.low[defined], pair.high[defined], settings),
     }
+
+
+def _could_flip(one: Difference, low: Floats, high: Floats, settings: ComparisonSettings) -> bool:
+    """Return whether the verdict is another one at either extreme.
+
+    The test is done again there, its p corrected by the factor that the observed one was.
+    """
+    if one.verdict == "equal":
+        return bool(low.mean() < -settings.margin or high.mean() > settings.margin)
+    factor = max(1.0, one.p_corrected / one.p)
+    for extreme in (low, high):
+        values = np.where(np.abs(extreme) <= ROUNDING, 0.0, extreme)
+        significant = raw_p(values, settings) * factor <= settings.alpha and values.any()
+        better = significant and values.mean() > 0
+        worse = significant and values.mean() < 0
+        if one.verdict == "undecided":
+            if better or worse:
+                return True
+        elif not (better if one.verdict == "better" else worse):
+            return True
+    return False

@@ -90,8 +90,8 @@ def trust_notes(compared: Compared) -> Iterator[str]:
     if compared.trust and compared.to_judge is None:
         yield (
             "results hold no judgements: beyond the judged shares, what unjudged documents and "
-            "ties could change, and how alike the systems rank, is known to "
-            "compare_runs(qrels, runs); keep the runs"
+            "ties could change is known to compare_runs(qrels, runs), and how alike the systems "
+            "rank to it or with keep_top; keep the runs"
         )
     if compared.trust and compared.to_judge is not None:
         yield from _on_bounds(compared.trust)
@@ -140,8 +140,8 @@ def sentences(compared: Compared) -> Iterator[str]:
             )
         else:
             yield (
-                f"{one.measure}: unjudged documents leave room for a difference between "
-                f"{one.system} and {one.against} beyond {compared.settings.margin:g}: {bounds}"
+                f"{one.measure}: {one.system} and {one.against} are {found.verdict}, but unjudged "
+                f"documents could change that: {bounds}"
             )
     if known and not any(one.could_flip for one in known):
         proven = all(one.exact and parse(one.measure).cutoff == one.depth for one in known)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from beir_eval.significance import (
     paired_t,
     queries_needed,
     randomised_tukey_hsd,
+    sign_flip,
     sign_flip_many,
     sign_flip_pairs,
     sign_test,
@@ -38,8 +40,13 @@ TESTS = ("sign_flip", "t", "wilcoxon", "sign")
 CORRECTIONS = ("holm", "bonferroni", "benjamini-hochberg", "none", "max-t", "tukey")
 #: All pairs of more systems are too many to read, and to test.
 MOST_SYSTEMS_IN_PAIRS = 100
-#: Draws of the corrections that permute by themselves.
-FAMILY_DRAWS = 10_000
+_PLAIN_TESTS: dict[str, Callable[[Any], PairedTest]] = {
+    "t": paired_t,
+    "wilcoxon": wilcoxon,
+    "sign": sign_test,
+}
+#: Draws of randomised Tukey HSD, whose cost grows with the systems.
+TUKEY_DRAWS = 10_000
 
 
 @dataclass(frozen=True)
@@ -162,17 +169,19 @@ def _raw(
     settings: ComparisonSettings,
 ) -> tuple[Floats, list[str]]:
     if settings.test != "sign_flip":
-        tests: dict[str, Callable[[Any], PairedTest]] = {
-            "t": paired_t,
-            "wilcoxon": wilcoxon,
-            "sign": sign_test,
-        }
-        done = [tests[settings.test](row) for row in values]
+        done = [_PLAIN_TESTS[settings.test](row) for row in values]
         return np.array([one.p for one in done]), [one.note for one in done]
     if baseline is None:
         every = sign_flip_pairs(scores, draws=settings.draws, rng=settings.rng).p
         return _of_pairs(every, pairs), [""] * len(pairs)
     return sign_flip_many(values, draws=settings.draws, rng=settings.rng).p, [""] * len(pairs)
+
+
+def raw_p(differences: Floats, settings: ComparisonSettings) -> float:
+    """Return the uncorrected p of one vector of differences, f8[Q], by the test of the settings."""
+    if settings.test == "sign_flip":
+        return sign_flip(differences, draws=settings.draws, rng=settings.rng).p
+    return _PLAIN_TESTS[settings.test](differences).p
 
 
 def _corrected(
@@ -182,14 +191,18 @@ def _corrected(
     raw: Floats,
     settings: ComparisonSettings,
 ) -> Floats:
+    if len(pairs) == 1:
+        return raw
     if settings.correction == "tukey":
-        drawn = randomised_tukey_hsd(scores, draws=FAMILY_DRAWS, rng=settings.rng).p
-        return _of_pairs(drawn, pairs)
+        drawn = randomised_tukey_hsd(scores, draws=TUKEY_DRAWS, rng=settings.rng).p
+        return np.maximum(raw, _of_pairs(drawn, pairs))
     if settings.correction != "max-t":
         return correct(raw, settings.correction)
     if len(pairs) == len(scores) * (len(scores) - 1) // 2:
-        return _of_pairs(max_t_pairs(scores, draws=FAMILY_DRAWS, rng=settings.rng).p, pairs)
-    return max_t(values, draws=FAMILY_DRAWS, rng=settings.rng).p
+        drawn = _of_pairs(max_t_pairs(scores, draws=settings.draws, rng=settings.rng).p, pairs)
+    else:
+        drawn = max_t(values, draws=settings.draws, rng=settings.rng).p
+    return np.maximum(raw, drawn)
 
 
 def _of_pairs(matrix: Floats, pairs: Sequence[Pair]) -> Floats:
@@ -197,15 +210,21 @@ def _of_pairs(matrix: Floats, pairs: Sequence[Pair]) -> Floats:
 
 
 def _detectable(deviation: float, num_queries: int, alpha: float) -> float:
-    if not deviation:
-        return 0.0
-    return minimum_detectable_difference(deviation, num_queries, alpha=alpha)
+    return deviation * _detectable_in_deviations(num_queries, alpha)
 
 
-def _needed(deviation: float, settings: ComparisonSettings) -> int:
+@lru_cache
+def _detectable_in_deviations(num_queries: int, alpha: float) -> float:
+    return minimum_detectable_difference(1.0, num_queries, alpha=alpha)
+
+
+def _needed(deviation: float, settings: ComparisonSettings) -> int | None:
     if not deviation:
         return 2
-    return queries_needed(settings.margin, deviation, alpha=settings.alpha)
+    try:
+        return queries_needed(settings.margin, deviation, alpha=settings.alpha)
+    except SettingError:  # more than can be counted
+        return None
 
 
 def verdict_of(difference: float, p_corrected: float, p_equal: float, alpha: float) -> Verdict:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,19 +10,25 @@ import numpy as np
 from beir_eval._bounds import depth_of
 from beir_eval._joining import baseline_of, join
 from beir_eval._likeness import likeness_of
-from beir_eval._paired_input import check_count, check_positive, check_seed, check_share
+from beir_eval._paired_input import (
+    check_count,
+    check_draws,
+    check_positive,
+    check_seed,
+    check_share,
+)
 from beir_eval._score_matrix import ScoreMatrix
 from beir_eval._trust import is_looked_at, trust_with_runs, trust_without_runs
 from beir_eval._verdicts import check_enough, check_settings, differences_of, means_of, pairs_of
 from beir_eval.comparison_records import ComparisonSettings, Difference, SystemMean
 from beir_eval.comparison_result import Comparison
-from beir_eval.errors import InputError
+from beir_eval.errors import InputError, ResultError
 from beir_eval.evaluator import Evaluator
 from beir_eval.measures import parse_all
 from beir_eval.run import Run
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
     from beir_eval._arrays import Floats
     from beir_eval._joining import Joined, System
@@ -29,6 +36,9 @@ if TYPE_CHECKING:
     from beir_eval.qrels import Qrels, QrelsMapping
     from beir_eval.results import EvaluationResult
     from beir_eval.run import RunMapping
+
+#: How deep to look at how alike rankings are, unless told.
+_LIKENESS_K = 10
 
 __all__ = ["Comparison", "compare", "compare_runs"]
 
@@ -87,6 +97,7 @@ def compare(  # noqa: PLR0913 - one keyword a setting
     check_share("alpha", alpha)
     check_positive("margin", margin)
     check_seed(rng)
+    check_draws(draws)
     settings = ComparisonSettings(
         test=test,
         correction=correction or _usual_correction(test, baseline),
@@ -114,7 +125,11 @@ def compare(  # noqa: PLR0913 - one keyword a setting
         settings=settings,
         left_out=joined.left_out,
     )
-    return found.model_copy(update={"trust": trust_without_runs(found, joined.results)})
+    known: dict[str, Any] = {"trust": trust_without_runs(found, joined.results)}
+    firsts = {name: repeats[0] for name, repeats in joined.results.items()}
+    if all(one.top is not None for one in firsts.values()):
+        known["likeness"] = likeness_of(found, firsts, _LIKENESS_K)
+    return found.model_copy(update=known)
 
 
 def _usual_correction(test: str, baseline: str | None) -> str:
@@ -153,7 +168,7 @@ def compare_runs(  # noqa: PLR0913 - one keyword a setting
     draws: int = 100_000,
     rng: int = 0,
     trust: bool = True,
-    likeness_k: int | None = 10,
+    likeness_k: int | None = _LIKENESS_K,
     **policies: Any,
 ) -> Comparison:
     """Evaluate runs on one qrels and compare them.
@@ -180,6 +195,9 @@ def compare_runs(  # noqa: PLR0913 - one keyword a setting
     Raises:
         BeirEvalError: as ``evaluate`` and ``compare``.
     """
+    if not isinstance(runs, Mapping):
+        msg = f"runs must be {{name: run}}, not {type(runs).__name__}"
+        raise ResultError(msg)
     chosen = parse_all("nDCG@10" if measures is None else measures)  # type: ignore[arg-type]
     if likeness_k is not None:
         check_count("likeness_k", likeness_k)
@@ -196,6 +214,7 @@ def compare_runs(  # noqa: PLR0913 - one keyword a setting
     found = compare(
         results,
         baseline,
+        measures=chosen,
         test=test,
         correction=correction,
         alpha=alpha,

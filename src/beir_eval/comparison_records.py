@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Literal
 
-from pydantic import BaseModel, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from beir_eval._saved import FROZEN, Saved
 from beir_eval._score_matrix import ScoreMatrix
@@ -70,7 +71,7 @@ class Difference(BaseModel):
         num_queries: queries on which both have a score.
         detectable: the difference that this many queries would show with 80 % power.
         queries_needed: about how many queries would show a difference of the margin with 80 %
-            power.
+            power; None where it is more than can be counted.
         verdict: "better" or "worse" where p_corrected <= alpha; else "equal" (within the margin)
             where p_equal <= alpha; else "undecided".
         note: what the test says about itself; mostly empty.
@@ -94,7 +95,7 @@ class Difference(BaseModel):
     losses: int
     num_queries: int
     detectable: float
-    queries_needed: int
+    queries_needed: int | None
     verdict: Verdict
     note: str = ""
 
@@ -130,6 +131,8 @@ class QueryDifference(BaseModel):
 class Compared(Saved):
     """The fields of a ``Comparison``, which documents them."""
 
+    model_config = ConfigDict(**FROZEN, ignored_types=(cached_property,))
+
     WHAT = "comparison"
 
     systems: tuple[str, ...]
@@ -144,6 +147,11 @@ class Compared(Saved):
     trust: tuple[PairTrust, ...] | None = None
     to_judge: tuple[DocumentToJudge, ...] | None = None
     likeness: tuple[Likeness, ...] | None = None
+
+    @cached_property
+    def verdicts(self) -> dict[tuple[str, str, str], Verdict]:
+        """{(measure, system, against): verdict}."""
+        return {(one.measure, one.system, one.against): one.verdict for one in self.differences}
 
     @model_validator(mode="after")
     def _check_shapes(self) -> Compared:

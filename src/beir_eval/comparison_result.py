@@ -262,3 +262,5 @@ class Comparison(Compared):
             f"Comparison({len(self.systems)} systems, {len(self.measures)} measures, "
             f"{len(self.query_ids)} queries)"
         )
+
+    __str__ = __repr__

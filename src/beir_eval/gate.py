@@ -6,11 +6,14 @@ import xml.etree.ElementTree as ET
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from beir_eval._comparison_tables import sentence, signed
+import numpy as np
+
+from beir_eval._comparison_tables import p_text, sentence, signed
 from beir_eval.comparison import compare
 from beir_eval.errors import SettingError
 from beir_eval.measures import parse
 from beir_eval.results import EvaluationResult
+from beir_eval.significance import paired_t
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -21,6 +24,8 @@ if TYPE_CHECKING:
     from beir_eval.measures import MeasureLike
 
 _WORST_QUERIES = 5
+#: Below so many queries that differ, a bound is said to rest on few.
+_FEW_QUERIES = 10
 
 
 @dataclass(frozen=True)
@@ -47,8 +52,10 @@ def check_gate(
     """Check every system against the baseline.
 
     A system fails when it is significantly worse than the baseline: its verdict is "worse". With
-    ``non_inferior`` it fails unless the lower bound of the difference is above −margin: then it
-    must have shown that it is not worse by the margin, which takes enough queries.
+    ``non_inferior`` it fails unless the lower bound of the difference is above −margin, and a
+    one-sided t test rejects a loss of the margin or more: then it must have shown that it is not
+    worse by the margin, which takes enough queries. Where hardly a query differs neither can know
+    how much the others may; the reason says so. Several systems are each checked by themselves.
 
     Args:
         comparison: one with a baseline.
@@ -64,7 +71,7 @@ def check_gate(
         raise SettingError(msg)
     names = comparison.measures if measures is None else _listed(measures)
     return [
-        _check(comparison.difference(measure, system), comparison.settings.margin, non_inferior)
+        _check(comparison, measure, system, non_inferior=non_inferior)
         for measure in names
         for system in comparison.systems
         if system != comparison.baseline
@@ -77,16 +84,37 @@ def _listed(measures: Iterable[MeasureLike] | MeasureLike) -> list[MeasureLike]:
     return [parse(one) for one in measures]
 
 
-def _check(one: Difference, margin: float, non_inferior: bool) -> GateCheck:  # noqa: FBT001
+def _check(
+    comparison: Comparison, measure: MeasureLike, system: str, *, non_inferior: bool
+) -> GateCheck:
+    one, margin = comparison.difference(measure, system), comparison.settings.margin
     if not non_inferior:
         return GateCheck(one, one.verdict != "worse", sentence(one, margin))
-    passed = one.low > -margin
-    relation = "above" if passed else "not above"
+    p = _p_of_inferiority(comparison, one)
+    passed = one.low > -margin and p <= comparison.settings.alpha
+    relation = "above" if one.low > -margin else "not above"
+    differing = one.wins + one.losses
+    few = (
+        f"; only {differing} of {one.num_queries} queries differ, too few to know how much others "
+        "may"
+        if differing < _FEW_QUERIES
+        else ""
+    )
     reason = (
         f"{one.measure}: the lower bound of {one.system} − {one.against} is {signed(one.low)}, "
-        f"{relation} {-margin:g} (difference {signed(one.difference)}, {one.num_queries} queries)"
+        f"{relation} {-margin:g}; p of a loss of {margin:g} or more {p_text(p)} (difference "
+        f"{signed(one.difference)}, {one.num_queries} queries{few})"
     )
     return GateCheck(one, passed, reason)
+
+
+def _p_of_inferiority(comparison: Comparison, one: Difference) -> float:
+    """Return the one-sided p of the t test that the mean difference is −margin or less."""
+    array = comparison.scores[one.measure].array
+    places = (comparison.systems.index(name) for name in (one.system, one.against))
+    ours, theirs = (array[place] for place in places)
+    differences = (ours - theirs)[~np.isnan(ours - theirs)]
+    return paired_t(differences + comparison.settings.margin, alternative="greater").p
 
 
 def to_junit(checks: Iterable[GateCheck]) -> str:
@@ -151,6 +179,7 @@ def assert_no_regression(  # noqa: PLR0913 - one keyword a setting
         for one in (result, baseline)
     )
     names = (new.name, old.name) if new.name != old.name else ("result", "baseline")
+    measure = parse(measure)
     comparison = compare(
         dict(zip(names, (new, old), strict=True)),
         names[1],

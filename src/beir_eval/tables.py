@@ -89,7 +89,10 @@ def latex_text(text: str) -> str:
     """Return text that LaTeX prints as it is."""
     special = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
     special |= {one: f"\\{one}" for one in "&%$#_{}"}
-    return "".join(special.get(letter, letter) for letter in " ".join(text.split()))
+    flat = " ".join(text.split())
+    # A bracket or star at the beginning of a row would belong to the end of the row before.
+    start = "{}" if flat.startswith(("[", "*")) else ""
+    return start + "".join(special.get(letter, letter) for letter in flat)
 
 
 def markdown_text(text: str) -> str:

@@ -34,8 +34,9 @@ class PairTrust(BaseModel):
             CG, Precision, Recall, RBP, and R_cap and F1 with a cutoff. For others low and high are
             the extremes of the choices that were tried: each document alone, and those best for one
             system, more and more of them.
-        could_flip: whether they allow another verdict: for "better" a difference of 0 or less, for
-            "worse" one of 0 or more, for "equal" and "undecided" one beyond the margin.
+        could_flip: whether the verdict is another one at either bound, where the test is done
+            again: "better" or "worse" lost or turned, "undecided" decided, "equal" beyond the
+            margin.
         condensed, condensed_against, condensed_difference: the means, and their difference, when
             unjudged documents are left out of the rankings (``judged_only=True``).
         ties, ties_against: the means with relevant documents last and first among equal scores;
