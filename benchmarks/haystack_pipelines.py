@@ -26,6 +26,7 @@ from haystack.components.evaluators import (
 )
 from haystack.components.retrievers.in_memory import InMemoryBM25Retriever
 from haystack.document_stores.in_memory import InMemoryDocumentStore
+from measuring import put_section
 
 from beir_eval import Qrels, load_dataset
 from beir_eval.adapters.haystack import DocumentNames, judgements_of, rankings_of
@@ -35,8 +36,6 @@ from haystack_integrations.components.evaluators.beir_eval import BEIREvaluator
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-RESULTS = Path(__file__).with_name("RESULTS.md")
-TITLE = "## Haystack"
 QUERIES, DEPTH, JUDGED = 1000, 100, 10
 REPETITIONS = 7
 THEIRS = {
@@ -187,11 +186,7 @@ def main() -> None:
     """Measure, and put the section in its place in RESULTS.md."""
     about = " ".join(str(__doc__).split("\n\n")[1].split())
     made = f"Made by `python benchmarks/haystack_pipelines.py`. {about}"
-    lines = [TITLE, "", made, "", *suite_rows(), *overhead_lines()]
-    before, _, rest = RESULTS.read_text().partition(f"\n{TITLE}\n")
-    _, heading, after = rest.partition("\n## ")
-    section = "\n".join(lines)
-    RESULTS.write_text(f"{before.rstrip()}\n\n{section}\n" + (f"{heading}{after}" if after else ""))
+    put_section("Haystack", [made, "", *suite_rows(), *overhead_lines()])
 
 
 if __name__ == "__main__":

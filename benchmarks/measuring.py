@@ -124,3 +124,12 @@ def whole_processes(commands: dict[str, list[str]], repetitions: int) -> dict[st
     for other in numbers[1:]:
         check_same(numbers[0], other, 1e-9)
     return {side: Times(times, peak[side]) for side, times in seconds.items()}
+
+
+def put_section(title: str, lines: list[str]) -> None:
+    """Put a section in its place in RESULTS.md, or at its end."""
+    results = HERE / "RESULTS.md"
+    before, _, rest = results.read_text().partition(f"\n## {title}\n")
+    _, heading, after = rest.partition("\n## ")
+    section = "\n".join([f"## {title}", "", *lines])
+    results.write_text(f"{before.rstrip()}\n\n{section}\n" + f"{heading}{after}")

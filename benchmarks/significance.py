@@ -15,6 +15,7 @@ import sys
 import time
 
 import numpy as np
+from measuring import put_section
 from scipy import stats
 
 from beir_eval.significance import sign_flip_pairs
@@ -31,7 +32,7 @@ def mebibytes() -> int:
 
 
 def main(draws: int = DRAWS) -> None:
-    """Time both, compare one p-value, print seconds, ratio and memory."""
+    """Time both, compare one p-value, write seconds, ratio and memory into RESULTS.md."""
     rng = np.random.default_rng(0)
     quality = np.linspace(0.0, 0.01, SYSTEMS)[None, :, None]
     shared = rng.random((MEASURES, 1, QUERIES))
@@ -41,9 +42,10 @@ def main(draws: int = DRAWS) -> None:
     ours = sign_flip_pairs(scores, draws=draws)
     seconds = time.perf_counter() - begin
     pairs = MEASURES * math.comb(SYSTEMS, 2)
-    print(f"{draws:,} sign flips x {pairs} pairs x {QUERIES:,} queries: {seconds:.1f} s, ", end="")
-    print(f"peak {mebibytes()} MiB ({before} MiB before)", flush=True)
-
+    flips = (
+        f"{draws:,} sign flips × {pairs} pairs × {QUERIES:,} queries: {seconds:.1f} s, peak "
+        f"{mebibytes()} MiB ({before} MiB before)."
+    )
     differences = scores[0, 0] - scores[0, 4]
     begin = time.perf_counter()
     theirs = stats.permutation_test(
@@ -57,10 +59,16 @@ def main(draws: int = DRAWS) -> None:
     )
     part = time.perf_counter() - begin
     scaled = part * draws / PART * pairs
-    print(f"scipy: {PART:,} draws of one pair {part:.2f} s, scaled {scaled:,.0f} s; ", end="")
-    print(f"{scaled / seconds:,.0f} times ours, peak {mebibytes()} MiB")
     p, error = ours.p[0, 0, 4], math.sqrt(theirs.pvalue * (1 - theirs.pvalue) / PART)
-    print(f"p of that pair: ours {p:.4f}, scipy's {theirs.pvalue:.4f} (standard error {error:.4f})")
+    against = (
+        f"scipy's permutation_test: {PART:,} draws of one pair {part:.2f} s, scaled to all "
+        f"{scaled:,.0f} s: {scaled / seconds:,.0f} times ours. p of that pair: ours {p:.4f}, "
+        f"scipy's {theirs.pvalue:.4f} (standard error {error:.4f})."
+    )
+    made = "Made by `python benchmarks/significance.py`. " + " ".join(
+        str(__doc__).split("\n\n")[2].split()
+    )
+    put_section("Significance", [made, "", f"- {flips}", f"- {against}"])
 
 
 if __name__ == "__main__":
