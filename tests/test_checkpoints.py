@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from beir_eval import compare, evaluate, read_qrels, read_run
+from beir_eval._steps import LAST_NUMBER, steps_of
 from beir_eval.checkpoints import CheckpointCurve, checkpoint_curve
 from beir_eval.errors import (
     InputError,
@@ -327,3 +328,9 @@ def test_three_real_checkpoints_get_their_curve_and_verdicts(realdata):
     assert 0 < found.outcome(MEASURE).bias < 0.02
     with pytest.raises(SettingError, match="have the same step, 2"):
         checkpoint_curve(evaluated)
+
+
+def test_steps_may_be_fractions_or_longer_than_a_float_can_tell_apart():
+    assert steps_of(["epoch-0.5", "epoch-1.0", "epoch-1.7"], LAST_NUMBER) == [0.5, 1, 1.7]
+    names = ["s-20240101123045123", "s-20240101123045124"]
+    assert steps_of(names, LAST_NUMBER) == [20240101123045123, 20240101123045124]
