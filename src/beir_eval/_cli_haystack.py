@@ -148,17 +148,15 @@ def print_demo_pipelines(measures: Sequence[str]) -> None:
     except MissingExtraError as error:
         console.print(Text(f"\nTwo Haystack pipelines: not run. {error}"))
         return
+    from beir_eval._comparison_tables import sentence  # noqa: PLC0415
+    from beir_eval.comparison import compare  # noqa: PLC0415
     from beir_eval.integrations._haystack_demo import evaluate_demo_pipelines  # noqa: PLC0415
 
     console.print("\nTwo Haystack pipelines over the same data set, run for every query:")
-    first, second = results = evaluate_demo_pipelines(measures)
+    results = evaluate_demo_pipelines(measures)
     print_scores(results, None)
-    difference = second.scores(measures[0]) - first.scores(measures[0])
-    better, worse = int((difference > 0).sum()), int((difference < 0).sum())
-    console.print(
-        Text(
-            f"{measures[0]}: {second.name} {difference.mean():+.4f} against {first.name}; better "
-            f"on {better} queries, worse on {worse}, equal on {len(difference) - better - worse}"
-        )
-    )
+    found = compare(results, results[0].name, measures=measures[0])
+    [one] = found.differences
+    console.print(Text(sentence(one, found.settings.margin)))
+    console.print(Text(f"won {one.wins}, tied {one.ties}, lost {one.losses} queries"))
     print_notes(results)

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -204,4 +205,6 @@ def test_the_demo_compares_two_pipelines():
     result = RUNNER.invoke(app, ["demo"])
     assert result.exit_code == 0
     assert "Two Haystack pipelines" in said(result)
-    assert "against bm25; better on" in said(result)
+    assert "nDCG@10: bm25 + titles " in said(result)
+    [counts] = re.findall(r"won (\d+), tied (\d+), lost (\d+) queries", said(result))
+    assert sum(map(int, counts)) == 30
