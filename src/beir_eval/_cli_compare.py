@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from pydantic import TypeAdapter
-from rich import box
-from rich.table import Table
 from rich.text import Text
 
 from beir_eval._cli_files import choice, system_names
-from beir_eval._cli_output import check_targets, clear_errors, console
+from beir_eval._cli_output import check_targets, clear_errors, console, new_table
 from beir_eval._files import FileContent, write_atomically
 from beir_eval.adapters.files import read_qrels, read_run
+from beir_eval.comparison_records import CORRECTIONS, ON, TESTS
 from beir_eval.errors import BeirEvalError, InputError
 from beir_eval.evaluator import MISSING, NO_RELEVANT
 from beir_eval.measures import parse_all
@@ -24,17 +23,18 @@ from beir_eval.ranking import DUPLICATES, ORDERS, TIES
 from beir_eval.results import EvaluationResult
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Mapping
 
     from beir_eval import tables
     from beir_eval.comparison_result import Comparison
     from beir_eval.gate import GateCheck
+    from beir_eval.measures import Measure
 
 DEFAULT_MEASURES = ("nDCG@10",)
-_TESTS = ("sign_flip", "t", "wilcoxon", "sign")
-_CORRECTIONS = ("holm", "bonferroni", "benjamini-hochberg", "max-t", "tukey", "none")
 _COLOURS = {"better": "green", "worse": "red", "equal": "cyan", "undecided": "default"}
 _GATE_FAILED = 1
+#: order, ties, missing, no_relevant and duplicates where none is asked for.
+_PLAIN_POLICIES = ("score", "trec_eval", "zero", "zero", "error")
 
 
 def compare(  # noqa: PLR0913, PLR0917 - one option a setting
@@ -53,9 +53,9 @@ def compare(  # noqa: PLR0913, PLR0917 - one option a setting
     ] = None,
     margin: Annotated[float, typer.Option(help="The smallest difference that matters.")] = 0.01,
     alpha: Annotated[float, typer.Option(help="The level of the verdicts.")] = 0.05,
-    test: Annotated[str, choice("--test", _TESTS, "The test.")] = "sign_flip",
+    test: Annotated[str, choice("--test", TESTS, "The test.")] = "sign_flip",
     correction: Annotated[
-        str | None, choice("--correction", _CORRECTIONS, "For several comparisons.")
+        str | None, choice("--correction", CORRECTIONS, "For several comparisons.")
     ] = None,
     gate: Annotated[
         list[str] | None,
@@ -63,9 +63,7 @@ def compare(  # noqa: PLR0913, PLR0917 - one option a setting
             "--gate", help="Exit with 1 if a system is worse than the baseline on this measure."
         ),
     ] = None,
-    on: Annotated[
-        str, choice("--on", ("error", "intersection"), "Systems with different queries.")
-    ] = "error",
+    on: Annotated[str, choice("--on", ON, "Systems with different queries.")] = "error",
     order: Annotated[str, choice("--order", ORDERS, "What ranks.")] = "score",
     ties: Annotated[str, choice("--ties", TIES, "The order of equal scores.")] = "trec_eval",
     missing: Annotated[
@@ -97,64 +95,41 @@ def compare(  # noqa: PLR0913, PLR0917 - one option a setting
 ) -> None:
     """Compare systems: means, differences with intervals, and a verdict for each pair."""
     with clear_errors():
-        from beir_eval import comparison as comparing  # noqa: PLC0415
         from beir_eval.gate import check_gate, to_junit  # noqa: PLC0415
 
         check_targets(files, [markdown, latex, csv, json, junit])
         gates = parse_all(gate) if gate else ()
-        asked = parse_all(measure) if measure else () if gates else parse_all(DEFAULT_MEASURES)
-        wanted = dict.fromkeys([*asked, *gates])
-        if junit is not None and not (gates or non_inferior):
+        gated = bool(gates) or non_inferior
+        if junit is not None and not gated:
             raise InputError("--junit writes the checks of a gate; add --gate MEASURE")
-        results = _saved(files)
-        settings: dict[str, Any] = {
-            "test": test,
-            "correction": correction,
-            "alpha": alpha,
-            "margin": margin,
-            "on": on,
-        }
-        wants_baseline = baseline is None and bool(gates or non_inferior)
-        if results is None:
-            judged = read_qrels(files[0], split=split)
-            runs = dict(zip(system_names(files[1:]), map(read_run, files[1:]), strict=True))
-            found = comparing.compare_runs(
-                judged,
-                runs,
-                wanted,
-                baseline=next(iter(runs), None) if wants_baseline else baseline,
-                **settings,
-                order=order,
-                ties=ties,
-                missing=missing,
-                no_relevant=no_relevant,
-                duplicates=duplicates,
-            )
-        else:
-            rules = (order, ties, missing, no_relevant, duplicates, split)
-            if rules != ("score", "trec_eval", "zero", "zero", "error", None):
-                msg = (
-                    "--order, --ties, --missing, --no-relevant, --duplicates and --split are for "
-                    "judgements and runs; saved results were evaluated already"
-                )
-                raise InputError(msg)
-            found = comparing.compare(
-                results,
-                results[0].name if wants_baseline else baseline,
-                measures=wanted if measure or gates else None,
-                **settings,
-            )
-        checks = (
-            []
-            if found.baseline is None
-            else check_gate(found, gates or None, non_inferior=non_inferior)
+        asked = parse_all(measure) if measure else () if gates else parse_all(DEFAULT_MEASURES)
+        found = _compared(
+            files,
+            split,
+            dict.fromkeys([*asked, *gates]),
+            baseline,
+            stated=bool(measure or gates),
+            first_is_baseline=gated and baseline is None,
+            policies={
+                "order": order,
+                "ties": ties,
+                "missing": missing,
+                "no_relevant": no_relevant,
+                "duplicates": duplicates,
+            },
+            settings={
+                "test": test,
+                "correction": correction,
+                "alpha": alpha,
+                "margin": margin,
+                "on": on,
+            },
         )
+        checks = check_gate(found, gates or None, non_inferior=non_inferior) if gated else []
         _print(found)
-        if gates or non_inferior:
-            _print_gate(checks)
-        failed = (gates or non_inferior) and not all(one.passed for one in checks)
+        _print_gate(checks)
         texts: dict[Path | None, Callable[[], str]] = {
-            markdown: lambda: _summary(found, checks if gates or non_inferior else []),
+            markdown: lambda: _summary(found, checks),
             latex: found.to_latex,
             csv: found.to_csv,
             json: found.model_dump_json,
@@ -163,8 +138,41 @@ def compare(  # noqa: PLR0913, PLR0917 - one option a setting
         for path, text in texts.items():
             if path is not None:
                 write_atomically(path, f"{text().rstrip()}\n".encode())
-        if failed:
+        if not all(one.passed for one in checks):
             raise typer.Exit(_GATE_FAILED)
+
+
+def _compared(  # noqa: PLR0913 - what the command was told
+    files: Sequence[Path],
+    split: str | None,
+    measures: Iterable[Measure],
+    baseline: str | None,
+    *,
+    stated: bool,
+    first_is_baseline: bool,
+    policies: Mapping[str, Any],
+    settings: Mapping[str, Any],
+) -> Comparison:
+    """Return the comparison of runs on judgements, or of saved results.
+
+    Of saved results all measures are compared unless some were ``stated``.
+    """
+    from beir_eval import comparison as comparing  # noqa: PLC0415
+
+    results = _saved(files)
+    if results is None:
+        judged = read_qrels(files[0], split=split)
+        runs = dict(zip(system_names(files[1:]), map(read_run, files[1:]), strict=True))
+        base = next(iter(runs), None) if first_is_baseline else baseline
+        return comparing.compare_runs(judged, runs, measures, baseline=base, **settings, **policies)
+    if split is not None or tuple(policies.values()) != _PLAIN_POLICIES:
+        msg = (
+            "--order, --ties, --missing, --no-relevant, --duplicates and --split are for "
+            "judgements and runs; saved results were evaluated already"
+        )
+        raise InputError(msg)
+    base = results[0].name if first_is_baseline else baseline
+    return comparing.compare(results, base, measures=measures if stated else None, **settings)
 
 
 def _records(path: Path) -> list[object] | None:
@@ -238,7 +246,7 @@ def _print(found: Comparison) -> None:
 
 
 def _print_table(table: tables.Table, cell: Callable[[str], Text]) -> None:
-    shown = Table(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
+    shown = new_table()
     for place, text in enumerate(table.header):
         shown.add_column(Text(text), justify="right" if place else "left", overflow="fold")
     for row in table.rows:

@@ -105,12 +105,17 @@ def slow_progress(steps: int) -> Iterator[Callable[[str], None]]:
             progress.stop()
 
 
+def new_table() -> Table:
+    """Return an empty table as all commands show them."""
+    return Table(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
+
+
 def print_scores(results: Sequence[EvaluationResult], names: str | None) -> None:
     """Print the means: systems as rows, or measures as rows where there are many."""
     measures = results[0].measures
     labels = [_label(results, measure, names) for measure in measures]
     rows = [row for result in results for row in _rows(result)]
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
+    table = new_table()
     if len(measures) <= MOST_COLUMNS:
         table.add_column("system", overflow="fold")
         for label in labels:
@@ -168,7 +173,7 @@ AGREEMENT_SCALES = {
 
 def print_agreement(result: Agreement) -> None:
     """Print the means, and what was counted."""
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
+    table = new_table()
     table.add_column(f"top {result.k}", no_wrap=True)
     table.add_column("mean", justify="right")
     table.add_column("queries", justify="right")
@@ -199,7 +204,7 @@ def _write_csv(path: Path, header: Sequence[str], rows: Iterable[Iterable[str | 
 
 def measures_table() -> Table:
     """Return all measures with the first line of their definitions."""
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
+    table = new_table()
     table.add_column("measure", no_wrap=True)
     table.add_column("what it is")
     table.add_column("also known as", overflow="fold")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from beir_eval.comparison_records import ON
 from beir_eval.errors import (
     MeasureError,
     QueryMismatchError,
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from beir_eval._arrays import Floats
     from beir_eval.measures import Measure, MeasureLike
 
-ON = ("error", "intersection")
 #: Scores closer than this, relative to their size, differ by the rounding of a float.
 ROUNDING = 1e-12
 #: A high value says how much is unjudged, not how good a system is.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from beir_eval.comparison_records import Difference, SystemMean, Verdict
+from beir_eval.comparison_records import CORRECTIONS, TESTS, Difference, SystemMean, Verdict
 from beir_eval.errors import InputError, SettingError, check_choice
 from beir_eval.significance import (
     bootstrap_intervals,
@@ -36,8 +36,6 @@ if TYPE_CHECKING:
     from beir_eval.comparison_records import ComparisonSettings
     from beir_eval.significance import PairedTest
 
-TESTS = ("sign_flip", "t", "wilcoxon", "sign")
-CORRECTIONS = ("holm", "bonferroni", "benjamini-hochberg", "none", "max-t", "tukey")
 #: All pairs of more systems are too many to read, and to test.
 MOST_SYSTEMS_IN_PAIRS = 100
 _PLAIN_TESTS: dict[str, Callable[[Any], PairedTest]] = {

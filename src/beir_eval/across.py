@@ -21,10 +21,11 @@ from beir_eval._across_parts import (
     verdict_on,
 )
 from beir_eval._across_tables import letter_of, notes_of, to_latex, to_markdown, to_table
-from beir_eval._joining import ON, baseline_of
+from beir_eval._joining import baseline_of
 from beir_eval._paired_input import check_draws, check_seed, check_share
 from beir_eval._verdicts import pairs_of
 from beir_eval.across_records import Across, AcrossSettings, AverageDifference, SystemAverage
+from beir_eval.comparison_records import ON
 from beir_eval.errors import check_choice
 from beir_eval.measures import parse
 from beir_eval.significance import resampled_ranks, stratified_bootstrap

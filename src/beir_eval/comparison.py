@@ -190,7 +190,8 @@ def compare_runs(  # noqa: PLR0913 - one keyword a setting
             most 10 systems.
         likeness_k: how deep to look at how alike the rankings are (``Likeness``), for at most 45
             pairs, and 100,000 pairs times queries; None leaves it out.
-        policies: keywords of ``Evaluator``: order, ties, missing, no_relevant, duplicates, …
+        policies: keywords of ``Evaluator``: order, ties, missing, no_relevant, duplicates, …;
+            ``keep_top`` is as deep as trust and likeness look.
 
     Raises:
         BeirEvalError: as ``evaluate`` and ``compare``.

@@ -11,6 +11,11 @@ from beir_eval._saved import FROZEN, Saved
 from beir_eval._score_matrix import ScoreMatrix
 from beir_eval.trust_records import DocumentToJudge, Likeness, PairTrust
 
+TESTS = ("sign_flip", "t", "wilcoxon", "sign")
+CORRECTIONS = ("holm", "bonferroni", "benjamini-hochberg", "max-t", "tukey", "none")
+#: What happens to systems with different queries.
+ON = ("error", "intersection")
+
 Verdict = Literal["better", "worse", "equal", "undecided"]
 
 
