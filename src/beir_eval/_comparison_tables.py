@@ -133,8 +133,7 @@ def differences_table(compared: Compared) -> Table:
 def sentence(one: Difference, margin: float) -> str:
     """Return a verdict as a sentence."""
     shown = f"{signed(one.difference)} ({signed(one.low)} to {signed(one.high)})"
-    kind = "p" if one.p_corrected == one.p else "corrected p"
-    evidence = f"{kind} {p_text(one.p_corrected)}, {one.num_queries} queries"
+    evidence = f"corrected p {p_text(one.p_corrected)}, {one.num_queries} queries"
     if one.verdict in ("better", "worse"):
         within = f", less than {margin:g}" if abs(one.difference) < margin else ""
         return (
