@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.text import Text
@@ -24,7 +24,7 @@ from beir_eval._cli_output import (
 )
 from beir_eval._files import stem_of
 from beir_eval.adapters.writing import format_for
-from beir_eval.errors import MissingExtraError, check_choice
+from beir_eval.errors import MissingExtraError, check_choice, check_count
 from beir_eval.measures import DEFAULT_MEASURES, parse_all
 
 
@@ -88,7 +88,6 @@ def haystack(  # noqa: PLR0913, PLR0917 - one option a setting
         from beir_eval.integrations._haystack_retriever import (  # noqa: PLC0415
             FAILURES,
             PipelineRetriever,
-            check_count,
         )
         from beir_eval.integrations.haystack import evaluate_pipeline, index  # noqa: PLC0415
 
@@ -103,13 +102,13 @@ def haystack(  # noqa: PLR0913, PLR0917 - one option a setting
         check_count("concurrency", concurrency)
         if limit is not None:
             check_count("limit", limit)
-        PipelineRetriever(
-            made,
-            inputs=inputs or None,
-            documents_from=documents_from,
-            document_comparison_field=field or "id",
-            collapse=collapse,
-        )
+        found_by: dict[str, Any] = {
+            "inputs": inputs or None,
+            "documents_from": documents_from,
+            "document_comparison_field": field or "id",
+            "collapse": collapse,
+        }
+        PipelineRetriever(made, **found_by)
         if save_run is not None:
             format_for(save_run)
         if index_corpus:
@@ -119,15 +118,12 @@ def haystack(  # noqa: PLR0913, PLR0917 - one option a setting
             made,
             data,
             measures=measures,
-            inputs=inputs or None,
-            documents_from=documents_from,
+            **found_by,
             run_name=name or stem_of(pipeline),
             concurrency=concurrency,
             limit=limit,
             save_run=save_run,
             on_error=on_error,
-            document_comparison_field=field or "id",
-            collapse=collapse,
             progress=errors.is_terminal,
         )
         print_scores([result], None)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from beir_eval._arrays import exact_sum
-from beir_eval.errors import InputError, MissingExtraError, SettingError, check_choice
+from beir_eval.errors import InputError, MissingExtraError, SettingError, check_choice, check_count
 
 if TYPE_CHECKING:
     from beir_eval._arrays import Floats, Mask
@@ -114,13 +114,6 @@ def check_alternative(alternative: str) -> None:
 def check_draws(draws: Any) -> None:
     """Raise SettingError unless ``draws`` is a whole number above 0."""
     check_count("draws", draws)
-
-
-def check_count(setting: str, value: Any) -> None:
-    """Raise SettingError unless ``value`` is a whole number above 0."""
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
-        msg = f"{setting} must be a whole number above 0, not {value!r}"
-        raise SettingError(msg)
 
 
 def check_share(setting: str, value: Any) -> None:

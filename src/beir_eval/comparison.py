@@ -11,7 +11,6 @@ from beir_eval._bounds import depth_of
 from beir_eval._joining import baseline_of, join
 from beir_eval._likeness import likeness_of
 from beir_eval._paired_input import (
-    check_count,
     check_draws,
     check_positive,
     check_seed,
@@ -22,7 +21,7 @@ from beir_eval._trust import is_looked_at, trust_with_runs, trust_without_runs
 from beir_eval._verdicts import check_enough, check_settings, differences_of, means_of, pairs_of
 from beir_eval.comparison_records import ComparisonSettings, Difference, SystemMean
 from beir_eval.comparison_result import Comparison
-from beir_eval.errors import InputError, ResultError
+from beir_eval.errors import InputError, ResultError, check_count
 from beir_eval.evaluator import Evaluator
 from beir_eval.measures import parse_all
 from beir_eval.run import Run

@@ -151,3 +151,11 @@ def check_choice(setting: str, value: object, choices: Iterable[str]) -> None:
         listed = ", ".join(repr(choice) for choice in allowed)
         msg = f"{setting}={value!r} is not known; choose one of {listed}"
         raise SettingError(msg)
+
+
+def check_count(setting: str, value: object) -> None:
+    """Raise SettingError unless ``value`` is a whole number above 0."""
+    is_whole = hasattr(value, "__index__") and not isinstance(value, bool)
+    if not is_whole or value.__index__() < 1:  # type: ignore[attr-defined]
+        msg = f"{setting} must be a whole number above 0, not {value!r}"
+        raise SettingError(msg)

@@ -383,7 +383,7 @@ def test_a_query_that_is_cancelled_by_something_else_is_a_failure(dataset):
     class Cancelling:
         @component.output_types(documents=list[Document])
         def run(self, query: str):
-            return {"documents": []}
+            raise asyncio.CancelledError
 
         @component.output_types(documents=list[Document])
         async def run_async(self, query: str):
@@ -399,6 +399,8 @@ def test_a_query_that_is_cancelled_by_something_else_is_a_failure(dataset):
     result = evaluate_pipeline(pipeline, dataset, measures="MRR", concurrency=2, on_error="missing")
     assert list(result.retrieval.failures) == ["q1"]
     assert list(result.retrieval.seconds) == ["q2", "q3"]
+    with pytest.raises(RetrievalError, match=r"'q1'.*CancelledError"):
+        evaluate_pipeline(of_one(Cancelling()), dataset, measures="MRR")
 
 
 def test_an_interrupt_in_a_notebook_stops_the_queries(dataset):

@@ -11,9 +11,8 @@ from haystack import Document
 from haystack.document_stores.types import DuplicatePolicy
 
 from beir_eval.adapters.beir import Dataset, load_dataset
-from beir_eval.errors import SettingError
+from beir_eval.errors import SettingError, check_count
 from beir_eval.integrations._haystack_progress import progress_bar
-from beir_eval.integrations._haystack_retriever import check_count
 from beir_eval.integrations._haystack_sockets import documents_input
 
 if TYPE_CHECKING:

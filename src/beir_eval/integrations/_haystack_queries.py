@@ -165,7 +165,10 @@ class Round:
 
 def _is_being_cancelled() -> bool:
     """Return whether it is this task that is cancelled, and not something that it waited for."""
-    task = asyncio.current_task()
+    try:
+        task = asyncio.current_task()
+    except RuntimeError:  # no event loop here, so nothing that could be cancelled
+        return False
     return task is None or task.cancelling() > 0
 
 

@@ -7,7 +7,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from beir_eval.adapters.haystack import DocumentNames
-from beir_eval.errors import RunError, SettingError, check_choice, some
+from beir_eval.errors import RunError, SettingError, check_choice, check_count, some
 from beir_eval.integrations._haystack_fingerprint import (
     fingerprint_of_function,
     fingerprint_of_pipeline,
@@ -28,13 +28,6 @@ if TYPE_CHECKING:
     Inputs = str | Iterable[str] | Callable[[str, str], Mapping[str, Any]]
 
 FAILURES = ("stop", "missing")
-
-
-def check_count(setting: str, value: object) -> None:
-    """Raise SettingError unless this is a whole number above 0."""
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        msg = f"{setting} must be a whole number, 1 or more, not {value!r}"
-        raise SettingError(msg)
 
 
 class PipelineRetriever:

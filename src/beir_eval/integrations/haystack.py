@@ -14,14 +14,20 @@ from typing import TYPE_CHECKING, Any
 
 from beir_eval.adapters.beir import Dataset, load_dataset
 from beir_eval.adapters.haystack import nothing_in_common
-from beir_eval.errors import BeirEvalWarning, InputError, MissingExtraError, SettingError
+from beir_eval.errors import (
+    BeirEvalWarning,
+    InputError,
+    MissingExtraError,
+    SettingError,
+    check_count,
+)
 from beir_eval.evaluator import Evaluator
 
 try:
     from haystack.evaluation import EvaluationRunResult
 
     from beir_eval.integrations._haystack_indexing import beir_documents, index
-    from beir_eval.integrations._haystack_retriever import PipelineRetriever, check_count
+    from beir_eval.integrations._haystack_retriever import PipelineRetriever
 except ModuleNotFoundError as error:
     raise MissingExtraError("haystack-ai", "haystack", "evaluating a pipeline") from error
 
