@@ -15,23 +15,23 @@ from beir_eval.adapters._corpus import Corpus
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from beir_eval._arrays import Floats
     from beir_eval.report._parts import Part
 
-#: The most that scores, and rankings with their texts, may take, in bytes, over all parts.
-MOST_SCORES = 1_800_000
-MOST_RANKINGS = 3_000_000
+#: The most that all parts may take together, in bytes, and of that queries and scores. Page and
+#: scripts take one million more.
+MOST_DATA = 4_600_000
+MOST_QUERY_TEXTS = 1_000_000
+MOST_SCORES = 2_000_000
 #: More queries than this would make the table slow.
 MOST_QUERIES = 20_000
-#: Characters of a query's text, of a title, and of a document's text: longest first. Rather all
-#: queries with short texts than a few with long ones.
-_QUERY, _TITLE = 240, 160
+#: Characters of a text, longest first. Rather all queries with short texts of their documents than
+#: a few with long ones.
+_QUERY_TEXTS = (240, 120, 60, 0)
 _EXCERPTS = (400, 200, 100, 0)
 _SHORTEST = 100
+_TITLE = 160
 #: What a score takes as JSON; a document beside its id and its text; its title, mostly.
-_SCORE_BYTES, _DOCUMENT_BYTES, _TITLE_BYTES = 9, 12, 60
-#: Digits of a score: two more than are shown.
-_DIGITS = 6
+_SCORE_BYTES, _DOCUMENT_BYTES, _TITLE_BYTES = 19, 12, 60
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,12 +67,7 @@ def data_of(
     parts: Sequence[tuple[Part, Texts]], top: int, notices: list[str]
 ) -> list[dict[str, Any]]:
     """Return the parts as JSON; what had to be left out is added to ``notices``."""
-    share = len(parts)
-    made = [_part_data(part, texts, share, notices) for part, texts in parts]
-    for (part, texts), data in zip(parts, made, strict=True):
-        _add_rankings(data, part, texts, top, MOST_RANKINGS // share, notices)
-        del data["places"]
-    return made
+    return [_part_data(part, texts, top, len(parts), notices) for part, texts in parts]
 
 
 def as_json(value: Any) -> str:
@@ -83,7 +78,9 @@ def as_json(value: Any) -> str:
     return whole.replace("<", "\\u003c")
 
 
-def _part_data(part: Part, texts: Texts, share: int, notices: list[str]) -> dict[str, Any]:
+def _part_data(
+    part: Part, texts: Texts, top: int, share: int, notices: list[str]
+) -> dict[str, Any]:
     where = f"{part.name}: " if part.name else ""
     places = _queries_held(part, share)
     if len(places) < len(part.query_ids):
@@ -91,76 +88,97 @@ def _part_data(part: Part, texts: Texts, share: int, notices: list[str]) -> dict
             f"{where}the table and the charts hold {len(places):,} of {len(part.query_ids):,} "
             "queries, those on which the systems differ most; means and verdicts are over all"
         )
-    each = len(places) * len(part.systems) * _SCORE_BYTES
-    most = max(1, (MOST_SCORES // share) // max(each, 1))
-    measures = part.measures[:most]
-    if len(measures) < len(part.measures):
+    scores = _scores_held(part, places, MOST_SCORES // share)
+    if len(scores) < len(part.measures):
         notices.append(
-            f"{where}scores by query are held for {len(measures)} of {len(part.measures)} "
-            f"measures: {', '.join(measures)}"
+            f"{where}scores by query are held for {len(scores)} of {len(part.measures)} "
+            f"measures: {', '.join(scores)}"
         )
-    return {
+    data = {
         "name": part.name,
         "systems": part.systems,
-        "measures": measures,
+        "measures": list(scores),
         "pair": part.pair,
-        "queries": [
-            [part.query_ids[place], _excerpt(texts.queries.get(part.query_ids[place], ""), _QUERY)]
-            for place in places
-        ],
-        "scores": {name: _score_lists(part.scores[name][:, places]) for name in measures},
-        "places": places,
+        "queries": _queries(part, places, texts, MOST_QUERY_TEXTS // share),
+        "scores": scores,
     }
+    left = MOST_DATA // share - _size(data)
+    data |= _rankings(part, places, texts, top, left)
+    held = len(data["rankings"])
+    if data["has_rankings"] and held < len(places):
+        notices.append(
+            f"{where}rankings are held for {held:,} of {len(places):,} queries, those on which "
+            "the systems differ most"
+        )
+    return data
+
+
+def _size(value: Any) -> int:
+    return len(as_json(value).encode())
 
 
 def _queries_held(part: Part, share: int) -> list[int]:
     each = len(part.systems) * _SCORE_BYTES
-    most = min(MOST_QUERIES, MOST_SCORES // each) // share
+    most = max(1, min(MOST_QUERIES, MOST_SCORES // each) // share)
     if len(part.query_ids) <= most:
         return list(range(len(part.query_ids)))
     order = np.argsort(-part.spread(), kind="stable")
     return sorted(order[:most].tolist())
 
 
-def _score_lists(scores: Floats) -> list[list[float | None]]:
-    rounded: list[list[float]] = np.round(scores, _DIGITS).tolist()
-    return [[None if math.isnan(one) else one for one in row] for row in rounded]
+def _scores_held(part: Part, places: list[int], most: int) -> dict[str, list[list[float | None]]]:
+    """Return the scores of the first measures that fit, one at least; to the last bit.
+
+    Who wins a query must be the same here as in the counts of the comparison.
+    """
+    held: dict[str, list[list[float | None]]] = {}
+    for name in part.measures:
+        scores = [
+            [None if math.isnan(one) else one for one in row]
+            for row in part.scores[name][:, places].tolist()
+        ]
+        most -= _size(scores)
+        if held and most < 0:
+            break
+        held[name] = scores
+    return held
 
 
-def _add_rankings(  # noqa: PLR0913, PLR0917 - one call
-    data: dict[str, Any], part: Part, texts: Texts, top: int, most: int, notices: list[str]
-) -> None:
-    """Add the top lists of as many queries as fit, those on which the systems differ most first."""
+def _queries(part: Part, places: list[int], texts: Texts, most: int) -> list[tuple[str, str]]:
+    """Return (id, text) of the queries, the texts as long as there is room for."""
+    listed: list[tuple[str, str]] = []
+    for length in _QUERY_TEXTS:
+        listed = [
+            (query_id, _excerpt(texts.queries.get(query_id, ""), length))
+            for query_id in (part.query_ids[place] for place in places)
+        ]
+        if _size(listed) <= most:
+            break
+    return listed
+
+
+def _rankings(part: Part, places: list[int], texts: Texts, top: int, most: int) -> dict[str, Any]:
+    """Return the top lists of as many queries as fit, those on which the systems differ most."""
     tops = [getattr(part.results.get(name), "top", None) or {} for name in part.systems]
-    grades = [one.counted.max_grade for one in part.results.values()]
-    data |= {
-        "top": top,
-        "has_rankings": any(tops),
-        "max_grade": max(grades, default=1),
-        "documents": [],
-        "rankings": {},
-        "grades": {},
-    }
-    if not any(tops):
-        return
     number_of: dict[str, int] = {}
-    budget, spread, places = most, part.spread(), data["places"]
-    order = sorted(range(len(places)), key=lambda index: -float(spread[places[index]]))
+    rankings: dict[int, list[list[int] | None]] = {}
+    grades: dict[int, dict[int, float]] = {}
+    spread, left = part.spread(), most
     each = _DOCUMENT_BYTES + (0 if texts.corpus is None else _TITLE_BYTES + _SHORTEST)
-    for index in order:
+    for index in sorted(range(len(places)), key=lambda index: -float(spread[places[index]])):
         lists = [one.get(part.query_ids[places[index]]) for one in tops]
         shown = [None if one is None else one.doc_ids[:top] for one in lists]
         ids = dict.fromkeys(doc_id for one in shown for doc_id in one or ())
         new = [doc_id for doc_id in ids if doc_id not in number_of]
-        budget -= sum(len(doc_id.encode(errors="replace")) + each for doc_id in new)
-        budget -= sum(8 * len(one or ()) for one in shown) + 14 * len(ids)
-        if budget < 0:
+        left -= sum(len(doc_id.encode(errors="replace")) + each for doc_id in new)
+        left -= sum(8 * len(one or ()) for one in shown) + 14 * len(ids)
+        if left < 0 or not any(tops):
             break
         number_of |= {doc_id: number for number, doc_id in enumerate(new, start=len(number_of))}
-        data["rankings"][index] = [
+        rankings[index] = [
             None if one is None else [number_of[doc_id] for doc_id in one] for one in shown
         ]
-        data["grades"][index] = {
+        grades[index] = {
             number_of[doc_id]: _plain(grade)
             for one in lists
             if one is not None
@@ -168,13 +186,14 @@ def _add_rankings(  # noqa: PLR0913, PLR0917 - one call
             if grade is not None
         }
     known = texts.documents(set(number_of))
-    data["documents"] = _documents(number_of, known, most)
-    where = f"{part.name}: " if part.name else ""
-    if len(data["rankings"]) < len(places):
-        notices.append(
-            f"{where}rankings are held for {len(data['rankings']):,} of {len(places):,} queries, "
-            "those on which the systems differ most"
-        )
+    return {
+        "top": top,
+        "has_rankings": any(tops),
+        "max_grade": max((one.counted.max_grade for one in part.results.values()), default=1),
+        "rankings": rankings,
+        "grades": grades,
+        "documents": _documents(number_of, known, most - _size([rankings, grades])),
+    }
 
 
 def _documents(
@@ -188,7 +207,7 @@ def _documents(
             for doc_id in number_of
             for title, text in [known.get(doc_id, ("", ""))]
         ]
-        if len(as_json(listed).encode()) <= most:
+        if _size(listed) <= most:
             break
     return listed
 

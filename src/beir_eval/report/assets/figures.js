@@ -45,7 +45,10 @@ function draw(place, specification, { rows, diagonal, onClick } = {}) {
     });
   }
   place.drawn = view;
-  return view.runAsync();
+  // One picture with one description; the tables say the rest to who does not see it.
+  place.setAttribute("role", "img");
+  place.setAttribute("aria-label", spec.description);
+  return view.runAsync().then(() => place.querySelector("svg").setAttribute("aria-hidden", "true"));
 }
 
 for (const place of document.querySelectorAll("[data-figure]")) {
