@@ -81,7 +81,7 @@ def test_the_reference_of_the_command_line_has_every_command_option_and_help_tex
             is_option = parameter.param_type_name == "option"
             for written in parameter.opts if is_option else [parameter.name.upper()]:
                 assert f"`{written}`" in section
-            said = " ".join(parameter.help.split()).partition(" [default")[0]
+            said = " ".join((parameter.help or "").split()).partition(" [default")[0]
             assert f": {said}" in plain
             if is_option and parameter.default not in (None, False):
                 assert f"{said} Default: `{parameter.default}`." in plain

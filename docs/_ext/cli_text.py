@@ -35,24 +35,19 @@ def reference() -> str:
 
 
 def _section(name: str, command: Any) -> str:
-    words = _value_words(command)
+    hints = get_type_hints(inspect.unwrap(command.callback), include_extras=True)
     arguments = [one for one in command.params if one.param_type_name == "argument"]
     options = [one for one in command.params if one.param_type_name == "option"]
     usage = " ".join([PROGRAM, name, *map(_in_usage, arguments)] + ["[OPTIONS]"] * bool(options))
     parts = [f"## {PROGRAM} {name}", f"```text\n{usage}\n```", inspect.cleandoc(command.help)]
     for title, listed in (("Arguments", arguments), ("Options", options)):
         if listed:
-            parts += [f"**{title}**", *(_entry(one, words[one.name]) for one in listed)]
+            parts += [f"**{title}**", *(_entry(one, hints[one.name]) for one in listed)]
     return "\n\n".join(parts)
 
 
-def _value_words(command: Any) -> dict[str, str]:
-    """Return for each parameter the word that stands for its value; none for a flag."""
-    hints = get_type_hints(inspect.unwrap(command.callback))
-    return {name: _word(hint) for name, hint in hints.items()}
-
-
 def _word(hint: Any) -> str:
+    """Return the word that stands for a parameter's value; none for a flag."""
     # Of list[Path], Path | None and the like the first named part says what is expected.
     while get_origin(hint) is not None or get_args(hint):
         hint = get_args(hint)[0]
@@ -64,13 +59,14 @@ def _in_usage(argument: Any) -> str:
     return name if argument.required else f"[{name}]"
 
 
-def _entry(parameter: Any, word: str) -> str:
+def _entry(parameter: Any, hint: Any) -> str:
     """Return one item of a definition list: how it is written, and what it means."""
-    text = _DEFAULT.sub(r"Default: `\1`.", _escaped(parameter.help or ""))
+    # Not the parameter's own help: typer 0.20 with click 8.5 loses that of arguments.
+    text = _DEFAULT.sub(r"Default: `\1`.", _escaped(hint.__metadata__[0].help))
     if parameter.param_type_name == "argument":
         return f"`{parameter.name.upper()}`\n: {text}"
     written = sorted([*parameter.opts, *parameter.secondary_opts], key=len)
-    term = ", ".join(f"`{one}`" for one in written) + (f" {word}" if word else "")
+    term = " ".join([", ".join(f"`{one}`" for one in written), _word(hint)]).rstrip()
     if parameter.multiple and "repeat" not in text:
         text += " May be repeated."
     if parameter.default not in (None, False):
