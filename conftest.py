@@ -9,7 +9,7 @@ from typing import Any
 from sybil import Sybil
 from sybil.parsers.markdown import CodeBlockParser, PythonCodeBlockParser
 
-from consoles import check_console
+from doc_examples import check_console, check_script, check_workflow
 
 # Haystack reports its use over the network unless told not to, before it is imported.
 os.environ["HAYSTACK_TELEMETRY_ENABLED"] = "False"
@@ -34,6 +34,8 @@ pytest_collect_file = Sybil(
     parsers=[
         PythonCodeBlockParser(doctest_optionflags=ELLIPSIS | NORMALIZE_WHITESPACE),
         CodeBlockParser(language="console", evaluator=check_console),
+        CodeBlockParser(language="py", evaluator=check_script),
+        CodeBlockParser(language="yaml", evaluator=check_workflow),
     ],
     patterns=["README.md", "docs/*.md"],
     setup=enter_a_folder_of_files,

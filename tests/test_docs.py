@@ -12,12 +12,14 @@ from xml.etree import ElementTree as ET
 import cli_text
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 import beir_eval
+from beir_eval.cli import app
 from beir_eval.measures import JUDGED_ONLY, Measure, definitions
 from beir_eval.ranking import RankingRules
 from beir_eval.relevance import relate
-from consoles import check_console
+from doc_examples import check_console, check_workflow
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -212,6 +214,21 @@ class TestTheDrawnMatrix:
                 assert re.search(rf"(?<![\d.]){re.escape(text)}\b", description), text
 
 
+def test_the_commands_that_the_text_names_exist_and_so_do_their_options():
+    for page in PAGES:
+        for words in re.findall(r"`beir-eval ([^`]+)`", page.read_text()):
+            name, *others = words.split()
+            if name != "COMMAND":
+                known = [one for part in cli_text.commands()[name].params for one in part.opts]
+                assert [one for one in others if one.startswith("-") and one not in known] == []
+
+
+def test_the_readme_shows_what_the_demo_prints_first():
+    shown = (ROOT / "README.md").read_text().partition("```text\n")[2].partition("\n```")[0]
+    printed = CliRunner().invoke(app, ["demo"]).output
+    assert " ".join(shown.split()) in " ".join(printed.split())
+
+
 def test_a_console_example_of_a_command_that_is_not_taken_is_found():
     def check(block):
         return check_console(SimpleNamespace(parsed=block))
@@ -222,3 +239,5 @@ def test_a_console_example_of_a_command_that_is_not_taken_is_found():
     assert "is not taken" in check("$ beir-eval evalaute qrels.trec bm25.trec\n")
     assert check(f"$ beir-eval --version\nbeir-eval {beir_eval.__version__}\n") is None
     assert "printed" in check("$ beir-eval --version\nbeir-eval 0.0.0\n")
+    workflow = SimpleNamespace(parsed="- run: |\n    beir-eval compare a b \\\n      --gaet P@5\n")
+    assert "is not taken" in check_workflow(workflow)

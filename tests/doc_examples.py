@@ -1,8 +1,9 @@
-"""Console examples of the documentation: what shows output is run, what shows none is checked.
+"""The examples of the documentation that are no doctests: consoles, scripts, workflows.
 
-A line that begins with "$ " is a command, and the lines below it are what it prints ("..." stands
-for any text). Where a block shows no output, its ``beir-eval`` commands must be ones that the
-command line takes: the command exists, and so do its options.
+In a console a line that begins with "$ " is a command, and the lines below it are what it prints
+("..." stands for any text). A console that shows output is run. Where it shows none, and in a
+workflow, the ``beir-eval`` commands must be ones that the command line takes: the command exists,
+and so do its options. A script (``py``) runs in a process of its own.
 """
 
 import doctest
@@ -37,6 +38,21 @@ def check_console(example):
     shows_output = any(printed for _, printed in steps)
     wrong = [problem for step in steps if (problem := (_ran if shows_output else _taken)(*step))]
     return "\n".join(wrong) or None
+
+
+def check_workflow(example):
+    """Say what is wrong with the commands of a YAML example; None where nothing is."""
+    text = str(example.parsed).replace("\\\n", " ")
+    commands = [line.strip() for line in text.splitlines() if line.strip().startswith("beir-eval ")]
+    return "\n".join(filter(None, (_taken(one, "") for one in commands))) or None
+
+
+def check_script(example):
+    """Say what is wrong with a script; None where nothing is."""
+    done = subprocess.run(
+        [sys.executable, "-c", str(example.parsed)], check=False, capture_output=True, text=True
+    )
+    return done.stderr if done.returncode else None
 
 
 def _ran(command, expected):
