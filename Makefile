@@ -12,7 +12,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 LOWEST := .venv-lowest
 # What needs packages that are not in that environment.
 NOT_LOWEST := tests/integrations/test_beir.py tests/integrations/test_vector_database.py \
-	tests/against/test_statsmodels.py
+	tests/against/test_statsmodels.py tests/against/definitions
 SOURCES := pyproject.toml constraints.txt
 
 .PHONY: demo test test-lowest check docs bench clean

@@ -1,9 +1,10 @@
-"""The curve of a training run as text: markdown, CSV."""
+"""The curve of a training run as text and as a figure."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from beir_eval import _figure_kinds as kinds
 from beir_eval._comparison_tables import p_text, signed
 from beir_eval.tables import Table, markdown_text, number, records_csv
 
@@ -11,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from beir_eval.checkpoint_records import Checkpoint, Curve, Outcome, Step
+    from beir_eval.figures import Figure
 
 _CHANGES = (
     "steps",
@@ -136,3 +138,23 @@ def to_markdown(curve: Curve) -> str:
 def to_csv(curve: Curve) -> str:
     """Return every point, one a line, for a plot."""
     return records_csv(curve.points)
+
+
+def curve_figure(curve: Curve, measure: str) -> Figure:
+    """Return one measure from step to step; the best and the settled checkpoint are marked."""
+    outcome = curve.outcome(measure)
+    marks = {outcome.settled.name: "settled", outcome.best.name: "best"}
+    if outcome.settled == outcome.best:
+        marks = {outcome.best.name: "best, settled"}
+    rows = [
+        {
+            "step": one.step,
+            "name": one.name,
+            "mean": one.mean,
+            "low": one.low,
+            "high": one.high,
+            "mark": marks.get(one.name, ""),
+        }
+        for one in curve.curve(measure)
+    ]
+    return kinds.curve(rows, measure=measure, level=1 - curve.settings.alpha)

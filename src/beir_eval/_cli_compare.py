@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json as json_
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,12 +12,12 @@ import typer
 from pydantic import TypeAdapter
 from rich.text import Text
 
-from beir_eval._cli_files import choice, system_names
+from beir_eval._cli_files import FOR_REPORT, HTML, check_report, choice, system_names, texts_of
 from beir_eval._cli_output import check_targets, clear_errors, console, new_table
 from beir_eval._files import FileContent, write_atomically
 from beir_eval.adapters.files import read_qrels, read_run
 from beir_eval.comparison_records import CORRECTIONS, ON, TESTS
-from beir_eval.errors import BeirEvalError, InputError
+from beir_eval.errors import BeirEvalError, InputError, some
 from beir_eval.evaluator import MISSING, NO_RELEVANT
 from beir_eval.measures import parse_all
 from beir_eval.ranking import DUPLICATES, ORDERS, TIES
@@ -81,6 +82,14 @@ def compare(  # noqa: PLR0913, PLR0917 - one option a setting
     latex: Annotated[Path | None, typer.Option(help="Write the table of means as LaTeX.")] = None,
     csv: Annotated[Path | None, typer.Option(help="Write every difference as CSV.")] = None,
     json: Annotated[Path | None, typer.Option(help="Write the whole comparison.")] = None,
+    html: Annotated[Path | None, HTML] = None,
+    steps: Annotated[
+        str | None,
+        typer.Option(
+            help="Show the systems as checkpoints in the report: where the step stands in a name, "
+            "as a regular expression with one group, for example 'step(\\d+)'."
+        ),
+    ] = None,
     junit: Annotated[
         Path | None, typer.Option(help="Write the gate's checks as JUnit XML.")
     ] = None,
@@ -97,11 +106,14 @@ def compare(  # noqa: PLR0913, PLR0917 - one option a setting
     with clear_errors():
         from beir_eval.gate import check_gate, to_junit  # noqa: PLC0415
 
-        check_targets(files, [markdown, latex, csv, json, junit])
+        check_targets(files, [markdown, latex, csv, json, html, junit])
+        check_report(html)
         gates = parse_all(gate) if gate else ()
         gated = bool(gates) or non_inferior
         if junit is not None and not gated:
             raise InputError("--junit writes the checks of a gate; add --gate MEASURE")
+        if steps is not None and html is None:
+            raise InputError("--steps draws a curve in the report; add --html FILE")
         asked = parse_all(measure) if measure else () if gates else parse_all(DEFAULT_MEASURES)
         found = _compared(
             files,
@@ -117,6 +129,7 @@ def compare(  # noqa: PLR0913, PLR0917 - one option a setting
                 "no_relevant": no_relevant,
                 "duplicates": duplicates,
             },
+            for_report=FOR_REPORT if html is not None else {},
             settings={
                 "test": test,
                 "correction": correction,
@@ -138,6 +151,8 @@ def compare(  # noqa: PLR0913, PLR0917 - one option a setting
         for path, text in texts.items():
             if path is not None:
                 write_atomically(path, f"{text().rstrip()}\n".encode())
+        if html is not None:
+            _write_html(html, found, files[0], split, steps)
         if not all(one.passed for one in checks):
             raise typer.Exit(_GATE_FAILED)
 
@@ -152,6 +167,7 @@ def _compared(  # noqa: PLR0913 - what the command was told
     first_is_baseline: bool,
     policies: Mapping[str, Any],
     settings: Mapping[str, Any],
+    for_report: Mapping[str, Any],
 ) -> Comparison:
     """Return the comparison of runs on judgements, or of saved results.
 
@@ -164,7 +180,9 @@ def _compared(  # noqa: PLR0913 - what the command was told
         judged = read_qrels(files[0], split=split)
         runs = dict(zip(system_names(files[1:]), map(read_run, files[1:]), strict=True))
         base = next(iter(runs), None) if first_is_baseline else baseline
-        return comparing.compare_runs(judged, runs, measures, baseline=base, **settings, **policies)
+        return comparing.compare_runs(
+            judged, runs, measures, baseline=base, **settings, **policies, **for_report
+        )
     if split is not None or tuple(policies.values()) != _PLAIN_POLICIES:
         msg = (
             "--order, --ties, --missing, --no-relevant, --duplicates and --split are for "
@@ -173,6 +191,40 @@ def _compared(  # noqa: PLR0913 - what the command was told
         raise InputError(msg)
     base = results[0].name if first_is_baseline else baseline
     return comparing.compare(results, base, measures=measures if stated else None, **settings)
+
+
+def _write_html(
+    html: Path, found: Comparison, judged: Path, split: str | None, steps: str | None
+) -> None:
+    from beir_eval.checkpoints import checkpoint_curve  # noqa: PLC0415
+    from beir_eval.report import write_report  # noqa: PLC0415
+
+    curve = None
+    if steps is not None:
+        chosen = found.settings
+        curve = checkpoint_curve(
+            _checkpoints(found, steps),
+            steps,
+            measures=found.measures,
+            alpha=chosen.alpha,
+            margin=chosen.margin,
+            on=chosen.on,
+        )
+    write_report(html, found, curve=curve, **texts_of(judged, split))
+
+
+def _checkpoints(found: Comparison, steps: str) -> dict[str, list[EvaluationResult]]:
+    """Return the systems whose names have a step: a baseline beside the checkpoints has none."""
+    results = found.results or {}
+    try:
+        matched = {name: one for name, one in results.items() if re.search(steps, name)}
+    except re.error as error:
+        msg = f"--steps {steps!r} is no regular expression: {error}"
+        raise InputError(msg) from error
+    if len(matched) < 2:  # noqa: PLR2004 - a curve
+        msg = f"--steps {steps!r} finds a step in {len(matched)} of the names {some(results)}"
+        raise InputError(msg)
+    return matched
 
 
 def _records(path: Path) -> list[object] | None:

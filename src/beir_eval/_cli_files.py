@@ -9,14 +9,21 @@ import typer
 from beir_eval._cli_output import slow_progress
 from beir_eval._files import stem_of
 from beir_eval.adapters.files import read_run
-from beir_eval.errors import InputError
+from beir_eval.errors import FileFormatError, InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
+    from typing import Any
 
+    from beir_eval.adapters.beir import Dataset
     from beir_eval.evaluator import Evaluator
     from beir_eval.results import EvaluationResult
+
+#: The option that writes a report, on every command that has results to show.
+HTML = typer.Option(help="Write a report to look at, one HTML file.")
+#: What an evaluation must keep for a report: the top documents, and where the numbers come from.
+FOR_REPORT: Mapping[str, Any] = {"keep_top": 10, "fingerprint": True}
 
 
 def choice(option: str, values: Sequence[str], text: str) -> typer.models.OptionInfo:
@@ -56,3 +63,30 @@ def system_names(paths: Sequence[Path]) -> list[str]:
         msg = f"two runs go by the name {', '.join(twice)}; rename one of the files"
         raise InputError(msg)
     return names
+
+
+def dataset_of(path: Path, split: str | None = None) -> Dataset | None:
+    """Return the data set whose texts a report can show; None where there are judgements only."""
+    from beir_eval.adapters.beir import load_dataset  # noqa: PLC0415
+
+    if not path.is_dir():
+        return None
+    try:
+        return load_dataset(path, split)
+    except FileFormatError:
+        # A folder without corpus or queries still has its judgements, which were read before.
+        return None
+
+
+def texts_of(path: Path, split: str | None = None) -> dict[str, Any]:
+    """Return the texts that ``write_report`` takes; none where there are judgements only."""
+    found = dataset_of(path, split)
+    return {} if found is None else {"queries": found.queries, "corpus": found.corpus}
+
+
+def check_report(html: Path | None) -> None:
+    """Raise MissingExtraError before any work where a report is wanted and cannot be written."""
+    if html is not None:
+        from beir_eval.report import check_installed  # noqa: PLC0415
+
+        check_installed()

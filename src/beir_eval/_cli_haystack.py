@@ -12,6 +12,7 @@ from typing import Annotated, Any
 import typer
 from rich.text import Text
 
+from beir_eval._cli_files import FOR_REPORT, HTML, check_report
 from beir_eval._cli_output import (
     check_targets,
     clear_errors,
@@ -70,6 +71,7 @@ def haystack(  # noqa: PLR0913, PLR0917 - one option a setting
     json: Annotated[
         Path | None, typer.Option(help="Write the result, a JSON list, to this file.")
     ] = None,
+    html: Annotated[Path | None, HTML] = None,
     allow: Annotated[
         list[str] | None,
         typer.Option("--allow", help="A module of your own components, for example my.parts.*"),
@@ -91,7 +93,8 @@ def haystack(  # noqa: PLR0913, PLR0917 - one option a setting
         )
         from beir_eval.integrations.haystack import evaluate_pipeline, index  # noqa: PLC0415
 
-        check_targets([pipeline, dataset], [save_run, per_query, json])
+        check_targets([pipeline, dataset], [save_run, per_query, json, html])
+        check_report(html)
         measures = parse_all(measure) if measure else DEFAULT_MEASURES
         data = load_dataset(dataset, split)
         made = loading.load_pipeline(
@@ -125,6 +128,7 @@ def haystack(  # noqa: PLR0913, PLR0917 - one option a setting
             save_run=save_run,
             on_error=on_error,
             progress=errors.is_terminal,
+            **(FOR_REPORT if html is not None else {}),
         )
         print_scores([result], None)
         print_notes([result])
@@ -132,6 +136,10 @@ def haystack(  # noqa: PLR0913, PLR0917 - one option a setting
             write_per_query(per_query, [result])
         if json is not None:
             write_json(json, [result])
+        if html is not None:
+            from beir_eval.report import write_report  # noqa: PLC0415
+
+            write_report(html, result, queries=data.queries, corpus=data.corpus)
 
 
 def print_demo_pipelines(measures: Sequence[str]) -> None:

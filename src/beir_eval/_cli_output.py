@@ -19,6 +19,7 @@ from rich.table import Table
 from rich.text import Text
 
 from beir_eval._files import write_atomically
+from beir_eval._side_by_side import labelled_means, shared_notes
 from beir_eval.errors import BeirEvalError, BeirEvalWarning, InputError
 from beir_eval.measures import definitions, parse, spelled
 from beir_eval.results import EvaluationResult
@@ -114,7 +115,7 @@ def print_scores(results: Sequence[EvaluationResult], names: str | None) -> None
     """Print the means: systems as rows, or measures as rows where there are many."""
     measures = results[0].measures
     labels = [_label(results, measure, names) for measure in measures]
-    rows = [row for result in results for row in _rows(result)]
+    rows = [row for result in results for row in labelled_means(result)]
     table = new_table()
     if len(measures) <= MOST_COLUMNS:
         table.add_column("system", overflow="fold")
@@ -131,17 +132,6 @@ def print_scores(results: Sequence[EvaluationResult], names: str | None) -> None
     console.print(table)
 
 
-def _rows(result: EvaluationResult) -> list[tuple[str, dict[str, float]]]:
-    """Return name and means; both means, labelled, where queries are missing."""
-    counted = result.counted
-    if not counted.queries_missing:
-        return [(result.name, result.aggregate)]
-    judged = f"{result.name} (all {counted.queries_judged} judged queries)"
-    retrieved = f"{result.name} (the {counted.queries_retrieved} it has)"
-    both = [(judged, result.mean_over("judged")), (retrieved, result.mean_over("retrieved"))]
-    return both[::-1] if result.settings.missing == "skip" else both
-
-
 def _label(results: Sequence[EvaluationResult], measure: str, names: str | None) -> str:
     """Return the measure's name as asked for, marked where no ranking is that deep."""
     shown = measure if names is None else spelled(parse(measure), names)
@@ -151,13 +141,8 @@ def _label(results: Sequence[EvaluationResult], measure: str, names: str | None)
 
 def print_notes(results: Sequence[EvaluationResult]) -> None:
     """Print what was counted; what holds for all systems is said once."""
-    systems: dict[str, list[str]] = {}
-    for result in results:
-        for note in result.notes():
-            systems.setdefault(note, []).append(result.name)
-    for note, names in systems.items():
-        who = "" if len(names) == len(results) else f"{', '.join(names)}: "
-        console.print(Text(f"{who}{note}"))
+    for note in shared_notes(results):
+        console.print(Text(note))
 
 
 #: What ``beir-eval agree`` shows, in this order, with a word on the scale.

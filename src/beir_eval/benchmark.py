@@ -73,6 +73,7 @@ class Benchmark:
         folder: where runs, results and logs are kept: ``<folder>/<data set>/<system>/``.
         measures: what to compute; by default BEIR's suite.
         top_k: how many documents a retriever is asked for.
+        keep_top: as ``Evaluator``; for another number the results are made again, not the runs.
         progress: whether a progress bar is shown (with the package rich).
 
     Rules: ties as trec_eval, missing queries count as empty rankings, of a document that stands
@@ -93,6 +94,7 @@ class Benchmark:
         *,
         measures: Iterable[MeasureLike] | MeasureLike | None = None,
         top_k: int = 1000,
+        keep_top: int = 0,
         progress: bool = False,
     ) -> None:
         """Check everything that can be checked before the first retrieval."""
@@ -109,6 +111,7 @@ class Benchmark:
             for name, system in systems.items()
         }
         _check_folders([task.name for task in self._tasks], list(self._systems))
+        self._keep_top = keep_top
         self._progress = progress
 
     def run(self) -> BenchmarkResult:
@@ -156,6 +159,7 @@ class Benchmark:
             self.measures,
             duplicates="first",
             drop_identical_ids=task.info is not None and task.info.drop_identical_ids,
+            keep_top=self._keep_top,
         )
         try:
             result = evaluator.evaluate(run, name=system.name)
@@ -167,11 +171,12 @@ class Benchmark:
         return result
 
     def _entry(self, task: _Task, system: _System) -> Entry:
-        made_from = {
+        made_from: dict[str, Any] = {
             "dataset": _fingerprint(task, with_corpus=system.retrieves),
             "system": system.fingerprint(task),
             "measures": list(map(str, self.measures)),
             "package_version": __version__,
+            **({"keep_top": self._keep_top} if self._keep_top else {}),
         }
         return Entry(self.folder / task.name / system.name, made_from)
 

@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from beir_eval._checkpoint_tables import notes_of, sentences, to_csv, to_markdown, to_table
+from beir_eval._checkpoint_tables import (
+    curve_figure,
+    notes_of,
+    sentences,
+    to_csv,
+    to_markdown,
+    to_table,
+)
 from beir_eval._joining import join
 from beir_eval._paired_input import check_draws, check_positive, check_seed, check_share
 from beir_eval._steps import LAST_NUMBER, steps_of
@@ -23,6 +30,7 @@ if TYPE_CHECKING:
     from beir_eval._joining import System
     from beir_eval.checkpoint_records import Step
     from beir_eval.comparison_records import Difference
+    from beir_eval.figures import Figure
     from beir_eval.measures import MeasureLike
     from beir_eval.results import EvaluationResult
     from beir_eval.significance import BestOfMany
@@ -65,6 +73,14 @@ class CheckpointCurve(Curve):
     def notes(self) -> list[str]:
         """Return what was found in sentences, and what a reader of the tables must know."""
         return [*sentences(self), *notes_of(self)]
+
+    def plot(self, measure: MeasureLike | None = None) -> Figure:
+        """Return one measure (by default the first) from step to step, as a figure.
+
+        Raises:
+            NotEvaluatedError: the curve does not hold it.
+        """
+        return curve_figure(self, self.measures[0] if measure is None else self._measure(measure))
 
     def _repr_html_(self) -> str:
         return self.to_table().html()

@@ -12,7 +12,15 @@ from rich.text import Text
 from beir_eval import agreement, data
 from beir_eval._cli_bench import bench, list_datasets
 from beir_eval._cli_compare import compare
-from beir_eval._cli_files import choice, evaluate_files, system_names
+from beir_eval._cli_files import (
+    FOR_REPORT,
+    HTML,
+    check_report,
+    choice,
+    evaluate_files,
+    system_names,
+    texts_of,
+)
 from beir_eval._cli_haystack import haystack, print_demo_pipelines
 from beir_eval._cli_output import (
     check_targets,
@@ -30,7 +38,7 @@ from beir_eval._ordering import PLAIN_TIES
 from beir_eval._version import __version__
 from beir_eval.adapters.files import read_qrels, read_run
 from beir_eval.adapters.writing import write_qrels, write_run
-from beir_eval.errors import check_choice
+from beir_eval.errors import MissingExtraError, check_choice
 from beir_eval.evaluator import MISSING, NO_RELEVANT, Evaluator
 from beir_eval.measures import (
     DEFAULT_MEASURES,
@@ -80,6 +88,7 @@ def evaluate(  # noqa: PLR0913, PLR0917 - one option a policy
     json: Annotated[
         Path | None, typer.Option(help="Write all results, a JSON list, to this file.")
     ] = None,
+    html: Annotated[Path | None, HTML] = None,
     order: Annotated[str, choice("--order", ORDERS, "What ranks.")] = "score",
     ties: Annotated[str, choice("--ties", TIES, "The order of equal scores.")] = "trec_eval",
     missing: Annotated[
@@ -110,7 +119,8 @@ def evaluate(  # noqa: PLR0913, PLR0917 - one option a policy
     with clear_errors():
         if names is not None:
             check_choice("--names", names, TOOLS)
-        check_targets([qrels, *runs], [per_query, json])
+        check_targets([qrels, *runs], [per_query, json, html])
+        check_report(html)
         measures = parse_all(measure) if measure else DEFAULT_MEASURES
         if judged_only:
             measures = tuple(one(judged_only=True) for one in measures)
@@ -123,6 +133,7 @@ def evaluate(  # noqa: PLR0913, PLR0917 - one option a policy
             no_relevant=no_relevant,
             duplicates=duplicates,
             drop_identical_ids=drop_identical_ids,
+            **(FOR_REPORT if html is not None else {}),
         )
         results = evaluate_files(evaluator, runs)
         print_scores(results, names)
@@ -131,6 +142,10 @@ def evaluate(  # noqa: PLR0913, PLR0917 - one option a policy
             write_per_query(per_query, results)
         if json is not None:
             write_json(json, results)
+        if html is not None:
+            from beir_eval.report import write_report  # noqa: PLC0415
+
+            write_report(html, results, **texts_of(qrels, split))
 
 
 @app.command()
@@ -216,8 +231,12 @@ def agree(  # noqa: PLR0913, PLR0917 - one option a setting
 
 
 @app.command()
-def demo() -> None:
-    """Evaluate the two bundled runs side by side, and two Haystack pipelines."""
+def demo(
+    html: Annotated[
+        Path, typer.Option(help="The report to write; one that is there is replaced.")
+    ] = Path("beir-eval-demo.html"),
+) -> None:
+    """Evaluate two bundled runs and two Haystack pipelines, and write a report on the runs."""
     with clear_errors():
         evaluator = Evaluator(read_qrels(data.FOLDER), DEMO_MEASURES)
         results = evaluate_files(evaluator, data.RUNS)
@@ -229,6 +248,25 @@ def demo() -> None:
         print_scores(results, None)
         print_notes(results)
         print_demo_pipelines(DEMO_MEASURES)
+        _write_demo_report(html, evaluator)
+
+
+def _write_demo_report(html: Path, evaluator: Evaluator) -> None:
+    """Compare the bundled runs and write the report; only a hint where an extra is missing."""
+    try:
+        check_report(html)
+    except MissingExtraError as error:
+        console.print(Text(f"\nThe report: not written. {error}"))
+        return
+    from beir_eval.comparison import compare_runs  # noqa: PLC0415
+    from beir_eval.report import write_report  # noqa: PLC0415
+
+    runs = dict(zip(system_names(data.RUNS), map(read_run, data.RUNS), strict=True))
+    found = compare_runs(
+        evaluator.qrels, runs, DEMO_MEASURES, baseline=next(reversed(runs)), fingerprint=True
+    )
+    write_report(html, found, **texts_of(data.FOLDER))
+    console.print(Text(f"\nThe report, to look at in a browser: {html.resolve()}"))
 
 
 def _parameters_of(definition: Definition) -> str:

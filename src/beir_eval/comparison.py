@@ -128,7 +128,7 @@ def compare(  # noqa: PLR0913 - one keyword a setting
     firsts = {name: repeats[0] for name, repeats in joined.results.items()}
     if all(one.top is not None for one in firsts.values()):
         known["likeness"] = likeness_of(found, firsts, _LIKENESS_K)
-    return found.model_copy(update=known)
+    return found.model_copy(update=known)._made_from(joined.results)  # noqa: SLF001 - its own room
 
 
 def _usual_correction(test: str, baseline: str | None) -> str:
@@ -190,7 +190,7 @@ def compare_runs(  # noqa: PLR0913 - one keyword a setting
         likeness_k: how deep to look at how alike the rankings are (``Likeness``), for at most 45
             pairs, and 100,000 pairs times queries; None leaves it out.
         policies: keywords of ``Evaluator``: order, ties, missing, no_relevant, duplicates, …;
-            ``keep_top`` is as deep as trust and likeness look.
+            ``keep_top`` is at least as deep as trust and likeness look.
 
     Raises:
         BeirEvalError: as ``evaluate`` and ``compare``.
@@ -202,7 +202,8 @@ def compare_runs(  # noqa: PLR0913 - one keyword a setting
     if likeness_k is not None:
         check_count("likeness_k", likeness_k)
     deepest = max([likeness_k or 0, *(depth_of(one) for one in chosen if trust)])
-    evaluator = Evaluator(qrels, chosen, **(policies | {"keep_top": deepest}))
+    deepest = max(deepest, policies.pop("keep_top", 0))
+    evaluator = Evaluator(qrels, chosen, keep_top=deepest, **policies)
     of_system = {
         name: [Run.coerce(one) for one in (run if isinstance(run, (list, tuple)) else [run])]
         for name, run in runs.items()

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from pydantic import PrivateAttr
 
+from beir_eval._comparison_figures import KINDS, forest_of, pair_of
 from beir_eval._comparison_tables import (
     differences_table,
     notes_of,
@@ -16,13 +18,15 @@ from beir_eval._comparison_tables import (
 )
 from beir_eval._trust_tables import sections, trust_notes
 from beir_eval.comparison_records import Compared, Difference, QueryDifference, SystemMean
-from beir_eval.errors import NotEvaluatedError, SettingError, some
+from beir_eval.errors import NotEvaluatedError, SettingError, check_choice, some
 from beir_eval.measures import parse
 from beir_eval.tables import markdown_text
 from beir_eval.trust_records import LIKENESS_ROWS
 
 if TYPE_CHECKING:
+    from beir_eval.figures import Figure
     from beir_eval.measures import MeasureLike
+    from beir_eval.results import EvaluationResult
     from beir_eval.tables import Table
     from beir_eval.trust_records import DocumentToJudge
 
@@ -55,6 +59,28 @@ class Comparison(Compared):
     >>> found.difference("MRR", "A").difference, found.difference("MRR", "A").verdict
     (0.5, 'better')
     """
+
+    _results: dict[str, list[EvaluationResult]] | None = PrivateAttr(default=None)
+
+    @property
+    def results(self) -> dict[str, list[EvaluationResult]] | None:
+        """The results that were compared, by system, a list each: its repeats.
+
+        They are not saved with the comparison: None where it was read from a file.
+        """
+        return self._results
+
+    def _made_from(self, results: dict[str, list[EvaluationResult]]) -> Comparison:
+        self._results = results
+        return self
+
+    def __eq__(self, other: object) -> bool:
+        """Compare all that is saved."""
+        if not isinstance(other, Comparison):
+            return NotImplemented
+        return all(getattr(self, one) == getattr(other, one) for one in Comparison.model_fields)
+
+    __hash__ = None  # type: ignore[assignment]
 
     # What was found
 
@@ -252,6 +278,34 @@ class Comparison(Compared):
     def to_csv(self) -> str:
         """Return every difference with its evidence, one a line."""
         return to_csv(self)
+
+    def plot(
+        self,
+        kind: str = "forest",
+        measure: MeasureLike | None = None,
+        *,
+        system: str | None = None,
+        against: str | None = None,
+    ) -> Figure:
+        """Return a figure: a notebook shows it, ``figure.save("forest.svg")`` writes it.
+
+        Args:
+            kind: "forest" (every difference with its interval), "queries" (one bar a query, from
+                the greatest loss to the greatest gain) or "scatter" (one point a query).
+            measure: by default the first.
+            system: for one pair, as ``regressions``.
+            against: for one pair, as ``regressions``.
+
+        Raises:
+            SettingError: another kind; a pair that must be named.
+            NotEvaluatedError: the measure was not compared.
+        """
+        check_choice("kind", kind, KINDS)
+        name = self.measures[0] if measure is None else self._measure(measure)
+        if kind == "forest":
+            return forest_of(self, name)
+        chosen = self._only_system() if system is None else self._system(system)
+        return pair_of(self, kind, name, chosen, self._against(chosen, against))
 
     def _repr_html_(self) -> str:
         return self.to_table().html() + self.differences_table().html()

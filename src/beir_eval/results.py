@@ -13,6 +13,8 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic_core import PydanticSerializationError
 
 from beir_eval._arrays import exact_sum
+from beir_eval._figure_kinds import query_scores
+from beir_eval._figure_parts import score_rows
 from beir_eval._files import FileContent, write_atomically
 from beir_eval._merging import check_alike, check_disjoint
 from beir_eval._notes import notes_on
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from beir_eval._arrays import Floats, Mask
+    from beir_eval.figures import Figure
 
 SCHEMA_VERSION = 1
 
@@ -218,6 +221,18 @@ class EvaluationResult(BaseModel):
         """Return the table of means and the notes on what was counted, as markdown."""
         notes = "\n".join(f"- {markdown_text(note)}" for note in self.notes())
         return f"{self.to_table().markdown()}\n\n{notes}\n"
+
+    def plot(self, measure: MeasureLike | None = None) -> Figure:
+        """Return one measure (by default the first) of every query, best first, as a figure.
+
+        A notebook shows it; ``figure.save("scores.svg")`` writes it.
+
+        Raises:
+            NotEvaluatedError: the result does not hold this measure.
+        """
+        name = self.measures[0 if measure is None else self._index(measure)]
+        rows = score_rows(self.query_ids, self.scores(name).tolist())
+        return query_scores(rows, measure=name, system=self.name)
 
     def _repr_html_(self) -> str:
         notes = Table(("counted",), [(note,) for note in self.notes()])

@@ -62,6 +62,8 @@ def evaluate_pipeline(  # noqa: PLR0913 - one keyword a setting
     document_comparison_field: str | Sequence[str] = "id",
     collapse: str | None = None,
     progress: bool = True,
+    keep_top: int = 0,
+    fingerprint: bool = False,
 ) -> EvaluationResult:
     """Run a pipeline for every judged query of a data set, and evaluate its rankings.
 
@@ -87,6 +89,8 @@ def evaluate_pipeline(  # noqa: PLR0913 - one keyword a setting
         document_comparison_field: what a document goes by in the judgements.
         collapse: a field that names the document that a chunk is a part of, as "meta.source_id".
         progress: whether a progress bar is shown, on a terminal or in a notebook.
+        keep_top: as ``Evaluator``: how many of the best documents of each query the result keeps.
+        fingerprint: as ``Evaluator``: keep the hashes of judgements and run.
 
     Returns:
         The result; ``result.retrieval`` has what each query took, and the failures.
@@ -112,6 +116,8 @@ def evaluate_pipeline(  # noqa: PLR0913 - one keyword a setting
         qrels,
         measures,
         drop_identical_ids=data.info is not None and data.info.drop_identical_ids,
+        keep_top=keep_top,
+        fingerprint=fingerprint,
     )
     retriever = PipelineRetriever(
         pipeline,

@@ -1,0 +1,41 @@
+"""A comparison as figures."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from beir_eval import _figure_kinds as kinds
+from beir_eval._figure_parts import difference_rows
+
+if TYPE_CHECKING:
+    from beir_eval.comparison_records import Compared
+    from beir_eval.figures import Figure
+
+#: What ``Comparison.plot`` draws.
+KINDS = ("forest", "queries", "scatter")
+
+
+def forest_of(compared: Compared, measure: str) -> Figure:
+    """Return every difference on a measure, with its interval."""
+    rows = [
+        {
+            "label": f"{one.system} − {one.against}",
+            "difference": one.difference,
+            "low": one.low,
+            "high": one.high,
+            "verdict": one.verdict,
+        }
+        for one in compared.differences
+        if one.measure == measure
+    ]
+    settings = compared.settings
+    return kinds.forest(rows, measure=measure, margin=settings.margin, level=1 - settings.alpha)
+
+
+def pair_of(compared: Compared, kind: str, measure: str, system: str, against: str) -> Figure:
+    """Return the queries of one pair, as sorted bars ("queries") or as points ("scatter")."""
+    array = compared.scores[measure].array
+    ours, theirs = (array[compared.systems.index(one)].tolist() for one in (system, against))
+    rows = difference_rows(compared.query_ids, ours, theirs)
+    draw = kinds.query_differences if kind == "queries" else kinds.scatter
+    return draw(rows, measure=measure, system=system, against=against)

@@ -1,0 +1,26 @@
+// What the other scripts of the report share: the data, and ways to make elements.
+"use strict";
+
+const report = JSON.parse(document.getElementById("data").textContent);
+
+const byId = (id) => document.getElementById(id);
+
+/** Make an element; what comes from outside goes in as text, never as HTML. */
+function make(tag, { text, className, title } = {}, ...children) {
+  const element = document.createElement(tag);
+  if (text !== undefined) element.textContent = text;
+  if (className) element.className = className;
+  if (title) element.title = title;
+  element.append(...children);
+  return element;
+}
+
+const score = (value) => (value === null ? "n/a" : value.toFixed(4));
+
+function signed(value) {
+  if (value === null) return "n/a";
+  const text = value.toFixed(4).replace("-", "−");
+  return value > 0 ? `+${text}` : text;
+}
+
+const minus = (ours, theirs) => (ours === null || theirs === null ? null : ours - theirs);

@@ -1,0 +1,260 @@
+// The queries: which were gained and lost, as charts and as a table; a click shows the rankings.
+"use strict";
+
+const state = { part: null, measure: null, system: 0, against: null, query: null, table: null };
+const hasPair = () => state.against !== null;
+const scoresOf = (system) => state.part.scores[state.measure][system];
+
+function fill(select, names, chosen) {
+  select.replaceChildren(...names.map((text, place) => {
+    const option = make("option", { text });
+    option.value = String(place);
+    option.selected = place === chosen;
+    return option;
+  }));
+}
+
+/** One row a query: what the charts and the table show. */
+function queryRows() {
+  const { part, system, against } = state;
+  const ours = scoresOf(system);
+  const theirs = hasPair() ? scoresOf(against) : null;
+  return part.queries.map(([query, text], index) => ({
+    index,
+    query,
+    text,
+    score: ours[index],
+    against: theirs ? theirs[index] : null,
+    difference: theirs ? minus(ours[index], theirs[index]) : null,
+  }));
+}
+
+const placed = (rows) => rows.map((row, place) => ({ ...row, begin: place, end: place + 1 }));
+
+function withTitles(specification, names) {
+  // The titles of the axes are for a pair that was not known when the file was written.
+  const text = JSON.stringify(specification);
+  const safe = (name) => JSON.stringify(name).slice(1, -1);
+  return JSON.parse(text.replace(/@(measure|system|against)@/g, (_, which) => safe(names[which])));
+}
+
+function drawCharts(rows) {
+  const names = {
+    measure: state.measure,
+    system: state.part.systems[state.system],
+    against: hasPair() ? state.part.systems[state.against] : "",
+  };
+  const onClick = (index) => choose(index, true);
+  if (!hasPair()) {
+    const known = rows.filter((row) => row.score !== null).sort((a, b) => b.score - a.score);
+    draw(byId("sorted"), withTitles(report.query_figures.scores, names), { rows: placed(known), onClick });
+    byId("sorted-caption").textContent =
+      `${names.measure} of ${names.system} by query; the dashed line is the mean. Click a bar to see its query.`;
+    return;
+  }
+  const known = placed(
+    rows.filter((row) => row.difference !== null).sort((a, b) => a.difference - b.difference),
+  );
+  const all = known.flatMap((row) => [row.score, row.against]);
+  const diagonal = [
+    { place: all.reduce((low, one) => Math.min(low, one), 0) },
+    { place: all.reduce((high, one) => Math.max(high, one), 0) },
+  ];
+  draw(byId("sorted"), withTitles(report.query_figures.differences, names), { rows: known, onClick });
+  draw(byId("scatter"), withTitles(report.query_figures.scatter, names), { rows: known, diagonal, onClick });
+  byId("sorted-caption").textContent =
+    `${names.measure}: one bar a query, ${names.system} − ${names.against}. Click a bar to see its query.`;
+  byId("scatter-caption").textContent =
+    `One point a query: above the line ${names.system} is better, below it ${names.against}.`;
+}
+
+function countsOf(rows) {
+  const known = rows.filter((row) => (hasPair() ? row.difference : row.score) !== null);
+  if (!hasPair()) return `${known.length} queries`;
+  const count = (test) => known.filter(test).length;
+  const gained = count((row) => row.difference > 0);
+  const lost = count((row) => row.difference < 0);
+  const [ours, theirs] = [state.system, state.against].map((one) => state.part.systems[one]);
+  return (
+    `${known.length} queries: ${ours} is better on ${gained}, ` +
+    `as good on ${known.length - gained - lost}, worse on ${lost} than ${theirs}`
+  );
+}
+
+function columnsOf() {
+  const names = state.part.systems;
+  const text = DataTable.render.text();
+  const number = (show) => ({
+    display: (value) => show(value),
+    sort: (value) => (value === null ? -Infinity : value),
+    type: (value) => (value === null ? -Infinity : value),
+    filter: (value) => show(value),
+  });
+  const columns = [{ data: "query", title: "query", className: "query-id", render: text, createdCell: queryCell }];
+  if (state.part.queries.some((query) => query[1])) {
+    columns.push({ data: "text", title: "text", className: "query-text", render: text });
+  }
+  const scores = { type: "num", searchable: false, orderSequence: ["desc", "asc"] };
+  columns.push({ data: "score", title: escaped(names[state.system]), render: number(score), ...scores });
+  if (hasPair()) {
+    columns.push(
+      { data: "against", title: escaped(names[state.against]), render: number(score), ...scores },
+      { data: "difference", title: "difference", render: number(signed), createdCell: toneCell, ...scores, orderSequence: ["asc", "desc"] },
+    );
+  }
+  return columns;
+}
+
+/** DataTables takes titles as HTML. */
+function escaped(text) {
+  const element = make("span", { text });
+  return element.innerHTML;
+}
+
+function queryCell(cell, value, row) {
+  const button = make("button", { text: String(value), className: "link" });
+  button.type = "button";
+  cell.replaceChildren(button);
+}
+
+function toneCell(cell, value) {
+  if (value > 0) cell.classList.add("gained");
+  if (value < 0) cell.classList.add("lost");
+}
+
+function drawTable(rows) {
+  const columns = columnsOf();
+  const search = state.table ? state.table.search() : "";
+  if (state.table) state.table.destroy();
+  state.table = null;
+  const element = make("table", {}, make("caption", { text: "Queries; choose one to see the rankings" }));
+  byId("table-place").replaceChildren(element);
+  state.table = new DataTable(element, {
+    data: rows,
+    columns,
+    autoWidth: false,
+    deferRender: true,
+    pageLength: 10,
+    lengthMenu: [10, 25, 100, 500],
+    search: { search },
+    order: [[columns.length - 1, hasPair() ? "asc" : "desc"]],
+    layout: {
+      topStart: "search",
+      topEnd: "pageLength",
+      bottomStart: "info",
+      bottomEnd: { paging: { type: "simple_numbers" } },
+    },
+    language: { search: "Search the queries", lengthMenu: "_MENU_ a page", emptyTable: "No query" },
+    createdRow: (row, data) => { row.dataset.index = data.index; },
+    drawCallback: () => { markChosen(); markSteps(); },
+  });
+  element.addEventListener("click", (event) => {
+    const row = event.target.closest("tbody tr");
+    if (row && row.dataset.index !== undefined) choose(Number(row.dataset.index), true);
+  });
+  for (const table of byId("table-place").querySelectorAll(".dt-layout-table")) {
+    table.tabIndex = 0;
+    table.setAttribute("role", "region");
+    table.setAttribute("aria-label", "Table of queries");
+  }
+}
+
+function markChosen() {
+  for (const row of byId("table-place").querySelectorAll("tbody tr")) {
+    const chosen = row.dataset.index === String(state.query);
+    row.classList.toggle("chosen", chosen);
+    row.querySelector("button")?.setAttribute("aria-pressed", String(chosen));
+  }
+}
+
+/** The queries as the table has them: sorted, and only those that were searched for. */
+const inOrder = () => state.table.rows({ order: "applied", search: "applied" }).data().toArray();
+
+function markSteps() {
+  if (!state.table) return;
+  const order = inOrder().map((row) => row.index);
+  const place = order.indexOf(state.query);
+  byId("previous").disabled = place < 1;
+  // From a query that the table does not show, the next one is its first.
+  byId("next").disabled = place === order.length - 1;
+}
+
+function choose(index, byHand) {
+  state.query = index;
+  const [query, text] = state.part.queries[index];
+  const { part, system, against } = state;
+  byId("chosen").hidden = false;
+  byId("query").textContent = `Query ${query}`;
+  byId("query-text").textContent = text;
+  const own = `${state.measure}: ${part.systems[system]} ${score(scoresOf(system)[index])}`;
+  byId("query-scores").textContent = hasPair()
+    ? `${own}, ${part.systems[against]} ${score(scoresOf(against)[index])}, ` +
+      `difference ${signed(minus(scoresOf(system)[index], scoresOf(against)[index]))}`
+    : own;
+  showRankings(part, index, system, against);
+  markChosen();
+  markSteps();
+  if (byHand) {
+    byId("chosen").scrollIntoView({ block: "start" });
+    byId("query").focus({ preventScroll: true });
+  }
+}
+
+function step(by) {
+  const order = inOrder().map((row) => row.index);
+  const next = order[order.indexOf(state.query) + by];
+  if (next !== undefined) choose(next, false);
+}
+
+function update() {
+  const rows = queryRows();
+  byId("counts").textContent = countsOf(rows);
+  drawTable(rows);
+  drawCharts(rows);
+  const first = inOrder()[0];
+  if (state.query === null && first) choose(first.index, false);
+  else if (state.query !== null) choose(state.query, false);
+}
+
+function takePart(place) {
+  const part = report.parts[place];
+  Object.assign(state, { part, query: null, system: part.pair[0], against: part.pair[1] });
+  if (!part.measures.includes(state.measure)) state.measure = part.measures[0];
+  fill(byId("measure"), part.measures, part.measures.indexOf(state.measure));
+  fill(byId("system"), part.systems, state.system);
+  if (hasPair()) fill(byId("against"), part.systems, state.against);
+  for (const element of document.querySelectorAll(".of-pairs")) element.hidden = !hasPair();
+  update();
+}
+
+/** Two different systems: the one that was just chosen stays. */
+function takePair(changed) {
+  const chosen = { system: Number(byId("system").value), against: Number(byId("against").value) };
+  if (hasPair() && chosen.system === chosen.against) {
+    const other = changed === "system" ? "against" : "system";
+    chosen[other] = state[changed];
+    byId(other).value = String(chosen[other]);
+  }
+  state.system = chosen.system;
+  if (hasPair()) state.against = chosen.against;
+  update();
+}
+
+function start() {
+  fill(byId("part"), report.parts.map((part) => part.name), 0);
+  for (const element of document.querySelectorAll(".of-parts")) element.hidden = report.parts.length < 2;
+  byId("part").addEventListener("change", () => takePart(Number(byId("part").value)));
+  byId("measure").addEventListener("change", () => {
+    state.measure = state.part.measures[Number(byId("measure").value)];
+    update();
+  });
+  byId("system").addEventListener("change", () => takePair("system"));
+  byId("against").addEventListener("change", () => takePair("against"));
+  byId("controls").addEventListener("submit", (event) => event.preventDefault());
+  byId("previous").addEventListener("click", () => step(-1));
+  byId("next").addEventListener("click", () => step(1));
+  takePart(0);
+}
+
+if (report.parts.length) start();
+else byId("explorer").hidden = true;

@@ -1,0 +1,123 @@
+"""What pytrec_eval and ir_measures compute: the rows ``pytrec-eval-`` and ``ir-measures-``."""
+
+import math
+import shutil
+
+import ir_measures
+import pytest
+import pytrec_eval
+
+from beir_eval import Run, evaluate
+from one_number import ours
+
+pytestmark = pytest.mark.peers
+
+HALF_QRELS = {"q1": {"a": 1}, "q2": {"b": 1}}
+HALF_RUN = {"q1": {"a": 1.0}}
+TIED = {"q": {"a": 1.0, "b": 1.0}}
+needs_perl = pytest.mark.skipif(not shutil.which("perl"), reason="gdeval is a Perl script")
+
+
+def pytrec(qrels, run, name):
+    found = pytrec_eval.RelevanceEvaluator(qrels, {name}).evaluate(run)
+    return {query: values[name.replace(".", "_")] for query, values in found.items()}
+
+
+def measured(qrels, run, name):
+    (value,) = ir_measures.calc_aggregate([ir_measures.parse_measure(name)], qrels, run).values()
+    return value
+
+
+@pytest.mark.row("pytrec-eval-missing")
+def test_pytrec_eval_has_no_entry_for_a_query_that_the_run_lacks():
+    assert pytrec(HALF_QRELS, HALF_RUN, "map") == {"q1": 1.0}
+    assert ours(HALF_QRELS, HALF_RUN, "MAP") == 1 / 2
+    assert ours(HALF_QRELS, HALF_RUN, "MAP", missing="skip") == 1.0
+
+
+@pytest.mark.row("pytrec-eval-ties")
+def test_pytrec_eval_keeps_scores_as_float32():
+    qrels, run = {"q": {"a": 1}}, {"q": {"a": 0.1234567891, "b": 0.1234567890}}
+    assert pytrec(qrels, run, "recip_rank") == {"q": 1 / 2}
+    assert ours(qrels, run, "MRR") == 1.0
+    assert ours(qrels, run, "MRR", ties="trec_eval9") == 1 / 2
+
+
+@pytest.mark.row("pytrec-eval-grades")
+def test_pytrec_eval_refuses_fractional_grades():
+    qrels, run = {"q": {"a": 0.5, "b": 1.0}}, {"q": {"a": 2.0, "b": 1.0}}
+    with pytest.raises(TypeError):
+        pytrec(qrels, run, "ndcg")
+    expected = (0.5 + 1 / math.log2(3)) / (1 + 0.5 / math.log2(3))
+    assert ours(qrels, run, "nDCG") == pytest.approx(expected, abs=1e-15)
+
+
+@pytest.mark.row("pytrec-eval-recip-rank")
+def test_recip_rank_has_no_cutoff():
+    qrels = {"q": {"a": 1}}
+    run = {"q": {doc: -float(place) for place, doc in enumerate("bcdefghijka")}}
+    assert pytrec(qrels, run, "recip_rank") == {"q": 1 / 11}
+    assert ours(qrels, run, "MRR@10") == 0.0
+    assert ours(qrels, run, "MRR") == 1 / 11
+
+
+@pytest.mark.row("ir-measures-missing")
+def test_ir_measures_counts_a_query_that_the_run_lacks_as_zero():
+    for name in ("nDCG@10", "AP", "R@10", "P@1", "RR", "RR@10"):
+        assert measured(HALF_QRELS, HALF_RUN, name) == 1 / 2
+        assert ours(HALF_QRELS, HALF_RUN, name) == 1 / 2
+    assert ours(HALF_QRELS, HALF_RUN, "nDCG@10", missing="zero") == 1 / 2
+
+
+@pytest.mark.row("ir-measures-rr-ties")
+def test_rr_with_a_cutoff_orders_ties_the_other_way_round_than_rr_without():
+    qrels = {"q": {"a": 1}}
+    assert measured(qrels, TIED, "RR") == 1 / 2
+    assert measured(qrels, TIED, "RR@10") == 1.0
+    assert ours(qrels, TIED, "RR") == ours(qrels, TIED, "RR@10") == 1 / 2
+    ascending = {"q": dict(sorted(TIED["q"].items()))}
+    assert ours(qrels, ascending, "RR@10", ties="input") == 1.0
+
+
+@pytest.mark.row("ir-measures-accuracy")
+def test_accuracy_of_ir_measures_is_about_pairs_of_documents():
+    qrels, run = {"q": {"b": 1}}, {"q": {"a": 3.0, "b": 2.0, "c": 1.0}}
+    assert measured(qrels, run, "Accuracy") == 1 - 1 / 2  # one of two others stands above b
+    assert ours(qrels, run, "Accuracy") == 1.0
+    assert list(evaluate(qrels, run, ["Accuracy"]).as_dict()) == ["Success"]
+
+
+@needs_perl
+@pytest.mark.row("ir-measures-err")
+def test_err_of_ir_measures_takes_four_for_the_highest_grade_and_rounds():
+    qrels, run = {"1": {"a": 1}}, {"1": {"a": 2.0, "b": 1.0}}
+    theirs = measured(qrels, run, "ERR@10")
+    assert theirs == (2**1 - 1) / 2**4
+    assert ours(qrels, run, "ERR@10") == (2**1 - 1) / 2**1
+    assert ours(qrels, run, "ERR(max_grade=4)@10") == theirs
+    two = {"1": {"b": 1}}
+    assert measured(two, run, "ERR@10") == round(1 / 2 / 16, 5)
+    assert ours(two, run, "ERR(max_grade=4)@10") == 1 / 2 / 16
+
+
+@needs_perl
+@pytest.mark.row("ir-measures-ndcg-exp")
+def test_ndcg_with_the_exponential_gain_rounds_to_five_digits():
+    qrels, run = {"1": {"a": 1, "b": 2}}, {"1": {"a": 2.0, "b": 1.0}}
+    expected = (1 + 3 / math.log2(3)) / (3 + 1 / math.log2(3))
+    assert measured(qrels, run, "nDCG(dcg='exp-log2')@10") == round(expected, 5)
+    assert ours(qrels, run, "nDCG@10") == pytest.approx(
+        (1 + 2 / math.log2(3)) / (2 + 1 / math.log2(3)), abs=1e-15
+    )
+    assert ours(qrels, run, 'nDCG(gain="exp")@10') == pytest.approx(expected, abs=1e-15)
+
+
+@pytest.mark.row("ir-measures-judged")
+def test_judged_divides_by_what_was_retrieved_and_orders_ties_ascending():
+    qrels, run = {"q": {"a": 1}}, {"q": {"a": 2.0, "x": 1.0}}
+    assert measured(qrels, run, "Judged@10") == 1 / 2
+    assert ours(qrels, run, "Judged@10") == 1 / 2
+    assert measured(qrels, TIED, "Judged@1") == 1.0
+    assert ours(qrels, TIED, "Judged@1") == 0.0
+    ranked = Run.from_rankings({"q": sorted(TIED["q"])})
+    assert ours(qrels, ranked, "Judged@1") == 1.0
