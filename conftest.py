@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from sybil import Sybil
-from sybil.parsers.markdown import PythonCodeBlockParser
+from sybil.parsers.markdown import CodeBlockParser, PythonCodeBlockParser
+
+from doc_examples import check_console, check_script, check_workflow
 
 # Haystack reports its use over the network unless told not to, before it is imported.
 os.environ["HAYSTACK_TELEMETRY_ENABLED"] = "False"
@@ -29,7 +31,12 @@ def leave_it(namespace: dict[str, Any]) -> None:
 
 
 pytest_collect_file = Sybil(
-    parsers=[PythonCodeBlockParser(doctest_optionflags=ELLIPSIS | NORMALIZE_WHITESPACE)],
+    parsers=[
+        PythonCodeBlockParser(doctest_optionflags=ELLIPSIS | NORMALIZE_WHITESPACE),
+        CodeBlockParser(language="console", evaluator=check_console),
+        CodeBlockParser(language="py", evaluator=check_script),
+        CodeBlockParser(language="yaml", evaluator=check_workflow),
+    ],
     patterns=["README.md", "docs/*.md"],
     setup=enter_a_folder_of_files,
     teardown=leave_it,

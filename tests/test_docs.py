@@ -1,0 +1,246 @@
+"""The documentation says what the code says: measures, commands, names, the drawing."""
+
+import importlib
+import inspect
+import math
+import re
+from collections import defaultdict
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+from xml.etree import ElementTree as ET
+
+import cli_text
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import beir_eval
+from beir_eval.cli import app
+from beir_eval.measures import JUDGED_ONLY, Measure, definitions
+from beir_eval.ranking import RankingRules
+from beir_eval.relevance import relate
+from doc_examples import check_console, check_workflow
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+PAGES = [ROOT / "README.md", *sorted(DOCS.glob("*.md"))]
+API = (DOCS / "api.md").read_text()
+
+
+def sections_of(page, level):
+    """Return the text below each heading of this level by heading."""
+    parts = re.split(rf"^{'#' * level} (.+)$", page, flags=re.MULTILINE)
+    end = re.compile(rf"^#{{1,{level}}} ", re.MULTILINE)
+    ended = (end.split(text)[0] for text in parts[2::2])
+    return dict(zip(parts[1::2], ended, strict=True))
+
+
+MEASURES = sections_of((DOCS / "measures.md").read_text(), 3)
+
+
+@pytest.mark.parametrize("name", list(definitions()))
+def test_every_measure_has_a_section_with_definition_formula_source_and_example(name):
+    section = MEASURES[name].strip()
+    assert section.startswith(definitions()[name].summary)
+    for part in ("\n$$\n", "\n- **Source:** ", "\n>>> "):
+        assert part in section
+
+
+@pytest.mark.parametrize("name", list(definitions()))
+def test_the_section_of_a_measure_names_its_parameters_and_its_cutoff(name):
+    definition = definitions()[name]
+    (line,) = re.findall(r"(?m)^- \*\*Parameters:\*\* (.+?; .*?cutoff.*?)\.", MEASURES[name])
+    assert sorted(re.findall(r"`(\w+)`", line)) == sorted(definition.defaults)
+    assert ("no cutoff" in line) == (definition.cutoff == "none")
+    assert JUDGED_ONLY not in line  # every measure takes it, which the page says once
+
+
+@pytest.mark.parametrize("name", list(definitions()))
+def test_the_section_of_a_measure_has_its_names_in_other_tools(name):
+    (line,) = re.findall(r"(?ms)^- \*\*Elsewhere:\*\* (.+?)^- ", MEASURES[name])
+    for tool, names in definitions()[name].tools.items():
+        for template in filter(None, names):
+            # Of "iprec_at_recall_{recall:.2f}" the page shows one value.
+            shown = template.replace("{k}", "k").partition("{")[0]
+            assert f"`{shown}" in line, (tool, template)
+
+
+def test_the_overview_of_the_measures_links_to_each_once():
+    page = (DOCS / "measures.md").read_text()
+    links = re.findall(r"\[(\w+)\]\(#(\w+)\)", page.partition("\n## ")[0])
+    assert sorted(name for name, _ in links) == sorted(definitions())
+    assert all(anchor == name.lower() for name, anchor in links)
+
+
+def test_the_reference_of_the_command_line_has_every_command_option_and_help_text():
+    sections = sections_of(cli_text.reference(), 2)
+    assert list(sections) == [f"beir-eval {name}" for name in cli_text.commands()]
+    for name, command in cli_text.commands().items():
+        section = sections[f"beir-eval {name}"]
+        assert inspect.cleandoc(command.help) in section
+        plain = " ".join(re.sub(r"\\(.)", r"\1", section).split())
+        for parameter in command.params:
+            is_option = parameter.param_type_name == "option"
+            for written in parameter.opts if is_option else [parameter.name.upper()]:
+                assert f"`{written}`" in section
+            said = " ".join((parameter.help or "").split()).partition(" [default")[0]
+            assert f": {said}" in plain
+            if is_option and parameter.default not in (None, False):
+                assert f"{said} Default: `{parameter.default}`." in plain
+
+
+def test_the_reference_of_the_command_line_stands_in_its_page():
+    mark = re.search(r'(?m)^MARK = "(.+)"', (DOCS / "_ext" / "cli_reference.py").read_text())
+    assert (DOCS / "cli.md").read_text().count(mark[1]) == 1
+
+
+def found_by(target):
+    """Return what a dotted name stands for."""
+    parts = target.split(".")
+    for length in range(len(parts), 0, -1):
+        try:
+            found = importlib.import_module(".".join(parts[:length]))
+        except ImportError:
+            continue
+        for part in parts[length:]:
+            found = getattr(found, part)
+        return found
+    raise AssertionError(target)
+
+
+def documented():
+    """Return what the API page documents, and what the modules hold that it shows whole."""
+    targets = re.findall(r"(?m)^\.\. auto(?:function|class|data):: (\S+)", API)
+    things = [found_by(target) for target in targets]
+    for target in re.findall(r"(?m)^\.\. automodule:: (\S+)\n +:members:", API):
+        module = found_by(target)
+        things += [one for one in vars(module).values() if getattr(one, "__module__", "") == target]
+    return things
+
+
+def is_documented(name, thing):
+    if isinstance(thing, Measure):
+        return name in MEASURES
+    if isinstance(thing, ModuleType) or not callable(thing):
+        return re.search(rf"\b{name}\b", API) is not None
+    return any(thing is one for one in documented())
+
+
+def test_the_api_page_has_every_public_name():
+    absent = [
+        name for name in beir_eval.__all__ if not is_documented(name, getattr(beir_eval, name))
+    ]
+    assert absent == []
+
+
+def public_modules():
+    """Return the modules that name what is public in them, but those whose names go out above."""
+    source = Path(beir_eval.__file__).parent
+    above = {source, source / "measures"}
+    for path in sorted(source.rglob("*.py")):
+        named = path.parent if path.name == "__init__.py" else path.with_suffix("")
+        parts = named.relative_to(source.parent).parts
+        is_public = not any(part.startswith("_") for part in parts)
+        if is_public and named not in above and "__all__" in path.read_text():
+            yield ".".join(parts)
+
+
+@pytest.mark.parametrize("module", list(public_modules()))
+def test_the_api_page_has_what_a_module_calls_public(module):
+    found = importlib.import_module(module)
+    assert [name for name in found.__all__ if not is_documented(name, getattr(found, name))] == []
+
+
+def imported_in_examples():
+    """Return the names that the documentation imports, by module."""
+    names = defaultdict(set)
+    for page in PAGES:
+        lines = re.findall(
+            r"(?m)^(?:>>> |\+)?from ((?:beir_eval|haystack_integrations)[\w.]*) import ([\w, ]+)",
+            page.read_text(),
+        )
+        for module, listed in lines:
+            names[module] |= {name.strip() for name in listed.split(",")}
+    return names
+
+
+@pytest.mark.parametrize(("module", "names"), sorted(imported_in_examples().items()))
+def test_what_an_example_imports_is_on_the_api_page(module, names):
+    found = importlib.import_module(module)
+    things = {name: getattr(found, name, None) or found_by(f"{module}.{name}") for name in names}
+    assert [name for name, thing in things.items() if not is_documented(name, thing)] == []
+
+
+class TestTheDrawnMatrix:
+    """docs/_drawings/relevance-matrix.svg shows what the example of docs/concepts.md gives."""
+
+    page = (DOCS / "concepts.md").read_text()
+    drawing = ET.parse(DOCS / "_drawings" / "relevance-matrix.svg").getroot()  # noqa: S314 - ours
+
+    @pytest.fixture
+    def example(self):
+        (block,) = re.findall(
+            r"```python\n(>>> from beir_eval import Qrels.+?)\n```", self.page, re.DOTALL
+        )
+        names = {}
+        exec(re.sub(r"(?m)^(>>>|\.\.\.) ?", "", block), names)  # noqa: S102 - ours
+        return SimpleNamespace(qrels=names["qrels"], run=names["run"])
+
+    def texts(self, **wanted):
+        """Return the drawing's texts with these data attributes, by query."""
+        found = {}
+        for one in self.drawing.iter("{http://www.w3.org/2000/svg}text"):
+            if all(one.get(f"data-{name}") == value for name, value in wanted.items()):
+                found.setdefault(one.get("data-query"), []).append(one.text)
+        return found
+
+    def test_its_cells_are_those_of_the_matrix(self, example):
+        matrix = relate(beir_eval.Qrels(example.qrels), example.run, RankingRules()).matrix
+        drawn = np.full((len(matrix.query_ids), 5), math.nan)
+        for rank in range(1, 6):
+            for query, (grade,) in self.texts(rank=str(rank)).items():
+                drawn[matrix.query_ids.index(query), rank - 1] = float(grade)
+        np.testing.assert_array_equal(drawn, matrix.to_dense(5))
+
+    def test_its_scores_and_means_are_those_of_the_measures(self, example):
+        result = beir_eval.evaluate(example.qrels, example.run, ["Precision@5", "nDCG@5"])
+        for measure in result.measures:
+            scores = dict(zip(result.query_ids, result.scores(measure), strict=True))
+            drawn = self.texts(measure=measure)
+            for query, score in [*scores.items(), ("mean", result[measure])]:
+                assert float(drawn[query][0]) == round(score, 3)
+
+    def test_its_description_has_the_same_numbers(self):
+        description = self.drawing.find("{http://www.w3.org/2000/svg}desc").text
+        for measure in ("Precision@5", "nDCG@5"):
+            for (text,) in self.texts(measure=measure).values():
+                assert re.search(rf"(?<![\d.]){re.escape(text)}\b", description), text
+
+
+def test_the_commands_that_the_text_names_exist_and_so_do_their_options():
+    for page in PAGES:
+        for words in re.findall(r"`beir-eval ([^`]+)`", page.read_text()):
+            name, *others = words.split()
+            if name != "COMMAND":
+                known = [one for part in cli_text.commands()[name].params for one in part.opts]
+                assert [one for one in others if one.startswith("-") and one not in known] == []
+
+
+def test_the_readme_shows_what_the_demo_prints_first(tmp_path):
+    shown = (ROOT / "README.md").read_text().partition("```text\n")[2].partition("\n```")[0]
+    printed = CliRunner().invoke(app, ["demo", "--html", str(tmp_path / "demo.html")]).output
+    assert " ".join(shown.split()) in " ".join(printed.split())
+
+
+def test_a_console_example_of_a_command_that_is_not_taken_is_found():
+    def check(block):
+        return check_console(SimpleNamespace(parsed=block))
+
+    assert check("$ beir-eval evaluate qrels.trec bm25.trec -m nDCG@10  # fine\n") is None
+    assert "is not taken" in check("$ beir-eval evaluate qrels.trec\n")
+    assert "is not taken" in check("$ beir-eval evaluate qrels.trec bm25.trec --mesure P@5\n")
+    assert "is not taken" in check("$ beir-eval evalaute qrels.trec bm25.trec\n")
+    assert check(f"$ beir-eval --version\nbeir-eval {beir_eval.__version__}\n") is None
+    assert "printed" in check("$ beir-eval --version\nbeir-eval 0.0.0\n")
+    workflow = SimpleNamespace(parsed="- run: |\n    beir-eval compare a b \\\n      --gaet P@5\n")
+    assert "is not taken" in check_workflow(workflow)
