@@ -286,8 +286,8 @@ def test_the_measures_are_listed_and_explained():
     assert run("measures", "nope").exit_code == 2
 
 
-def test_the_demo_evaluates_two_systems():
-    result = run("demo")
+def test_the_demo_evaluates_two_systems(tmp_path):
+    result = run("demo", "--html", tmp_path / "demo.html")
     assert result.exit_code == 0
     assert "bm25 0.6665" in said(result)
     assert "bm25-plain 0.4887" in said(result)

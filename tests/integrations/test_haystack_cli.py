@@ -201,8 +201,8 @@ def test_a_class_that_is_not_haystacks_is_imported_only_where_allowed(pipeline_f
     assert allowed.returncode == 0, allowed.stderr
 
 
-def test_the_demo_compares_two_pipelines():
-    result = RUNNER.invoke(app, ["demo"])
+def test_the_demo_compares_two_pipelines(tmp_path):
+    result = RUNNER.invoke(app, ["demo", "--html", str(tmp_path / "demo.html")])
     assert result.exit_code == 0
     assert "Two Haystack pipelines" in said(result)
     assert "nDCG@10: bm25 + titles " in said(result)

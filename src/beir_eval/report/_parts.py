@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from beir_eval.errors import ResultError, some
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -69,11 +71,27 @@ def part_of_comparison(found: Comparison) -> Part:
     )
 
 
-def part_of_results(results: Sequence[EvaluationResult], name: str = "") -> Part:
-    """Return results on one qrels, query by query: all queries that one of them has."""
+def part_of_results(results: Sequence[EvaluationResult]) -> Part:
+    """Return results on one qrels, query by query: all queries that one of them has.
+
+    Raises:
+        ResultError: two results of one name, or no measure that all of them have.
+    """
+    names = [one.name for one in results]
+    if len(set(names)) < len(names):
+        msg = f"results of different names were expected, not {names}"
+        raise ResultError(msg)
+    return _part("", dict(zip(names, results, strict=True)))
+
+
+def _part(name: str, named: Mapping[str, EvaluationResult]) -> Part:
+    results = list(named.values())
     measures = [
         one for one in results[0].measures if all(one in other.measures for other in results)
     ]
+    if not measures:
+        msg = f"the results {some(named)} have no measure in common"
+        raise ResultError(msg)
     query_ids = tuple(dict.fromkeys(query for one in results for query in one.query_ids))
     place_of = {query_id: place for place, query_id in enumerate(query_ids)}
     scores = {one: np.full((len(results), len(query_ids)), np.nan) for one in measures}
@@ -83,11 +101,11 @@ def part_of_results(results: Sequence[EvaluationResult], name: str = "") -> Part
             scores[measure][row, places] = result.scores(measure)
     return Part(
         name=name,
-        systems=tuple(one.name for one in results),
+        systems=tuple(named),
         measures=tuple(measures),
         query_ids=query_ids,
         scores=scores,
-        results={one.name: one for one in results},
+        results=named,
         pair=(0, None) if len(results) == 1 else (1, 0),
     )
 
@@ -96,9 +114,13 @@ def parts_of_benchmark(found: BenchmarkResult, first: str) -> list[Part]:
     """Return a part a data set that some system has a result for, ``first`` its first measure."""
     parts = []
     for name in found.infos:
-        results = [of_system[name] for of_system in found.results.values() if name in of_system]
-        if results:
-            part = part_of_results(results, name)
+        named = {
+            system: of_system[name]
+            for system, of_system in found.results.items()
+            if name in of_system
+        }
+        if named:
+            part = _part(name, named)
             measures = (first, *(one for one in part.measures if one != first))
             parts.append(Part(**(vars(part) | {"measures": measures})))
     return parts

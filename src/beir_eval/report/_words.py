@@ -81,7 +81,8 @@ def headline(found: Comparison) -> Said:
         rest = [f"{more} more pairs differ"] if more > 1 else ["1 more pair differs"] * more
         left = len(differences) - len(decided)
         text = f"{measure}: {_joined([*named, *rest])}" if pairs else f"{measure}: no pair differs"
-        text += f"; of {len(differences)} pairs {left} cannot be told apart or are equal"
+        if left:
+            text += f"; of {len(differences)} pairs {left} cannot be told apart or are equal"
         return Said(text, "better" if pairs else "undecided")
     against = differences[0].against
     ways = {

@@ -71,6 +71,7 @@ def write_report(  # noqa: PLR0913 - one keyword a source
     Raises:
         MissingExtraError: the package jinja2 is not installed.
         InputError: there is nothing to show.
+        ResultError: results of one name, or without a measure in common.
         OSError: the file cannot be written.
     """
     check_installed()
@@ -82,8 +83,11 @@ def write_report(  # noqa: PLR0913 - one keyword a source
         parts = [(part_of_comparison(what), Texts(queries or {}, corpus))]
     else:
         results = [what] if isinstance(what, EvaluationResult) else list(what)
-        content = _of_results(results)
+        if not results:
+            msg = "a report needs at least one result"
+            raise InputError(msg)
         parts = [(part_of_results(results), Texts(queries or {}, corpus))]
+        content = _of_results(results)
     content |= {"curve": None} if curve is None else _of_curve(curve)
     figures: dict[str, Figure] = content.pop("figures") | content.pop("curve_figures", {})
     notices: list[str] = []
@@ -146,9 +150,6 @@ def _of_comparison(found: Comparison) -> dict[str, Any]:
 
 
 def _of_results(results: Sequence[EvaluationResult]) -> dict[str, Any]:
-    if not results:
-        msg = "a report needs at least one result"
-        raise InputError(msg)
     return _NOTHING | {
         "means": words.means_of_results(results),
         "counted": shared_notes(results),

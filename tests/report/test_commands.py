@@ -1,0 +1,190 @@
+"""``--html`` on the commands: the same report as from Python, whole or not at all."""
+
+import json
+import re
+import sys
+
+import pytest
+from typer.testing import CliRunner
+
+from beir_eval import EvaluationResult, data
+from beir_eval.cli import app
+
+RUNNER = CliRunner()
+BM25, PLAIN = data.RUNS
+
+
+def run(*arguments):
+    return RUNNER.invoke(app, [str(argument) for argument in arguments])
+
+
+def data_in(path):
+    text = path.read_text(encoding="utf-8")
+    return json.loads(
+        re.search(r'<script type="application/json" id="data">(.*?)</script>', text)[1]
+    )
+
+
+def check_texts(part):
+    assert all(text for _, text in part["queries"])
+    assert all(title for _, title, _ in part["documents"])
+    assert len(part["rankings"]) == 30
+
+
+def test_compare_writes_texts_rankings_and_where_the_numbers_come_from(tmp_path):
+    html = tmp_path / "r.html"
+    result = run("compare", data.FOLDER, BM25, PLAIN, "--baseline", "bm25-plain", "--html", html)
+    assert result.exit_code == 0, result.output
+    [part] = data_in(html)["parts"]
+    check_texts(part)
+    assert part["systems"] == ["bm25", "bm25-plain"]
+    assert "qrels, SHA-256" in html.read_text()
+
+
+def test_compare_of_saved_results_writes_a_report_too(tmp_path):
+    saved, html = tmp_path / "saved.json", tmp_path / "r.html"
+    assert run("evaluate", data.FOLDER, BM25, PLAIN, "-m", "MRR", "--json", saved).exit_code == 0
+    assert run("compare", saved, "--html", html).exit_code == 0
+    [part] = data_in(html)["parts"]
+    assert part["measures"] == ["MRR"]
+    assert part["has_rankings"] is False
+
+
+def test_a_gate_that_fails_still_leaves_its_report(tmp_path):
+    html = tmp_path / "r.html"
+    result = run(
+        *("compare", data.FOLDER, BM25, PLAIN, "--baseline", "bm25"),
+        *("--gate", "nDCG@10", "--html", html),
+    )
+    assert result.exit_code == 1
+    assert data_in(html)["parts"]
+
+
+def test_compare_draws_the_curve_of_the_systems_with_a_step(tmp_path):
+    for step in (100, 200):
+        (tmp_path / f"step{step}.trec").write_bytes(BM25.read_bytes())
+    files = [PLAIN, tmp_path / "step100.trec", tmp_path / "step200.trec"]
+    html = tmp_path / "r.html"
+    result = run("compare", data.FOLDER, *files, "--html", html, "--steps", r"step(\d+)")
+    assert result.exit_code == 0, result.output
+    rows = data_in(html)["figures"]["curve-0"]["datasets"]["rows"]
+    assert [row["step"] for row in rows] == [100, 200]
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        (["--steps", r"(\d+)"], "add --html FILE"),
+        (["--html", "r.html", "--steps", "("], "no regular expression"),
+        (["--html", "r.html", "--steps", r"step(\d+)"], "finds a step in 0 of the names"),
+    ],
+)
+def test_a_curve_that_cannot_be_drawn_is_an_error(tmp_path, monkeypatch, options, problem):
+    monkeypatch.chdir(tmp_path)
+    result = run("compare", data.FOLDER, BM25, PLAIN, *options)
+    assert result.exit_code == 2
+    assert problem in " ".join(result.output.split())
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_evaluate_writes_a_report_of_one_system_or_several(tmp_path):
+    html = tmp_path / "r.html"
+    assert run("evaluate", data.FOLDER, BM25, "--html", html).exit_code == 0
+    [part] = data_in(html)["parts"]
+    check_texts(part)
+    assert part["pair"] == [0, None]
+    assert run("evaluate", data.FOLDER, BM25, PLAIN, "--html", html).exit_code == 0
+    assert data_in(html)["parts"][0]["pair"] == [1, 0]
+
+
+def test_evaluate_keeps_no_rankings_where_no_report_is_asked_for(tmp_path):
+    saved = tmp_path / "saved.json"
+    assert run("evaluate", data.FOLDER, BM25, "-m", "MRR", "--json", saved).exit_code == 0
+    [content] = json.loads(saved.read_text())
+    assert EvaluationResult.model_validate(content).top is None
+
+
+def test_judgements_without_texts_make_a_report_with_ids(tmp_path):
+    (tmp_path / "qrels.trec").write_text("q1 0 a 1\nq2 0 b 1\n")
+    (tmp_path / "run.trec").write_text("q1 Q0 a 1 2 t\nq2 Q0 x 1 2 t\n")
+    html = tmp_path / "r.html"
+    assert (
+        run("evaluate", tmp_path / "qrels.trec", tmp_path / "run.trec", "--html", html).exit_code
+        == 0
+    )
+    [part] = data_in(html)["parts"]
+    assert part["queries"] == [["q1", ""], ["q2", ""]]
+    assert sorted(part["documents"]) == [["a", "", ""], ["x", "", ""]]
+
+
+def test_bench_writes_a_part_for_every_data_set_with_its_texts(tmp_path):
+    html, out = tmp_path / "r.html", tmp_path / "out"
+    result = run("bench", data.FOLDER, BM25, PLAIN, "--out", out, "--html", html)
+    assert result.exit_code == 0, result.output
+    [part] = data_in(html)["parts"]
+    check_texts(part)
+    assert part["measures"][0] == "nDCG@10"
+    # The results that are there from before hold what a report needs, or are made again.
+    before = html.read_text()
+    assert run("bench", data.FOLDER, BM25, PLAIN, "--out", out).exit_code == 0
+    assert run("bench", data.FOLDER, BM25, PLAIN, "--out", out, "--html", html).exit_code == 0
+    assert (
+        data_in(html)["parts"]
+        == json.loads(re.search(r'id="data">(.*?)</script>', before)[1])["parts"]
+    )
+
+
+def test_haystack_writes_a_report(tmp_path):
+    haystack = pytest.importorskip("haystack")
+    stores = pytest.importorskip("haystack.document_stores.in_memory")
+    retrievers = pytest.importorskip("haystack.components.retrievers.in_memory")
+    pipeline = haystack.Pipeline()
+    store = stores.InMemoryDocumentStore()
+    pipeline.add_component("retriever", retrievers.InMemoryBM25Retriever(store, top_k=20))
+    (tmp_path / "bm25.yaml").write_text(pipeline.dumps())
+    html = tmp_path / "r.html"
+    result = run("haystack", tmp_path / "bm25.yaml", data.FOLDER, "--index", "--html", html)
+    assert result.exit_code == 0, result.output
+    [part] = data_in(html)["parts"]
+    check_texts(part)
+    assert "time per query: median" in html.read_text()
+
+
+def test_the_demo_writes_a_report_and_says_where(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    result = run("demo")
+    assert result.exit_code == 0, result.output
+    assert str(tmp_path / "beir-eval-demo.html") in result.output
+    [part] = data_in(tmp_path / "beir-eval-demo.html")["parts"]
+    check_texts(part)
+
+
+def test_the_demo_works_without_the_report(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    result = run("demo")
+    assert result.exit_code == 0
+    assert "The report: not written." in result.output
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_without_its_extra_a_report_is_refused_before_any_work(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    for command in (
+        ["compare", data.FOLDER, BM25, PLAIN],
+        ["evaluate", data.FOLDER, BM25],
+        ["bench", data.FOLDER, BM25, "--out", tmp_path / "out"],
+    ):
+        result = run(*command, "--html", tmp_path / "r.html")
+        assert result.exit_code == 2
+        assert "beir-eval[report]" in result.output
+        assert "0.6665" not in result.output
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_report_is_not_written_over_what_is_read(tmp_path):
+    (tmp_path / "bm25.trec").write_bytes(BM25.read_bytes())
+    result = run("evaluate", data.FOLDER, tmp_path / "bm25.trec", "--html", tmp_path / "bm25.trec")
+    assert result.exit_code == 2
+    assert "named twice" in result.output
+    assert (tmp_path / "bm25.trec").read_bytes() == BM25.read_bytes()

@@ -1,0 +1,386 @@
+"""The report as a file: what it says, what it holds, what it leaves out, and what it refuses."""
+
+import base64
+import hashlib
+import json
+import pickle
+import re
+import sys
+from html.parser import HTMLParser
+from importlib.resources import files
+
+import numpy as np
+import pytest
+
+from beir_eval import compare, compare_runs, evaluate
+from beir_eval.benchmark_result import BenchmarkResult
+from beir_eval.checkpoints import checkpoint_curve
+from beir_eval.errors import InputError, MissingExtraError, ResultError, SettingError
+from beir_eval.report import write_report
+from beir_eval.report._page import vendored
+from beir_eval.report._words import headline
+from report_cases import HOSTILE, bundled, hostile, made
+
+LARGEST = 6_000_000
+
+
+class Page(HTMLParser):
+    """The elements of a page: attributes, and what stands in scripts, styles and elsewhere."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.elements, self.scripts, self.styles, self.words = [], [], [], []
+        self._inside = None
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag, attributes):
+        self.elements.append((tag, dict(attributes)))
+        self._inside = (tag, dict(attributes))
+
+    def handle_endtag(self, tag):
+        self._inside = None
+
+    def handle_data(self, text):
+        tag, attributes = self._inside or ("", {})
+        if tag == "script":
+            self.scripts.append((attributes, text))
+        elif tag == "style":
+            self.styles.append(text)
+        else:
+            self.words.append(text)
+
+    @property
+    def data(self):
+        return next(
+            json.loads(text) for attributes, text in self.scripts if attributes.get("id") == "data"
+        )
+
+    @property
+    def text(self):
+        return re.sub(r"\s+", " ", " ".join(self.words))
+
+
+def page_of(path, what, **keywords):
+    write_report(path, what, **keywords)
+    return Page(path.read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="module")
+def compared():
+    return bundled()
+
+
+# What it says
+
+
+def test_it_says_verdict_means_counts_trust_and_provenance(compared, tmp_path):
+    found, texts = compared
+    text = page_of(tmp_path / "r.html", found, **texts).text
+    for expected in (
+        "nDCG@10: bm25 is better than bm25-plain",
+        "bm25-plain (baseline)",
+        *(f"{one.mean:.4f}" for one in found.means),
+        *(f"{one.low:.4f} to {one.high:.4f}" for one in found.means),
+        *found.notes(),
+        "30 judged queries, all of them in the run",
+        "What unjudged documents and ties could change",
+        "How alike the rankings are",
+        found.documents_to_judge(1)[0].doc_id,
+        "ties=trec_eval",
+        "test=sign_flip",
+    ):
+        assert expected in text
+
+
+def scores_apart(gap, spread, num_queries=40):
+    rng = np.random.default_rng(1)
+    base = rng.uniform(0.2, 0.6, num_queries)
+    return base, base + gap + rng.normal(0, spread, num_queries)
+
+
+@pytest.mark.parametrize(
+    ("gap", "spread", "verdict", "sentence"),
+    [
+        (0.2, 0.05, "better", "nDCG@10: B is better than A"),
+        (-0.2, 0.05, "worse", "nDCG@10: B is worse than A"),
+        (0.0, 0.001, "equal", "nDCG@10: B is equal to A within 0.01"),
+        (0.0, 0.2, "undecided", "nDCG@10: B cannot be told apart from A"),
+    ],
+)
+def test_the_verdict_is_one_sentence(gap, spread, verdict, sentence):
+    from made_results import made as result_of  # noqa: PLC0415
+
+    base, other = scores_apart(gap, spread)
+    found = compare([result_of(base, "A"), result_of(other, "B")], "A", draws=2000)
+    assert (headline(found).text, headline(found).verdict) == (sentence, verdict)
+
+
+def test_the_verdict_on_several_systems_groups_them():
+    from made_results import made as result_of  # noqa: PLC0415
+
+    base, better = scores_apart(0.2, 0.05)
+    worse = scores_apart(-0.2, 0.05)[1]
+    results = [result_of(base, "A"), result_of(better, "B"), result_of(better + 0.1, "C")]
+    results.append(result_of(worse, "D"))
+    said = headline(compare(results, "A", draws=2000))
+    assert said.text == "nDCG@10: B and C are better than A; D is worse than A"
+    assert said.verdict == "undecided"
+    of_all_pairs = headline(compare(results, draws=2000)).text
+    assert of_all_pairs.startswith("nDCG@10: B is better than A, C is better than A")
+    assert of_all_pairs.endswith("and 2 more pairs differ")
+
+
+def test_results_without_a_comparison_are_shown_without_a_verdict(compared, tmp_path):
+    found, texts = compared
+    results = [one for [one] in found.results.values()]
+    page = page_of(tmp_path / "r.html", results, **texts)
+    assert page.data["parts"][0]["systems"] == [one.name for one in results]
+    assert "is better than" not in page.text
+    assert f"{results[0]['nDCG@10']:.4f}" in page.text
+
+
+def test_missing_queries_show_both_means(tmp_path):
+    qrels = {"q1": {"a": 1}, "q2": {"b": 1}}
+    result = evaluate(qrels, {"q1": {"a": 1.0}}, ["MRR"], name="half", keep_top=5)
+    text = page_of(tmp_path / "r.html", result).text
+    assert "half (all 2 judged queries) 0.5000" in text
+    assert "half (the 1 it has) 1.0000" in text
+
+
+def test_a_curve_of_checkpoints_is_a_section(tmp_path):
+    found = made(12, 3)
+    curve = checkpoint_curve(found.results, draws=2000)
+    page = page_of(tmp_path / "r.html", found, curve=curve)
+    assert "From checkpoint to checkpoint" in page.text
+    for note in curve.notes():
+        assert note in page.text
+    assert "curve-0" in page.data["figures"]
+
+
+def test_failures_of_a_benchmark_are_told(tmp_path):
+    one = made(5, 2).results["system 0"][0]
+    failures = {"bad": {"set": f"RunError: {HOSTILE}"}}
+    benchmark = BenchmarkResult(
+        {"good": {"set": one}, "bad": {}}, failures, {"set": None}, {"set": "test"}
+    )
+    page = page_of(tmp_path / "r.html", benchmark)
+    assert f"bad, set: failed with RunError: {HOSTILE}" in page.text
+
+
+# What it holds
+
+
+def test_rankings_hold_grades_titles_and_texts(compared, tmp_path):
+    found, texts = compared
+    [part] = page_of(tmp_path / "r.html", found, **texts).data["parts"]
+    documents = {one.doc_id: one for one in texts["corpus"]}
+    assert len(part["rankings"]) == len(found.query_ids)
+    for index, rankings in part["rankings"].items():
+        query = part["queries"][int(index)][0]
+        for name, numbers in zip(part["systems"], rankings, strict=True):
+            top = found.results[name][0].top[query]
+            assert [part["documents"][one][0] for one in numbers] == list(top.doc_ids[:10])
+            grades = part["grades"][index]
+            assert [grades.get(str(one)) for one in numbers] == list(top.grades[:10])
+    for doc_id, title, text in part["documents"]:
+        assert title == documents[doc_id].title
+        assert " ".join(documents[doc_id].text.split()).startswith(text.removesuffix(" …"))
+
+
+def test_the_corpus_may_be_a_dict_of_texts_or_of_titles_and_texts(tmp_path):
+    found = made(3, 2)
+    for corpus, expected in (
+        ({"right 0": "plain"}, ["right 0", "", "plain"]),
+        ({"right 0": {"title": "T", "text": "x"}}, ["right 0", "T", "x"]),
+        ({"right 0": {"text": None}}, ["right 0", "", ""]),
+    ):
+        [part] = page_of(tmp_path / "r.html", found, corpus=corpus).data["parts"]
+        assert expected in part["documents"]
+
+
+def test_fewer_documents_are_shown_where_fewer_are_asked_for(compared, tmp_path):
+    found, _ = compared
+    [part] = page_of(tmp_path / "r.html", found, top=3).data["parts"]
+    assert max(len(one) for rankings in part["rankings"].values() for one in rankings) == 3
+    for wrong in (0, -1, 1.5, True):
+        with pytest.raises(SettingError, match="top"):
+            write_report(tmp_path / "r.html", found, top=wrong)
+
+
+def test_scores_are_exact_and_undefined_ones_empty(tmp_path):
+    qrels = {"q1": {"a": 1}, "q2": {"b": 1}}
+    result = evaluate(qrels, {"q1": {"x": 2.0, "y": 1.5, "a": 1.0}}, ["Judged@10", "nDCG@10"])
+    [part] = page_of(tmp_path / "r.html", result).data["parts"]
+    assert part["scores"]["Judged@10"] == [[1 / 3, None]]
+    assert part["scores"]["nDCG@10"] == [[0.5, 0.0]]
+
+
+# How large it is
+
+
+def test_five_systems_over_300_queries_stay_below_6_mb_with_all_rankings(tmp_path):
+    found = made(300, 5, measures=("nDCG@10", "Recall@10", "MRR@10"))
+    text = "日本語の長い文章 " * 400
+    corpus = {
+        doc_id: {"title": text[:90], "text": text}
+        for [one] in found.results.values()
+        for top in one.top.values()
+        for doc_id in top.doc_ids
+    }
+    queries = dict.fromkeys(found.query_ids, text)
+    page = page_of(tmp_path / "r.html", found, queries=queries, corpus=corpus)
+    assert (tmp_path / "r.html").stat().st_size < LARGEST
+    assert len(page.data["parts"][0]["rankings"]) == 300
+    assert "Not all is in this file" not in page.text
+
+
+def test_what_does_not_fit_is_left_out_in_an_order_and_told(tmp_path, monkeypatch):
+    from beir_eval.report import _data  # noqa: PLC0415
+
+    monkeypatch.setattr(_data, "MOST_QUERIES", 40)
+    monkeypatch.setattr(_data, "MOST_SCORES", 1550)
+    monkeypatch.setattr(_data, "MOST_DATA", 12_000)
+    found = made(100, 2, measures=("nDCG@10", "Recall@10", "MRR@10"))
+    page = page_of(tmp_path / "r.html", found)
+    [part] = page.data["parts"]
+    assert len(part["queries"]) == 40
+    assert "the table and the charts hold 40 of 100 queries" in page.text
+    measures = part["measures"]
+    assert 1 <= len(measures) < 3
+    assert (
+        f"scores by query are held for {len(measures)} of 3 measures: {', '.join(measures)}"
+        in page.text
+    )
+    held = len(part["rankings"])
+    assert 0 < held < 40
+    assert f"rankings are held for {held} of 40 queries" in page.text
+    # Those that are held differ at least as much as those that are not.
+    differences = np.abs(np.subtract(*found.scores["nDCG@10"].array))
+    of = dict(zip(found.query_ids, differences, strict=True))
+    kept = {query for query, _ in part["queries"]}
+    assert min(of[query] for query in kept) >= max(of[one] for one in of.keys() - kept)
+    ranked = {part["queries"][int(index)][0] for index in part["rankings"]}
+    assert min(of[query] for query in ranked) >= max(of[one] for one in kept - ranked)
+
+
+# What it lets in
+
+
+def test_nothing_but_the_scripts_with_their_hashes_may_run(compared, tmp_path):
+    found, texts = compared
+    page = page_of(tmp_path / "r.html", found, **texts)
+    policy = next(
+        attributes["content"]
+        for tag, attributes in page.elements
+        if tag == "meta" and attributes.get("http-equiv") == "Content-Security-Policy"
+    )
+    assert policy.startswith("default-src 'none'; ")
+    assert "unsafe" not in policy
+    running = [text for attributes, text in page.scripts if "type" not in attributes]
+    hashes = [
+        base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+        for text in [*running, *page.styles]
+    ]
+    assert sorted(re.findall(r"'sha256-([^']+)'", policy)) == sorted(hashes)
+
+
+@pytest.mark.parametrize("make_case", [bundled, hostile])
+def test_no_element_loads_anything_or_carries_a_script_of_its_own(make_case, tmp_path):
+    found, texts = make_case()
+    page = page_of(tmp_path / "r.html", found, **texts)
+    for tag, attributes in page.elements:
+        assert tag not in {"img", "iframe", "object", "embed", "link", "base", "b"}
+        assert not [one for one in attributes if one.startswith("on") or one in {"src", "style"}]
+        assert attributes.get("href", "#").startswith("#")
+
+
+def test_text_from_outside_stays_text(tmp_path):
+    found, texts = hostile()
+    page = page_of(tmp_path / "r.html", found, **texts)
+    assert f"{HOSTILE} one is better than {HOSTILE} two" in page.text
+    [part] = page.data["parts"]
+    assert part["queries"][0] == [
+        f"{HOSTILE} query 0",
+        f"{HOSTILE} text of {HOSTILE} query 0",
+    ]
+    assert [f"{HOSTILE} good", f"{HOSTILE} title", f"{HOSTILE} text"] in part["documents"]
+    raw = (tmp_path / "r.html").read_text()
+    assert "<img" not in raw
+
+
+def test_odd_characters_survive(tmp_path):
+    odd = "a\u2028b \x00 \ud800 \r\n ]]> <!-- é 日"
+    qrels = {"q": {odd: 1}, "p": {"x": 1}}
+    run = {"q": {odd: 1.0}, "p": {"x": 1.0}}
+    result = evaluate(qrels, run, ["MRR"], name="odd", keep_top=1)
+    [part] = page_of(tmp_path / "r.html", result).data["parts"]
+    assert part["documents"][0][0] == odd
+
+
+def test_the_scripts_of_others_are_those_that_were_fetched_and_their_licences_come_with_them(
+    compared, tmp_path
+):
+    found, texts = compared
+    page = page_of(tmp_path / "r.html", found, **texts)
+    folder = files("beir_eval.report") / "vendor"
+    for one in vendored():
+        script = (folder / one["file"]).read_bytes()
+        assert hashlib.sha256(script).hexdigest() == one["sha256"]
+        assert b"\r" not in script
+        licence = (folder / f"{one['package']}.LICENSE.txt").read_text()
+        assert re.sub(r"\s+", " ", licence).strip() in page.text
+        assert f"{one['package']} {one['version']}" in page.text
+
+
+# What it refuses, and what it keeps
+
+
+def test_results_that_cannot_be_told_apart_or_share_nothing_are_refused(tmp_path):
+    one = evaluate({"q": {"a": 1}}, {"q": {"a": 1}}, ["MRR"], name="A")
+    with pytest.raises(ResultError, match="different names"):
+        write_report(tmp_path / "r.html", [one, one])
+    other = evaluate({"q": {"a": 1}}, {"q": {"a": 1}}, ["nDCG"], name="B")
+    with pytest.raises(ResultError, match="no measure in common"):
+        write_report(tmp_path / "r.html", [one, other])
+
+
+def test_nothing_to_show_is_refused(tmp_path):
+    with pytest.raises(InputError, match="at least one result"):
+        write_report(tmp_path / "r.html", [])
+    with pytest.raises(InputError, match="at least one result"):
+        write_report(tmp_path / "r.html", BenchmarkResult({"a": {}}, {}, {}, {}))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_without_jinja2_it_is_said_before_any_work(tmp_path, monkeypatch, compared):
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    with pytest.raises(MissingExtraError, match=r"beir-eval\[report\]"):
+        write_report(tmp_path / "r.html", compared[0])
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_report_that_cannot_be_written_leaves_what_was_there(tmp_path, compared):
+    found, _ = compared
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(OSError, match="folder"):
+        write_report(tmp_path / "folder", found)
+    assert [path.name for path in tmp_path.iterdir()] == ["folder"]
+
+
+def test_a_comparison_keeps_its_results_but_does_not_save_them(tmp_path):
+    qrels = {f"q{n}": {"a": 1} for n in range(6)}
+    runs = {"A": {q: {"a": 1.0} for q in qrels}, "B": {q: {"x": 1.0} for q in qrels}}
+    found = compare_runs(qrels, runs, ["MRR"])
+    assert {name: [one.name for one in repeats] for name, repeats in found.results.items()} == {
+        "A": ["A"],
+        "B": ["B"],
+    }
+    found.save(tmp_path / "saved.json")
+    loaded = type(found).load(tmp_path / "saved.json")
+    assert loaded.results is None
+    assert loaded == found
+    copied = pickle.loads(pickle.dumps(found))  # noqa: S301 - our own
+    assert copied == found
+    assert copied.results == found.results
+    assert found != compare_runs(qrels, runs, ["MRR"], margin=0.02)
