@@ -97,15 +97,18 @@ def write_report(  # noqa: PLR0913 - one keyword a source
         "query_figures": _query_figures(),
     }
     names = dict.fromkeys(system for part, _ in parts for system in part.systems)
-    content |= {"title": title or _title(list(names)), "notices": notices}
+    baseline = getattr(what, "baseline", None)
+    content |= {"title": title or _title(list(names), baseline), "notices": notices}
     content["links"] = _links(content)
     write_atomically(Path(path), render(content, as_json(data)).encode(errors="replace"))
 
 
-def _title(systems: Sequence[str]) -> str:
-    if len(systems) > 3:  # noqa: PLR2004 - more names are no title
+def _title(systems: Sequence[str], baseline: str | None) -> str:
+    if len(systems) <= 3:  # noqa: PLR2004 - more names are no title
+        return " and ".join(systems)
+    if baseline is None:
         return f"{len(systems)} systems"
-    return " and ".join(systems)
+    return f"{len(systems) - 1} systems against {baseline}"
 
 
 # What the template shows
@@ -197,7 +200,8 @@ def _of_curve(curve: CheckpointCurve) -> dict[str, Any]:
 
 
 def _shown(key: str, figure: Figure) -> dict[str, str]:
-    return {"key": key, "caption": figure.spec["description"]}
+    caption = figure.spec["description"]
+    return {"key": key, "caption": caption[:1].upper() + caption[1:]}
 
 
 def _links(content: Mapping[str, Any]) -> list[tuple[str, str]]:

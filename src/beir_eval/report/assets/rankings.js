@@ -84,7 +84,11 @@ function legendOf(part) {
     "ul",
     { className: "legend" },
     ...marks.map(([text, tone]) => make("li", {}, make("span", { text, className: `grade ${tone}` }))),
-    make("li", { text: "Grades as in the judgements; unjudged: nobody looked at it for this query." }),
+    make("li", {
+      text:
+        "Grades as in the judgements; unjudged: nobody looked at it for this query. " +
+        "▲ so many ranks higher here than in the other ranking, ▼ lower.",
+    }),
   );
 }
 
