@@ -95,7 +95,7 @@ def test_another_ending_is_refused_and_nothing_is_written(found, tmp_path):
 
 
 def test_a_notebook_gets_a_picture_beside_the_specification(found):
-    bundle = found.plot()._repr_mimebundle_()
+    bundle, _ = found.plot()._repr_mimebundle_()
     assert bundle["image/png"].startswith(PNG)
     assert bundle["application/vnd.vegalite.v6+json"]["layer"]
     assert bundle["text/plain"].startswith("Figure('difference of nDCG@10")
@@ -105,8 +105,9 @@ def test_without_the_extra_a_notebook_is_told_and_saving_says_what_to_install(
     found, monkeypatch, tmp_path
 ):
     monkeypatch.setitem(sys.modules, "vl_convert", None)
-    bundle = found.plot()._repr_mimebundle_()
+    bundle, sizes = found.plot()._repr_mimebundle_()
     assert "image/png" not in bundle
+    assert sizes == {}
     assert "pip install 'beir-eval[report]'" in bundle["text/plain"]
     with pytest.raises(MissingExtraError, match="vl-convert-python"):
         found.plot().save(tmp_path / "forest.png")

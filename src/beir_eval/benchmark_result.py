@@ -250,6 +250,10 @@ class BenchmarkResult:
             "scores": {self.splits[name]: [scores]},
         }
 
+    def _repr_html_(self) -> str:
+        notes = Table(("counted",), [(note,) for note in self.notes()])
+        return self.to_table().html() + (notes.html() if notes.rows else "")
+
     def __repr__(self) -> str:
         """Return the size, not the content."""
         return f"BenchmarkResult({len(self.infos)} data sets, {len(self.results)} systems)"

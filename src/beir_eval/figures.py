@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import struct
+import zlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +13,7 @@ from beir_eval._files import write_atomically
 from beir_eval.errors import MissingExtraError, SettingError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from beir_eval._figure_parts import Row, Spec
 
@@ -22,6 +24,9 @@ _MIME = "application/vnd.vegalite.v6+json"
 #: The version of Vega-Lite that turns figures into pictures.
 _VERSION = "6.4"
 _WIDTH = 560
+#: Pixels of a picture for one of the figure.
+_SCALE = 2
+_PNG_BEGINS = b"\x89PNG\r\n\x1a\n"
 _INK = "#202428"
 _FORMATS = (".json", ".png", ".svg")
 
@@ -58,20 +63,22 @@ class Figure:
         write_atomically(target, content)
 
     def _png(self) -> bytes:
-        picture: bytes = _converter().vegalite_to_png(self._on_paper(), _VERSION, scale=2)
-        return picture
+        picture = _converter().vegalite_to_png(self._on_paper(), _VERSION, scale=_SCALE)
+        return _packed(picture)
 
     def _on_paper(self) -> Spec:
         return self.spec | {"background": "white"}
 
-    def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
-        """Return what a notebook shows: drawn by it where it can, else a picture."""
+    def _repr_mimebundle_(self, **_: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Return what a notebook shows, and how large: drawn by it where it can, else a picture."""
         bundle: dict[str, Any] = {"text/plain": repr(self), _MIME: self.spec}
         try:
-            bundle["image/png"] = self._png()
+            picture = self._png()
         except MissingExtraError as error:
-            bundle["text/plain"] = f"{self!r}\n{error}"
-        return bundle
+            return bundle | {"text/plain": f"{self!r}\n{error}"}, {}
+        width, height = struct.unpack(">II", picture[16:24])
+        size = {"width": round(width / _SCALE), "height": round(height / _SCALE)}
+        return bundle | {"image/png": picture}, {"image/png": size}
 
     def __repr__(self) -> str:
         """Return what it shows, not how."""
@@ -92,12 +99,38 @@ def _converter() -> Any:
     return vl_convert
 
 
+def _packed(picture: bytes) -> bytes:
+    """Return the same PNG, smaller: vl-convert packs fast, not tight."""
+    chunks = list(_chunks(picture))
+    pixels = zlib.decompress(b"".join(content for kind, content in chunks if kind == b"IDAT"))
+    at = next(place for place, (kind, _) in enumerate(chunks) if kind == b"IDAT")
+    others = [one for one in chunks if one[0] != b"IDAT"]
+    chunks = [*others[:at], (b"IDAT", zlib.compress(pixels, level=9)), *others[at:]]
+    return _PNG_BEGINS + b"".join(
+        struct.pack(">I", len(content))
+        + kind
+        + content
+        + struct.pack(">I", zlib.crc32(kind + content))
+        for kind, content in chunks
+    )
+
+
+def _chunks(picture: bytes) -> Iterator[tuple[bytes, bytes]]:
+    """Yield kind and content of the parts of a PNG."""
+    place = len(_PNG_BEGINS)
+    while place < len(picture):
+        length, kind = struct.unpack(">I4s", picture[place : place + 8])
+        yield kind, picture[place + 8 : place + 8 + length]
+        place += length + 12  # with length, kind and checksum
+
+
 def figure_of(description: str, rows: Iterable[Row], height: Any, layers: list[Spec]) -> Figure:
-    """Return a figure of layers over rows."""
+    """Return a figure of layers over rows; its title is the description."""
     return Figure(
         {
             "$schema": _SCHEMA,
             "description": description,
+            "title": description,
             "width": _WIDTH,
             "height": height,
             "data": {"name": "rows"},
@@ -107,6 +140,13 @@ def figure_of(description: str, rows: Iterable[Row], height: Any, layers: list[S
                 "aria": False,  # one description a figure; the tables say the rest
                 "view": {"stroke": None},
                 "font": "system-ui, sans-serif",
+                "title": {
+                    "anchor": "start",
+                    "fontSize": 13,
+                    "fontWeight": "normal",
+                    "limit": _WIDTH,
+                    "offset": 12,
+                },
                 "axis": {"labelFontSize": 12, "titleFontSize": 12, "titleFontWeight": "normal"},
                 "legend": {"labelFontSize": 12},
                 "style": ink_styles(_INK),

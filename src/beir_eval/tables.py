@@ -60,6 +60,8 @@ class Table:
         )
         return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
+    _repr_html_ = html  # what a notebook shows
+
     def latex(self) -> str:
         """Return a LaTeX tabular with booktabs rules; every cell is escaped."""
         rows = [" & ".join(map(latex_text, row)) + r" \\" for row in (self.header, *self.rows)]

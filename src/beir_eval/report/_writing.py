@@ -233,7 +233,10 @@ def _query_figures() -> dict[str, Any]:
 
 
 def _on_page(figure: Figure) -> dict[str, Any]:
-    """Return a figure as wide as its place, in the ink of the page, light or dark."""
+    """Return a figure as wide as its place, in the ink of the page, light or dark.
+
+    What its title says stands below it, as a caption.
+    """
     ink = "currentColor"
     config = figure.spec["config"]
     axis = {
@@ -246,7 +249,8 @@ def _on_page(figure: Figure) -> dict[str, Any]:
         "domainOpacity": 0.5,
         "tickOpacity": 0.5,
     }
-    return figure.spec | {
+    untitled = {key: value for key, value in figure.spec.items() if key != "title"}
+    return untitled | {
         "width": "container",
         "autosize": {"type": "fit-x", "contains": "padding"},
         "background": None,
