@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import struct
-import zlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +12,7 @@ from beir_eval._files import write_atomically
 from beir_eval.errors import MissingExtraError, SettingError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
     from beir_eval._figure_parts import Row, Spec
 
@@ -26,7 +25,6 @@ _VERSION = "6.4"
 _WIDTH = 560
 #: Pixels of a picture for one of the figure.
 _SCALE = 2
-_PNG_BEGINS = b"\x89PNG\r\n\x1a\n"
 _INK = "#202428"
 _FORMATS = (".json", ".png", ".svg")
 
@@ -63,8 +61,8 @@ class Figure:
         write_atomically(target, content)
 
     def _png(self) -> bytes:
-        picture = _converter().vegalite_to_png(self._on_paper(), _VERSION, scale=_SCALE)
-        return _packed(picture)
+        picture: bytes = _converter().vegalite_to_png(self._on_paper(), _VERSION, scale=_SCALE)
+        return picture
 
     def _on_paper(self) -> Spec:
         return self.spec | {"background": "white"}
@@ -76,7 +74,7 @@ class Figure:
             picture = self._png()
         except MissingExtraError as error:
             return bundle | {"text/plain": f"{self!r}\n{error}"}, {}
-        width, height = struct.unpack(">II", picture[16:24])
+        width, height = struct.unpack(">II", picture[16:24])  # the first part of every PNG
         size = {"width": round(width / _SCALE), "height": round(height / _SCALE)}
         return bundle | {"image/png": picture}, {"image/png": size}
 
@@ -97,31 +95,6 @@ def _converter() -> Any:
         package, extra = "vl-convert-python", "report"
         raise MissingExtraError(package, extra, "a figure as a picture") from error
     return vl_convert
-
-
-def _packed(picture: bytes) -> bytes:
-    """Return the same PNG, smaller: vl-convert packs fast, not tight."""
-    chunks = list(_chunks(picture))
-    pixels = zlib.decompress(b"".join(content for kind, content in chunks if kind == b"IDAT"))
-    at = next(place for place, (kind, _) in enumerate(chunks) if kind == b"IDAT")
-    others = [one for one in chunks if one[0] != b"IDAT"]
-    chunks = [*others[:at], (b"IDAT", zlib.compress(pixels, level=9)), *others[at:]]
-    return _PNG_BEGINS + b"".join(
-        struct.pack(">I", len(content))
-        + kind
-        + content
-        + struct.pack(">I", zlib.crc32(kind + content))
-        for kind, content in chunks
-    )
-
-
-def _chunks(picture: bytes) -> Iterator[tuple[bytes, bytes]]:
-    """Yield kind and content of the parts of a PNG."""
-    place = len(_PNG_BEGINS)
-    while place < len(picture):
-        length, kind = struct.unpack(">I4s", picture[place : place + 8])
-        yield kind, picture[place + 8 : place + 8 + length]
-        place += length + 12  # with length, kind and checksum
 
 
 def figure_of(description: str, rows: Iterable[Row], height: Any, layers: list[Spec]) -> Figure:
