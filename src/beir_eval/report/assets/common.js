@@ -24,3 +24,13 @@ function signed(value) {
 }
 
 const minus = (ours, theirs) => (ours === null || theirs === null ? null : ours - theirs);
+
+// On paper nothing can be unfolded: the evidence is, and is folded again afterwards.
+let unfolded = [];
+window.addEventListener("beforeprint", () => {
+  unfolded = [...document.querySelectorAll(".verdict details:not([open])")];
+  for (const one of unfolded) one.open = true;
+});
+window.addEventListener("afterprint", () => {
+  for (const one of unfolded) one.open = false;
+});

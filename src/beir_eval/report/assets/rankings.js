@@ -121,5 +121,4 @@ function showRankings(part, query, first, second) {
 }
 
 new ResizeObserver(() => redrawLines()).observe(rankings);
-window.addEventListener("beforeprint", () => redrawLines());
 rankings.addEventListener("toggle", () => redrawLines(), true);
