@@ -112,8 +112,7 @@ def compare(  # noqa: PLR0913, PLR0917 - one option a setting
         gated = bool(gates) or non_inferior
         if junit is not None and not gated:
             raise InputError("--junit writes the checks of a gate; add --gate MEASURE")
-        if steps is not None and html is None:
-            raise InputError("--steps draws a curve in the report; add --html FILE")
+        _check_steps(steps, html)
         asked = parse_all(measure) if measure else () if gates else parse_all(DEFAULT_MEASURES)
         found = _compared(
             files,
@@ -213,14 +212,22 @@ def _write_html(
     write_report(html, found, curve=curve, **texts_of(judged, split))
 
 
-def _checkpoints(found: Comparison, steps: str) -> dict[str, list[EvaluationResult]]:
-    """Return the systems whose names have a step: a baseline beside the checkpoints has none."""
-    results = found.results or {}
+def _check_steps(steps: str | None, html: Path | None) -> None:
+    if steps is None:
+        return
+    if html is None:
+        raise InputError("--steps draws a curve in the report; add --html FILE")
     try:
-        matched = {name: one for name, one in results.items() if re.search(steps, name)}
+        re.compile(steps)
     except re.error as error:
         msg = f"--steps {steps!r} is no regular expression: {error}"
         raise InputError(msg) from error
+
+
+def _checkpoints(found: Comparison, steps: str) -> dict[str, list[EvaluationResult]]:
+    """Return the systems whose names have a step: a baseline beside the checkpoints has none."""
+    results = found.results or {}
+    matched = {name: one for name, one in results.items() if re.search(steps, name)}
     if len(matched) < 2:  # noqa: PLR2004 - a curve
         msg = f"--steps {steps!r} finds a step in {len(matched)} of the names {some(results)}"
         raise InputError(msg)

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from beir_eval._cli_output import slow_progress
+from beir_eval._cli_output import slow_progress, warn
 from beir_eval._files import stem_of
 from beir_eval.adapters.files import read_run
-from beir_eval.errors import FileFormatError, InputError
+from beir_eval.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -66,16 +66,21 @@ def system_names(paths: Sequence[Path]) -> list[str]:
 
 
 def dataset_of(path: Path, split: str | None = None) -> Dataset | None:
-    """Return the data set whose texts a report can show; None where there are judgements only."""
+    """Return the data set whose texts a report can show; None, with a warning, without its files.
+
+    Raises:
+        FileFormatError: a file is there, and not what it should be.
+    """
+    from beir_eval.adapters._layout import missing_texts  # noqa: PLC0415
     from beir_eval.adapters.beir import load_dataset  # noqa: PLC0415
 
     if not path.is_dir():
         return None
-    try:
-        return load_dataset(path, split)
-    except FileFormatError:
-        # A folder without corpus or queries still has its judgements, which were read before.
+    if missing := missing_texts(path):
+        # The judgements alone were read before.
+        warn(f"{path} holds no {' and no '.join(missing)}: the report shows ids without texts")
         return None
+    return load_dataset(path, split)
 
 
 def texts_of(path: Path, split: str | None = None) -> dict[str, Any]:
@@ -85,8 +90,20 @@ def texts_of(path: Path, split: str | None = None) -> dict[str, Any]:
 
 
 def check_report(html: Path | None) -> None:
-    """Raise MissingExtraError before any work where a report is wanted and cannot be written."""
-    if html is not None:
-        from beir_eval.report import check_installed  # noqa: PLC0415
+    """Raise before any work where a report is wanted and cannot be written.
 
-        check_installed()
+    Raises:
+        MissingExtraError: the package jinja2 is not installed.
+        InputError: there is no such folder, or it is one.
+    """
+    if html is None:
+        return
+    from beir_eval.report import check_installed  # noqa: PLC0415
+
+    check_installed()
+    if html.is_dir():
+        msg = f"{html} is a folder; name the file of the report in it"
+        raise InputError(msg)
+    if not html.absolute().parent.is_dir():
+        msg = f"{html}: there is no folder {html.parent}; make it first"
+        raise InputError(msg)

@@ -121,14 +121,14 @@ def print_scores(results: Sequence[EvaluationResult], names: str | None) -> None
         table.add_column("system", overflow="fold")
         for label in labels:
             table.add_column(Text(label), justify="right", no_wrap=True)
-        for name, means in rows:
+        for name, means, _ in rows:
             table.add_row(Text(name), *(number(means[measure]) for measure in measures))
     else:
         table.add_column("measure", no_wrap=True)
-        for name, _ in rows:
+        for name, _, _ in rows:
             table.add_column(Text(name), justify="right", overflow="fold")
         for label, measure in zip(labels, measures, strict=True):
-            table.add_row(Text(label), *(number(means[measure]) for _, means in rows))
+            table.add_row(Text(label), *(number(means[measure]) for _, means, _ in rows))
     console.print(table)
 
 

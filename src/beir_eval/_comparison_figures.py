@@ -8,6 +8,8 @@ from beir_eval import _figure_kinds as kinds
 from beir_eval._figure_parts import difference_rows
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from beir_eval.comparison_records import Compared
     from beir_eval.figures import Figure
 
@@ -15,8 +17,10 @@ if TYPE_CHECKING:
 KINDS = ("forest", "queries", "scatter")
 
 
-def forest_of(compared: Compared, measure: str) -> Figure:
-    """Return every difference on a measure, with its interval."""
+def forest_of(compared: Compared, measure: str, *, most: int | None = None) -> Figure:
+    """Return the differences on a measure with their intervals, or only the ``most`` greatest."""
+    differences = [one for one in compared.differences if one.measure == measure]
+    greatest = sorted(differences, key=lambda one: -abs(one.difference))[:most]
     rows = [
         {
             "label": f"{one.system} − {one.against}",
@@ -25,17 +29,28 @@ def forest_of(compared: Compared, measure: str) -> Figure:
             "high": one.high,
             "verdict": one.verdict,
         }
-        for one in compared.differences
-        if one.measure == measure
+        for one in (differences if len(greatest) == len(differences) else greatest)
     ]
     settings = compared.settings
-    return kinds.forest(rows, measure=measure, margin=settings.margin, level=1 - settings.alpha)
+    figure = kinds.forest(rows, measure=measure, margin=settings.margin, level=1 - settings.alpha)
+    if len(rows) < len(differences):
+        said = f"{figure.spec['description']}; the {len(rows)} greatest of {len(differences)}"
+        figure.spec.update(description=said, title=said)
+    return figure
 
 
-def pair_of(compared: Compared, kind: str, measure: str, system: str, against: str) -> Figure:
+def pair_of(  # noqa: PLR0913 - what is drawn, of whom
+    compared: Compared,
+    kind: str,
+    measure: str,
+    system: str,
+    against: str,
+    *,
+    texts: Mapping[str, str] | None = None,
+) -> Figure:
     """Return the queries of one pair, as sorted bars ("queries") or as points ("scatter")."""
     array = compared.scores[measure].array
     ours, theirs = (array[compared.systems.index(one)].tolist() for one in (system, against))
-    rows = difference_rows(compared.query_ids, ours, theirs)
+    rows = difference_rows(compared.query_ids, ours, theirs, texts)
     draw = kinds.query_differences if kind == "queries" else kinds.scatter
     return draw(rows, measure=measure, system=system, against=against)

@@ -21,7 +21,7 @@ from beir_eval._figure_parts import (
 from beir_eval.figures import figure_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from beir_eval._figure_parts import Row
     from beir_eval.figures import Figure
@@ -238,15 +238,18 @@ def curve(rows: Iterable[Row], *, measure: str, level: float) -> Figure:
         level: the confidence of the intervals, for the title.
     """
     # Room for the words at the first and the last step.
+    listed = list(rows)
+    steps = [row["step"] for row in listed]
+    ticks = {"values": steps} if len(steps) <= _FEW_ROWS else {}
     step = number("step", "step") | {
-        "axis": {"grid": False},
+        "axis": {"grid": False, **ticks},
         "scale": {"zero": False, "padding": 28, "nice": False},
     }
     title = f"{measure}, with {level:.0%} intervals"
     tooltip = [tip(one) for one in ("name", "step", "mean", "low", "high", "mark")]
     return figure_of(
         f"{measure} from checkpoint to checkpoint",
-        rows,
+        listed,
         260,
         [
             {
@@ -282,16 +285,21 @@ def curve(rows: Iterable[Row], *, measure: str, level: float) -> Figure:
     )
 
 
-def datasets(rows: Iterable[Row], *, measure: str, systems: Sequence[str]) -> Figure:
+def datasets(rows: Iterable[Row], *, measure: str) -> Figure:
     """Draw one point a system on one line a data set.
 
     Args:
         rows: dataset, system, mean.
         measure: what is drawn.
-        systems: their names, in the order of the legend.
     """
     listed = list(rows)
-    system = {"field": "system", "type": "nominal", "scale": {"domain": list(systems)}}
+    # The names come from the rows: as a list of its own, Vega takes some for its own words.
+    system = {
+        "field": "system",
+        "type": "nominal",
+        "sort": None,
+        "legend": {"orient": "bottom", "title": None, "columns": 3},
+    }
     return figure_of(
         f"{measure} of every system on every data set",
         listed,
@@ -308,8 +316,8 @@ def datasets(rows: Iterable[Row], *, measure: str, systems: Sequence[str]) -> Fi
                         "axis": {"grid": True, "labelLimit": 220},
                     },
                     "x": number("mean", measure, zero=True),
-                    "color": system | {"legend": {"orient": "bottom", "title": None, "columns": 3}},
-                    "shape": system | {"legend": {"orient": "bottom", "title": None, "columns": 3}},
+                    "color": system,
+                    "shape": system,
                     "tooltip": [tip("dataset"), tip("system"), tip("mean")],
                 },
             }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,17 +17,33 @@ def shared_notes(results: Sequence[EvaluationResult]) -> list[str]:
         for note in result.notes():
             systems.setdefault(note, []).append(result.name)
     return [
-        note if len(names) == len(results) else f"{', '.join(names)}: {note}"
+        note if len(names) == len(results) else f"{', '.join(dict.fromkeys(names))}: {note}"
         for note, names in systems.items()
     ]
 
 
-def labelled_means(result: EvaluationResult) -> list[tuple[str, dict[str, float]]]:
+class LabelledMeans(NamedTuple):
+    """The means of a result, their label, and whether they are over all judged queries."""
+
+    label: str
+    means: dict[str, float]
+    over_all: bool
+
+
+def labelled_means(result: EvaluationResult) -> list[LabelledMeans]:
     """Return name and means; both means, labelled, where queries are missing."""
     counted = result.counted
     if not counted.queries_missing:
-        return [(result.name, result.aggregate)]
-    judged = f"{result.name} (all {counted.queries_judged} judged queries)"
-    retrieved = f"{result.name} (the {counted.queries_retrieved} it has)"
-    both = [(judged, result.mean_over("judged")), (retrieved, result.mean_over("retrieved"))]
+        return [LabelledMeans(result.name, result.aggregate, over_all=True)]
+    judged = LabelledMeans(
+        f"{result.name} (all {counted.queries_judged} judged queries)",
+        result.mean_over("judged"),
+        over_all=True,
+    )
+    retrieved = LabelledMeans(
+        f"{result.name} (the {counted.queries_retrieved} it has)",
+        result.mean_over("retrieved"),
+        over_all=False,
+    )
+    both = [judged, retrieved]
     return both[::-1] if result.settings.missing == "skip" else both

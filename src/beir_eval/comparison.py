@@ -202,8 +202,9 @@ def compare_runs(  # noqa: PLR0913 - one keyword a setting
     if likeness_k is not None:
         check_count("likeness_k", likeness_k)
     deepest = max([likeness_k or 0, *(depth_of(one) for one in chosen if trust)])
-    deepest = max(deepest, policies.pop("keep_top", 0))
-    evaluator = Evaluator(qrels, chosen, keep_top=deepest, **policies)
+    asked = policies.pop("keep_top", 0)
+    check_count("keep_top", asked, least=0)
+    evaluator = Evaluator(qrels, chosen, keep_top=max(deepest, asked), **policies)
     of_system = {
         name: [Run.coerce(one) for one in (run if isinstance(run, (list, tuple)) else [run])]
         for name, run in runs.items()

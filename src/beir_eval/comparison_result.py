@@ -24,6 +24,8 @@ from beir_eval.tables import markdown_text
 from beir_eval.trust_records import LIKENESS_ROWS
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from beir_eval.figures import Figure
     from beir_eval.measures import MeasureLike
     from beir_eval.results import EvaluationResult
@@ -66,9 +68,9 @@ class Comparison(Compared):
     def results(self) -> dict[str, list[EvaluationResult]] | None:
         """The results that were compared, by system, a list each: its repeats.
 
-        They are not saved with the comparison: None where it was read from a file.
+        A comparison that was read from a file has none: they are not saved with it.
         """
-        return self._results
+        return None if self._results is None else dict(self._results)
 
     def _made_from(self, results: dict[str, list[EvaluationResult]]) -> Comparison:
         self._results = results
@@ -286,6 +288,7 @@ class Comparison(Compared):
         *,
         system: str | None = None,
         against: str | None = None,
+        queries: Mapping[str, str] | None = None,
     ) -> Figure:
         """Return a figure: a notebook shows it, ``figure.save("forest.svg")`` writes it.
 
@@ -295,6 +298,8 @@ class Comparison(Compared):
             measure: by default the first.
             system: for one pair, as ``regressions``.
             against: for one pair, as ``regressions``.
+            queries: {query_id: text}, shown where a notebook draws the figure and the pointer
+                rests on a query.
 
         Raises:
             SettingError: another kind; a pair that must be named.
@@ -305,7 +310,8 @@ class Comparison(Compared):
         if kind == "forest":
             return forest_of(self, name)
         chosen = self._only_system() if system is None else self._system(system)
-        return pair_of(self, kind, name, chosen, self._against(chosen, against))
+        other = self._against(chosen, against)
+        return pair_of(self, kind, name, chosen, other, texts=queries)
 
     def _repr_html_(self) -> str:
         return self.to_table().html() + self.differences_table().html()

@@ -153,9 +153,10 @@ def check_choice(setting: str, value: object, choices: Iterable[str]) -> None:
         raise SettingError(msg)
 
 
-def check_count(setting: str, value: object) -> None:
-    """Raise SettingError unless ``value`` is a whole number above 0."""
+def check_count(setting: str, value: object, *, least: int = 1) -> None:
+    """Raise SettingError unless ``value`` is a whole number of at least 1, or at least 0."""
     is_whole = hasattr(value, "__index__") and not isinstance(value, bool)
-    if not is_whole or value.__index__() < 1:  # type: ignore[attr-defined]
-        msg = f"{setting} must be a whole number above 0, not {value!r}"
+    if not is_whole or value.__index__() < least:  # type: ignore[attr-defined]
+        wanted = "a whole number above 0" if least else "a whole number, 0 or more"
+        msg = f"{setting} must be {wanted}, not {value!r}"
         raise SettingError(msg)

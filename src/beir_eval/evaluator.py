@@ -17,6 +17,7 @@ from beir_eval.errors import (
     QueryMismatchError,
     SettingError,
     check_choice,
+    check_count,
     some,
 )
 from beir_eval.measures import DEFAULT_MEASURES, parse_all
@@ -95,9 +96,7 @@ class Evaluator:
         )
         check_choice("missing", missing, MISSING)
         check_choice("no_relevant", no_relevant, NO_RELEVANT)
-        if isinstance(keep_top, bool) or not hasattr(keep_top, "__index__") or keep_top < 0:
-            msg = f"keep_top must be a whole number, 0 or more, not {keep_top!r}"
-            raise SettingError(msg)
+        check_count("keep_top", keep_top, least=0)
         self._missing, self._no_relevant = missing, no_relevant
         self._keep_top = operator.index(keep_top)
         self._qrels_sha256 = self.qrels.fingerprint() if fingerprint else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import struct
 from dataclasses import dataclass
 from pathlib import Path
@@ -97,17 +98,29 @@ def _converter() -> Any:
     return vl_convert
 
 
+def _written(row: Row) -> dict[str, Any]:
+    """Return a row as JSON can hold it: no NaN, no half of a surrogate pair."""
+    return {field: _plain(value) for field, value in row.items()}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.encode(errors="replace").decode()
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
 def figure_of(description: str, rows: Iterable[Row], height: Any, layers: list[Spec]) -> Figure:
     """Return a figure of layers over rows; its title is the description."""
+    said = _plain(description)
     return Figure(
         {
             "$schema": _SCHEMA,
-            "description": description,
-            "title": description,
+            "description": said,
+            "title": said,
             "width": _WIDTH,
             "height": height,
             "data": {"name": "rows"},
-            "datasets": {"rows": [dict(row) for row in rows]},
+            "datasets": {"rows": [_written(row) for row in rows]},
             "layer": layers,
             "config": {
                 "aria": False,  # one description a figure; the tables say the rest

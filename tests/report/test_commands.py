@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 import sys
 
 import pytest
@@ -115,6 +116,30 @@ def test_judgements_without_texts_make_a_report_with_ids(tmp_path):
     [part] = data_in(html)["parts"]
     assert part["queries"] == [["q1", ""], ["q2", ""]]
     assert sorted(part["documents"]) == [["a", "", ""], ["x", "", ""]]
+
+
+def test_a_folder_without_its_corpus_is_told_and_a_broken_file_is_an_error(tmp_path):
+    folder, html = tmp_path / "set", tmp_path / "r.html"
+    shutil.copytree(data.FOLDER, folder)
+    (folder / "corpus.jsonl").unlink()
+    result = run("evaluate", folder, BM25, "--html", html)
+    assert result.exit_code == 0
+    assert "holds no corpus: the report shows ids without texts" in " ".join(result.output.split())
+    assert data_in(html)["parts"][0]["queries"][0][1] == ""
+    html.unlink()
+    (folder / "corpus.jsonl").write_text('{"_id": "a", "text": "x"}\n{broken\n')
+    result = run("evaluate", folder, BM25, "--html", html)
+    assert result.exit_code == 2
+    assert "corpus.jsonl, line 2" in " ".join(result.output.split())
+    assert not html.exists()
+
+
+def test_a_report_in_no_folder_is_refused_before_any_work(tmp_path):
+    for html, problem in ((tmp_path / "no" / "r.html", "make it first"), (tmp_path, "is a folder")):
+        result = run("evaluate", data.FOLDER, BM25, "--html", html)
+        assert result.exit_code == 2
+        assert problem in " ".join(result.output.split())
+        assert "0.6665" not in result.output
 
 
 def test_bench_writes_a_part_for_every_data_set_with_its_texts(tmp_path):

@@ -34,6 +34,11 @@ def is_dataset(folder: Path) -> bool:
     return bool(_tables(folder, "corpus", None))
 
 
+def missing_texts(folder: Path) -> list[str]:
+    """Return what a folder with judgements lacks of a whole data set: corpus, queries."""
+    return [name for name in ("corpus", "queries") if not _tables(folder, name, None)]
+
+
 def find_layout(folder: Path, split: str) -> Layout:
     """Return the files of one split of a data-set folder.
 

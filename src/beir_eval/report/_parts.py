@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from beir_eval.results import EvaluationResult
 
 
+_MAIN = "nDCG@10"
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Part:
     """Systems on the queries of one data set.
@@ -29,6 +32,7 @@ class Part:
         query_ids: [Q]
         scores: by measure f8[S, Q]; NaN where a system has no score.
         results: by system the result whose top lists are shown; {} where there is none at hand.
+        repeats: how many runs of each system the scores are the mean of. [S]
         pair: the places of the two systems that are shown first; the second is None where there is
             just one system.
     """
@@ -39,6 +43,7 @@ class Part:
     query_ids: tuple[str, ...]
     scores: Mapping[str, Floats]
     results: Mapping[str, EvaluationResult]
+    repeats: tuple[int, ...]
     pair: tuple[int, int | None]
 
     def spread(self) -> Floats:
@@ -55,6 +60,11 @@ class Part:
         return np.where(unknown.all(axis=0), 0.0, high - low)
 
 
+def main_measure(measures: Sequence[str]) -> str:
+    """Return the measure people look for first; the first one of many is often one at 1."""
+    return _MAIN if _MAIN in measures else measures[0]
+
+
 def part_of_comparison(found: Comparison) -> Part:
     """Return what a comparison holds, query by query."""
     results = found.results or {}
@@ -67,6 +77,7 @@ def part_of_comparison(found: Comparison) -> Part:
         query_ids=found.query_ids,
         scores={name: found.scores[name].array for name in found.measures},
         results={name: repeats[0] for name, repeats in results.items()},
+        repeats=tuple(len(results.get(name, ".")) for name in found.systems),
         pair=(others[0] if found.baseline is not None else 1, against),
     )
 
@@ -75,11 +86,15 @@ def part_of_results(results: Sequence[EvaluationResult]) -> Part:
     """Return results on one qrels, query by query: all queries that one of them has.
 
     Raises:
-        ResultError: two results of one name, or no measure that all of them have.
+        ResultError: two results of one name, of different judgements (where their hashes are
+            known), or no measure that all of them have.
     """
     names = [one.name for one in results]
     if len(set(names)) < len(names):
         msg = f"results of different names were expected, not {names}"
+        raise ResultError(msg)
+    if len({one.provenance.qrels_sha256 for one in results} - {None}) > 1:
+        msg = f"the results {some(names)} were evaluated on different judgements"
         raise ResultError(msg)
     return _part("", dict(zip(names, results, strict=True)))
 
@@ -92,6 +107,8 @@ def _part(name: str, named: Mapping[str, EvaluationResult]) -> Part:
     if not measures:
         msg = f"the results {some(named)} have no measure in common"
         raise ResultError(msg)
+    main = main_measure(measures)
+    measures.sort(key=lambda one: one != main)
     query_ids = tuple(dict.fromkeys(query for one in results for query in one.query_ids))
     place_of = {query_id: place for place, query_id in enumerate(query_ids)}
     scores = {one: np.full((len(results), len(query_ids)), np.nan) for one in measures}
@@ -106,6 +123,7 @@ def _part(name: str, named: Mapping[str, EvaluationResult]) -> Part:
         query_ids=query_ids,
         scores=scores,
         results=named,
+        repeats=(1,) * len(named),
         pair=(0, None) if len(results) == 1 else (1, 0),
     )
 

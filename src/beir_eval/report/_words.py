@@ -12,13 +12,15 @@ from beir_eval._version import __version__
 from beir_eval.tables import Table, number
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
+    from beir_eval.comparison_records import Difference
     from beir_eval.comparison_result import Comparison
     from beir_eval.results import EvaluationResult
 
 _MOST_TO_JUDGE = 10
 _MOST_NAMED = 4
+_MOST_COLUMNS = 9
 #: What each mark behind a mean says, for who does not know it.
 _SAYS = {
     "▲": ("better", "better than the baseline"),
@@ -49,7 +51,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class MeansRow:
-    """One system."""
+    """A row of the table of means."""
 
     label: str
     cells: list[Cell]
@@ -57,13 +59,21 @@ class MeansRow:
 
 @dataclass(frozen=True)
 class Means:
-    """Systems × measures."""
+    """Systems × measures; measures × systems where there are many measures."""
 
-    heading: str
     caption: str
     header: tuple[str, ...]
     rows: list[MeansRow]
-    notes: tuple[str, ...] = ()
+
+    def readable(self) -> Means:
+        """Return it turned where it would be wider than a page."""
+        if len(self.header) <= _MOST_COLUMNS:
+            return self
+        rows = [
+            MeansRow(label, [row.cells[place] for row in self.rows])
+            for place, label in enumerate(self.header[1:])
+        ]
+        return Means(self.caption, ("measure", *(row.label for row in self.rows)), rows)
 
 
 # The verdict
@@ -74,16 +84,7 @@ def headline(found: Comparison) -> Said:
     measure, margin = found.measures[0], found.settings.margin
     differences = [one for one in found.differences if one.measure == measure]
     if found.baseline is None and len(differences) > 1:
-        decided = [one for one in differences if one.verdict in ("better", "worse")]
-        pairs = [one if one.verdict == "better" else one.reversed() for one in decided]
-        named = [f"{one.system} is better than {one.against}" for one in pairs[:_MOST_NAMED]]
-        more = len(pairs) - len(named)
-        rest = [f"{more} more pairs differ"] if more > 1 else ["1 more pair differs"] * more
-        left = len(differences) - len(decided)
-        text = f"{measure}: {_joined([*named, *rest])}" if pairs else f"{measure}: no pair differs"
-        if left:
-            text += f"; of {len(differences)} pairs {left} cannot be told apart or are equal"
-        return Said(text, "better" if pairs else "undecided")
+        return _headline_of_pairs(measure, differences)
     against = differences[0].against
     ways = {
         "better": f"better than {against}",
@@ -104,6 +105,26 @@ def headline(found: Comparison) -> Said:
     return Said(f"{measure}: {'; '.join(parts)}", shown)
 
 
+def _headline_of_pairs(measure: str, differences: Sequence[Difference]) -> Said:
+    decided = [one for one in differences if one.verdict in ("better", "worse")]
+    if not decided:
+        return Said(f"{measure}: none of {len(differences)} pairs differs", "undecided")
+    better_than: dict[str, list[str]] = {}
+    for one in decided:
+        pair = one if one.verdict == "better" else one.reversed()
+        better_than.setdefault(pair.against, []).append(pair.system)
+    groups = [
+        f"{_joined(names)} {'is' if len(names) == 1 else 'are'} better than {against}"
+        for against, names in better_than.items()
+    ]
+    rest = f"; and so on, {len(decided)} pairs in all" if len(groups) > _MOST_NAMED else ""
+    text = f"{measure}: {'; '.join(groups[:_MOST_NAMED])}{rest}"
+    left = len(differences) - len(decided)
+    if left:
+        text += f"; of {len(differences)} pairs {left} cannot be told apart or are equal"
+    return Said(text, "better")
+
+
 def evidence(found: Comparison) -> list[Said]:
     """Return every verdict as a sentence."""
     margin = found.settings.margin
@@ -111,9 +132,12 @@ def evidence(found: Comparison) -> list[Said]:
 
 
 def _joined(names: Sequence[str]) -> str:
-    if len(names) == 1:
-        return names[0]
-    return f"{', '.join(names[:-1])} and {names[-1]}"
+    """Return names as a person lists them, a few of many."""
+    more = len(names) - _MOST_NAMED
+    listed = [*names[:_MOST_NAMED], f"{more} more"] if more > 0 else names
+    if len(listed) == 1:
+        return listed[0]
+    return f"{', '.join(listed[:-1])} and {listed[-1]}"
 
 
 # The table of means
@@ -147,8 +171,17 @@ def means_of_comparison(found: Comparison) -> Means:
             )
         rows.append(MeansRow(label_of(found, system), cells))
     level = 1 - found.settings.alpha
-    caption = f"Means over {len(found.query_ids):,} queries with {level:.0%} intervals, best bold"
-    return Means("Means", caption, ("system", *found.measures), rows)
+    caption = f"Means over {_queries_of(found)} with {level:.0%} intervals, best bold"
+    return Means(caption, ("system", *found.measures), rows).readable()
+
+
+def _queries_of(found: Comparison) -> str:
+    """Return over how many queries the means are, for each measure where that differs."""
+    scored = {one.measure: one.num_queries for one in found.differences}
+    if set(scored.values()) == {len(found.query_ids)}:
+        return f"{len(found.query_ids):,} queries"
+    each = ", ".join(f"{measure} over {number:,}" for measure, number in scored.items())
+    return f"the queries that a measure is defined for ({each} of {len(found.query_ids):,})"
 
 
 def means_of_results(results: Sequence[EvaluationResult]) -> Means:
@@ -157,41 +190,40 @@ def means_of_results(results: Sequence[EvaluationResult]) -> Means:
         one for one in results[0].measures if all(one in other.measures for other in results)
     ]
     rows = [row for result in results for row in labelled_means(result)]
-    several = len(rows) > 1
+    # Only means over the same queries can be held against each other.
+    rivals = [row.means for row in rows if row.over_all]
     best = {
-        one: max((means[one] for _, means in rows if means[one] == means[one]), default=None)
+        one: max((means[one] for means in rivals if means[one] == means[one]), default=None)
         for one in measures
     }
+    several = len(rivals) > 1
     labels = [
         f"{one} *" if any(result.label(one).endswith("*") for result in results) else one
         for one in measures
     ]
     return Means(
-        "Means",
         "Means over queries" + (", best bold" if several else ""),
         ("system", *labels),
         [
             MeansRow(
-                label,
+                row.label,
                 [
-                    Cell(number(means[one]), best=several and means[one] == best[one])
+                    Cell(
+                        number(row.means[one]),
+                        best=several and row.over_all and row.means[one] == best[one],
+                    )
                     for one in measures
                 ],
             )
-            for label, means in rows
+            for row in rows
         ],
-    )
+    ).readable()
 
 
-def means_of_table(table: Table, caption: str, notes: Iterable[str]) -> Means:
+def means_of_table(table: Table, caption: str) -> Means:
     """Return a table whose cells are means already."""
-    return Means(
-        "Means",
-        caption,
-        ("data set", *table.header[1:]),
-        [MeansRow(row[0], [Cell(cell) for cell in row[1:]]) for row in table.rows],
-        tuple(notes),
-    )
+    rows = [MeansRow(row[0], [Cell(cell) for cell in row[1:]]) for row in table.rows]
+    return Means(caption, ("data set", *table.header[1:]), rows)
 
 
 def to_judge_of(found: Comparison) -> Table | None:

@@ -18,23 +18,32 @@ from beir_eval.errors import InputError, check_count
 from beir_eval.figures import ink_styles
 from beir_eval.measures import parse
 from beir_eval.report import _words as words
-from beir_eval.report._data import Texts, as_json, data_of
+from beir_eval.report._data import as_json, data_of
 from beir_eval.report._page import check_installed, render
 from beir_eval.report._parts import (
     Part,
+    main_measure,
     part_of_comparison,
     part_of_results,
     parts_of_benchmark,
 )
+from beir_eval.report._texts import Texts
 from beir_eval.results import EvaluationResult
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from beir_eval.adapters.beir import Dataset
     from beir_eval.checkpoints import CheckpointCurve
     from beir_eval.figures import Figure
     from beir_eval.measures import MeasureLike
+
+#: A report is no larger than this, in bytes.
+LARGEST = 5_900_000
+#: More differences than these are not shown, nor more rows of a figure, nor figures unfolded.
+MOST_DIFFERENCES = 2_000
+_MOST_ROWS = 60
+_MOST_FIGURES = 6
 
 
 def write_report(  # noqa: PLR0913 - one keyword a source
@@ -45,7 +54,7 @@ def write_report(  # noqa: PLR0913 - one keyword a source
     queries: Mapping[str, str] | None = None,
     corpus: Any = None,
     datasets: Mapping[str, Dataset] | None = None,
-    measure: MeasureLike = "nDCG@10",
+    measure: MeasureLike | None = None,
     top: int = 10,
     title: str | None = None,
 ) -> None:
@@ -64,48 +73,73 @@ def write_report(  # noqa: PLR0913 - one keyword a source
         corpus: titles and texts of the documents: ``Dataset.corpus``, {doc_id: {"title", "text"}}
             or {doc_id: text}. A ``Corpus`` is read once, from its beginning to its end.
         datasets: for a benchmark {name: Dataset}, in place of queries and corpus.
-        measure: for a benchmark the measure of its table.
+        measure: for a benchmark the measure of its table; by default nDCG@10 where it has it.
         top: how many documents of a ranking are shown, as far as the results hold them.
         title: the heading; by default the names of the systems.
 
     Raises:
         MissingExtraError: the package jinja2 is not installed.
-        InputError: there is nothing to show.
-        ResultError: results of one name, or without a measure in common.
+        InputError: there is nothing to show, or ``what`` is something else.
+        ResultError: results of one name, of different judgements, or without a measure in common.
         OSError: the file cannot be written.
     """
     check_installed()
     check_count("top", top)
+    notices: list[str] = []
     if isinstance(what, BenchmarkResult):
         content, parts = _of_benchmark(what, measure, datasets or {})
+        names, baseline = list(what.results), None
     elif isinstance(what, Comparison):
-        content = _of_comparison(what)
+        content = _of_comparison(what, notices)
         parts = [(part_of_comparison(what), Texts(queries or {}, corpus))]
+        names, baseline = list(what.systems), what.baseline
     else:
-        results = [what] if isinstance(what, EvaluationResult) else list(what)
-        if not results:
-            msg = "a report needs at least one result"
-            raise InputError(msg)
+        results = _results(what)
         parts = [(part_of_results(results), Texts(queries or {}, corpus))]
         content = _of_results(results)
+        names, baseline = [one.name for one in results], None
     content |= {"curve": None} if curve is None else _of_curve(curve)
     figures: dict[str, Figure] = content.pop("figures") | content.pop("curve_figures", {})
-    notices: list[str] = []
-    data = {
-        "parts": data_of(parts, top, notices),
+    content |= {"title": title or _title(names, baseline), "links": _links(content)}
+    drawn = {
         "figures": {key: _on_page(figure) for key, figure in figures.items()},
         "query_figures": _query_figures(),
     }
-    names = dict.fromkeys(system for part, _ in parts for system in part.systems)
-    baseline = getattr(what, "baseline", None)
-    content |= {"title": title or _title(list(names), baseline), "notices": notices}
-    content["links"] = _links(content)
-    write_atomically(Path(path), render(content, as_json(data)).encode(errors="replace"))
+    room = LARGEST - len(_page(content, notices, drawn).encode(errors="replace"))
+    data = {"parts": data_of(parts, top, room - _NOTICE_BYTES * len(parts), notices), **drawn}
+    write_atomically(Path(path), _page(content, notices, data).encode(errors="replace"))
+
+
+#: What the notices of a part may take, that are known only when the part is.
+_NOTICE_BYTES = 2_000
+
+
+def _page(content: Mapping[str, Any], notices: list[str], data: Mapping[str, Any]) -> str:
+    return render({**content, "notices": notices}, as_json(data))
+
+
+def _results(what: Any) -> list[EvaluationResult]:
+    results = [what] if isinstance(what, EvaluationResult) else what
+    try:
+        listed = list(results)
+    except TypeError:
+        listed = [what]
+    if not listed:
+        msg = "a report needs at least one result"
+        raise InputError(msg)
+    for one in listed:
+        if not isinstance(one, EvaluationResult):
+            msg = (
+                "a report shows a Comparison, an EvaluationResult or several, or a "
+                f"BenchmarkResult, not {type(one).__name__}"
+            )
+            raise InputError(msg)
+    return listed
 
 
 def _title(systems: Sequence[str], baseline: str | None) -> str:
     if len(systems) <= 3:  # noqa: PLR2004 - more names are no title
-        return " and ".join(systems)
+        return " and ".join([", ".join(systems[:-1]), systems[-1]] if systems[1:] else systems)
     if baseline is None:
         return f"{len(systems)} systems"
     return f"{len(systems) - 1} systems against {baseline}"
@@ -121,6 +155,7 @@ _NOTHING: dict[str, Any] = {
     "overview_figures": (),
     "differences": None,
     "difference_figures": (),
+    "folded_figures": (),
     "comparison_notes": (),
     "trust": None,
     "trust_sentences": (),
@@ -129,27 +164,67 @@ _NOTHING: dict[str, Any] = {
 }
 
 
-def _of_comparison(found: Comparison) -> dict[str, Any]:
-    results = [repeats[0] for repeats in (found.results or {}).values()]
-    figures = {f"forest-{place}": forest_of(found, one) for place, one in enumerate(found.measures)}
-    counted = shared_notes(results)
-    cautions = list(sentences(found))
+def _of_comparison(found: Comparison, notices: list[str]) -> dict[str, Any]:
+    results = [one for repeats in (found.results or {}).values() for one in repeats]
+    seen = _seen(found, notices)
+    figures = {
+        f"forest-{place}": forest_of(seen, one, most=_MOST_ROWS)
+        for place, one in enumerate(seen.measures)
+    }
+    shown = [_shown(key, one) for key, one in figures.items()]
     return _NOTHING | {
         "headline": words.headline(found),
-        "cautions": cautions,
-        "sentences": words.evidence(found),
+        "cautions": list(sentences(seen)),
+        "sentences": words.evidence(seen),
         "means": words.means_of_comparison(found),
-        "differences": differences_table(found),
-        "difference_figures": [_shown(key, one) for key, one in figures.items()],
+        "differences": differences_table(seen),
+        "difference_figures": shown[:_MOST_FIGURES],
+        "folded_figures": shown[_MOST_FIGURES:],
         "comparison_notes": found.notes(),
-        "counted": counted
-        or ["not known: the comparison was read from a file, without the results behind it"],
-        "trust": trust_table(found) if found.trust else None,
+        "counted": _counted(found, results),
+        "trust": trust_table(seen) if seen.trust else None,
         "likeness": likeness_table(found) if found.likeness else None,
         "to_judge": words.to_judge_of(found),
         "provenance": words.provenance_of(results, found),
         "figures": figures,
     }
+
+
+def _seen(found: Comparison, notices: list[str]) -> Comparison:
+    """Return the comparison with as many differences as a page can show, and say so."""
+    pairs = max(1, len(found.differences) // len(found.measures))
+    measures = found.measures[: max(1, MOST_DIFFERENCES // pairs)]
+    differences = [one for one in found.differences if one.measure in measures]
+    differences.sort(key=lambda one: -abs(one.difference))
+    kept = {(one.measure, one.system, one.against) for one in differences[:MOST_DIFFERENCES]}
+    if len(kept) == len(found.differences):
+        return found
+    which = f"those on {', '.join(measures)}" if pairs <= MOST_DIFFERENCES else "the greatest"
+    notices.append(
+        f"{len(kept):,} of {len(found.differences):,} differences are shown, {which}; to_csv() and "
+        "--csv give all of them"
+    )
+    return found.model_copy(
+        update={
+            "measures": measures,
+            "differences": tuple(_kept(found.differences, kept)),
+            "trust": None if found.trust is None else tuple(_kept(found.trust, kept)),
+        }
+    )
+
+
+def _kept(records: Iterable[Any], kept: set[tuple[str, str, str]]) -> Iterator[Any]:
+    return (one for one in records if (one.measure, one.system, one.against) in kept)
+
+
+def _counted(found: Comparison, results: Sequence[EvaluationResult]) -> list[str]:
+    if not results:
+        return ["not known: the comparison was read from a file, without the results behind it"]
+    counted = shared_notes(results)
+    if found.left_out:
+        compared = len(found.query_ids)
+        counted.insert(0, f"counted over each whole run; {compared:,} queries were compared")
+    return counted
 
 
 def _of_results(results: Sequence[EvaluationResult]) -> dict[str, Any]:
@@ -162,22 +237,22 @@ def _of_results(results: Sequence[EvaluationResult]) -> dict[str, Any]:
 
 
 def _of_benchmark(
-    found: BenchmarkResult, measure: MeasureLike, datasets: Mapping[str, Dataset]
+    found: BenchmarkResult, measure: MeasureLike | None, datasets: Mapping[str, Dataset]
 ) -> tuple[dict[str, Any], list[tuple[Part, Texts]]]:
-    name = str(parse(measure))
-    parts = parts_of_benchmark(found, name)
-    if not parts:
+    results = [one for of_system in found.results.values() for one in of_system.values()]
+    if not results:
         msg = "a report needs at least one result; every system failed on every data set"
         raise InputError(msg)
+    name = str(parse(measure)) if measure is not None else main_measure(results[0].measures)
+    parts = parts_of_benchmark(found, name)
     rows = [
         {"dataset": part.name, "system": system, "mean": found.score(system, part.name, name)}
         for part in parts
         for system in part.systems
     ]
-    figure = kinds.datasets(rows, measure=name, systems=list(found.results))
-    results = [one for of_system in found.results.values() for one in of_system.values()]
+    figure = kinds.datasets(rows, measure=name)
     content = _NOTHING | {
-        "means": words.means_of_table(found.to_table(name), f"{name} by data set", ()),
+        "means": words.means_of_table(found.to_table(name), f"{name} by data set"),
         "overview_figures": [_shown("datasets", figure)],
         "counted": found.notes(),
         "provenance": words.provenance_of(results, None),
@@ -205,13 +280,14 @@ def _shown(key: str, figure: Figure) -> dict[str, str]:
 
 
 def _links(content: Mapping[str, Any]) -> list[tuple[str, str]]:
+    trusted = content["trust"] or content["likeness"] or content["to_judge"]
     sections = {
         "means": "Means",
         "differences": "Differences" if content["differences"] else "",
         "curve": "Checkpoints" if content["curve"] else "",
         "queries": "Queries",
         "counted": "What was counted",
-        "trusted": "How far it can be trusted" if content["trust"] else "",
+        "trusted": "How far it can be trusted" if trusted else "",
         "provenance": "Provenance",
     }
     return [(key, name) for key, name in sections.items() if name]

@@ -1,6 +1,8 @@
 // What the other scripts of the report share: the data, and ways to make elements.
 "use strict";
 
+document.documentElement.classList.remove("no-scripts");
+
 const report = JSON.parse(document.getElementById("data").textContent);
 
 const byId = (id) => document.getElementById(id);
@@ -19,7 +21,8 @@ const score = (value) => (value === null ? "n/a" : value.toFixed(4));
 
 function signed(value) {
   if (value === null) return "n/a";
-  const text = value.toFixed(4).replace("-", "−");
+  // A difference that is too small to show is one all the same.
+  const text = value !== 0 && Math.abs(value) < 0.00005 ? value.toExponential(1) : value.toFixed(4);
   return value > 0 ? `+${text}` : text;
 }
 

@@ -1,7 +1,9 @@
 // The queries: which were gained and lost, as charts and as a table; a click shows the rankings.
 "use strict";
 
-const state = { part: null, measure: null, system: 0, against: null, query: null, table: null };
+const state = {
+  part: null, measure: null, system: 0, against: null, query: null, table: null,
+};
 const hasPair = () => state.against !== null;
 const scoresOf = (system) => state.part.scores[state.measure][system];
 
@@ -45,9 +47,10 @@ function drawCharts(rows) {
     against: hasPair() ? state.part.systems[state.against] : "",
   };
   const onClick = (index) => choose(index, true);
+  const labels = new Map([["score", names.system], ["against", names.against]]);
   if (!hasPair()) {
     const known = rows.filter((row) => row.score !== null).sort((a, b) => b.score - a.score);
-    draw(byId("sorted"), withTitles(report.query_figures.scores, names), { rows: placed(known), onClick });
+    draw(byId("sorted"), withTitles(report.query_figures.scores, names), { rows: placed(known), onClick, names: labels });
     byId("sorted-caption").textContent =
       `${names.measure} of ${names.system} by query; the dashed line is the mean. Click a bar to see its query.`;
     return;
@@ -60,8 +63,8 @@ function drawCharts(rows) {
     { place: all.reduce((low, one) => Math.min(low, one), 0) },
     { place: all.reduce((high, one) => Math.max(high, one), 0) },
   ];
-  draw(byId("sorted"), withTitles(report.query_figures.differences, names), { rows: known, onClick });
-  draw(byId("scatter"), withTitles(report.query_figures.scatter, names), { rows: known, diagonal, onClick });
+  draw(byId("sorted"), withTitles(report.query_figures.differences, names), { rows: known, onClick, names: labels });
+  draw(byId("scatter"), withTitles(report.query_figures.scatter, names), { rows: known, diagonal, onClick, names: labels });
   byId("sorted-caption").textContent =
     `${names.measure}: one bar a query, ${names.system} − ${names.against}. Click a bar to see its query.`;
   byId("scatter-caption").textContent =
@@ -70,37 +73,50 @@ function drawCharts(rows) {
 
 function countsOf(rows) {
   const known = rows.filter((row) => (hasPair() ? row.difference : row.score) !== null);
-  if (!hasPair()) return `${known.length} queries`;
+  const { total, queries } = state.part;
+  const all = queries.length < total
+    ? `Of the ${queries.length} queries in this file, of ${total} in all: `
+    : `${known.length} queries${hasPair() ? ": " : ""}`;
+  if (!hasPair()) return all;
   const count = (test) => known.filter(test).length;
   const gained = count((row) => row.difference > 0);
   const lost = count((row) => row.difference < 0);
   const [ours, theirs] = [state.system, state.against].map((one) => state.part.systems[one]);
   return (
-    `${known.length} queries: ${ours} is better on ${gained}, ` +
+    `${all}${ours} is better on ${gained}, ` +
     `as good on ${known.length - gained - lost}, worse on ${lost} than ${theirs}`
   );
 }
 
+// Scores that are not known stand last, whichever way the table is sorted.
+const nothingLast = (compare) => (a, b) => {
+  if (a === null || b === null) return (a === null) - (b === null);
+  return compare(a, b);
+};
+DataTable.type("score-or-none", {
+  className: "dt-type-numeric",
+  order: { pre: (value) => value, asc: nothingLast((a, b) => a - b), desc: nothingLast((a, b) => b - a) },
+});
+
 function columnsOf() {
   const names = state.part.systems;
   const text = DataTable.render.text();
-  const number = (show) => ({
-    display: (value) => show(value),
-    sort: (value) => (value === null ? -Infinity : value),
-    type: (value) => (value === null ? -Infinity : value),
-    filter: (value) => show(value),
-  });
-  const columns = [{ data: "query", title: "query", className: "query-id", render: text, createdCell: queryCell }];
-  if (state.part.queries.some((query) => query[1])) {
-    columns.push({ data: "text", title: "text", className: "query-text", render: text });
-  }
-  const scores = { type: "num", searchable: false, orderSequence: ["desc", "asc"] };
-  columns.push({ data: "score", title: escaped(names[state.system]), render: number(score), ...scores });
+  const shown = (show) => (value, kind) => (kind === "display" ? show(value) : value);
+  const scores = { type: "score-or-none", searchable: false };
+  const columns = [
+    { data: "query", title: "query", className: "query-id", render: text, createdCell: queryCell, type: "string" },
+  ];
   if (hasPair()) {
-    columns.push(
-      { data: "against", title: escaped(names[state.against]), render: number(score), ...scores },
-      { data: "difference", title: "difference", render: number(signed), createdCell: toneCell, ...scores, orderSequence: ["asc", "desc"] },
-    );
+    columns.push({
+      data: "difference", title: "difference", render: shown(signed), createdCell: toneCell, ...scores,
+    });
+  }
+  columns.push({ data: "score", title: escaped(names[state.system]), render: shown(score), ...scores });
+  if (hasPair()) {
+    columns.push({ data: "against", title: escaped(names[state.against]), render: shown(score), ...scores });
+  }
+  if (state.part.queries.some((query) => query[1])) {
+    columns.push({ data: "text", title: "text", className: "query-text", render: text, type: "string" });
   }
   return columns;
 }
@@ -114,7 +130,8 @@ function escaped(text) {
 function queryCell(cell, value, row) {
   const button = make("button", { text: String(value), className: "link" });
   button.type = "button";
-  cell.replaceChildren(button);
+  // On a narrow screen the text has no column of its own.
+  cell.replaceChildren(button, make("div", { text: row.text, className: "small-text" }));
 }
 
 function toneCell(cell, value) {
@@ -122,22 +139,34 @@ function toneCell(cell, value) {
   if (value < 0) cell.classList.add("lost");
 }
 
+/** What the reader chose of the table stays when it is made again. */
+function choicesOf(table) {
+  if (!table) return { search: "", length: 10, order: [[1, "asc"]] };
+  return { search: table.search(), length: table.page.len(), order: table.order() };
+}
+
+function captionOf(part) {
+  const held = Object.keys(part.rankings).length;
+  const some = part.has_rankings && held < part.queries.length;
+  return `Queries; choose one to see the rankings${some ? ". Those in grey have none in this file" : ""}`;
+}
+
 function drawTable(rows) {
   const columns = columnsOf();
-  const search = state.table ? state.table.search() : "";
+  const { search, length, order } = choicesOf(state.table);
   if (state.table) state.table.destroy();
   state.table = null;
-  const element = make("table", {}, make("caption", { text: "Queries; choose one to see the rankings" }));
+  const element = make("table", {}, make("caption", { text: captionOf(state.part) }));
   byId("table-place").replaceChildren(element);
   state.table = new DataTable(element, {
     data: rows,
     columns,
     autoWidth: false,
     deferRender: true,
-    pageLength: 10,
+    pageLength: length,
     lengthMenu: [10, 25, 100, 500],
     search: { search },
-    order: [[columns.length - 1, hasPair() ? "asc" : "desc"]],
+    order: order.filter(([column]) => column < columns.length),
     layout: {
       topStart: "search",
       topEnd: "pageLength",
@@ -145,7 +174,10 @@ function drawTable(rows) {
       bottomEnd: { paging: { type: "simple_numbers" } },
     },
     language: { search: "Search the queries", lengthMenu: "_MENU_ a page", emptyTable: "No query" },
-    createdRow: (row, data) => { row.dataset.index = data.index; },
+    createdRow: (row, data) => {
+      row.dataset.index = data.index;
+      row.classList.toggle("bare", state.part.has_rankings && !state.part.rankings[data.index]);
+    },
     drawCallback: () => { markChosen(); markSteps(); },
   });
   element.addEventListener("click", (event) => {
@@ -186,7 +218,8 @@ function choose(index, byHand) {
   byId("chosen").hidden = false;
   byId("query").textContent = `Query ${query}`;
   byId("query-text").textContent = text;
-  const own = `${state.measure}: ${part.systems[system]} ${score(scoresOf(system)[index])}`;
+  const mean = [system, against].some((one) => one !== null && part.repeats[one] > 1) ? " (means of the repeats)" : "";
+  const own = `${state.measure}${mean}: ${part.systems[system]} ${score(scoresOf(system)[index])}`;
   byId("query-scores").textContent = hasPair()
     ? `${own}, ${part.systems[against]} ${score(scoresOf(against)[index])}, ` +
       `difference ${signed(minus(scoresOf(system)[index], scoresOf(against)[index]))}`
@@ -200,10 +233,26 @@ function choose(index, byHand) {
   }
 }
 
+/** Turn the table to the page on which the chosen query stands. */
+function turnTo(index) {
+  const place = inOrder().findIndex((row) => row.index === index);
+  const page = Math.floor(place / state.table.page.len());
+  if (place >= 0 && page !== state.table.page()) state.table.page(page).draw("page");
+}
+
 function step(by) {
   const order = inOrder().map((row) => row.index);
   const next = order[order.indexOf(state.query) + by];
-  if (next !== undefined) choose(next, false);
+  if (next === undefined) return;
+  turnTo(next);
+  choose(next, false);
+}
+
+function backToTable() {
+  turnTo(state.query);
+  const button = byId("table-place").querySelector("tr.chosen button") || byId("queries");
+  button.scrollIntoView({ block: "center" });
+  button.focus();
 }
 
 function update() {
@@ -218,7 +267,8 @@ function update() {
 
 function takePart(place) {
   const part = report.parts[place];
-  Object.assign(state, { part, query: null, system: part.pair[0], against: part.pair[1] });
+  if (state.table) state.table.destroy();
+  Object.assign(state, { part, query: null, table: null, system: part.pair[0], against: part.pair[1] });
   if (!part.measures.includes(state.measure)) state.measure = part.measures[0];
   fill(byId("measure"), part.measures, part.measures.indexOf(state.measure));
   fill(byId("system"), part.systems, state.system);
@@ -253,6 +303,7 @@ function start() {
   byId("controls").addEventListener("submit", (event) => event.preventDefault());
   byId("previous").addEventListener("click", () => step(-1));
   byId("next").addEventListener("click", () => step(1));
+  byId("back").addEventListener("click", backToTable);
   takePart(0);
 }
 

@@ -3,8 +3,8 @@
 
 const tip = byId("tip");
 
-/** Show what a mark stands for beside the pointer. */
-function showTip(handler, event, item, value) {
+/** Show what a mark stands for beside the pointer; some fields have better names. */
+function showTip(event, value, names) {
   if (value === null || value === undefined || value === "") {
     tip.hidden = true;
     return;
@@ -12,7 +12,7 @@ function showTip(handler, event, item, value) {
   tip.replaceChildren(
     ...Object.entries(value)
       .filter(([, shown]) => shown !== "" && shown !== "undefined")
-      .map(([name, shown]) => make("div", {}, make("b", { text: `${name}: ` }), String(shown))),
+      .map(([name, shown]) => make("div", {}, make("b", { text: `${names.get(name) ?? name}: ` }), String(shown))),
   );
   tip.hidden = false;
   const { width, height } = tip.getBoundingClientRect();
@@ -24,12 +24,26 @@ function showTip(handler, event, item, value) {
 
 window.addEventListener("scroll", () => { tip.hidden = true; }, { passive: true });
 
-/** Draw a specification into an element; rows and diagonal replace its data where given. */
-function draw(place, specification, { rows, diagonal, onClick } = {}) {
+/** Draw a specification into an element; a chart that cannot be drawn takes nothing with it. */
+function draw(place, specification, options = {}) {
+  try {
+    drawOrThrow(place, specification, options);
+  } catch (error) {
+    place.replaceChildren(make("p", { text: `This chart cannot be drawn: ${error.message}`, className: "empty" }));
+  }
+}
+
+/** Rows and diagonal replace the specification's data where given. */
+function drawOrThrow(place, specification, { rows, diagonal, onClick, names = new Map() }) {
   const spec = structuredClone(specification);
   if (rows) spec.datasets.rows = rows;
   if (diagonal) spec.datasets.diagonal = diagonal;
   if (place.drawn) place.drawn.finalize();
+  place.drawn = null;
+  if (!spec.datasets.rows.length) {
+    place.replaceChildren(make("p", { text: "No query has a score.", className: "empty" }));
+    return;
+  }
   const parsed = vega.parse(vegaLite.compile(spec).spec, null, { ast: true });
   const view = new vega.View(parsed, {
     expr: vega.expressionInterpreter,
@@ -38,19 +52,26 @@ function draw(place, specification, { rows, diagonal, onClick } = {}) {
     hover: false,
     logLevel: vega.Warn,
   });
-  view.tooltip(showTip);
+  view.tooltip((handler, event, item, value) => showTip(event, value, names));
   if (onClick) {
     view.addEventListener("click", (event, item) => {
       if (item && item.datum && item.datum.index !== undefined) onClick(item.datum.index);
     });
   }
   place.drawn = view;
+  view.run();
   // One picture with one description; the tables say the rest to who does not see it.
   place.setAttribute("role", "img");
   place.setAttribute("aria-label", spec.description);
-  return view.runAsync().then(() => place.querySelector("svg").setAttribute("aria-hidden", "true"));
+  place.querySelector("svg")?.setAttribute("aria-hidden", "true");
 }
 
-for (const place of document.querySelectorAll("[data-figure]")) {
-  draw(place, report.figures[place.dataset.figure]);
+/** Draw what has a place of its own: at once, or when it is unfolded. */
+function drawWhenSeen(place) {
+  const folded = place.closest("details:not([open])");
+  const specification = report.figures[place.dataset.figure];
+  if (!folded) draw(place, specification);
+  else folded.addEventListener("toggle", () => draw(place, specification), { once: true });
 }
+
+for (const place of document.querySelectorAll("[data-figure]")) drawWhenSeen(place);

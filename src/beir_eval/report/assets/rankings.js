@@ -7,21 +7,34 @@ let redrawLines = () => {};
 /** Return [shown grade, class]; grades above 0 are cut into three tones. */
 function gradeOf(part, grade) {
   if (grade === undefined || grade === null) return ["unjudged", "grade-none"];
-  if (grade <= 0) return [`grade ${grade}`, "grade-0"];
-  const tone = Math.min(3, Math.max(1, Math.ceil((3 * grade) / Math.max(part.max_grade, 1))));
-  return [`grade ${grade}`, `grade-${part.max_grade <= 1 ? 3 : tone}`];
+  if (grade < 0) return [`pooled, ${grade}`, "grade-none"];
+  if (grade === 0) return ["grade 0", "grade-0"];
+  const tone = Math.min(3, Math.max(1, Math.ceil((3 * grade) / Math.max(part.max_grade, 1e-9))));
+  return [`grade ${grade}`, `grade-${part.max_grade === 1 ? 3 : tone}`];
 }
 
-/** Return where a document stands in the other ranking, as an element. */
-function moveOf(rank, otherRank, other) {
-  if (otherRank === undefined) {
-    return make("span", { text: "only here", className: "move only", title: `not in the top of ${other}` });
-  }
-  const by = otherRank - rank;
-  const title = `rank ${otherRank} in ${other}`;
-  if (by === 0) return make("span", { text: "= same", className: "move same", title });
-  const [arrow, className] = by > 0 ? ["▲", "move up"] : ["▼", "move down"];
-  return make("span", { text: `${arrow} ${Math.abs(by)}`, className, title });
+/** Say where the other system has a document: its rank, however deep it is known. */
+function otherRankOf(ranks, number) {
+  const rank = ranks.get(number);
+  return rank === undefined
+    ? make("span", { text: "only here", className: "move only" })
+    : make("span", { text: `→ ${rank}`, className: "move rank" });
+}
+
+/** Say how a document moved from the left ranking to this one. */
+function moveOf(ranks, number, rank) {
+  const before = ranks.get(number);
+  if (before === undefined) return make("span", { text: "new", className: "move only" });
+  if (before === rank) return make("span", { text: "= same", className: "move same" });
+  const [arrow, className] = before > rank ? ["▲", "move up"] : ["▼", "move down"];
+  return make("span", { text: `${arrow} ${Math.abs(before - rank)}, was ${before}`, className });
+}
+
+/** {document: rank} of a system for a query: its first ranks, and what others show of it deeper. */
+function ranksOf(part, query, system) {
+  const first = (part.rankings[query][system] || []).map((number, place) => [number, place + 1]);
+  const deeper = Object.entries((part.elsewhere[query] || [])[system] || {});
+  return new Map([...first, ...deeper.map(([number, rank]) => [Number(number), rank])]);
 }
 
 function documentOf(part, number) {
@@ -33,10 +46,10 @@ function documentOf(part, number) {
   return shown;
 }
 
-function listOf(part, query, ranking, other, otherName) {
+function listOf(part, query, system, moved) {
+  const ranking = part.rankings[query][system];
   if (!ranking) return make("p", { text: "This system has no ranking for the query.", className: "empty" });
   if (!ranking.length) return make("p", { text: "An empty ranking.", className: "empty" });
-  const otherRank = new Map((other || []).map((number, place) => [number, place + 1]));
   const list = make("ol", { className: "ranking" });
   ranking.forEach((number, place) => {
     const [grade, tone] = gradeOf(part, part.grades[query][number]);
@@ -47,7 +60,7 @@ function listOf(part, query, ranking, other, otherName) {
       make("span", { text: grade, className: `grade ${tone}` }),
       documentOf(part, number),
     );
-    if (other) item.append(moveOf(place + 1, otherRank.get(number), otherName));
+    if (moved) item.append(moved(number, place + 1));
     item.dataset.document = number;
     list.append(item);
   });
@@ -76,46 +89,67 @@ function drawLines(svg, left, right, grades) {
   }
 }
 
-function legendOf(part) {
-  const most = part.max_grade;
-  const tones = most <= 4 ? [0, 1, 2, 3, 4].filter((grade) => grade <= most) : [0, 1, most];
-  const marks = tones.map((grade) => gradeOf(part, grade)).concat([gradeOf(part, null)]);
+/** The grades that this query's rankings show, and what the words beside them mean. */
+function legendOf(part, query, isPair) {
+  const shown = part.rankings[query].flatMap((ranking) => ranking || []);
+  const grades = [...new Set(shown.map((number) => part.grades[query][number] ?? null))];
+  const known = grades.filter((grade) => grade !== null).sort((a, b) => a - b);
+  const marks = (grades.includes(null) ? [...known, null] : known).map((grade) => gradeOf(part, grade));
+  const words = ["Grades as in the judgements; unjudged: nobody looked at it for this query."];
+  if (isPair) {
+    words.push(
+      "On the left: → the rank in the other ranking. On the right: ▲ so many ranks higher than on the left, ▼ lower.",
+    );
+  }
+  if (!part.has_texts) words.push("Titles and texts show where the report is made with the corpus.");
   return make(
     "ul",
     { className: "legend" },
     ...marks.map(([text, tone]) => make("li", {}, make("span", { text, className: `grade ${tone}` }))),
-    make("li", {
-      text:
-        "Grades as in the judgements; unjudged: nobody looked at it for this query. " +
-        "▲ so many ranks higher here than in the other ranking, ▼ lower.",
-    }),
+    ...words.map((text) => make("li", { text })),
   );
+}
+
+function titleOf(part, query, system) {
+  const ranking = part.rankings[query][system] || [];
+  const repeats = part.repeats[system];
+  const which = repeats > 1 ? ` (the first of ${repeats} repeats)` : "";
+  const depth = ranking.length ? `, the first ${ranking.length}` : "";
+  return make("h3", { text: `${part.systems[system]}${which}${depth}` });
 }
 
 /** Show the rankings of a query by one system, or by two side by side. */
 function showRankings(part, query, first, second) {
-  const held = part.rankings[query];
   redrawLines = () => {};
-  if (!held) {
+  if (!part.rankings[query]) {
     const why = part.has_rankings
       ? "This query's rankings are not in this file: see the note at its top."
       : "The results that this report was made from hold no rankings.";
     rankings.replaceChildren(make("p", { text: why, className: "empty" }));
     return;
   }
-  const name = (system) => part.systems[system];
-  const title = (system) => make("h3", { text: `${name(system)}, top ${part.top}` });
   if (second === null) {
-    const only = make("div", {}, title(first), listOf(part, query, held[first]));
-    rankings.replaceChildren(make("div", { className: "pair single" }, only), legendOf(part));
+    const only = make("div", {}, titleOf(part, query, first), listOf(part, query, first));
+    rankings.replaceChildren(make("div", { className: "pair single" }, only), legendOf(part, query, false));
     return;
   }
-  const left = make("div", {}, title(second), listOf(part, query, held[second], held[first] || [], name(first)));
-  const right = make("div", {}, title(first), listOf(part, query, held[first], held[second] || [], name(second)));
+  const [ours, theirs] = [first, second].map((system) => ranksOf(part, query, system));
+  const left = make(
+    "div",
+    {},
+    titleOf(part, query, second),
+    listOf(part, query, second, (number) => otherRankOf(ours, number)),
+  );
+  const right = make(
+    "div",
+    {},
+    titleOf(part, query, first),
+    listOf(part, query, first, (number, rank) => moveOf(theirs, number, rank)),
+  );
   const svg = document.createElementNS(SVG, "svg");
   svg.setAttribute("aria-hidden", "true");
   const moves = make("div", { className: "moves" }, svg);
-  rankings.replaceChildren(make("div", { className: "pair" }, left, moves, right), legendOf(part));
+  rankings.replaceChildren(make("div", { className: "pair" }, left, moves, right), legendOf(part, query, true));
   redrawLines = () => drawLines(svg, left, right, part.grades[query]);
   redrawLines();
 }
