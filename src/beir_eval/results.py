@@ -13,8 +13,6 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic_core import PydanticSerializationError
 
 from beir_eval._arrays import exact_sum
-from beir_eval._figure_kinds import query_scores
-from beir_eval._figure_parts import score_rows
 from beir_eval._files import FileContent, write_atomically
 from beir_eval._merging import check_alike, check_disjoint
 from beir_eval._notes import notes_on
@@ -230,6 +228,9 @@ class EvaluationResult(BaseModel):
         Raises:
             NotEvaluatedError: the result does not hold this measure.
         """
+        from beir_eval._figure_kinds import query_scores  # noqa: PLC0415 - few results are drawn
+        from beir_eval._figure_parts import score_rows  # noqa: PLC0415
+
         name = self.measures[0 if measure is None else self._index(measure)]
         rows = score_rows(self.query_ids, self.scores(name).tolist())
         return query_scores(rows, measure=name, system=self.name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from beir_eval.report._texts import excerpt
@@ -58,11 +59,7 @@ class Rankings:
         bare = most - _size(self._data([], {}, _NOTHING))
         pieces, left = _fitting(map(self._piece, self._order), bare, _bytes_of)
         known = texts.documents({doc_id for piece in pieces for doc_id in piece.new})
-        read, length = pieces, _LENGTHS[-1]
-        for length in _LENGTHS:
-            read, _ = _fitting(pieces, left, lambda piece: _bytes_of_texts(piece, known, length))  # noqa: B023
-            if len(read) == len(pieces):
-                break
+        read, length = _readable(pieces, known, left)
         held = {doc_id: known[doc_id] for piece in read for doc_id in piece.new if doc_id in known}
         notices = self._notices(len(pieces), len(read), known, length)
         return Trimmed(self._data(pieces, held, length), notices)
@@ -177,6 +174,18 @@ def _fitting(
         room -= size
         held.append(piece)
     return held, room
+
+
+def _readable(
+    pieces: list[_Piece], known: Mapping[str, tuple[str, str]], room: int
+) -> tuple[list[_Piece], _Length]:
+    """Return the pieces whose texts fit, all of them if some length allows, and that length."""
+    for length in _LENGTHS:
+        bytes_of = partial(_bytes_of_texts, known=known, length=length)
+        read, _ = _fitting(pieces, room, bytes_of)
+        if len(read) == len(pieces):
+            break
+    return read, length
 
 
 def _bytes_of(piece: _Piece) -> int:

@@ -44,10 +44,14 @@ class Texts:
         if self.corpus is None or not wanted:
             return {}
         if isinstance(self.corpus, Corpus):
-            # One pass: the index that look-ups need would read the whole file as well.
-            return {
-                one.doc_id: (one.title, one.text) for one in self.corpus if one.doc_id in wanted
-            }
+            # One pass, and no further than needed: the index of look-ups would read all of it.
+            known: dict[str, tuple[str, str]] = {}
+            for one in self.corpus:
+                if one.doc_id in wanted:
+                    known[one.doc_id] = one.title, one.text
+                    if len(known) == len(wanted):
+                        break
+            return known
         held = {doc_id: self.corpus[doc_id] for doc_id in wanted if doc_id in self.corpus}
         return {doc_id: _title_and_text(one) for doc_id, one in held.items()}
 
