@@ -339,7 +339,7 @@ def test_a_thousand_systems_are_compared_with_a_baseline_and_not_in_pairs():
 def test_a_margin_that_would_take_countless_queries_says_so():
     found = compare(results(a=BASE, b=NOISY), margin=1e-12)
     assert found.difference("MRR", "b").queries_needed is None
-    assert "more than 10^15 queries" in found.to_markdown()
+    assert "more than 10^15" in found.to_markdown()
 
 
 def test_runs_must_have_names():

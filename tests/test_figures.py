@@ -73,7 +73,7 @@ def test_a_curve_marks_its_best_and_its_settled_checkpoint():
     outcome = curve.outcome("nDCG@10")
     marks = {row["step"]: row["mark"] for row in rows_of(curve.plot()) if row["mark"]}
     assert "best" in marks[outcome.best.step]
-    assert "settled" in marks[outcome.settled.step]
+    assert "no later gain shown" in marks[outcome.settled.step]
     assert set(marks) == {outcome.best.step, outcome.settled.step}
 
 

@@ -143,9 +143,9 @@ def to_csv(curve: Curve) -> str:
 def curve_figure(curve: Curve, measure: str) -> Figure:
     """Return one measure from step to step; the best and the settled checkpoint are marked."""
     outcome = curve.outcome(measure)
-    marks = {outcome.settled.name: "settled", outcome.best.name: "best"}
+    marks = {outcome.settled.name: "no later gain shown", outcome.best.name: "best"}
     if outcome.settled == outcome.best:
-        marks = {outcome.best.name: "best, settled"}
+        marks = {outcome.best.name: "best, no later gain shown"}
     rows = [
         {
             "step": one.step,

@@ -13,7 +13,7 @@ import typer
 from rich import box
 from rich.table import Table
 
-from beir_eval._cli_files import FOR_REPORT, HTML, check_report, dataset_of
+from beir_eval._cli_files import HTML, check_report, dataset_of
 from beir_eval._cli_output import check_targets, clear_errors, console, errors
 from beir_eval._files import stem_of, write_atomically
 from beir_eval.adapters._layout import (
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from beir_eval.benchmark import BenchmarkResult
 
 BASELINES = ("bm25",)
+#: How many documents of a ranking a report shows; results are kept on disk with no more.
+_SHOWN = 10
 
 
 def bench(  # noqa: PLR0913, PLR0917 - one option a file
@@ -74,7 +76,7 @@ def bench(  # noqa: PLR0913, PLR0917 - one option a file
             _systems(runs),
             out,
             measures=dict.fromkeys([asked, *DEFAULT_MEASURES]),
-            keep_top=FOR_REPORT["keep_top"] if html is not None else 0,
+            keep_top=_SHOWN if html is not None else 0,
             progress=errors.is_terminal,
         ).run()
         table = result.to_table(asked, baseline=baseline is not None)

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from pydantic import TypeAdapter
-from rich.text import Text
 
 from beir_eval._cli_files import FOR_REPORT, HTML, check_report, choice, system_names, texts_of
-from beir_eval._cli_output import check_targets, clear_errors, console, new_table
+from beir_eval._cli_output import check_targets, clear_errors
 from beir_eval._files import FileContent, write_atomically
 from beir_eval.adapters.files import read_qrels, read_run
 from beir_eval.comparison_records import CORRECTIONS, ON, TESTS
@@ -26,16 +25,13 @@ from beir_eval.results import EvaluationResult
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from beir_eval import tables
     from beir_eval.comparison_result import Comparison
-    from beir_eval.gate import GateCheck
     from beir_eval.measures import Measure
 
 DEFAULT_MEASURES = ("nDCG@10",)
-_COLOURS = {"better": "green", "worse": "red", "equal": "cyan", "undecided": "default"}
 _GATE_FAILED = 1
-#: order, ties, missing, no_relevant and duplicates where none is asked for.
-_PLAIN_POLICIES = ("score", "trec_eval", "zero", "zero", "error")
+#: order, ties, missing, no_relevant, duplicates and identical ids where nothing is asked for.
+_PLAIN_POLICIES = ("score", "trec_eval", "zero", "zero", "error", False)
 
 
 def compare(  # noqa: PLR0913, PLR0917 - one option a setting
@@ -56,7 +52,12 @@ def compare(  # noqa: PLR0913, PLR0917 - one option a setting
     alpha: Annotated[float, typer.Option(help="The level of the verdicts.")] = 0.05,
     test: Annotated[str, choice("--test", TESTS, "The test.")] = "sign_flip",
     correction: Annotated[
-        str | None, choice("--correction", CORRECTIONS, "For several comparisons.")
+        str | None,
+        choice(
+            "--correction",
+            CORRECTIONS,
+            "For several comparisons; by default holm with a baseline, max-t for all pairs.",
+        ),
     ] = None,
     gate: Annotated[
         list[str] | None,
@@ -100,10 +101,19 @@ def compare(  # noqa: PLR0913, PLR0917 - one option a setting
             "--non-inferior", help="The gate passes only what is shown not to lose the margin."
         ),
     ] = False,
+    drop_identical_ids: Annotated[
+        bool,
+        typer.Option("--drop-identical-ids", help="Drop documents that have their query's id."),
+    ] = False,
     split: Annotated[str | None, typer.Option(help="The split of a data-set folder.")] = None,
 ) -> None:
     """Compare systems: means, differences with intervals, and a verdict for each pair."""
     with clear_errors():
+        from beir_eval._cli_verdicts import (  # noqa: PLC0415
+            print_comparison,
+            print_gate,
+            summary_of,
+        )
         from beir_eval.gate import check_gate, to_junit  # noqa: PLC0415
 
         check_targets(files, [markdown, latex, csv, json, html, junit])
@@ -127,6 +137,7 @@ def compare(  # noqa: PLR0913, PLR0917 - one option a setting
                 "missing": missing,
                 "no_relevant": no_relevant,
                 "duplicates": duplicates,
+                "drop_identical_ids": drop_identical_ids,
             },
             for_report=FOR_REPORT if html is not None else {},
             settings={
@@ -138,10 +149,10 @@ def compare(  # noqa: PLR0913, PLR0917 - one option a setting
             },
         )
         checks = check_gate(found, gates or None, non_inferior=non_inferior) if gated else []
-        _print(found)
-        _print_gate(checks)
+        print_comparison(found)
+        print_gate(checks)
         texts: dict[Path | None, Callable[[], str]] = {
-            markdown: lambda: _summary(found, checks),
+            markdown: lambda: summary_of(found, checks),
             latex: found.to_latex,
             csv: found.to_csv,
             json: found.model_dump_json,
@@ -184,8 +195,8 @@ def _compared(  # noqa: PLR0913 - what the command was told
         )
     if split is not None or tuple(policies.values()) != _PLAIN_POLICIES:
         msg = (
-            "--order, --ties, --missing, --no-relevant, --duplicates and --split are for "
-            "judgements and runs; saved results were evaluated already"
+            "--order, --ties, --missing, --no-relevant, --duplicates, --drop-identical-ids and "
+            "--split are for judgements and runs; saved results were evaluated already"
         )
         raise InputError(msg)
     base = results[0].name if first_is_baseline else baseline
@@ -279,67 +290,3 @@ def _saved(files: Sequence[Path]) -> list[EvaluationResult] | None:
             for one, name in zip(results, system_names(origins), strict=True)
         ]
     return results
-
-
-def _print(found: Comparison) -> None:
-    from beir_eval import _comparison_tables as texts  # noqa: PLC0415
-    from beir_eval import _trust_tables as trust  # noqa: PLC0415
-
-    _print_table(found.to_table(), _coloured_mean)
-    margin = found.settings.margin
-    _print_table(texts.differences_table(found), _coloured_verdict)
-    for one in found.differences:
-        console.print(Text(texts.sentence(one, margin), style=_COLOURS[one.verdict]))
-    if found.trust:
-        console.print(Text("\nWhat unjudged documents and ties could change", style="bold"))
-        _print_table(trust.trust_table(found), Text)
-        for sentence in trust.sentences(found):
-            console.print(Text(sentence, style="yellow"))
-    if found.likeness:
-        depth = found.likeness[0].k
-        console.print(Text(f"\nHow alike the first {depth} documents are", style="bold"))
-        _print_table(trust.likeness_table(found), Text)
-    console.print()
-    for note in found.notes():
-        console.print(Text(note, style="dim"))
-
-
-def _print_table(table: tables.Table, cell: Callable[[str], Text]) -> None:
-    shown = new_table()
-    for place, text in enumerate(table.header):
-        shown.add_column(Text(text), justify="right" if place else "left", overflow="fold")
-    for row in table.rows:
-        shown.add_row(*map(cell, row))
-    console.print(shown)
-
-
-def _coloured_verdict(cell: str) -> Text:
-    return Text(cell, style=_COLOURS.get(cell, ""))
-
-
-def _coloured_mean(cell: str) -> Text:
-    style = {"▲": "green", "▼": "red"}.get(cell[-1:], "")
-    return Text(cell, style=style)
-
-
-def _print_gate(checks: Sequence[GateCheck]) -> None:
-    for one in checks:
-        word = (
-            Text("passed", style="bold green") if one.passed else Text("failed", style="bold red")
-        )
-        console.print(Text.assemble("gate ", word, ": ", one.reason))
-
-
-def _summary(found: Comparison, checks: Sequence[GateCheck]) -> str:
-    from beir_eval.tables import markdown_text  # noqa: PLC0415
-
-    lines = ["## Comparison", ""]
-    if checks:
-        passed = all(one.passed for one in checks)
-        lines += [f"**Gate {'passed' if passed else 'failed'}**", ""]
-        lines += [
-            f"- {'passed' if one.passed else '**failed**'}: {markdown_text(one.reason)}"
-            for one in checks
-        ]
-        lines.append("")
-    return "\n".join([*lines, found.to_markdown()])

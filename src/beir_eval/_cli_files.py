@@ -22,8 +22,9 @@ if TYPE_CHECKING:
 
 #: The option that writes a report, on every command that has results to show.
 HTML = typer.Option(help="Write a report to look at, one HTML file.")
-#: What an evaluation must keep for a report: the top documents, and where the numbers come from.
-FOR_REPORT: Mapping[str, Any] = {"keep_top": 10, "fingerprint": True}
+#: What an evaluation must keep for a report: documents deep enough to see where one went, and where
+#: the numbers come from.
+FOR_REPORT: Mapping[str, Any] = {"keep_top": 100, "fingerprint": True}
 
 
 def choice(option: str, values: Sequence[str], text: str) -> typer.models.OptionInfo:

@@ -162,5 +162,5 @@ def print_demo_pipelines(measures: Sequence[str]) -> None:
     found = compare(results, results[0].name, measures=measures[0])
     [one] = found.differences
     console.print(Text(sentence(one, found.settings.margin)))
-    console.print(Text(f"won {one.wins}, tied {one.ties}, lost {one.losses} queries"))
+    console.print(Text(f"{one.system}: won {one.wins}, tied {one.ties}, lost {one.losses} queries"))
     print_notes(results)

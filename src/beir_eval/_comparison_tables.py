@@ -147,8 +147,8 @@ def sentence(one: Difference, margin: float) -> str:
         )
     return (
         f"{one.measure}: {one.system} and {one.against} cannot be told apart: {shown}; {evidence}. "
-        f"They would show a difference of {one.detectable:.4f} in 4 cases of 5; for "
-        f"{margin:g} it takes about {one.queries_needed or 'more than 10^15'} queries"
+        f"So many queries show a true difference of {one.detectable:.4f} in 4 cases of 5; one of "
+        f"{margin:g} takes about {one.queries_needed or 'more than 10^15'}"
     )
 
 
@@ -172,6 +172,11 @@ def notes_of(compared: Compared) -> Iterator[str]:
         yield (
             "intervals, and the queries it takes, are for one comparison by itself: an interval "
             "may leave out 0 where the corrected p does not decide"
+        )
+    if len(compared.measures) > 1:
+        yield (
+            f"p is not corrected for looking at {len(compared.measures)} measures: choose the one "
+            "that decides beforehand"
         )
     if compared.baseline is None:
         yield "the letters behind a mean name the systems that it is better than"

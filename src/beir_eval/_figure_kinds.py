@@ -233,7 +233,7 @@ def curve(rows: Iterable[Row], *, measure: str, level: float) -> Figure:
     """Draw a system from step to step, with intervals; the best step and the last that helped.
 
     Args:
-        rows: step, name, mean, low, high, mark ("best", "settled" or "").
+        rows: step, name, mean, low, high, mark (a word for what is special, mostly "").
         measure: what is drawn.
         level: the confidence of the intervals, for the title.
     """
@@ -243,7 +243,7 @@ def curve(rows: Iterable[Row], *, measure: str, level: float) -> Figure:
     ticks = {"values": steps} if len(steps) <= _FEW_ROWS else {}
     step = number("step", "step") | {
         "axis": {"grid": False, **ticks},
-        "scale": {"zero": False, "padding": 28, "nice": False},
+        "scale": {"zero": False, "padding": 60, "nice": False},
     }
     title = f"{measure}, with {level:.0%} intervals"
     tooltip = [tip(one) for one in ("name", "step", "mean", "low", "high", "mark")]

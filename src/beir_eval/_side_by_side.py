@@ -16,9 +16,11 @@ def shared_notes(results: Sequence[EvaluationResult]) -> list[str]:
     for result in results:
         for note in result.notes():
             systems.setdefault(note, []).append(result.name)
+    # What explains the asterisk in a table stands last, for whomever it holds.
+    ordered = sorted(systems.items(), key=lambda one: one[0].startswith("*"))
     return [
         note if len(names) == len(results) else f"{', '.join(dict.fromkeys(names))}: {note}"
-        for note, names in systems.items()
+        for note, names in ordered
     ]
 
 

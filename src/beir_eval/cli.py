@@ -76,11 +76,19 @@ def evaluate(  # noqa: PLR0913, PLR0917 - one option a policy
         Path, typer.Argument(help="Judgements: a TREC or BEIR file, or a BEIR data-set folder.")
     ],
     runs: Annotated[
-        list[Path], typer.Argument(help="TREC run files; a system's name is its file's stem.")
+        list[Path],
+        typer.Argument(
+            help="Run files (TREC, JSON, Parquet, …); a system's name is its file's stem."
+        ),
     ],
     measure: Annotated[
         list[str] | None,
-        typer.Option("-m", "--measure", help="A measure, for example nDCG@10; repeat it for more."),
+        typer.Option(
+            "-m",
+            "--measure",
+            help="A measure, for example nDCG@10; repeat it for more.  [default: nDCG, MAP, "
+            "Recall, R_cap, Precision and MRR at 1, 3, 5, 10, 100 and 1000]",
+        ),
     ] = None,
     per_query: Annotated[
         Path | None, typer.Option(help="Write every query's scores to this CSV file.")
@@ -263,10 +271,12 @@ def _write_demo_report(html: Path, evaluator: Evaluator) -> None:
 
     runs = dict(zip(system_names(data.RUNS), map(read_run, data.RUNS), strict=True))
     found = compare_runs(
-        evaluator.qrels, runs, DEMO_MEASURES, baseline=next(reversed(runs)), fingerprint=True
+        evaluator.qrels, runs, DEMO_MEASURES, baseline=next(reversed(runs)), **FOR_REPORT
     )
     write_report(html, found, **texts_of(data.FOLDER))
-    console.print(Text(f"\nThe report, to look at in a browser: {html.resolve()}"))
+    console.print(
+        Text(f"\nThe report on the two BM25 runs, to look at in a browser: {html.resolve()}")
+    )
 
 
 def _parameters_of(definition: Definition) -> str:

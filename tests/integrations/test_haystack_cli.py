@@ -205,6 +205,6 @@ def test_the_demo_compares_two_pipelines(tmp_path):
     result = RUNNER.invoke(app, ["demo", "--html", str(tmp_path / "demo.html")])
     assert result.exit_code == 0
     assert "Two Haystack pipelines" in said(result)
-    assert "nDCG@10: bm25 + titles " in said(result)
+    assert "nDCG@10: haystack bm25 + titles " in said(result)
     [counts] = re.findall(r"won (\d+), tied (\d+), lost (\d+) queries", said(result))
     assert sum(map(int, counts)) == 30

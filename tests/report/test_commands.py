@@ -213,3 +213,24 @@ def test_a_report_is_not_written_over_what_is_read(tmp_path):
     assert result.exit_code == 2
     assert "named twice" in result.output
     assert (tmp_path / "bm25.trec").read_bytes() == BM25.read_bytes()
+
+
+def test_a_narrow_terminal_breaks_no_number(monkeypatch):
+    from beir_eval import _cli_output  # noqa: PLC0415
+
+    monkeypatch.setattr(_cli_output.console, "_width", 60)
+    result = run("compare", data.FOLDER, BM25, PLAIN, "--baseline", "bm25-plain")
+    assert result.exit_code == 0
+    said = " ".join(result.output.split())
+    assert "measure nDCG@10, system bm25, against bm25-plain, difference +0.1778" in said
+    assert max(map(len, result.output.splitlines())) <= 60
+
+
+def test_compare_drops_documents_with_the_id_of_their_query(tmp_path):
+    (tmp_path / "qrels.trec").write_text("".join(f"q{n} 0 a 1\n" for n in range(6)))
+    for name in ("A", "B"):
+        lines = (f"q{n} Q0 q{n} 1 2 t\nq{n} Q0 a 2 1 t\n" for n in range(6))
+        (tmp_path / f"{name}.trec").write_text("".join(lines))
+    files = [tmp_path / name for name in ("qrels.trec", "A.trec", "B.trec")]
+    assert " 0.5000" in run("compare", *files, "-m", "MRR").output
+    assert " 1.0000" in run("compare", *files, "-m", "MRR", "--drop-identical-ids").output

@@ -87,12 +87,12 @@ def ranking(page, side):
     ]
 
 
-def move_of(rank, other, side):
+def move_of(rank, other, depth, side):
     """What stands beside a document: on the left where it went, on the right where it came from."""
-    if side == 0:
-        return "only here" if other is None else f"→ {other}"
     if other is None:
-        return "new"
+        return f"not in its first {depth}"
+    if side == 0:
+        return f"→ {other}"
     by = other - rank
     return f"{'▲' if by > 0 else '▼'} {abs(by)}, was {other}" if by else "= same"
 
@@ -174,7 +174,7 @@ def test_a_click_on_a_query_shows_both_rankings(show, compared):
         other = list(tops[1 - side].doc_ids)
         moves = [entry[2] for entry in shown]
         assert moves == [
-            move_of(rank, other.index(doc_id) + 1 if doc_id in other else None, side)
+            move_of(rank, other.index(doc_id) + 1 if doc_id in other else None, len(other), side)
             for rank, doc_id in enumerate(ids[side], start=1)
         ]
     assert page.locator(".pair line").count() == len(set(ids[0]) & set(ids[1]))

@@ -85,7 +85,8 @@ def test_it_says_verdict_means_counts_trust_and_provenance(compared, tmp_path):
         *found.notes(),
         "30 judged queries, all of them in the run",
         "What unjudged documents and ties could change",
-        "How alike the rankings are",
+        "How alike the first 10 documents are",
+        "effect: the mean difference in standard deviations",
         found.documents_to_judge(1)[0].doc_id,
         "ties=trec_eval",
         "test=sign_flip",
@@ -114,6 +115,26 @@ def test_the_verdict_is_one_sentence(gap, spread, verdict, sentence):
     base, other = scores_apart(gap, spread)
     found = compare([result_of(base, "A"), result_of(other, "B")], "A", draws=2000)
     assert (headline(found).text, headline(found).verdict) == (sentence, verdict)
+
+
+def test_the_evidence_on_the_first_measure_is_seen_and_the_rest_is_folded(compared, tmp_path):
+    found, _ = compared
+    write_report(tmp_path / "r.html", found)
+    section = (tmp_path / "r.html").read_text().partition('<section class="verdict')[2]
+    section = section.partition("</section>")[0]
+    seen, _, folded = section.partition("<details>")
+    assert "nDCG@10: bm25 is better than bm25-plain, by +0.1778" in seen
+    assert "nDCG@10: bm25 is better than bm25-plain, but unjudged documents" in seen
+    assert "Recall@10" not in seen
+    assert "Recall@10: bm25 is better than bm25-plain, by" in folded
+    assert "Recall@10: bm25 is better than bm25-plain, but unjudged documents" in folded
+
+
+def test_a_cutoff_beyond_every_ranking_is_marked_in_a_comparison_too(tmp_path):
+    found = made(6, 2, depth=5, measures=("nDCG@10", "nDCG@3"))
+    text = page_of(tmp_path / "r.html", found).text
+    assert "system nDCG@10 * nDCG@3" in text
+    assert "* the cutoff is beyond the deepest ranking, of 5 documents" in text
 
 
 def test_the_verdict_on_several_systems_groups_them():

@@ -45,5 +45,5 @@ def evaluate_demo_pipelines(measures: Iterable[MeasureLike]) -> list[EvaluationR
     wanted = list(measures)
     return [
         evaluate_pipeline(one, dataset, measures=wanted, run_name=name, progress=False)
-        for name, one in (("bm25", plain), ("bm25 + titles", fused))
+        for name, one in (("haystack bm25", plain), ("haystack bm25 + titles", fused))
     ]

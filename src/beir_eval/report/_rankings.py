@@ -100,6 +100,7 @@ class Rankings:
                 )
                 if grade is not None
             },
+            [None if one is None else len(one.doc_ids) for one in lists],
         )
 
     def _notices(
@@ -132,13 +133,15 @@ class Rankings:
             "rankings": {piece.place: piece.ranked for piece in held},
             "elsewhere": {piece.place: piece.elsewhere for piece in held if any(piece.elsewhere)},
             "grades": {piece.place: piece.grades for piece in held},
+            "depths": {piece.place: piece.depths for piece in held},
         }
 
 
 class _Piece(NamedTuple):
     """One query: the documents that no query before it shows, and by system what it ranks.
 
-    ``elsewhere`` is {document: rank} of those that another system shows and this one ranks deeper.
+    ``elsewhere`` is {document: rank} of those that another system shows and this one ranks deeper,
+    ``depths`` how many documents of its ranking are known.
     """
 
     place: int
@@ -146,10 +149,11 @@ class _Piece(NamedTuple):
     ranked: list[list[int] | None]
     elsewhere: list[dict[int, int]]
     grades: dict[int, float]
+    depths: list[int | None]
 
 
-#: The three keys of a query, with quotes, colons and commas.
-_PIECE_BYTES = 30
+#: The four keys of a query, with quotes, colons and commas.
+_PIECE_BYTES = 40
 
 
 def _documents(

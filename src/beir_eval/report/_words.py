@@ -29,6 +29,19 @@ _SAYS = {
 }
 
 
+#: What words of the tables mean.
+DIFFERENCES_SAY = (
+    "margin: the smallest difference that matters, as it was asked for",
+    "effect: the mean difference in standard deviations of the differences by query",
+)
+TRUST_SAYS = (
+    "top: how deep unjudged documents are looked at",
+    "bounds: of the difference, whatever these documents would be judged",
+    "condensed: the difference without unjudged documents",
+    "ties: the mean with relevant documents last and first among equal scores",
+)
+
+
 @dataclass(frozen=True)
 class Said:
     """A sentence and the verdict it tells, which colours it."""
@@ -125,10 +138,31 @@ def _headline_of_pairs(measure: str, differences: Sequence[Difference]) -> Said:
     return Said(text, "better")
 
 
-def evidence(found: Comparison) -> list[Said]:
-    """Return every verdict as a sentence."""
-    margin = found.settings.margin
-    return [Said(sentence(one, margin), one.verdict) for one in found.differences]
+@dataclass(frozen=True)
+class Evidence:
+    """What stands behind the verdict: on the first measure, to be seen, and the rest, folded."""
+
+    first: list[Said]
+    first_cautions: list[str]
+    rest: list[Said]
+    rest_cautions: list[str]
+
+
+def evidence(found: Comparison, cautions: list[str]) -> Evidence:
+    """Return every verdict as a sentence, and what could change it."""
+    margin, measure = found.settings.margin, found.measures[0]
+    said = [(one.measure, Said(sentence(one, margin), one.verdict)) for one in found.differences]
+    first = [text for name, text in said if name == measure]
+    if len(first) > _MOST_NAMED:
+        return Evidence([], [], [text for _, text in said], cautions)
+    others = tuple(f"{one}: " for one in found.measures if one != measure)
+    about_first = [one for one in cautions if not one.startswith(others)]
+    return Evidence(
+        first,
+        about_first,
+        [text for name, text in said if name != measure],
+        [one for one in cautions if one not in about_first],
+    )
 
 
 def _joined(names: Sequence[str]) -> str:
@@ -172,7 +206,18 @@ def means_of_comparison(found: Comparison) -> Means:
         rows.append(MeansRow(label_of(found, system), cells))
     level = 1 - found.settings.alpha
     caption = f"Means over {_queries_of(found)} with {level:.0%} intervals, best bold"
-    return Means(caption, ("system", *found.measures), rows).readable()
+    header = [_starred(one, _all_results(found)) for one in found.measures]
+    return Means(caption, ("system", *header), rows).readable()
+
+
+def _all_results(found: Comparison) -> list[EvaluationResult]:
+    return [one for repeats in (found.results or {}).values() for one in repeats]
+
+
+def _starred(measure: str, results: Sequence[EvaluationResult]) -> str:
+    """Return a measure's name, with a ``*`` where its cutoff is deeper than some system goes."""
+    beyond = any(one.label(measure).endswith("*") for one in results)
+    return f"{measure} *" if beyond else measure
 
 
 def _queries_of(found: Comparison) -> str:
@@ -197,13 +242,9 @@ def means_of_results(results: Sequence[EvaluationResult]) -> Means:
         for one in measures
     }
     several = len(rivals) > 1
-    labels = [
-        f"{one} *" if any(result.label(one).endswith("*") for result in results) else one
-        for one in measures
-    ]
     return Means(
         "Means over queries" + (", best bold" if several else ""),
-        ("system", *labels),
+        ("system", *(_starred(one, results) for one in measures)),
         [
             MeansRow(
                 row.label,
@@ -241,7 +282,7 @@ def to_judge_of(found: Comparison) -> Table | None:
     ]
     if not rows:
         return None
-    return Table(("query", "document", "ranks", f"change of {found.measures[0]}"), rows)
+    return Table(("query", "document", "ranks", f"moves {found.measures[0]} by"), rows)
 
 
 # What was counted, and where it comes from

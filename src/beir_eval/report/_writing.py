@@ -150,16 +150,16 @@ def _title(systems: Sequence[str], baseline: str | None) -> str:
 
 _NOTHING: dict[str, Any] = {
     "headline": None,
-    "cautions": (),
-    "sentences": (),
+    "evidence": None,
     "overview_figures": (),
     "differences": None,
     "difference_figures": (),
     "folded_figures": (),
     "comparison_notes": (),
     "trust": None,
-    "trust_sentences": (),
+    "trust_notes": (),
     "likeness": None,
+    "likeness_depth": None,
     "to_judge": None,
 }
 
@@ -174,16 +174,17 @@ def _of_comparison(found: Comparison, notices: list[str]) -> dict[str, Any]:
     shown = [_shown(key, one) for key, one in figures.items()]
     return _NOTHING | {
         "headline": words.headline(found),
-        "cautions": list(sentences(seen)),
-        "sentences": words.evidence(seen),
+        "evidence": words.evidence(seen, list(sentences(seen))),
         "means": words.means_of_comparison(found),
         "differences": differences_table(seen),
         "difference_figures": shown[:_MOST_FIGURES],
         "folded_figures": shown[_MOST_FIGURES:],
-        "comparison_notes": found.notes(),
+        "comparison_notes": [*found.notes(), *words.DIFFERENCES_SAY],
         "counted": _counted(found, results),
         "trust": trust_table(seen) if seen.trust else None,
+        "trust_notes": words.TRUST_SAYS if seen.trust else (),
         "likeness": likeness_table(found) if found.likeness else None,
+        "likeness_depth": found.likeness[0].k if found.likeness else None,
         "to_judge": words.to_judge_of(found),
         "provenance": words.provenance_of(results, found),
         "figures": figures,

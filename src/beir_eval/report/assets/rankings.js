@@ -13,28 +13,36 @@ function gradeOf(part, grade) {
   return [`grade ${grade}`, `grade-${part.max_grade === 1 ? 3 : tone}`];
 }
 
+/** Say that the other system does not have a document as far as its ranking is known. */
+function notFound(depth) {
+  const text = depth ? `not in its first ${depth}` : "not there";
+  return make("span", { text, className: "move only" });
+}
+
 /** Say where the other system has a document: its rank, however deep it is known. */
-function otherRankOf(ranks, number) {
-  const rank = ranks.get(number);
-  return rank === undefined
-    ? make("span", { text: "only here", className: "move only" })
-    : make("span", { text: `→ ${rank}`, className: "move rank" });
+function otherRankOf(other, number) {
+  const rank = other.ranks.get(number);
+  if (rank === undefined) return notFound(other.depth);
+  return make("span", { text: `→ ${rank}`, className: "move rank" });
 }
 
 /** Say how a document moved from the left ranking to this one. */
-function moveOf(ranks, number, rank) {
-  const before = ranks.get(number);
-  if (before === undefined) return make("span", { text: "new", className: "move only" });
+function moveOf(other, number, rank) {
+  const before = other.ranks.get(number);
+  if (before === undefined) return notFound(other.depth);
   if (before === rank) return make("span", { text: "= same", className: "move same" });
   const [arrow, className] = before > rank ? ["▲", "move up"] : ["▼", "move down"];
   return make("span", { text: `${arrow} ${Math.abs(before - rank)}, was ${before}`, className });
 }
 
-/** {document: rank} of a system for a query: its first ranks, and what others show of it deeper. */
+/** What is known of a system for a query: its depth, and {document: rank} of what is shown. */
 function ranksOf(part, query, system) {
   const first = (part.rankings[query][system] || []).map((number, place) => [number, place + 1]);
   const deeper = Object.entries((part.elsewhere[query] || [])[system] || {});
-  return new Map([...first, ...deeper.map(([number, rank]) => [Number(number), rank])]);
+  return {
+    depth: part.depths[query][system],
+    ranks: new Map([...first, ...deeper.map(([number, rank]) => [Number(number), rank])]),
+  };
 }
 
 function documentOf(part, number) {
@@ -98,7 +106,8 @@ function legendOf(part, query, isPair) {
   const words = ["Grades as in the judgements; unjudged: nobody looked at it for this query."];
   if (isPair) {
     words.push(
-      "On the left: → the rank in the other ranking. On the right: ▲ so many ranks higher than on the left, ▼ lower.",
+      "On the left: → the rank in the other ranking. On the right: ▲ so many ranks higher than on the left, ▼ lower. " +
+        "Not in its first n: the other ranking was kept down to rank n, and does not have it there.",
     );
   }
   if (!part.has_texts) words.push("Titles and texts show where the report is made with the corpus.");
