@@ -1,4 +1,4 @@
-"""Make the pictures of the report that README and documentation show: of the bundled runs.
+"""Make the pictures of the report that README and documentation show: of the demo's report.
 
 Run by hand, with the test dependencies and Chromium at hand, where the report looks different::
 
@@ -13,22 +13,17 @@ from pathlib import Path
 
 from playwright.sync_api import sync_playwright
 
-from beir_eval import compare_runs, data, read_run
-from beir_eval.adapters.beir import load_dataset
-from beir_eval.report import write_report
+from beir_eval.cli import app
 
 PICTURES = Path(__file__).parents[1] / "docs" / "_static"
 WIDTH = 1100
 
 
 def main() -> None:
-    """Write the report, open it and photograph its beginning and the rankings of a query."""
-    dataset = load_dataset(data.FOLDER)
-    runs = {path.stem: read_run(path) for path in data.RUNS}
-    found = compare_runs(dataset.qrels, runs, ["nDCG@10", "Recall@10"], baseline="bm25-plain")
+    """Have the demo write its report; photograph its beginning and the rankings of a query."""
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as started:
         file = Path(folder, "report.html")
-        write_report(file, found, queries=dataset.queries, corpus=dataset.corpus)
+        app(["demo", "--html", str(file)], standalone_mode=False)
         browser = started.chromium.launch(
             executable_path=shutil.which("chromium"), args=["--no-sandbox"]
         )

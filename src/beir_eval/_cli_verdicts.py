@@ -8,7 +8,7 @@ from rich.text import Text
 
 from beir_eval import _comparison_tables as texts
 from beir_eval import _trust_tables as trust
-from beir_eval._cli_output import console, new_table
+from beir_eval._cli_output import UNWRAPPED, console, new_table
 from beir_eval.tables import markdown_text
 
 if TYPE_CHECKING:
@@ -48,7 +48,8 @@ def _print_table(table: tables.Table, cell: Callable[[str], Text]) -> None:
         shown.add_column(Text(text), justify="right" if place else "left", no_wrap=True)
     for row in table.rows:
         shown.add_row(*map(cell, row))
-    if console.measure(shown).maximum <= console.width:
+    unwrapped = console.options.update(max_width=UNWRAPPED)
+    if console.measure(shown, options=unwrapped).maximum <= console.width:
         console.print(shown)
         return
     # A number that is broken over two lines reads as another number.
