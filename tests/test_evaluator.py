@@ -90,6 +90,15 @@ def test_queries_without_relevant_documents_score_zero_or_are_left_out():
     assert skip.num_scored == {"Precision@1": 3, "nDCG@10": 3, "num_ret": 4, "Judged@10": 2}
 
 
+def test_measures_that_need_no_relevant_document_keep_the_score_of_such_a_query():
+    qrels, run = {"q1": {"a": 1}, "q2": {"b": 0}}, {"q1": {"a": 1.0}, "q2": {"b": 2.0, "x": 1.0}}
+    names = ["utility", "CG", "DCG", "num_rel_ret"]
+    result = evaluate(qrels, run, names, no_relevant="skip")
+    assert result.num_scored == dict.fromkeys(names, 2)
+    assert result.scores("utility").tolist() == [1, -2]
+    assert result["utility"] == (1 - 2) / 2
+
+
 def test_whether_a_query_has_relevant_documents_depends_on_the_measures_threshold():
     result = evaluate(QRELS, RUN, ["P@1", "P(rel=2)@1"], no_relevant="skip")
     assert result.num_scored == {"Precision@1": 3, "Precision(rel=2)@1": 1}

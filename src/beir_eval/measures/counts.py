@@ -53,7 +53,13 @@ def num_ret(matrix: RelevanceMatrix, *, cutoff: int | None = None) -> Ints:
     return matrix.num_retrieved if cutoff is None else np.minimum(matrix.num_retrieved, cutoff)
 
 
-@measure("utility", aliases="set_utility", by_grade=True, tools={"trec_eval": ("utility", None)})
+@measure(
+    "utility",
+    aliases="set_utility",
+    by_grade=True,
+    undefined_without_relevant=False,
+    tools={"trec_eval": ("utility", None)},
+)
 def utility(  # noqa: PLR0913 - one keyword a parameter
     matrix: RelevanceMatrix,
     *,

@@ -38,7 +38,8 @@ def IPrec(
 
     Formula: max of precision at rank r over all r at which at least n relevant documents are
     retrieved, with n = ``recall``·R rounded: half away from zero (``rounding="trec_eval10"``) or
-    ⌊recall·R + 0.9⌋ (``"trec_eval9"``, which pytrec_eval has too). 0 if n are never retrieved.
+    ⌊recall·R + 0.9⌋ (``"trec_eval9"``, which pytrec_eval and ir_measures have too). 0 if n are
+    never retrieved.
 
     Undefined when R = 0: 0.
 

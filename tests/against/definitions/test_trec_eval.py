@@ -8,6 +8,7 @@ import pytest
 import pytrec_eval
 
 from beir_eval import Run, evaluate
+from beir_eval.integrations.pytrec_eval import RelevanceEvaluator
 from one_number import ours
 
 pytestmark = pytest.mark.peers
@@ -15,12 +16,15 @@ pytestmark = pytest.mark.peers
 HALF_QRELS = {"q1": {"a": 1}, "q2": {"b": 1}}
 HALF_RUN = {"q1": {"a": 1.0}}
 TIED = {"q": {"a": 1.0, "b": 1.0}}
+#: Recall .4 of three relevant documents: 1.2 documents, which are 1 or 2.
+THREE = {"q": {"a": 1, "b": 1, "c": 1}}
+AT_1_3_4 = {"q": {"a": 4.0, "x": 3.0, "b": 2.0, "c": 1.0}}
 needs_perl = pytest.mark.skipif(not shutil.which("perl"), reason="gdeval is a Perl script")
 
 
-def pytrec(qrels, run, name):
+def pytrec(qrels, run, name, key=None):
     found = pytrec_eval.RelevanceEvaluator(qrels, {name}).evaluate(run)
-    return {query: values[name.replace(".", "_")] for query, values in found.items()}
+    return {query: values[key or name.replace(".", "_")] for query, values in found.items()}
 
 
 def measured(qrels, run, name):
@@ -59,6 +63,34 @@ def test_recip_rank_has_no_cutoff():
     assert pytrec(qrels, run, "recip_rank") == {"q": 1 / 11}
     assert ours(qrels, run, "MRR@10") == 0.0
     assert ours(qrels, run, "MRR") == 1 / 11
+
+
+@pytest.mark.row("pytrec-eval-iprec")
+def test_pytrec_eval_makes_more_documents_of_a_recall_level():
+    theirs = pytrec(THREE, AT_1_3_4, "iprec_at_recall.0.4", "iprec_at_recall_0.40")
+    assert theirs == {"q": 3 / 4}
+    assert ours(THREE, AT_1_3_4, "IPrec(recall=0.4)") == 1 / 1
+    assert ours(THREE, AT_1_3_4, 'IPrec(recall=0.4, rounding="trec_eval9")') == 3 / 4
+    # 1 up to recall .3, or .4, then 3/4.
+    eleven = pytrec(THREE, AT_1_3_4, "11pt_avg")["q"]
+    assert eleven == pytest.approx((4 * 1 + 7 * 3 / 4) / 11, abs=1e-15)
+    assert ours(THREE, AT_1_3_4, "AP_11pt") == pytest.approx((5 * 1 + 6 * 3 / 4) / 11, abs=1e-15)
+    assert ours(THREE, AT_1_3_4, 'AP_11pt(rounding="trec_eval9")') == eleven
+
+
+@pytest.mark.row("pytrec-eval-gm-map")
+@pytest.mark.parametrize("name", ["gm_map", "gm_bpref"])
+def test_the_geometric_means_of_pytrec_eval_are_logarithms_by_query(name):
+    qrels = {"q1": {"a": 1, "b": 1, "n": 0}, "q2": {"c": 1}}
+    run = {"q1": {"a": 3.0, "n": 2.0}, "q2": {"x": 1.0}}
+    logarithms = pytrec(qrels, run, name)
+    assert logarithms == {"q1": math.log(1 / 2), "q2": math.log(0.00001)}
+    mean = pytrec_eval.compute_aggregated_measure(name, list(logarithms.values()))
+    result = evaluate(qrels, run, [name])
+    assert result.scores(name).tolist() == [1 / 2, 0.00001]
+    assert result[name] == pytest.approx(mean, rel=1e-15)
+    drop_in = RelevanceEvaluator(qrels, {name}).evaluate(run)
+    assert {query: values[name] for query, values in drop_in.items()} == logarithms
 
 
 @pytest.mark.row("ir-measures-missing")
@@ -110,6 +142,13 @@ def test_ndcg_with_the_exponential_gain_rounds_to_five_digits():
         (1 + 2 / math.log2(3)) / (2 + 1 / math.log2(3)), abs=1e-15
     )
     assert ours(qrels, run, 'nDCG(gain="exp")@10') == pytest.approx(expected, abs=1e-15)
+
+
+@pytest.mark.row("ir-measures-iprec")
+def test_ir_measures_makes_more_documents_of_a_recall_level():
+    assert measured(THREE, AT_1_3_4, "IPrec@0.4") == 3 / 4
+    assert ours(THREE, AT_1_3_4, "IPrec@0.4") == 1 / 1
+    assert ours(THREE, AT_1_3_4, 'IPrec(recall=0.4, rounding="trec_eval9")') == 3 / 4
 
 
 @pytest.mark.row("ir-measures-judged")
