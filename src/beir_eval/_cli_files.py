@@ -85,8 +85,11 @@ def dataset_of(path: Path, split: str | None = None) -> Dataset | None:
 
 
 def texts_of(path: Path, split: str | None = None) -> dict[str, Any]:
-    """Return the texts that ``write_report`` takes; none where there are judgements only."""
-    found = dataset_of(path, split)
+    """Return the texts that ``write_report`` takes; none where there are judgements only.
+
+    The split is that of ``read_qrels``: "test" unless another is asked for.
+    """
+    found = dataset_of(path, split or "test")
     return {} if found is None else {"queries": found.queries, "corpus": found.corpus}
 
 

@@ -81,7 +81,10 @@ def haystack(  # noqa: PLR0913, PLR0917 - one option a setting
         bool,
         typer.Option("--index", help="Write the corpus to the pipeline's store first, as text."),
     ] = False,
-    split: Annotated[str | None, typer.Option(help="The split; test by default.")] = None,
+    split: Annotated[
+        str | None,
+        typer.Option(help="The split; by default BEIR's for a data set of that name, else test."),
+    ] = None,
 ) -> None:
     """Run PIPELINE for every judged query of DATASET and print the means."""
     with clear_errors():

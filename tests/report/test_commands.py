@@ -134,6 +134,13 @@ def test_a_folder_without_its_corpus_is_told_and_a_broken_file_is_an_error(tmp_p
     assert not html.exists()
 
 
+def test_the_texts_are_those_of_the_split_that_was_evaluated(tmp_path):
+    folder, html = tmp_path / "msmarco", tmp_path / "r.html"  # BEIR's split of it is dev
+    shutil.copytree(data.FOLDER, folder)
+    assert run("evaluate", folder, BM25, "--html", html).exit_code == 0
+    check_texts(data_in(html)["parts"][0])
+
+
 def test_a_report_in_no_folder_is_refused_before_any_work(tmp_path):
     for html, problem in ((tmp_path / "no" / "r.html", "make it first"), (tmp_path, "is a folder")):
         result = run("evaluate", data.FOLDER, BM25, "--html", html)
