@@ -89,4 +89,4 @@ def test_its_figures_are_stored_as_pictures_that_every_host_shows(path):
         if "".join(output["data"]["text/plain"]).startswith("Figure("):
             assert set(output["data"]) == {"image/png", "text/plain"}
             assert set(output["metadata"]["image/png"]) == {"width", "height"}
-    assert path.stat().st_size < 1_000_000
+    assert path.stat().st_size < 800_000
