@@ -70,7 +70,7 @@ def _top(
         raise typer.Exit
 
 
-@app.command()
+@app.command(short_help="Evaluate runs and print the means.")
 def evaluate(  # noqa: PLR0913, PLR0917 - one option a policy
     qrels: Annotated[
         Path, typer.Argument(help="Judgements: a TREC or BEIR file, or a BEIR data-set folder.")
@@ -156,7 +156,7 @@ def evaluate(  # noqa: PLR0913, PLR0917 - one option a policy
             write_report(html, results, **texts_of(qrels, split))
 
 
-@app.command()
+@app.command(short_help="List the measures, or show one.")
 def measures(
     name: Annotated[
         str | None, typer.Argument(help="Show this one: definition and source.")
@@ -173,7 +173,7 @@ def measures(
         console.print(found.documentation, markup=False)
 
 
-@app.command()
+@app.command(short_help="Write a run in another format.")
 def convert(
     source: Annotated[Path, typer.Argument(help="The file to read; its content tells its format.")],
     target: Annotated[
@@ -204,7 +204,7 @@ def convert(
             console.print(Text(f"{target}: {len(read_run(target))} queries"))
 
 
-@app.command()
+@app.command(short_help="Show how alike two runs rank.")
 def agree(  # noqa: PLR0913, PLR0917 - one option a setting
     first: Annotated[Path, typer.Argument(help="A run file.")],
     second: Annotated[Path, typer.Argument(help="Another run file over the same queries.")],
@@ -238,7 +238,7 @@ def agree(  # noqa: PLR0913, PLR0917 - one option a setting
             write_agreement(per_query, result)
 
 
-@app.command()
+@app.command(short_help="Evaluate the bundled runs and write a report.")
 def demo(
     html: Annotated[
         Path, typer.Option(help="The report to write; one that is there is replaced.")
@@ -285,7 +285,10 @@ def _parameters_of(definition: Definition) -> str:
     return f"parameters: {named}; {cutoff[definition.cutoff]}"
 
 
-app.command()(bench)
-app.command()(compare)
-app.command("datasets")(list_datasets)
-app.command()(haystack)
+app.command(short_help="Evaluate many runs on many data sets.")(bench)
+app.command(short_help="Compare systems: is one better?")(compare)
+app.command("datasets", short_help="List BEIR's data sets, or show one.")(list_datasets)
+app.command(short_help="Evaluate a Haystack pipeline.")(haystack)
+#: What most people come for stands first.
+_ORDER = (evaluate, compare, bench, haystack, agree, measures, list_datasets, convert, demo)
+app.registered_commands.sort(key=lambda command: _ORDER.index(command.callback))
