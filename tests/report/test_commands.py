@@ -241,3 +241,21 @@ def test_compare_drops_documents_with_the_id_of_their_query(tmp_path):
     files = [tmp_path / name for name in ("qrels.trec", "A.trec", "B.trec")]
     assert " 0.5000" in run("compare", *files, "-m", "MRR").output
     assert " 1.0000" in run("compare", *files, "-m", "MRR", "--drop-identical-ids").output
+
+
+def test_real_runs_on_scifact_make_a_report_with_abstracts(realdata, tmp_path):
+    html = tmp_path / "r.html"
+    runs = [realdata / f"runs/scifact/{name}.trec" for name in ("deng_base", "deng_e5")]
+    result = run("compare", realdata / "scifact", *runs, "--baseline", "deng_base", "--html", html)
+    assert result.exit_code == 0, result.output
+    text = html.read_text()
+    assert "nDCG@10: deng_e5 is better than deng_base" in text
+    assert "147 of 300 judged queries missing from the run" in text
+    [part] = data_in(html)["parts"]
+    # The 153 queries that the runs have, and those that they lack.
+    assert [sum(one is None for one in lists) for lists in part["rankings"].values()].count(
+        2
+    ) == 147
+    assert len(part["queries"]) == len(part["rankings"]) == 300
+    assert all(len(abstract) > 80 for _, _, abstract in part["documents"][:50])
+    assert html.stat().st_size < 6_000_000
