@@ -6,7 +6,7 @@ import pytest
 
 from beir_eval import data, evaluate, load_dataset, read_run
 from beir_eval.benchmark import Benchmark
-from beir_eval.report._writing import _on_page
+from beir_eval.report._drawn import on_page
 from beir_eval.tables import Table
 
 
@@ -34,9 +34,9 @@ def test_ipython_takes_both(figure):
 
 def test_a_figure_says_what_it_shows_and_the_report_says_it_in_a_caption(figure):
     assert figure.spec["title"] == figure.spec["description"] == "nDCG@10 of bm25 by query"
-    on_page = _on_page(figure)
-    assert "title" not in on_page
-    assert on_page["description"] == figure.spec["description"]
+    drawn = on_page(figure)
+    assert "title" not in drawn
+    assert drawn["description"] == figure.spec["description"]
 
 
 def test_a_table_shows_itself():

@@ -13,7 +13,7 @@ import typer
 from rich import box
 from rich.table import Table
 
-from beir_eval._cli_files import HTML, check_report, dataset_of
+from beir_eval._cli_files import HTML, check_report, write_html
 from beir_eval._cli_output import check_targets, clear_errors, console, errors
 from beir_eval._files import stem_of, write_atomically
 from beir_eval.adapters._layout import (
@@ -27,7 +27,6 @@ from beir_eval.measures import DEFAULT_MEASURES, parse
 
 if TYPE_CHECKING:
     from beir_eval import tables
-    from beir_eval.adapters.beir import Dataset
     from beir_eval.benchmark import BenchmarkResult
 
 BASELINES = ("bm25",)
@@ -70,15 +69,15 @@ def bench(  # noqa: PLR0913, PLR0917 - one option a file
         check_targets([datasets, *runs], [markdown, latex, csv, json, html])
         check_report(html)
         asked = parse(measure)
-        known = _datasets(datasets)
-        result = Benchmark(
-            known,
+        benchmark = Benchmark(
+            _datasets(datasets),
             _systems(runs),
             out,
             measures=dict.fromkeys([asked, *DEFAULT_MEASURES]),
             keep_top=_SHOWN if html is not None else 0,
             progress=errors.is_terminal,
-        ).run()
+        )
+        result = benchmark.run()
         table = result.to_table(asked, baseline=baseline is not None)
         _print(table, result)
         texts = {
@@ -91,9 +90,7 @@ def bench(  # noqa: PLR0913, PLR0917 - one option a file
             if path is not None:
                 write_atomically(path, f"{text().rstrip()}\n".encode())
         if html is not None and any(result.results.values()):
-            from beir_eval.report import write_report  # noqa: PLC0415
-
-            write_report(html, result, datasets=_texts(known), measure=asked)
+            write_html(html, result, datasets=benchmark.datasets, measure=asked)
         if mteb is not None:
             _write_mteb(result, mteb)
         if result.failures:
@@ -151,19 +148,6 @@ def _datasets(path: Path) -> dict[str, Path]:
     if not found:
         msg = f"{path}: no data set and no qrels file in this folder"
         raise InputError(msg)
-    return found
-
-
-def _texts(known: dict[str, Path]) -> dict[str, Dataset]:
-    """Return the data sets whose texts are at hand, by the name that the benchmark gives them."""
-    found: dict[str, Dataset] = {}
-    for name, path in known.items():
-        if is_dataset(path):
-            one = dataset_of(path)
-            found |= {} if one is None else {name: one}
-        elif path.is_dir():
-            inside = {f"{name}/{part.name}": dataset_of(part) for part in path.iterdir()}
-            found |= {part: one for part, one in inside.items() if one is not None}
     return found
 
 

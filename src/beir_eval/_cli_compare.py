@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from pydantic import TypeAdapter
 
-from beir_eval._cli_files import FOR_REPORT, HTML, check_report, choice, system_names, texts_of
+from beir_eval._cli_files import (
+    HTML,
+    check_report,
+    choice,
+    kept_for,
+    system_names,
+    texts_of,
+    write_html,
+)
 from beir_eval._cli_output import check_targets, clear_errors
 from beir_eval._files import FileContent, write_atomically
 from beir_eval.adapters.files import read_qrels, read_run
@@ -139,7 +147,7 @@ def compare(  # noqa: PLR0913, PLR0917 - one option a setting
                 "duplicates": duplicates,
                 "drop_identical_ids": drop_identical_ids,
             },
-            for_report=FOR_REPORT if html is not None else {},
+            for_report=kept_for(html),
             settings={
                 "test": test,
                 "correction": correction,
@@ -207,7 +215,6 @@ def _write_html(
     html: Path, found: Comparison, judged: Path, split: str | None, steps: str | None
 ) -> None:
     from beir_eval.checkpoints import checkpoint_curve  # noqa: PLC0415
-    from beir_eval.report import write_report  # noqa: PLC0415
 
     curve = None
     if steps is not None:
@@ -220,7 +227,7 @@ def _write_html(
             margin=chosen.margin,
             on=chosen.on,
         )
-    write_report(html, found, curve=curve, **texts_of(judged, split))
+    write_html(html, found, curve=curve, **texts_of(judged, split))
 
 
 def _check_steps(steps: str | None, html: Path | None) -> None:

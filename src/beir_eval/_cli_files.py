@@ -12,7 +12,7 @@ from beir_eval.adapters.files import read_run
 from beir_eval.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
     from typing import Any
 
@@ -22,9 +22,6 @@ if TYPE_CHECKING:
 
 #: The option that writes a report, on every command that has results to show.
 HTML = typer.Option(help="Write a report to look at, one HTML file.")
-#: What an evaluation must keep for a report: documents deep enough to see where one went, and where
-#: the numbers come from.
-FOR_REPORT: Mapping[str, Any] = {"keep_top": 100, "fingerprint": True}
 
 
 def choice(option: str, values: Sequence[str], text: str) -> typer.models.OptionInfo:
@@ -91,6 +88,21 @@ def texts_of(path: Path, split: str | None = None) -> dict[str, Any]:
     """
     found = dataset_of(path, split or "test")
     return {} if found is None else {"queries": found.queries, "corpus": found.corpus}
+
+
+def kept_for(html: Path | None) -> dict[str, Any]:
+    """Return what an evaluation must keep for a report: nothing where none is wanted.
+
+    Documents deep enough to see where one went, and where the numbers come from.
+    """
+    return {} if html is None else {"keep_top": 100, "fingerprint": True}
+
+
+def write_html(html: Path, what: Any, **shown: Any) -> None:
+    """Write a report; the room that does is imported only where one is wanted."""
+    from beir_eval.report import write_report  # noqa: PLC0415
+
+    write_report(html, what, **shown)
 
 
 def check_report(html: Path | None) -> None:

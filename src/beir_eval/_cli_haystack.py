@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 from rich.text import Text
 
-from beir_eval._cli_files import FOR_REPORT, HTML, check_report
+from beir_eval._cli_files import HTML, check_report, kept_for, write_html
 from beir_eval._cli_output import (
     check_targets,
     clear_errors,
@@ -131,7 +131,7 @@ def haystack(  # noqa: PLR0913, PLR0917 - one option a setting
             save_run=save_run,
             on_error=on_error,
             progress=errors.is_terminal,
-            **(FOR_REPORT if html is not None else {}),
+            **kept_for(html),
         )
         print_scores([result], None)
         print_notes([result])
@@ -140,9 +140,7 @@ def haystack(  # noqa: PLR0913, PLR0917 - one option a setting
         if json is not None:
             write_json(json, [result])
         if html is not None:
-            from beir_eval.report import write_report  # noqa: PLC0415
-
-            write_report(html, result, queries=data.queries, corpus=data.corpus)
+            write_html(html, result, queries=data.queries, corpus=data.corpus)
 
 
 def print_demo_pipelines(measures: Sequence[str]) -> None:

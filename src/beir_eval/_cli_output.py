@@ -19,7 +19,7 @@ from rich.table import Table
 from rich.text import Text
 
 from beir_eval._files import write_atomically
-from beir_eval._side_by_side import labelled_means, shared_notes
+from beir_eval._side_by_side import labelled_means, shared_notes, starred
 from beir_eval.errors import BeirEvalError, BeirEvalWarning, InputError
 from beir_eval.measures import definitions, parse, spelled
 from beir_eval.results import EvaluationResult
@@ -114,7 +114,10 @@ def new_table() -> Table:
 def print_scores(results: Sequence[EvaluationResult], names: str | None) -> None:
     """Print the means: systems as rows, or measures as rows where there are many."""
     measures = results[0].measures
-    labels = [_label(results, measure, names) for measure in measures]
+    labels = [
+        starred(one, results, None if names is None else spelled(parse(one), names))
+        for one in measures
+    ]
     rows = [row for result in results for row in labelled_means(result)]
     table = new_table()
     if len(measures) <= MOST_COLUMNS:
@@ -130,13 +133,6 @@ def print_scores(results: Sequence[EvaluationResult], names: str | None) -> None
         for label, measure in zip(labels, measures, strict=True):
             table.add_row(Text(label), *(number(means[measure]) for _, means, _ in rows))
     console.print(table)
-
-
-def _label(results: Sequence[EvaluationResult], measure: str, names: str | None) -> str:
-    """Return the measure's name as asked for, marked where no ranking is that deep."""
-    shown = measure if names is None else spelled(parse(measure), names)
-    beyond = any(result.label(measure).endswith("*") for result in results)
-    return f"{shown} *" if beyond else shown
 
 
 def print_notes(results: Sequence[EvaluationResult]) -> None:

@@ -11,7 +11,6 @@ from beir_eval._figure_parts import (
     COLOURS,
     SHAPES,
     by_sign,
-    cursor,
     diagonal_rows,
     number,
     query_tips,
@@ -102,9 +101,7 @@ def _row_height(rows: int) -> int:
     return 30 if rows <= _FEW_ROWS else 20
 
 
-def query_differences(
-    rows: Iterable[Row], *, measure: str, system: str, against: str, clickable: bool = False
-) -> Figure:
+def query_differences(rows: Iterable[Row], *, measure: str, system: str, against: str) -> Figure:
     """Draw one bar a query, from the one that lost most to the one that gained most.
 
     Args:
@@ -112,7 +109,6 @@ def query_differences(
         measure: what differs.
         system: whose gain points upwards.
         against: the system it is compared with.
-        clickable: whether a click does something, which the pointer shows.
     """
     return figure_of(
         f"{measure} by query: {system} − {against}",
@@ -120,7 +116,7 @@ def query_differences(
         280,
         [
             {
-                "mark": {"type": "rect", "cursor": cursor(clickable)},
+                "mark": {"type": "rect"},
                 "encoding": {
                     "x": number("begin", "queries, from most lost to most gained", zero=True)
                     | {"axis": {"grid": False, "tickMinStep": 1, "format": "d"}},
@@ -142,7 +138,6 @@ def scatter(
     measure: str,
     system: str,
     against: str,
-    clickable: bool = False,
 ) -> Figure:
     """Draw one point a query: the score of one system over that of the other.
 
@@ -151,7 +146,6 @@ def scatter(
         measure: what is compared.
         system: upwards.
         against: to the right.
-        clickable: whether a click does something, which the pointer shows.
     """
     listed = list(rows)
     across, upwards = f"{measure} of {against}", f"{measure} of {system}"
@@ -175,7 +169,6 @@ def scatter(
                     "filled": True,
                     "size": 45,
                     "opacity": 0.65,
-                    "cursor": cursor(clickable),
                 },
                 "encoding": {
                     "x": number("against", across, zero=True),
@@ -190,16 +183,13 @@ def scatter(
     return figure
 
 
-def query_scores(
-    rows: Iterable[Row], *, measure: str, system: str, clickable: bool = False
-) -> Figure:
+def query_scores(rows: Iterable[Row], *, measure: str, system: str) -> Figure:
     """Draw one bar a query, from the highest score to the lowest, and the mean as a line.
 
     Args:
         rows: those of ``score_rows``.
         measure: what is drawn.
         system: whose scores.
-        clickable: whether a click does something, which the pointer shows.
     """
     return figure_of(
         f"{measure} of {system} by query",
@@ -210,7 +200,6 @@ def query_scores(
                 "mark": {
                     "type": "rect",
                     "color": COLOURS["better"],
-                    "cursor": cursor(clickable),
                 },
                 "encoding": {
                     "x": number("begin", "queries, from best to worst", zero=True)

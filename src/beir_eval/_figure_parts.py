@@ -114,7 +114,3 @@ def zero(axis: str) -> Spec:
         "mark": {"type": "rule", "opacity": 0.7, "style": "ink"},
         "encoding": {axis: {"datum": 0}},
     }
-
-
-def cursor(clickable: bool) -> str:  # noqa: FBT001 - private
-    return "pointer" if clickable else "default"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from beir_eval._side_by_side import shared_measures
 from beir_eval.comparison_records import ON
 from beir_eval.errors import (
     MeasureError,
@@ -158,10 +159,7 @@ def _measures(
     results: Sequence[EvaluationResult], asked: Iterable[MeasureLike] | MeasureLike | None
 ) -> tuple[str, ...]:
     if asked is None:
-        shared = set.intersection(*(set(result.measures) for result in results))
-        names = [
-            name for name in results[0].measures if name in shared and _is_compared(parse(name))
-        ]
+        names = [one for one in shared_measures(results) if _is_compared(parse(one))]
         if not names:
             msg = "the results have no measure in common; evaluate the systems with the same ones"
             raise MeasureError(msg)

@@ -49,3 +49,18 @@ def labelled_means(result: EvaluationResult) -> list[LabelledMeans]:
     )
     both = [judged, retrieved]
     return both[::-1] if result.settings.missing == "skip" else both
+
+
+def shared_measures(results: Sequence[EvaluationResult]) -> list[str]:
+    """Return the measures that all results have, in the order of the first."""
+    return [one for one in results[0].measures if all(one in other.measures for other in results)]
+
+
+def starred(measure: str, results: Sequence[EvaluationResult], shown: str | None = None) -> str:
+    """Return a measure's name, or what is shown for it, with a ``*`` where a cutoff is too deep.
+
+    Too deep is a cutoff beyond the deepest ranking of some result.
+    """
+    beyond = any(one.label(measure).endswith("*") for one in results)
+    name = measure if shown is None else shown
+    return f"{name} *" if beyond else name

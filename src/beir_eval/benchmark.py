@@ -10,22 +10,20 @@ import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from beir_eval._benchmark_store import Entry, check_name, locked
-from beir_eval._files import sha256_of, stem_of
+from beir_eval._benchmark_systems import System, Task
+from beir_eval._files import stem_of
 from beir_eval._version import __version__
-from beir_eval.adapters._layout import is_dataset, is_run_file, name_of
+from beir_eval.adapters._layout import is_dataset, name_of
 from beir_eval.adapters.beir import Dataset, load_datasets
-from beir_eval.adapters.conventions import DatasetInfo, known_info
-from beir_eval.adapters.files import read_qrels, read_run
-from beir_eval.adapters.haystack import is_pipeline
+from beir_eval.adapters.conventions import known_info
+from beir_eval.adapters.files import read_qrels
 from beir_eval.benchmark_result import BenchmarkResult
-from beir_eval.errors import FileFormatError, RunError, SettingError
+from beir_eval.errors import SettingError
 from beir_eval.evaluator import Evaluator
-from beir_eval.integrations.beir import EvaluateRetrieval
 from beir_eval.measures import DEFAULT_MEASURES, MeasureLike, parse_all
 from beir_eval.qrels import Qrels
 
@@ -34,23 +32,6 @@ if TYPE_CHECKING:
     from beir_eval.results import EvaluationResult
 
 __all__ = ["Benchmark", "BenchmarkResult"]
-
-
-@dataclass(frozen=True, slots=True)
-class _Task:
-    """One data set: its judgements, and the rest of it where there is a rest."""
-
-    name: str
-    qrels: Qrels
-    info: DatasetInfo | None
-    dataset: Dataset | None
-
-    @property
-    def split(self) -> str:
-        """Its split; that of a bare qrels file is taken for the official one."""
-        if self.dataset is not None:
-            return self.dataset.split
-        return "test" if self.info is None else self.info.split
 
 
 class Benchmark:
@@ -107,12 +88,17 @@ class Benchmark:
             msg = f"systems must be {{name: system}}, not {systems!r}"
             raise SettingError(msg)
         self._systems = {
-            check_name("system", name): _System.of(name, system, top_k)
+            check_name("system", name): System.of(name, system, top_k)
             for name, system in systems.items()
         }
         _check_folders([task.name for task in self._tasks], list(self._systems))
         self._keep_top = keep_top
         self._progress = progress
+
+    @property
+    def datasets(self) -> dict[str, Dataset]:
+        """{name: data set} of those that are more than judgements, for ``write_report``."""
+        return {task.name: task.dataset for task in self._tasks if task.dataset is not None}
 
     def run(self) -> BenchmarkResult:
         """Do what is not done yet, and return all results.
@@ -143,7 +129,7 @@ class Benchmark:
         splits = {task.name: task.split for task in self._tasks}
         return BenchmarkResult(results, failures, infos, splits)
 
-    def _evaluate(self, task: _Task, system: _System) -> EvaluationResult:
+    def _evaluate(self, task: Task, system: System) -> EvaluationResult:
         entry = self._entry(task, system)
         found = entry.saved_result()
         if found is not None:
@@ -170,7 +156,7 @@ class Benchmark:
         entry.log(result=True, seconds=round(time.perf_counter() - start, 3))
         return result
 
-    def _entry(self, task: _Task, system: _System) -> Entry:
+    def _entry(self, task: Task, system: System) -> Entry:
         made_from: dict[str, Any] = {
             "dataset": _fingerprint(task, with_corpus=system.retrieves),
             "system": system.fingerprint(task),
@@ -184,7 +170,7 @@ class Benchmark:
 # Data sets
 
 
-def _tasks(datasets: Iterable[Any] | Mapping[str, Any]) -> Iterator[_Task]:
+def _tasks(datasets: Iterable[Any] | Mapping[str, Any]) -> Iterator[Task]:
     if isinstance(datasets, (str, Path, Dataset, Qrels)):
         datasets = [datasets]
     if not isinstance(datasets, Iterable):
@@ -195,9 +181,9 @@ def _tasks(datasets: Iterable[Any] | Mapping[str, Any]) -> Iterator[_Task]:
         for found, dataset in _read(name, one):
             check_name("data set", found, nested=True)
             if isinstance(dataset, Dataset):
-                yield _Task(found, dataset.qrels, dataset.info or known_info(found), dataset)
+                yield Task(found, dataset.qrels, dataset.info or known_info(found), dataset)
             else:
-                yield _Task(found, dataset, known_info(found), None)
+                yield Task(found, dataset, known_info(found), None)
 
 
 def _read(name: str | None, one: Any) -> Iterator[tuple[str, Any]]:
@@ -233,7 +219,7 @@ def _check_folders(datasets: list[str], systems: list[str]) -> None:
             raise SettingError(msg)
 
 
-def _fingerprint(task: _Task, *, with_corpus: bool) -> str:
+def _fingerprint(task: Task, *, with_corpus: bool) -> str:
     digest = hashlib.sha256(task.qrels.fingerprint().encode())
     if task.info is not None and task.info.drop_identical_ids:
         digest.update(b"identical ids are left out")
@@ -243,93 +229,7 @@ def _fingerprint(task: _Task, *, with_corpus: bool) -> str:
     return digest.hexdigest()
 
 
-# Systems
-
-
-@dataclass(frozen=True, slots=True)
-class _System:
-    """A named system: how it makes a run, and what tells it from another."""
-
-    name: str
-    system: Any
-    top_k: int
-
-    @classmethod
-    def of(cls, name: str, system: Any, top_k: int) -> _System:
-        """Raise SettingError for what is no system."""
-        if isinstance(system, (str, Path)):
-            if not Path(system).exists():
-                msg = f"system {name!r}: there is no run file or folder {str(system)!r}"
-                raise SettingError(msg)
-            system = Path(system)
-        elif is_pipeline(system):
-            from beir_eval.integrations.haystack import PipelineRetriever  # noqa: PLC0415
-
-            try:
-                system = PipelineRetriever(system)
-            except SettingError as error:
-                msg = f"system {name!r}: {error}"
-                raise SettingError(msg) from error
-        elif not callable(system) and not hasattr(system, "search"):
-            msg = (
-                f"system {name!r} must be a run file, a folder of run files, a callable (queries, "
-                f"corpus) -> run, a BEIR retriever or a Haystack pipeline, not "
-                f"{type(system).__name__}"
-            )
-            raise SettingError(msg)
-        return cls(name, system, top_k)
-
-    @property
-    def retrieves(self) -> bool:
-        """Whether it makes runs from queries and corpus."""
-        return not isinstance(self.system, Path)
-
-    def run(self, task: _Task) -> Any:
-        """Return its run on a data set, in any form that ``Run`` takes."""
-        if isinstance(self.system, Path):
-            return read_run(_run_file(self.system, task.name))
-        if task.dataset is None:
-            msg = f"{task.name} has judgements only; {self.name} needs its queries and its corpus"
-            raise RunError(msg)
-        queries = dict(task.dataset.queries)
-        if hasattr(self.system, "search"):
-            retriever = EvaluateRetrieval(self.system, k_values=[self.top_k])
-            return retriever.retrieve(task.dataset.corpus.as_dict(), queries)
-        call: Callable[..., Any] = self.system
-        return call(queries, task.dataset.corpus)
-
-    def fingerprint(self, task: _Task) -> str:
-        """Return what tells whether a saved run is this system's."""
-        if isinstance(self.system, Path):
-            try:
-                return sha256_of(_run_file(self.system, task.name))
-            except FileFormatError:
-                return "no run file"
-        stated = getattr(self.system, "fingerprint", None)
-        kind = getattr(self.system, "__qualname__", type(self.system).__qualname__)
-        known = (
-            f"{self.name} ({kind})" if stated is None else stated() if callable(stated) else stated
-        )
-        return f"{known}, top {self.top_k}" if hasattr(self.system, "search") else str(known)
-
-
-def _run_file(path: Path, name: str) -> Path:
-    """Return the run file itself, or the one in a folder that is named after the data set."""
-    if path.is_file():
-        return path
-    for stem in (name, name.replace("/", "-")):
-        parent = path / Path(stem).parent
-        found = sorted(
-            file
-            for file in parent.glob("[!.]*")
-            if stem_of(file) == Path(stem).name and file.is_file() and is_run_file(file)
-        )
-        if len(found) > 1:
-            problem = f"several run files for {name}: {', '.join(file.name for file in found)}"
-            raise FileFormatError(path, problem)
-        if found:
-            return found[0]
-    raise FileFormatError(path, f"no run file for {name}; expected {name}.trec or the like")
+# Progress
 
 
 @contextmanager

@@ -13,13 +13,14 @@ from beir_eval import agreement, data
 from beir_eval._cli_bench import bench, list_datasets
 from beir_eval._cli_compare import compare
 from beir_eval._cli_files import (
-    FOR_REPORT,
     HTML,
     check_report,
     choice,
     evaluate_files,
+    kept_for,
     system_names,
     texts_of,
+    write_html,
 )
 from beir_eval._cli_haystack import haystack, print_demo_pipelines
 from beir_eval._cli_output import (
@@ -141,7 +142,7 @@ def evaluate(  # noqa: PLR0913, PLR0917 - one option a policy
             no_relevant=no_relevant,
             duplicates=duplicates,
             drop_identical_ids=drop_identical_ids,
-            **(FOR_REPORT if html is not None else {}),
+            **kept_for(html),
         )
         results = evaluate_files(evaluator, runs)
         print_scores(results, names)
@@ -151,9 +152,7 @@ def evaluate(  # noqa: PLR0913, PLR0917 - one option a policy
         if json is not None:
             write_json(json, results)
         if html is not None:
-            from beir_eval.report import write_report  # noqa: PLC0415
-
-            write_report(html, results, **texts_of(qrels, split))
+            write_html(html, results, **texts_of(qrels, split))
 
 
 @app.command(short_help="List the measures, or show one.")
@@ -267,13 +266,12 @@ def _write_demo_report(html: Path, evaluator: Evaluator) -> None:
         console.print(Text(f"\nThe report: not written. {error}"))
         return
     from beir_eval.comparison import compare_runs  # noqa: PLC0415
-    from beir_eval.report import write_report  # noqa: PLC0415
 
     runs = dict(zip(system_names(data.RUNS), map(read_run, data.RUNS), strict=True))
     found = compare_runs(
-        evaluator.qrels, runs, DEMO_MEASURES, baseline=next(reversed(runs)), **FOR_REPORT
+        evaluator.qrels, runs, DEMO_MEASURES, baseline=next(reversed(runs)), **kept_for(html)
     )
-    write_report(html, found, **texts_of(data.FOLDER))
+    write_html(html, found, **texts_of(data.FOLDER))
     console.print(
         Text(f"\nThe report on the two BM25 runs, to look at in a browser: {html.resolve()}")
     )

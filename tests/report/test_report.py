@@ -471,7 +471,8 @@ def test_texts_of_another_kind_are_refused(tmp_path, compared):
         write_report(tmp_path / "r.html", compared[0], queries=["q"])
     with pytest.raises(InputError, match="corpus must be"):
         write_report(tmp_path / "r.html", compared[0], corpus=["d"])
-    write_report(tmp_path / "r.html", compared[0], queries={"q01": None})
+    [part] = page_of(tmp_path / "r.html", compared[0], queries={"q01": None}).data["parts"]
+    assert {text for _, text in part["queries"]} == {""}
 
 
 @pytest.mark.parametrize("keep_top", [None, "x", -1, 5.5, True])

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from beir_eval.report._json import size_of
 from beir_eval.report._rankings import Rankings
 
 if TYPE_CHECKING:
@@ -49,19 +49,6 @@ def data_of(
         notices += [f"{one.where}{notice}" for notice in rankings.notices]
         left -= size_of(rankings.data)
     return [one.data for one in held]
-
-
-def as_json(value: Any) -> str:
-    """Return JSON that can stand inside an HTML element: it holds no ``<``."""
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    # Half of a surrogate pair cannot be written as UTF-8; JSON has another way to write it.
-    whole = text.encode("utf-8", "backslashreplace").decode()
-    return whole.replace("<", "\\u003c")
-
-
-def size_of(value: Any) -> int:
-    """Return how many bytes a value takes in the file."""
-    return len(as_json(value).encode())
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,9 +104,8 @@ def _queries_held(part: Part, texts: Texts, share: int) -> tuple[list[int], list
     while True:
         places = sorted(order[:number])
         for length in _QUERY_TEXTS:
-            listed = [
-                (one, texts.query(one, length)) for one in map(part.query_ids.__getitem__, places)
-            ]
+            query_ids = [part.query_ids[place] for place in places]
+            listed = [(one, texts.query(one, length)) for one in query_ids]
             if size_of(listed) <= most or (length == 0 and len(places) == 1):
                 return places, listed
         number = max(1, len(places) // 2)  # long ids

@@ -35,17 +35,11 @@ def render(content: Mapping[str, Any], data: str) -> str:
         content: what the template shows; all of it is escaped.
         data: JSON without any ``<``, for the scripts.
     """
-    check_installed()
-    import jinja2  # noqa: PLC0415
-    from markupsafe import Markup  # noqa: PLC0415
+    from markupsafe import Markup  # noqa: PLC0415 - comes with jinja2
 
-    environment = jinja2.Environment(
-        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
-    template = environment.from_string(_text(_ASSETS, "page.html.j2"))
     scripts, style = _scripts(), f"\n{_text(_ASSETS, 'page.css')}"
     # Our own files, and JSON that cannot end its element: the only text that is not escaped.
-    return template.render(
+    page: str = _template().render(
         **content,
         version=__version__,
         policy=_policy(scripts, style),
@@ -54,6 +48,17 @@ def render(content: Mapping[str, Any], data: str) -> str:
         data=Markup(data),  # noqa: S704
         licences=licences(),
     )
+    return page
+
+
+@cache
+def _template() -> Any:
+    import jinja2  # noqa: PLC0415
+
+    environment = jinja2.Environment(
+        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    return environment.from_string(_text(_ASSETS, "page.html.j2"))
 
 
 def vendored() -> list[dict[str, str]]:

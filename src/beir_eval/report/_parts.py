@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from beir_eval._side_by_side import shared_measures
 from beir_eval.errors import ResultError, some
 
 if TYPE_CHECKING:
@@ -101,9 +102,7 @@ def part_of_results(results: Sequence[EvaluationResult]) -> Part:
 
 def _part(name: str, named: Mapping[str, EvaluationResult]) -> Part:
     results = list(named.values())
-    measures = [
-        one for one in results[0].measures if all(one in other.measures for other in results)
-    ]
+    measures = shared_measures(results)
     if not measures:
         msg = f"the results {some(named)} have no measure in common"
         raise ResultError(msg)

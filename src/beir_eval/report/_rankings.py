@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from beir_eval.report._json import size_of
 from beir_eval.report._texts import excerpt
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class Rankings:
         """Return as many rankings as fit into so many bytes, and what had to be left out."""
         if not any(self._tops):
             return Trimmed(self._data([], {}, _NOTHING), [])
-        bare = most - _size(self._data([], {}, _NOTHING))
+        bare = most - size_of(self._data([], {}, _NOTHING))
         pieces, left = _fitting(map(self._piece, self._order), bare, _bytes_of)
         known = texts.documents({doc_id for piece in pieces for doc_id in piece.new})
         read, length = _readable(pieces, known, left)
@@ -193,14 +193,8 @@ def _readable(
 
 
 def _bytes_of(piece: _Piece) -> int:
-    return _size([piece[2:], _documents(piece.new, {}, _NOTHING)]) + _PIECE_BYTES
+    return size_of([piece[2:], _documents(piece.new, {}, _NOTHING)]) + _PIECE_BYTES
 
 
 def _bytes_of_texts(piece: _Piece, known: Mapping[str, tuple[str, str]], length: _Length) -> int:
-    return _size([one[1:] for one in _documents(piece.new, known, length)])
-
-
-def _size(value: Any) -> int:
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    # "<" is written with six letters.
-    return len(text.encode(errors="backslashreplace")) + 5 * text.count("<")
+    return size_of([one[1:] for one in _documents(piece.new, known, length)])

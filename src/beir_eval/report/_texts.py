@@ -65,4 +65,6 @@ def _title_and_text(one: Any) -> tuple[str, str]:
 def excerpt(text: str, length: int) -> str:
     """Return the beginning of a text, on one line; what was cut shows as an ellipsis."""
     flat = " ".join(text.split())
-    return flat if len(flat) <= length else f"{flat[:length].rstrip()} …" if length else ""
+    if len(flat) <= length:
+        return flat
+    return f"{flat[:length].rstrip()} …" if length else ""

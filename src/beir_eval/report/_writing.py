@@ -15,10 +15,12 @@ from beir_eval._trust_tables import likeness_table, sentences, trust_table
 from beir_eval.benchmark_result import BenchmarkResult
 from beir_eval.comparison_result import Comparison
 from beir_eval.errors import InputError, check_count
-from beir_eval.figures import ink_styles
 from beir_eval.measures import parse
+from beir_eval.report import _means as means
 from beir_eval.report import _words as words
-from beir_eval.report._data import as_json, data_of
+from beir_eval.report._data import data_of
+from beir_eval.report._drawn import on_page, query_figures
+from beir_eval.report._json import as_json
 from beir_eval.report._page import check_installed, render
 from beir_eval.report._parts import (
     Part,
@@ -71,7 +73,7 @@ def write_report(  # noqa: PLR0913 - one keyword a source
         curve: a checkpoint curve to show with it.
         queries: {query_id: text}, such as ``Dataset.queries``.
         corpus: titles and texts of the documents: ``Dataset.corpus``, {doc_id: {"title", "text"}}
-            or {doc_id: text}. A ``Corpus`` is read once, from its beginning to its end.
+            or {doc_id: text}. A ``Corpus`` is read once, until all that is shown is found.
         datasets: for a benchmark {name: Dataset}, in place of queries and corpus.
         measure: for a benchmark the measure of its table; by default nDCG@10 where it has it.
         top: how many documents of a ranking are shown, as far as the results hold them.
@@ -102,8 +104,8 @@ def write_report(  # noqa: PLR0913 - one keyword a source
     figures: dict[str, Figure] = content.pop("figures") | content.pop("curve_figures", {})
     content |= {"title": title or _title(names, baseline), "links": _links(content)}
     drawn = {
-        "figures": {key: _on_page(figure) for key, figure in figures.items()},
-        "query_figures": _query_figures(),
+        "figures": {key: on_page(figure) for key, figure in figures.items()},
+        "query_figures": query_figures(),
     }
     room = LARGEST - len(_page(content, notices, drawn).encode(errors="replace"))
     data = {"parts": data_of(parts, top, room - _NOTICE_BYTES * len(parts), notices), **drawn}
@@ -175,7 +177,7 @@ def _of_comparison(found: Comparison, notices: list[str]) -> dict[str, Any]:
     return _NOTHING | {
         "headline": words.headline(found),
         "evidence": words.evidence(seen, list(sentences(seen))),
-        "means": words.means_of_comparison(found),
+        "means": means.means_of_comparison(found),
         "differences": differences_table(seen),
         "difference_figures": shown[:_MOST_FIGURES],
         "folded_figures": shown[_MOST_FIGURES:],
@@ -230,7 +232,7 @@ def _counted(found: Comparison, results: Sequence[EvaluationResult]) -> list[str
 
 def _of_results(results: Sequence[EvaluationResult]) -> dict[str, Any]:
     return _NOTHING | {
-        "means": words.means_of_results(results),
+        "means": means.means_of_results(results),
         "counted": shared_notes(results),
         "provenance": words.provenance_of(results, None),
         "figures": {},
@@ -253,7 +255,7 @@ def _of_benchmark(
     ]
     figure = kinds.datasets(rows, measure=name)
     content = _NOTHING | {
-        "means": words.means_of_table(found.to_table(name), f"{name} by data set"),
+        "means": means.means_of_table(found.to_table(name), f"{name} by data set"),
         "overview_figures": [_shown("datasets", figure)],
         "counted": found.notes(),
         "provenance": words.provenance_of(results, None),
@@ -292,49 +294,3 @@ def _links(content: Mapping[str, Any]) -> list[tuple[str, str]]:
         "provenance": "Provenance",
     }
     return [(key, name) for key, name in sections.items() if name]
-
-
-# Figures
-
-
-def _query_figures() -> dict[str, Any]:
-    """Return the figures of a pair; the browser fills in which, and the rows."""
-    names = {"measure": "@measure@", "system": "@system@"}
-    pair = names | {"against": "@against@"}
-    figures = {
-        "differences": kinds.query_differences([], **pair, clickable=True),
-        "scatter": kinds.scatter([], **pair, clickable=True),
-        "scores": kinds.query_scores([], **names, clickable=True),
-    }
-    return {key: _on_page(figure) for key, figure in figures.items()}
-
-
-def _on_page(figure: Figure) -> dict[str, Any]:
-    """Return a figure as wide as its place, in the ink of the page, light or dark.
-
-    What its title says stands below it, as a caption.
-    """
-    ink = "currentColor"
-    config = figure.spec["config"]
-    axis = {
-        "labelColor": ink,
-        "titleColor": ink,
-        "domainColor": ink,
-        "tickColor": ink,
-        "gridColor": ink,
-        "gridOpacity": 0.15,
-        "domainOpacity": 0.5,
-        "tickOpacity": 0.5,
-    }
-    untitled = {key: value for key, value in figure.spec.items() if key != "title"}
-    return untitled | {
-        "width": "container",
-        "autosize": {"type": "fit-x", "contains": "padding"},
-        "background": None,
-        "config": config
-        | {
-            "axis": config["axis"] | axis,
-            "legend": config["legend"] | {"labelColor": ink, "titleColor": ink},
-            "style": ink_styles(ink),
-        },
-    }

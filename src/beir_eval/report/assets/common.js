@@ -8,11 +8,10 @@ const report = JSON.parse(document.getElementById("data").textContent);
 const byId = (id) => document.getElementById(id);
 
 /** Make an element; what comes from outside goes in as text, never as HTML. */
-function make(tag, { text, className, title } = {}, ...children) {
+function make(tag, { text, className } = {}, ...children) {
   const element = document.createElement(tag);
   if (text !== undefined) element.textContent = text;
   if (className) element.className = className;
-  if (title) element.title = title;
   element.append(...children);
   return element;
 }
