@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any
 
-    from beir_eval.adapters.beir import Dataset
     from beir_eval.evaluator import Evaluator
     from beir_eval.results import EvaluationResult
 
@@ -63,8 +62,10 @@ def system_names(paths: Sequence[Path]) -> list[str]:
     return names
 
 
-def dataset_of(path: Path, split: str | None = None) -> Dataset | None:
-    """Return the data set whose texts a report can show; None, with a warning, without its files.
+def texts_of(path: Path, split: str | None = None) -> dict[str, Any]:
+    """Return the texts that ``write_report`` takes; none where there are judgements only.
+
+    The split is that of ``read_qrels``: "test" unless another is asked for.
 
     Raises:
         FileFormatError: a file is there, and not what it should be.
@@ -73,21 +74,13 @@ def dataset_of(path: Path, split: str | None = None) -> Dataset | None:
     from beir_eval.adapters.beir import load_dataset  # noqa: PLC0415
 
     if not path.is_dir():
-        return None
+        return {}
     if missing := missing_texts(path):
         # The judgements alone were read before.
         warn(f"{path} holds no {' and no '.join(missing)}: the report shows ids without texts")
-        return None
-    return load_dataset(path, split)
-
-
-def texts_of(path: Path, split: str | None = None) -> dict[str, Any]:
-    """Return the texts that ``write_report`` takes; none where there are judgements only.
-
-    The split is that of ``read_qrels``: "test" unless another is asked for.
-    """
-    found = dataset_of(path, split or "test")
-    return {} if found is None else {"queries": found.queries, "corpus": found.corpus}
+        return {}
+    found = load_dataset(path, split or "test")
+    return {"queries": found.queries, "corpus": found.corpus}
 
 
 def kept_for(html: Path | None) -> dict[str, Any]:
