@@ -19,6 +19,7 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.napoleon",
     "cli_reference",
+    "mandatory_inputs",
     "mathml",
     "trimmed",
 ]

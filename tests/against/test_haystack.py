@@ -1,9 +1,14 @@
-"""Against Haystack's own document evaluators, and pytrec_eval on what they are handed."""
+"""Against Haystack's own evaluators, and pytrec_eval on what they are handed."""
+
+import asyncio
+import inspect
 
 import haystack.version
+import pytest
 import pytrec_eval
 from haystack import Document
 from haystack.components.evaluators import (
+    AnswerExactMatchEvaluator,
     DocumentMAPEvaluator,
     DocumentMRREvaluator,
     DocumentNDCGEvaluator,
@@ -12,7 +17,10 @@ from haystack.components.evaluators import (
 from hypothesis import given
 from hypothesis import strategies as st
 
-from haystack_integrations.components.evaluators.beir_eval import BEIREvaluator
+from haystack_integrations.components.evaluators.beir_eval import (
+    BEIRAnswerEvaluator,
+    BEIREvaluator,
+)
 
 #: Haystack 2.26 has other rules: nDCG by id, MAP over what was found, "" counted by recall.
 IS_CURRENT = int(haystack.version.__version__.partition(".")[0]) >= 3
@@ -99,6 +107,67 @@ def test_ndcg_is_that_of_every_haystack_where_no_document_stands_twice(pairs):
         [[Document(id=str(number)) for number in pair[side]] for pair in pairs] for side in (0, 1)
     )
     assert_same_numbers("id", truth, retrieved, ("nDCG",))
+
+
+# The order of arguments
+
+
+@pytest.mark.parametrize("field", ["content", "id"])
+@given(case=cases(["Paris", "Berlin", "Rome", "Oslo"]))
+def test_called_by_position_it_takes_ground_truth_first_as_haystacks_evaluators_do(field, case):
+    ours = BEIREvaluator.haystack_compatible(primary="MRR", document_comparison_field=field)
+    expected = DocumentMRREvaluator(document_comparison_field=field).run(*case)
+    for outputs in (ours.run(*case), asyncio.run(ours.run_async(*case))):
+        assert {key: outputs[key] for key in expected} == expected
+
+
+def test_with_its_default_settings_too():
+    case = [[Document(content="a")]], [[Document(content="x"), Document(content="a")]]
+    expected = DocumentMRREvaluator().run(*case)
+    assert expected["score"] == 1 / 2
+    evaluator = BEIREvaluator("MRR", primary="MRR")
+    for outputs in (evaluator.run(*case), asyncio.run(evaluator.run_async(*case))):
+        assert {key: outputs[key] for key in expected} == expected
+
+
+ANSWERS = st.sampled_from(["Paris", "paris", "Paris.", "Rome", "Oslo"])
+
+
+@given(st.lists(st.tuples(ANSWERS, ANSWERS), min_size=1, max_size=6))
+def test_answers_are_called_by_position_as_haystacks_evaluator_of_answers(pairs):
+    gold, predicted = map(list, zip(*pairs, strict=True))
+    expected = AnswerExactMatchEvaluator().run(gold, predicted)
+    ours = BEIRAnswerEvaluator("Success@1", match="exact")
+    # A question has a list of answers here, best first.
+    case = gold, [[answer] for answer in predicted]
+    for outputs in (ours.run(*case), asyncio.run(ours.run_async(*case))):
+        assert outputs["individual_scores"] == expected["individual_scores"]
+        assert outputs["score"] == pytest.approx(expected["score"], abs=1e-15)
+
+
+def test_answers_have_no_symmetry_that_would_hide_their_order():
+    evaluator = BEIRAnswerEvaluator("MRR")
+    outputs = evaluator.run([["Rome", "Roma"]], [["Oslo", "Roma", "Rome"]])
+    assert outputs["score"] == 1 / 2  # swapped: 1, since "Rome" leads the other list
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs"),
+    [
+        (BEIREvaluator, DocumentNDCGEvaluator),
+        (BEIREvaluator, DocumentMAPEvaluator),
+        (BEIREvaluator, DocumentMRREvaluator),
+        (BEIREvaluator, DocumentRecallEvaluator),
+        (BEIRAnswerEvaluator, AnswerExactMatchEvaluator),
+    ],
+)
+def test_the_first_parameters_are_theirs_in_their_order(ours, theirs):
+    expected = list(inspect.signature(theirs.run).parameters)
+    for method in (ours.run, ours.run_async):
+        assert list(inspect.signature(method).parameters)[: len(expected)] == expected
+
+
+# Its own settings
 
 
 @given(cases([one for one in CONTENTS if one]))

@@ -45,21 +45,21 @@ def test_top_n_accuracy_mrr_map_and_ndcg_of_ranked_answers():
 def test_texts_generated_and_extracted_answers_count_alike():
     evaluator = BEIRAnswerEvaluator("MRR")
     mixed = [["x", "Stark"], generated("x", "Stark"), extracted(None, "Stark")]
-    outputs = evaluator.run(mixed, ["Stark"] * 3)
+    outputs = evaluator.run(["Stark"] * 3, mixed)
     assert outputs["individual_scores"] == [0.5, 0.5, 0.5]
 
 
 def test_gold_lists_hold_several_answers_or_the_aliases_of_one():
     predicted, gold = [["Bonn", "NYC"]], [["New York", "NYC"]]
-    assert BEIRAnswerEvaluator("Recall").run(predicted, gold)["score"] == 0.5
+    assert BEIRAnswerEvaluator("Recall").run(gold, predicted)["score"] == 0.5
     aliases = BEIRAnswerEvaluator("Recall", gold_lists="aliases")
-    assert aliases.run(predicted, gold)["score"] == 1.0
+    assert aliases.run(gold, predicted)["score"] == 1.0
 
 
 def test_graded_gold_answers_and_questions_with_ids():
     evaluator = BEIRAnswerEvaluator("nDCG", match="contains")
     outputs = evaluator.run(
-        {"b": ["it is Rome"], "a": ["Oslo"]}, {"a": {"Oslo": 2, "Bergen": 1}, "b": {"Rome": 1}}
+        {"a": {"Oslo": 2, "Bergen": 1}, "b": {"Rome": 1}}, {"b": ["it is Rome"], "a": ["Oslo"]}
     )
     assert outputs["result"].query_ids == ("a", "b")
     assert outputs["individual_scores"][0] == 1.0
@@ -67,12 +67,12 @@ def test_graded_gold_answers_and_questions_with_ids():
 
 
 def test_integer_ids_of_questions_are_their_text():
-    outputs = BEIRAnswerEvaluator("Success@1").run({1: ["x"], 2: ["y"]}, {"1": ["x"], 2: ["z"]})
+    outputs = BEIRAnswerEvaluator("Success@1").run({"1": ["x"], 2: ["z"]}, {1: ["x"], 2: ["y"]})
     assert outputs["individual_scores"] == [1.0, 0.0]
 
 
 def test_a_question_without_predicted_answers_scores_0():
-    assert BEIRAnswerEvaluator("MRR").run([[], ["a"]], ["a", "a"])["score"] == 0.5
+    assert BEIRAnswerEvaluator("MRR").run(["a", "a"], [[], ["a"]])["score"] == 0.5
 
 
 def test_a_reader_connects_to_it_and_two_do_not():
@@ -100,7 +100,7 @@ def trusting():
 
 def test_it_runs_in_an_event_loop():
     evaluator = BEIRAnswerEvaluator("MRR")
-    assert asyncio.run(evaluator.run_async([["a"]], ["a"])) == evaluator.run([["a"]], ["a"])
+    assert asyncio.run(evaluator.run_async(["a"], [["a"]])) == evaluator.run(["a"], [["a"]])
 
 
 def test_settings_survive_the_way_through_a_dict():
@@ -110,7 +110,7 @@ def test_settings_survive_the_way_through_a_dict():
     data = component_to_dict(evaluator, "evaluator")
     made = component_from_dict(BEIRAnswerEvaluator, data, "evaluator")
     assert component_to_dict(made, "evaluator") == data
-    assert made.run([["New York"]], ["New York City"])["score"] == 1.0
+    assert made.run(["New York City"], [["New York"]])["score"] == 1.0
 
 
 @pytest.mark.parametrize("settings", [{"match": "llm"}, {"gold_lists": "x"}])
@@ -135,4 +135,4 @@ def test_a_setting_that_does_not_exist_is_refused(settings):
 )
 def test_what_does_not_belong_together_is_refused(predicted, gold, more, said):
     with pytest.raises(InputError, match=said):
-        BEIRAnswerEvaluator().run(predicted, gold, **more)
+        BEIRAnswerEvaluator().run(gold, predicted, **more)

@@ -10,7 +10,7 @@ import sys
 import warnings
 
 import pytest
-from haystack import Document, Pipeline
+from haystack import Document, Pipeline, component
 from haystack.components.preprocessors import DocumentSplitter
 from haystack.components.retrievers.in_memory import InMemoryBM25Retriever
 from haystack.core.errors import PipelineConnectError
@@ -79,7 +79,7 @@ def test_the_outputs_are_exactly_those_declared():
 
 
 def test_the_results_are_what_an_evaluation_run_result_takes():
-    outputs = BEIREvaluator(MEASURES).run([docs("a"), docs("b")], [docs("a"), docs("c")])
+    outputs = BEIREvaluator(MEASURES).run([docs("a"), docs("c")], [docs("a"), docs("b")])
     report = EvaluationRunResult("bm25", {"question": ["one", "two"]}, outputs["results"])
     assert report.aggregated_report()["score"] == [0.5, 0.5, 0.5]
     assert json.dumps(outputs["results"])
@@ -91,7 +91,7 @@ def test_the_default_measures_are_beirs():
 
 def test_the_primary_measure_is_evaluated_too_in_any_spelling():
     evaluator = BEIREvaluator(["MAP"], primary="recip_rank")
-    outputs = evaluator.run([docs("x", "a")], [docs("a")])
+    outputs = evaluator.run([docs("a")], [docs("x", "a")])
     assert outputs["score"] == outputs["metrics"]["MRR"] == 0.5
     assert list(outputs["metrics"]) == ["MAP", "MRR"]
 
@@ -143,6 +143,40 @@ def test_a_retriever_connects_to_it():
     outputs = pipeline.run(REQUEST)["evaluator"]
     assert outputs["metrics"]["Recall@2"] == 1.0
     assert outputs["score"] == 1.0
+
+
+def test_a_pipeline_asks_for_retrieved_documents_before_it_runs_anything():
+    ran = []
+
+    @component
+    class Retriever:
+        @component.output_types(documents=list[Document])
+        def run(self, query: str):
+            ran.append(query)
+            return {"documents": docs("paris")}
+
+    pipeline = Pipeline()
+    pipeline.add_component("retriever", Retriever())
+    pipeline.add_component("evaluator", BEIREvaluator(MEASURES, qrels=QRELS))
+    with pytest.raises(ValueError, match="Missing mandatory input 'retrieved_documents'"):
+        pipeline.run(REQUEST)
+    assert ran == []
+    pipeline.connect("retriever.documents", "evaluator.retrieved_documents")
+    assert pipeline.run(REQUEST)["evaluator"]["metrics"]["MRR"] == 1.0
+
+
+def test_in_a_branch_that_is_not_taken_it_does_not_run():
+    @component
+    class Router:
+        @component.output_types(taken=list[Document], other=list[Document])
+        def run(self, query: str):
+            return {"taken": docs(query)}
+
+    pipeline = Pipeline()
+    pipeline.add_component("retriever", Router())
+    pipeline.add_component("evaluator", BEIREvaluator(MEASURES, qrels=QRELS))
+    pipeline.connect("retriever.other", "evaluator.retrieved_documents")
+    assert "evaluator" not in pipeline.run(REQUEST)
 
 
 def test_two_retrievers_on_its_one_socket_are_refused():
@@ -225,7 +259,7 @@ def test_no_document_is_changed_and_no_warning_of_haystack_is_raised():
     before = copy.deepcopy(lists)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        BEIREvaluator(order="score").run(lists, [docs("a")])
+        BEIREvaluator(order="score").run([docs("a")], lists)
     assert lists == before
 
 
@@ -234,9 +268,9 @@ def test_no_document_is_changed_and_no_warning_of_haystack_is_raised():
 
 def test_ground_truth_is_matched_by_content_unless_told_otherwise():
     truth, retrieved = [[Document(id="1", content="same")]], [[Document(id="2", content="same")]]
-    assert BEIREvaluator("MRR", primary="MRR").run(retrieved, truth)["score"] == 1.0
+    assert BEIREvaluator("MRR", primary="MRR").run(truth, retrieved)["score"] == 1.0
     by_id = BEIREvaluator("MRR", primary="MRR", document_comparison_field="id")
-    assert by_id.run(retrieved, truth)["score"] == 0.0
+    assert by_id.run(truth, retrieved)["score"] == 0.0
 
 
 def test_qrels_are_matched_by_id_and_integers_in_metadata_by_their_text():
@@ -244,7 +278,7 @@ def test_qrels_are_matched_by_id_and_integers_in_metadata_by_their_text():
     evaluator = BEIREvaluator(
         "MRR", primary="MRR", document_comparison_field="meta.at.number", qrels={"q": {"7": 1}}
     )
-    assert evaluator.run(retrieved, query_ids=["q"])["score"] == 1.0
+    assert evaluator.run(retrieved_documents=retrieved, query_ids=["q"])["score"] == 1.0
 
 
 def page(file, number):
@@ -257,14 +291,14 @@ def test_several_fields_make_a_composite_key():
     )
     truth = [[page("a.pdf", 3), page("b.pdf", 3)]]
     retrieved = [[page("a.pdf", 2), page("b.pdf", 3), page("c.pdf", 3)]]
-    assert evaluator.run(retrieved, truth)["score"] == 0.5
+    assert evaluator.run(truth, retrieved)["score"] == 0.5
     by_qrels = BEIREvaluator(
         "Recall",
         primary="Recall",
         document_comparison_field=["meta.file", "meta.page"],
         qrels={"q": {'["b.pdf","3"]': 1}},
     )
-    assert by_qrels.run(retrieved, query_ids=["q"])["score"] == 1.0
+    assert by_qrels.run(retrieved_documents=retrieved, query_ids=["q"])["score"] == 1.0
 
 
 def test_chunks_count_as_the_document_they_are_parts_of_at_the_best_rank():
@@ -273,7 +307,7 @@ def test_chunks_count_as_the_document_they_are_parts_of_at_the_best_rank():
         for number, source in enumerate(["x", "x", "a", "x", "a"])
     ]
     evaluator = BEIREvaluator(["MRR", "Precision@2"], primary="MRR", collapse="meta.source_id")
-    outputs = evaluator.run([chunks], [docs("a")])
+    outputs = evaluator.run([docs("a")], [chunks])
     assert outputs["metrics"] == {"MRR": 0.5, "Precision@2": 0.5}
     assert outputs["result"].counted.duplicates == 3
 
@@ -287,13 +321,13 @@ def test_the_chunks_of_haystacks_splitter_are_found_by_qrels_of_whole_documents(
         "MAP", primary="MAP", collapse="meta.source_id", qrels={"q": {"long": 1}}
     )
     assert len(chunks) > 1
-    assert evaluator.run([chunks], query_ids=["q"])["score"] == 1.0
+    assert evaluator.run(retrieved_documents=[chunks], query_ids=["q"])["score"] == 1.0
 
 
 def test_documents_without_the_field_match_nothing_and_keep_their_ranks(logged):
     retrieved = [[Document(content=None, id="1"), Document(content="", id="2"), *docs("a")]]
     outputs = BEIREvaluator("MRR", primary="MRR").run(
-        retrieved, [[*docs("a"), Document(content=None, id="3")]]
+        [[*docs("a"), Document(content=None, id="3")]], retrieved
     )
     assert outputs["score"] == 1 / 3
     assert logged == [
@@ -314,59 +348,59 @@ def test_another_field_is_refused(field):
 def test_the_score_of_a_ground_truth_document_is_its_grade():
     truth = [scored(a=2.0, b=1.0, c=0.0)]
     retrieved = [[Document(content="b"), Document(content="c"), Document(content="a")]]
-    outputs = BEIREvaluator(["DCG", "Precision@3"], primary="DCG").run(retrieved, truth)
+    outputs = BEIREvaluator(["DCG", "Precision@3"], primary="DCG").run(truth, retrieved)
     assert outputs["score"] == 1 + 2 / math.log2(4)
     assert outputs["metrics"]["Precision@3"] == 2 / 3
 
 
 def test_rel_is_the_lowest_grade_that_is_relevant():
     truth, retrieved = [scored(a=2.0, b=1.0)], [[Document(content="b"), Document(content="a")]]
-    outputs = BEIREvaluator(["MRR", "nDCG@10", "P(rel=1)@1"], rel=2).run(retrieved, truth)
+    outputs = BEIREvaluator(["MRR", "nDCG@10", "P(rel=1)@1"], rel=2).run(truth, retrieved)
     assert outputs["metrics"]["MRR(rel=2)"] == 0.5
     assert outputs["metrics"]["Precision(rel=1)@1"] == 1.0
 
 
 def test_a_mix_of_documents_with_and_without_scores_is_refused():
     with pytest.raises(InputError, match=r"query '1'.*either all or none"):
-        BEIREvaluator().run([docs("a")] * 2, [docs("a"), [*docs("a"), *scored(b=1.0)]])
+        BEIREvaluator().run([docs("a"), [*docs("a"), *scored(b=1.0)]], [docs("a")] * 2)
 
 
 @pytest.mark.parametrize("score", [math.nan, math.inf, True])
 def test_a_grade_must_be_a_number(score):
     with pytest.raises(InputError, match="the grade"):
-        BEIREvaluator().run([docs("a")], [scored(a=score)])
+        BEIREvaluator().run([scored(a=score)], [docs("a")])
 
 
 def test_fractional_grades_are_warned_of():
     with pytest.warns(BeirEvalWarning, match="fractional grades"):
-        BEIREvaluator(["MAP"]).run([docs("a")], [[Document(content="text of a", score=0.4)]])
+        BEIREvaluator(["MAP"]).run([[Document(content="text of a", score=0.4)]], [docs("a")])
 
 
 def test_the_order_of_the_list_is_the_ranking_unless_scores_are_asked_for():
     retrieved, truth = [scored(x=0.1, a=0.9)], [[Document(content="a")]]
-    assert BEIREvaluator("MRR", primary="MRR").run(retrieved, truth)["score"] == 0.5
+    assert BEIREvaluator("MRR", primary="MRR").run(truth, retrieved)["score"] == 0.5
     by_score = BEIREvaluator("MRR", primary="MRR", order="score")
-    assert by_score.run(retrieved, truth)["score"] == 1.0
+    assert by_score.run(truth, retrieved)["score"] == 1.0
 
 
 @pytest.mark.parametrize("score", [None, math.nan, True])
 def test_ranking_by_score_needs_scores(score):
     retrieved = [[Document(id="a", content="a", score=score)]]
     with pytest.raises(InputError, match=r"document 'a' has .*order='given'"):
-        BEIREvaluator(order="score").run(retrieved, [docs("a")])
+        BEIREvaluator(order="score").run([docs("a")], retrieved)
 
 
 def test_a_run_ranks_by_its_scores():
     run = Run({"q1": {"lyon": 0.1, "paris": 0.9}, "q2": {}})
-    outputs = BEIREvaluator("MRR", primary="MRR", qrels=QRELS).run(run)
-    assert outputs["individual_scores"] == [1.0, 0.0]
+    evaluator = BEIREvaluator("MRR", primary="MRR", qrels=QRELS)
+    assert evaluator.run(retrieved_documents=run)["individual_scores"] == [1.0, 0.0]
     rankings = Run.from_rankings({"q3": ["x", "rome"]})
-    assert BEIREvaluator("MRR", primary="MRR", qrels=QRELS).run(rankings)["score"] == 0.5
+    assert evaluator.run(retrieved_documents=rankings)["score"] == 0.5
 
 
 def test_a_run_can_be_judged_by_documents():
     outputs = BEIREvaluator("MRR", primary="MRR").run(
-        Run({"q": {"a": 0.9}}), [[Document(id="a", content="any")]], query_ids=["q"]
+        [[Document(id="a", content="any")]], Run({"q": {"a": 0.9}}), query_ids=["q"]
     )
     assert outputs["score"] == 1.0
 
@@ -374,17 +408,17 @@ def test_a_run_can_be_judged_by_documents():
 @pytest.mark.parametrize(("duplicates", "expected"), [("first", 0.5), ("keep", 1 / 3)])
 def test_a_document_that_stands_twice_counts_as_told(duplicates, expected):
     evaluator = BEIREvaluator("MRR", primary="MRR", duplicates=duplicates)
-    assert evaluator.run([docs("x", "x", "a")], [docs("a")])["score"] == expected
+    assert evaluator.run([docs("a")], [docs("x", "x", "a")])["score"] == expected
 
 
 def test_a_document_that_stands_twice_can_be_an_error():
     with pytest.raises(DuplicateDocumentError):
-        BEIREvaluator(duplicates="error").run([docs("x", "x")], [docs("a")])
+        BEIREvaluator(duplicates="error").run([docs("a")], [docs("x", "x")])
 
 
 def test_err_knows_the_highest_grade_of_all_judgements_and_not_only_of_those_at_hand():
     evaluator = BEIREvaluator("ERR@10", primary="ERR@10", qrels=QRELS)
-    outputs = evaluator.run([docs("oslo")], query_ids=["q2"])
+    outputs = evaluator.run(retrieved_documents=[docs("oslo")], query_ids=["q2"])
     assert outputs["score"] == 0.25
     assert (
         outputs["score"]
@@ -396,8 +430,8 @@ def test_a_part_of_qrels_keeps_the_highest_grade_of_the_whole_through_a_dict():
     part = Qrels({"1": {"a": 1}, "2": {"b": 3}}).select([1])
     evaluator = BEIREvaluator("ERR@20", primary="ERR@20", qrels=part)
     again = BEIREvaluator.from_dict(json.loads(json.dumps(evaluator.to_dict())))
-    expected = evaluator.run([docs("a")], query_ids=["1"])["score"]
-    assert again.run([docs("a")], query_ids=["1"])["score"] == expected == 0.125
+    expected = evaluator.run(retrieved_documents=[docs("a")], query_ids=["1"])["score"]
+    assert again.run(retrieved_documents=[docs("a")], query_ids=["1"])["score"] == expected == 0.125
 
 
 # Queries
@@ -405,7 +439,7 @@ def test_a_part_of_qrels_keeps_the_highest_grade_of_the_whole_through_a_dict():
 
 def test_the_mean_is_over_the_queries_handed_in_and_scores_keep_their_order():
     outputs = BEIREvaluator("MRR", primary="MRR", qrels=QRELS).run(
-        [docs("x", "rome"), docs("paris")], query_ids=["q3", "q1"]
+        retrieved_documents=[docs("x", "rome"), docs("paris")], query_ids=["q3", "q1"]
     )
     assert outputs["individual_scores"] == [0.5, 1.0]
     assert outputs["score"] == 0.75
@@ -413,20 +447,24 @@ def test_the_mean_is_over_the_queries_handed_in_and_scores_keep_their_order():
 
 def test_a_query_without_judgements_is_an_error():
     with pytest.raises(InputError, match=r"1 of 2 queries have no judgements: 'q9'.*unjudged="):
-        BEIREvaluator(qrels=QRELS).run([docs("rome"), docs("a")], query_ids=["q3", "q9"])
+        BEIREvaluator(qrels=QRELS).run(
+            retrieved_documents=[docs("rome"), docs("a")], query_ids=["q3", "q9"]
+        )
     with pytest.raises(InputError, match="have no judgements: '1'"):
-        BEIREvaluator().run([docs("a")] * 2, [docs("a"), []])
+        BEIREvaluator().run([docs("a"), []], [docs("a")] * 2)
 
 
 def test_or_it_is_left_out_of_the_mean_and_counted():
     evaluator = BEIREvaluator("MRR", primary="MRR", qrels=QRELS, unjudged="skip")
-    outputs = evaluator.run([docs("a"), docs("x", "rome"), []], query_ids=["q9", "q3", "q1"])
+    outputs = evaluator.run(
+        retrieved_documents=[docs("a"), docs("x", "rome"), []], query_ids=["q9", "q3", "q1"]
+    )
     assert math.isnan(outputs["individual_scores"][0])
     assert outputs["individual_scores"][1:] == [0.5, 0.0]
     assert outputs["score"] == 0.25
     assert outputs["result"].counted.queries_not_judged == 1
     by_documents = BEIREvaluator("MRR", primary="MRR", unjudged="skip")
-    outputs = by_documents.run([docs("a"), docs("b")], [[], docs("b")])
+    outputs = by_documents.run([[], docs("b")], [docs("a"), docs("b")])
     assert math.isnan(outputs["individual_scores"][0])
     assert outputs["score"] == 1.0
 
@@ -434,7 +472,7 @@ def test_or_it_is_left_out_of_the_mean_and_counted():
 def test_a_document_called_nothing_is_not_judged_by_it():
     evaluator = BEIREvaluator(["Judged@1"], primary="Judged@1", unjudged="zero")
     outputs = evaluator.run(
-        [[Document(content="nothing")], docs("x")], [[], [Document(content="y")]]
+        [[], [Document(content="y")]], [[Document(content="nothing")], docs("x")]
     )
     assert outputs["individual_scores"] == [0.0, 0.0]
 
@@ -447,14 +485,16 @@ def test_or_it_scores_0():
             {"query_ids": ["0", "1"]},
         ),
     ):
-        outputs = evaluator.run([docs("a"), docs("b")], **given)
+        outputs = evaluator.run(retrieved_documents=[docs("a"), docs("b")], **given)
         assert outputs["individual_scores"] == [0.0, 1.0]
         assert outputs["score"] == 0.5
 
 
 def test_no_judged_query_at_all_is_an_error():
     with pytest.raises(InputError, match="none of the 1 queries"):
-        BEIREvaluator(qrels=QRELS, unjudged="skip").run([docs("a")], query_ids=["q9"])
+        BEIREvaluator(qrels=QRELS, unjudged="skip").run(
+            retrieved_documents=[docs("a")], query_ids=["q9"]
+        )
 
 
 @pytest.mark.parametrize(
@@ -471,6 +511,12 @@ def test_no_judged_query_at_all_is_an_error():
         ({"retrieved_documents": docs("a"), "query_ids": ["q1"]}, "list of Documents"),
         ({"retrieved_documents": [["a"]], "query_ids": ["q1"]}, "it holds 'a'"),
         ({"retrieved_documents": "a", "query_ids": ["q1"]}, "not str"),
+        ({"query_ids": ["q1"]}, "retrieved_documents are missing"),
+        (
+            {"ground_truth_documents": [docs("a")]},
+            "to judge by qrels, name it: retrieved_documents",
+        ),
+        ({"ground_truth_documents": Run({"q1": {"a": 1.0}})}, "retrieved_documents are missing"),
         ({"retrieved_documents": [docs("a")], "ground_truth_documents": [docs("a")]}, "both"),
     ],
 )
@@ -485,12 +531,12 @@ def test_what_does_not_belong_together_is_refused(arguments, said):
 
 def test_lists_of_different_lengths_are_refused():
     with pytest.raises(ValueError, match="ground_truth_documents: 2, retrieved_documents: 1"):
-        BEIREvaluator().run([docs("a")], [docs("a")] * 2)
+        BEIREvaluator().run([docs("a")] * 2, [docs("a")])
 
 
 def test_without_anything_to_judge_by_it_says_so():
     with pytest.raises(InputError, match="nothing to judge by"):
-        BEIREvaluator().run([docs("a")], query_ids=["q"])
+        BEIREvaluator().run(retrieved_documents=[docs("a")], query_ids=["q"])
 
 
 # Qrels
@@ -503,14 +549,14 @@ def test_qrels_in_a_file_are_read_once_when_it_warms_up(tmp_path):
     evaluator.warm_up()
     file.unlink()
     evaluator.warm_up()
-    assert evaluator.run([docs("rome")], query_ids=["q3"])["score"] == 1.0
+    assert evaluator.run(retrieved_documents=[docs("rome")], query_ids=["q3"])["score"] == 1.0
 
 
 def test_a_data_set_folder_and_a_split_name_qrels(tmp_path):
     (tmp_path / "qrels").mkdir()
     write_qrels({"q": {"a": 1}}, tmp_path / "qrels" / "train.tsv")
     evaluator = BEIREvaluator("MRR", primary="MRR", qrels=tmp_path, split="train")
-    assert evaluator.run([docs("a")], query_ids=["q"])["score"] == 1.0
+    assert evaluator.run(retrieved_documents=[docs("a")], query_ids=["q"])["score"] == 1.0
 
 
 def test_qrels_that_changed_since_they_were_serialised_are_refused(tmp_path):
@@ -528,7 +574,7 @@ def test_qrels_that_changed_since_they_were_serialised_are_refused(tmp_path):
     right = Qrels(QRELS).fingerprint().upper()
     evaluator = BEIREvaluator(qrels=QRELS, qrels_sha256=right)
     with pytest.raises(QrelsError, match="the judgements have changed"):
-        evaluator.run([docs("a")], query_ids=["q"], qrels={"q": {"a": 1}})
+        evaluator.run(retrieved_documents=[docs("a")], query_ids=["q"], qrels={"q": {"a": 1}})
 
 
 def test_qrels_that_cannot_be_read_are_named(tmp_path):
@@ -541,31 +587,34 @@ def test_qrels_that_cannot_be_read_are_named(tmp_path):
 
 def test_qrels_handed_to_run_come_before_those_of_the_constructor():
     evaluator = BEIREvaluator("MRR", primary="MRR", qrels={"q": {"b": 1}})
-    assert evaluator.run([docs("a")], query_ids=["q"], qrels={"q": {"a": 1}})["score"] == 1.0
+    outputs = evaluator.run(retrieved_documents=[docs("a")], query_ids=["q"], qrels={"q": {"a": 1}})
+    assert outputs["score"] == 1.0
 
 
 # Warnings and settings
 
 
 def test_documents_that_have_nothing_in_common_with_the_judged_are_warned_of_loudly(logged):
-    BEIREvaluator(qrels=QRELS).run([docs("a", "b")], query_ids=["q1"])
+    BEIREvaluator(qrels=QRELS).run(retrieved_documents=[docs("a", "b")], query_ids=["q1"])
     assert logged[0].startswith("Retrieved and judged documents have nothing in common")
     assert "retrieved are 'a', 'b'; judged are 'paris', 'lyon'. Documents go by id" in logged[0]
 
 
 def test_where_they_are_chunks_it_says_what_to_do(logged):
     chunk = Document(id="c", content="c", meta={"source_id": "paris"})
-    BEIREvaluator(qrels=QRELS).run([[chunk]], query_ids=["q1"])
+    BEIREvaluator(qrels=QRELS).run(retrieved_documents=[[chunk]], query_ids=["q1"])
     assert "collapse='meta.source_id'" in logged[0]
 
 
 def test_an_empty_store_is_suspected_where_nothing_was_retrieved(logged):
-    BEIREvaluator(qrels=QRELS).run([[]], query_ids=["q1"])
+    BEIREvaluator(qrels=QRELS).run(retrieved_documents=[[]], query_ids=["q1"])
     assert "is the document store empty?" in logged[0]
 
 
 def test_nothing_is_logged_where_one_document_matches(logged):
-    BEIREvaluator(qrels=QRELS).run([docs("a"), docs("oslo")], query_ids=["q1", "q2"])
+    BEIREvaluator(qrels=QRELS).run(
+        retrieved_documents=[docs("a"), docs("oslo")], query_ids=["q1", "q2"]
+    )
     assert logged == []
 
 
@@ -595,10 +644,10 @@ def test_a_setting_that_does_not_exist_is_refused(settings, error):
 def test_haystacks_rules_take_documents_with_grades_that_are_not_negative():
     evaluator = BEIREvaluator.haystack_compatible()
     with pytest.raises(InputError, match="would subtract"):
-        evaluator.run([docs("a")], [scored(a=-1.0)])
+        evaluator.run([scored(a=-1.0)], [docs("a")])
     with pytest.raises(InputError, match="not a Run"):
-        evaluator.run(Run({"0": {"a": 1.0}}), [docs("a")])
+        evaluator.run([docs("a")], Run({"0": {"a": 1.0}}))
     with pytest.raises(InputError, match="hand over ground_truth_documents"):
-        evaluator.run([docs("a")], query_ids=["q"], qrels=QRELS)
+        evaluator.run(retrieved_documents=[docs("a")], query_ids=["q"], qrels=QRELS)
     with pytest.raises(InputError, match="it holds 'a'"):
-        evaluator.run([["a"]], [docs("a")])
+        evaluator.run([docs("a")], [["a"]])

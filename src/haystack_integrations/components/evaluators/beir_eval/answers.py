@@ -36,7 +36,7 @@ class BEIRAnswerEvaluator:
 
         evaluator = BEIRAnswerEvaluator(["Success@1", "MRR"])
         outputs = evaluator.run(
-            predicted_answers=[["Elon Musk", "the Starks", "Stark"]], ground_truth_answers=["Stark"]
+            ground_truth_answers=["Stark"], predicted_answers=[["Elon Musk", "the Starks", "Stark"]]
         )
         assert outputs["metrics"] == {"Success@1": 0.0, "MRR": 1 / 3}
     """
@@ -101,16 +101,18 @@ class BEIRAnswerEvaluator:
     )
     def run(
         self,
-        predicted_answers: list[list[GeneratedAnswer | ExtractedAnswer | str]] | dict[str, Any],
         ground_truth_answers: list[str | list[str] | dict[str, float]] | dict[str, Any],
+        predicted_answers: list[list[GeneratedAnswer | ExtractedAnswer | str]] | dict[str, Any],
         query_ids: list[str] | None = None,
     ) -> dict[str, Any]:
         """Evaluate.
 
+        The arguments are in the order of Haystack's answer evaluators.
+
         Args:
-            predicted_answers: the answers to each question, best first [Q]; or {question_id: …}.
             ground_truth_answers: for each question a text, a list of texts (see ``gold_lists``)
                 or {answer: grade} [Q]; or {question_id: …}.
+            predicted_answers: the answers to each question, best first [Q]; or {question_id: …}.
             query_ids: the ids of the questions, for lists. [Q]
 
         Returns:
@@ -141,12 +143,12 @@ class BEIRAnswerEvaluator:
     )
     async def run_async(
         self,
-        predicted_answers: list[list[GeneratedAnswer | ExtractedAnswer | str]] | dict[str, Any],
         ground_truth_answers: list[str | list[str] | dict[str, float]] | dict[str, Any],
+        predicted_answers: list[list[GeneratedAnswer | ExtractedAnswer | str]] | dict[str, Any],
         query_ids: list[str] | None = None,
     ) -> dict[str, Any]:
         """Evaluate in a thread, so that others go on; otherwise as ``run``."""
-        return await asyncio.to_thread(self.run, predicted_answers, ground_truth_answers, query_ids)
+        return await asyncio.to_thread(self.run, ground_truth_answers, predicted_answers, query_ids)
 
 
 def _by_question(what: str, given: Any, query_ids: list[str] | None) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from haystack import Document, component, default_from_dict, default_to_dict
+from haystack.core.component import InputSocket
 
 from beir_eval.adapters._haystack_rules import HAYSTACK_MEASURES, evaluate_as_haystack
 from beir_eval.adapters.files import read_qrels
@@ -29,6 +30,10 @@ from ._matching import (
 from ._outputs import outputs_of
 
 RULES = ("beir_eval", "haystack")
+
+#: Haystack's marker for an input without a default. A parameter with this default may follow an
+#: optional one, and a pipeline still requires the input.
+_MANDATORY: Any = InputSocket.default_value
 
 
 @component
@@ -250,18 +255,21 @@ class BEIREvaluator:
     )
     def run(
         self,
-        retrieved_documents: list[list[Document]] | Run,
         ground_truth_documents: list[list[Document]] | None = None,
+        retrieved_documents: list[list[Document]] | Run = _MANDATORY,
         query_ids: list[str] | None = None,
         qrels: Qrels | dict[str, dict[str, float]] | None = None,
     ) -> dict[str, Any]:
         """Evaluate.
 
+        The arguments are in the order of Haystack's document evaluators. To judge by qrels, pass
+        ``retrieved_documents`` by name.
+
         Args:
-            retrieved_documents: the documents of each query, best first [Q]; or a ``Run``, which
-                pipelines hand on without copying it.
             ground_truth_documents: the relevant documents of each query [Q]; ``Document.score`` is
                 the grade, 1 where a list has no scores.
+            retrieved_documents: the documents of each query, best first [Q]; or a ``Run``, which
+                pipelines hand on without copying it. Required in every call.
             query_ids: the ids of the queries [Q]; needed with qrels, unless a ``Run`` names them.
             qrels: judgements, instead of those of the constructor; ``Qrels`` are not copied.
 
@@ -272,10 +280,16 @@ class BEIREvaluator:
             EvaluationResult: all of it, and what was counted.
 
         Raises:
-            InputError: lists of different lengths, none at all, something else than Documents, a
-                query without judgements, ground truth and qrels both or neither.
+            InputError: no retrieved documents, lists of different lengths, something else than
+                Documents, a query without judgements, ground truth and qrels both or neither.
             DuplicateDocumentError: a document is retrieved twice, with ``duplicates="error"``.
         """
+        if retrieved_documents is _MANDATORY:
+            msg = (
+                "retrieved_documents are missing. The first argument is ground_truth_documents, as "
+                "in Haystack's evaluators; to judge by qrels, name it: retrieved_documents=…"
+            )
+            raise InputError(msg)
         self.warm_up()
         queries = query_ids_of(retrieved_documents, ground_truth_documents, query_ids)
         judgements = self._qrels if qrels is None else Qrels.coerce(qrels)
@@ -320,14 +334,14 @@ class BEIREvaluator:
     )
     async def run_async(
         self,
-        retrieved_documents: list[list[Document]] | Run,
         ground_truth_documents: list[list[Document]] | None = None,
+        retrieved_documents: list[list[Document]] | Run = _MANDATORY,
         query_ids: list[str] | None = None,
         qrels: Qrels | dict[str, dict[str, float]] | None = None,
     ) -> dict[str, Any]:
         """Evaluate in a thread, so that others go on; otherwise as ``run``."""
         return await asyncio.to_thread(
-            self.run, retrieved_documents, ground_truth_documents, query_ids, qrels
+            self.run, ground_truth_documents, retrieved_documents, query_ids, qrels
         )
 
     def _as_haystack(
