@@ -8,6 +8,7 @@ import math
 import os
 import subprocess
 import sys
+import weakref
 from pathlib import Path
 
 import pytest
@@ -43,18 +44,21 @@ REAL = {
 
 
 def assert_same(qrels, results, k_values=None, *, metrics=METRICS, ignore=True):
-    """Hold both against each other, dict by dict; neither input may have changed."""
+    """Hold both against each other, dict by dict, in the usual order of calls and in the other.
+
+    Neither of our inputs may have changed.
+    """
     k_values = k_values or K_VALUES
-    before = copy.deepcopy((qrels, results))
-    mine = EvaluateRetrieval.evaluate(qrels, results, k_values, ignore)
-    theirs = Theirs.evaluate(qrels, copy.deepcopy(results), k_values, ignore)
-    assert mine == theirs
-    for metric in metrics:
-        mine_custom = EvaluateRetrieval.evaluate_custom(qrels, results, k_values, metric)
-        assert mine_custom == Theirs.evaluate_custom(qrels, results, k_values, metric)
-        assert isinstance(mine_custom, dict)
-    assert (qrels, results) == before
-    assert [list(one) for one in results.values()] == [list(one) for one in before[1].values()]
+    custom = [("evaluate_custom", metric) for metric in metrics]
+    for calls in ([("evaluate", ignore), *custom], [*custom, ("evaluate", ignore)]):
+        mine, theirs, before = (copy.deepcopy((qrels, results)) for _ in range(3))
+        for method, argument in calls:
+            scores = getattr(EvaluateRetrieval, method)(*mine, k_values, argument)
+            assert scores == getattr(Theirs, method)(*theirs, k_values, argument)
+            assert isinstance(scores, tuple if method == "evaluate" else dict)
+        assert mine == before
+        for ranking, ranking_before in zip(mine[1].values(), before[1].values(), strict=True):
+            assert list(ranking) == list(ranking_before)
 
 
 def as_results(path):
@@ -110,6 +114,117 @@ def test_documents_that_are_their_own_query_are_left_out_and_stay_where_they_are
     assert_same(qrels, results, ignore=False)
     assert EvaluateRetrieval.evaluate(qrels, results, [1])[0] == {"NDCG@1": 0.5}
     assert "a" in results["a"]
+
+
+OWN_IDS = {"a": {"b": 1}, "b": {"a": 1, "c": 1}}
+OWN_RESULTS = {"a": {"a": 3.0, "b": 2.0}, "b": {"x": 1.0, "b": 0.5, "a": 0.25}}
+
+
+def test_after_evaluate_the_same_results_are_evaluated_without_these_documents():
+    results = copy.deepcopy(OWN_RESULTS)
+    custom = EvaluateRetrieval.evaluate_custom
+    assert custom(OWN_IDS, results, [1], "mrr") == {"MRR@1": 0.0}
+    EvaluateRetrieval.evaluate(OWN_IDS, results, [1], ignore_identical_ids=False)
+    assert custom(OWN_IDS, results, [1], "mrr") == {"MRR@1": 0.0}
+    EvaluateRetrieval.evaluate(OWN_IDS, results, [1])
+    assert custom(OWN_IDS, results, [1], "mrr") == {"MRR@1": 0.5}
+    again = EvaluateRetrieval.evaluate(OWN_IDS, results, [1], ignore_identical_ids=False)
+    assert again[0] == {"NDCG@1": 0.5}
+    assert results == OWN_RESULTS
+
+
+def test_results_that_are_equal_but_others_are_evaluated_whole():
+    for _ in range(20):  # where one dict was freed, the next may have its address
+        results = {"a": {"a": 3.0, "b": 2.0}}
+        assert EvaluateRetrieval.evaluate_custom(OWN_IDS, results, [1], "mrr") == {"MRR@1": 0.0}
+        EvaluateRetrieval.evaluate(OWN_IDS, results, [1])
+        assert EvaluateRetrieval.evaluate_custom(OWN_IDS, results, [1], "mrr") == {"MRR@1": 0.5}
+        del results
+
+
+def test_what_is_made_of_the_results_after_evaluate_holds_these_documents_and_theirs_does_not(
+    tmp_path,
+):
+    copies, saved = [], []
+    for side, save in ((EvaluateRetrieval, drop_in.save_runfile), (Theirs, beir_util.save_runfile)):
+        results = copy.deepcopy(OWN_RESULTS)
+        side.evaluate(OWN_IDS, results, [1])
+        copies.append(side.evaluate_custom(OWN_IDS, copy.deepcopy(results), [1], "mrr"))
+        save(str(tmp_path / "run"), results)
+        saved.append(drop_in.load_runfile(tmp_path / "run"))
+    assert copies == [{"MRR@1": 0.0}, {"MRR@1": 0.5}]
+    assert saved == [OWN_RESULTS, {"a": {"b": 2.0}, "b": {"x": 1.0, "a": 0.25}}]
+
+
+def test_a_ranking_that_queries_share_lacks_only_the_id_of_the_query_at_hand():
+    for side, expected in ((EvaluateRetrieval, {"Recall@1": 1.0}), (Theirs, {"Recall@1": 0.0})):
+        shared = {"a": 3.0, "b": 2.0, "c": 1.0}
+        results = {"a": shared, "b": shared}
+        assert side.evaluate({"a": {"b": 1}, "b": {"a": 1}}, results, [1])[2] == expected
+
+
+def test_a_full_result_depends_on_its_own_setting_only():
+    results = copy.deepcopy(OWN_RESULTS)
+    EvaluateRetrieval.evaluate(OWN_IDS, results, [1])
+    assert evaluate_full(OWN_IDS, results, [1], ignore_identical_ids=False)["MRR@1"] == 0.0
+    fresh = copy.deepcopy(OWN_RESULTS)
+    evaluate_full(OWN_IDS, fresh, [1])
+    assert EvaluateRetrieval.evaluate_custom(OWN_IDS, fresh, [1], "mrr") == {"MRR@1": 0.0}
+
+
+def test_rankings_that_the_caller_has_dropped_are_not_kept():
+    class Ranking(dict):
+        """A dict that can be watched."""
+
+    ranking = Ranking(OWN_RESULTS["a"])
+    watched = weakref.ref(ranking)
+    results = {"a": ranking}
+    EvaluateRetrieval.evaluate(OWN_IDS, results, [1])
+    del ranking, results
+    EvaluateRetrieval.evaluate(QRELS, RESULTS, [1])
+    assert watched() is None
+
+
+IDS = "abcde"
+
+
+@st.composite
+def calls_on_results_with_own_ids(draw):
+    """Qrels, results and calls: (method, argument, which copy of the results, of which queries)."""
+    doc_ids = st.sampled_from(IDS + "xy")
+    qrels = {
+        query: draw(st.dictionaries(doc_ids, st.integers(0, 2), max_size=5))
+        | {draw(doc_ids): draw(st.integers(1, 2))}
+        for query in IDS
+    }
+    scores = st.sampled_from([0.5, 1.0, 2.0, 3.5])
+    results = {  # the "z" leaves no ranking empty: what BEIR makes of these is undefined
+        query: draw(st.dictionaries(doc_ids, scores, max_size=6)) | {"z": draw(scores)}
+        for query in draw(st.permutations(IDS))
+    }
+    call = st.one_of(
+        st.tuples(st.just("evaluate"), st.booleans()),
+        st.tuples(st.just("evaluate_custom"), st.sampled_from(METRICS)),
+    )
+    queries = st.one_of(st.just(set(IDS)), st.sets(st.sampled_from(IDS), min_size=1))
+    calls = st.lists(st.tuples(call, st.booleans(), queries), min_size=2, max_size=6)
+    return qrels, results, draw(calls)
+
+
+@given(calls_on_results_with_own_ids())
+@settings(max_examples=300)
+def test_any_order_of_calls_has_their_numbers_on_results_that_hold_their_queries_ids(case):
+    qrels, results, calls = case
+    mine, theirs = ([copy.deepcopy(results) for _ in range(2)] for _ in range(2))
+    for (method, argument), which, queries in calls:
+        my_part, their_part = (
+            {query: ranking for query, ranking in side[which].items() if query in queries}
+            for side in (mine, theirs)
+        )
+        assert getattr(EvaluateRetrieval, method)(qrels, my_part, [1, 2, 5], argument) == getattr(
+            Theirs, method
+        )(qrels, their_part, [1, 2, 5], argument)
+    assert mine == [results] * 2
 
 
 def test_the_signatures_are_theirs():

@@ -11,6 +11,7 @@ import glob
 import heapq
 import logging
 import operator
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -204,7 +205,8 @@ class EvaluateRetrieval:
             qrels: {query_id: {doc_id: grade}}, or ``Qrels``.
             results: {query_id: {doc_id: score}}; left as it is.
             k_values: cutoffs; one that is named twice counts once.
-            ignore_identical_ids: leave out documents whose id is that of their query.
+            ignore_identical_ids: leave out documents whose id is that of their query, in this call
+                and in later ones with the same results. (BEIR removes them from the results.)
 
         Raises:
             QueryMismatchError: no query in common.
@@ -215,9 +217,11 @@ class EvaluateRetrieval:
         named = {"NDCG": nDCG, "MAP": MAP, "Recall": Recall, "P": Precision}
         if ignore_identical_ids:
             logger.info("documents whose id is that of their query are left out")
+            _identical_ids_ignored.add(results)
+        remaining = _identical_ids_ignored.applied_to(results)
         result = evaluate_full(
             qrels,
-            results,
+            remaining,
             cutoffs,
             ignore_identical_ids=ignore_identical_ids,
             measures=[measure @ k for measure in named.values() for k in cutoffs],
@@ -243,7 +247,8 @@ class EvaluateRetrieval:
         Sums over the results, divided by the number of queries in the qrels, rounded to 5 digits.
         Equal scores stand in the order given here, by document id in ``evaluate``: an MRR may
         contradict the nDCG. Hole is the share of the first k documents that are judged for no
-        query at all, divided by k even where fewer were retrieved.
+        query at all, divided by k even where fewer were retrieved. Documents whose id is that of
+        their query count, unless ``evaluate`` has ignored them in the same results.
 
         Args:
             qrels: {query_id: {doc_id: grade}}.
@@ -258,15 +263,16 @@ class EvaluateRetrieval:
         """
         cutoffs = _cutoffs(k_values)
         asked = str(metric).lower()
+        remaining = _identical_ids_ignored.applied_to(results)
         if asked in _HOLE:
-            scores = _hole(qrels, results, cutoffs)
+            scores = _hole(qrels, remaining, cutoffs)
         elif asked in _CUSTOM:
             name, measure = _CUSTOM[asked]
             evaluator = Evaluator(
                 qrels, [measure @ k for k in cutoffs], ties="input", missing="skip"
             )
-            result = evaluator.evaluate(results)
-            order = _places(result, results)
+            result = evaluator.evaluate(remaining)
+            order = _places(result, remaining)
             scores = {
                 f"{name}@{k}": _mean(result.scores(measure @ k)[order], len(qrels)) for k in cutoffs
             }
@@ -363,3 +369,62 @@ def _hole(qrels: _Qrels | Qrels, results: _Results, cutoffs: Sequence[int]) -> _
 def _log(scores: _Scores) -> None:
     for name, value in scores.items():
         logger.info("%s: %.4f", name, value)
+
+
+class _IdenticalIdsIgnored:
+    """The rankings for which ``evaluate`` ignored the document that has their query's id.
+
+    BEIR removes that document from the caller's results, so later evaluations of the same results
+    do not see it either. Here the results stay whole; the rankings are remembered by identity. A
+    dict cannot be referenced weakly, so a ranking that nobody else holds is kept until the next
+    call.
+    """
+
+    def __init__(self) -> None:
+        self._rankings: dict[int, Mapping[str, float]] = {0: {}}
+        self._own_references = self._references(0)
+        self._rankings.clear()
+
+    def add(self, results: _Results) -> None:
+        """Remember the rankings of these results."""
+        self._forget_unreachable()
+        self._rankings.update((id(ranking), ranking) for _, ranking in _with_own_id(results))
+
+    def applied_to(self, results: _Results) -> _Results:
+        """Return the results as BEIR would have left them; what changes is copied."""
+        self._forget_unreachable()
+        if not self._rankings:
+            return results
+        shortened = {}
+        for query_id, ranking in _with_own_id(results):
+            if id(ranking) in self._rankings:
+                shortened[query_id] = copy = dict(ranking)
+                copy.pop(query_id, None)
+                copy.pop(str(query_id), None)
+        return {**results, **shortened} if shortened else results
+
+    def _forget_unreachable(self) -> None:
+        for key in list(self._rankings):
+            if self._references(key) <= self._own_references:
+                self._rankings.pop(key, None)
+
+    def _references(self, key: int) -> int:
+        return sys.getrefcount(self._rankings.get(key))
+
+
+_identical_ids_ignored = _IdenticalIdsIgnored()
+
+
+def _with_own_id(results: Any) -> list[tuple[str, Mapping[str, float]]]:
+    """Return (query_id, ranking) where a ranking holds its query's id.
+
+    What has another shape is not returned; it is refused where it is evaluated.
+    """
+    if not isinstance(results, Mapping):
+        return []
+    return [
+        (query_id, ranking)
+        for query_id, ranking in results.items()
+        if (type(ranking) is dict or isinstance(ranking, Mapping))
+        and (query_id in ranking or (type(query_id) is not str and str(query_id) in ranking))
+    ]
