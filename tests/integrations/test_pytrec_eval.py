@@ -115,6 +115,39 @@ def test_nothing_in_common_is_an_empty_answer():
         assert found == expected == {}
 
 
+@given(qrels_and_run(min_size=1))
+def test_without_measures_every_evaluated_query_is_named(case):
+    qrels, run = case
+    run = {query: {doc: float(score) for doc, score in docs.items()} for query, docs in run.items()}
+    for none in (set(), [], ()):
+        found, expected = both(qrels, run, none)
+        assert found == expected
+        assert list(found) == list(expected)
+        assert set(map(str, found.values())) <= {"{}"}
+
+
+def test_the_version_is_that_of_the_release_whose_numbers_these_are():
+    assert ours.__version__ == pytrec_eval.__version__
+
+
+def test_ir_measures_computes_with_it_what_it_computes_with_the_extension():
+    script = Path(__file__).with_name("ir_measures_run.py")
+    mine, theirs = (
+        json.loads(
+            subprocess.run(
+                [sys.executable, str(script), side], capture_output=True, text=True, check=True
+            ).stdout.splitlines()[-1]
+        )
+        for side in ("ours", "theirs")
+    )
+    assert [mine.pop("module"), theirs.pop("module")] == [ours.__name__, "pytrec_eval"]
+    assert mine["available"]
+    assert {query for query, _, _ in mine["queries"]} == {f"q{number}" for number in range(12)}
+    for side in (mine, theirs):
+        side["queries"].sort()  # the order of a query's measures is that of a set in the extension
+    assert mine == theirs
+
+
 def test_the_run_is_left_as_it_is():
     run = {query: dict(docs) for query, docs in RUN.items()}
     ours.RelevanceEvaluator(QRELS, {"map"}).evaluate(run)

@@ -24,7 +24,11 @@ import numpy as np
 from beir_eval.errors import DuplicateDocumentError, FileFormatError, QrelsError
 from beir_eval.evaluator import Evaluator
 from beir_eval.integrations._trec_names import NICKNAMES, SUPPORTED, values_of
-from beir_eval.measures import JUDGED_ONLY, Measure
+from beir_eval.measures import JUDGED_ONLY, Measure, num_q
+
+#: The release of pytrec_eval-terrier whose interface and numbers these are; ir_measures takes no
+#: pytrec_eval without a version.
+__version__ = "0.5.11"
 
 __all__ = [
     "RelevanceEvaluator",
@@ -85,15 +89,20 @@ class RelevanceEvaluator:
             )
             raise QrelsError(msg)
         self._evaluator: Evaluator | None = None
-        if any(query_relevance.values()) and self._values:
+        if any(query_relevance.values()):
+            # Without measures the answer still names the queries; an evaluator needs a measure.
             self._evaluator = Evaluator(
-                query_relevance, self._adapted.values(), ties="trec_eval9", missing="skip"
+                query_relevance,
+                list(self._adapted.values()) or [num_q],
+                ties="trec_eval9",
+                missing="skip",
             )
 
     def evaluate(self, scores: Mapping[str, Mapping[str, float]]) -> dict[str, dict[str, float]]:
         """Return {query_id: {measure: value}} for the queries that are judged and in the run.
 
-        Queries stand in the order of the run, which is left as it is.
+        Queries stand in the order of the run, which is left as it is. Without measures, each query
+        has an empty dict.
 
         Raises:
             RunError: a ValueError: a score is not a finite number, an id is none.
@@ -111,7 +120,7 @@ class RelevanceEvaluator:
             for value in self._values
         ]
         names = [value.name for value in self._values]
-        rows = list(zip(*columns, strict=True))
+        rows = list(zip(*columns, strict=True)) or [()] * len(place_of)
         return {
             str(query_id): dict(zip(names, rows[place_of[str(query_id)]], strict=True))
             for query_id in scores
