@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left, insort
-from collections import Counter
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from beir_eval._ids import repeated
 from beir_eval.errors import DuplicateDocumentError, RunError, SettingError, check_choice, some
 
 if TYPE_CHECKING:
@@ -169,8 +169,7 @@ def _top(ranking: Sequence[str], k: Any) -> list[str]:
         raise RunError(msg)
     top = list(ranking)[:k]
     if len(set(top)) < len(top):
-        twice = sorted(doc for doc, count in Counter(top).items() if count > 1)
-        msg = f"a ranking holds {some(twice)} more than once; keep one of each"
+        msg = f"a ranking holds {some(sorted(repeated(top)))} more than once; keep one of each"
         raise DuplicateDocumentError(msg)
     return top
 

@@ -8,6 +8,7 @@ import typer
 
 from beir_eval._cli_output import slow_progress, warn
 from beir_eval._files import stem_of
+from beir_eval._ids import repeated
 from beir_eval.adapters.files import read_run
 from beir_eval.errors import InputError
 
@@ -55,9 +56,9 @@ def system_names(paths: Sequence[Path]) -> list[str]:
         names = candidates
         if len(set(names)) == len(names):
             break
-    twice = sorted({name for name in names if names.count(name) > 1})
-    if twice:
-        msg = f"two runs go by the name {', '.join(twice)}; rename one of the files"
+    shared = sorted(repeated(names))
+    if shared:
+        msg = f"two runs go by the name {', '.join(shared)}; rename one of the files"
         raise InputError(msg)
     return names
 

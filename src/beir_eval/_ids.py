@@ -6,11 +6,12 @@ So ``12``, ``numpy.int64(12)`` and ``"12"`` name the same document, and ``"012"`
 from __future__ import annotations
 
 import operator
+from collections import Counter
 from functools import cache
 from typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
 #: Ids looked at together: few enough to stay in the processor's cache between two looks.
 _PART = 2_000
@@ -45,6 +46,15 @@ def ids_as_text(values: Collection[object]) -> list[str]:
     if all(set(map(type, part)) <= {str} and all(part) for part in parts):
         return cast("list[str]", listed)
     return [id_text(value) for value in listed]
+
+
+def repeated(ids: Iterable[str]) -> list[str]:
+    """Return the ids that are listed more than once, in the order of their first occurrence.
+
+    >>> repeated(["a", "b", "c", "b", "a"])
+    ['a', 'b']
+    """
+    return [listed for listed, count in Counter(ids).items() if count > 1]
 
 
 def have_text_keys(mappings: Sequence[object]) -> bool:

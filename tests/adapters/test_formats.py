@@ -321,6 +321,15 @@ def test_judgements_of_another_shape_are_refused(tmp_path, content, problem):
         read_qrels(written(tmp_path, content))
 
 
+@pytest.mark.parametrize("read", [read_run, read_qrels])
+def test_a_repeated_query_is_named_without_comparing_each_query_with_all_others(read, tmp_path):
+    number = 100_000  # 5,000,000,000 comparisons would take minutes
+    queries = "".join(f'"q{query}": {{"a": 1}}, ' for query in range(number))
+    path = written(tmp_path, f'{{{queries}"q{number - 1}": {{"b": 1}}}}')
+    with pytest.raises(FileFormatError, match=f"the query 'q{number - 1}' stands twice in it"):
+        read(path)
+
+
 # Writing
 
 

@@ -349,6 +349,11 @@ def test_run_files_have_right_ranks_and_are_read_back(tmp_path):
     path.write_text(path.read_text() + "q Q0 a 4 0.5 tag\n")
     with pytest.raises(RunError, match="'a' stands twice"):
         drop_in.load_runfile(path)
+    many = 100_000  # found without comparing each document with all others
+    lines = "".join(f"q Q0 d{doc} 1 1 tag\n" for doc in range(many))
+    path.write_text(lines + f"q Q0 d{many - 1} 1 1 tag\n")
+    with pytest.raises(RunError, match=f"'d{many - 1}' stands twice"):
+        drop_in.load_runfile(path)
     path.write_text("q a 1\nq b 2\n")
     with pytest.raises(RunError, match="no scores"):
         drop_in.load_runfile(path)

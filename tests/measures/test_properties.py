@@ -161,6 +161,10 @@ def test_matrices_that_share_queries_or_differ_in_the_highest_grade_are_not_join
         RelevanceMatrix.concatenate([one, one])
     with pytest.raises(ResultError, match="highest grades"):
         RelevanceMatrix.concatenate([one, two])
+    queries = [f"q{query}" for query in range(50_000)]
+    many = matrix_of(*({query: {"a": value} for query in queries} for value in (1, 1.0)))
+    with pytest.raises(ResultError, match="and 49995 more"):
+        RelevanceMatrix.concatenate([many, many])
 
 
 @given(qrels_and_run())

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeAlias
 import numpy as np
 
 from beir_eval._arrays import read_floats, starts_of
-from beir_eval._ids import id_text
+from beir_eval._ids import id_text, repeated
 from beir_eval._list_source import ListSource
 from beir_eval._names import DOC_NAMES, GRADE_NAMES, QUERY_NAMES, SCORE_NAMES, matching
 from beir_eval.errors import FileFormatError
@@ -106,9 +106,8 @@ def _objects_of_objects(
     shape = f"{{query_id: {{doc_id: {what}}}}}"
     whole = _parse(content, content.text(), None)
     if isinstance(whole, _Repeated):
-        names = [name for name, _ in whole.pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise FileFormatError(content.path, f"the query {twice!r} stands twice in it")
+        query_id = repeated(name for name, _ in whole.pairs)[0]
+        raise FileFormatError(content.path, f"the query {query_id!r} stands twice in it")
     if not isinstance(whole, dict):
         problem = f"JSON of another shape: expected {shape}, found {_kind(whole)}"
         raise FileFormatError(content.path, problem)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import io
 import json
 import warnings
-from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from beir_eval._files import split_fields, write_atomically
+from beir_eval._ids import repeated
 from beir_eval._ordering import best_first
 from beir_eval.errors import (
     BeirEvalWarning,
@@ -181,7 +181,7 @@ def _json_run(rankings: Sequence[tuple[str, Sequence[str], Floats]]) -> bytes:
     whole = {}
     for query, docs, scores in rankings:
         if len(set(docs)) < len(docs):
-            twice = sorted(doc for doc, count in Counter(docs).items() if count > 1)
+            twice = sorted(repeated(docs))
             msg = (
                 f"query {query!r} holds {some(twice)} more than once, which JSON cannot say "
                 "(readers would keep the last and be silent); write TREC or Parquet"

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from beir_eval._ids import repeated
 from beir_eval.adapters.files import read_run
 from beir_eval.adapters.writing import write_run
 from beir_eval.errors import MeasureError, QrelsError, RunError, SettingError
@@ -316,8 +317,8 @@ def load_runfile(input_file: str | Path) -> dict[str, dict[str, float]]:
             raise RunError(msg)
         ranking = dict(zip(doc_ids, scores.tolist(), strict=True))
         if len(ranking) < len(doc_ids):
-            twice = next(doc for place, doc in enumerate(doc_ids) if doc in doc_ids[:place])
-            msg = f"{input_file}: document {twice!r} stands twice for query {query_id!r}"
+            doc_id = repeated(doc_ids)[0]
+            msg = f"{input_file}: document {doc_id!r} stands twice for query {query_id!r}"
             raise RunError(msg)
         found[query_id] = ranking
     return found

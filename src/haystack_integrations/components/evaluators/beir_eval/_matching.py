@@ -6,7 +6,7 @@ from typing import Any
 
 from haystack import Document, logging
 
-from beir_eval._ids import ids_as_text
+from beir_eval._ids import ids_as_text, repeated
 from beir_eval.adapters.haystack import (
     DocumentNames,
     check_lists,
@@ -82,8 +82,7 @@ def _as_text(query_ids: Sequence[Any]) -> list[str]:
     except (TypeError, ValueError) as error:
         msg = f"query_ids: {error}"
         raise InputError(msg) from error
-    seen: set[str] = set()
-    twice = [query_id for query_id in queries if query_id in seen or seen.add(query_id)]  # type: ignore[func-returns-value]
+    twice = repeated(queries)
     if twice:
         msg = f"query_ids must be distinct, but {some(twice)} stand there twice"
         raise InputError(msg)
