@@ -12,9 +12,11 @@ import heapq
 import logging
 import operator
 import sys
+from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, TypeAlias
+from threading import Lock
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -207,7 +209,8 @@ class EvaluateRetrieval:
             results: {query_id: {doc_id: score}}; left as it is.
             k_values: cutoffs; one that is named twice counts once.
             ignore_identical_ids: leave out documents whose id is that of their query, in this call
-                and in later ones with the same results. (BEIR removes them from the results.)
+                and in later ones with the same rankings. (BEIR removes them from the results.)
+                Rankings with such documents stay in memory until a call after you dropped them.
 
         Raises:
             QueryMismatchError: no query in common.
@@ -249,7 +252,7 @@ class EvaluateRetrieval:
         Equal scores stand in the order given here, by document id in ``evaluate``: an MRR may
         contradict the nDCG. Hole is the share of the first k documents that are judged for no
         query at all, divided by k even where fewer were retrieved. Documents whose id is that of
-        their query count, unless ``evaluate`` has ignored them in the same results.
+        their query count, unless ``evaluate`` has ignored them in the same rankings.
 
         Args:
             qrels: {query_id: {doc_id: grade}}.
@@ -372,60 +375,72 @@ def _log(scores: _Scores) -> None:
         logger.info("%s: %.4f", name, value)
 
 
-class _IdenticalIdsIgnored:
-    """The rankings for which ``evaluate`` ignored the document that has their query's id.
+class _Ignored(NamedTuple):
+    """A ranking, and the ids of its documents that BEIR would have removed from it."""
 
-    BEIR removes that document from the caller's results, so later evaluations of the same results
-    do not see it either. Here the results stay whole; the rankings are remembered by identity. A
-    dict cannot be referenced weakly, so a ranking that nobody else holds is kept until the next
-    call.
+    ranking: Mapping[str, float]
+    doc_ids: set[str]
+
+    def references(self) -> int:
+        """Return how many references to the ranking there are, this one among them."""
+        return sys.getrefcount(self.ranking)
+
+
+class _IdenticalIdsIgnored:
+    """What BEIR's ``evaluate`` would have removed from the caller's rankings.
+
+    BEIR removes documents with their query's id from the results that it gets, so later evaluations
+    of the same rankings do not see them either. Here the results stay whole, and what was ignored
+    is remembered by the identity of the ranking. A dict cannot be referenced weakly: a ranking is
+    kept until a later call finds that nobody else refers to it.
     """
 
+    #: A call checks as many rankings as it evaluates, and this many more. So its cost does not grow
+    #: with the number remembered.
+    _MORE_CHECKED = 16
+    _REFERENCES_OF_OURS = _Ignored({}, set()).references()
+
     def __init__(self) -> None:
-        self._rankings: dict[int, Mapping[str, float]] = {0: {}}
-        self._own_references = self._references(0)
-        self._rankings.clear()
+        self._ignored: OrderedDict[int, _Ignored] = OrderedDict()
+        self._lock = Lock()
 
     def add(self, results: _Results) -> None:
-        """Remember the rankings of these results."""
-        self._forget_unreachable()
-        self._rankings.update((id(ranking), ranking) for _, ranking in _with_own_id(results))
+        """Remember the documents of these results that have their query's id."""
+        if not isinstance(results, Mapping):
+            return  # refused where it is evaluated
+        with self._lock:
+            for query_id, ranking in results.items():
+                if not (type(ranking) is dict or isinstance(ranking, Mapping)):
+                    continue
+                if query_id in ranking or (type(query_id) is not str and str(query_id) in ranking):
+                    ignored = self._ignored.setdefault(id(ranking), _Ignored(ranking, set()))
+                    ignored.doc_ids.update((query_id, str(query_id)))
 
     def applied_to(self, results: _Results) -> _Results:
-        """Return the results as BEIR would have left them; what changes is copied."""
-        self._forget_unreachable()
-        if not self._rankings:
+        """Return the results as BEIR would have left them; rankings that change are copied."""
+        if not self._ignored or not isinstance(results, Mapping):
             return results
         shortened = {}
-        for query_id, ranking in _with_own_id(results):
-            if id(ranking) in self._rankings:
-                shortened[query_id] = copy = dict(ranking)
-                copy.pop(query_id, None)
-                copy.pop(str(query_id), None)
+        with self._lock:
+            self._forget_unreachable(len(results) + self._MORE_CHECKED)
+            for query_id, ranking in results.items():
+                ignored = self._ignored.get(id(ranking))
+                if ignored is not None:
+                    shortened[query_id] = copy = dict(ranking)
+                    for doc_id in ignored.doc_ids:
+                        copy.pop(doc_id, None)
         return {**results, **shortened} if shortened else results
 
-    def _forget_unreachable(self) -> None:
-        for key in list(self._rankings):
-            if self._references(key) <= self._own_references:
-                self._rankings.pop(key, None)
-
-    def _references(self, key: int) -> int:
-        return sys.getrefcount(self._rankings.get(key))
+    def _forget_unreachable(self, number: int) -> None:
+        """Check rankings until so many were found in use, those checked longest ago first."""
+        in_use = 0
+        while in_use < min(number, len(self._ignored)):
+            key, ignored = next(iter(self._ignored.items()))
+            if ignored.references() > self._REFERENCES_OF_OURS:
+                self._ignored.move_to_end(key)
+                in_use += 1
+            else:
+                del self._ignored[key]
 
 
 _identical_ids_ignored = _IdenticalIdsIgnored()
-
-
-def _with_own_id(results: Any) -> list[tuple[str, Mapping[str, float]]]:
-    """Return (query_id, ranking) where a ranking holds its query's id.
-
-    What has another shape is not returned; it is refused where it is evaluated.
-    """
-    if not isinstance(results, Mapping):
-        return []
-    return [
-        (query_id, ranking)
-        for query_id, ranking in results.items()
-        if (type(ranking) is dict or isinstance(ranking, Mapping))
-        and (query_id in ranking or (type(query_id) is not str and str(query_id) in ranking))
-    ]

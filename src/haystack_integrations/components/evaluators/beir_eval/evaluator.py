@@ -287,7 +287,7 @@ class BEIREvaluator:
         if retrieved_documents is _MANDATORY:
             msg = (
                 "retrieved_documents are missing. The first argument is ground_truth_documents, as "
-                "in Haystack's evaluators; to judge by qrels, name it: retrieved_documents=…"
+                "in Haystack's evaluators; to judge by qrels, pass retrieved_documents by name"
             )
             raise InputError(msg)
         self.warm_up()
