@@ -16,11 +16,9 @@ if TYPE_CHECKING:
 
 def _without_marker(*event: Any) -> tuple[str, str | None] | None:
     signature, returns = event[-2:]
-    return (
-        None
-        if signature is None
-        else (signature.replace(f"={InputSocket.default_value}", ""), returns)
-    )
+    if signature is None:
+        return None
+    return signature.replace(f"={InputSocket.default_value}", ""), returns
 
 
 def setup(app: Sphinx) -> ExtensionMetadata:
