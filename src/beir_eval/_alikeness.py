@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from beir_eval._ids import repeated
+from beir_eval._ids import repeated_ids
 from beir_eval.errors import DuplicateDocumentError, RunError, SettingError, check_choice, some
 
 if TYPE_CHECKING:
@@ -169,7 +169,7 @@ def _top(ranking: Sequence[str], k: Any) -> list[str]:
         raise RunError(msg)
     top = list(ranking)[:k]
     if len(set(top)) < len(top):
-        msg = f"a ranking holds {some(sorted(repeated(top)))} more than once; keep one of each"
+        msg = f"a ranking holds {some(sorted(repeated_ids(top)))} more than once; keep one of each"
         raise DuplicateDocumentError(msg)
     return top
 

@@ -8,7 +8,7 @@ import typer
 
 from beir_eval._cli_output import slow_progress, warn
 from beir_eval._files import stem_of
-from beir_eval._ids import repeated
+from beir_eval._ids import repeated_ids
 from beir_eval.adapters.files import read_run
 from beir_eval.errors import InputError
 
@@ -56,7 +56,7 @@ def system_names(paths: Sequence[Path]) -> list[str]:
         names = candidates
         if len(set(names)) == len(names):
             break
-    shared = sorted(repeated(names))
+    shared = sorted(repeated_ids(names))
     if shared:
         msg = f"two runs go by the name {', '.join(shared)}; rename one of the files"
         raise InputError(msg)

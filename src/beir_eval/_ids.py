@@ -48,10 +48,10 @@ def ids_as_text(values: Collection[object]) -> list[str]:
     return [id_text(value) for value in listed]
 
 
-def repeated(ids: Iterable[str]) -> list[str]:
+def repeated_ids(ids: Iterable[str]) -> list[str]:
     """Return the ids that are listed more than once, in the order of their first occurrence.
 
-    >>> repeated(["a", "b", "c", "b", "a"])
+    >>> repeated_ids(["a", "b", "c", "b", "a"])
     ['a', 'b']
     """
     return [listed for listed, count in Counter(ids).items() if count > 1]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from beir_eval._arrays import Ints, read_floats
-from beir_eval._ids import repeated
+from beir_eval._ids import repeated_ids
 from beir_eval.errors import QrelsError, some
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def check_distinct(queries: Sequence[str], starts: Ints, documents: Sequence[str
     """Raise QrelsError where an integer and a text id of one query name the same document."""
     for row, query_id in enumerate(queries):
         begin, end = int(starts[row]), int(starts[row + 1])
-        twice = sorted(repeated(documents[begin:end]))
+        twice = sorted(repeated_ids(documents[begin:end]))
         if twice:
             msg = (
                 f"query {query_id!r} judges {some(twice)} twice, once as text and once as an "

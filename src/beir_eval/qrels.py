@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from beir_eval._arrays import Floats, Ints, position_in_row, read_floats, rows_of, starts_of
-from beir_eval._ids import have_text_keys, ids_as_text, is_dataframe, repeated
+from beir_eval._ids import have_text_keys, ids_as_text, is_dataframe, repeated_ids
 from beir_eval._judgements import HIGHEST_GRADE, check_distinct, refuse_grade
 from beir_eval.errors import MissingExtraError, QrelsError, some
 
@@ -254,7 +254,7 @@ class Qrels:
         row_of = {query_id: row for row, query_id in enumerate(self.query_ids)}
         unknown = [query_id for query_id in chosen if query_id not in row_of]
         if unknown or len(set(chosen)) < len(chosen):
-            twice = repeated(chosen)
+            twice = repeated_ids(chosen)
             wrong = f"{some(unknown)} are not" if unknown else f"{some(twice)} are named twice"
             msg = f"judged queries were expected, each once, but {wrong}"
             raise QrelsError(msg)

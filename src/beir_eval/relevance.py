@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from beir_eval._arrays import Floats, Ints, Mask, position_in_row, running_count
-from beir_eval._ids import repeated
+from beir_eval._ids import repeated_ids
 from beir_eval.errors import ResultError, some
 from beir_eval.ranking import RankingRules, rank_block, top_positions
 
@@ -163,7 +163,7 @@ class RelevanceMatrix:
         """
         query_ids = tuple(query_id for matrix in matrices for query_id in matrix.query_ids)
         if len(set(query_ids)) < len(query_ids):
-            shared = some(sorted(repeated(query_ids)))
+            shared = some(sorted(repeated_ids(query_ids)))
             msg = f"matrices of disjoint queries were expected, but they share {shared}"
             raise ResultError(msg)
         grades = {matrix.max_grade for matrix in matrices}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeAlias
 import numpy as np
 
 from beir_eval._arrays import read_floats, starts_of
-from beir_eval._ids import id_text, repeated
+from beir_eval._ids import id_text, repeated_ids
 from beir_eval._list_source import ListSource
 from beir_eval._names import DOC_NAMES, GRADE_NAMES, QUERY_NAMES, SCORE_NAMES, matching
 from beir_eval.errors import FileFormatError
@@ -106,7 +106,7 @@ def _objects_of_objects(
     shape = f"{{query_id: {{doc_id: {what}}}}}"
     whole = _parse(content, content.text(), None)
     if isinstance(whole, _Repeated):
-        query_id = repeated(name for name, _ in whole.pairs)[0]
+        query_id = repeated_ids(name for name, _ in whole.pairs)[0]
         raise FileFormatError(content.path, f"the query {query_id!r} stands twice in it")
     if not isinstance(whole, dict):
         problem = f"JSON of another shape: expected {shape}, found {_kind(whole)}"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from beir_eval._files import split_fields, write_atomically
-from beir_eval._ids import repeated
+from beir_eval._ids import repeated_ids
 from beir_eval._ordering import best_first
 from beir_eval.errors import (
     BeirEvalWarning,
@@ -181,7 +181,7 @@ def _json_run(rankings: Sequence[tuple[str, Sequence[str], Floats]]) -> bytes:
     whole = {}
     for query, docs, scores in rankings:
         if len(set(docs)) < len(docs):
-            twice = sorted(repeated(docs))
+            twice = sorted(repeated_ids(docs))
             msg = (
                 f"query {query!r} holds {some(twice)} more than once, which JSON cannot say "
                 "(readers would keep the last and be silent); write TREC or Parquet"

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from beir_eval._ids import repeated
+from beir_eval._ids import repeated_ids
 from beir_eval.adapters.files import read_run
 from beir_eval.adapters.writing import write_run
 from beir_eval.errors import MeasureError, QrelsError, RunError, SettingError
@@ -320,7 +320,7 @@ def load_runfile(input_file: str | Path) -> dict[str, dict[str, float]]:
             raise RunError(msg)
         ranking = dict(zip(doc_ids, scores.tolist(), strict=True))
         if len(ranking) < len(doc_ids):
-            doc_id = repeated(doc_ids)[0]
+            doc_id = repeated_ids(doc_ids)[0]
             msg = f"{input_file}: document {doc_id!r} stands twice for query {query_id!r}"
             raise RunError(msg)
         found[query_id] = ranking

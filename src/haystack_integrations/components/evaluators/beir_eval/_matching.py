@@ -6,7 +6,7 @@ from typing import Any
 
 from haystack import Document, logging
 
-from beir_eval._ids import ids_as_text, repeated
+from beir_eval._ids import ids_as_text, repeated_ids
 from beir_eval.adapters.haystack import (
     DocumentNames,
     check_lists,
@@ -82,7 +82,7 @@ def _as_text(query_ids: Sequence[Any]) -> list[str]:
     except (TypeError, ValueError) as error:
         msg = f"query_ids: {error}"
         raise InputError(msg) from error
-    twice = repeated(queries)
+    twice = repeated_ids(queries)
     if twice:
         msg = f"query_ids must be distinct, but {some(twice)} stand there twice"
         raise InputError(msg)
