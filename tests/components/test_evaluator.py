@@ -512,10 +512,7 @@ def test_no_judged_query_at_all_is_an_error():
         ({"retrieved_documents": [["a"]], "query_ids": ["q1"]}, "it holds 'a'"),
         ({"retrieved_documents": "a", "query_ids": ["q1"]}, "not str"),
         ({"query_ids": ["q1"]}, "retrieved_documents are missing"),
-        (
-            {"ground_truth_documents": [docs("a")]},
-            "pass retrieved_documents by name",
-        ),
+        ({"ground_truth_documents": [docs("a")]}, "pass retrieved_documents by name"),
         ({"ground_truth_documents": Run({"q1": {"a": 1.0}})}, "retrieved_documents are missing"),
         ({"retrieved_documents": [docs("a")], "ground_truth_documents": [docs("a")]}, "both"),
     ],

@@ -169,6 +169,14 @@ def test_a_document_put_back_into_its_ranking_is_still_ignored_and_counts_there(
     assert scores == [{"MRR@1": 0.5}, {"MRR@1": 0.0}, {"MRR@1": 0.0}, {"MRR@1": 0.0}]
 
 
+def test_a_ranking_that_queries_share_is_evaluated_without_the_ids_of_all_of_them():
+    for side in (EvaluateRetrieval, Theirs):
+        shared = {"a": 3.0, "b": 2.0, "c": 1.0}
+        results = {"a": shared, "b": shared}
+        recall = side.evaluate({"a": {"b": 1}, "b": {"c": 1}}, results, [1])[2]
+        assert recall == {"Recall@1": 0.5}  # only c is left: right for b, not for a
+
+
 def test_a_full_result_depends_on_its_own_setting_only():
     results = copy.deepcopy(OWN_RESULTS)
     EvaluateRetrieval.evaluate(OWN_IDS, results, [1])

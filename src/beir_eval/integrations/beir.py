@@ -210,7 +210,7 @@ class EvaluateRetrieval:
             k_values: cutoffs; one that is named twice counts once.
             ignore_identical_ids: leave out documents whose id is that of their query, in this call
                 and in later ones with the same rankings. (BEIR removes them from the results.)
-                Rankings with such documents stay in memory until a call after you dropped them.
+                Rankings with such documents stay in memory until a later call finds them unused.
 
         Raises:
             QueryMismatchError: no query in common.
