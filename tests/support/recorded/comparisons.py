@@ -1,0 +1,245 @@
+"""What comparisons of real runs find, as numbers: tests, intervals, bounds, likeness, averages."""
+
+import dataclasses
+import hashlib
+import json
+import math
+import warnings
+from functools import partial
+
+import numpy as np
+from pydantic import BaseModel
+
+from beir_eval import (
+    BeirEvalError,
+    BeirEvalWarning,
+    compare,
+    compare_runs,
+    evaluate,
+    read_qrels,
+    read_run,
+    significance,
+)
+from beir_eval.across import compare_benchmark
+from beir_eval.agreement import agree
+from beir_eval.checkpoints import checkpoint_curve
+from beir_eval.gate import check_gate
+from beir_eval.slices import compare_slices
+from support.recorded.values import DATA_SETS, DIGITS
+
+MEASURES = ("nDCG@10", "MAP@100", "MRR@10", "Recall@100")
+#: Longer lists are recorded by their hash.
+LONGEST = 12
+#: Recorded by their number, sum and extremes: their last bits are the processor's.
+DRAWN = ("resampled",)
+
+
+def record(data):
+    """Return one line for each record of what was found: its kind, its place, its fields."""
+    lines = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", BeirEvalWarning)
+        for name, find in _comparisons(data).items():
+            try:
+                found = find()
+            except BeirEvalError as error:
+                found = {"error": type(error).__name__}
+            lines += [f"{name}\t{place}\t{fields}" for place, fields in _flat(_plain(found), "")]
+    return lines
+
+
+def _comparisons(data):
+    """Return {name: what finds it}."""
+    qrels = {name: read_qrels(data / file) for name, file in DATA_SETS.items()}
+    runs = {
+        name: {path.stem: read_run(path) for path in sorted((data / "runs" / name).iterdir())}
+        for name in DATA_SETS
+    }
+    results = {
+        name: {
+            system: evaluate(qrels[name], run, MEASURES, name=system, duplicates="first")
+            for system, run in runs[name].items()
+            if system != "david_e5"  # no query in common with the qrels
+        }
+        for name in DATA_SETS
+    }
+    dl19, scifact = results["dl19"], results["scifact"]
+    five = {name: dl19[name] for name in ("bm25", "tas-b", "ada2", "splade-pp", "rep-llama_ties")}
+    repeats = [dl19[f"bm25+gpt35-repeat{number}"] for number in range(1, 6)]
+    trained = [name for name in dl19 if "vicuna" in name]
+    odd = {query: "odd" if int(query) % 2 else "even" for query in qrels["dl19"].query_ids}
+    # Two systems on five data sets: what counts here are the numbers, not whose they are.
+    sides = {
+        "dl19": ("bm25", "splade-pp"),
+        "dl19/again": ("tas-b", "ada2"),
+        "trec-covid": ("bm25", "splade-pp"),
+        "scifact": ("deng_base", "deng_e5"),
+        "scifact/again": ("deng_sbert", "kirl_rerank_tabs"),
+        "dl19-checkpoints": ("bm25+vicuna-7b-v2", "bm25+vicuna-7b-v2-aug"),
+        "scifact-hybrid": ("deng_base", "kl_hybrid"),
+    }
+    benchmark = {
+        system: {
+            name: results[name.removesuffix("-checkpoints").removesuffix("-hybrid").split("/")[0]][
+                pair[side]
+            ]
+            for name, pair in sides.items()
+        }
+        for side, system in enumerate(("first", "second"))
+    }
+    found = {
+        "dl19-runs": partial(compare_runs, qrels["dl19"], runs["dl19"], MEASURES, baseline="bm25"),
+        "trec-covid-runs": partial(compare_runs, qrels["trec-covid"], runs["trec-covid"], MEASURES),
+        "scifact-runs": partial(
+            compare_runs,
+            qrels["scifact"],
+            {name: run for name, run in runs["scifact"].items() if name != "david_e5"},
+            MEASURES,
+            baseline="deng_base",
+            duplicates="first",
+        ),
+        "scifact-skipped": partial(
+            compare_runs,
+            qrels["scifact"],
+            {name: run for name, run in runs["scifact"].items() if "deng" in name},
+            MEASURES,
+            missing="skip",
+            on="intersection",
+        ),
+        "dl19-repeats": partial(compare, {"gpt35": repeats, "bm25": dl19["bm25"]}, "bm25"),
+        "scifact-all": partial(compare, scifact),
+        "slices": partial(compare_slices, five, odd, "bm25"),
+        "checkpoints": partial(
+            checkpoint_curve, {name: dl19[name] for name in trained}, steps=trained
+        ),
+        "benchmark": partial(compare_benchmark, benchmark),
+        "benchmark-hierarchical": partial(compare_benchmark, benchmark, "first", hierarchical=True),
+        "agreement": partial(agree, runs["dl19"]["bm25"], runs["dl19"]["tas-b"]),
+        "gate": lambda: check_gate(compare(five, "bm25"), MEASURES),
+        "gate-non-inferior": lambda: check_gate(compare(five, "bm25"), MEASURES, non_inferior=True),
+    }
+    for test in ("sign_flip", "t", "wilcoxon", "sign"):
+        for correction in ("holm", "bonferroni", "benjamini-hochberg", "max-t", "tukey", "none"):
+            for baseline in (None, "bm25"):
+                name = f"{test}-{correction}-{'pairs' if baseline is None else baseline}"
+                found[name] = partial(_differences, five, baseline, test, correction)
+    return found | _statistics(results)
+
+
+def _differences(results, baseline, test, correction):
+    """Return {pair: difference} of nDCG@10; their means are recorded with the usual test."""
+    found = compare(results, baseline, measures="nDCG@10", test=test, correction=correction)
+    return {f"{one.system}-{one.against}": _plain(one) for one in found.differences}
+
+
+def _statistics(results):
+    """Return {name: a call of a function of ``significance``} on nDCG@10 of real runs."""
+    systems = {
+        name: np.array([result.scores("nDCG@10") for result in of_system.values()])
+        for name, of_system in results.items()
+    }
+    dl19, covid = systems["dl19"], systems["trec-covid"]
+    first, second = dl19[0], dl19[1]
+    pair = [dl19[[0, 2]], covid]
+    alternatives = ("two-sided", "greater", "less")
+    calls = {
+        f"significance.{name}-{alternative}": partial(
+            getattr(significance, name), first, second, alternative=alternative
+        )
+        for name in ("sign_flip", "paired_t", "wilcoxon", "sign_test")
+        for alternative in alternatives
+    }
+    return calls | {
+        "significance.sign_flip_pairs": partial(significance.sign_flip_pairs, dl19),
+        "significance.max_t": partial(significance.max_t, dl19[1:] - dl19[0]),
+        "significance.max_t-step_down": partial(
+            significance.max_t, dl19[1:] - dl19[0], step_down=True
+        ),
+        "significance.max_t_pairs": partial(significance.max_t_pairs, dl19),
+        "significance.randomised_tukey_hsd": partial(significance.randomised_tukey_hsd, dl19),
+        "significance.bootstrap_interval": partial(significance.bootstrap_interval, first, second),
+        "significance.standardised_effect": partial(
+            significance.standardised_effect, first, second
+        ),
+        "significance.equivalence": partial(significance.equivalence, first, second, delta=0.05),
+        "significance.best_of_many": partial(significance.best_of_many, dl19),
+        "significance.stratified_bootstrap": partial(significance.stratified_bootstrap, pair),
+        "significance.balanced": partial(significance.balanced, pair),
+        "significance.power": partial(significance.paired_t_power, 0.05, 0.2, 43),
+        "significance.detectable": partial(significance.minimum_detectable_difference, 0.2, 43),
+        "significance.queries_needed": partial(significance.queries_needed, 0.01, 0.2),
+    }
+
+
+def _plain(found):
+    """Return it as JSON would hold it, arrays as lists."""
+    if isinstance(found, BaseModel):
+        return json.loads(found.model_dump_json())
+    if dataclasses.is_dataclass(found):
+        fields = {one.name: getattr(found, one.name) for one in dataclasses.fields(found)}
+        return {name: _plain(value) for name, value in fields.items()}
+    if isinstance(found, np.ndarray | np.generic):
+        return found.tolist()
+    if isinstance(found, list | tuple):
+        return [_plain(value) for value in found]
+    if isinstance(found, dict):
+        return {str(name): _plain(value) for name, value in found.items()}
+    return found
+
+
+def _flat(found, place):
+    """Yield (place, fields as JSON): a line a record, what is large as its SHA-256."""
+    if not isinstance(found, dict):
+        yield place or ".", _json(found)
+        return
+    small = {name: value for name, value in found.items() if not _is_large(value)}
+    if small:
+        yield place or ".", _json(small)
+    for name, value in found.items():
+        if name in small:
+            continue
+        inside = f"{place}.{name}".lstrip(".")
+        if isinstance(value, dict):
+            yield from _flat(value, inside)
+        elif name in DRAWN:
+            flat = np.array(value).ravel().tolist()
+            yield inside, _json([len(flat), math.fsum(flat), min(flat), max(flat)])
+        elif name == "to_judge" or not any(isinstance(one, dict) for one in value):
+            yield inside, hashlib.sha256(_json(value).encode()).hexdigest()[:DIGITS].join('""')
+        else:
+            for number, one in enumerate(value):
+                yield from _flat(one, f"{inside}[{number}]")
+
+
+def _is_large(value):
+    if isinstance(value, dict):
+        return any(isinstance(one, dict | list) for one in value.values()) or len(value) > LONGEST
+    if isinstance(value, list):
+        return len(value) > LONGEST or any(isinstance(one, dict | list) for one in value)
+    return False
+
+
+def _json(value):
+    return json.dumps(value, ensure_ascii=False, sort_keys=True)
+
+
+def same(first, second):
+    """Whether two lines agree: the same text, numbers to 12 digits.
+
+    Sums over queries are matrix products, whose last bits are the processor's.
+    """
+    if first == second:
+        return True
+    *place, fields = first.split("\t")
+    *other_place, other_fields = second.split("\t")
+    return place == other_place and _close(json.loads(fields), json.loads(other_fields))
+
+
+def _close(first, second):
+    if isinstance(first, dict) and isinstance(second, dict):
+        return first.keys() == second.keys() and all(_close(first[k], second[k]) for k in first)
+    if isinstance(first, list) and isinstance(second, list):
+        return len(first) == len(second) and all(map(_close, first, second))
+    if isinstance(first, float) and isinstance(second, float):
+        return math.isclose(first, second, rel_tol=1e-12, abs_tol=1e-15)
+    return first == second

@@ -1,0 +1,242 @@
+"""What commands and results print of the bundled data set, at 80 columns, and what files hold."""
+
+import contextlib
+import json
+import re
+import shlex
+import shutil
+import tempfile
+from html.parser import HTMLParser
+from pathlib import Path
+
+from typer.testing import CliRunner
+
+import beir_eval
+from beir_eval import compare, data, evaluate, read_qrels, read_run
+from beir_eval.across import compare_benchmark
+from beir_eval.agreement import agree
+from beir_eval.checkpoints import checkpoint_curve
+from beir_eval.cli import app
+from beir_eval.slices import compare_slices
+
+#: Each runs in one folder that holds what ``_inputs`` puts there.
+COMMANDS = """
+--help
+evaluate --help
+compare --help
+bench --help
+haystack --help
+agree --help
+measures --help
+datasets --help
+convert --help
+demo --help
+--version
+measures
+measures nDCG
+measures IPrec
+measures nothing
+datasets
+datasets msmarco
+datasets scifat
+demo --html demo.html
+evaluate qrels.tsv bm25.trec plain.trec
+evaluate qrels.tsv bm25.trec -m nDCG@10 -m MRR --names trec_eval --judged-only
+evaluate qrels.tsv half.trec bm25.trec -m nDCG@10 --per-query scores.csv --json results.json
+evaluate qrels.tsv half.trec -m nDCG@10 --missing skip --html results.html
+evaluate qrels.tsv half.trec -m nDCG@10 --missing error
+evaluate qrels.tsv twice.trec -m nDCG@10
+evaluate qrels.tsv twice.trec -m nDCG@10 --duplicates first
+evaluate qrels.tsv other.trec -m nDCG@10
+evaluate qrels.tsv broken.trec -m nDCG@10
+evaluate qrels.tsv absent.trec
+evaluate qrels.tsv bm25.trec -m nDGC@10
+evaluate qrels.tsv bm25.trec --ties random
+compare qrels.tsv bm25.trec plain.trec
+compare qrels.tsv bm25.trec plain.trec -m nDCG@10 -m MRR@10 --baseline plain --json compared.json
+compare qrels.tsv bm25.trec plain.trec half.trec --markdown c.md --latex c.tex --csv c.csv
+compare qrels.tsv bm25.trec plain.trec --baseline bm25 --gate nDCG@10 --junit gate.xml
+compare qrels.tsv bm25.trec plain.trec --baseline plain --gate MRR --non-inferior --html c.html
+compare qrels.tsv step1.trec step2.trec step3.trec --test t --steps 'step(.)' --html steps.html
+compare results.json
+compare qrels.tsv bm25.trec plain.trec --test nothing
+compare qrels.tsv bm25.trec
+agree bm25.trec plain.trec --per-query agreed.csv
+convert bm25.trec bm25.json
+convert bm25.trec bm25.parquet
+convert --qrels qrels.tsv qrels.trec
+convert bm25.trec bm25.xyz
+bench sets runs --baseline bm25 --markdown b.md --latex b.tex --csv b.csv --json b.json --mteb m
+bench sets runs --html b.html
+bench sets runs -m nothing
+haystack bm25.yaml dataset --index -m nDCG@10 --json pipeline.json --save-run pipeline.trec
+haystack bm25.yaml dataset --documents-from nothing.documents
+""".strip().splitlines()
+
+
+def record():
+    """Return what each command printed and wrote, then what results say of themselves, by line."""
+    lines = []
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+        _inputs()
+        for command in COMMANDS:
+            before = _stamps()
+            done = CliRunner().invoke(
+                app, shlex.split(command), env={"COLUMNS": "80"}, prog_name="beir-eval"
+            )
+            lines += [f"$ beir-eval {command}", *_masked(done.output).splitlines()]
+            lines += [f"[exit code {done.exit_code}]", ""]
+            for path in sorted(
+                path for path, stamp in _stamps().items() if before.get(path) != stamp
+            ):
+                lines += [f"[{path}]", *_content(path), ""]
+        lines += _in_python()
+    return [line.rstrip() for line in lines]
+
+
+def _inputs():
+    """Put judgements, runs, a data set, a benchmark and a pipeline into this folder."""
+    bm25, plain = (path.read_text() for path in data.RUNS)
+    lines = bm25.splitlines(keepends=True)
+    for name, text in {
+        "qrels.tsv": (data.FOLDER / "qrels/test.tsv").read_text(),
+        "bm25.trec": bm25,
+        "plain.trec": plain,
+        "half.trec": "".join(line for line in lines if line.split()[0] in _queries(bm25)[::2]),
+        "twice.trec": lines[0] + bm25,
+        "other.trec": "unknown Q0 d1 1 2.5 other\n",
+        "broken.trec": lines[0] + "a line\n",
+        **{f"step{number}.trec": text for number, text in enumerate((plain, bm25, bm25), 1)},
+    }.items():
+        Path(name).write_text(text)
+    Path("dataset").mkdir()
+    for name in ("corpus.jsonl", "queries.jsonl"):
+        shutil.copy(data.FOLDER / name, "dataset")
+    shutil.copytree(data.FOLDER / "qrels", "dataset/qrels")
+    for name in ("arguana", "own"):
+        Path("sets").mkdir(exist_ok=True)
+        shutil.copy("qrels.tsv", f"sets/{name}.tsv")
+        for system in ("bm25", "plain"):
+            Path("runs", system).mkdir(parents=True, exist_ok=True)
+            shutil.copy(f"{system}.trec", f"runs/{system}/{name}.trec")
+    Path("bm25.yaml").write_text(_pipeline())
+
+
+def _queries(run):
+    return list(dict.fromkeys(line.split()[0] for line in run.splitlines()))
+
+
+def _pipeline():
+    from haystack import Pipeline  # noqa: PLC0415 - after its settings are made
+    from haystack.components.retrievers.in_memory import InMemoryBM25Retriever  # noqa: PLC0415
+    from haystack.document_stores.in_memory import InMemoryDocumentStore  # noqa: PLC0415
+
+    pipeline = Pipeline()
+    pipeline.add_component("retriever", InMemoryBM25Retriever(InMemoryDocumentStore(), top_k=20))
+    return pipeline.dumps()
+
+
+def _stamps():
+    return {path: path.stat().st_mtime_ns for path in Path().rglob("*") if path.is_file()}
+
+
+def _content(path):
+    """Return the lines of a text, the keys of JSON, the text of a page, else the first bytes."""
+    if path.suffix == ".json":
+        return _keys(json.loads(path.read_text()))
+    if path.suffix == ".html":
+        page = _Page()
+        page.feed(path.read_text(encoding="utf-8"))
+        keys = [f"[data in the page: {line}]" for line in _keys(json.loads(page.data))]
+        return [*_masked("\n".join(page.lines)).splitlines(), *keys]
+    if path.suffix == ".jsonl":
+        return _keys(json.loads(path.read_text().splitlines()[-1]))
+    if path.suffix in {".md", ".tex", ".xml", ".csv"}:
+        return _masked(path.read_text()).splitlines()
+    if path.suffix in {".trec", ".tsv"}:
+        return path.read_text().splitlines()[:5]
+    return [repr(path.read_bytes()[:4])]
+
+
+def _keys(value, place=""):
+    """Return the keys of JSON with the kinds of their values; ids and names of systems are data."""
+    if isinstance(value, dict):
+        lines = [line for key, inner in value.items() for line in _keys(inner, f"{place}.{key}")]
+    elif isinstance(value, list):
+        lines = list(dict.fromkeys(line for one in value for line in _keys(one, f"{place}[]")))
+    else:
+        lines = [f"{place}: {type(value).__name__}"]
+    return list(dict.fromkeys(re.sub(r"\.q\d+\b[^:]*", ".<query>", line) for line in lines))
+
+
+class _Page(HTMLParser):
+    """The text of a page by line, and the data in it; no scripts, styles or licences."""
+
+    def __init__(self):
+        super().__init__()
+        self.lines, self.data, self._inside = [], "", None
+
+    def handle_starttag(self, tag, attributes):
+        if tag in {"script", "style"}:
+            self._inside = dict(attributes).get("id", tag)
+        self.lines += [
+            f"[{name}] {value}"
+            for name, value in attributes
+            if name in {"title", "aria-label", "placeholder", "alt"}
+        ]
+
+    def handle_endtag(self, tag):
+        if tag in {"script", "style"}:
+            self._inside = None
+
+    def handle_data(self, text):
+        if self._inside == "data":
+            self.data += text
+        elif self._inside is None and text.strip():
+            self.lines.append(" ".join(text.split()))
+
+
+def _masked(text):
+    """Hide what another day, machine or version prints."""
+    text = text.replace(str(Path.cwd().resolve()), "FOLDER").replace(str(Path.cwd()), "FOLDER")
+    text = text.replace(beir_eval.__version__, "VERSION")
+    text = re.sub(r"\d{4}-\d\d-\d\d( \d\d:\d\d)?", "DATE", text)
+    return re.sub(r"\d+(\.\d+)? ?(ms|s)\b", "TIME", text)
+
+
+def _in_python():
+    """Return what results print and say of themselves."""
+    qrels, runs = read_qrels("qrels.tsv"), {"bm25": read_run("bm25.trec")}
+    runs |= {"plain": read_run("plain.trec"), "half": read_run("half.trec")}
+    results = {
+        name: evaluate(qrels, run, ["nDCG@10", "MRR"], name=name) for name, run in runs.items()
+    }
+    labels = {
+        query: "odd" if number % 2 else "even" for number, query in enumerate(qrels.query_ids)
+    }
+    steps = {
+        f"step {number}": results[name] for number, name in enumerate(("half", "plain", "bm25"))
+    }
+    benchmark = {
+        name: {"one": result, "two": result} for name, result in results.items() if name != "half"
+    }
+    things = {
+        "an EvaluationResult": results["half"],
+        "a Comparison": compare(results, "plain"),
+        "a Comparison of all pairs": compare(results),
+        "slices": compare_slices(results, labels, "plain"),
+        "a CheckpointCurve": checkpoint_curve(steps),
+        "a comparison across data sets": compare_benchmark(benchmark),
+        "an Agreement": agree(runs["bm25"], runs["half"]),
+    }
+    lines = []
+    for name, thing in things.items():
+        lines += [f"# {name}", *repr(thing).splitlines(), ""]
+        for method in ("notes", "to_markdown", "to_latex", "to_csv", "_repr_html_"):
+            if hasattr(thing, method):
+                said = getattr(thing, method)()
+                text = said if isinstance(said, str) else "\n".join(said)
+                lines += [f"# {name}: {method}", *text.splitlines(), ""]
+        if hasattr(thing, "model_dump_json"):
+            lines += [f"# {name}: saved", *_keys(json.loads(thing.model_dump_json())), ""]
+    return lines

@@ -1,0 +1,81 @@
+"""Record what must not change by itself, or compare it with what is: see README.md here.
+
+    python tests/support/recorded/record.py write|compare [values] [comparisons] [printed]
+
+``values`` and ``comparisons`` need the folder of real data in BEIR_EVAL_REALDATA.
+"""
+
+import argparse
+import difflib
+import os
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).parent
+if __name__ == "__main__":
+    sys.path.insert(0, str(HERE.parents[1]))
+    os.environ["HAYSTACK_TELEMETRY_ENABLED"] = "False"
+
+from support.recorded import comparisons, printed, values  # noqa: E402 - found by what is above
+
+#: How many changed lines are shown.
+SHOWN = 40
+
+
+def lines_of(kind, data):
+    """Return what is now, by line; ``data`` is the folder of real data."""
+    if kind == "printed":
+        return printed.record()
+    return {"values": values, "comparisons": comparisons}[kind].record(Path(data))
+
+
+def recorded(kind):
+    """Return what was recorded, by line."""
+    return (HERE / f"{kind}.txt").read_text(encoding="utf-8").splitlines()
+
+
+def changes(kind, lines):
+    """Return the lines that differ from the recorded ones, as a diff."""
+    known = recorded(kind)
+    if kind == "comparisons" and len(known) == len(lines):
+        # The last bits of sums are the processor's.
+        lines = [
+            old if comparisons.same(old, new) else new
+            for old, new in zip(known, lines, strict=True)
+        ]
+    if known == lines:
+        return []
+    diff = difflib.unified_diff(known, lines, f"recorded {kind}", f"{kind} now", "", "", 1, "")
+    return list(diff)
+
+
+def main():
+    """Write or compare."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("action", choices=("write", "compare"))
+    kinds = ("values", "comparisons", "printed")
+    parser.add_argument("kinds", nargs="*", default=kinds, help=f"some of {', '.join(kinds)}")
+    chosen = parser.parse_args()
+    data = os.environ.get("BEIR_EVAL_REALDATA")
+    failed = False
+    for kind in chosen.kinds:
+        if kind not in kinds:
+            parser.error(f"{kind} is none of {', '.join(kinds)}")
+        if data is None and kind != "printed":
+            parser.error(f"{kind} needs the folder of real data in BEIR_EVAL_REALDATA")
+        lines = lines_of(kind, data)
+        if chosen.action == "write":
+            (HERE / f"{kind}.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
+            print(f"{kind}: {len(lines)} lines written")
+            continue
+        differing = changes(kind, lines)
+        failed |= bool(differing)
+        equal = "bit for bit" if lines == recorded(kind) else "to 12 digits"
+        print(f"{kind}: {f'{len(lines)} lines, equal {equal}' if not differing else 'changed'}")
+        print(*differing[:SHOWN], *(["…"] if len(differing) > SHOWN else []), sep="\n", end="")
+        print(end="\n" if differing else "")
+    sys.exit(failed)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,91 @@
+"""The SHA-256 of the per-query values of real runs, by run, policy and measure.
+
+Only its first 16 digits are kept: they show every change, in a quarter of the room.
+"""
+
+import hashlib
+import warnings
+
+import numpy as np
+
+from beir_eval import BeirEvalError, BeirEvalWarning, evaluate, read_qrels, read_run
+from beir_eval.errors import MeasureError, SettingError
+
+#: {folder of runs: its qrels}
+DATA_SETS = {
+    "dl19": "qrels/dl19-passage.trec",
+    "scifact": "scifact/qrels/test.tsv",
+    "trec-covid": "qrels/trec-covid.trec",
+}
+
+#: Each changes one setting of the default.
+POLICIES = (
+    {},
+    {"ties": "trec_eval9"},
+    {"ties": "input"},
+    {"ties": "best"},
+    {"ties": "worst"},
+    {"missing": "skip"},
+    {"missing": "error"},
+    {"no_relevant": "skip"},
+    {"duplicates": "first"},
+    {"duplicates": "keep"},
+    {"order": "given"},
+)
+
+MEASURES = """
+    nDCG nDCG@1 nDCG@10 nDCG@1000 nDCG(gain="exp")@10 nDCG(judged_only=True)@10
+    MAP MAP@10 MAP@100 Recall Recall@10 Recall@100 Recall@1000 R_cap@10 R_cap@100
+    Precision Precision@1 Precision@10 Precision(rel=2)@10 MRR MRR@10 Success@5 F1@10
+    CG@10 DCG DCG(gain="exp")@10 ERR ERR@20 RBP RBP@10 RBP_residual
+    Rprec Rprec(rel=2) Rprec_mult(multiple=0.5) set_map gm_map utility
+    num_q num_ret num_rel num_rel_ret num_nonrel_judged_ret
+    G binG Rndcg ndcg_rel IPrec(recall=0.5) AP_11pt
+    Judged@10 Hole@10 bpref gm_bpref infAP
+""".split()  # noqa: SIM905 - a table
+
+#: Of a hash, that are kept.
+DIGITS = 16
+
+
+def record(data):
+    """Return one line for each run, policy and measure."""
+    lines = []
+    for folder, qrels_file in DATA_SETS.items():
+        qrels = read_qrels(data / qrels_file)
+        for path in sorted((data / "runs" / folder).iterdir()):
+            run = read_run(path)
+            for policy in POLICIES:
+                named = ",".join(f"{name}={value}" for name, value in policy.items()) or "default"
+                hashes = _hashes(qrels, run, MEASURES, policy)
+                lines += [
+                    f"{folder}/{path.stem} {named} {measure} {digest}"
+                    for measure, digest in hashes.items()
+                ]
+    return lines
+
+
+def _hashes(qrels, run, measures, policy):
+    """Return {measure: digest}; instead of a digest the name of the error that is raised."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", BeirEvalWarning)
+            result = evaluate(qrels, run, list(measures), **policy)
+    except (MeasureError, SettingError) as error:
+        if len(measures) == 1:
+            return {measures[0]: type(error).__name__}
+        hashes = [_hashes(qrels, run, (measure,), policy) for measure in measures]
+        return {measure: digest for one in hashes for measure, digest in one.items()}
+    except BeirEvalError as error:
+        return dict.fromkeys(measures, type(error).__name__)
+    return {measure: _digest(result, measure) for measure in measures}
+
+
+def _digest(result, measure):
+    """Return the SHA-256 of query ids, scores and the summary of one measure."""
+    scores = np.array(result.scores(measure), dtype="<f8")
+    scores[np.isnan(scores)] = np.nan  # NaN has many bit patterns
+    digest = hashlib.sha256("\n".join(result.query_ids).encode())
+    digest.update(scores.tobytes())
+    digest.update(repr(float(result[measure])).encode())
+    return digest.hexdigest()[:DIGITS]
