@@ -21,7 +21,7 @@ import numpy as np
 from beir_eval.significance import correct, max_t, max_t_pairs, randomised_tukey_hsd, sign_flip_many
 
 if TYPE_CHECKING:
-    from beir_eval._arrays import Floats
+    from beir_eval.core.arrays import Floats
 
 SIMULATIONS, SYSTEMS, TOPICS, DRAWS, ALPHA = 5_000, 5, 50, 999, 0.05
 PAIRS = list(combinations(range(SYSTEMS), 2))

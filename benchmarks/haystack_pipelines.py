@@ -29,8 +29,8 @@ from haystack.document_stores.in_memory import InMemoryDocumentStore
 from measuring import put_section
 
 from beir_eval import Qrels, load_dataset
-from beir_eval.adapters.haystack import DocumentNames, judgements_of, rankings_of
 from beir_eval.integrations.haystack import evaluate_pipeline, index
+from beir_eval.integrations.haystack.documents import DocumentNames, judgements_of, rankings_of
 from haystack_integrations.components.evaluators.beir_eval import BEIREvaluator
 
 if TYPE_CHECKING:

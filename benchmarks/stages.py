@@ -18,9 +18,9 @@ import cases
 import numpy as np
 
 import beir_eval as b
-from beir_eval._arrays import read_floats
-from beir_eval.ranking import RankingRules, rank_block
-from beir_eval.relevance import relate
+from beir_eval.core import relate
+from beir_eval.core.arrays import read_floats
+from beir_eval.core.ranking import RankingRules, rank_block
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -5,7 +5,7 @@ Run it from anywhere with::
     pip install bm25s PyStemmer
     python scripts/make_demo_runs.py
 
-It reads ``src/beir_eval/data/corpus.jsonl`` and ``queries.jsonl`` and writes
+It reads ``src/beir_eval/datasets/demo/corpus.jsonl`` and ``queries.jsonl`` and writes
 two TREC run files next to them: ``runs/bm25.trec`` (title and text, English
 stop words removed, Snowball stemming) and ``runs/bm25-plain.trec`` (text only,
 words as they stand). The same input gives the same bytes every time.

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from playwright.sync_api import sync_playwright
 
-from beir_eval.cli import app
+from beir_eval.cli.app import app
 
 PICTURES = Path(__file__).parents[1] / "docs" / "_static"
 WIDTH = 1100

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import typer
 
-from beir_eval.cli import app
+from beir_eval.cli.app import app
 
 PROMPT = "$ "
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE

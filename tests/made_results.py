@@ -3,7 +3,7 @@
 import numpy as np
 
 from beir_eval import evaluate
-from beir_eval._score_matrix import ScoreMatrix
+from beir_eval.evaluation.score_matrix import ScoreMatrix
 
 MEASURE = "nDCG@10"
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from beir_eval import compare_runs, data, read_qrels, read_run
-from beir_eval.adapters.beir import load_dataset
+from beir_eval import compare_runs, read_qrels, read_run
+from beir_eval.datasets import demo, load_dataset
 
 #: What must show as text, wherever it comes from.
 HOSTILE = "</script><img src=x onerror=window.hacked=1><b>&amp;"
@@ -13,9 +13,9 @@ MEASURES = ("nDCG@10", "Recall@10")
 
 def bundled():
     """The bundled runs compared, and the texts of their data set."""
-    runs = {path.stem: read_run(path) for path in data.RUNS}
-    found = compare_runs(read_qrels(data.FOLDER), runs, MEASURES, baseline="bm25-plain")
-    dataset = load_dataset(data.FOLDER)
+    runs = {path.stem: read_run(path) for path in demo.RUNS}
+    found = compare_runs(read_qrels(demo.FOLDER), runs, MEASURES, baseline="bm25-plain")
+    dataset = load_dataset(demo.FOLDER)
     return found, {"queries": dataset.queries, "corpus": dataset.corpus}
 
 

@@ -11,10 +11,9 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from beir_eval import compare, evaluate, read_qrels, read_run
-from beir_eval._across_parts import groups_of
-from beir_eval._verdicts import Pair
-from beir_eval.across import AcrossDatasets, compare_benchmark
-from beir_eval.benchmark import BenchmarkResult
+from beir_eval.benchmark import AcrossDatasets, BenchmarkResult, compare_benchmark
+from beir_eval.benchmark.dataset_scores import groups_of
+from beir_eval.comparison.differences import Pair
 from beir_eval.errors import (
     InputError,
     MeasureError,

@@ -11,7 +11,14 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from beir_eval import Run
-from beir_eval.agreement import Agreement, agree, kendall_distance, overlap, rbo, spearman
+from beir_eval.comparison import (
+    Agreement,
+    agree,
+    kendall_distance,
+    overlap,
+    rbo,
+    spearman,
+)
 from beir_eval.errors import (
     DuplicateDocumentError,
     QueryMismatchError,

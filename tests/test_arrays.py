@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from beir_eval._arrays import exact_sum, starts_of, stretches
-from beir_eval._finding import find, repeated
+from beir_eval.core.arrays import exact_sum, starts_of, stretches
+from beir_eval.core.run_sources.search import find, repeated
 
 rankings = st.lists(st.lists(st.integers(0, 40), max_size=60), min_size=1, max_size=6)
 floats = st.floats(allow_nan=False, allow_infinity=False, min_value=-1e300, max_value=1e300)

@@ -12,9 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from beir_eval import Run, data, evaluate, load_dataset, write_qrels, write_run
-from beir_eval.adapters.conventions import CQADUPSTACK, GROUPS
+from beir_eval import Run, evaluate, load_dataset, write_qrels, write_run
 from beir_eval.benchmark import Benchmark
+from beir_eval.datasets import demo
+from beir_eval.datasets.catalogue import CQADUPSTACK, GROUPS
 from beir_eval.errors import NotEvaluatedError, SettingError
 
 MEASURES = ["nDCG@10", "Recall@100", "MRR@10"]
@@ -58,12 +59,12 @@ def content(folder):
 
 def small(folder, name, count):
     """A part of the bundled data set under another name."""
-    bundled = load_dataset(data.FOLDER)
+    bundled = load_dataset(demo.FOLDER)
     queries = list(bundled.queries)[:count]
     target = folder / name
     (target / "qrels").mkdir(parents=True)
     for file in ("corpus.jsonl", "queries.jsonl"):
-        (target / file).write_bytes((data.FOLDER / file).read_bytes())
+        (target / file).write_bytes((demo.FOLDER / file).read_bytes())
     qrels = bundled.qrels.as_dict()
     write_qrels(
         {query: qrels[query] for query in queries}, target / "qrels/test.tsv", format="beir"
@@ -76,8 +77,8 @@ def test_every_system_is_evaluated_on_every_data_set(tmp_path):
     runs = tmp_path / "runs"
     runs.mkdir()
     for name in ("one", "arguana"):
-        (runs / f"{name}.trec").write_bytes(data.RUNS[0].read_bytes())
-    systems = {"words": words, "letters": Retriever(), "file": data.RUNS[0], "folder": runs}
+        (runs / f"{name}.trec").write_bytes(demo.RUNS[0].read_bytes())
+    systems = {"words": words, "letters": Retriever(), "file": demo.RUNS[0], "folder": runs}
     result = Benchmark(sets, systems, tmp_path / "out", measures=MEASURES).run()
     assert not result.failures
     assert list(result.infos) == ["one", "arguana"]
@@ -295,7 +296,7 @@ def test_another_split_has_no_baseline_and_is_named(tmp_path):
     folder = small(tmp_path, "scifact", 5)
     (folder / "qrels/test.tsv").rename(folder / "qrels/train.tsv")
     run = tmp_path / "run.trec"
-    run.write_bytes(data.RUNS[0].read_bytes())
+    run.write_bytes(demo.RUNS[0].read_bytes())
     result = Benchmark([load_dataset(folder, "train")], {"bm25": run}, tmp_path / "out").run()
     assert result.to_table().rows[0][-1] == "n/a"
     assert "the split is train, the official one test" in result.to_markdown()

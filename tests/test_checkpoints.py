@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from beir_eval import compare, evaluate, read_qrels, read_run
-from beir_eval._steps import LAST_NUMBER, steps_of
-from beir_eval.checkpoints import CheckpointCurve, checkpoint_curve
+from beir_eval.comparison.checkpoints import CheckpointCurve, checkpoint_curve
+from beir_eval.comparison.checkpoints.steps import LAST_NUMBER, steps_of
 from beir_eval.errors import (
     InputError,
     NotEvaluatedError,

@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from beir_eval import __version__, data, evaluate, read_qrels, read_run
-from beir_eval.cli import app
-from beir_eval.results import EvaluationResult
+from beir_eval import __version__, evaluate, read_qrels, read_run
+from beir_eval.cli.app import app
+from beir_eval.datasets import demo
+from beir_eval.evaluation import EvaluationResult
 
 RUNNER = CliRunner()
 
@@ -333,8 +334,8 @@ def test_a_benchmark_of_run_files_is_a_table_and_files(tmp_path):
     sets, runs, out = tmp_path / "sets", tmp_path / "runs", tmp_path / "out"
     for name in ("one", "arguana"):
         sets.mkdir(exist_ok=True)
-        (sets / f"{name}.tsv").write_bytes((data.FOLDER / "qrels/test.tsv").read_bytes())
-        for system, file in zip(("good", "plain"), data.RUNS, strict=True):
+        (sets / f"{name}.tsv").write_bytes((demo.FOLDER / "qrels/test.tsv").read_bytes())
+        for system, file in zip(("good", "plain"), demo.RUNS, strict=True):
             (runs / system).mkdir(parents=True, exist_ok=True)
             (runs / system / f"{name}.trec").write_bytes(file.read_bytes())
     written = {kind: tmp_path / f"table.{kind}" for kind in ("markdown", "latex", "csv", "json")}
@@ -367,7 +368,7 @@ def test_a_benchmark_of_run_files_is_a_table_and_files(tmp_path):
     assert failed.exit_code == 1
     assert "no run file for one" in failed.output
     # Run files alone, one data set, another measure.
-    done = run("bench", data.FOLDER, *data.RUNS, "--out", out, "-m", "MRR@10")
+    done = run("bench", demo.FOLDER, *demo.RUNS, "--out", out, "-m", "MRR@10")
     assert done.exit_code == 0, done.output
     assert "bm25-plain" in done.output
     assert "Anserini" not in done.output
@@ -376,12 +377,12 @@ def test_a_benchmark_of_run_files_is_a_table_and_files(tmp_path):
 def test_a_benchmark_that_cannot_be_made_is_one_clear_line(tmp_path):
     (tmp_path / "empty").mkdir()
     for arguments, problem in (
-        ((tmp_path / "empty", data.RUNS[0]), "no data set and no qrels file in this folder"),
-        ((data.FOLDER, tmp_path / "nothing.trec"), "there is no run file or folder"),
-        ((data.FOLDER, data.RUNS[0], data.RUNS[0]), "two systems go by the name bm25"),
-        ((data.FOLDER, data.RUNS[0], "--baseline", "tfidf"), "--baseline='tfidf' is not known"),
-        ((data.FOLDER, data.RUNS[0], "-m", "nothing"), "there is no measure"),
-        ((data.FOLDER, data.RUNS[0], "--csv", data.RUNS[0]), "is named twice on this command"),
+        ((tmp_path / "empty", demo.RUNS[0]), "no data set and no qrels file in this folder"),
+        ((demo.FOLDER, tmp_path / "nothing.trec"), "there is no run file or folder"),
+        ((demo.FOLDER, demo.RUNS[0], demo.RUNS[0]), "two systems go by the name bm25"),
+        ((demo.FOLDER, demo.RUNS[0], "--baseline", "tfidf"), "--baseline='tfidf' is not known"),
+        ((demo.FOLDER, demo.RUNS[0], "-m", "nothing"), "there is no measure"),
+        ((demo.FOLDER, demo.RUNS[0], "--csv", demo.RUNS[0]), "is named twice on this command"),
     ):
         done = run("bench", *arguments, "--out", tmp_path / "out")
         assert done.exit_code == 2, done.output

@@ -6,9 +6,9 @@ import sys
 import pytest
 
 from beir_eval import evaluate
-from beir_eval.checkpoints import checkpoint_curve
+from beir_eval.comparison.checkpoints import checkpoint_curve
+from beir_eval.display import Figure
 from beir_eval.errors import MissingExtraError, NotEvaluatedError, SettingError
-from beir_eval.figures import Figure
 from report_cases import bundled, made
 
 PNG = b"\x89PNG\r\n\x1a\n"
@@ -132,7 +132,7 @@ def test_hostile_names_are_text_in_a_picture(tmp_path):
 
 
 def found_figure(rows):
-    from beir_eval._figure_kinds import forest  # noqa: PLC0415
+    from beir_eval.display.charts import forest  # noqa: PLC0415
 
     figure = forest(rows, measure="<script>", margin=0.01, level=0.95)
     assert isinstance(figure, Figure)

@@ -8,9 +8,9 @@ import pytest
 from typer.testing import CliRunner
 
 from beir_eval import Comparison, compare, evaluate, write_qrels, write_run
-from beir_eval.cli import app
+from beir_eval.cli.app import app
+from beir_eval.comparison import assert_no_regression, check_gate, to_junit
 from beir_eval.errors import SettingError
-from beir_eval.gate import assert_no_regression, check_gate, to_junit
 
 RUNNER = CliRunner()
 RANKS = np.random.default_rng(0).integers(2, 9, 40).tolist()

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from beir_eval import Qrels, Run, evaluate, write_run
+from beir_eval.core.ranking import DUPLICATES, ORDERS, TIES
 from beir_eval.errors import DuplicateDocumentError, MissingExtraError, QrelsError, RunError
-from beir_eval.ranking import DUPLICATES, ORDERS, TIES
 from strategies import DOC_IDS, qrels_and_rows, qrels_and_run, scores
 
 policies = st.fixed_dictionaries(
@@ -218,7 +218,7 @@ def test_many_blocks_give_the_same_result_as_one(monkeypatch):
     qrels = {str(query): {int(rng.integers(50)): 1} for query in range(20)}
     run = Run.from_arrays(ids, values, query_ids=[str(query) for query in range(20)])
     whole = evaluate(qrels, run)
-    monkeypatch.setattr("beir_eval._array_source.BLOCK_CELLS", 10)
+    monkeypatch.setattr("beir_eval.core.run_sources.topk_arrays.BLOCK_CELLS", 10)
     assert evaluate(qrels, run) == whole
 
 
@@ -437,9 +437,12 @@ def test_a_dataframe_is_not_changed():
 def test_a_dataframe_without_polars_says_what_to_install(monkeypatch):
     frame = pl.DataFrame(GOOD_FRAME)
     monkeypatch.setitem(sys.modules, "polars", None)
-    for name in ("beir_eval._dataframes", "beir_eval._frame_source"):
-        monkeypatch.delitem(sys.modules, name, raising=False)
-        monkeypatch.delattr(sys.modules["beir_eval"], name.split(".")[1], raising=False)
+    for package, name in (
+        ("beir_eval.core", "dataframes"),
+        ("beir_eval.core.run_sources", "dataframe"),
+    ):
+        monkeypatch.delitem(sys.modules, f"{package}.{name}", raising=False)
+        monkeypatch.delattr(sys.modules[package], name, raising=False)
     for read in (Run.from_dataframe, Qrels.from_dataframe):
         with pytest.raises(MissingExtraError, match=r"pip install 'beir-eval\[files\]'"):
             read(frame)

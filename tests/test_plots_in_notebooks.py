@@ -4,16 +4,17 @@ import struct
 
 import pytest
 
-from beir_eval import data, evaluate, load_dataset, read_run
+from beir_eval import evaluate, load_dataset, read_run
 from beir_eval.benchmark import Benchmark
-from beir_eval.report._drawn import on_page
-from beir_eval.tables import Table
+from beir_eval.datasets import demo
+from beir_eval.display import Table
+from beir_eval.report.drawn import on_page
 
 
 @pytest.fixture(scope="module")
 def figure():
-    run = read_run(data.RUNS[0])
-    return evaluate(load_dataset(data.FOLDER).qrels, run, ["nDCG@10"], name="bm25").plot()
+    run = read_run(demo.RUNS[0])
+    return evaluate(load_dataset(demo.FOLDER).qrels, run, ["nDCG@10"], name="bm25").plot()
 
 
 def test_a_notebook_shows_the_picture_at_the_size_of_the_figure_not_at_that_of_its_pixels(figure):
@@ -45,12 +46,12 @@ def test_a_table_shows_itself():
 
 
 def test_a_benchmark_shows_its_table_and_what_was_counted(tmp_path):
-    systems = {"bm25": data.RUNS[0], "fails": lambda _, __: {"q01": {"<img>": "x"}}}
-    found = Benchmark({"bundled": data.FOLDER}, systems, tmp_path, measures=["nDCG@10"]).run()
+    systems = {"bm25": demo.RUNS[0], "fails": lambda _, __: {"q01": {"<img>": "x"}}}
+    found = Benchmark({"bundled": demo.FOLDER}, systems, tmp_path, measures=["nDCG@10"]).run()
     html = found._repr_html_()
     assert html.count("<table>") == 2
     assert "0.6665" in html
     assert "fails, bundled: failed with" in html
     assert "<img" not in html
-    alone = Benchmark({"bundled": data.FOLDER}, {"bm25": data.RUNS[0]}, tmp_path).run()
+    alone = Benchmark({"bundled": demo.FOLDER}, {"bm25": demo.RUNS[0]}, tmp_path).run()
     assert alone._repr_html_() == alone.to_table().html()

@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import textbook
-from beir_eval import Qrels, Run, _counting, evaluate
+from beir_eval import Qrels, Run, evaluate
+from beir_eval.core import rank_counting, relate
+from beir_eval.core.ranking import DUPLICATES, ORDERS, TIES, RankingRules
 from beir_eval.errors import DuplicateDocumentError, SettingError
-from beir_eval.ranking import DUPLICATES, ORDERS, TIES, RankingRules
-from beir_eval.relevance import relate
 from strategies import qrels_and_rows, qrels_and_run
 
 MEASURES = ["P@1", "P@3", "P@10", "R@5", "AP@10", "RR@10", "nDCG@3", "nDCG@10", "bpref"]
@@ -44,9 +44,9 @@ def expected_grades_at_ranks(qrels, rows_by_query, chosen):
 def counting(request, monkeypatch):
     """Whichever way ranks are counted, they are the same."""
     if request.param == "always sort":
-        monkeypatch.setattr(_counting, "_SORT_A_RANKING", -(10**12))
+        monkeypatch.setattr(rank_counting, "_SORT_A_RANKING", -(10**12))
     elif request.param == "always compare":
-        monkeypatch.setattr(_counting, "_SORT_A_RANKING", 10**12)
+        monkeypatch.setattr(rank_counting, "_SORT_A_RANKING", 10**12)
 
 
 @pytest.mark.usefixtures("counting")

@@ -57,7 +57,7 @@ def test_a_failed_save_leaves_the_old_file_and_nothing_else(tmp_path, monkeypatc
     def fail(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("beir_eval._files.os.fsync", fail)
+    monkeypatch.setattr("beir_eval.core.files.os.fsync", fail)
     with pytest.raises(OSError, match="No space"):
         a_result().save(path)
     assert [file.name for file in tmp_path.iterdir()] == ["r.json"]

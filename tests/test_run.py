@@ -227,7 +227,7 @@ def test_many_blocks_give_the_same_result_as_one(monkeypatch):
     qrels = {f"q{n}": {f"d{n}": 1, f"d{n + 1}": 2} for n in range(50)}
     run = {query: {f"d{(n * 7) % 60}": float(n % 5) for n in range(40)} for query in qrels}
     whole = evaluate(qrels, run, keep_top=3)
-    monkeypatch.setattr("beir_eval._mapping_source.BLOCK_SCORES", 1)
+    monkeypatch.setattr("beir_eval.core.run_sources.mapping.BLOCK_SCORES", 1)
     assert evaluate(qrels, run, keep_top=3) == whole
 
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from beir_eval import _signs, significance
+from beir_eval import significance
 from beir_eval.errors import InputError, MissingExtraError, SettingError
 from beir_eval.significance import (
     bootstrap_interval,
@@ -28,9 +28,11 @@ from beir_eval.significance import (
     sign_flip_many,
     sign_flip_pairs,
     sign_test,
+    sign_vectors,
     standardised_effect,
     wilcoxon,
 )
+from beir_eval.significance.sign_vectors import SignVectors
 from paired_scores import any_score, reciprocals, some_scores, tenths
 
 ALTERNATIVES = ["two-sided", "less", "greater"]
@@ -121,7 +123,7 @@ def test_the_size_of_a_block_changes_nothing(monkeypatch):
     scores = some_scores(1, 3, 70)
     small, large = [], []
     for found, block in ((large, 2**23), (small, 1000)):
-        monkeypatch.setattr(_signs, "_BLOCK", block)
+        monkeypatch.setattr(sign_vectors, "_BLOCK", block)
         found += [fields(sign_flip(scores[0], scores[1], draws=500))]
         found += [fields(sign_flip(scores[0, :8], scores[1, :8]))]
         found += [fields(sign_flip_pairs(scores, draws=500)), fields(max_t(scores, draws=500))]
@@ -130,10 +132,10 @@ def test_the_size_of_a_block_changes_nothing(monkeypatch):
 
 def test_every_sign_vector_is_there_once_and_random_signs_are_fair():
     rng = np.random.default_rng(0)
-    every = np.vstack([block.copy() for block in _signs.SignVectors.choose(5, 32, rng).blocks(1)])
+    every = np.vstack([block.copy() for block in SignVectors.choose(5, 32, rng).blocks(1)])
     assert sorted(map(tuple, every)) == sorted(itertools.product((-1, 1), repeat=5))
     assert every[0].tolist() == [1] * 5
-    drawn = next(_signs.SignVectors.choose(130, 4000, rng).blocks(1))
+    drawn = next(SignVectors.choose(130, 4000, rng).blocks(1))
     assert np.abs(drawn.mean(axis=0)).max() < 5 / math.sqrt(4000)
     assert np.abs(np.corrcoef(drawn.T) - np.eye(130)).max() < 5.5 / math.sqrt(4000)
 

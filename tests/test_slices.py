@@ -11,7 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from beir_eval import compare, evaluate, read_qrels, read_run
-from beir_eval.adapters._corpus import read_queries
+from beir_eval.comparison.slices import (
+    SlicedComparison,
+    by_length,
+    by_metadata,
+    by_num_relevant,
+    compare_slices,
+    cut,
+)
+from beir_eval.datasets.corpus import read_queries
 from beir_eval.errors import (
     FileFormatError,
     InputError,
@@ -21,14 +29,6 @@ from beir_eval.errors import (
     SettingError,
 )
 from beir_eval.significance import correct, equivalence, sign_flip, sign_flip_pairs
-from beir_eval.slices import (
-    SlicedComparison,
-    by_length,
-    by_metadata,
-    by_num_relevant,
-    compare_slices,
-    cut,
-)
 from made_results import MEASURE, made
 
 RNG = np.random.default_rng(0)

@@ -189,7 +189,7 @@ def test_measures_that_look_at_what_is_judged_have_no_bounds():
 
 
 def test_many_unjudged_documents_are_tried_in_steps_and_the_bounds_say_so(monkeypatch):
-    monkeypatch.setattr("beir_eval._bounds._WORK", 0)
+    monkeypatch.setattr("beir_eval.comparison.robustness.bounds._WORK", 0)
     qrels = {"q1": {"r": 1}, "q2": {"r": 1}}
     a = Run.from_rankings({"q1": [f"x{n}" for n in range(9)], "q2": ["r"]})
     b = Run.from_rankings({"q1": ["r"], "q2": ["r"]})

@@ -12,7 +12,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 import typer
 
-from beir_eval.cli import app
+from beir_eval.cli.app import app
 
 PROGRAM = "beir-eval"
 #: What stands for a value; a parameter's annotation says which.

@@ -3,14 +3,18 @@
 ``evaluate(qrels, run)`` is the main job; see its docstring, or ``beir-eval --help``.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from beir_eval._version import __version__
-from beir_eval.adapters.files import read_qrels, read_run
-from beir_eval.adapters.writing import write_qrels, write_run
+from beir_eval.adapters.readers import read_qrels, read_run
+from beir_eval.adapters.writers import write_qrels, write_run
+from beir_eval.core.exports import lazy_exports
+from beir_eval.core.qrels import Qrels
+from beir_eval.core.relevance_matrix import RelevanceMatrix
+from beir_eval.core.run import Run
 from beir_eval.errors import BeirEvalError, BeirEvalWarning
-from beir_eval.evaluator import Evaluator, evaluate
+from beir_eval.evaluation.evaluator import Evaluator, evaluate
+from beir_eval.evaluation.result import EvaluationResult
 from beir_eval.measures import (
     CG,
     DCG,
@@ -50,14 +54,23 @@ from beir_eval.measures import (
     set_map,
     utility,
 )
-from beir_eval.qrels import Qrels
-from beir_eval.relevance import RelevanceMatrix
-from beir_eval.results import EvaluationResult
-from beir_eval.run import Run
 
 if TYPE_CHECKING:
-    from beir_eval.adapters.beir import load_dataset
-    from beir_eval.comparison import Comparison, compare, compare_runs
+    from beir_eval.adapters.votes import qrels_from_votes
+    from beir_eval.benchmark import Benchmark, compare_benchmark
+    from beir_eval.comparison import (
+        Comparison,
+        agree,
+        assert_no_regression,
+        check_gate,
+        compare,
+        compare_runs,
+    )
+    from beir_eval.comparison.checkpoints import checkpoint_curve
+    from beir_eval.comparison.slices import compare_slices
+    from beir_eval.datasets import load_dataset
+    from beir_eval.evaluation import evaluate_answers
+    from beir_eval.report import write_report
 
 __all__ = [
     "CG",
@@ -71,6 +84,7 @@ __all__ = [
     "AP_11pt",
     "BeirEvalError",
     "BeirEvalWarning",
+    "Benchmark",
     "Comparison",
     "EvaluationResult",
     "Evaluator",
@@ -91,11 +105,18 @@ __all__ = [
     "Run",
     "Success",
     "__version__",
+    "agree",
+    "assert_no_regression",
     "binG",
     "bpref",
+    "check_gate",
+    "checkpoint_curve",
     "compare",
+    "compare_benchmark",
     "compare_runs",
+    "compare_slices",
     "evaluate",
+    "evaluate_answers",
     "gm_bpref",
     "gm_map",
     "infAP",
@@ -108,27 +129,37 @@ __all__ = [
     "num_rel_ret",
     "num_ret",
     "parse",
+    "qrels_from_votes",
     "read_qrels",
     "read_run",
     "set_map",
     "utility",
     "write_qrels",
+    "write_report",
     "write_run",
 ]
 
+#: Evaluating runs needs none of these; comparing, reading data sets and reports do.
+__getattr__ = lazy_exports(
+    __name__,
+    {
+        "Benchmark": "beir_eval.benchmark",
+        "Comparison": "beir_eval.comparison",
+        "agree": "beir_eval.comparison",
+        "assert_no_regression": "beir_eval.comparison",
+        "check_gate": "beir_eval.comparison",
+        "checkpoint_curve": "beir_eval.comparison.checkpoints",
+        "compare": "beir_eval.comparison",
+        "compare_benchmark": "beir_eval.benchmark",
+        "compare_runs": "beir_eval.comparison",
+        "compare_slices": "beir_eval.comparison.slices",
+        "evaluate_answers": "beir_eval.evaluation",
+        "load_dataset": "beir_eval.datasets",
+        "qrels_from_votes": "beir_eval.adapters",
+        "write_report": "beir_eval.report",
+    },
+)
 
-#: Names that are imported when they are asked for: evaluating runs needs none of them.
-_LATER = {
-    "Comparison": "beir_eval.comparison",
-    "compare": "beir_eval.comparison",
-    "compare_runs": "beir_eval.comparison",
-    "load_dataset": "beir_eval.adapters.beir",
-}
 
-
-def __getattr__(name: str) -> Any:
-    """Import what reads data sets, or compares, when it is asked for."""
-    if name in _LATER:
-        return getattr(import_module(_LATER[name]), name)
-    msg = f"module {__name__!r} has no attribute {name!r}"
-    raise AttributeError(msg)
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -12,7 +12,7 @@ def main() -> None:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal that lacks a letter shows "?"
     try:
-        from beir_eval.cli import app  # noqa: PLC0415 - an extra
+        from beir_eval.cli.app import app  # noqa: PLC0415 - an extra
     except ImportError as error:
         missing = MissingExtraError(error.name or "typer", "cli", "the command line")
         sys.stderr.write(f"error: {missing}\n")

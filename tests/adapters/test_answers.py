@@ -2,13 +2,13 @@
 
 import pytest
 
-from beir_eval.adapters.answers import (
+from beir_eval.errors import InputError, SettingError
+from beir_eval.evaluation import (
     answers_to_relevance,
     evaluate_answers,
     normalize_answer,
     token_f1,
 )
-from beir_eval.errors import InputError, SettingError
 
 MEASURES = ["Success@1", "Success@2", "Success@3", "MRR", "MAP"]
 

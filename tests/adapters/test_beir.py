@@ -14,8 +14,8 @@ import pytest
 
 import beir_eval
 from beir_eval import evaluate
-from beir_eval.adapters.beir import load_dataset, load_datasets, load_from_hub
-from beir_eval.adapters.conventions import CQADUPSTACK, DATASETS, GROUPS, info_of, known_info
+from beir_eval.datasets import load_dataset, load_datasets, load_from_hub
+from beir_eval.datasets.catalogue import CQADUPSTACK, DATASETS, GROUPS, info_of, known_info
 from beir_eval.errors import FileFormatError, SettingError
 
 DOCS = [
@@ -204,7 +204,7 @@ def test_scifact_is_loaded_without_opening_its_corpus():
 
 MANY = """
 import sys
-from beir_eval.adapters.beir import load_dataset
+from beir_eval.datasets import load_dataset
 total = sum(len(document.text) for document in load_dataset(sys.argv[1]).corpus)
 (peak,) = (line.split()[1] for line in open("/proc/self/status") if line.startswith("VmHWM"))
 print(total, peak)

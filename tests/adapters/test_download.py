@@ -8,7 +8,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from beir_eval.adapters.download import download_dataset
+from beir_eval.datasets import download_dataset
 from beir_eval.errors import FileFormatError, SettingError
 
 

@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 from beir_eval import evaluate
-from beir_eval.adapters.feedback import qrels_from_votes
+from beir_eval.adapters import qrels_from_votes
 from beir_eval.errors import InputError, QrelsError, SettingError
 
 ROWS = [

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from beir_eval import evaluate, read_qrels, read_run
-from beir_eval.adapters import _columns
+from beir_eval.adapters import text_runs
 from beir_eval.errors import (
     BeirEvalError,
     DuplicateDocumentError,
@@ -71,7 +71,7 @@ FAST = ("single blanks", "no line end at the end", "tabs", "CRLF", "quotes are l
 @pytest.mark.parametrize("form", FAST)
 @pytest.mark.parametrize("packed", [False, True], ids=["plain", "gz"])
 def test_plain_columns_are_read_fast_and_not_line_by_line(tmp_path, monkeypatch, form, packed):
-    monkeypatch.setattr(_columns, "_read_lines", None)
+    monkeypatch.setattr(text_runs, "_read_lines", None)
     data = RUN_FORMS[form].encode()
     path = written(tmp_path, gzip.compress(data) if packed else data)
     assert as_dict(read_run(path)) == RUN
@@ -100,7 +100,7 @@ def test_both_readers_of_run_files_agree_on_every_byte(tmp_path_factory, good, s
     def outcome(fast):
         with pytest.MonkeyPatch.context() as patch:
             if not fast:
-                patch.setattr(_columns, "_separator", lambda *_: None)
+                patch.setattr(text_runs, "_separator", lambda *_: None)
             try:
                 return {
                     query: (list(docs), None if scores is None else scores.tolist())
@@ -226,8 +226,8 @@ def test_a_folder_is_no_run(tmp_path):
 
 def test_a_run_file_without_polars_says_what_to_install(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "polars", None)
-    monkeypatch.delitem(sys.modules, "beir_eval.adapters._columns", raising=False)
-    monkeypatch.delattr(sys.modules["beir_eval.adapters"], "_columns", raising=False)
+    monkeypatch.delitem(sys.modules, "beir_eval.adapters.text_runs", raising=False)
+    monkeypatch.delattr(sys.modules["beir_eval.adapters"], "text_runs", raising=False)
     with pytest.raises(MissingExtraError, match=r"pip install 'beir-eval\[files\]'"):
         read_run(written(tmp_path, RUN_FORMS["tabs"]))
     assert read_qrels(written(tmp_path, "q1 0 d1 1\n")).as_dict() == {"q1": {"d1": 1.0}}

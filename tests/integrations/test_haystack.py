@@ -24,9 +24,9 @@ from haystack.document_stores.in_memory import InMemoryDocumentStore
 from hypothesis import given
 from hypothesis import strategies as st
 
-from beir_eval import EvaluationResult, Run, data, evaluate, load_dataset, read_qrels, read_run
-from beir_eval.adapters._haystack_scores import telling_scores
+from beir_eval import EvaluationResult, Run, evaluate, load_dataset, read_qrels, read_run
 from beir_eval.benchmark import Benchmark
+from beir_eval.datasets import demo
 from beir_eval.errors import (
     BeirEvalWarning,
     FileFormatError,
@@ -36,6 +36,7 @@ from beir_eval.errors import (
     RunError,
     SettingError,
 )
+from beir_eval.integrations import haystack as pipelines
 from beir_eval.integrations.haystack import (
     PipelineRetriever,
     beir_documents,
@@ -43,6 +44,7 @@ from beir_eval.integrations.haystack import (
     index,
     to_evaluation_run_result,
 )
+from beir_eval.integrations.haystack.ranking_scores import telling_scores
 from capitals import QRELS, QUERIES, TEXTS, make_store, retrieving
 
 MEASURES = ["nDCG@10", "MAP@100", "Recall@100", "MRR@10", "nDCG"]
@@ -120,17 +122,17 @@ def assert_as_pytrec_eval(result, run_file, qrels):
 
 def test_a_pipeline_over_the_bundled_data_has_the_numbers_of_its_saved_run(tmp_path):
     store = InMemoryDocumentStore()
-    assert index(data.FOLDER, store, batch_size=50) == 174
+    assert index(demo.FOLDER, store, batch_size=50) == 174
     result = evaluate_pipeline(
         retrieving(store, top_k=100),
-        data.FOLDER,
+        demo.FOLDER,
         measures=MEASURES,
         run_name="bm25",
         save_run=tmp_path / "bm25.trec",
     )
     assert result.name == "bm25"
     assert len(result.query_ids) == 30
-    assert_as_pytrec_eval(result, tmp_path / "bm25.trec", read_qrels(data.FOLDER))
+    assert_as_pytrec_eval(result, tmp_path / "bm25.trec", read_qrels(demo.FOLDER))
 
 
 def test_scifact_through_a_pipeline_equals_its_saved_run_through_pytrec_eval(realdata, tmp_path):
@@ -852,7 +854,7 @@ def test_without_haystack_the_install_line_is_named(monkeypatch):
             raise ModuleNotFoundError(name)
         return real(name, *rest, **more)
 
-    monkeypatch.delitem(sys.modules, "beir_eval.integrations.haystack")
+    monkeypatch.delitem(sys.modules, "beir_eval.integrations.haystack.indexing")
     monkeypatch.setattr(builtins, "__import__", without_haystack)
     with pytest.raises(MissingExtraError, match=r"pip install 'beir-eval\[haystack\]'"):
-        real("beir_eval.integrations.haystack", fromlist=["index"])
+        _ = pipelines.index

@@ -13,10 +13,11 @@ from haystack.components.retrievers.in_memory import InMemoryBM25Retriever
 from haystack.document_stores.in_memory import InMemoryDocumentStore
 from typer.testing import CliRunner
 
-from beir_eval import data, read_run
-from beir_eval.cli import app
+from beir_eval import read_run
+from beir_eval.cli.app import app
+from beir_eval.datasets import demo
+from beir_eval.evaluation import EvaluationResult
 from beir_eval.integrations.haystack import evaluate_pipeline, index
-from beir_eval.results import EvaluationResult
 
 RUNNER = CliRunner()
 MEASURES = ["-m", "nDCG@10", "-m", "Recall@20"]
@@ -42,13 +43,13 @@ def said(result):
 def test_a_pipeline_in_yaml_is_evaluated_with_the_numbers_it_has_in_python(pipeline_file, tmp_path):
     saved, per_query, as_json = (tmp_path / name for name in ("r.trec", "q.csv", "r.json"))
     options = ["--save-run", saved, "--per-query", per_query, "--json", as_json]
-    result = run(pipeline_file, data.FOLDER, "--index", *MEASURES, *options)
+    result = run(pipeline_file, demo.FOLDER, "--index", *MEASURES, *options)
     assert result.exit_code == 0, result.output
     store = InMemoryDocumentStore()
-    index(data.FOLDER, store)
+    index(demo.FOLDER, store)
     pipeline = Pipeline()
     pipeline.add_component("retriever", InMemoryBM25Retriever(store, top_k=20))
-    expected = evaluate_pipeline(pipeline, data.FOLDER, measures=["nDCG@10", "Recall@20"])
+    expected = evaluate_pipeline(pipeline, demo.FOLDER, measures=["nDCG@10", "Recall@20"])
     assert f"bm25 {expected['nDCG@10']:.4f} {expected['Recall@20']:.4f}" in said(result)
     assert "174 documents written" in said(result)
     assert "time per query: median" in said(result)
@@ -59,7 +60,7 @@ def test_a_pipeline_in_yaml_is_evaluated_with_the_numbers_it_has_in_python(pipel
 
 
 def test_a_process_of_its_own_does_the_same(pipeline_file):
-    command = [sys.executable, "-m", "beir_eval", "haystack", pipeline_file, data.FOLDER]
+    command = [sys.executable, "-m", "beir_eval", "haystack", pipeline_file, demo.FOLDER]
     environment = os.environ | {"HAYSTACK_TELEMETRY_ENABLED": "False"}
     options = ["--index", "-m", "nDCG@10", "--limit", "3", "--name", "mine", "--concurrency", "1"]
     done = subprocess.run(
@@ -71,15 +72,15 @@ def test_a_process_of_its_own_does_the_same(pipeline_file):
 
 def test_what_it_saved_it_does_not_run_again(pipeline_file, tmp_path):
     saved = tmp_path / "bm25.trec"
-    first = run(pipeline_file, data.FOLDER, "--index", *MEASURES, "--save-run", saved)
-    second = run(pipeline_file, data.FOLDER, *MEASURES, "--save-run", saved)  # an empty store
+    first = run(pipeline_file, demo.FOLDER, "--index", *MEASURES, "--save-run", saved)
+    second = run(pipeline_file, demo.FOLDER, *MEASURES, "--save-run", saved)  # an empty store
     assert said(first).removeprefix("174 documents written to the pipeline's store ") == said(
         second
     )
 
 
 def test_an_empty_store_is_suspected(pipeline_file):
-    result = run(pipeline_file, data.FOLDER, "-m", "MRR", "--limit", "2")
+    result = run(pipeline_file, demo.FOLDER, "-m", "MRR", "--limit", "2")
     assert "is the document store empty?" in said(result)
 
 
@@ -100,20 +101,20 @@ def test_an_empty_store_is_suspected(pipeline_file):
 )
 def test_bad_input_is_one_clear_line_and_exit_code_2(pipeline_file, change, options, message):
     pipeline_file.write_text(change(pipeline_file.read_text()))
-    result = run(pipeline_file, data.FOLDER, *options)
+    result = run(pipeline_file, demo.FOLDER, *options)
     assert result.exit_code == 2
     assert message in said(result)
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path):
-    result = run(tmp_path / "nowhere.yaml", data.FOLDER)
+    result = run(tmp_path / "nowhere.yaml", demo.FOLDER)
     assert result.exit_code == 2
     assert "nowhere.yaml: No such file" in said(result)
 
 
 def test_settings_are_checked_before_the_corpus_is_written(pipeline_file):
     for options in (["--on-error", "go"], ["--limit", "0"], ["--documents-from", "x.y"]):
-        result = run(pipeline_file, data.FOLDER, "--index", *options)
+        result = run(pipeline_file, demo.FOLDER, "--index", *options)
         assert result.exit_code == 2
         assert "documents written" not in said(result)
 
@@ -122,9 +123,9 @@ def test_a_file_of_many_aliases_is_read_once(tmp_path):
     lines = ["a0: &a0 {x: 1}"]
     lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 8)}]" for n in range(1, 12)]
     (tmp_path / "aliases.yaml").write_text("\n".join([*lines, "components: {one: *a11}"]))
-    assert run(tmp_path / "aliases.yaml", data.FOLDER).exit_code == 2
+    assert run(tmp_path / "aliases.yaml", demo.FOLDER).exit_code == 2
     (tmp_path / "self.yaml").write_text("components: &a {x: *a}")
-    assert run(tmp_path / "self.yaml", data.FOLDER).exit_code == 2
+    assert run(tmp_path / "self.yaml", demo.FOLDER).exit_code == 2
 
 
 def test_two_components_may_share_a_store(tmp_path):
@@ -134,7 +135,7 @@ def test_two_components_may_share_a_store(tmp_path):
     pipeline.add_component("two", InMemoryBM25Retriever(store, top_k=20))
     (tmp_path / "two.yaml").write_text(pipeline.dumps())
     options = ["--index", "-m", "MRR", "--documents-from", "two.documents", "--limit", "2"]
-    result = run(tmp_path / "two.yaml", data.FOLDER, *options)
+    result = run(tmp_path / "two.yaml", demo.FOLDER, *options)
     assert result.exit_code == 0, result.output
 
 
@@ -157,7 +158,7 @@ IMPORTING = {
 @pytest.mark.parametrize("component", IMPORTING.values(), ids=IMPORTING)
 def test_what_a_file_names_elsewhere_is_not_imported_either(tmp_path, component):
     (tmp_path / "bad.yaml").write_text(yaml.safe_dump({"components": {"one": component}}))
-    result = run(tmp_path / "bad.yaml", data.FOLDER)
+    result = run(tmp_path / "bad.yaml", demo.FOLDER)
     assert result.exit_code == 2
     assert "antigravity" not in sys.modules
 
@@ -180,7 +181,7 @@ def test_a_class_that_is_not_haystacks_is_imported_only_where_allowed(pipeline_f
         "beir_eval",
         "haystack",
         pipeline_file,
-        data.FOLDER,
+        demo.FOLDER,
         "-m",
         "RR",
     ]

@@ -15,8 +15,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import beir_eval.integrations.pytrec_eval as ours
-from beir_eval.adapters.conventions import DATASETS
-from beir_eval.benchmark_result import _MTEB_TASKS
+from beir_eval.benchmark.result import _MTEB_TASKS
+from beir_eval.datasets.catalogue import DATASETS
 from beir_eval.errors import DuplicateDocumentError, FileFormatError, MeasureError, QrelsError
 from strategies import qrels_and_run
 

@@ -30,10 +30,9 @@ from beir_eval import (
     nDCG,
     parse,
 )
+from beir_eval.core import RankingRules, relate
 from beir_eval.errors import MeasureError, ResultError
 from beir_eval.measures import definitions
-from beir_eval.ranking import RankingRules
-from beir_eval.relevance import relate
 from strategies import DOC_IDS, qrels_and_run
 from time_limit import time_limit
 

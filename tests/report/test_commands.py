@@ -8,11 +8,12 @@ import sys
 import pytest
 from typer.testing import CliRunner
 
-from beir_eval import EvaluationResult, data
-from beir_eval.cli import app
+from beir_eval import EvaluationResult
+from beir_eval.cli.app import app
+from beir_eval.datasets import demo
 
 RUNNER = CliRunner()
-BM25, PLAIN = data.RUNS
+BM25, PLAIN = demo.RUNS
 
 
 def run(*arguments):
@@ -34,7 +35,7 @@ def check_texts(part):
 
 def test_compare_writes_texts_rankings_and_where_the_numbers_come_from(tmp_path):
     html = tmp_path / "r.html"
-    result = run("compare", data.FOLDER, BM25, PLAIN, "--baseline", "bm25-plain", "--html", html)
+    result = run("compare", demo.FOLDER, BM25, PLAIN, "--baseline", "bm25-plain", "--html", html)
     assert result.exit_code == 0, result.output
     [part] = data_in(html)["parts"]
     check_texts(part)
@@ -44,7 +45,7 @@ def test_compare_writes_texts_rankings_and_where_the_numbers_come_from(tmp_path)
 
 def test_compare_of_saved_results_writes_a_report_too(tmp_path):
     saved, html = tmp_path / "saved.json", tmp_path / "r.html"
-    assert run("evaluate", data.FOLDER, BM25, PLAIN, "-m", "MRR", "--json", saved).exit_code == 0
+    assert run("evaluate", demo.FOLDER, BM25, PLAIN, "-m", "MRR", "--json", saved).exit_code == 0
     assert run("compare", saved, "--html", html).exit_code == 0
     [part] = data_in(html)["parts"]
     assert part["measures"] == ["MRR"]
@@ -54,7 +55,7 @@ def test_compare_of_saved_results_writes_a_report_too(tmp_path):
 def test_a_gate_that_fails_still_leaves_its_report(tmp_path):
     html = tmp_path / "r.html"
     result = run(
-        *("compare", data.FOLDER, BM25, PLAIN, "--baseline", "bm25"),
+        *("compare", demo.FOLDER, BM25, PLAIN, "--baseline", "bm25"),
         *("--gate", "nDCG@10", "--html", html),
     )
     assert result.exit_code == 1
@@ -66,7 +67,7 @@ def test_compare_draws_the_curve_of_the_systems_with_a_step(tmp_path):
         (tmp_path / f"step{step}.trec").write_bytes(BM25.read_bytes())
     files = [PLAIN, tmp_path / "step100.trec", tmp_path / "step200.trec"]
     html = tmp_path / "r.html"
-    result = run("compare", data.FOLDER, *files, "--html", html, "--steps", r"step(\d+)")
+    result = run("compare", demo.FOLDER, *files, "--html", html, "--steps", r"step(\d+)")
     assert result.exit_code == 0, result.output
     rows = data_in(html)["figures"]["curve-0"]["datasets"]["rows"]
     assert [row["step"] for row in rows] == [100, 200]
@@ -82,7 +83,7 @@ def test_compare_draws_the_curve_of_the_systems_with_a_step(tmp_path):
 )
 def test_a_curve_that_cannot_be_drawn_is_an_error(tmp_path, monkeypatch, options, problem):
     monkeypatch.chdir(tmp_path)
-    result = run("compare", data.FOLDER, BM25, PLAIN, *options)
+    result = run("compare", demo.FOLDER, BM25, PLAIN, *options)
     assert result.exit_code == 2
     assert problem in " ".join(result.output.split())
     assert list(tmp_path.iterdir()) == []
@@ -90,17 +91,17 @@ def test_a_curve_that_cannot_be_drawn_is_an_error(tmp_path, monkeypatch, options
 
 def test_evaluate_writes_a_report_of_one_system_or_several(tmp_path):
     html = tmp_path / "r.html"
-    assert run("evaluate", data.FOLDER, BM25, "--html", html).exit_code == 0
+    assert run("evaluate", demo.FOLDER, BM25, "--html", html).exit_code == 0
     [part] = data_in(html)["parts"]
     check_texts(part)
     assert part["pair"] == [0, None]
-    assert run("evaluate", data.FOLDER, BM25, PLAIN, "--html", html).exit_code == 0
+    assert run("evaluate", demo.FOLDER, BM25, PLAIN, "--html", html).exit_code == 0
     assert data_in(html)["parts"][0]["pair"] == [1, 0]
 
 
 def test_evaluate_keeps_no_rankings_where_no_report_is_asked_for(tmp_path):
     saved = tmp_path / "saved.json"
-    assert run("evaluate", data.FOLDER, BM25, "-m", "MRR", "--json", saved).exit_code == 0
+    assert run("evaluate", demo.FOLDER, BM25, "-m", "MRR", "--json", saved).exit_code == 0
     [content] = json.loads(saved.read_text())
     assert EvaluationResult.model_validate(content).top is None
 
@@ -120,7 +121,7 @@ def test_judgements_without_texts_make_a_report_with_ids(tmp_path):
 
 def test_a_folder_without_its_corpus_is_told_and_a_broken_file_is_an_error(tmp_path):
     folder, html = tmp_path / "set", tmp_path / "r.html"
-    shutil.copytree(data.FOLDER, folder)
+    shutil.copytree(demo.FOLDER, folder)
     (folder / "corpus.jsonl").unlink()
     result = run("evaluate", folder, BM25, "--html", html)
     assert result.exit_code == 0
@@ -136,14 +137,14 @@ def test_a_folder_without_its_corpus_is_told_and_a_broken_file_is_an_error(tmp_p
 
 def test_the_texts_are_those_of_the_split_that_was_evaluated(tmp_path):
     folder, html = tmp_path / "msmarco", tmp_path / "r.html"  # BEIR's split of it is dev
-    shutil.copytree(data.FOLDER, folder)
+    shutil.copytree(demo.FOLDER, folder)
     assert run("evaluate", folder, BM25, "--html", html).exit_code == 0
     check_texts(data_in(html)["parts"][0])
 
 
 def test_a_report_in_no_folder_is_refused_before_any_work(tmp_path):
     for html, problem in ((tmp_path / "no" / "r.html", "make it first"), (tmp_path, "is a folder")):
-        result = run("evaluate", data.FOLDER, BM25, "--html", html)
+        result = run("evaluate", demo.FOLDER, BM25, "--html", html)
         assert result.exit_code == 2
         assert problem in " ".join(result.output.split())
         assert "0.6665" not in result.output
@@ -151,15 +152,15 @@ def test_a_report_in_no_folder_is_refused_before_any_work(tmp_path):
 
 def test_bench_writes_a_part_for_every_data_set_with_its_texts(tmp_path):
     html, out = tmp_path / "r.html", tmp_path / "out"
-    result = run("bench", data.FOLDER, BM25, PLAIN, "--out", out, "--html", html)
+    result = run("bench", demo.FOLDER, BM25, PLAIN, "--out", out, "--html", html)
     assert result.exit_code == 0, result.output
     [part] = data_in(html)["parts"]
     check_texts(part)
     assert part["measures"][0] == "nDCG@10"
     # The results that are there from before hold what a report needs, or are made again.
     before = html.read_text()
-    assert run("bench", data.FOLDER, BM25, PLAIN, "--out", out).exit_code == 0
-    assert run("bench", data.FOLDER, BM25, PLAIN, "--out", out, "--html", html).exit_code == 0
+    assert run("bench", demo.FOLDER, BM25, PLAIN, "--out", out).exit_code == 0
+    assert run("bench", demo.FOLDER, BM25, PLAIN, "--out", out, "--html", html).exit_code == 0
     assert (
         data_in(html)["parts"]
         == json.loads(re.search(r'id="data">(.*?)</script>', before)[1])["parts"]
@@ -175,7 +176,7 @@ def test_haystack_writes_a_report(tmp_path):
     pipeline.add_component("retriever", retrievers.InMemoryBM25Retriever(store, top_k=20))
     (tmp_path / "bm25.yaml").write_text(pipeline.dumps())
     html = tmp_path / "r.html"
-    result = run("haystack", tmp_path / "bm25.yaml", data.FOLDER, "--index", "--html", html)
+    result = run("haystack", tmp_path / "bm25.yaml", demo.FOLDER, "--index", "--html", html)
     assert result.exit_code == 0, result.output
     [part] = data_in(html)["parts"]
     check_texts(part)
@@ -203,9 +204,9 @@ def test_the_demo_works_without_the_report(tmp_path, monkeypatch):
 def test_without_its_extra_a_report_is_refused_before_any_work(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "jinja2", None)
     for command in (
-        ["compare", data.FOLDER, BM25, PLAIN],
-        ["evaluate", data.FOLDER, BM25],
-        ["bench", data.FOLDER, BM25, "--out", tmp_path / "out"],
+        ["compare", demo.FOLDER, BM25, PLAIN],
+        ["evaluate", demo.FOLDER, BM25],
+        ["bench", demo.FOLDER, BM25, "--out", tmp_path / "out"],
     ):
         result = run(*command, "--html", tmp_path / "r.html")
         assert result.exit_code == 2
@@ -216,17 +217,17 @@ def test_without_its_extra_a_report_is_refused_before_any_work(tmp_path, monkeyp
 
 def test_a_report_is_not_written_over_what_is_read(tmp_path):
     (tmp_path / "bm25.trec").write_bytes(BM25.read_bytes())
-    result = run("evaluate", data.FOLDER, tmp_path / "bm25.trec", "--html", tmp_path / "bm25.trec")
+    result = run("evaluate", demo.FOLDER, tmp_path / "bm25.trec", "--html", tmp_path / "bm25.trec")
     assert result.exit_code == 2
     assert "named twice" in result.output
     assert (tmp_path / "bm25.trec").read_bytes() == BM25.read_bytes()
 
 
 def test_a_narrow_terminal_breaks_no_number(monkeypatch):
-    from beir_eval import _cli_output  # noqa: PLC0415
+    from beir_eval.cli import console  # noqa: PLC0415
 
-    monkeypatch.setattr(_cli_output.console, "_width", 60)
-    result = run("compare", data.FOLDER, BM25, PLAIN, "--baseline", "bm25-plain")
+    monkeypatch.setattr(console.console, "_width", 60)
+    result = run("compare", demo.FOLDER, BM25, PLAIN, "--baseline", "bm25-plain")
     assert result.exit_code == 0
     said = " ".join(result.output.split())
     assert "measure nDCG@10, system bm25, against bm25-plain, difference +0.1778" in said

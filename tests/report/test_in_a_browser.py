@@ -6,8 +6,8 @@ import shutil
 import pytest
 
 from beir_eval import compare, compare_runs, evaluate
-from beir_eval._figure_parts import difference_rows
-from beir_eval.benchmark_result import BenchmarkResult
+from beir_eval.benchmark import BenchmarkResult
+from beir_eval.display.chart_parts import difference_rows
 from beir_eval.report import write_report
 from report_cases import HOSTILE, bundled, hostile, made
 
@@ -416,9 +416,9 @@ def test_7000_queries_stay_usable_and_what_is_left_out_is_said(show):
 
 
 def test_queries_without_rankings_are_told_from_the_others(show, monkeypatch):
-    from beir_eval.report import _writing  # noqa: PLC0415
+    from beir_eval.report import write  # noqa: PLC0415
 
-    monkeypatch.setattr(_writing, "LARGEST", 1_100_000)
+    monkeypatch.setattr(write, "LARGEST", 1_100_000)
     found = made(2000, 2, depth=10)
     page = show(found)
     assert (
@@ -501,11 +501,11 @@ def test_the_table_turns_to_the_page_of_the_next_query(show, compared):
 
 
 def test_a_chart_that_cannot_be_drawn_takes_nothing_with_it(show, compared, monkeypatch):
-    from beir_eval.report import _drawn, _writing  # noqa: PLC0415
+    from beir_eval.report import drawn, write  # noqa: PLC0415
 
     found, texts = compared
-    right = _drawn.on_page
-    for room in (_drawn, _writing):
+    right = drawn.on_page
+    for room in (drawn, write):
         monkeypatch.setattr(
             room, "on_page", lambda figure: right(figure) | {"layer": [{"mark": "nothing"}]}
         )

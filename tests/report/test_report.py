@@ -13,12 +13,12 @@ import numpy as np
 import pytest
 
 from beir_eval import compare, compare_runs, evaluate
-from beir_eval.benchmark_result import BenchmarkResult
-from beir_eval.checkpoints import checkpoint_curve
+from beir_eval.benchmark import BenchmarkResult
+from beir_eval.comparison.checkpoints import checkpoint_curve
 from beir_eval.errors import InputError, MissingExtraError, ResultError, SettingError
 from beir_eval.report import write_report
-from beir_eval.report._page import vendored
-from beir_eval.report._words import headline
+from beir_eval.report.narrative import headline
+from beir_eval.report.page import vendored
 from report_cases import HOSTILE, bundled, hostile, made
 
 LARGEST = 6_000_000
@@ -341,13 +341,13 @@ def test_long_ids_and_texts_of_many_queries_stay_below_6_mb(tmp_path):
 
 
 def test_what_does_not_fit_is_left_out_in_an_order_and_told(tmp_path, monkeypatch):
-    from beir_eval.report import _data, _writing  # noqa: PLC0415
+    from beir_eval.report import payload, write  # noqa: PLC0415
 
-    monkeypatch.setattr(_data, "MOST_QUERIES", 40)
-    monkeypatch.setattr(_data, "MOST_SCORES", 1550)
+    monkeypatch.setattr(payload, "MOST_QUERIES", 40)
+    monkeypatch.setattr(payload, "MOST_SCORES", 1550)
     found = made(100, 2, measures=("nDCG@10", "Recall@10", "MRR@10"))
     page_of(tmp_path / "whole.html", found)
-    monkeypatch.setattr(_writing, "LARGEST", (tmp_path / "whole.html").stat().st_size)
+    monkeypatch.setattr(write, "LARGEST", (tmp_path / "whole.html").stat().st_size)
     page = page_of(tmp_path / "r.html", found)
     [part] = page.data["parts"]
     assert len(part["queries"]) == 40

@@ -1,1 +1,22 @@
-"""Someone else's files and objects, turned into Qrels and Run; one module a format or package."""
+"""Files in other formats, and judgements made elsewhere, as ``Qrels`` and ``Run``; and back.
+
+Inside: ``readers`` and ``writers``, ``formats`` (detection), a module for each family of formats
+(``text_runs``, ``text_qrels``, ``json_formats``), ``dataset_folder`` (where a data set keeps its
+judgements), ``votes`` (several judgements of one document).
+
+Public: ``read_qrels``, ``read_run``, ``write_qrels``, ``write_run``, ``qrels_from_votes``,
+``VoteJudgements``.
+"""
+
+from beir_eval.adapters.readers import read_qrels, read_run
+from beir_eval.adapters.votes import VoteJudgements, qrels_from_votes
+from beir_eval.adapters.writers import write_qrels, write_run
+
+__all__ = [
+    "VoteJudgements",
+    "qrels_from_votes",
+    "read_qrels",
+    "read_run",
+    "write_qrels",
+    "write_run",
+]

@@ -20,11 +20,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from beir_eval._ids import repeated_ids
-from beir_eval.adapters.files import read_run
-from beir_eval.adapters.writing import write_run
+from beir_eval.adapters.readers import read_run
+from beir_eval.adapters.writers import write_run
+from beir_eval.core.ids import repeated_ids
+from beir_eval.core.qrels import Qrels
 from beir_eval.errors import MeasureError, QrelsError, RunError, SettingError
-from beir_eval.evaluator import Evaluator
+from beir_eval.evaluation.evaluator import Evaluator
 from beir_eval.measures import (
     MAP,
     MRR,
@@ -37,12 +38,11 @@ from beir_eval.measures import (
     nDCG,
     parse_all,
 )
-from beir_eval.qrels import Qrels
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from beir_eval.results import EvaluationResult
+    from beir_eval.evaluation.result import EvaluationResult
 
 __all__ = ["EvaluateRetrieval", "evaluate_full", "load_runfile", "save_runfile"]
 

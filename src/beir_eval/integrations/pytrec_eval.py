@@ -22,8 +22,8 @@ from typing import Any
 import numpy as np
 
 from beir_eval.errors import DuplicateDocumentError, FileFormatError, QrelsError
-from beir_eval.evaluator import Evaluator
-from beir_eval.integrations._trec_names import NICKNAMES, SUPPORTED, values_of
+from beir_eval.evaluation.evaluator import Evaluator
+from beir_eval.integrations._trec_eval_names import NICKNAMES, SUPPORTED, values_of
 from beir_eval.measures import JUDGED_ONLY, Measure, num_q
 
 #: The release of pytrec_eval-terrier whose interface and numbers these are; ir_measures takes no

@@ -2,17 +2,14 @@
 
 Every measure is a vectorised reduction over the judged cells of a relevance matrix, for all
 queries at once; none looks at another query than the one it scores.
+
+Inside: ``registry`` (``Measure``, and the decorator that defines one), ``parameters``, ``names``
+(parsing, and the spellings of other tools), ``arithmetic``; the measures: ``binary``, ``graded``,
+``counts``, ``interpolated``, ``incomplete_judgements``, ``trec_eval_extras``.
+
+Public: what ``__all__`` lists.
 """
 
-from beir_eval.measures._parsing import (
-    TOOLS,
-    MeasureLike,
-    definition_of,
-    parse,
-    parse_all,
-    spelled,
-)
-from beir_eval.measures._registry import JUDGED_ONLY, Definition, Measure, definitions
 from beir_eval.measures.binary import (
     F1,
     MAP,
@@ -34,10 +31,27 @@ from beir_eval.measures.counts import (
     num_ret,
     utility,
 )
-from beir_eval.measures.experimental import G, Rndcg, binG, ndcg_rel
 from beir_eval.measures.graded import CG, DCG, ERR, nDCG
+from beir_eval.measures.incomplete_judgements import (
+    RBP,
+    Hole,
+    Judged,
+    RBP_residual,
+    bpref,
+    gm_bpref,
+    infAP,
+)
 from beir_eval.measures.interpolated import AP_11pt, IPrec
-from beir_eval.measures.judged import RBP, Hole, Judged, RBP_residual, bpref, gm_bpref, infAP
+from beir_eval.measures.names import (
+    TOOLS,
+    MeasureLike,
+    definition_of,
+    parse,
+    parse_all,
+    spelled,
+)
+from beir_eval.measures.registry import JUDGED_ONLY, Definition, Measure, definitions
+from beir_eval.measures.trec_eval_extras import G, Rndcg, binG, ndcg_rel
 
 #: The measures and cutoffs that ``evaluate`` computes unless told otherwise: what BEIR reports.
 DEFAULT_MEASURES: tuple[Measure, ...] = tuple(

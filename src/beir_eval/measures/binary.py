@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from beir_eval.measures._arithmetic import ratio
-from beir_eval.measures._registry import measure
+from beir_eval.measures.arithmetic import ratio
+from beir_eval.measures.registry import measure
 
 if TYPE_CHECKING:
-    from beir_eval._arrays import Floats
-    from beir_eval.relevance import RelevanceMatrix
+    from beir_eval.core.arrays import Floats
+    from beir_eval.core.relevance_matrix import RelevanceMatrix
 
 
 @measure(

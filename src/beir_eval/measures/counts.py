@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from beir_eval.measures._registry import measure
-from beir_eval.relevance import is_relevant
+from beir_eval.core.relevance_matrix import is_relevant
+from beir_eval.measures.registry import measure
 
 if TYPE_CHECKING:
-    from beir_eval._arrays import Floats, Ints
-    from beir_eval.relevance import RelevanceMatrix
+    from beir_eval.core.arrays import Floats, Ints
+    from beir_eval.core.relevance_matrix import RelevanceMatrix
 
 
 @measure(

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from beir_eval.errors import MeasureError
-from beir_eval.measures._arithmetic import (
+from beir_eval.measures.arithmetic import (
     check_gains,
     discount,
     gains,
@@ -14,12 +14,12 @@ from beir_eval.measures._arithmetic import (
     product_above,
     ratio,
 )
-from beir_eval.measures._registry import measure
+from beir_eval.measures.registry import measure
 
 if TYPE_CHECKING:
-    from beir_eval._arrays import Floats
-    from beir_eval.measures._parameters import Gain
-    from beir_eval.relevance import Cells, RelevanceMatrix
+    from beir_eval.core.arrays import Floats
+    from beir_eval.core.relevance_matrix import Cells, RelevanceMatrix
+    from beir_eval.measures.parameters import Gain
 
 
 @measure("CG", aliases="cumulated_gain cumulative_gain", undefined_without_relevant=False)

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from beir_eval.measures._registry import measure
+from beir_eval.measures.registry import measure
 
 if TYPE_CHECKING:
-    from beir_eval._arrays import Floats, Ints
-    from beir_eval.relevance import RelevanceMatrix
+    from beir_eval.core.arrays import Floats, Ints
+    from beir_eval.core.relevance_matrix import RelevanceMatrix
 
 RECALL_POINTS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 

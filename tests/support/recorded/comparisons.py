@@ -20,11 +20,10 @@ from beir_eval import (
     read_run,
     significance,
 )
-from beir_eval.across import compare_benchmark
-from beir_eval.agreement import agree
-from beir_eval.checkpoints import checkpoint_curve
-from beir_eval.gate import check_gate
-from beir_eval.slices import compare_slices
+from beir_eval.benchmark import compare_benchmark
+from beir_eval.comparison import agree, check_gate
+from beir_eval.comparison.checkpoints import checkpoint_curve
+from beir_eval.comparison.slices import compare_slices
 from support.recorded.values import DATA_SETS, DIGITS
 
 MEASURES = ("nDCG@10", "MAP@100", "MRR@10", "Recall@100")

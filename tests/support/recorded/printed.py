@@ -12,12 +12,13 @@ from pathlib import Path
 from typer.testing import CliRunner
 
 import beir_eval
-from beir_eval import compare, data, evaluate, read_qrels, read_run
-from beir_eval.across import compare_benchmark
-from beir_eval.agreement import agree
-from beir_eval.checkpoints import checkpoint_curve
-from beir_eval.cli import app
-from beir_eval.slices import compare_slices
+from beir_eval import compare, evaluate, read_qrels, read_run
+from beir_eval.benchmark import compare_benchmark
+from beir_eval.cli.app import app
+from beir_eval.comparison import agree
+from beir_eval.comparison.checkpoints import checkpoint_curve
+from beir_eval.comparison.slices import compare_slices
+from beir_eval.datasets import demo
 
 #: Each runs in one folder that holds what ``_inputs`` puts there.
 COMMANDS = """
@@ -96,10 +97,10 @@ def record():
 
 def _inputs():
     """Put judgements, runs, a data set, a benchmark and a pipeline into this folder."""
-    bm25, plain = (path.read_text() for path in data.RUNS)
+    bm25, plain = (path.read_text() for path in demo.RUNS)
     lines = bm25.splitlines(keepends=True)
     for name, text in {
-        "qrels.tsv": (data.FOLDER / "qrels/test.tsv").read_text(),
+        "qrels.tsv": (demo.FOLDER / "qrels/test.tsv").read_text(),
         "bm25.trec": bm25,
         "plain.trec": plain,
         "half.trec": "".join(line for line in lines if line.split()[0] in _queries(bm25)[::2]),
@@ -111,8 +112,8 @@ def _inputs():
         Path(name).write_text(text)
     Path("dataset").mkdir()
     for name in ("corpus.jsonl", "queries.jsonl"):
-        shutil.copy(data.FOLDER / name, "dataset")
-    shutil.copytree(data.FOLDER / "qrels", "dataset/qrels")
+        shutil.copy(demo.FOLDER / name, "dataset")
+    shutil.copytree(demo.FOLDER / "qrels", "dataset/qrels")
     for name in ("arguana", "own"):
         Path("sets").mkdir(exist_ok=True)
         shutil.copy("qrels.tsv", f"sets/{name}.tsv")

@@ -6,8 +6,11 @@ from typing import Any
 
 from haystack import Document, logging
 
-from beir_eval._ids import ids_as_text, repeated_ids
-from beir_eval.adapters.haystack import (
+from beir_eval.core.ids import ids_as_text, repeated_ids
+from beir_eval.core.qrels import Qrels
+from beir_eval.core.run import Run
+from beir_eval.errors import InputError, some
+from beir_eval.integrations.haystack.documents import (
     DocumentNames,
     check_lists,
     field_of,
@@ -15,10 +18,7 @@ from beir_eval.adapters.haystack import (
     nothing_in_common,
     rankings_of,
 )
-from beir_eval.errors import InputError, some
 from beir_eval.measures import Measure
-from beir_eval.qrels import Qrels
-from beir_eval.run import Run
 
 logger = logging.getLogger(__name__)
 

@@ -3,7 +3,7 @@
 import math
 from typing import Any
 
-from beir_eval.results import EvaluationResult
+from beir_eval.evaluation.result import EvaluationResult
 
 
 def outputs_of(

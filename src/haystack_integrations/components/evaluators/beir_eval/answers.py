@@ -6,11 +6,11 @@ from typing import Any
 
 from haystack import ExtractedAnswer, GeneratedAnswer, component, default_from_dict, default_to_dict
 
-from beir_eval._ids import ids_as_text
-from beir_eval.adapters.answers import GOLD_LISTS, MATCHES, evaluate_answers
+from beir_eval.core.ids import ids_as_text
 from beir_eval.errors import InputError, check_choice
+from beir_eval.evaluation.answers import GOLD_LISTS, MATCHES, evaluate_answers
+from beir_eval.evaluation.result import EvaluationResult
 from beir_eval.measures import MAP, MRR, Measure, MeasureLike, Success, nDCG, parse, parse_all
-from beir_eval.results import EvaluationResult
 
 from ._outputs import outputs_of
 

@@ -8,15 +8,15 @@ from typing import Any
 from haystack import Document, component, default_from_dict, default_to_dict
 from haystack.core.component import InputSocket
 
-from beir_eval.adapters._haystack_rules import HAYSTACK_MEASURES, evaluate_as_haystack
-from beir_eval.adapters.files import read_qrels
-from beir_eval.adapters.haystack import DocumentNames, check_lists
+from beir_eval.adapters.readers import read_qrels
+from beir_eval.core.qrels import Qrels
+from beir_eval.core.run import Run
 from beir_eval.errors import InputError, QrelsError, SettingError, check_choice, some
-from beir_eval.evaluator import Evaluator
+from beir_eval.evaluation.evaluator import Evaluator
+from beir_eval.evaluation.result import EvaluationResult
+from beir_eval.integrations.haystack.documents import DocumentNames, check_lists
+from beir_eval.integrations.haystack.haystack_rules import HAYSTACK_MEASURES, evaluate_as_haystack
 from beir_eval.measures import DEFAULT_MEASURES, Measure, parse, parse_all
-from beir_eval.qrels import Qrels
-from beir_eval.results import EvaluationResult
-from beir_eval.run import Run
 
 from ._matching import (
     UNJUDGED,

@@ -1,0 +1,192 @@
+"""The commands ``beir-eval bench`` and ``beir-eval datasets``.
+
+What only they need is imported when they run: the other commands start without it.
+"""
+
+from __future__ import annotations
+
+import json as json_
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich import box
+from rich.table import Table
+
+from beir_eval.adapters.dataset_folder import (
+    is_dataset,
+    is_qrels_file,
+    is_run_file,
+    name_of,
+)
+from beir_eval.cli.console import check_targets, clear_errors, console, errors
+from beir_eval.cli.options import HTML, check_report, write_html
+from beir_eval.core.files import stem_of, write_atomically
+from beir_eval.errors import InputError, check_choice
+from beir_eval.measures import DEFAULT_MEASURES, parse
+
+if TYPE_CHECKING:
+    from beir_eval.benchmark.result import BenchmarkResult
+    from beir_eval.display import tables
+
+BASELINES = ("bm25",)
+#: How many documents of a ranking a report shows; results are kept on disk with no more.
+_SHOWN = 10
+
+
+def bench(  # noqa: PLR0913, PLR0917 - one option a file
+    datasets: Annotated[
+        Path,
+        typer.Argument(help="A folder of data sets or qrels files, one data set, or qrels."),
+    ],
+    runs: Annotated[
+        list[Path],
+        typer.Argument(
+            help="Systems: run files, folders of run files named after the data sets, or a folder "
+            "of such folders."
+        ),
+    ],
+    measure: Annotated[
+        str, typer.Option("-m", "--measure", help="The measure of the table.")
+    ] = "nDCG@10",
+    baseline: Annotated[
+        str | None, typer.Option(help="bm25: a column with Anserini's BM25, for nDCG@10.")
+    ] = None,
+    out: Annotated[Path, typer.Option(help="Where results are kept.")] = Path("benchmark"),
+    markdown: Annotated[Path | None, typer.Option(help="Write the table and its notes.")] = None,
+    latex: Annotated[Path | None, typer.Option(help="Write the table as LaTeX.")] = None,
+    csv: Annotated[Path | None, typer.Option(help="Write the table as CSV.")] = None,
+    json: Annotated[Path | None, typer.Option(help="Write every mean of every measure.")] = None,
+    html: Annotated[Path | None, HTML] = None,
+    mteb: Annotated[Path | None, typer.Option(help="Write MTEB's result files here.")] = None,
+) -> None:
+    """Evaluate every run on every data set and print the table: data sets as rows."""
+    from beir_eval.benchmark.runner import Benchmark  # noqa: PLC0415
+
+    with clear_errors():
+        if baseline is not None:
+            check_choice("--baseline", baseline, BASELINES)
+        check_targets([datasets, *runs], [markdown, latex, csv, json, html])
+        check_report(html)
+        asked = parse(measure)
+        benchmark = Benchmark(
+            _datasets(datasets),
+            _systems(runs),
+            out,
+            measures=dict.fromkeys([asked, *DEFAULT_MEASURES]),
+            keep_top=_SHOWN if html is not None else 0,
+            progress=errors.is_terminal,
+        )
+        result = benchmark.run()
+        table = result.to_table(asked, baseline=baseline is not None)
+        _print(table, result)
+        texts = {
+            markdown: lambda: result.to_markdown(asked, baseline=baseline is not None),
+            latex: table.latex,
+            csv: table.csv,
+            json: result.to_json,
+        }
+        for path, text in texts.items():
+            if path is not None:
+                write_atomically(path, f"{text().rstrip()}\n".encode())
+        if html is not None and any(result.results.values()):
+            write_html(html, result, datasets=benchmark.datasets, measure=asked)
+        if mteb is not None:
+            _write_mteb(result, mteb)
+        if result.failures:
+            raise typer.Exit(1)
+
+
+def list_datasets(
+    name: Annotated[str | None, typer.Argument(help="Show all that is known of this one.")] = None,
+) -> None:
+    """List BEIR's data sets and their conventions, or show one."""
+    from beir_eval.datasets.catalogue import DATASETS, info_of  # noqa: PLC0415
+
+    with clear_errors():
+        if name is not None:
+            info = info_of(name)
+            shown = {field: getattr(info, field) for field in type(info).__slots__} | {
+                "url": info.url
+            }
+            for field, value in shown.items():
+                console.print(f"{field}: {_plain(value)}", markup=False)
+            return
+        columns = ("name", "split", "queries", "documents", "rel/query", "BM25 nDCG@10", "notes")
+        table = Table(box=box.SIMPLE)
+        for column in columns:
+            is_number = column not in ("name", "split", "notes")
+            table.add_column(column, justify="right" if is_number else "left")
+        for info in DATASETS.values():
+            marks = [
+                *(["graded"] if info.graded else []),
+                *(["drop identical ids"] if info.drop_identical_ids else []),
+                *([f"mean of {len(info.parts)}"] if info.parts else []),
+                *([] if info.url else ["not public"]),
+            ]
+            flat = "" if info.bm25[0] is None else f"{info.bm25[0]:.4f}"
+            counts = (f"{info.queries:,}", f"{info.documents:,}", f"{info.relevant_per_query}")
+            table.add_row(info.name, info.split, *counts, flat, ", ".join(marks))
+        console.print(table)
+
+
+def _plain(value: object) -> str:
+    if isinstance(value, tuple):
+        return ", ".join("-" if one is None else str(one) for one in value) or "-"
+    return "-" if value is None or value == "" else str(value)
+
+
+def _datasets(path: Path) -> dict[str, Path]:
+    """Return the data sets and qrels files of a folder by name; or the one that it is."""
+    if not path.is_dir() or is_dataset(path):
+        return {name_of(path) if path.is_dir() else stem_of(path): path}
+    found = {
+        (one.name if one.is_dir() else stem_of(one)): one
+        for one in sorted(path.glob("[!.]*"))
+        if (one.is_dir() and _holds_datasets(one)) or (one.is_file() and is_qrels_file(one))
+    }
+    if not found:
+        msg = f"{path}: no data set and no qrels file in this folder"
+        raise InputError(msg)
+    return found
+
+
+def _holds_datasets(folder: Path) -> bool:
+    return is_dataset(folder) or any(
+        is_dataset(one) for one in sorted(folder.glob("[!.]*")) if one.is_dir()
+    )
+
+
+def _systems(paths: list[Path]) -> dict[str, Path]:
+    found: dict[str, Path] = {}
+    for path in paths:
+        inside = sorted(path.glob("[!.]*")) if path.is_dir() else []
+        folders = [one for one in inside if one.is_dir()]
+        has_runs = any(one.is_file() and is_run_file(one) for one in inside)
+        for one in folders if folders and not has_runs else [path]:
+            name = name_of(one) if one.is_dir() else stem_of(one)
+            if name in found:
+                msg = f"two systems go by the name {name}: {found[name]} and {one}; rename one"
+                raise InputError(msg)
+            found[name] = one
+    return found
+
+
+def _print(table: tables.Table, result: BenchmarkResult) -> None:
+    shown = Table(box=box.SIMPLE)
+    for column, text in enumerate(table.header):
+        shown.add_column(text, justify="right" if column else "left")
+    for row in table.rows:
+        shown.add_row(*row)
+    console.print(shown)
+    for note in result.notes():
+        console.print(f"- {note}", markup=False)
+
+
+def _write_mteb(result: BenchmarkResult, folder: Path) -> None:
+    for system, of_system in result.results.items():
+        for name in of_system:
+            content = result.mteb(system, name)
+            target = folder / system / f"{content['task_name'].replace('/', '-')}.json"
+            target.parent.mkdir(parents=True, exist_ok=True)
+            write_atomically(target, json_.dumps(content, indent=2).encode())

@@ -1,0 +1,299 @@
+"""The command ``beir-eval compare``: verdicts over runs or saved results, and the gate."""
+
+from __future__ import annotations
+
+import json as json_
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from pydantic import TypeAdapter
+
+from beir_eval.adapters.readers import read_qrels, read_run
+from beir_eval.cli.console import check_targets, clear_errors
+from beir_eval.cli.options import (
+    HTML,
+    check_report,
+    choice,
+    kept_for,
+    system_names,
+    texts_of,
+    write_html,
+)
+from beir_eval.comparison.records import CORRECTIONS, ON, TESTS
+from beir_eval.core.files import FileContent, write_atomically
+from beir_eval.core.ranking import DUPLICATES, ORDERS, TIES
+from beir_eval.errors import BeirEvalError, InputError, some
+from beir_eval.evaluation.evaluator import MISSING, NO_RELEVANT
+from beir_eval.evaluation.result import EvaluationResult
+from beir_eval.measures import parse_all
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from beir_eval.comparison.result import Comparison
+    from beir_eval.measures import Measure
+
+DEFAULT_MEASURES = ("nDCG@10",)
+_GATE_FAILED = 1
+#: order, ties, missing, no_relevant, duplicates and identical ids where nothing is asked for.
+_PLAIN_POLICIES = ("score", "trec_eval", "zero", "zero", "error", False)
+
+
+def compare(  # noqa: PLR0913, PLR0917 - one option a setting
+    files: Annotated[
+        list[Path],
+        typer.Argument(
+            help="Judgements, then run files; or results saved by evaluate --json or in Python."
+        ),
+    ],
+    measure: Annotated[
+        list[str] | None,
+        typer.Option("-m", "--measure", help="A measure; repeat it for more.  [default: nDCG@10]"),
+    ] = None,
+    baseline: Annotated[
+        str | None, typer.Option(help="The system that the others are compared with.")
+    ] = None,
+    margin: Annotated[float, typer.Option(help="The smallest difference that matters.")] = 0.01,
+    alpha: Annotated[float, typer.Option(help="The level of the verdicts.")] = 0.05,
+    test: Annotated[str, choice("--test", TESTS, "The test.")] = "sign_flip",
+    correction: Annotated[
+        str | None,
+        choice(
+            "--correction",
+            CORRECTIONS,
+            "For several comparisons; by default holm with a baseline, max-t for all pairs.",
+        ),
+    ] = None,
+    gate: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--gate", help="Exit with 1 if a system is worse than the baseline on this measure."
+        ),
+    ] = None,
+    on: Annotated[str, choice("--on", ON, "Systems with different queries.")] = "error",
+    order: Annotated[str, choice("--order", ORDERS, "What ranks.")] = "score",
+    ties: Annotated[str, choice("--ties", TIES, "The order of equal scores.")] = "trec_eval",
+    missing: Annotated[
+        str, choice("--missing", MISSING, "Judged queries that a run lacks.")
+    ] = "zero",
+    no_relevant: Annotated[
+        str, choice("--no-relevant", NO_RELEVANT, "Queries with nothing relevant.")
+    ] = "zero",
+    duplicates: Annotated[
+        str, choice("--duplicates", DUPLICATES, "Documents that stand twice.")
+    ] = "error",
+    markdown: Annotated[
+        Path | None, typer.Option(help="Write verdicts and tables, as a summary for GitHub.")
+    ] = None,
+    latex: Annotated[Path | None, typer.Option(help="Write the table of means as LaTeX.")] = None,
+    csv: Annotated[Path | None, typer.Option(help="Write every difference as CSV.")] = None,
+    json: Annotated[Path | None, typer.Option(help="Write the whole comparison.")] = None,
+    html: Annotated[Path | None, HTML] = None,
+    steps: Annotated[
+        str | None,
+        typer.Option(
+            help="Show the systems as checkpoints in the report: where the step stands in a name, "
+            "as a regular expression with one group, for example 'step(\\d+)'."
+        ),
+    ] = None,
+    junit: Annotated[
+        Path | None, typer.Option(help="Write the gate's checks as JUnit XML.")
+    ] = None,
+    *,
+    non_inferior: Annotated[
+        bool,
+        typer.Option(
+            "--non-inferior", help="The gate passes only what is shown not to lose the margin."
+        ),
+    ] = False,
+    drop_identical_ids: Annotated[
+        bool,
+        typer.Option("--drop-identical-ids", help="Drop documents that have their query's id."),
+    ] = False,
+    split: Annotated[str | None, typer.Option(help="The split of a data-set folder.")] = None,
+) -> None:
+    """Compare systems: means, differences with intervals, and a verdict for each pair."""
+    with clear_errors():
+        from beir_eval.cli.comparison_output import (  # noqa: PLC0415
+            print_comparison,
+            print_gate,
+            summary_of,
+        )
+        from beir_eval.comparison.gate import check_gate, to_junit  # noqa: PLC0415
+
+        check_targets(files, [markdown, latex, csv, json, html, junit])
+        check_report(html)
+        gates = parse_all(gate) if gate else ()
+        gated = bool(gates) or non_inferior
+        if junit is not None and not gated:
+            raise InputError("--junit writes the checks of a gate; add --gate MEASURE")
+        _check_steps(steps, html)
+        asked = parse_all(measure) if measure else () if gates else parse_all(DEFAULT_MEASURES)
+        found = _compared(
+            files,
+            split,
+            dict.fromkeys([*asked, *gates]),
+            baseline,
+            stated=bool(measure or gates),
+            first_is_baseline=gated and baseline is None,
+            policies={
+                "order": order,
+                "ties": ties,
+                "missing": missing,
+                "no_relevant": no_relevant,
+                "duplicates": duplicates,
+                "drop_identical_ids": drop_identical_ids,
+            },
+            for_report=kept_for(html),
+            settings={
+                "test": test,
+                "correction": correction,
+                "alpha": alpha,
+                "margin": margin,
+                "on": on,
+            },
+        )
+        checks = check_gate(found, gates or None, non_inferior=non_inferior) if gated else []
+        print_comparison(found)
+        print_gate(checks)
+        texts: dict[Path | None, Callable[[], str]] = {
+            markdown: lambda: summary_of(found, checks),
+            latex: found.to_latex,
+            csv: found.to_csv,
+            json: found.model_dump_json,
+            junit: lambda: to_junit(checks),
+        }
+        for path, text in texts.items():
+            if path is not None:
+                write_atomically(path, f"{text().rstrip()}\n".encode())
+        if html is not None:
+            _write_html(html, found, files[0], split, steps)
+        if not all(one.passed for one in checks):
+            raise typer.Exit(_GATE_FAILED)
+
+
+def _compared(  # noqa: PLR0913 - what the command was told
+    files: Sequence[Path],
+    split: str | None,
+    measures: Iterable[Measure],
+    baseline: str | None,
+    *,
+    stated: bool,
+    first_is_baseline: bool,
+    policies: Mapping[str, Any],
+    settings: Mapping[str, Any],
+    for_report: Mapping[str, Any],
+) -> Comparison:
+    """Return the comparison of runs on judgements, or of saved results.
+
+    Of saved results all measures are compared unless some were ``stated``.
+    """
+    from beir_eval import comparison as comparing  # noqa: PLC0415
+
+    results = _saved(files)
+    if results is None:
+        judged = read_qrels(files[0], split=split)
+        runs = dict(zip(system_names(files[1:]), map(read_run, files[1:]), strict=True))
+        base = next(iter(runs), None) if first_is_baseline else baseline
+        return comparing.compare_runs(
+            judged, runs, measures, baseline=base, **settings, **policies, **for_report
+        )
+    if split is not None or tuple(policies.values()) != _PLAIN_POLICIES:
+        msg = (
+            "--order, --ties, --missing, --no-relevant, --duplicates, --drop-identical-ids and "
+            "--split are for judgements and runs; saved results were evaluated already"
+        )
+        raise InputError(msg)
+    base = results[0].name if first_is_baseline else baseline
+    return comparing.compare(results, base, measures=measures if stated else None, **settings)
+
+
+def _write_html(
+    html: Path, found: Comparison, judged: Path, split: str | None, steps: str | None
+) -> None:
+    from beir_eval.comparison.checkpoints.checkpoint_curve import checkpoint_curve  # noqa: PLC0415
+
+    curve = None
+    if steps is not None:
+        chosen = found.settings
+        curve = checkpoint_curve(
+            _checkpoints(found, steps),
+            steps,
+            measures=found.measures,
+            alpha=chosen.alpha,
+            margin=chosen.margin,
+            on=chosen.on,
+        )
+    write_html(html, found, curve=curve, **texts_of(judged, split))
+
+
+def _check_steps(steps: str | None, html: Path | None) -> None:
+    if steps is None:
+        return
+    if html is None:
+        raise InputError("--steps draws a curve in the report; add --html FILE")
+    try:
+        re.compile(steps)
+    except re.error as error:
+        msg = f"--steps {steps!r} is no regular expression: {error}"
+        raise InputError(msg) from error
+
+
+def _checkpoints(found: Comparison, steps: str) -> dict[str, list[EvaluationResult]]:
+    """Return the systems whose names have a step: a baseline beside the checkpoints has none."""
+    results = found.results or {}
+    matched = {name: one for name, one in results.items() if re.search(steps, name)}
+    if len(matched) < 2:  # noqa: PLR2004 - a curve
+        msg = f"--steps {steps!r} finds a step in {len(matched)} of the names {some(results)}"
+        raise InputError(msg)
+    return matched
+
+
+def _records(path: Path) -> list[object] | None:
+    """Return the saved results of a file, as they stand there; None for another file."""
+    if path.is_dir():
+        return None
+    content = FileContent(path)
+    if not content.head.lstrip().startswith((b"{", b"[")):
+        return None
+    try:
+        whole = json_.loads(content.data())
+    except (ValueError, RecursionError):
+        return None
+    listed = whole if isinstance(whole, list) else [whole]
+    is_saved = listed and all(
+        isinstance(one, dict) and {"schema_version", "values", "measures"} <= one.keys()
+        for one in listed
+    )
+    return listed if is_saved else None
+
+
+def _saved(files: Sequence[Path]) -> list[EvaluationResult] | None:
+    """Return saved results; None where the files are judgements and runs."""
+    found = [_records(path) for path in files]
+    if all(records is None for records in found):
+        return None
+    results: list[EvaluationResult] = []
+    origins: list[Path] = []
+    for path, records in zip(files, found, strict=True):
+        if records is None:
+            msg = f"{path}: saved results were expected in every file, or judgements and runs"
+            raise InputError(msg)
+        try:
+            read = TypeAdapter(list[EvaluationResult]).validate_python(records)
+        except (ValueError, TypeError, BeirEvalError) as error:
+            msg = f"{path}: not saved results: {error}"
+            raise InputError(msg) from error
+        results += read
+        origins += [path] * len(read)
+    names = [one.name for one in results]
+    if len(set(names)) < len(names) and len(set(origins)) == len(origins):
+        # The same system at two times: known by its files.
+        results = [
+            one.model_copy(update={"name": name})
+            for one, name in zip(results, system_names(origins), strict=True)
+        ]
+    return results

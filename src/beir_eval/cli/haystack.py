@@ -1,0 +1,167 @@
+"""The command ``beir-eval haystack``: a serialised pipeline over a data set.
+
+Haystack is imported when it runs: the other commands start without it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.text import Text
+
+from beir_eval.adapters.writers import format_for
+from beir_eval.cli.console import (
+    check_targets,
+    clear_errors,
+    console,
+    errors,
+    print_notes,
+    print_scores,
+    write_json,
+    write_per_query,
+)
+from beir_eval.cli.options import HTML, check_report, kept_for, write_html
+from beir_eval.core.files import stem_of
+from beir_eval.errors import MissingExtraError, check_choice, check_count
+from beir_eval.measures import DEFAULT_MEASURES, parse_all
+
+
+def haystack(  # noqa: PLR0913, PLR0917 - one option a setting
+    pipeline: Annotated[
+        Path, typer.Argument(help="A pipeline as YAML, as Haystack's Pipeline.dump writes it.")
+    ],
+    dataset: Annotated[Path, typer.Argument(help="A BEIR data-set folder.")],
+    measure: Annotated[
+        list[str] | None,
+        typer.Option("-m", "--measure", help="A measure, for example nDCG@10; repeat it for more."),
+    ] = None,
+    inputs: Annotated[
+        list[str] | None,
+        typer.Option("--input", help="An input that takes the query, as component.input; repeat."),
+    ] = None,
+    documents_from: Annotated[
+        str | None, typer.Option(help="The output of the ranking, as component.output.")
+    ] = None,
+    field: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--by", help="What documents go by: id (default), content or meta.<key>; repeat."
+        ),
+    ] = None,
+    collapse: Annotated[
+        str | None, typer.Option(help="What a chunk is a part of, for example meta.source_id.")
+    ] = None,
+    name: Annotated[
+        str | None, typer.Option(help="The system's name; by default the file's.")
+    ] = None,
+    limit: Annotated[int | None, typer.Option(help="Only the first queries.")] = None,
+    concurrency: Annotated[int, typer.Option(help="How many queries at a time.")] = 1,
+    on_error: Annotated[
+        str, typer.Option(help="A query that fails: stop, or count it as missing.")
+    ] = "stop",
+    save_run: Annotated[
+        Path | None, typer.Option(help="Write the run here, and go on from it another time.")
+    ] = None,
+    per_query: Annotated[
+        Path | None, typer.Option(help="Write every query's scores to this CSV file.")
+    ] = None,
+    json: Annotated[
+        Path | None, typer.Option(help="Write the result, a JSON list, to this file.")
+    ] = None,
+    html: Annotated[Path | None, HTML] = None,
+    allow: Annotated[
+        list[str] | None,
+        typer.Option("--allow", help="A module of your own components, for example my.parts.*"),
+    ] = None,
+    *,
+    index_corpus: Annotated[
+        bool,
+        typer.Option("--index", help="Write the corpus to the pipeline's store first, as text."),
+    ] = False,
+    split: Annotated[
+        str | None,
+        typer.Option(help="The split; by default BEIR's for a data set of that name, else test."),
+    ] = None,
+) -> None:
+    """Run PIPELINE for every judged query of DATASET and print the means."""
+    with clear_errors():
+        from beir_eval.datasets.dataset import load_dataset  # noqa: PLC0415
+        from beir_eval.integrations.haystack import evaluate_pipeline, index  # noqa: PLC0415
+        from beir_eval.integrations.haystack import load_pipeline as loading  # noqa: PLC0415
+        from beir_eval.integrations.haystack.retriever import (  # noqa: PLC0415
+            FAILURES,
+            PipelineRetriever,
+        )
+
+        check_targets([pipeline, dataset], [save_run, per_query, json, html])
+        check_report(html)
+        measures = parse_all(measure) if measure else DEFAULT_MEASURES
+        data = load_dataset(dataset, split)
+        made = loading.load_pipeline(
+            pipeline, allowed_modules=allow or (), concurrent=concurrency > 1
+        )
+        # What is wrong with the settings is said before the corpus is written.
+        check_choice("on_error", on_error, FAILURES)
+        check_count("concurrency", concurrency)
+        if limit is not None:
+            check_count("limit", limit)
+        found_by: dict[str, Any] = {
+            "inputs": inputs or None,
+            "documents_from": documents_from,
+            "document_comparison_field": field or "id",
+            "collapse": collapse,
+        }
+        PipelineRetriever(made, **found_by)
+        if save_run is not None:
+            format_for(save_run)
+        if index_corpus:
+            written = index(data, loading.store_of(made), progress=errors.is_terminal)
+            console.print(f"{written} documents written to the pipeline's store")
+        result = evaluate_pipeline(
+            made,
+            data,
+            measures=measures,
+            **found_by,
+            run_name=name or stem_of(pipeline),
+            concurrency=concurrency,
+            limit=limit,
+            save_run=save_run,
+            on_error=on_error,
+            progress=errors.is_terminal,
+            **kept_for(html),
+        )
+        print_scores([result], None)
+        print_notes([result])
+        if per_query is not None:
+            write_per_query(per_query, [result])
+        if json is not None:
+            write_json(json, [result])
+        if html is not None:
+            write_html(html, result, queries=data.queries, corpus=data.corpus)
+
+
+def print_demo_pipelines(measures: Sequence[str]) -> None:
+    """Run the two pipelines of the demo and print them side by side; only a hint without Haystack.
+
+    The first measure is compared query by query.
+    """
+    try:
+        from beir_eval.integrations.haystack import index  # noqa: F401, PLC0415 - says what is missing
+    except MissingExtraError as error:
+        console.print(Text(f"\nTwo Haystack pipelines: not run. {error}"))
+        return
+    from beir_eval.comparison.compare import compare  # noqa: PLC0415
+    from beir_eval.comparison.tables import sentence  # noqa: PLC0415
+    from beir_eval.integrations.haystack.demo import evaluate_demo_pipelines  # noqa: PLC0415
+
+    console.print("\nTwo Haystack pipelines over the same data set, run for every query:")
+    results = evaluate_demo_pipelines(measures)
+    print_scores(results, None)
+    found = compare(results, results[0].name, measures=measures[0])
+    [one] = found.differences
+    console.print(Text(sentence(one, found.settings.margin)))
+    console.print(Text(f"{one.system}: won {one.wins}, tied {one.ties}, lost {one.losses} queries"))
+    print_notes(results)

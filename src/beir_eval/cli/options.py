@@ -1,0 +1,121 @@
+"""What the commands share: options with choices, and run files by the names of their systems."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import typer
+
+from beir_eval.adapters.readers import read_run
+from beir_eval.cli.console import slow_progress, warn
+from beir_eval.core.files import stem_of
+from beir_eval.core.ids import repeated_ids
+from beir_eval.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+    from typing import Any
+
+    from beir_eval.evaluation.evaluator import Evaluator
+    from beir_eval.evaluation.result import EvaluationResult
+
+#: The option that writes a report, on every command that has results to show.
+HTML = typer.Option(help="Write a report to look at, one HTML file.")
+
+
+def choice(option: str, values: Sequence[str], text: str) -> typer.models.OptionInfo:
+    """Return an option that takes one of some values, all of them named in its help."""
+    listed = ", ".join(values)
+    info: typer.models.OptionInfo = typer.Option(option, help=f"{text} One of: {listed}.")
+    return info
+
+
+def evaluate_files(evaluator: Evaluator, paths: Sequence[Path]) -> list[EvaluationResult]:
+    """Return the results of run files, each named after its file; a bar shows where it is slow."""
+    results = []
+    with slow_progress(2 * len(paths)) as advance:
+        for path, name in zip(paths, system_names(paths), strict=True):
+            run = read_run(path)
+            advance(f"measuring {name}")
+            try:
+                results.append(evaluator.evaluate(run, name=name))
+            except InputError as error:
+                msg = f"{path}: {error}"
+                raise InputError(msg) from error
+            advance(f"measured {name}")
+    return results
+
+
+def system_names(paths: Sequence[Path]) -> list[str]:
+    """Return each file's stem; where two files share it, the whole name, or the folder with it."""
+    stems = [stem_of(path) for path in paths]
+    for candidates in (
+        stems,
+        [path.name for path in paths],
+        [f"{path.absolute().parent.name}/{stem}" for path, stem in zip(paths, stems, strict=True)],
+    ):
+        names = candidates
+        if len(set(names)) == len(names):
+            break
+    shared = sorted(repeated_ids(names))
+    if shared:
+        msg = f"two runs go by the name {', '.join(shared)}; rename one of the files"
+        raise InputError(msg)
+    return names
+
+
+def texts_of(path: Path, split: str | None = None) -> dict[str, Any]:
+    """Return the texts that ``write_report`` takes; none where there are judgements only.
+
+    The split is that of ``read_qrels``: "test" unless another is asked for.
+
+    Raises:
+        FileFormatError: a file is there, and not what it should be.
+    """
+    from beir_eval.adapters.dataset_folder import missing_texts  # noqa: PLC0415
+    from beir_eval.datasets.dataset import load_dataset  # noqa: PLC0415
+
+    if not path.is_dir():
+        return {}
+    if missing := missing_texts(path):
+        # The judgements alone were read before.
+        warn(f"{path} holds no {' and no '.join(missing)}: the report shows ids without texts")
+        return {}
+    found = load_dataset(path, split or "test")
+    return {"queries": found.queries, "corpus": found.corpus}
+
+
+def kept_for(html: Path | None) -> dict[str, Any]:
+    """Return what an evaluation must keep for a report: nothing where none is wanted.
+
+    Documents deep enough to see where one went, and where the numbers come from.
+    """
+    return {} if html is None else {"keep_top": 100, "fingerprint": True}
+
+
+def write_html(html: Path, what: Any, **shown: Any) -> None:
+    """Write a report; the room that does is imported only where one is wanted."""
+    from beir_eval.report import write_report  # noqa: PLC0415
+
+    write_report(html, what, **shown)
+
+
+def check_report(html: Path | None) -> None:
+    """Raise before any work where a report is wanted and cannot be written.
+
+    Raises:
+        MissingExtraError: the package jinja2 is not installed.
+        InputError: there is no such folder, or it is one.
+    """
+    if html is None:
+        return
+    from beir_eval.report import check_installed  # noqa: PLC0415
+
+    check_installed()
+    if html.is_dir():
+        msg = f"{html} is a folder; name the file of the report in it"
+        raise InputError(msg)
+    if not html.absolute().parent.is_dir():
+        msg = f"{html}: there is no folder {html.parent}; make it first"
+        raise InputError(msg)

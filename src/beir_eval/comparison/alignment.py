@@ -1,0 +1,210 @@
+"""Results of several systems as arrays over the same queries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from beir_eval.comparison.records import ON
+from beir_eval.errors import (
+    MeasureError,
+    QueryMismatchError,
+    ResultError,
+    SettingError,
+    check_choice,
+    some,
+)
+from beir_eval.evaluation.result import EvaluationResult
+from beir_eval.evaluation.side_by_side import shared_measures
+from beir_eval.measures import parse, parse_all
+
+if TYPE_CHECKING:
+    from beir_eval.core.arrays import Floats
+    from beir_eval.measures import Measure, MeasureLike
+
+#: Scores closer than this, relative to their size, differ by the rounding of a float.
+ROUNDING = 1e-12
+#: A high value says how much is unjudged, not how good a system is.
+_NO_QUALITY = ("Hole", "RBP_residual")
+
+#: A system: one result, or those of several repeats.
+System = EvaluationResult | Sequence[EvaluationResult]
+
+
+class Joined(NamedTuple):
+    """Scores of all systems over the same queries, sorted by id.
+
+    Attributes:
+        systems: names. [S]
+        measures: canonical names. [M]
+        query_ids: sorted. [Q]
+        repeats: by system, f8[R, M, Q] with R repeats, NaN where undefined.
+        left_out: {system: queries that it has and others have not}.
+        results: the repeats of each system.
+    """
+
+    systems: tuple[str, ...]
+    measures: tuple[str, ...]
+    query_ids: tuple[str, ...]
+    repeats: tuple[Floats, ...]
+    left_out: dict[str, int]
+    results: dict[str, list[EvaluationResult]]
+
+    def scores(self, measure: int) -> Floats:
+        """Return the mean over repeats, f8[S, Q]; what differs by rounding alone is equal."""
+        return settled(np.stack([of_system[:, measure].mean(axis=0) for of_system in self.repeats]))
+
+
+def settled(scores: Floats) -> Floats:
+    """Return f8[S, Q] in which the scores of a query that differ by rounding alone are the same.
+
+    The mean of three times 0.1 is not 0.1, and a test would take such differences for real ones.
+    """
+    order = np.argsort(scores, axis=0, kind="stable")
+    ranked = np.take_along_axis(scores, order, axis=0)
+    size = np.maximum(np.abs(ranked[1:]), np.abs(ranked[:-1]))
+    apart = ranked[1:] - ranked[:-1] > ROUNDING * size
+    first = np.zeros(scores.shape, dtype=np.int64)
+    first[1:] = np.where(apart, np.arange(1, len(scores))[:, None], 0)
+    same = np.take_along_axis(ranked, np.maximum.accumulate(first, axis=0), axis=0)
+    same = np.where(np.isnan(ranked), ranked, same)
+    made = np.empty_like(scores)
+    np.put_along_axis(made, order, same, axis=0)
+    return made
+
+
+def join(
+    results: Mapping[str, System] | Iterable[EvaluationResult],
+    measures: Iterable[MeasureLike] | MeasureLike | None,
+    on: str,
+) -> Joined:
+    """Return the scores of all systems on the queries that they share.
+
+    Raises:
+        ResultError: fewer than two systems, two of one name, results that were not made alike.
+        QueryMismatchError: they have different queries, with on="error"; or none in common.
+        NotEvaluatedError: a result lacks a measure that was asked for.
+        MeasureError: results have no measure in common; a measure that is no mean over queries.
+    """
+    check_choice("on", on, ON)
+    systems = _systems(results)
+    flat = [(name, result) for name, repeats in systems.items() for result in repeats]
+    _check_alike(flat)
+    names = _measures([result for _, result in flat], measures)
+    query_ids, left_out = _queries(flat, on)
+    wanted = np.array(query_ids)
+    arrays = []
+    for repeats in systems.values():
+        listed = []
+        for result in repeats:
+            order = np.argsort(np.array(result.query_ids))
+            places = order[np.searchsorted(np.array(result.query_ids), wanted, sorter=order)]
+            listed.append(np.stack([result.scores(name)[places] for name in names]))
+        arrays.append(np.stack(listed))
+    return Joined(tuple(systems), names, query_ids, tuple(arrays), left_out, systems)
+
+
+def _systems(given: Any) -> dict[str, list[EvaluationResult]]:
+    if isinstance(given, Mapping):
+        named = [
+            (name, [one] if isinstance(one, EvaluationResult) else list(one))
+            for name, one in given.items()
+        ]
+    elif isinstance(given, EvaluationResult):
+        named = [(given.name, [given])]
+    else:
+        named = [(getattr(one, "name", None), [one]) for one in given]
+    for name, repeats in named:
+        if not repeats or not all(isinstance(one, EvaluationResult) for one in repeats):
+            msg = (
+                f"system {name!r} must be an EvaluationResult, or a list of them for repeats; "
+                "compare_runs(qrels, runs) takes runs"
+            )
+            raise ResultError(msg)
+    systems = dict(named)
+    if len(systems) < len(named):
+        msg = (
+            f"systems must have different names, not {some(name for name, _ in named)}; hand them "
+            "over as {name: result}"
+        )
+        raise ResultError(msg)
+    if len(systems) < 2:  # noqa: PLR2004 - a comparison
+        msg = f"two systems or more were expected, not {some(systems) or 'none'}"
+        raise ResultError(msg)
+    return systems
+
+
+def _check_alike(results: Sequence[tuple[str, EvaluationResult]]) -> None:
+    first_name, first = results[0]
+    for name, result in results[1:]:
+        ours, theirs = first.settings, result.settings
+        if ours != theirs:
+            differing = [
+                one for one in type(ours).model_fields if getattr(ours, one) != getattr(theirs, one)
+            ]
+            shown = ", ".join(
+                f"{one}={getattr(ours, one)!r} and {getattr(theirs, one)!r}" for one in differing
+            )
+            msg = f"{first_name!r} and {name!r} were evaluated differently: {shown}"
+            raise ResultError(msg)
+        hashes = first.provenance.qrels_sha256, result.provenance.qrels_sha256
+        if None not in hashes and hashes[0] != hashes[1]:
+            msg = f"{first_name!r} and {name!r} were evaluated on different qrels"
+            raise ResultError(msg)
+
+
+def _measures(
+    results: Sequence[EvaluationResult], asked: Iterable[MeasureLike] | MeasureLike | None
+) -> tuple[str, ...]:
+    if asked is None:
+        names = [one for one in shared_measures(results) if _is_compared(parse(one))]
+        if not names:
+            msg = "the results have no measure in common; evaluate the systems with the same ones"
+            raise MeasureError(msg)
+        return tuple(names)
+    chosen = parse_all(asked)  # type: ignore[arg-type]
+    for measure in chosen:
+        if measure.name in _NO_QUALITY:
+            msg = f"{measure} says how much is unjudged, not how good a system is; compare Judged"
+            raise MeasureError(msg)
+        if measure.definition.aggregate != "mean":
+            msg = f"{measure} is no mean over queries, so its differences cannot be tested"
+            raise MeasureError(msg)
+    return tuple(dict.fromkeys(map(str, chosen)))
+
+
+def _is_compared(measure: Measure) -> bool:
+    return measure.definition.aggregate == "mean" and measure.name not in _NO_QUALITY
+
+
+def _queries(
+    results: Sequence[tuple[str, EvaluationResult]], on: str
+) -> tuple[tuple[str, ...], dict[str, int]]:
+    sets = {(number, name): set(result.query_ids) for number, (name, result) in enumerate(results)}
+    shared = set.intersection(*sets.values())
+    if not shared:
+        msg = f"the systems have no query in common: {some(name for name, _ in results)}"
+        raise QueryMismatchError(msg)
+    extras: dict[str, set[str]] = {}
+    for (_, name), one in sets.items():
+        if one - shared:
+            extras.setdefault(name, set()).update(one - shared)
+    left_out = {name: len(extra) for name, extra in extras.items()}
+    if left_out and on == "error":
+        shown = "; ".join(f"{name}: {some(sorted(ids))}" for name, ids in list(extras.items())[:3])
+        msg = (
+            f"the systems were evaluated on different queries. Beyond the {len(shared)} that all "
+            f"have, {shown}. Evaluate with missing='zero', or compare with on='intersection'"
+        )
+        raise QueryMismatchError(msg)
+    return tuple(sorted(shared)), left_out
+
+
+def baseline_of(baseline: str | None, systems: Sequence[str]) -> str | None:
+    """Return the baseline, or raise SettingError where there is no such system."""
+    if baseline is not None and baseline not in systems:
+        msg = f"there is no system {baseline!r} to be the baseline; there are {some(systems)}"
+        raise SettingError(msg)
+    return baseline

@@ -1,0 +1,246 @@
+"""When did training stop helping: ``checkpoint_curve``, over checkpoints in their order."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from beir_eval.comparison.alignment import join
+from beir_eval.comparison.checkpoints.records import Checkpoint, Curve, CurvePoint, Outcome
+from beir_eval.comparison.checkpoints.steps import LAST_NUMBER, steps_of
+from beir_eval.comparison.checkpoints.tables import (
+    curve_figure,
+    notes_of,
+    sentences,
+    to_csv,
+    to_markdown,
+    to_table,
+)
+from beir_eval.comparison.differences import Pair, check_enough, differences_of, means_of
+from beir_eval.comparison.records import ComparisonSettings
+from beir_eval.significance import best_of_many, holm, sign_flip_many
+from beir_eval.significance.validation import check_draws, check_positive, check_seed, check_share
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from beir_eval.comparison.alignment import System
+    from beir_eval.comparison.checkpoints.records import Step
+    from beir_eval.comparison.records import Difference
+    from beir_eval.core.arrays import Floats
+    from beir_eval.display.figure import Figure
+    from beir_eval.display.tables import Table
+    from beir_eval.evaluation.result import EvaluationResult
+    from beir_eval.measures import MeasureLike
+    from beir_eval.significance import BestOfMany
+
+
+class CheckpointCurve(Curve):
+    """What became of a system from step to step; frozen, saved as JSON.
+
+    Attributes:
+        schema_version: the version of this layout.
+        checkpoints: by step, the first one first.
+        measures: canonical names. [M]
+        points: every checkpoint on every measure.
+        changes: every checkpoint against the one before it, on every measure, with evidence and
+            verdict.
+        outcomes: by measure the best step, its bias, the first after which nothing improved.
+        settings: how the verdicts were reached.
+        left_out: queries that a checkpoint has and others have not, by name.
+    """
+
+    def __repr__(self) -> str:
+        """Return what it is, not the content."""
+        return f"CheckpointCurve({len(self.to_table().rows)} rows)"
+
+    def to_table(self) -> Table:
+        """Return checkpoints × measures: means, intervals, the best step."""
+        return to_table(self)
+
+    def to_markdown(self) -> str:
+        """Return what was found, the curve, the changes and notes as markdown."""
+        return to_markdown(self)
+
+    def to_csv(self) -> str:
+        """Return every point of every curve, one a line."""
+        return to_csv(self)
+
+    def notes(self) -> list[str]:
+        """Return what was found in sentences, and what a reader of the tables must know."""
+        return [*sentences(self), *notes_of(self)]
+
+    def plot(self, measure: MeasureLike | None = None) -> Figure:
+        """Return one measure (by default the first) from step to step, as a figure.
+
+        Raises:
+            NotEvaluatedError: the curve does not hold it.
+        """
+        return curve_figure(self, self.measures[0] if measure is None else self._measure(measure))
+
+    def _repr_html_(self) -> str:
+        return self.to_table().html()
+
+
+def checkpoint_curve(  # noqa: PLR0913 - one keyword a setting
+    results: Mapping[str, System] | Iterable[EvaluationResult],
+    steps: str | Mapping[str, Step] | Sequence[str] = LAST_NUMBER,
+    *,
+    measures: Iterable[MeasureLike] | MeasureLike | None = None,
+    alpha: float = 0.05,
+    margin: float = 0.01,
+    on: str = "error",
+    draws: int = 100_000,
+    rng: int = 0,
+) -> CheckpointCurve:
+    r"""Follow a system from checkpoint to checkpoint.
+
+    The first step after which nothing improved significantly is the first whose every later step
+    fails to be better: one-sided sign flips of each later step against it, corrected by Holm over
+    the later steps. The steps are tried from the first on until one holds. Testing in an order that
+    was fixed before, and stopping there, needs no further correction: the chance to go past a step
+    after which nothing truly improves is at most alpha.
+
+    Source: Westfall and Krishen, Optimally weighted, fixed sequence and gatekeeper multiple testing
+    procedures, J. Statistical Planning and Inference 99(1), 2001.
+
+    Args:
+        results: as ``compare``; a checkpoint may be a list of results, its repeats.
+        steps: where the step stands in a name, as a regular expression with the group ``step`` or
+            one group (by default the last whole number); or {name: step}; or the names in order,
+            whose steps are then 1, 2, ….
+        measures: as ``compare``.
+        alpha: the level; intervals have the confidence 1 − alpha.
+        margin: as ``compare``, for each step against the one before.
+        on: as ``compare``.
+        draws: as ``compare``.
+        rng: the seed.
+
+    Raises:
+        SettingError: names without a step, two of one step, a list that leaves out or adds names,
+            and as ``compare``.
+        BeirEvalError: as ``compare``.
+
+    >>> from beir_eval import evaluate
+    >>> qrels = {f"q{n}": {"a": 1} for n in range(8)}
+    >>> def stands_at(rank):
+    ...     return {query: {"a": 1.0, "x": 3.0 - rank, "y": 2.5 - rank} for query in qrels}
+    >>> runs = {"step-200": stands_at(1.2), "step-100": stands_at(0), "step-300": stands_at(3)}
+    >>> results = {name: evaluate(qrels, run, ["MRR"], name=name) for name, run in runs.items()}
+    >>> found = checkpoint_curve(results, r"step-(?P<step>\d+)")
+    >>> [(one.step, round(one.mean, 2)) for one in found.curve("MRR")]
+    [(100, 0.33), (200, 0.33), (300, 1.0)]
+    >>> found.outcome("MRR").best.step, found.outcome("MRR").settled.step
+    (300, 300)
+    """
+    check_share("alpha", alpha)
+    check_seed(rng)
+    check_positive("margin", margin)
+    check_draws(draws)
+    settings = ComparisonSettings(
+        test="sign_flip",
+        correction="holm",
+        alpha=alpha,
+        margin=margin,
+        on=on,
+        draws=draws,
+        rng=rng,
+    )
+    joined = join(results, measures, on)
+    numbers = steps_of(joined.systems, steps)
+    order = sorted(range(len(numbers)), key=numbers.__getitem__)
+    checkpoints = [Checkpoint(step=numbers[one], name=joined.systems[one]) for one in order]
+    points: list[CurvePoint] = []
+    changes: list[Difference] = []
+    outcomes: list[Outcome] = []
+    for place, measure in enumerate(joined.measures):
+        scores = joined.scores(place)[order]
+        scores = scores[:, ~np.isnan(scores).any(axis=0)]
+        check_enough(measure, scores.shape[1])
+        best = best_of_many(scores, rng=rng)
+        points += _points(measure, checkpoints, scores, best, settings)
+        changes += _changes(measure, checkpoints, scores, settings)
+        outcomes.append(_outcome(measure, checkpoints, scores, best, settings))
+    return CheckpointCurve(
+        checkpoints=tuple(checkpoints),
+        measures=joined.measures,
+        points=tuple(points),
+        changes=tuple(changes),
+        outcomes=tuple(outcomes),
+        settings=settings,
+        left_out=joined.left_out,
+    )
+
+
+def _points(
+    measure: str,
+    checkpoints: Sequence[Checkpoint],
+    scores: Floats,
+    best: BestOfMany,
+    settings: ComparisonSettings,
+) -> list[CurvePoint]:
+    means = means_of(
+        measure, [one.name for one in checkpoints], [row[None] for row in scores], settings
+    )
+    return [
+        CurvePoint(
+            measure=measure,
+            step=one.step,
+            name=one.name,
+            mean=mean.mean,
+            low=mean.low,
+            high=mean.high,
+            best_in=share,
+        )
+        for one, mean, share in zip(checkpoints, means, best.chosen.tolist(), strict=True)
+    ]
+
+
+def _changes(
+    measure: str,
+    checkpoints: Sequence[Checkpoint],
+    scores: Floats,
+    settings: ComparisonSettings,
+) -> list[Difference]:
+    names = [one.name for one in checkpoints]
+    pairs = [Pair(later, earlier) for earlier, later in pairwise(range(len(names)))]
+    # Tested as many against a baseline are: these pairs only, out of all.
+    return differences_of(measure, names, scores, pairs, names[0], settings)
+
+
+def _outcome(
+    measure: str,
+    checkpoints: Sequence[Checkpoint],
+    scores: Floats,
+    best: BestOfMany,
+    settings: ComparisonSettings,
+) -> Outcome:
+    settled, p_settled = _settled(scores, settings)
+    return Outcome(
+        measure=measure,
+        best=checkpoints[best.best],
+        score=best.score,
+        bias=best.bias,
+        settled=checkpoints[settled],
+        p_settled=p_settled,
+        num_queries=scores.shape[1],
+    )
+
+
+def _settled(scores: Floats, settings: ComparisonSettings) -> tuple[int, float | None]:
+    """Return the first row that no later one is better than, and the smallest corrected p."""
+    last = len(scores) - 1
+    for row in range(last):
+        p = holm(
+            sign_flip_many(
+                scores[row + 1 :] - scores[row],
+                alternative="greater",
+                draws=settings.draws,
+                rng=settings.rng,
+            ).p
+        )
+        if p.min() > settings.alpha:
+            return row, float(p.min())
+    return last, None

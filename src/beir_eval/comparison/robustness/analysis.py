@@ -1,0 +1,314 @@
+"""How far a comparison can be trusted: judged shares, holes, condensed lists, ties."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from beir_eval.comparison.alignment import ROUNDING
+from beir_eval.comparison.differences import raw_p
+from beir_eval.comparison.robustness.bounds import (
+    MeasureBounds,
+    can_be_bounded,
+    depth_of,
+    grade_of,
+    is_additive,
+)
+from beir_eval.comparison.robustness.pool import Choices, Pool, judged_share
+from beir_eval.comparison.robustness.records import DocumentToJudge, PairTrust
+from beir_eval.core.arrays import exact_sum
+from beir_eval.core.ranking import RankingRules
+from beir_eval.measures import Measure, parse
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from beir_eval.comparison.records import Compared, ComparisonSettings, Difference
+    from beir_eval.comparison.robustness.bounds import PairBounds
+    from beir_eval.comparison.robustness.pool import Ranked
+    from beir_eval.core.arrays import Floats, Mask
+    from beir_eval.core.qrels import Qrels
+    from beir_eval.core.run import Run
+    from beir_eval.evaluation.result import EvaluationResult
+
+#: All pairs of more systems are not looked at; with a baseline there is no limit.
+MOST_SYSTEMS = 10
+#: Documents that a comparison keeps for each measure.
+MOST_CANDIDATES = 1000
+
+
+def is_looked_at(compared: Compared) -> bool:
+    """Return whether there are few enough pairs."""
+    return compared.baseline is not None or len(compared.systems) <= MOST_SYSTEMS
+
+
+def trust_without_runs(
+    compared: Compared, results: Mapping[str, Sequence[EvaluationResult]]
+) -> tuple[PairTrust, ...] | None:
+    """Return what results know by themselves: the judged shares at the cutoffs evaluated."""
+    if not is_looked_at(compared):
+        return None
+    shares: dict[tuple[str, int], float | None] = {}
+    for name, repeats in results.items():
+        for cutoff in repeats[0].counted.judged_in_top:
+            counts = [one.counted.judged_in_top.get(cutoff, (0, 0)) for one in repeats]
+            shares[name, cutoff] = _share(counts)
+    found = []
+    for one in compared.differences:
+        depth = depth_of(parse(one.measure))
+        found.append(
+            PairTrust(
+                measure=one.measure,
+                system=one.system,
+                against=one.against,
+                depth=depth,
+                judged=shares.get((one.system, depth)),
+                judged_against=shares.get((one.against, depth)),
+            )
+        )
+    return tuple(found)
+
+
+def trust_with_runs(
+    compared: Compared,
+    qrels: Qrels,
+    runs: Mapping[str, Sequence[Run]],
+    results: Mapping[str, Sequence[EvaluationResult]],
+) -> tuple[tuple[PairTrust, ...], tuple[DocumentToJudge, ...]]:
+    """Return what the holes and ties could change, and the documents that would change most.
+
+    Args:
+        compared: systems, scores and differences.
+        qrels: what the runs were evaluated on.
+        runs: the repeats of each system.
+        results: their results, with the top lists.
+    """
+    looked = _Looked(compared, qrels, runs, results)
+    trust: list[PairTrust] = []
+    documents: list[DocumentToJudge] = []
+    for name in compared.measures:
+        differences = [one for one in compared.differences if one.measure == name]
+        pairs, wanted = looked.at(parse(name), compared.scores[name].array, differences)
+        trust += pairs
+        documents += wanted
+    return tuple(trust), tuple(documents)
+
+
+class _Systems(NamedTuple):
+    """What one measure says about every system; None where it says nothing."""
+
+    judged: list[float | None]
+    condensed: list[float | None]
+    ties: list[tuple[float, float] | None]
+
+
+class _Looked:
+    """All runs, with the rank of every judged and every unjudged document that counts."""
+
+    def __init__(
+        self,
+        compared: Compared,
+        qrels: Qrels,
+        runs: Mapping[str, Sequence[Run]],
+        results: Mapping[str, Sequence[EvaluationResult]],
+    ) -> None:
+        self._compared = compared
+        measures = list(map(parse, compared.measures))
+        depth = max(map(depth_of, measures))
+        holes = _holes_of([one for repeats in results.values() for one in repeats], depth)
+        self._pool = Pool(qrels, compared.query_ids, holes)
+        settings = results[compared.systems[0]][0].settings
+        rules = RankingRules(
+            order=settings.order,
+            ties=settings.ties,
+            duplicates=settings.duplicates,
+            drop_identical_ids=settings.drop_identical_ids,
+        )
+        self._ranked = self._all_ranked(runs, rules)
+        can_tie = settings.ties != "trec_eval9" and any(one.has_tie_extremes for one in measures)
+        self._worst_best = (
+            [
+                self._all_ranked(runs, replace(rules, ties=ties), self._ranked)
+                for ties in ("worst", "best")
+            ]
+            if can_tie
+            else []
+        )
+
+    def _all_ranked(
+        self,
+        runs: Mapping[str, Sequence[Run]],
+        rules: RankingRules,
+        known: Sequence[Sequence[Ranked]] | None = None,
+    ) -> list[list[Ranked]]:
+        """Rank every run; where nothing is tied, every tie rule ranks as the one known."""
+        return [
+            [
+                known[place][repeat]
+                if known and not known[place][repeat].has_ties
+                else self._pool.rank(run, rules)
+                for repeat, run in enumerate(runs[name])
+            ]
+            for place, name in enumerate(self._compared.systems)
+        ]
+
+    def at(
+        self, measure: Measure, scores: Floats, differences: Sequence[Difference]
+    ) -> tuple[list[PairTrust], list[DocumentToJudge]]:
+        """Return every pair on one measure, and the documents that would change it most."""
+        defined: Mask = np.logical_not(np.isnan(scores).any(axis=0))
+        systems = self._of_systems(measure, defined)
+        bounds = None
+        if can_be_bounded(measure, self._pool.max_grade):
+            bounds = MeasureBounds(self._pool, self._ranked, measure, defined, len(differences))
+        trust = []
+        for one in differences:
+            system, against = map(self._compared.systems.index, (one.system, one.against))
+            found: dict[str, Any] = {}
+            if bounds is not None:
+                pair = bounds.of_pair(system, against)
+                found = _of_bounds(pair, measure, one, defined, self._compared.settings)
+            trust.append(
+                PairTrust(
+                    measure=one.measure,
+                    system=one.system,
+                    against=one.against,
+                    depth=depth_of(measure),
+                    judged=systems.judged[system],
+                    judged_against=systems.judged[against],
+                    condensed=systems.condensed[system],
+                    condensed_against=systems.condensed[against],
+                    condensed_difference=_less(
+                        systems.condensed[system], systems.condensed[against]
+                    ),
+                    ties=systems.ties[system],
+                    ties_against=systems.ties[against],
+                    **found,
+                )
+            )
+        if bounds is None:
+            return trust, []
+        return trust, list(self._documents(measure, bounds, differences, int(defined.sum())))
+
+    def _of_systems(self, measure: Measure, defined: Mask) -> _Systems:
+        bounded = can_be_bounded(measure, self._pool.max_grade)
+        depth = depth_of(measure)
+        judged, condensed, ties = [], [], []
+        for place, ranked in enumerate(self._ranked):
+            judged.append(_share([judged_share(self._pool, one, depth) for one in ranked]))
+            only = measure(judged_only=True)
+            condensed.append(self._mean(ranked, only, defined) if bounded else None)
+            scored = all(one.has_scores for one in ranked) and bool(self._worst_best)
+            ties.append(
+                (
+                    self._mean(self._worst_best[0][place], measure, defined),
+                    self._mean(self._worst_best[1][place], measure, defined),
+                )
+                if scored and measure.has_tie_extremes
+                else None
+            )
+        return _Systems(judged, condensed, ties)
+
+    def _mean(self, ranked: Sequence[Ranked], measure: Measure, defined: Mask) -> float:
+        nothing = Choices.none(self._pool.num_queries)
+        grade = grade_of(measure, self._pool.max_grade)
+        each = [measure.scores(self._pool.matrix(one, nothing, grade)) for one in ranked]
+        return exact_sum(np.mean(each, axis=0)[defined]) / int(defined.sum())
+
+    def _documents(
+        self,
+        measure: Measure,
+        bounds: MeasureBounds,
+        differences: Sequence[Difference],
+        num_queries: int,
+    ) -> Iterator[DocumentToJudge]:
+        index = self._compared.systems.index
+        pairs = [(one.system, one.against) for one in differences]
+        total = np.zeros(len(bounds.holes))
+        for system, against in pairs:
+            total += np.abs(bounds.changes(index(system), index(against), slice(None)))
+        chosen = np.argsort(-total, kind="stable")[:MOST_CANDIDATES]
+        chosen = chosen[total[chosen] > 0]  # the others settle nothing
+        changes = [
+            bounds.changes(index(system), index(against), chosen) / num_queries
+            for system, against in pairs
+        ]
+        for place, hole in enumerate(chosen.tolist()):
+            document = int(bounds.holes[hole])
+            by_pair: dict[str, dict[str, float]] = defaultdict(dict)
+            for (system, against), change in zip(pairs, changes, strict=True):
+                if change[place]:
+                    by_pair[system][against] = float(change[place])
+            ranks = {
+                name: [int(one.rank[document]) for one in ranked if one.rank[document]]
+                for name, ranked in zip(self._compared.systems, self._ranked, strict=True)
+            }
+            yield DocumentToJudge(
+                measure=str(measure),
+                query_id=self._pool.qrels.query_ids[int(self._pool.qrels.row[document])],
+                doc_id=self._pool.qrels.doc_ids[document],
+                ranks={name: min(listed) for name, listed in ranks.items() if listed},
+                changes=dict(by_pair),
+                total=float(total[hole]) / num_queries,
+            )
+
+
+def _holes_of(results: Sequence[EvaluationResult], depth: int) -> dict[str, set[str]]:
+    """Return the unjudged documents in the first ``depth`` of any result, by query."""
+    holes: dict[str, set[str]] = defaultdict(set)
+    for result in results:
+        for query_id, top in (result.top or {}).items():
+            shown = zip(top.doc_ids[:depth], top.grades[:depth], strict=True)
+            holes[query_id].update(doc_id for doc_id, grade in shown if grade is None)
+    return holes
+
+
+def _share(counts: Sequence[tuple[int, int]]) -> float | None:
+    judged, retrieved = map(sum, zip(*counts, strict=True))
+    return judged / retrieved if retrieved else None
+
+
+def _less(one: float | None, other: float | None) -> float | None:
+    return None if one is None or other is None else one - other
+
+
+def _of_bounds(
+    pair: PairBounds,
+    measure: Measure,
+    one: Difference,
+    defined: Mask,
+    settings: ComparisonSettings,
+) -> dict[str, Any]:
+    low = exact_sum(pair.low[defined]) / int(defined.sum())
+    high = exact_sum(pair.high[defined]) / int(defined.sum())
+    return {
+        "unjudged": pair.unjudged,
+        "low": low,
+        "high": high,
+        "exact": is_additive(measure) and pair.all_tried,
+        "could_flip": _could_flip(one, pair.low[defined], pair.high[defined], settings),
+    }
+
+
+def _could_flip(one: Difference, low: Floats, high: Floats, settings: ComparisonSettings) -> bool:
+    """Return whether the verdict is another one at either extreme.
+
+    The test is done again there, its p corrected by the factor that the observed one was.
+    """
+    if one.verdict == "equal":
+        return bool(low.mean() < -settings.margin or high.mean() > settings.margin)
+    factor = max(1.0, one.p_corrected / one.p)
+    for extreme in (low, high):
+        values = np.where(np.abs(extreme) <= ROUNDING, 0.0, extreme)
+        significant = raw_p(values, settings) * factor <= settings.alpha and values.any()
+        better = significant and values.mean() > 0
+        worse = significant and values.mean() < 0
+        if one.verdict == "undecided":
+            if better or worse:
+                return True
+        elif not (better if one.verdict == "better" else worse):
+            return True
+    return False

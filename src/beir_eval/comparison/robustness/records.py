@@ -1,0 +1,114 @@
+"""What a comparison says about itself: how far judgements and ties carry it, and likeness."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict
+
+from beir_eval.evaluation.score_matrix import ScoreMatrix
+
+#: The rows of ``Likeness.values``.
+LIKENESS_ROWS = ("rbo", "overlap", "kendall_distance")
+
+_FROZEN = ConfigDict(defer_build=True, frozen=True, extra="forbid")
+
+
+class PairTrust(BaseModel):
+    """What documents that nobody judged, and ties, could change about one difference.
+
+    The documents are those unjudged in the first ``depth`` of either system. Each is taken to be
+    relevant, with the highest grade of the qrels, or left as it is, alike in both systems; the
+    number of relevant documents and the ideal ranking follow. The ranking stays as it is, and a
+    negative grade, "pooled but unjudged", stays what it is. What cannot be known is None: results
+    without their runs know the judged shares only.
+
+    Attributes:
+        measure, system, against: their names; a difference is always system − against.
+        depth: the measure's cutoff, 10 where it has none, at most 100.
+        judged, judged_against: the share of the documents in the first ``depth`` that is judged, as
+            the measure Judged counts it, over all queries.
+        unjudged: how many documents are unjudged, over all queries.
+        low, high: the least and the greatest difference of the means that they allow; None too for
+            measures that look at what is judged (Judged, Hole, RBP_residual, infAP).
+        exact: whether no choice of these documents reaches further than low and high. It is so for
+            sums over documents divided by what depends on the number of relevant ones: nDCG, DCG,
+            CG, Precision, Recall, RBP, and R_cap and F1 with a cutoff. For others low and high are
+            the extremes of the choices that were tried: each document alone, and those best for one
+            system, more and more of them.
+        could_flip: whether the verdict is another one at either bound, where the test is done
+            again: "better" or "worse" lost or turned, "undecided" decided, "equal" beyond the
+            margin.
+        condensed, condensed_against, condensed_difference: the means, and their difference, when
+            unjudged documents are left out of the rankings (``judged_only=True``).
+        ties, ties_against: the means with relevant documents last and first among equal scores;
+            None without scores, for measures that have no such extremes, and for
+            ties="trec_eval9", which compares scores in another precision.
+    """
+
+    model_config = _FROZEN
+
+    measure: str
+    system: str
+    against: str
+    depth: int
+    judged: float | None
+    judged_against: float | None
+    unjudged: int | None = None
+    low: float | None = None
+    high: float | None = None
+    exact: bool | None = None
+    could_flip: bool | None = None
+    condensed: float | None = None
+    condensed_against: float | None = None
+    condensed_difference: float | None = None
+    ties: tuple[float, float] | None = None
+    ties_against: tuple[float, float] | None = None
+
+
+class DocumentToJudge(BaseModel):
+    """An unjudged document, and what its judgement could change.
+
+    Attributes:
+        measure: the measure that is meant.
+        query_id, doc_id: the document, retrieved for this query.
+        ranks: {system: rank} where it is retrieved; of a system's repeats the best rank.
+        changes: {system: {against: change}}: by how much the difference of the means changes if it
+            is relevant; pairs whose difference stays are left out.
+        total: the sum of the absolute changes over all pairs.
+    """
+
+    model_config = _FROZEN
+
+    measure: str
+    query_id: str
+    doc_id: str
+    ranks: dict[str, int]
+    changes: dict[str, dict[str, float]]
+    total: float
+
+
+class Likeness(BaseModel):
+    """How alike the rankings of two systems are, over the queries that both have.
+
+    Attributes:
+        system, against: their names; of a system's repeats the first is taken.
+        k: how deep.
+        rbo: rank-biased overlap, extrapolated; the mean, as all that follow. None, as they, where
+            the systems share no query.
+        rbo_lowest, rbo_highest: its bounds, whatever stands below k.
+        overlap: the share of the first k documents that both have.
+        kendall_distance: the share of document pairs that the two order differently.
+        values: by query, f8[3, Q]: rbo, overlap, kendall_distance; NaN where a system lacks the
+            query or nothing is retrieved.
+    """
+
+    model_config = _FROZEN
+
+    system: str
+    against: str
+    k: int
+    rbo: float | None
+    rbo_lowest: float | None
+    rbo_highest: float | None
+    overlap: float | None
+    kendall_distance: float | None
+    values: ScoreMatrix

@@ -1,0 +1,190 @@
+"""Trust and likeness of a comparison as text: tables, and sentences on what could change."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from beir_eval.comparison.likeness import MOST_PAIRS, MOST_RANKINGS
+from beir_eval.comparison.robustness.analysis import MOST_SYSTEMS, is_looked_at
+from beir_eval.comparison.tables import signed
+from beir_eval.display.tables import Table, markdown_text, number
+from beir_eval.measures import parse
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from beir_eval.comparison.records import Compared
+    from beir_eval.comparison.robustness.records import PairTrust
+
+_TRUST_COLUMNS = (
+    "measure",
+    "system",
+    "against",
+    "top",
+    "judged",
+    "against judged",
+    "bounds of the difference",
+    "could flip",
+    "condensed difference",
+    "ties",
+    "against ties",
+)
+_LIKENESS_COLUMNS = ("system", "against", "RBO", "RBO bounds", "overlap", "Kendall distance")
+_UNKNOWN = "?"
+
+
+def trust_table(compared: Compared) -> Table:
+    """Return what holes and ties could change about every difference."""
+    return Table(_TRUST_COLUMNS, [_trust_cells(one) for one in compared.trust or ()])
+
+
+def likeness_table(compared: Compared) -> Table:
+    """Return how alike every pair ranks."""
+    return Table(
+        _LIKENESS_COLUMNS,
+        [
+            (
+                one.system,
+                one.against,
+                _known(one.rbo),
+                _from_to(one.rbo_lowest, one.rbo_highest),
+                _known(one.overlap),
+                _known(one.kendall_distance),
+            )
+            for one in compared.likeness or ()
+        ],
+    )
+
+
+def sections(compared: Compared) -> str:
+    """Return the sections that follow the differences, as markdown; nothing where all is unknown.
+
+    The notes are not among them.
+    """
+    parts = []
+    if compared.trust:
+        parts.append(
+            "### What unjudged documents and ties could change\n\n"
+            + _listed(sentences(compared))
+            + trust_table(compared).markdown()
+            + "\n"
+        )
+    if compared.likeness:
+        k = compared.likeness[0].k
+        parts.append(
+            f"### How alike the first {k} documents are\n\n"
+            + likeness_table(compared).markdown()
+            + "\n"
+        )
+    return "".join(f"\n{part}" for part in parts)
+
+
+def trust_notes(compared: Compared) -> Iterator[str]:
+    """Yield what a reader must know of how trust and likeness were found, or why not."""
+    pairs = {(one.system, one.against) for one in compared.differences}
+    if compared.trust is None and not is_looked_at(compared):
+        yield (
+            f"what unjudged documents and ties could change is looked at with a baseline, or for "
+            f"all pairs of at most {MOST_SYSTEMS} systems: name a baseline"
+        )
+    if compared.trust and compared.to_judge is None:
+        yield (
+            "results hold no judgements: beyond the judged shares, what unjudged documents and "
+            "ties could change is known to compare_runs(qrels, runs), and how alike the systems "
+            "rank to it or with keep_top; keep the runs"
+        )
+    if compared.trust and compared.to_judge is not None:
+        yield from _on_bounds(compared.trust)
+    if compared.to_judge is not None and compared.likeness is None and _too_many(compared, pairs):
+        yield (
+            f"how alike the rankings are is looked at for at most {MOST_PAIRS} pairs, and "
+            f"{MOST_RANKINGS} pairs times queries: name a baseline"
+        )
+    if compared.likeness and any(one.repeats > 1 for one in compared.means):
+        yield "how alike the rankings are: of a system's repeats, the first is taken"
+
+
+def _too_many(compared: Compared, pairs: set[tuple[str, str]]) -> bool:
+    return len(pairs) > MOST_PAIRS or len(pairs) * len(compared.query_ids) > MOST_RANKINGS
+
+
+def _on_bounds(trust: tuple[PairTrust, ...]) -> Iterator[str]:
+    yield (
+        "bounds: of the difference of the means if each unjudged document in the top of either "
+        "system were relevant, with the highest grade, or stayed as it is, alike in both"
+    )
+    partly = {one.measure: one.depth for one in trust if parse(one.measure).cutoff != one.depth}
+    for measure, depth in partly.items():
+        yield f"{measure}: unjudged documents are looked at down to rank {depth}, no deeper"
+    unproven = dict.fromkeys(one.measure for one in trust if one.exact is False)
+    if unproven:
+        yield (
+            f"bounds of {', '.join(unproven)}: the extremes of the choices that were tried, others "
+            "may reach further"
+        )
+
+
+def sentences(compared: Compared) -> Iterator[str]:
+    """Yield which verdicts unjudged documents could change, or that they can change none."""
+    verdicts = {(one.measure, one.system, one.against): one for one in compared.differences}
+    known = [one for one in compared.trust or () if one.could_flip is not None]
+    for one in known:
+        if not one.could_flip or one.low is None or one.high is None:
+            continue
+        found = verdicts[one.measure, one.system, one.against]
+        bounds = f"the difference of {signed(found.difference)} could lie from {signed(one.low)}"
+        bounds += f" to {signed(one.high)}"
+        if found.verdict in ("better", "worse"):
+            yield (
+                f"{one.measure}: {one.system} is {found.verdict} than {one.against}, but unjudged "
+                f"documents could turn that: {bounds}"
+            )
+        else:
+            yield (
+                f"{one.measure}: {one.system} and {one.against} are {found.verdict}, but unjudged "
+                f"documents could change that: {bounds}"
+            )
+    if known and not any(one.could_flip for one in known):
+        proven = all(one.exact and parse(one.measure).cutoff == one.depth for one in known)
+        yield (
+            "unjudged documents could not turn any verdict"
+            if proven
+            else "no choice of relevant documents that was tried turns a verdict"
+        )
+
+
+def _trust_cells(one: PairTrust) -> tuple[str, ...]:
+    return (
+        one.measure,
+        one.system,
+        one.against,
+        str(one.depth),
+        _share(one.judged),
+        _share(one.judged_against),
+        _UNKNOWN
+        if one.low is None or one.high is None
+        else f"{signed(one.low)} … {signed(one.high)}",
+        {None: _UNKNOWN, True: "yes", False: "no"}[one.could_flip],
+        _UNKNOWN if one.condensed_difference is None else signed(one.condensed_difference),
+        _from_to(*(one.ties or (None, None))),
+        _from_to(*(one.ties_against or (None, None))),
+    )
+
+
+def _share(share: float | None) -> str:
+    return _UNKNOWN if share is None else f"{share:.1%}"
+
+
+def _known(value: float | None) -> str:
+    return _UNKNOWN if value is None else number(value)
+
+
+def _from_to(low: float | None, high: float | None) -> str:
+    if low is None or high is None:
+        return _UNKNOWN
+    return number(low) if number(low) == number(high) else f"{number(low)} … {number(high)}"
+
+
+def _listed(sentences: Iterator[str]) -> str:
+    lines = "".join(f"- {markdown_text(one)}\n" for one in sentences)
+    return f"{lines}\n" if lines else ""

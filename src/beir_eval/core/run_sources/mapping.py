@@ -1,0 +1,303 @@
+"""Rankings in a dict of dicts."""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Callable, Mapping
+from itertools import chain, compress, pairwise, repeat
+from operator import is_not
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+
+import numpy as np
+
+from beir_eval.core.arrays import (
+    Floats,
+    Ints,
+    Mask,
+    ranges,
+    read_floats,
+    rows_of,
+    starts_of,
+    stretches,
+)
+from beir_eval.core.ids import have_text_keys, id_text, ids_as_text
+from beir_eval.core.run_sources.base import Block
+from beir_eval.core.run_sources.scores import is_finite_number, refuse_score
+from beir_eval.errors import RunError, some
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from beir_eval.core.qrels import Qrels
+
+#: Scores read at a time: few enough to stay in the processor's cache while they are compared.
+BLOCK_SCORES = 100_000
+#: Scores handed to ``struct`` in one call.
+_SCORES_AT_ONCE = 10_000
+#: Stands for the ranking of a query that the run does not have.
+_ABSENT = object()
+
+
+class _Access(NamedTuple):
+    """How rankings are read; of plain dicts without a step of Python for each."""
+
+    get: Callable[[Any, str, float], Any]
+    values: Callable[[Any], Iterable[Any]]
+    contains: Callable[[Any, str], bool]
+
+    @classmethod
+    def to(cls, rankings: Iterable[Mapping[str, Any]]) -> _Access:
+        if set(map(type, rankings)) <= {dict}:
+            return _Access(dict.get, dict.values, dict.__contains__)
+        return _Access(
+            lambda ranking, doc, default: ranking.get(doc, default),
+            lambda ranking: ranking.values(),
+            lambda ranking, doc: doc in ranking,
+        )
+
+
+class MappingSource:
+    """{query_id: {doc_id: score}}, left as it is and read once per evaluation.
+
+    Written for many short rankings as much as for few long ones: what can be done for all of them
+    is done in one call. Only the scores of a ranking are read; a document id is looked at where it
+    is judged, tied with a judged one, or wanted in a top list.
+    """
+
+    def __init__(self, mapping: Mapping[Any, Mapping[Any, Any]]) -> None:
+        """Check the outer ids; the rankings are checked when they are read."""
+        self._listed = keys = list(mapping)
+        try:
+            self._query_ids = ids_as_text(keys)
+        except (TypeError, ValueError) as error:
+            msg = f"run: {error}"
+            raise RunError(msg) from error
+        self._mapping = mapping
+        self._keys: Mapping[str, Any] | None = None
+        if self._query_ids is not keys:
+            self._keys = dict(zip(self._query_ids, keys, strict=True))
+            if len(self._keys) < len(keys):
+                msg = "run: an integer and a text query id name the same query; keep one of the two"
+                raise RunError(msg)
+
+    @property
+    def query_ids(self) -> Sequence[str]:
+        """The queries that have a ranking."""
+        return self._query_ids
+
+    def rankings(self) -> Iterator[tuple[str, Sequence[str], Floats | None]]:
+        """Yield every ranking in the order of the mapping."""
+        rankings = _with_text_keys(self._query_ids, self._found(self._query_ids))
+        for query_id, ranking in zip(self._query_ids, rankings, strict=True):
+            yield query_id, list(ranking), _scores(query_id, ranking)
+
+    def blocks(self, qrels: Qrels) -> Iterator[Block]:
+        """Yield the judged rankings, about ``BLOCK_SCORES`` scores at a time."""
+        query_ids: Sequence[str] = qrels.query_ids
+        found = self._found(query_ids)
+        present = np.fromiter(map(is_not, found, repeat(_ABSENT)), np.bool_, len(found))
+        rows = np.flatnonzero(present)
+        if len(rows) < len(found):
+            query_ids = list(compress(query_ids, present))
+            found = list(compress(found, present))
+        rankings = _with_text_keys(query_ids, found)
+        access = _Access.to(rankings)
+        starts = starts_of(np.fromiter(map(len, rankings), np.int64, len(rankings)))
+        for begin, end in stretches(starts, BLOCK_SCORES):
+            part = _Part(
+                rows=rows[begin:end],
+                query_ids=query_ids[begin:end],
+                rankings=rankings[begin:end],
+                starts=starts[begin : end + 1] - starts[begin],
+            )
+            yield _mapping_block(qrels, part, access)
+
+    def _found(self, query_ids: Sequence[str]) -> list[Any]:
+        """Return the ranking of each query, ``_ABSENT`` where the run does not have it.
+
+        Quickest where the run has just these queries in this order, as it mostly has.
+        """
+        mapping, keys = self._mapping, self._keys
+        listed = list(mapping)
+        if listed != self._listed:
+            self._refuse_changes(listed)
+        if keys is None:
+            if self._query_ids == list(query_ids):
+                return list(mapping.values())
+            return list(map(mapping.get, query_ids, repeat(_ABSENT)))
+        return [mapping[keys[query_id]] if query_id in keys else _ABSENT for query_id in query_ids]
+
+    def _refuse_changes(self, listed: list[Any]) -> NoReturn:
+        lost = [query_id for query_id in self._listed if query_id not in self._mapping]
+        new = set(listed) - set(self._listed)
+        how = f"lost the query {lost[0]!r}" if lost else f"got {some(new) or 'another order'}"
+        msg = f"the run has {how} since it was handed over; make a new Run"
+        raise RunError(msg)
+
+
+def _with_text_keys(query_ids: Sequence[str], rankings: list[Any]) -> list[Mapping[str, Any]]:
+    """Return rankings with text ids: the caller's own mappings where they are text."""
+    if have_text_keys(rankings):
+        for query_id in compress(query_ids, map(dict.__contains__, rankings, repeat(""))):
+            msg = f"the ranking of query {query_id!r}: an id is empty"
+            raise RunError(msg)
+        return rankings
+    return [
+        _with_text_ids(query_id, ranking)
+        for query_id, ranking in zip(query_ids, rankings, strict=True)
+    ]
+
+
+def _with_text_ids(query_id: str, ranking: object) -> Mapping[str, Any]:
+    """Return the ranking, a new one where its ids are not text, or raise RunError."""
+    if not isinstance(ranking, Mapping):
+        msg = (
+            f"the ranking of query {query_id!r} must be {{doc_id: score}}, not "
+            f"{type(ranking).__name__}; for a list of ids use Run.from_rankings"
+        )
+        raise RunError(msg)
+    # A kind of text with a hash of its own, such as an Enum, is not found by its text.
+    hashes = [getattr(kind, "__hash__", None) for kind in set(map(type, ranking))]
+    if all(one is str.__hash__ for one in hashes) and "" not in ranking:
+        return ranking
+    try:
+        texts = ids_as_text(ranking)
+    except (TypeError, ValueError) as error:
+        msg = f"the ranking of query {query_id!r}: {error}"
+        raise RunError(msg) from error
+    as_text = dict(zip(texts, ranking.values(), strict=True))
+    if len(as_text) < len(ranking):
+        msg = (
+            f"the ranking of query {query_id!r} holds a document both as an integer and as "
+            "text; keep one of the two"
+        )
+        raise RunError(msg)
+    return as_text
+
+
+class _MappingIds:
+    """The ids of a block of mappings: a ranking's keys are listed when first asked for."""
+
+    def __init__(self, rankings: Sequence[Mapping[str, Any]], starts: Ints) -> None:
+        self._rankings = rankings
+        self._starts = starts
+
+    def at(self, positions: Ints) -> list[str]:
+        """Return the ids at these positions of the block."""
+        ids = [""] * len(positions)
+        rows = np.searchsorted(self._starts, positions, side="right") - 1
+        by_row = np.argsort(rows, kind="stable")
+        bounds = np.flatnonzero(np.diff(rows[by_row], prepend=-1, append=-1))
+        for begin, end in pairwise(bounds.tolist()):
+            row = int(rows[by_row[begin]])
+            keys = list(self._rankings[row])
+            first = int(self._starts[row])
+            for place in by_row[begin:end].tolist():
+                ids[place] = _text(keys[int(positions[place]) - first])
+        return ids
+
+
+def _text(doc_id: object) -> str:
+    try:
+        return id_text(doc_id)
+    except (TypeError, ValueError) as error:
+        msg = f"run: {error}"
+        raise RunError(msg) from error
+
+
+class _Part(NamedTuple):
+    """Some of the judged rankings, and which queries of the qrels they answer, i8[R]."""
+
+    rows: Ints
+    query_ids: Sequence[str]
+    rankings: list[Mapping[str, Any]]
+    starts: Ints
+
+
+class _Judged(NamedTuple):
+    """The judged documents of a part, and where those of each ranking begin, i8[R+1]."""
+
+    docs: Sequence[str]
+    starts: Ints
+
+
+def _mapping_block(qrels: Qrels, part: _Part, access: _Access) -> Block:
+    rows, rankings, starts = part.rows, part.rankings, part.starts
+    first, last = qrels.starts[rows], qrels.starts[rows + 1]
+    judgement = ranges(first, last)
+    docs: Sequence[str] = qrels.doc_ids[first[0] : last[-1]]
+    if len(docs) > len(judgement):  # the run lacks a query between
+        docs = [qrels.doc_ids[one] for one in judgement.tolist()]
+    judged = _Judged(docs, starts_of(last - first))
+    scores, found, holds_query = _read(part, judged, access)
+    hits = np.flatnonzero(~np.isnan(found))
+    identical = [
+        int(starts[one]) + list(rankings[one]).index(part.query_ids[one])
+        for one in np.flatnonzero(holds_query).tolist()
+    ]
+    return Block(
+        rows=rows,
+        starts=starts,
+        scores=scores,
+        ids=_MappingIds(rankings, starts),
+        hit_row=rows_of(last - first)[hits],
+        hit_judgement=judgement[hits],
+        hit_score=found[hits],
+        hit_position=None,
+        identical=np.array(identical, dtype=np.int64),
+    )
+
+
+def _read(part: _Part, judged: _Judged, access: _Access) -> tuple[Floats, Floats, Mask]:
+    """Return all scores, those of the judged documents, and which rankings hold their query.
+
+    In small parts, so that a ranking is still in the processor's cache when it is looked into.
+
+    Returns:
+        f8[N]; f8[J], NaN where the ranking does not hold the document; bool[R].
+    """
+    rankings, starts = part.rankings, part.starts
+    scores, found = np.empty(starts[-1]), np.empty(judged.starts[-1])
+    holds_query = np.empty(len(rankings), dtype=np.bool_)
+    counts = np.diff(judged.starts).tolist()
+    try:
+        for begin, end in stretches(starts, _SCORES_AT_ONCE):
+            here = rankings[begin:end]
+            _fill(scores, starts[[begin, end]], chain.from_iterable(map(access.values, here)))
+            first, last = looked_up = judged.starts[[begin, end]]
+            rankings_of = chain.from_iterable(map(repeat, here, counts[begin:end]))
+            values = map(access.get, rankings_of, judged.docs[first:last], repeat(math.nan))
+            _fill(found, looked_up, values)
+            holds_query[begin:end] = list(map(access.contains, here, part.query_ids[begin:end]))
+    except (struct.error, TypeError, OverflowError, ValueError):
+        _refuse_score(part.query_ids, rankings)
+    if not np.isfinite(scores).all():
+        _refuse_score(part.query_ids, rankings)
+    return scores, found, holds_query
+
+
+def _fill(array: Floats, stretch: Ints, values: Iterable[Any]) -> None:
+    """Write numbers of any kind into a stretch of f8[N] (see ``read_floats``)."""
+    begin, end = stretch.tolist()
+    struct.pack_into(f"{end - begin}d", array.data, 8 * begin, *values)
+
+
+def _scores(query_id: str, ranking: Mapping[str, Any]) -> Floats:
+    """Return the scores of one ranking, or raise RunError for the first bad one."""
+    try:
+        scores = read_floats(ranking.values(), len(ranking))
+    except (struct.error, TypeError, OverflowError, ValueError):
+        _refuse_score([query_id], [ranking])
+    if not np.isfinite(scores).all():
+        _refuse_score([query_id], [ranking])
+    return scores
+
+
+def _refuse_score(query_ids: Sequence[str], rankings: Sequence[Mapping[str, Any]]) -> NoReturn:
+    for query_id, ranking in zip(query_ids, rankings, strict=True):
+        for doc_id, score in ranking.items():
+            if not is_finite_number(score):
+                refuse_score(query_id, doc_id, score)
+    msg = "a ranking cannot be read: its length, keys, values and look-ups do not agree"
+    raise RunError(msg)

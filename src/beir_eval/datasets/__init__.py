@@ -1,0 +1,47 @@
+"""BEIR's data sets: their folders and hub entries, their conventions, and a small bundled one.
+
+Inside: ``dataset`` (corpus, queries and judgements together), ``corpus``, ``catalogue`` (splits and
+conventions of BEIR's data sets), ``download``, ``demo`` (the bundled data set).
+
+Public: ``Dataset``, ``DatasetInfo``, ``Corpus``, ``load_dataset``, ``load_datasets``,
+``load_from_hub``, ``download_dataset``, ``info_of``; ``demo.FOLDER`` and ``demo.RUNS``.
+"""
+
+from typing import TYPE_CHECKING
+
+from beir_eval.core.exports import lazy_exports
+
+if TYPE_CHECKING:
+    from beir_eval.datasets.catalogue import DatasetInfo, info_of
+    from beir_eval.datasets.corpus import Corpus
+    from beir_eval.datasets.dataset import Dataset, load_dataset, load_datasets, load_from_hub
+    from beir_eval.datasets.download import download_dataset
+
+__all__ = [
+    "Corpus",
+    "Dataset",
+    "DatasetInfo",
+    "download_dataset",
+    "info_of",
+    "load_dataset",
+    "load_datasets",
+    "load_from_hub",
+]
+
+__getattr__ = lazy_exports(
+    __name__,
+    {
+        "Corpus": "beir_eval.datasets.corpus",
+        "Dataset": "beir_eval.datasets.dataset",
+        "DatasetInfo": "beir_eval.datasets.catalogue",
+        "download_dataset": "beir_eval.datasets.download",
+        "info_of": "beir_eval.datasets.catalogue",
+        "load_dataset": "beir_eval.datasets.dataset",
+        "load_datasets": "beir_eval.datasets.dataset",
+        "load_from_hub": "beir_eval.datasets.dataset",
+    },
+)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

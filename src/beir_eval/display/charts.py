@@ -1,0 +1,314 @@
+"""The figures: a function takes rows and returns one, for notebooks and for the report alike.
+
+Where the report fills in the rows itself, in the browser, they have the fields named here.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from beir_eval.display.chart_parts import (
+    COLOURS,
+    SHAPES,
+    by_sign,
+    diagonal_rows,
+    number,
+    query_tips,
+    tip,
+    zero,
+)
+from beir_eval.display.figure import figure_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from beir_eval.display.chart_parts import Row
+    from beir_eval.display.figure import Figure
+
+#: More rows than these stand closer together.
+_FEW_ROWS = 12
+
+
+def forest(rows: Iterable[Row], *, measure: str, margin: float, level: float) -> Figure:
+    """Draw differences with their intervals, the margin as a band around 0.
+
+    Args:
+        rows: label, difference, low, high, verdict.
+        measure: what differs.
+        margin: the smallest difference that matters.
+        level: the confidence of the intervals, for the title.
+    """
+    listed = list(rows)
+    verdicts = [one for one in COLOURS if one in {row["verdict"] for row in listed}]
+    colour = {
+        "field": "verdict",
+        "type": "nominal",
+        "scale": {"domain": verdicts, "range": [COLOURS[one] for one in verdicts]},
+        "legend": {"orient": "bottom", "title": None},
+    }
+    shape = {
+        "field": "verdict",
+        "type": "nominal",
+        "scale": {"domain": verdicts, "range": [SHAPES[one] for one in verdicts]},
+        "legend": {"orient": "bottom", "title": None},
+    }
+    label = {
+        "field": "label",
+        "type": "nominal",
+        "sort": None,
+        "title": None,
+        "axis": {"labelLimit": 260, "domain": False, "ticks": False, "labelPadding": 8},
+    }
+    tooltip = [tip(one) for one in ("label", "difference", "low", "high", "verdict")]
+    title = f"difference of {measure}"
+    margins = {"values": [{"low": -margin, "high": margin}]}
+    return figure_of(
+        f"{title} with {level:.0%} intervals; the band is the margin, {margin:g}",
+        listed,
+        _row_height(len(listed)) * max(1, len(listed)),
+        [
+            {
+                "data": margins,
+                "mark": {"type": "rect", "color": COLOURS["equal"], "opacity": 0.15},
+                "encoding": {"x": number("low", title), "x2": {"field": "high"}},
+            },
+            zero("x"),
+            {
+                "mark": {"type": "rule", "strokeWidth": 2.5},
+                "encoding": {
+                    "y": label,
+                    "x": number("low", title),
+                    "x2": {"field": "high"},
+                    "color": colour,
+                    "tooltip": tooltip,
+                },
+            },
+            {
+                "mark": {"type": "point", "filled": True, "size": 110, "opacity": 1},
+                "encoding": {
+                    "y": label,
+                    "x": number("difference", title),
+                    "color": colour,
+                    "shape": shape,
+                    "tooltip": tooltip,
+                },
+            },
+        ],
+    )
+
+
+def _row_height(rows: int) -> int:
+    return 30 if rows <= _FEW_ROWS else 20
+
+
+def query_differences(rows: Iterable[Row], *, measure: str, system: str, against: str) -> Figure:
+    """Draw one bar a query, from the one that lost most to the one that gained most.
+
+    Args:
+        rows: those of ``difference_rows``.
+        measure: what differs.
+        system: whose gain points upwards.
+        against: the system it is compared with.
+    """
+    return figure_of(
+        f"{measure} by query: {system} − {against}",
+        rows,
+        280,
+        [
+            {
+                "mark": {"type": "rect"},
+                "encoding": {
+                    "x": number("begin", "queries, from most lost to most gained", zero=True)
+                    | {"axis": {"grid": False, "tickMinStep": 1, "format": "d"}},
+                    "x2": {"field": "end"},
+                    "y": number("difference", f"difference of {measure}"),
+                    "y2": {"datum": 0},
+                    "color": by_sign(),
+                    "tooltip": query_tips(),
+                },
+            },
+            zero("y"),
+        ],
+    )
+
+
+def scatter(
+    rows: Iterable[Row],
+    *,
+    measure: str,
+    system: str,
+    against: str,
+) -> Figure:
+    """Draw one point a query: the score of one system over that of the other.
+
+    Args:
+        rows: those of ``difference_rows``.
+        measure: what is compared.
+        system: upwards.
+        against: to the right.
+    """
+    listed = list(rows)
+    across, upwards = f"{measure} of {against}", f"{measure} of {system}"
+    diagonal = {
+        "data": {"name": "diagonal"},
+        "mark": {"type": "line", "strokeDash": [4, 4], "opacity": 0.6, "style": "ink"},
+        "encoding": {
+            "x": number("place", across, zero=True),
+            "y": number("place", upwards, zero=True),
+        },
+    }
+    figure = figure_of(
+        f"{measure} by query: {system} over {against}",
+        listed,
+        280,
+        [
+            diagonal,
+            {
+                "mark": {
+                    "type": "point",
+                    "filled": True,
+                    "size": 45,
+                    "opacity": 0.65,
+                },
+                "encoding": {
+                    "x": number("against", across, zero=True),
+                    "y": number("score", upwards, zero=True),
+                    "color": by_sign(),
+                    "tooltip": query_tips(),
+                },
+            },
+        ],
+    )
+    figure.spec["datasets"]["diagonal"] = diagonal_rows(listed)
+    return figure
+
+
+def query_scores(rows: Iterable[Row], *, measure: str, system: str) -> Figure:
+    """Draw one bar a query, from the highest score to the lowest, and the mean as a line.
+
+    Args:
+        rows: those of ``score_rows``.
+        measure: what is drawn.
+        system: whose scores.
+    """
+    return figure_of(
+        f"{measure} of {system} by query",
+        rows,
+        280,
+        [
+            {
+                "mark": {
+                    "type": "rect",
+                    "color": COLOURS["better"],
+                },
+                "encoding": {
+                    "x": number("begin", "queries, from best to worst", zero=True)
+                    | {"axis": {"grid": False, "tickMinStep": 1, "format": "d"}},
+                    "x2": {"field": "end"},
+                    "y": number("score", measure, zero=True),
+                    "y2": {"datum": 0},
+                    "tooltip": [tip("query"), tip("text"), tip("score")],
+                },
+            },
+            {
+                "mark": {"type": "rule", "strokeDash": [5, 4], "strokeWidth": 1.5, "style": "ink"},
+                "encoding": {"y": {"aggregate": "mean", "field": "score", "type": "quantitative"}},
+            },
+        ],
+    )
+
+
+def curve(rows: Iterable[Row], *, measure: str, level: float) -> Figure:
+    """Draw a system from step to step, with intervals; the best step and the last that helped.
+
+    Args:
+        rows: step, name, mean, low, high, mark (a word for what is special, mostly "").
+        measure: what is drawn.
+        level: the confidence of the intervals, for the title.
+    """
+    # Room for the words at the first and the last step.
+    listed = list(rows)
+    steps = [row["step"] for row in listed]
+    ticks = {"values": steps} if len(steps) <= _FEW_ROWS else {}
+    step = number("step", "step") | {
+        "axis": {"grid": False, **ticks},
+        "scale": {"zero": False, "padding": 60, "nice": False},
+    }
+    title = f"{measure}, with {level:.0%} intervals"
+    tooltip = [tip(one) for one in ("name", "step", "mean", "low", "high", "mark")]
+    return figure_of(
+        f"{measure} from checkpoint to checkpoint",
+        listed,
+        260,
+        [
+            {
+                "mark": {"type": "area", "opacity": 0.18, "color": COLOURS["better"]},
+                "encoding": {"x": step, "y": number("low", title), "y2": {"field": "high"}},
+            },
+            {
+                "mark": {"type": "line", "color": COLOURS["better"]},
+                "encoding": {"x": step, "y": number("mean", title)},
+            },
+            {
+                "mark": {"type": "point", "filled": True, "opacity": 1},
+                "encoding": {
+                    "x": step,
+                    "y": number("mean", title),
+                    "tooltip": tooltip,
+                    "size": {"condition": {"test": "datum.mark !== ''", "value": 170}, "value": 50},
+                    "shape": {
+                        "condition": {"test": "datum.mark !== ''", "value": "diamond"},
+                        "value": "circle",
+                    },
+                    "color": {
+                        "condition": {"test": "datum.mark !== ''", "value": COLOURS["worse"]},
+                        "value": COLOURS["better"],
+                    },
+                },
+            },
+            {
+                "mark": {"type": "text", "dy": -14, "fontWeight": "bold", "style": "label"},
+                "encoding": {"x": step, "y": number("mean", title), "text": {"field": "mark"}},
+            },
+        ],
+    )
+
+
+def datasets(rows: Iterable[Row], *, measure: str) -> Figure:
+    """Draw one point a system on one line a data set.
+
+    Args:
+        rows: dataset, system, mean.
+        measure: what is drawn.
+    """
+    listed = list(rows)
+    # The names come from the rows: as a list of its own, Vega takes some for its own words.
+    system = {
+        "field": "system",
+        "type": "nominal",
+        "sort": None,
+        "legend": {"orient": "bottom", "title": None, "columns": 3},
+    }
+    return figure_of(
+        f"{measure} of every system on every data set",
+        listed,
+        26 * max(1, len({row["dataset"] for row in listed})),
+        [
+            {
+                "mark": {"type": "point", "filled": True, "size": 90, "opacity": 0.85},
+                "encoding": {
+                    "y": {
+                        "field": "dataset",
+                        "type": "nominal",
+                        "sort": None,
+                        "title": None,
+                        "axis": {"grid": True, "labelLimit": 220},
+                    },
+                    "x": number("mean", measure, zero=True),
+                    "color": system,
+                    "shape": system,
+                    "tooltip": [tip("dataset"), tip("system"), tip("mean")],
+                },
+            }
+        ],
+    )

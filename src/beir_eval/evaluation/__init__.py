@@ -1,0 +1,35 @@
+"""Evaluation of runs, and of answers, on judgements: ``Evaluator`` and ``EvaluationResult``.
+
+Inside: ``evaluator``, ``result`` with its ``records``, ``score_matrix``, ``notes`` (what was
+counted, in sentences), ``merging`` and ``side_by_side`` (several results), ``answers`` (texts
+instead of documents).
+
+Public: ``evaluate``, ``Evaluator``, ``EvaluationResult``, its records ``Settings``, ``Counted``,
+``Provenance``, ``Retrieval`` and ``TopDocuments``; ``evaluate_answers``, ``answers_to_relevance``,
+``normalize_answer``, ``token_f1``.
+"""
+
+from beir_eval.evaluation.answers import (
+    answers_to_relevance,
+    evaluate_answers,
+    normalize_answer,
+    token_f1,
+)
+from beir_eval.evaluation.evaluator import Evaluator, evaluate
+from beir_eval.evaluation.records import Counted, Provenance, Retrieval, Settings, TopDocuments
+from beir_eval.evaluation.result import EvaluationResult
+
+__all__ = [
+    "Counted",
+    "EvaluationResult",
+    "Evaluator",
+    "Provenance",
+    "Retrieval",
+    "Settings",
+    "TopDocuments",
+    "answers_to_relevance",
+    "evaluate",
+    "evaluate_answers",
+    "normalize_answer",
+    "token_f1",
+]

@@ -1,0 +1,58 @@
+"""Haystack pipelines: bring a corpus in, run every query, evaluate what comes out.
+
+``index(dataset, store)``, then ``evaluate_pipeline(pipeline, dataset)``; ``PipelineRetriever``
+makes a pipeline a system of a ``Benchmark``. The components for use inside a pipeline are in
+``haystack_integrations.components.evaluators.beir_eval``.
+
+Inside: ``pipeline_evaluation``, ``retriever``, ``query_runner``, ``sockets``, ``journal`` (a run
+that can be resumed), ``fingerprint``, ``progress``, ``indexing``, ``load_pipeline`` (YAML),
+``demo``; ``documents``, ``ranking_scores`` and ``haystack_rules``, which the components use too and
+which need no Haystack.
+
+Public: ``evaluate_pipeline``, ``index``, ``beir_documents``, ``PipelineRetriever``,
+``to_evaluation_run_result``; they need the extra ``haystack`` (MissingExtraError without it).
+"""
+
+from typing import TYPE_CHECKING, Any
+
+from beir_eval.core.exports import lazy_exports
+from beir_eval.errors import MissingExtraError
+
+if TYPE_CHECKING:
+    from beir_eval.integrations.haystack.indexing import beir_documents, index
+    from beir_eval.integrations.haystack.pipeline_evaluation import (
+        evaluate_pipeline,
+        to_evaluation_run_result,
+    )
+    from beir_eval.integrations.haystack.retriever import PipelineRetriever
+
+__all__ = [
+    "PipelineRetriever",
+    "beir_documents",
+    "evaluate_pipeline",
+    "index",
+    "to_evaluation_run_result",
+]
+
+_exported = lazy_exports(
+    __name__,
+    {
+        "PipelineRetriever": "beir_eval.integrations.haystack.retriever",
+        "beir_documents": "beir_eval.integrations.haystack.indexing",
+        "evaluate_pipeline": "beir_eval.integrations.haystack.pipeline_evaluation",
+        "index": "beir_eval.integrations.haystack.indexing",
+        "to_evaluation_run_result": "beir_eval.integrations.haystack.pipeline_evaluation",
+    },
+)
+
+
+def __getattr__(name: str) -> Any:
+    """Import what is public when it is first needed."""
+    try:
+        return _exported(name)
+    except ModuleNotFoundError as error:
+        raise MissingExtraError("haystack-ai", "haystack", "evaluating a pipeline") from error
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,50 @@
+"""Two pipelines over the bundled data set, for ``beir-eval demo``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from haystack import Document, Pipeline
+from haystack.components.joiners import DocumentJoiner
+from haystack.components.retrievers.in_memory import InMemoryBM25Retriever
+from haystack.document_stores.in_memory import InMemoryDocumentStore
+
+from beir_eval.datasets.dataset import load_dataset
+from beir_eval.datasets.demo import FOLDER
+from beir_eval.integrations.haystack.indexing import beir_documents, index
+from beir_eval.integrations.haystack.pipeline_evaluation import evaluate_pipeline
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from beir_eval.evaluation.result import EvaluationResult
+    from beir_eval.measures import MeasureLike
+
+_TOP_K = 20
+
+
+def evaluate_demo_pipelines(measures: Iterable[MeasureLike]) -> list[EvaluationResult]:
+    """Evaluate BM25 over whole documents, and its fusion with BM25 over titles alone."""
+    dataset = load_dataset(FOLDER)
+    texts, titles = InMemoryDocumentStore(), InMemoryDocumentStore()
+    index(dataset, texts, progress=False)
+    only_titles = (
+        Document(id=one.id, content=one.meta["title"]) for one in beir_documents(dataset)
+    )
+    index(only_titles, titles, progress=False)
+
+    plain = Pipeline()
+    plain.add_component("retriever", InMemoryBM25Retriever(texts, top_k=_TOP_K))
+
+    fused = Pipeline()
+    fused.add_component("texts", InMemoryBM25Retriever(texts, top_k=_TOP_K))
+    fused.add_component("titles", InMemoryBM25Retriever(titles, top_k=_TOP_K))
+    fused.add_component("fusion", DocumentJoiner("reciprocal_rank_fusion", top_k=_TOP_K))
+    fused.connect("texts.documents", "fusion.documents")
+    fused.connect("titles.documents", "fusion.documents")
+
+    wanted = list(measures)
+    return [
+        evaluate_pipeline(one, dataset, measures=wanted, run_name=name, progress=False)
+        for name, one in (("haystack bm25", plain), ("haystack bm25 + titles", fused))
+    ]

@@ -1,0 +1,179 @@
+"""What a pipeline has answered so far, a line a query, to go on from after an interruption."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+from beir_eval.adapters.writers import check_ids, format_for, write_run
+from beir_eval.core.files import lock
+from beir_eval.core.ids import id_text
+from beir_eval.core.run import Run
+from beir_eval.errors import FileFormatError, SettingError
+from beir_eval.integrations.haystack.query_runner import Answer
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Self
+
+_VERSION = 1
+
+
+class Journal:
+    """The file ``<run>.progress.jsonl`` beside a saved run, open while queries are asked.
+
+    Its first line says what the answers were made by; each further line is the answer to one query.
+    A line that an interruption has cut off is dropped. The run is written from it, with all answers
+    that it holds.
+
+    Raises:
+        SettingError: the name says no format that can be written; a run is there without a journal;
+            the answers are those of another pipeline; another process is at work on it.
+        FileFormatError: the file is no journal.
+        InputError: an id cannot be written in this format.
+    """
+
+    _file: IO[bytes]
+
+    def __init__(self, run_file: str | Path, made_by: Mapping[str, Any]) -> None:
+        """Take the run's file, and what the answers in the journal must have been made by."""
+        self._run_file = Path(run_file)
+        self._format = format_for(self._run_file)
+        self.path = self._run_file.with_name(f"{self._run_file.name}.progress.jsonl")
+        self._made_by = {"version": _VERSION, **made_by}
+        self._answers: dict[str, tuple[str, Answer]] = {}
+
+    def __enter__(self) -> Self:
+        """Open it for this process alone, and read what is there."""
+        if self._run_file.exists() and not self.path.exists():
+            msg = (
+                f"{self._run_file} is there without {self.path.name}, which would say what made "
+                "it; save this run elsewhere, delete that file, or evaluate it as it is with "
+                "evaluate(qrels, read_run(path))"
+            )
+            raise SettingError(msg)
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        self._file = self.path.open("a+b")
+        if not lock(self._file):
+            self._file.close()
+            msg = f"another process is at work on {self.path}; wait for it, or save elsewhere"
+            raise SettingError(msg)
+        try:
+            self._read()
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close it; an empty one is taken away."""
+        if not self._file.tell():
+            self.path.unlink(missing_ok=True)
+        self._file.close()
+
+    def answers_to(self, queries: Mapping[str, str]) -> dict[str, Answer]:
+        """Return the answers to these queries, with these texts, that are there already."""
+        return {
+            query_id: answer
+            for query_id, (text, answer) in self._answers.items()
+            if queries.get(query_id) == text
+        }
+
+    def add(self, query_id: str, text: str, answer: Answer) -> None:
+        """Add the answer to one query."""
+        check_ids([query_id, *answer.doc_ids], self._format)
+        record = {
+            "query_id": query_id,
+            "query": text,
+            "docs": list(zip(answer.doc_ids, answer.scores, strict=True)),
+            "left_out": answer.left_out,
+            "seconds": answer.seconds,
+        }
+        records = [record] if self._file.tell() else [self._made_by, record]
+        self._file.write("".join(f"{json.dumps(one)}\n" for one in records).encode())
+        self._file.flush()
+        self._answers[query_id] = (text, answer)
+
+    def write_run(self) -> None:
+        """Write all answers as a run; not where nothing was retrieved, which no run can say."""
+        run = as_run({query_id: answer for query_id, (_, answer) in self._answers.items()})
+        if any(answer.doc_ids for _, answer in self._answers.values()):
+            write_run(run, self._run_file)
+
+    @property
+    def lacks_run(self) -> bool:
+        """Whether the run has not been written yet."""
+        return not self._run_file.exists()
+
+    def _read(self) -> None:
+        self._file.seek(0)
+        *lines, cut_off = self._file.read().split(b"\n")
+        if cut_off:
+            self._file.truncate(sum(len(line) + 1 for line in lines))
+        self._file.seek(0, 2)
+        for number, line in enumerate(lines, start=1):
+            record = self._record(number, line)
+            if number == 1:
+                self._check_made_by(record)
+            else:
+                query_id, text, answer = self._answer(number, record)
+                self._answers[query_id] = (text, answer)
+
+    def _check_made_by(self, record: dict[str, Any]) -> None:
+        if record == self._made_by:
+            return
+        names = sorted({*record, *self._made_by})
+        differing = [name for name in names if record.get(name) != self._made_by.get(name)]
+        msg = (
+            f"{self.path} holds the answers of another pipeline, or of other settings "
+            f"({', '.join(differing)}); save this run elsewhere, or delete that file and "
+            f"{self._run_file.name}"
+        )
+        raise SettingError(msg)
+
+    def _answer(self, number: int, record: dict[str, Any]) -> tuple[str, str, Answer]:
+        try:
+            doc_ids = [id_text(doc_id) for doc_id, _ in record["docs"]]
+            scores = [_finite(score) for _, score in record["docs"]]
+            seconds = None if record["seconds"] is None else _finite(record["seconds"])
+            answer = Answer(doc_ids, scores, int(record["left_out"]), seconds)
+            if len(set(doc_ids)) < len(doc_ids):
+                raise self._damaged(number, "a document stands twice")
+            return id_text(record["query_id"]), str(record["query"]), answer
+        except (KeyError, TypeError, ValueError) as error:
+            if isinstance(error, FileFormatError):
+                raise
+            raise self._damaged(number, error) from error
+
+    def _record(self, number: int, line: bytes) -> dict[str, Any]:
+        try:
+            record = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            raise self._damaged(number, error) from error
+        if not isinstance(record, dict):
+            raise self._damaged(number, "not a record")
+        return record
+
+    def _damaged(self, number: int, why: object) -> FileFormatError:
+        problem = f"not a line of a journal of answers ({why}); delete the file to start anew"
+        return FileFormatError(self.path, problem, line=number)
+
+
+def as_run(answers: Mapping[str, Answer]) -> Run:
+    """Return answers as a run; no answer holds a document twice."""
+    return Run(
+        {
+            query_id: dict(zip(answer.doc_ids, answer.scores, strict=True))
+            for query_id, answer in answers.items()
+        }
+    )
+
+
+def _finite(value: Any) -> float:
+    number = float(value)
+    if not math.isfinite(number):
+        msg = f"{value!r} is not a finite number"
+        raise ValueError(msg)
+    return number

@@ -1,0 +1,236 @@
+"""Measures about the judgements themselves, or built for incomplete ones, and RBP."""
+# ruff: noqa: N802 - measures are named as the field names them
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from beir_eval.core.relevance_matrix import is_relevant
+from beir_eval.measures.arithmetic import power, ratio
+from beir_eval.measures.registry import measure
+
+if TYPE_CHECKING:
+    from beir_eval.core.arrays import Floats
+    from beir_eval.core.relevance_matrix import RelevanceMatrix
+
+# trec_eval's smoothing of the estimated precision in infAP
+_INFAP_EPSILON = 0.00001
+
+
+@measure(
+    "Judged",
+    by_grade=False,
+    aliases="judged_share judgement_rate",
+    undefined_without_relevant=False,
+    tools={"ir_measures": ("Judged", "Judged@{k}")},
+)
+def Judged(matrix: RelevanceMatrix, *, cutoff: int | None = None) -> Floats:
+    """The share of the first k documents that are judged for this query.
+
+    Formula: (judged in the top k) / min(k, retrieved). Negative grades are "pooled but unjudged".
+
+    Undefined when nothing was retrieved: NaN, and the query is left out of the mean.
+
+    Source: ir_measures ``Judged``.
+
+    >>> from beir_eval import Judged, evaluate
+    >>> qrels, run = {"q": {"a": 1, "b": 0}}, {"q": {"a": 0.9, "b": 0.8, "x": 0.7, "y": 0.6}}
+    >>> evaluate(qrels, run, [Judged @ 10])["Judged@10"]
+    0.5
+    """
+    retrieved = matrix.num_retrieved
+    if cutoff is not None:
+        retrieved = np.minimum(retrieved, cutoff)
+    shown = matrix.cells.upto(cutoff)
+    judged = matrix.count(shown.row[shown.grade >= 0])
+    return np.where(retrieved > 0, ratio(judged, retrieved), np.nan)
+
+
+@measure("Hole", by_grade=False, aliases="holes", undefined_without_relevant=False)
+def Hole(matrix: RelevanceMatrix, *, cutoff: int | None = None) -> Floats:
+    """The share of the first k documents that are not judged for this query: 1 − Judged@k.
+
+    Formula: 1 − (judged in the top k) / min(k, retrieved). BEIR's Hole@k is another quantity: the
+    documents judged for no query at all, divided by k even on short lists.
+
+    Undefined when nothing was retrieved: NaN, and the query is left out of the mean.
+
+    Source: the complement of ir_measures ``Judged``.
+
+    >>> from beir_eval import Hole, evaluate
+    >>> qrels, run = {"q": {"a": 1}}, {"q": {"a": 0.9, "x": 0.8, "y": 0.7, "z": 0.6}}
+    >>> evaluate(qrels, run, [Hole @ 4])["Hole@4"]
+    0.75
+    """
+    return 1.0 - (Judged if cutoff is None else Judged @ cutoff).scores(matrix)
+
+
+@measure(
+    "bpref",
+    aliases="binary_preference",
+    tools={"trec_eval": ("bpref", None), "ir_measures": ("Bpref", None)},
+)
+def bpref(
+    matrix: RelevanceMatrix, *, cutoff: int | None = None, rel: float | None = None
+) -> Floats:
+    """Binary preference: how often relevant documents stand above judged non-relevant ones.
+
+    Formula: (1/R) Σ over the retrieved relevant documents of 1 − min(n, R) / min(N, R), with n
+    the judged non-relevant documents above it and N all of them in the qrels; the term is 1 where
+    n = 0. Unjudged documents play no part. With qrels that hold only positives, as most BEIR data
+    sets have, bpref is just the recall of the whole ranking.
+
+    Undefined when R = 0: 0.
+
+    Source: Buckley and Voorhees, Retrieval evaluation with incomplete information, SIGIR 2004,
+    as corrected in trec_eval ``bpref``.
+
+    >>> from beir_eval import bpref, evaluate
+    >>> qrels = {"q": {"a": 1, "b": 1, "c": 0, "d": 0}}
+    >>> run = {"q": {"a": 0.9, "c": 0.8, "x": 0.7, "b": 0.6}}
+    >>> evaluate(qrels, run, [bpref])["bpref"]  # (1 + (1 − 1/2)) / 2
+    0.75
+    """
+    non_relevant_above, relevant, total, non_relevant = _judged_counts(matrix, rel)
+    worst = np.minimum(non_relevant, total)[matrix.cells.row]
+    lost = ratio(np.minimum(non_relevant_above, total[matrix.cells.row]), worst)
+    counted = relevant & (matrix.cells.rank <= (cutoff or np.inf))
+    return ratio(matrix.sum((1.0 - lost)[counted], matrix.cells.row[counted]), total)
+
+
+@measure(
+    "gm_bpref",
+    aliases="gmbpref gm-bpref",
+    aggregate="geometric",
+    tools={"trec_eval": ("gm_bpref", None)},
+)
+def gm_bpref(
+    matrix: RelevanceMatrix, *, cutoff: int | None = None, rel: float | None = None
+) -> Floats:
+    """Binary preference for a geometric mean, which weighs the worst queries most.
+
+    Formula: max(bpref, 0.00001) for each query; over queries exp(mean of the logarithms).
+
+    Undefined when R = 0: bpref is 0 and counts as 0.00001.
+
+    Source: trec_eval ``gm_bpref``, whose value for a single query is the logarithm.
+
+    >>> from beir_eval import evaluate, gm_bpref
+    >>> qrels, run = {"q": {"a": 1, "b": 1}}, {"q": {"a": 0.9}}
+    >>> round(evaluate(qrels, run, [gm_bpref])["gm_bpref"], 12)
+    0.5
+    """
+    preference: Floats = bpref.definition.function(matrix, cutoff=cutoff, rel=rel)
+    return np.maximum(preference, 0.00001)
+
+
+@measure(
+    "infAP",
+    by_grade=False,
+    aliases="inferred_ap inferred_average_precision",
+    tools={"trec_eval": ("infAP", None), "ir_measures": ("infAP", None)},
+)
+def infAP(
+    matrix: RelevanceMatrix, *, cutoff: int | None = None, rel: float | None = None
+) -> Floats:
+    """Inferred average precision, for a pool of which only a random part was judged.
+
+    Formula: (1/R) Σ over the retrieved relevant documents, at rank r, of
+    1/r + ((r−1)/r) · (pooled above / (r−1)) · (relevant above + ε) / (judged above + 2ε), with
+    ε = 0.00001; the term is 1 at rank 1. Negative grades mean pooled but unjudged. With qrels
+    that hold only positives it is an estimate from nothing: use MAP.
+
+    Undefined when R = 0: 0.
+
+    Source: Yilmaz and Aslam, Estimating average precision with incomplete and imperfect
+    judgments, CIKM 2006; trec_eval ``infAP``.
+
+    >>> from beir_eval import evaluate, infAP
+    >>> qrels, run = {"q": {"a": 1}}, {"q": {"a": 0.9, "x": 0.8}}
+    >>> evaluate(qrels, run, [infAP])["infAP"]
+    1.0
+    """
+    non_relevant_above, relevant, total, _ = _judged_counts(matrix, rel)
+    counted = np.flatnonzero(relevant & (matrix.cells.rank <= (cutoff or np.inf)))
+    row, depth = matrix.cells.row[counted], (matrix.cells.rank[counted] - 1).astype(np.float64)
+    relevant_above = (matrix.running_count(relevant)[counted] - 1).astype(np.float64)
+    judged_above = relevant_above + non_relevant_above[counted]
+    pooled_above = judged_above + matrix.running_count(matrix.cells.grade < 0)[counted]
+    estimate = (relevant_above + _INFAP_EPSILON) / (judged_above + 2 * _INFAP_EPSILON)
+    above = (depth / (depth + 1.0)) * ratio(pooled_above, depth) * estimate
+    precision = 1.0 / (depth + 1.0) + above
+    return ratio(matrix.sum(np.where(depth == 0, 1.0, precision), row), total)
+
+
+def _judged_counts(
+    matrix: RelevanceMatrix, rel: float | None
+) -> tuple[Floats, np.ndarray, np.ndarray, np.ndarray]:
+    """Return, by cell, the judged non-relevant above and what is relevant; by query, R and N."""
+    relevant = is_relevant(matrix.cells.grade, rel)
+    non_relevant = (matrix.cells.grade >= 0) & ~relevant
+    judged = matrix.judgements
+    is_non_relevant = (judged.grade >= 0) & ~is_relevant(judged.grade, rel)
+    return (
+        matrix.running_count(non_relevant).astype(np.float64),
+        relevant,
+        matrix.num_relevant(rel),
+        matrix.count(judged.row[is_non_relevant]),
+    )
+
+
+@measure(
+    "RBP",
+    aliases="rank_biased_precision",
+    shown={"p": 0.8},
+    tools={"ir_measures": ("RBP(p={p}, rel=1)", None)},
+)
+def RBP(
+    matrix: RelevanceMatrix, *, cutoff: int | None = None, p: float = 0.8, rel: float | None = None
+) -> Floats:
+    """Rank-biased precision: what a reader gains who goes on to the next document with chance p.
+
+    Formula: (1 − p) Σ over the relevant documents of p^(rank − 1). It never reaches 1 on a finite
+    ranking; RBP_residual says how much the unjudged and unseen documents could add.
+
+    Undefined when R = 0: 0.
+
+    Source: Moffat and Zobel, Rank-biased precision for measurement of retrieval effectiveness,
+    ACM TOIS 27(1), 2008.
+
+    >>> from beir_eval import RBP, evaluate
+    >>> qrels, run = {"q": {"a": 1, "b": 1}}, {"q": {"a": 0.9, "x": 0.8, "b": 0.7}}
+    >>> evaluate(qrels, run, [RBP(p=0.5)])["RBP(p=0.5)"]  # 0.5 · (1 + 0.25)
+    0.625
+    """
+    relevant = matrix.relevant(rel).upto(cutoff)
+    return (1.0 - p) * matrix.sum(power(p, relevant.rank), relevant.row)
+
+
+@measure(
+    "RBP_residual",
+    by_grade=False,
+    aliases="rbp_resid residual_rbp",
+    shown={"p": 0.8},
+    undefined_without_relevant=False,
+)
+def RBP_residual(matrix: RelevanceMatrix, *, cutoff: int | None = None, p: float = 0.8) -> Floats:
+    """What RBP could still gain if every document that is unjudged or unseen were relevant.
+
+    Formula: 1 − (1 − p) Σ over the judged documents of p^(rank − 1): the weight of all unjudged
+    documents and of the tail p^d behind the last of d documents, which trec_eval's ``rbp_resid``
+    leaves out. RBP + RBP_residual is the highest RBP that is possible.
+
+    Undefined never; a query without a ranking has residual 1.
+
+    Source: Moffat and Zobel, 2008, section 3.
+
+    >>> from beir_eval import RBP_residual, evaluate
+    >>> qrels, run = {"q": {"a": 1}}, {"q": {"a": 0.9, "x": 0.8}}
+    >>> evaluate(qrels, run, [RBP_residual(p=0.5)])["RBP_residual(p=0.5)"]  # 1/4 (x) + 1/4 (tail)
+    0.5
+    """
+    shown = matrix.cells.upto(cutoff)
+    judged = shown.where(shown.grade >= 0)
+    return 1.0 - (1.0 - p) * matrix.sum(power(p, judged.rank), judged.row)
