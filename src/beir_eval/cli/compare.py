@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json as json_
 import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from pydantic import TypeAdapter
 
 from beir_eval.adapters.readers import read_qrels, read_run
 from beir_eval.cli.console import check_targets, clear_errors
@@ -22,10 +20,11 @@ from beir_eval.cli.options import (
     texts_of,
     write_html,
 )
+from beir_eval.cli.saved_results import saved_results
 from beir_eval.comparison.records import CORRECTIONS, ON, TESTS
-from beir_eval.core.files import FileContent, write_atomically
+from beir_eval.core.files import write_atomically
 from beir_eval.core.ranking import DUPLICATES, ORDERS, TIES
-from beir_eval.errors import BeirEvalError, InputError, some
+from beir_eval.errors import InputError, some
 from beir_eval.evaluation.evaluator import MISSING, NO_RELEVANT
 from beir_eval.evaluation.result import EvaluationResult
 from beir_eval.measures import parse_all
@@ -193,7 +192,7 @@ def _compared(  # noqa: PLR0913 - what the command was told
     """
     from beir_eval import comparison as comparing  # noqa: PLC0415
 
-    results = _saved(files)
+    results = saved_results(files)
     if results is None:
         judged = read_qrels(files[0], split=split)
         runs = dict(zip(system_names(files[1:]), map(read_run, files[1:]), strict=True))
@@ -250,50 +249,3 @@ def _checkpoints(found: Comparison, steps: str) -> dict[str, list[EvaluationResu
         msg = f"--steps {steps!r} finds a step in {len(matched)} of the names {some(results)}"
         raise InputError(msg)
     return matched
-
-
-def _records(path: Path) -> list[object] | None:
-    """Return the saved results of a file, as they stand there; None for another file."""
-    if path.is_dir():
-        return None
-    content = FileContent(path)
-    if not content.head.lstrip().startswith((b"{", b"[")):
-        return None
-    try:
-        whole = json_.loads(content.data())
-    except (ValueError, RecursionError):
-        return None
-    listed = whole if isinstance(whole, list) else [whole]
-    is_saved = listed and all(
-        isinstance(one, dict) and {"schema_version", "values", "measures"} <= one.keys()
-        for one in listed
-    )
-    return listed if is_saved else None
-
-
-def _saved(files: Sequence[Path]) -> list[EvaluationResult] | None:
-    """Return saved results; None where the files are judgements and runs."""
-    found = [_records(path) for path in files]
-    if all(records is None for records in found):
-        return None
-    results: list[EvaluationResult] = []
-    origins: list[Path] = []
-    for path, records in zip(files, found, strict=True):
-        if records is None:
-            msg = f"{path}: saved results were expected in every file, or judgements and runs"
-            raise InputError(msg)
-        try:
-            read = TypeAdapter(list[EvaluationResult]).validate_python(records)
-        except (ValueError, TypeError, BeirEvalError) as error:
-            msg = f"{path}: not saved results: {error}"
-            raise InputError(msg) from error
-        results += read
-        origins += [path] * len(read)
-    names = [one.name for one in results]
-    if len(set(names)) < len(names) and len(set(origins)) == len(origins):
-        # The same system at two times: known by its files.
-        results = [
-            one.model_copy(update={"name": name})
-            for one, name in zip(results, system_names(origins), strict=True)
-        ]
-    return results

@@ -5,12 +5,10 @@ Haystack is imported when it runs: the other commands start without it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.text import Text
 
 from beir_eval.adapters.writers import format_for
 from beir_eval.cli.console import (
@@ -18,14 +16,11 @@ from beir_eval.cli.console import (
     clear_errors,
     console,
     errors,
-    print_notes,
-    print_scores,
-    write_json,
-    write_per_query,
 )
 from beir_eval.cli.options import HTML, check_report, kept_for, write_html
+from beir_eval.cli.results_output import print_notes, print_scores, write_json, write_per_query
 from beir_eval.core.files import stem_of
-from beir_eval.errors import MissingExtraError, check_choice, check_count
+from beir_eval.errors import check_choice, check_count
 from beir_eval.measures import DEFAULT_MEASURES, parse_all
 
 
@@ -141,27 +136,3 @@ def haystack(  # noqa: PLR0913, PLR0917 - one option a setting
             write_json(json, [result])
         if html is not None:
             write_html(html, result, queries=data.queries, corpus=data.corpus)
-
-
-def print_demo_pipelines(measures: Sequence[str]) -> None:
-    """Run the two pipelines of the demo and print them side by side; only a hint without Haystack.
-
-    The first measure is compared query by query.
-    """
-    try:
-        from beir_eval.integrations.haystack import index  # noqa: F401, PLC0415 - says what is missing
-    except MissingExtraError as error:
-        console.print(Text(f"\nTwo Haystack pipelines: not run. {error}"))
-        return
-    from beir_eval.comparison.compare import compare  # noqa: PLC0415
-    from beir_eval.comparison.tables import sentence  # noqa: PLC0415
-    from beir_eval.integrations.haystack.demo import evaluate_demo_pipelines  # noqa: PLC0415
-
-    console.print("\nTwo Haystack pipelines over the same data set, run for every query:")
-    results = evaluate_demo_pipelines(measures)
-    print_scores(results, None)
-    found = compare(results, results[0].name, measures=measures[0])
-    [one] = found.differences
-    console.print(Text(sentence(one, found.settings.margin)))
-    console.print(Text(f"{one.system}: won {one.wins}, tied {one.ties}, lost {one.losses} queries"))
-    print_notes(results)

@@ -1,0 +1,87 @@
+"""The command ``beir-eval agree``: how similarly two runs rank."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.text import Text
+
+from beir_eval.adapters.readers import read_run
+from beir_eval.cli.console import check_targets, clear_errors, console, new_table
+from beir_eval.cli.options import choice, system_names
+from beir_eval.cli.results_output import write_csv
+from beir_eval.comparison import agreement
+from beir_eval.core.ranking import DUPLICATES, ORDERS
+from beir_eval.core.whole_order import PLAIN_TIES
+from beir_eval.display.tables import number
+
+if TYPE_CHECKING:
+    from beir_eval.comparison.agreement import Agreement
+
+
+#: What ``beir-eval agree`` shows, in this order, with a word on the scale.
+_SCALES = {
+    "kendall_distance": "0 the same order, 1 reversed",
+    "spearman": "1 the same order, -1 reversed",
+    "rbo": "1 the same, 0 nothing shared; extrapolated",
+    "rbo_lowest": "if nothing further down is shared",
+    "rbo_residual": "what the rest could add to that",
+    "overlap": "share of documents in both",
+}
+
+
+def agree(  # noqa: PLR0913, PLR0917 - one option a setting
+    first: Annotated[Path, typer.Argument(help="A run file.")],
+    second: Annotated[Path, typer.Argument(help="Another run file over the same queries.")],
+    k: Annotated[int, typer.Option("-k", help="How many documents of each ranking.")] = 10,
+    p: Annotated[float, typer.Option("-p", help="RBO's persistence.")] = 0.9,
+    order: Annotated[str, choice("--order", ORDERS, "What ranks.")] = "score",
+    ties: Annotated[str, choice("--ties", PLAIN_TIES, "The order of equal scores.")] = "trec_eval",
+    duplicates: Annotated[
+        str, choice("--duplicates", DUPLICATES[:2], "Documents that stand twice.")
+    ] = "error",
+    per_query: Annotated[
+        Path | None, typer.Option(help="Write every query's values to this CSV file.")
+    ] = None,
+) -> None:
+    """Show how alike two runs rank: Kendall's distance, Spearman's rho, RBO, overlap."""
+    with clear_errors():
+        check_targets([first, second], [per_query])
+        names = system_names([first, second])
+        result = agreement.agree(
+            read_run(first),
+            read_run(second),
+            k=k,
+            p=p,
+            order=order,
+            ties=ties,
+            duplicates=duplicates,
+            names=(names[0], names[1]),
+        )
+        _print(result)
+        if per_query is not None:
+            _write(per_query, result)
+
+
+def _print(result: Agreement) -> None:
+    """Print the means, and what was counted."""
+    table = new_table()
+    table.add_column(f"top {result.k}", no_wrap=True)
+    table.add_column("mean", justify="right")
+    table.add_column("queries", justify="right")
+    table.add_column("scale")
+    for name, scale in _SCALES.items():
+        table.add_row(name, number(result.mean[name]), str(result.num_defined[name]), scale)
+    console.print(Text(f"{result.first} and {result.second}"))
+    console.print(table)
+    for name, extra in ((result.first, result.only_first), (result.second, result.only_second)):
+        if extra:
+            console.print(Text(f"queries that only {name} has, left out: {extra}"))
+
+
+def _write(path: Path, result: Agreement) -> None:
+    """Write a CSV file: query_id and one column a measure; empty where undefined."""
+    rows = zip(result.query_ids, *result.per_query.values(), strict=True)
+    write_csv(path, ["query_id", *result.per_query], rows)

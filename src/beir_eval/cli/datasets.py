@@ -1,0 +1,50 @@
+"""The command ``beir-eval datasets``: BEIR's data sets, or one of them."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+from rich import box
+from rich.table import Table
+
+from beir_eval.cli.console import clear_errors, console
+
+
+def list_datasets(
+    name: Annotated[str | None, typer.Argument(help="Show all that is known of this one.")] = None,
+) -> None:
+    """List BEIR's data sets and their conventions, or show one."""
+    from beir_eval.datasets.catalogue import DATASETS, info_of  # noqa: PLC0415
+
+    with clear_errors():
+        if name is not None:
+            info = info_of(name)
+            shown = {field: getattr(info, field) for field in type(info).__slots__} | {
+                "url": info.url
+            }
+            for field, value in shown.items():
+                console.print(f"{field}: {_plain(value)}", markup=False)
+            return
+        columns = ("name", "split", "queries", "documents", "rel/query", "BM25 nDCG@10", "notes")
+        table = Table(box=box.SIMPLE)
+        for column in columns:
+            is_number = column not in ("name", "split", "notes")
+            table.add_column(column, justify="right" if is_number else "left")
+        for info in DATASETS.values():
+            marks = [
+                *(["graded"] if info.graded else []),
+                *(["drop identical ids"] if info.drop_identical_ids else []),
+                *([f"mean of {len(info.parts)}"] if info.parts else []),
+                *([] if info.url else ["not public"]),
+            ]
+            flat = "" if info.bm25[0] is None else f"{info.bm25[0]:.4f}"
+            counts = (f"{info.queries:,}", f"{info.documents:,}", f"{info.relevant_per_query}")
+            table.add_row(info.name, info.split, *counts, flat, ", ".join(marks))
+        console.print(table)
+
+
+def _plain(value: object) -> str:
+    if isinstance(value, tuple):
+        return ", ".join("-" if one is None else str(one) for one in value) or "-"
+    return "-" if value is None or value == "" else str(value)

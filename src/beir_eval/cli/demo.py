@@ -1,0 +1,93 @@
+"""The command ``beir-eval demo``: the bundled runs, two pipelines and a report."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.text import Text
+
+from beir_eval.adapters.readers import read_qrels, read_run
+from beir_eval.cli.console import clear_errors, console
+from beir_eval.cli.options import (
+    check_report,
+    evaluate_files,
+    kept_for,
+    system_names,
+    texts_of,
+    write_html,
+)
+from beir_eval.cli.results_output import print_notes, print_scores
+from beir_eval.datasets.demo import FOLDER, RUNS
+from beir_eval.errors import MissingExtraError
+from beir_eval.evaluation.evaluator import Evaluator
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+_MEASURES = ("nDCG@10", "MAP@100", "Recall@10", "R_cap@10", "Precision@10", "MRR@10")
+
+
+def demo(
+    html: Annotated[
+        Path, typer.Option(help="The report to write; one that is there is replaced.")
+    ] = Path("beir-eval-demo.html"),
+) -> None:
+    """Evaluate two bundled runs and two Haystack pipelines, and write a report on the runs."""
+    with clear_errors():
+        evaluator = Evaluator(read_qrels(FOLDER), _MEASURES)
+        results = evaluate_files(evaluator, RUNS)
+        queries = len(evaluator.qrels)
+        console.print(
+            f"Two BM25 settings over the bundled data set ({queries} queries about the solar "
+            "system):"
+        )
+        print_scores(results, None)
+        print_notes(results)
+        _print_pipelines(_MEASURES)
+        _write_report(html, evaluator)
+
+
+def _write_report(html: Path, evaluator: Evaluator) -> None:
+    """Compare the bundled runs and write the report; only a hint where an extra is missing."""
+    try:
+        check_report(html)
+    except MissingExtraError as error:
+        console.print(Text(f"\nThe report: not written. {error}"))
+        return
+    from beir_eval.comparison.compare import compare_runs  # noqa: PLC0415
+
+    runs = dict(zip(system_names(RUNS), map(read_run, RUNS), strict=True))
+    found = compare_runs(
+        evaluator.qrels, runs, _MEASURES, baseline=next(reversed(runs)), **kept_for(html)
+    )
+    write_html(html, found, **texts_of(FOLDER))
+    console.print(
+        Text(f"\nThe report on the two BM25 runs, to look at in a browser: {html.resolve()}")
+    )
+
+
+def _print_pipelines(measures: Sequence[str]) -> None:
+    """Run the two pipelines of the demo and print them side by side; only a hint without Haystack.
+
+    The first measure is compared query by query.
+    """
+    try:
+        from beir_eval.integrations.haystack import index  # noqa: F401, PLC0415 - says what is missing
+    except MissingExtraError as error:
+        console.print(Text(f"\nTwo Haystack pipelines: not run. {error}"))
+        return
+    from beir_eval.comparison.compare import compare  # noqa: PLC0415
+    from beir_eval.comparison.tables import sentence  # noqa: PLC0415
+    from beir_eval.integrations.haystack.demo import evaluate_demo_pipelines  # noqa: PLC0415
+
+    console.print("\nTwo Haystack pipelines over the same data set, run for every query:")
+    results = evaluate_demo_pipelines(measures)
+    print_scores(results, None)
+    found = compare(results, results[0].name, measures=measures[0])
+    [one] = found.differences
+    console.print(Text(sentence(one, found.settings.margin)))
+    console.print(Text(f"{one.system}: won {one.wins}, tied {one.ties}, lost {one.losses} queries"))
+    print_notes(results)

@@ -1,0 +1,108 @@
+"""The command ``beir-eval evaluate``: the means of runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from beir_eval.adapters.readers import read_qrels
+from beir_eval.cli.console import check_targets, clear_errors
+from beir_eval.cli.options import (
+    HTML,
+    check_report,
+    choice,
+    evaluate_files,
+    kept_for,
+    texts_of,
+    write_html,
+)
+from beir_eval.cli.results_output import print_notes, print_scores, write_json, write_per_query
+from beir_eval.core.ranking import DUPLICATES, ORDERS, TIES
+from beir_eval.errors import check_choice
+from beir_eval.evaluation.evaluator import MISSING, NO_RELEVANT, Evaluator
+from beir_eval.measures import DEFAULT_MEASURES, TOOLS, parse_all
+
+
+def evaluate(  # noqa: PLR0913, PLR0917 - one option a policy
+    qrels: Annotated[
+        Path, typer.Argument(help="Judgements: a TREC or BEIR file, or a BEIR data-set folder.")
+    ],
+    runs: Annotated[
+        list[Path],
+        typer.Argument(
+            help="Run files (TREC, JSON, Parquet, …); a system's name is its file's stem."
+        ),
+    ],
+    measure: Annotated[
+        list[str] | None,
+        typer.Option(
+            "-m",
+            "--measure",
+            help="A measure, for example nDCG@10; repeat it for more.  [default: nDCG, MAP, "
+            "Recall, R_cap, Precision and MRR at 1, 3, 5, 10, 100 and 1000]",
+        ),
+    ] = None,
+    per_query: Annotated[
+        Path | None, typer.Option(help="Write every query's scores to this CSV file.")
+    ] = None,
+    json: Annotated[
+        Path | None, typer.Option(help="Write all results, a JSON list, to this file.")
+    ] = None,
+    html: Annotated[Path | None, HTML] = None,
+    order: Annotated[str, choice("--order", ORDERS, "What ranks.")] = "score",
+    ties: Annotated[str, choice("--ties", TIES, "The order of equal scores.")] = "trec_eval",
+    missing: Annotated[
+        str, choice("--missing", MISSING, "Judged queries that the run lacks.")
+    ] = "zero",
+    no_relevant: Annotated[
+        str, choice("--no-relevant", NO_RELEVANT, "Queries with nothing relevant.")
+    ] = "zero",
+    duplicates: Annotated[
+        str, choice("--duplicates", DUPLICATES, "Documents that stand twice.")
+    ] = "error",
+    *,
+    judged_only: Annotated[
+        bool, typer.Option("--judged-only", help="Drop unjudged documents before measuring.")
+    ] = False,
+    drop_identical_ids: Annotated[
+        bool,
+        typer.Option("--drop-identical-ids", help="Drop documents that have their query's id."),
+    ] = False,
+    split: Annotated[
+        str | None, typer.Option(help="The split of a data-set folder; test by default.")
+    ] = None,
+    names: Annotated[
+        str | None, typer.Option(help=f"Print measures as named by {', '.join(TOOLS)}.")
+    ] = None,
+) -> None:
+    """Evaluate RUNS on QRELS and print the means, one system a row."""
+    with clear_errors():
+        if names is not None:
+            check_choice("--names", names, TOOLS)
+        check_targets([qrels, *runs], [per_query, json, html])
+        check_report(html)
+        measures = parse_all(measure) if measure else DEFAULT_MEASURES
+        if judged_only:
+            measures = tuple(one(judged_only=True) for one in measures)
+        evaluator = Evaluator(
+            read_qrels(qrels, split=split),
+            measures,
+            order=order,
+            ties=ties,
+            missing=missing,
+            no_relevant=no_relevant,
+            duplicates=duplicates,
+            drop_identical_ids=drop_identical_ids,
+            **kept_for(html),
+        )
+        results = evaluate_files(evaluator, runs)
+        print_scores(results, names)
+        print_notes(results)
+        if per_query is not None:
+            write_per_query(per_query, results)
+        if json is not None:
+            write_json(json, results)
+        if html is not None:
+            write_html(html, results, **texts_of(qrels, split))

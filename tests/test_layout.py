@@ -1,0 +1,180 @@
+"""The packages: what is in them, what they import, and what they export."""
+
+import ast
+import importlib
+import pkgutil
+import subprocess
+import sys
+from graphlib import TopologicalSorter
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+import beir_eval
+from beir_eval.datasets import demo
+
+SOURCE = Path(beir_eval.__file__).parent
+MODULES = {
+    ".".join(path.relative_to(SOURCE.parent).with_suffix("").parts).removesuffix(".__init__"): path
+    for path in SOURCE.rglob("*.py")
+}
+PACKAGES = [name for name, path in MODULES.items() if path.name == "__init__.py"]
+
+QRELS = {f"q{number}": {"a": 1} for number in range(6)}
+GOOD = {query: {"a": 2.0, "x": 1.0} for query in QRELS}
+POOR = {query: {"a": 1.0, "x": 2.0} for query in QRELS}
+
+
+def test_the_top_folder_is_short_and_no_module_hides():
+    assert len([path for path in SOURCE.iterdir() if path.name != "__pycache__"]) <= 18
+    hidden = {path.name for path in MODULES.values() if path.name[0] == "_" != path.name[1]}
+    assert hidden == {"_version.py", "_trec_eval_names.py"}
+
+
+def test_every_package_says_what_is_inside_and_what_is_public():
+    for name in PACKAGES:
+        said = importlib.import_module(name).__doc__ or ""
+        if name not in ("beir_eval", "beir_eval.datasets.demo"):
+            assert "\nInside: " in said, name
+        if name not in ("beir_eval", "beir_eval.integrations"):
+            assert "ublic" in said, name
+
+
+def imported(path):
+    """Yield (module, name or None) for each import that runs, now or when a function is called."""
+
+    def walk(node):
+        for inner in ast.iter_child_nodes(node):
+            if isinstance(inner, ast.If) and ast.unparse(inner.test) == "TYPE_CHECKING":
+                continue
+            if isinstance(inner, ast.Import):
+                yield from ((alias.name, None) for alias in inner.names)
+            elif isinstance(inner, ast.ImportFrom):
+                yield from ((inner.module, alias.name) for alias in inner.names)
+            yield from walk(inner)
+
+    yield from walk(ast.parse(path.read_text()))
+
+
+def test_no_imports_run_in_a_circle():
+    graph = {}
+    for module, path in MODULES.items():
+        targets = {
+            f"{origin}.{name}" if f"{origin}.{name}" in MODULES else origin
+            for origin, name in imported(path)
+        }
+        graph[module] = targets & MODULES.keys()
+    assert len(list(TopologicalSorter(graph).static_order())) == len(MODULES)
+
+
+@pytest.fixture(scope="module")
+def every_module():
+    """All modules of the package, imported: none may take the place of what is exported."""
+    return [
+        importlib.import_module(module.name)
+        for module in pkgutil.walk_packages([str(SOURCE)], "beir_eval.")
+        if not module.name.endswith("__main__")
+    ]
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_what_a_package_exports_is_no_module_at_the_second_access_too(package, every_module):
+    assert every_module
+    exporter = importlib.import_module(package)
+    for name in getattr(exporter, "__all__", ()):
+        first, second = getattr(exporter, name), getattr(exporter, name)
+        assert first is second
+        assert not isinstance(first, ModuleType), f"{package}.{name}"
+        assert name in dir(exporter)
+
+
+def calls():
+    """Return {name: a call of the public function of that name}."""
+    results = {name: beir_eval.evaluate(QRELS, run, ["MRR"], name=name) for name, run in RUNS}
+    compared = beir_eval.compare(results, "step 1", draws=100)
+    texts = {"who?": ["she"]}
+    return {
+        "agree": lambda f: f(GOOD, POOR),
+        "assert_no_regression": lambda f: f(results["step 2"], results["step 1"], "MRR"),
+        "check_gate": lambda f: f(compared, ["MRR"]),
+        "checkpoint_curve": lambda f: f(results, draws=100),
+        "compare": lambda f: f(results, draws=100),
+        "compare_benchmark": lambda f: f(
+            {name: {"one": result, "two": result} for name, result in results.items()},
+            measure="MRR",
+            draws=100,
+        ),
+        "compare_runs": lambda f: f(QRELS, dict(RUNS), ["MRR"], draws=100),
+        "compare_slices": lambda f: f(results, dict.fromkeys(QRELS, "all"), "step 1", draws=100),
+        "evaluate": lambda f: f(QRELS, GOOD),
+        "evaluate_answers": lambda f: f(texts, texts),
+        "load_dataset": lambda f: f(demo.FOLDER),
+        "parse": lambda f: f("nDCG@10"),
+        "qrels_from_votes": lambda f: f([("q", "a", 1)]),
+        "read_qrels": lambda f: f(demo.FOLDER),
+        "read_run": lambda f: f(demo.RUNS[0]),
+        "write_qrels": lambda f: f(beir_eval.Qrels(QRELS), "qrels.trec"),
+        "write_report": lambda f: f("report.html", results["step 1"]),
+        "write_run": lambda f: f(GOOD, "run.trec"),
+    }
+
+
+RUNS = (("step 1", POOR), ("step 2", GOOD))
+FUNCTIONS = [
+    name
+    for name in beir_eval.__all__
+    if callable(getattr(beir_eval, name))
+    and not isinstance(getattr(beir_eval, name), type | beir_eval.Measure)
+]
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_every_public_function_can_be_called_twice(name, every_module, tmp_path, monkeypatch):
+    assert every_module
+    monkeypatch.chdir(tmp_path)
+    call = calls()[name]
+    for _ in range(2):
+        call(getattr(beir_eval, name))
+
+
+def loaded_by(code):
+    """Return the modules that a new process has loaded after this code."""
+    shown = f"{code}\nimport sys\nprint(*(name for name, module in sys.modules.items() if module))"
+    return set(
+        subprocess.run(
+            [sys.executable, "-c", shown], capture_output=True, text=True, check=True
+        ).stdout.split()
+    )
+
+
+def of_pipelines(modules):
+    """Return the files of ``integrations.haystack`` among these modules."""
+    package = "beir_eval.integrations.haystack."
+    return {name.removeprefix(package) for name in modules if name.startswith(package)}
+
+
+def test_haystacks_documents_are_read_without_haystack_and_without_the_pipeline_runner():
+    package = "beir_eval.integrations.haystack"
+    loaded = loaded_by(f"import {package}.documents, {package}.haystack_rules")
+    assert "haystack" not in loaded
+    assert of_pipelines(loaded) == {"documents", "haystack_rules"}
+
+
+def test_the_component_does_not_load_the_pipeline_runner():
+    loaded = loaded_by("import haystack_integrations.components.evaluators.beir_eval")
+    assert "haystack" in loaded
+    assert of_pipelines(loaded) == {"documents", "haystack_rules"}
+
+
+def test_a_benchmark_runs_where_haystack_is_not_installed(tmp_path):
+    code = f"""
+import sys
+sys.modules["haystack"] = None
+from beir_eval import Benchmark
+from beir_eval.datasets import demo
+systems = {{"file": demo.RUNS[0], "empty": lambda queries, corpus: {{q: {{}} for q in queries}}}}
+result = Benchmark({{"demo": demo.FOLDER}}, systems, {str(tmp_path)!r}, measures="MRR").run()
+assert not result.failures, result.failures
+"""
+    assert of_pipelines(loaded_by(code)) == set()
