@@ -56,7 +56,7 @@ from beir_eval.measures import (
 )
 
 if TYPE_CHECKING:
-    from beir_eval.adapters.votes import qrels_from_votes
+    from beir_eval.adapters import qrels_from_votes
     from beir_eval.benchmark import Benchmark, compare_benchmark
     from beir_eval.comparison import (
         Comparison,
@@ -140,7 +140,7 @@ __all__ = [
 ]
 
 #: Evaluating runs needs none of these; comparing, reading data sets and reports do.
-__getattr__ = lazy_exports(
+lazy_exports(
     __name__,
     {
         "Benchmark": "beir_eval.benchmark",
@@ -159,7 +159,3 @@ __getattr__ = lazy_exports(
         "write_report": "beir_eval.report",
     },
 )
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})

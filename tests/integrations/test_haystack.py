@@ -855,6 +855,7 @@ def test_without_haystack_the_install_line_is_named(monkeypatch):
         return real(name, *rest, **more)
 
     monkeypatch.delitem(sys.modules, "beir_eval.integrations.haystack.indexing")
+    monkeypatch.delitem(vars(pipelines), "index")
     monkeypatch.setattr(builtins, "__import__", without_haystack)
     with pytest.raises(MissingExtraError, match=r"pip install 'beir-eval\[haystack\]'"):
         _ = pipelines.index

@@ -8,9 +8,14 @@ Public: ``read_qrels``, ``read_run``, ``write_qrels``, ``write_run``, ``qrels_fr
 ``VoteJudgements``.
 """
 
+from typing import TYPE_CHECKING
+
 from beir_eval.adapters.readers import read_qrels, read_run
-from beir_eval.adapters.votes import VoteJudgements, qrels_from_votes
 from beir_eval.adapters.writers import write_qrels, write_run
+from beir_eval.core.exports import lazy_exports
+
+if TYPE_CHECKING:
+    from beir_eval.adapters.votes import VoteJudgements, qrels_from_votes
 
 __all__ = [
     "VoteJudgements",
@@ -20,3 +25,11 @@ __all__ = [
     "write_qrels",
     "write_run",
 ]
+
+lazy_exports(
+    __name__,
+    {
+        "VoteJudgements": "beir_eval.adapters.votes",
+        "qrels_from_votes": "beir_eval.adapters.votes",
+    },
+)

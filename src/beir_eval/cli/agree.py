@@ -12,7 +12,6 @@ from beir_eval.adapters.readers import read_run
 from beir_eval.cli.console import check_targets, clear_errors, console, new_table
 from beir_eval.cli.options import choice, system_names
 from beir_eval.cli.results_output import write_csv
-from beir_eval.comparison import agreement
 from beir_eval.core.ranking import DUPLICATES, ORDERS
 from beir_eval.core.whole_order import PLAIN_TIES
 from beir_eval.display.tables import number
@@ -47,6 +46,8 @@ def agree(  # noqa: PLR0913, PLR0917 - one option a setting
     ] = None,
 ) -> None:
     """Show how alike two runs rank: Kendall's distance, Spearman's rho, RBO, overlap."""
+    from beir_eval.comparison import agreement  # noqa: PLC0415
+
     with clear_errors():
         check_targets([first, second], [per_query])
         names = system_names([first, second])

@@ -12,18 +12,23 @@ Public: what ``__all__`` lists; ``beir_eval.comparison.slices`` and
 ``beir_eval.comparison.checkpoints`` list their own.
 """
 
-from beir_eval.comparison.agreement import Agreement, agree
-from beir_eval.comparison.compare import compare, compare_runs
-from beir_eval.comparison.gate import GateCheck, assert_no_regression, check_gate, to_junit
-from beir_eval.comparison.rank_similarity import RBO, kendall_distance, overlap, rbo, spearman
-from beir_eval.comparison.records import (
-    ComparisonSettings,
-    Difference,
-    QueryDifference,
-    SystemMean,
-)
-from beir_eval.comparison.result import Comparison
-from beir_eval.comparison.robustness.records import DocumentToJudge, Likeness, PairTrust
+from typing import TYPE_CHECKING
+
+from beir_eval.core.exports import lazy_exports
+
+if TYPE_CHECKING:
+    from beir_eval.comparison.agreement import Agreement, agree
+    from beir_eval.comparison.compare import compare, compare_runs
+    from beir_eval.comparison.gate import GateCheck, assert_no_regression, check_gate, to_junit
+    from beir_eval.comparison.rank_similarity import RBO, kendall_distance, overlap, rbo, spearman
+    from beir_eval.comparison.records import (
+        ComparisonSettings,
+        Difference,
+        QueryDifference,
+        SystemMean,
+    )
+    from beir_eval.comparison.result import Comparison
+    from beir_eval.comparison.robustness.records import DocumentToJudge, Likeness, PairTrust
 
 __all__ = [
     "RBO",
@@ -48,3 +53,30 @@ __all__ = [
     "spearman",
     "to_junit",
 ]
+
+lazy_exports(
+    __name__,
+    {
+        "RBO": "beir_eval.comparison.rank_similarity",
+        "Agreement": "beir_eval.comparison.agreement",
+        "Comparison": "beir_eval.comparison.result",
+        "ComparisonSettings": "beir_eval.comparison.records",
+        "Difference": "beir_eval.comparison.records",
+        "DocumentToJudge": "beir_eval.comparison.robustness.records",
+        "GateCheck": "beir_eval.comparison.gate",
+        "Likeness": "beir_eval.comparison.robustness.records",
+        "PairTrust": "beir_eval.comparison.robustness.records",
+        "QueryDifference": "beir_eval.comparison.records",
+        "SystemMean": "beir_eval.comparison.records",
+        "agree": "beir_eval.comparison.agreement",
+        "assert_no_regression": "beir_eval.comparison.gate",
+        "check_gate": "beir_eval.comparison.gate",
+        "compare": "beir_eval.comparison.compare",
+        "compare_runs": "beir_eval.comparison.compare",
+        "kendall_distance": "beir_eval.comparison.rank_similarity",
+        "overlap": "beir_eval.comparison.rank_similarity",
+        "rbo": "beir_eval.comparison.rank_similarity",
+        "spearman": "beir_eval.comparison.rank_similarity",
+        "to_junit": "beir_eval.comparison.gate",
+    },
+)

@@ -2,28 +2,61 @@
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from beir_eval.errors import MissingExtraError
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
 
-def lazy_exports(package: str, origins: Mapping[str, str]) -> Callable[[str], Any]:
-    """Return the ``__getattr__`` of a package: it imports a name when it is first needed.
+def lazy_exports(
+    package: str, origins: Mapping[str, str], extra: tuple[str, str, str] | None = None
+) -> None:
+    """Let a package export names that are imported when they are first needed.
 
-    A file must not have the name of what it exports this way: once the file is imported, the
-    package has the module under that name.
+    A file may have the name of what it exports: importing the file does not hide the export.
 
     Args:
         package: the package, as ``__name__``.
         origins: {exported name: module that defines it}.
+        extra: where the modules need one, the arguments of MissingExtraError.
+    """
+    module = sys.modules[package]
+    module.__dict__["_lazy_exports"] = (origins, extra)
+    module.__class__ = _LazyPackage
+
+
+class _LazyPackage(ModuleType):
+    """A package with lazy exports: a module of its own class, as Python's data model allows.
+
+    Raises:
+        MissingExtraError: what an export needs is not installed.
     """
 
-    def exported(name: str) -> Any:
-        if name not in origins:
-            msg = f"module {package!r} has no attribute {name!r}"
-            raise AttributeError(msg)
-        return getattr(import_module(origins[name]), name)
+    _lazy_exports: tuple[Mapping[str, str], tuple[str, str, str] | None]
 
-    return exported
+    def __getattr__(self, name: str) -> Any:
+        origins, extra = self._lazy_exports
+        if name not in origins:
+            msg = f"module {self.__name__!r} has no attribute {name!r}"
+            raise AttributeError(msg)
+        try:
+            value = getattr(import_module(origins[name]), name)
+        except ModuleNotFoundError as error:
+            if extra is None:
+                raise
+            raise MissingExtraError(*extra) from error
+        self.__dict__[name] = value
+        return value
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Keep an export where the import system would put the file of the same name."""
+        if not (isinstance(value, ModuleType) and name in self._lazy_exports[0]):
+            super().__setattr__(name, value)
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *self._lazy_exports[0]})

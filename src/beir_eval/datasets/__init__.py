@@ -28,7 +28,7 @@ __all__ = [
     "load_from_hub",
 ]
 
-__getattr__ = lazy_exports(
+lazy_exports(
     __name__,
     {
         "Corpus": "beir_eval.datasets.corpus",
@@ -41,7 +41,3 @@ __getattr__ = lazy_exports(
         "load_from_hub": "beir_eval.datasets.dataset",
     },
 )
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})

@@ -9,15 +9,20 @@ Public: ``evaluate``, ``Evaluator``, ``EvaluationResult``, its records ``Setting
 ``normalize_answer``, ``token_f1``.
 """
 
-from beir_eval.evaluation.answers import (
-    answers_to_relevance,
-    evaluate_answers,
-    normalize_answer,
-    token_f1,
-)
+from typing import TYPE_CHECKING
+
+from beir_eval.core.exports import lazy_exports
 from beir_eval.evaluation.evaluator import Evaluator, evaluate
 from beir_eval.evaluation.records import Counted, Provenance, Retrieval, Settings, TopDocuments
 from beir_eval.evaluation.result import EvaluationResult
+
+if TYPE_CHECKING:
+    from beir_eval.evaluation.answers import (
+        answers_to_relevance,
+        evaluate_answers,
+        normalize_answer,
+        token_f1,
+    )
 
 __all__ = [
     "Counted",
@@ -33,3 +38,13 @@ __all__ = [
     "normalize_answer",
     "token_f1",
 ]
+
+lazy_exports(
+    __name__,
+    {
+        "answers_to_relevance": "beir_eval.evaluation.answers",
+        "evaluate_answers": "beir_eval.evaluation.answers",
+        "normalize_answer": "beir_eval.evaluation.answers",
+        "token_f1": "beir_eval.evaluation.answers",
+    },
+)

@@ -4,7 +4,7 @@
 makes a pipeline a system of a ``Benchmark``. The components for use inside a pipeline are in
 ``haystack_integrations.components.evaluators.beir_eval``.
 
-Inside: ``pipeline_evaluation``, ``retriever``, ``query_runner``, ``sockets``, ``journal`` (a run
+Inside: ``evaluate_pipeline``, ``retriever``, ``query_runner``, ``sockets``, ``journal`` (a run
 that can be resumed), ``fingerprint``, ``progress``, ``indexing``, ``load_pipeline`` (YAML),
 ``demo``; ``documents``, ``ranking_scores`` and ``haystack_rules``, which the components use too and
 which need no Haystack.
@@ -13,17 +13,16 @@ Public: ``evaluate_pipeline``, ``index``, ``beir_documents``, ``PipelineRetrieve
 ``to_evaluation_run_result``; they need the extra ``haystack`` (MissingExtraError without it).
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from beir_eval.core.exports import lazy_exports
-from beir_eval.errors import MissingExtraError
 
 if TYPE_CHECKING:
-    from beir_eval.integrations.haystack.indexing import beir_documents, index
-    from beir_eval.integrations.haystack.pipeline_evaluation import (
+    from beir_eval.integrations.haystack.evaluate_pipeline import (
         evaluate_pipeline,
         to_evaluation_run_result,
     )
+    from beir_eval.integrations.haystack.indexing import beir_documents, index
     from beir_eval.integrations.haystack.retriever import PipelineRetriever
 
 __all__ = [
@@ -34,25 +33,14 @@ __all__ = [
     "to_evaluation_run_result",
 ]
 
-_exported = lazy_exports(
+lazy_exports(
     __name__,
     {
         "PipelineRetriever": "beir_eval.integrations.haystack.retriever",
         "beir_documents": "beir_eval.integrations.haystack.indexing",
-        "evaluate_pipeline": "beir_eval.integrations.haystack.pipeline_evaluation",
+        "evaluate_pipeline": "beir_eval.integrations.haystack.evaluate_pipeline",
         "index": "beir_eval.integrations.haystack.indexing",
-        "to_evaluation_run_result": "beir_eval.integrations.haystack.pipeline_evaluation",
+        "to_evaluation_run_result": "beir_eval.integrations.haystack.evaluate_pipeline",
     },
+    extra=("haystack-ai", "haystack", "evaluating a pipeline"),
 )
-
-
-def __getattr__(name: str) -> Any:
-    """Import what is public when it is first needed."""
-    try:
-        return _exported(name)
-    except ModuleNotFoundError as error:
-        raise MissingExtraError("haystack-ai", "haystack", "evaluating a pipeline") from error
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})

@@ -11,8 +11,8 @@ from haystack.document_stores.in_memory import InMemoryDocumentStore
 
 from beir_eval.datasets.dataset import load_dataset
 from beir_eval.datasets.demo import FOLDER
+from beir_eval.integrations.haystack.evaluate_pipeline import evaluate_pipeline
 from beir_eval.integrations.haystack.indexing import beir_documents, index
-from beir_eval.integrations.haystack.pipeline_evaluation import evaluate_pipeline
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
