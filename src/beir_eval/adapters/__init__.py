@@ -1,6 +1,6 @@
 """Files in other formats, and judgements made elsewhere, as ``Qrels`` and ``Run``; and back.
 
-Inside: ``readers`` and ``writers``, ``formats`` (detection), a module for each family of formats
+Inside: ``readers`` and ``writers``, ``formats`` (detection), one module per family of formats
 (``text_runs``, ``text_qrels``, ``json_formats``), ``dataset_folder`` (where a data set keeps its
 judgements), ``votes`` (several judgements of one document).
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import sys
 from dataclasses import dataclass
 from importlib import import_module
@@ -87,7 +88,8 @@ class System:
                 msg = f"system {name!r}: {error}"
                 raise SettingError(msg) from error
         elif hasattr(system, "search"):
-            check_count("top_k", top_k)
+            check_count(f"top_k of system {name!r}", top_k)
+            top_k = operator.index(top_k)
         elif not callable(system):
             msg = (
                 f"system {name!r} must be a run file, a folder of run files, a callable (queries, "

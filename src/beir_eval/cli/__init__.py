@@ -1,5 +1,7 @@
 """The command line: ``beir-eval``. It needs the extra ``cli``.
 
-Inside: ``app`` (registration), a module for each large command, ``options`` (which commands share),
-``console`` and ``comparison_output`` (what is printed). Nothing is public.
+Inside: ``app`` registers the commands, one module per command: ``evaluate``, ``compare``,
+``bench``, ``haystack``, ``agree``, ``measures``, ``datasets``, ``convert``, ``demo``. Shared:
+``options``, ``console`` (terminal, errors, progress), ``results_output``, ``comparison_output`` and
+``saved_results`` (results as input). Nothing is public.
 """

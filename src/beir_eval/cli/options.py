@@ -95,7 +95,7 @@ def kept_for(html: Path | None) -> dict[str, Any]:
 
 
 def write_html(html: Path, what: Any, **shown: Any) -> None:
-    """Write a report; the room that does is imported only where one is wanted."""
+    """Write a report; what writes it is imported only if one is wanted."""
     from beir_eval.report import write_report  # noqa: PLC0415
 
     write_report(html, what, **shown)

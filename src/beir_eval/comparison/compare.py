@@ -136,7 +136,7 @@ def compare(  # noqa: PLR0913 - one keyword a setting
     firsts = {name: repeats[0] for name, repeats in joined.results.items()}
     if all(one.top is not None for one in firsts.values()):
         known["likeness"] = likeness_of(found, firsts, _LIKENESS_K)
-    return found.model_copy(update=known)._made_from(joined.results)  # noqa: SLF001 - its own room
+    return found.model_copy(update=known)._made_from(joined.results)  # noqa: SLF001 - its own package
 
 
 def _usual_correction(test: str, baseline: str | None) -> str:

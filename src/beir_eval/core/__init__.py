@@ -1,9 +1,11 @@
 """Judgements and runs become arrays: ids, scores, ranks, and the relevance matrix.
 
-Inside: ``qrels`` and ``run`` (what users pass), ``run_sources`` (a module for each kind of object
-that holds a run), ``ranking`` and ``rank_counting`` (order, ties, duplicates),
-``relevance_matrix``; below them arrays, ids, dataframes, files and saved records, which the other
-packages share. No measure and no file format of another tool is known here.
+Inside: ``qrels`` (with ``judgement_errors``) and ``run``, which users pass; ``run_sources`` (one
+module per kind of object that holds a run); ``ranking`` (order, ties, duplicates),
+``rank_counting`` (ranks without sorting) and ``whole_order`` (one ranking in full, by the same tie
+rule); ``relevance_matrix``. Shared with the other packages: ``arrays``, ``ids``,
+``column_names``, ``dataframes``, ``files``, ``saved`` (records in files), ``exports`` (lazy
+imports). No measure and no file format of another tool is known here.
 
 Public: ``Qrels``, ``Run``, ``RankingRules``, ``RelevanceMatrix``, ``Relevance``, ``relate``.
 """

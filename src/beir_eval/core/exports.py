@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from beir_eval.errors import MissingExtraError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
 
 def lazy_exports(
@@ -18,12 +18,13 @@ def lazy_exports(
 ) -> None:
     """Let a package export names that are imported when they are first needed.
 
-    A file may have the name of what it exports: importing the file does not hide the export.
+    A file may have the name of what it exports: importing the file does not hide the export, and
+    ``package.name`` is the export, never the file.
 
     Args:
         package: the package, as ``__name__``.
         origins: {exported name: module that defines it}.
-        extra: where the modules need one, the arguments of MissingExtraError.
+        extra: the arguments of MissingExtraError, if the modules need an extra.
     """
     module = sys.modules[package]
     module.__dict__["_lazy_exports"] = (origins, extra)
@@ -37,10 +38,8 @@ class _LazyPackage(ModuleType):
         MissingExtraError: what an export needs is not installed.
     """
 
-    _lazy_exports: tuple[Mapping[str, str], tuple[str, str, str] | None]
-
     def __getattr__(self, name: str) -> Any:
-        origins, extra = self._lazy_exports
+        origins, extra = self.__dict__["_lazy_exports"]
         if name not in origins:
             msg = f"module {self.__name__!r} has no attribute {name!r}"
             raise AttributeError(msg)
@@ -55,8 +54,12 @@ class _LazyPackage(ModuleType):
 
     def __setattr__(self, name: str, value: Any) -> None:
         """Keep an export where the import system would put the file of the same name."""
-        if not (isinstance(value, ModuleType) and name in self._lazy_exports[0]):
+        if not (isinstance(value, ModuleType) and name in self.__dict__["_lazy_exports"][0]):
             super().__setattr__(name, value)
 
     def __dir__(self) -> list[str]:
-        return sorted({*super().__dir__(), *self._lazy_exports[0]})
+        return sorted({*super().__dir__(), *self.__dict__["_lazy_exports"][0]})
+
+    def __reduce__(self) -> tuple[Callable[[str], ModuleType], tuple[str]]:
+        """Pickle by name: functions sent to other processes refer to packages."""
+        return import_module, (self.__name__,)

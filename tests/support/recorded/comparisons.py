@@ -13,17 +13,18 @@ from pydantic import BaseModel
 from beir_eval import (
     BeirEvalError,
     BeirEvalWarning,
+    agree,
+    check_gate,
+    checkpoint_curve,
     compare,
+    compare_benchmark,
     compare_runs,
+    compare_slices,
     evaluate,
     read_qrels,
     read_run,
     significance,
 )
-from beir_eval.benchmark import compare_benchmark
-from beir_eval.comparison import agree, check_gate
-from beir_eval.comparison.checkpoints import checkpoint_curve
-from beir_eval.comparison.slices import compare_slices
 from support.recorded.values import DATA_SETS, DIGITS
 
 MEASURES = ("nDCG@10", "MAP@100", "MRR@10", "Recall@100")

@@ -1,10 +1,14 @@
 """What commands and results print of the bundled data set, at 80 columns, and what files hold."""
 
 import contextlib
+import hashlib
 import json
+import os
 import re
 import shlex
 import shutil
+import subprocess
+import sys
 import tempfile
 from html.parser import HTMLParser
 from pathlib import Path
@@ -12,12 +16,17 @@ from pathlib import Path
 from typer.testing import CliRunner
 
 import beir_eval
-from beir_eval import compare, evaluate, read_qrels, read_run
-from beir_eval.benchmark import compare_benchmark
+from beir_eval import (
+    agree,
+    checkpoint_curve,
+    compare,
+    compare_benchmark,
+    compare_slices,
+    evaluate,
+    read_qrels,
+    read_run,
+)
 from beir_eval.cli.app import app
-from beir_eval.comparison import agree
-from beir_eval.comparison.checkpoints import checkpoint_curve
-from beir_eval.comparison.slices import compare_slices
 from beir_eval.datasets import demo
 
 #: Each runs in one folder that holds what ``_inputs`` puts there.
@@ -75,21 +84,42 @@ haystack bm25.yaml dataset --documents-from nothing.documents
 """.strip().splitlines()
 
 
+#: What terminals and settings say about colours and widths must not count.
+UNSET = ("FORCE_COLOR", "NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "TTY_COMPATIBLE", "TERM", "LINES")
+SET = {"COLUMNS": "80", "PYTHONUTF8": "1", "HAYSTACK_TELEMETRY_ENABLED": "False"}
+
+
 def record():
-    """Return what each command printed and wrote, then what results say of themselves, by line."""
+    """Return what commands and results print and write, by line.
+
+    It comes from a process of its own: neither the terminal nor what was imported before counts.
+    """
+    environment = {name: value for name, value in os.environ.items() if name not in UNSET}
+    environment |= SET | {"PYTHONPATH": str(Path(__file__).parents[2])}
+    done = subprocess.run(
+        [sys.executable, __file__],
+        env=environment,
+        capture_output=True,
+        encoding="utf-8",
+        check=False,  # what went wrong is said below
+    )
+    if done.returncode:
+        raise RuntimeError(done.stderr)
+    return done.stdout.removesuffix("\n").split("\n")
+
+
+def _lines():
+    """Return what each command printed and wrote, then what results say of themselves."""
     lines = []
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
         _inputs()
         for command in COMMANDS:
             before = _stamps()
-            done = CliRunner().invoke(
-                app, shlex.split(command), env={"COLUMNS": "80"}, prog_name="beir-eval"
-            )
+            done = CliRunner().invoke(app, shlex.split(command), prog_name="beir-eval")
             lines += [f"$ beir-eval {command}", *_masked(done.output).splitlines()]
             lines += [f"[exit code {done.exit_code}]", ""]
-            for path in sorted(
-                path for path, stamp in _stamps().items() if before.get(path) != stamp
-            ):
+            stamps = _stamps()
+            for path in sorted(path for path in stamps if before.get(path) != stamps[path]):
                 lines += [f"[{path}]", *_content(path), ""]
         lines += _in_python()
     return [line.rstrip() for line in lines]
@@ -144,19 +174,40 @@ def _stamps():
 def _content(path):
     """Return the lines of a text, the keys of JSON, the text of a page, else the first bytes."""
     if path.suffix == ".json":
-        return _keys(json.loads(path.read_text()))
+        content = json.loads(path.read_text())
+        return [*_keys(content), f"[values: {_digest(content)}]"]
     if path.suffix == ".html":
         page = _Page()
         page.feed(path.read_text(encoding="utf-8"))
-        keys = [f"[data in the page: {line}]" for line in _keys(json.loads(page.data))]
+        content = json.loads(page.data)
+        keys = [f"[data in the page: {line}]" for line in [*_keys(content), _digest(content)]]
         return [*_masked("\n".join(page.lines)).splitlines(), *keys]
     if path.suffix == ".jsonl":
         return _keys(json.loads(path.read_text().splitlines()[-1]))
     if path.suffix in {".md", ".tex", ".xml", ".csv"}:
         return _masked(path.read_text()).splitlines()
     if path.suffix in {".trec", ".tsv"}:
-        return path.read_text().splitlines()[:5]
+        return [*path.read_text().splitlines()[:5], f"[all: {_digest(path.read_text())}]"]
     return [repr(path.read_bytes()[:4])]
+
+
+def _digest(content):
+    """Return a hash of JSON or a text, numbers to 9 digits, without what every run has anew."""
+    return hashlib.sha256(json.dumps(_settled(content)).encode()).hexdigest()[:16]
+
+
+def _settled(content):
+    if isinstance(content, dict):
+        return {name: _settled(value) for name, value in content.items() if name not in ANEW}
+    if isinstance(content, list):
+        return [_settled(value) for value in content]
+    if isinstance(content, float):
+        return float(f"{content:.9g}")
+    return _masked(content) if isinstance(content, str) else content
+
+
+#: Times, and hashes that hold the version.
+ANEW = ("seconds", "made_from", "retrieval")
 
 
 def _keys(value, place=""):
@@ -202,7 +253,9 @@ def _masked(text):
     text = text.replace(str(Path.cwd().resolve()), "FOLDER").replace(str(Path.cwd()), "FOLDER")
     text = text.replace(beir_eval.__version__, "VERSION")
     text = re.sub(r"\d{4}-\d\d-\d\d( \d\d:\d\d)?", "DATE", text)
-    return re.sub(r"\d+(\.\d+)? ?(ms|s)\b", "TIME", text)
+    text = re.sub(r"\d+(\.\d+)? ?(ms|s)\b", "TIME", text)
+    # The last digits of sums are the processor's.
+    return re.sub(r"\d+\.\d{10,}(e-\d+)?|\d\.\d+e-\d+", lambda m: f"{float(m[0]):.9g}", text)
 
 
 def _in_python():
@@ -232,12 +285,17 @@ def _in_python():
     }
     lines = []
     for name, thing in things.items():
-        lines += [f"# {name}", *repr(thing).splitlines(), ""]
+        lines += [f"# {name}", *_masked(repr(thing)).splitlines(), ""]
         for method in ("notes", "to_markdown", "to_latex", "to_csv", "_repr_html_"):
             if hasattr(thing, method):
                 said = getattr(thing, method)()
-                text = said if isinstance(said, str) else "\n".join(said)
+                text = _masked(said if isinstance(said, str) else "\n".join(said))
                 lines += [f"# {name}: {method}", *text.splitlines(), ""]
         if hasattr(thing, "model_dump_json"):
             lines += [f"# {name}: saved", *_keys(json.loads(thing.model_dump_json())), ""]
     return lines
+
+
+if __name__ == "__main__":
+    sys.stdout.reconfigure(encoding="utf-8")
+    print("\n".join(_lines()))

@@ -14,7 +14,6 @@ from pathlib import Path
 HERE = Path(__file__).parent
 if __name__ == "__main__":
     sys.path.insert(0, str(HERE.parents[1]))
-    os.environ["HAYSTACK_TELEMETRY_ENABLED"] = "False"
 
 from support.recorded import comparisons, printed, values  # noqa: E402 - found by what is above
 
@@ -31,7 +30,7 @@ def lines_of(kind, data):
 
 def recorded(kind):
     """Return what was recorded, by line."""
-    return (HERE / f"{kind}.txt").read_text(encoding="utf-8").splitlines()
+    return (HERE / f"{kind}.txt").read_text(encoding="utf-8").removesuffix("\n").split("\n")
 
 
 def changes(kind, lines):

@@ -4,12 +4,16 @@ Only its first 16 digits are kept: they show every change, in a quarter of the r
 """
 
 import hashlib
+import json
 import warnings
 
 import numpy as np
+import polars as pl
 
-from beir_eval import BeirEvalError, BeirEvalWarning, evaluate, read_qrels, read_run
+from beir_eval import BeirEvalError, BeirEvalWarning, Run, evaluate, read_qrels, read_run
 from beir_eval.errors import MeasureError, SettingError
+from beir_eval.integrations import pytrec_eval
+from beir_eval.integrations.beir import EvaluateRetrieval
 
 #: {folder of runs: its qrels}
 DATA_SETS = {
@@ -31,7 +35,11 @@ POLICIES = (
     {"duplicates": "first"},
     {"duplicates": "keep"},
     {"order": "given"},
+    {"drop_identical_ids": True},
 )
+
+#: These are also given as objects, and to the drop-ins.
+OTHER_FORMS = ("rep-llama_ties", "deng_e5", "splade-pp")
 
 MEASURES = """
     nDCG nDCG@1 nDCG@10 nDCG@1000 nDCG(gain="exp")@10 nDCG(judged_only=True)@10
@@ -62,7 +70,65 @@ def record(data):
                     f"{folder}/{path.stem} {named} {measure} {digest}"
                     for measure, digest in hashes.items()
                 ]
+            if path.stem in OTHER_FORMS:
+                lines += [f"{folder}/{path.stem} {line}" for line in _other_forms(qrels, run)]
     return lines
+
+
+def _other_forms(qrels, run):
+    """Yield "form measure digest" for a run as an object of each kind, and by the drop-ins."""
+    rankings = {
+        query_id: dict(zip(docs, map(float, scores), strict=True))
+        for query_id, docs, scores in run.rankings()
+    }
+    flat = [
+        (query_id, doc_id, score)
+        for query_id, scores in rankings.items()
+        for doc_id, score in scores.items()
+    ]
+    query_ids, doc_ids, scores = zip(*flat, strict=True)
+    columns = {"query_id": query_ids, "doc_id": doc_ids, "score": scores}
+    forms = {
+        "mapping": rankings,
+        "columns": Run.from_columns(query_ids, doc_ids, scores),
+        "dataframe": Run.from_dataframe(pl.DataFrame(columns)),
+        "rankings": Run.from_rankings({query: list(docs) for query, docs in rankings.items()}),
+        "arrays": _as_arrays(rankings),
+    }
+    for form, given in forms.items():
+        order = "given" if form == "rankings" else "score"
+        for measure, digest in _hashes(qrels, given, MEASURES, {"order": order}).items():
+            yield f"form={form} {measure} {digest}"
+    judged = {
+        query: {doc: int(grade) for doc, grade in grades.items()}
+        for query, grades in qrels.as_dict().items()
+    }
+    evaluator = pytrec_eval.RelevanceEvaluator(judged, pytrec_eval.supported_measures)
+    yield f"drop-in=pytrec_eval all {_json_digest(evaluator.evaluate(rankings))}"
+    cutoffs = [1, 3, 5, 10, 100, 1000]
+    means = EvaluateRetrieval.evaluate(judged, rankings, cutoffs)
+    yield f"drop-in=beir evaluate {_json_digest(means)}"
+    for metric in ("mrr", "recall_cap", "hole", "top_k_accuracy"):
+        custom = EvaluateRetrieval.evaluate_custom(judged, rankings, cutoffs, metric)
+        yield f"drop-in=beir {metric} {_json_digest(custom)}"
+
+
+def _as_arrays(rankings):
+    """Return a run of top-k arrays, short rankings filled up with -1."""
+    doc_ids = sorted({doc for docs in rankings.values() for doc in docs})
+    number_of = {doc: number for number, doc in enumerate(doc_ids)}
+    shape = len(rankings), max(map(len, rankings.values()))
+    ids, scores = np.full(shape, -1), np.full(shape, -np.inf)
+    for row, docs in enumerate(rankings.values()):
+        ids[row, : len(docs)] = [number_of[doc] for doc in docs]
+        scores[row, : len(docs)] = list(docs.values())
+    return Run.from_arrays(ids, scores, query_ids=list(rankings), doc_ids=doc_ids)
+
+
+def _json_digest(content):
+    """Return the SHA-256 of what the drop-ins return; JSON prints floats to the last bit."""
+    text = json.dumps(content, sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:DIGITS]
 
 
 def _hashes(qrels, run, measures, policy):

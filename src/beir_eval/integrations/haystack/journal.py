@@ -1,4 +1,4 @@
-"""What a pipeline has answered so far, a line a query, to go on from after an interruption."""
+"""What a pipeline has answered so far, one line per query, to resume from after an interruption."""
 
 from __future__ import annotations
 
