@@ -36,11 +36,12 @@ def test_the_top_folder_is_short_and_no_module_hides():
     assert hidden == {"_version.py", "_trec_eval_names.py"}
 
 
-@pytest.mark.parametrize("package", PACKAGES[1:])
+@pytest.mark.parametrize("package", PACKAGES)
 def test_a_package_says_what_is_inside_and_what_is_public(package):
     said = importlib.import_module(package).__doc__
     inside = {name.rpartition(".")[2] for name in MODULES if name.rpartition(".")[0] == package}
-    assert {name for name in inside if f"``{name}``" not in said} == set()
+    above = {"__main__", "_version"}
+    assert {name for name in inside - above if f"``{name}``" not in said} == set()
     assert "public" in said.lower()
 
 

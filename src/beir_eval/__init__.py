@@ -1,6 +1,12 @@
 """beir-eval: the BEIR metric suite, exact, fast, honest about what it counted.
 
 ``evaluate(qrels, run)`` is the main job; see its docstring, or ``beir-eval --help``.
+
+Inside: ``core`` (judgements and runs as arrays), ``measures``, ``significance``, ``display``,
+``adapters`` (files), ``datasets``, ``evaluation``, ``comparison``, ``benchmark``, ``report``,
+``integrations`` (other tools' interfaces), ``cli``; ``errors``.
+
+Public: what ``__all__`` lists, and what the packages export.
 """
 
 from typing import TYPE_CHECKING
