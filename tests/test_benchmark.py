@@ -243,6 +243,14 @@ def test_what_is_no_benchmark_is_refused(tmp_path):
             Benchmark(datasets, systems, tmp_path / "out")
 
 
+def test_a_retriever_is_not_asked_for_fewer_than_one_document(tmp_path):
+    before = Retriever.calls
+    for top_k in (0, -1, 2.5, True):
+        with pytest.raises(SettingError, match="top_k of system 'bad' must be a whole number"):
+            Benchmark([demo.FOLDER], {"bad": Retriever()}, tmp_path, top_k=top_k)
+    assert Retriever.calls == before
+
+
 def test_another_depth_is_another_run(tmp_path):
     sets, out = [small(tmp_path, "one", 5)], tmp_path / "out"
 

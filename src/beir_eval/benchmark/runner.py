@@ -61,7 +61,7 @@ class Benchmark:
 
     Raises:
         SettingError: a name that cannot be a folder's, two data sets of one name, a system that is
-            none of these.
+            none of these, a ``top_k`` below 1 for a BEIR retriever.
         FileFormatError, OSError: a data set cannot be read.
     """
 

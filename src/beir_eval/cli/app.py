@@ -1,4 +1,4 @@
-"""The command line ``beir-eval``: one module a command, registered here."""
+"""The command line ``beir-eval``: one module per command, registered here."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the command line prints and writes."""
+"""The terminal, as all commands use it: tables, progress, errors; checks of files to write."""
 
 from __future__ import annotations
 

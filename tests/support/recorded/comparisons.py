@@ -1,7 +1,6 @@
 """What comparisons of real runs find, as numbers: tests, intervals, bounds, likeness, averages."""
 
 import dataclasses
-import hashlib
 import json
 import math
 import warnings
@@ -25,7 +24,8 @@ from beir_eval import (
     read_run,
     significance,
 )
-from support.recorded.values import DATA_SETS, DIGITS
+from support.recorded.digest import digest_of
+from support.recorded.values import DATA_SETS
 
 MEASURES = ("nDCG@10", "MAP@100", "MRR@10", "Recall@100")
 #: Longer lists are recorded by their hash.
@@ -35,7 +35,7 @@ DRAWN = ("resampled",)
 
 
 def record(data):
-    """Return one line for each record of what was found: its kind, its place, its fields."""
+    """Return one line for each record of each comparison: its name, its place, its fields."""
     lines = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", BeirEvalWarning)
@@ -49,7 +49,7 @@ def record(data):
 
 
 def _comparisons(data):
-    """Return {name: what finds it}."""
+    """Return {name: a call that makes the comparison}."""
     qrels = {name: read_qrels(data / file) for name, file in DATA_SETS.items()}
     runs = {
         name: {path.stem: read_run(path) for path in sorted((data / "runs" / name).iterdir())}
@@ -68,24 +68,19 @@ def _comparisons(data):
     repeats = [dl19[f"bm25+gpt35-repeat{number}"] for number in range(1, 6)]
     trained = [name for name in dl19 if "vicuna" in name]
     odd = {query: "odd" if int(query) % 2 else "even" for query in qrels["dl19"].query_ids}
-    # Two systems on five data sets: what counts here are the numbers, not whose they are.
+    # Two systems on five data sets, two of them in parts; the runs are taken from three.
     sides = {
-        "dl19": ("bm25", "splade-pp"),
-        "dl19/again": ("tas-b", "ada2"),
-        "trec-covid": ("bm25", "splade-pp"),
-        "scifact": ("deng_base", "deng_e5"),
-        "scifact/again": ("deng_sbert", "kirl_rerank_tabs"),
-        "dl19-checkpoints": ("bm25+vicuna-7b-v2", "bm25+vicuna-7b-v2-aug"),
-        "scifact-hybrid": ("deng_base", "kl_hybrid"),
+        "dl19": ("dl19", "bm25", "splade-pp"),
+        "dl19/again": ("dl19", "tas-b", "ada2"),
+        "trec-covid": ("trec-covid", "bm25", "splade-pp"),
+        "scifact": ("scifact", "deng_base", "deng_e5"),
+        "scifact/again": ("scifact", "deng_sbert", "kirl_rerank_tabs"),
+        "dl19-checkpoints": ("dl19", "bm25+vicuna-7b-v2", "bm25+vicuna-7b-v2-aug"),
+        "scifact-hybrid": ("scifact", "deng_base", "kl_hybrid"),
     }
     benchmark = {
-        system: {
-            name: results[name.removesuffix("-checkpoints").removesuffix("-hybrid").split("/")[0]][
-                pair[side]
-            ]
-            for name, pair in sides.items()
-        }
-        for side, system in enumerate(("first", "second"))
+        "first": {name: results[origin][first] for name, (origin, first, _) in sides.items()},
+        "second": {name: results[origin][second] for name, (origin, _, second) in sides.items()},
     }
     found = {
         "dl19-runs": partial(compare_runs, qrels["dl19"], runs["dl19"], MEASURES, baseline="bm25"),
@@ -188,7 +183,7 @@ def _plain(found):
 
 
 def _flat(found, place):
-    """Yield (place, fields as JSON): a line a record, what is large as its SHA-256."""
+    """Yield (place, fields as JSON), one line per record; of what is large only a hash."""
     if not isinstance(found, dict):
         yield place or ".", _json(found)
         return
@@ -205,7 +200,7 @@ def _flat(found, place):
             flat = np.array(value).ravel().tolist()
             yield inside, _json([len(flat), math.fsum(flat), min(flat), max(flat)])
         elif name == "to_judge" or not any(isinstance(one, dict) for one in value):
-            yield inside, hashlib.sha256(_json(value).encode()).hexdigest()[:DIGITS].join('""')
+            yield inside, _json(digest_of(_json(value)))
         else:
             for number, one in enumerate(value):
                 yield from _flat(one, f"{inside}[{number}]")

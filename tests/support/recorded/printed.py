@@ -1,7 +1,6 @@
 """What commands and results print of the bundled data set, at 80 columns, and what files hold."""
 
 import contextlib
-import hashlib
 import json
 import os
 import re
@@ -28,6 +27,7 @@ from beir_eval import (
 )
 from beir_eval.cli.app import app
 from beir_eval.datasets import demo
+from support.recorded.digest import digest_of
 
 #: Each runs in one folder that holds what ``_inputs`` puts there.
 COMMANDS = """
@@ -84,7 +84,7 @@ haystack bm25.yaml dataset --documents-from nothing.documents
 """.strip().splitlines()
 
 
-#: What terminals and settings say about colours and widths must not count.
+#: Settings of colours and widths that a terminal makes.
 UNSET = ("FORCE_COLOR", "NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "TTY_COMPATIBLE", "TERM", "LINES")
 SET = {"COLUMNS": "80", "PYTHONUTF8": "1", "HAYSTACK_TELEMETRY_ENABLED": "False"}
 
@@ -101,7 +101,7 @@ def record():
         env=environment,
         capture_output=True,
         encoding="utf-8",
-        check=False,  # what went wrong is said below
+        check=False,  # the error is raised below
     )
     if done.returncode:
         raise RuntimeError(done.stderr)
@@ -158,7 +158,7 @@ def _queries(run):
 
 
 def _pipeline():
-    from haystack import Pipeline  # noqa: PLC0415 - after its settings are made
+    from haystack import Pipeline  # noqa: PLC0415 - slow, and not for who compares only
     from haystack.components.retrievers.in_memory import InMemoryBM25Retriever  # noqa: PLC0415
     from haystack.document_stores.in_memory import InMemoryDocumentStore  # noqa: PLC0415
 
@@ -192,8 +192,8 @@ def _content(path):
 
 
 def _digest(content):
-    """Return a hash of JSON or a text, numbers to 9 digits, without what every run has anew."""
-    return hashlib.sha256(json.dumps(_settled(content)).encode()).hexdigest()[:16]
+    """Return a hash of JSON or a text: numbers to 9 digits, without what differs in every run."""
+    return digest_of(json.dumps(_settled(content)))
 
 
 def _settled(content):
@@ -206,7 +206,7 @@ def _settled(content):
     return _masked(content) if isinstance(content, str) else content
 
 
-#: Times, and hashes that hold the version.
+#: What differs in every run: times, and hashes of the version.
 ANEW = ("seconds", "made_from", "retrieval")
 
 

@@ -1,4 +1,4 @@
-"""Record what must not change by itself, or compare it with what is: see README.md here.
+"""Record what must not change by itself, or compare it with the present: see README.md here.
 
     python tests/support/recorded/record.py write|compare [values] [comparisons] [printed]
 
@@ -22,14 +22,14 @@ SHOWN = 40
 
 
 def lines_of(kind, data):
-    """Return what is now, by line; ``data`` is the folder of real data."""
+    """Return the present lines; ``data`` is the folder of real data."""
     if kind == "printed":
         return printed.record()
     return {"values": values, "comparisons": comparisons}[kind].record(Path(data))
 
 
 def recorded(kind):
-    """Return what was recorded, by line."""
+    """Return the recorded lines."""
     return (HERE / f"{kind}.txt").read_text(encoding="utf-8").removesuffix("\n").split("\n")
 
 
@@ -71,8 +71,10 @@ def main():
         failed |= bool(differing)
         equal = "bit for bit" if lines == recorded(kind) else "to 12 digits"
         print(f"{kind}: {f'{len(lines)} lines, equal {equal}' if not differing else 'changed'}")
-        print(*differing[:SHOWN], *(["…"] if len(differing) > SHOWN else []), sep="\n", end="")
-        print(end="\n" if differing else "")
+        for line in differing[:SHOWN]:
+            print(line)
+        if len(differing) > SHOWN:
+            print(f"… and {len(differing) - SHOWN} more lines")
     sys.exit(failed)
 
 

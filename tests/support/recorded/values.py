@@ -1,9 +1,5 @@
-"""The SHA-256 of the per-query values of real runs, by run, policy and measure.
+"""Hashes of the per-query values of real runs, by run, policy and measure."""
 
-Only its first 16 digits are kept: they show every change, in a quarter of the room.
-"""
-
-import hashlib
 import json
 import warnings
 
@@ -14,6 +10,7 @@ from beir_eval import BeirEvalError, BeirEvalWarning, Run, evaluate, read_qrels,
 from beir_eval.errors import MeasureError, SettingError
 from beir_eval.integrations import pytrec_eval
 from beir_eval.integrations.beir import EvaluateRetrieval
+from support.recorded.digest import digest_of
 
 #: {folder of runs: its qrels}
 DATA_SETS = {
@@ -51,9 +48,6 @@ MEASURES = """
     G binG Rndcg ndcg_rel IPrec(recall=0.5) AP_11pt
     Judged@10 Hole@10 bpref gm_bpref infAP
 """.split()  # noqa: SIM905 - a table
-
-#: Of a hash, that are kept.
-DIGITS = 16
 
 
 def record(data):
@@ -126,13 +120,12 @@ def _as_arrays(rankings):
 
 
 def _json_digest(content):
-    """Return the SHA-256 of what the drop-ins return; JSON prints floats to the last bit."""
-    text = json.dumps(content, sort_keys=True)
-    return hashlib.sha256(text.encode()).hexdigest()[:DIGITS]
+    """Return a hash of what the drop-ins return; JSON prints floats to the last bit."""
+    return digest_of(json.dumps(content, sort_keys=True))
 
 
 def _hashes(qrels, run, measures, policy):
-    """Return {measure: digest}; instead of a digest the name of the error that is raised."""
+    """Return {measure: digest}, or the name of the error in place of a digest."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", BeirEvalWarning)
@@ -148,10 +141,8 @@ def _hashes(qrels, run, measures, policy):
 
 
 def _digest(result, measure):
-    """Return the SHA-256 of query ids, scores and the summary of one measure."""
+    """Return a hash of the query ids, the scores and the summary of one measure."""
     scores = np.array(result.scores(measure), dtype="<f8")
     scores[np.isnan(scores)] = np.nan  # NaN has many bit patterns
-    digest = hashlib.sha256("\n".join(result.query_ids).encode())
-    digest.update(scores.tobytes())
-    digest.update(repr(float(result[measure])).encode())
-    return digest.hexdigest()[:DIGITS]
+    query_ids, summary = "\n".join(result.query_ids), repr(float(result[measure]))
+    return digest_of(query_ids.encode() + scores.tobytes() + summary.encode())

@@ -1,4 +1,4 @@
-"""Every query of a data set through a pipeline, and the evaluation of what comes out."""
+"""Run every query of a data set through a pipeline, and evaluate the rankings."""
 
 from __future__ import annotations
 
