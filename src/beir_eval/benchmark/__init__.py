@@ -1,16 +1,17 @@
 """Many systems on many data sets: making their results, and comparing their averages.
 
 Inside: ``runner`` (``Benchmark``), ``systems`` (data sets, and what makes runs on them), ``cache``
-(what is kept on disk), ``result``; ``compare_benchmark`` with ``dataset_scores``, ``records`` and
-``tables``.
+(what is kept on disk), ``result``; ``compare_benchmark``, ``dataset_scores`` (what is tested) and
+``comparison_result`` (what it returns).
 
 Public: ``Benchmark``, ``BenchmarkResult``; ``compare_benchmark``, ``AcrossDatasets`` and its
 records ``AcrossSettings``, ``SystemAverage``, ``AverageDifference``, ``DatasetScores`` and
 ``DatasetDifference``.
 """
 
-from beir_eval.benchmark.compare_benchmark import AcrossDatasets, compare_benchmark
-from beir_eval.benchmark.records import (
+from beir_eval.benchmark.compare_benchmark import compare_benchmark
+from beir_eval.benchmark.comparison_result import (
+    AcrossDatasets,
     AcrossSettings,
     AverageDifference,
     DatasetDifference,

@@ -10,6 +10,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from beir_eval.benchmark.comparison_result import (
+    AcrossDatasets,
+    AcrossSettings,
+    AverageDifference,
+    SystemAverage,
+    letter_of,
+)
 from beir_eval.benchmark.dataset_scores import (
     datasets_of,
     groups_of,
@@ -20,12 +27,9 @@ from beir_eval.benchmark.dataset_scores import (
     systems_of,
     verdict_on,
 )
-from beir_eval.benchmark.records import Across, AcrossSettings, AverageDifference, SystemAverage
-from beir_eval.benchmark.tables import letter_of, notes_of, to_latex, to_markdown, to_table
 from beir_eval.comparison.alignment import baseline_of
 from beir_eval.comparison.differences import pairs_of
 from beir_eval.comparison.records import ON
-from beir_eval.display.tables import records_csv
 from beir_eval.errors import check_choice
 from beir_eval.measures import parse
 from beir_eval.significance import resampled_ranks, stratified_bootstrap
@@ -34,61 +38,13 @@ from beir_eval.significance.validation import check_draws, check_seed, check_sha
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from beir_eval.benchmark.records import DatasetDifference
+    from beir_eval.benchmark.comparison_result import DatasetDifference
     from beir_eval.benchmark.result import BenchmarkResult
     from beir_eval.comparison.alignment import System
     from beir_eval.comparison.differences import Pair
     from beir_eval.core.arrays import Floats
-    from beir_eval.display.tables import Table
     from beir_eval.measures import MeasureLike
     from beir_eval.significance import StratifiedBootstrap
-
-
-class AcrossDatasets(Across):
-    """What a comparison over several data sets found; frozen, saved as JSON.
-
-    Attributes:
-        schema_version: the version of this layout.
-        measure: its canonical name.
-        baseline: the system that the others are compared with; None where all pairs are.
-        datasets: means and numbers of queries by data set.
-        averages: every system with interval and rank, highest average first.
-        differences: every pair with evidence and verdict.
-        by_dataset: every pair on every data set.
-        groups: where all pairs are compared, the longest runs of systems, in the order of their
-            averages, no two of which differ significantly. A system may stand in several. Two that
-            share none need not differ, where one that stands between them differs from one of them.
-        settings: how the verdicts were reached.
-        left_out: with on="intersection", {data set: the systems that do not have it}.
-        queries_left_out: {data set: queries that not all systems have a score for}.
-    """
-
-    def __repr__(self) -> str:
-        """Return what it is, not the content."""
-        return f"AcrossDatasets({len(self.to_table().rows)} rows)"
-
-    def to_table(self) -> Table:
-        """Return the systems with average, interval, rank and groups or verdict."""
-        return to_table(self)
-
-    def to_markdown(self) -> str:
-        """Return averages, differences, data sets and notes as GitHub-flavoured markdown."""
-        return to_markdown(self)
-
-    def to_latex(self) -> str:
-        """Return systems × data sets as LaTeX (booktabs): best bold, significance superscript."""
-        return to_latex(self)
-
-    def to_csv(self) -> str:
-        """Return every difference with its evidence, one a line."""
-        return records_csv(self.differences)
-
-    def notes(self) -> list[str]:
-        """Return what a reader of the tables must know."""
-        return list(notes_of(self))
-
-    def _repr_html_(self) -> str:
-        return self.to_table().html()
 
 
 def compare_benchmark(  # noqa: PLR0913 - one keyword a setting

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from beir_eval.benchmark.records import AcrossVerdict, DatasetDifference, DatasetScores
+from beir_eval.benchmark.comparison_result import AcrossVerdict, DatasetDifference, DatasetScores
 from beir_eval.comparison.alignment import join
 from beir_eval.comparison.differences import check_enough
 from beir_eval.datasets.catalogue import known_info
@@ -25,7 +25,7 @@ from beir_eval.significance.validation import TOLERANCE
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from beir_eval.benchmark.records import AcrossSettings
+    from beir_eval.benchmark.comparison_result import AcrossSettings
     from beir_eval.comparison.alignment import System
     from beir_eval.comparison.differences import Pair
     from beir_eval.core.arrays import Floats

@@ -3,10 +3,9 @@
 Inside: ``compare`` (results or runs in, a ``Comparison`` out), ``alignment`` (which queries and
 scores are compared), ``differences`` (tests, intervals and verdicts), ``result`` with its
 ``records``, ``tables`` and ``charts``; ``gate`` (a comparison as a check); ``agreement`` and
-``rank_similarity`` (how similarly two runs rank, without judgements), ``likeness`` (the same for
-every pair of a comparison). ``robustness``: what unjudged documents and ties could change;
-``slices``: the comparison within parts of the queries; ``checkpoints``: one system over training
-steps.
+``rank_similarity`` (how similarly runs rank, without judgements). ``robustness``: what unjudged
+documents and ties could change; ``slices``: the comparison within parts of the queries;
+``checkpoints``: one system over training steps.
 
 Public: what ``__all__`` lists; ``beir_eval.comparison.slices`` and
 ``beir_eval.comparison.checkpoints`` list their own.
@@ -24,11 +23,13 @@ if TYPE_CHECKING:
     from beir_eval.comparison.records import (
         ComparisonSettings,
         Difference,
+        DocumentToJudge,
+        Likeness,
+        PairTrust,
         QueryDifference,
         SystemMean,
     )
     from beir_eval.comparison.result import Comparison
-    from beir_eval.comparison.robustness.records import DocumentToJudge, Likeness, PairTrust
 
 __all__ = [
     "RBO",
@@ -62,10 +63,10 @@ lazy_exports(
         "Comparison": "beir_eval.comparison.result",
         "ComparisonSettings": "beir_eval.comparison.records",
         "Difference": "beir_eval.comparison.records",
-        "DocumentToJudge": "beir_eval.comparison.robustness.records",
+        "DocumentToJudge": "beir_eval.comparison.records",
         "GateCheck": "beir_eval.comparison.gate",
-        "Likeness": "beir_eval.comparison.robustness.records",
-        "PairTrust": "beir_eval.comparison.robustness.records",
+        "Likeness": "beir_eval.comparison.records",
+        "PairTrust": "beir_eval.comparison.records",
         "QueryDifference": "beir_eval.comparison.records",
         "SystemMean": "beir_eval.comparison.records",
         "agree": "beir_eval.comparison.agreement",

@@ -1,20 +1,20 @@
-"""What a comparison holds: means, differences with their evidence, settings."""
+"""What a comparison holds: settings, means, differences with their evidence, trust, likeness."""
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel
 
-from beir_eval.comparison.robustness.records import DocumentToJudge, Likeness, PairTrust
-from beir_eval.core.saved import FROZEN, Saved
+from beir_eval.core.saved import FROZEN
 from beir_eval.evaluation.score_matrix import ScoreMatrix
 
 TESTS = ("sign_flip", "t", "wilcoxon", "sign")
 CORRECTIONS = ("holm", "bonferroni", "benjamini-hochberg", "max-t", "tukey", "none")
 #: What happens to systems with different queries.
 ON = ("error", "intersection")
+#: The rows of ``Likeness.values``.
+LIKENESS_ROWS = ("rbo", "overlap", "kendall_distance")
 
 Verdict = Literal["better", "worse", "equal", "undecided"]
 
@@ -133,37 +133,103 @@ class QueryDifference(BaseModel):
     difference: float
 
 
-class Compared(Saved):
-    """The fields of a ``Comparison``, which documents them."""
+class PairTrust(BaseModel):
+    """What documents that nobody judged, and ties, could change about one difference.
 
-    model_config = ConfigDict(**FROZEN, ignored_types=(cached_property,))
+    The documents are those unjudged in the first ``depth`` of either system. Each is taken to be
+    relevant, with the highest grade of the qrels, or left as it is, alike in both systems; the
+    number of relevant documents and the ideal ranking follow. The ranking stays as it is, and a
+    negative grade, "pooled but unjudged", stays what it is. What cannot be known is None: results
+    without their runs know the judged shares only.
 
-    WHAT = "comparison"
+    Attributes:
+        measure, system, against: their names; a difference is always system − against.
+        depth: the measure's cutoff, 10 where it has none, at most 100.
+        judged, judged_against: the share of the documents in the first ``depth`` that is judged, as
+            the measure Judged counts it, over all queries.
+        unjudged: how many documents are unjudged, over all queries.
+        low, high: the least and the greatest difference of the means that they allow; None too for
+            measures that look at what is judged (Judged, Hole, RBP_residual, infAP).
+        exact: whether no choice of these documents reaches further than low and high. It is so for
+            sums over documents divided by what depends on the number of relevant ones: nDCG, DCG,
+            CG, Precision, Recall, RBP, and R_cap and F1 with a cutoff. For others low and high are
+            the extremes of the choices that were tried: each document alone, and those best for one
+            system, more and more of them.
+        could_flip: whether the verdict is another one at either bound, where the test is done
+            again: "better" or "worse" lost or turned, "undecided" decided, "equal" beyond the
+            margin.
+        condensed, condensed_against, condensed_difference: the means, and their difference, when
+            unjudged documents are left out of the rankings (``judged_only=True``).
+        ties, ties_against: the means with relevant documents last and first among equal scores;
+            None without scores, for measures that have no such extremes, and for
+            ties="trec_eval9", which compares scores in another precision.
+    """
 
-    systems: tuple[str, ...]
-    baseline: str | None
-    measures: tuple[str, ...]
-    query_ids: tuple[str, ...]
-    scores: dict[str, ScoreMatrix]
-    means: tuple[SystemMean, ...]
-    differences: tuple[Difference, ...]
-    settings: ComparisonSettings
-    left_out: dict[str, int] = Field(default_factory=dict)
-    trust: tuple[PairTrust, ...] | None = None
-    to_judge: tuple[DocumentToJudge, ...] | None = None
-    likeness: tuple[Likeness, ...] | None = None
+    model_config = FROZEN
 
-    @cached_property
-    def verdicts(self) -> dict[tuple[str, str, str], Verdict]:
-        """{(measure, system, against): verdict}."""
-        return {(one.measure, one.system, one.against): one.verdict for one in self.differences}
+    measure: str
+    system: str
+    against: str
+    depth: int
+    judged: float | None
+    judged_against: float | None
+    unjudged: int | None = None
+    low: float | None = None
+    high: float | None = None
+    exact: bool | None = None
+    could_flip: bool | None = None
+    condensed: float | None = None
+    condensed_against: float | None = None
+    condensed_difference: float | None = None
+    ties: tuple[float, float] | None = None
+    ties_against: tuple[float, float] | None = None
 
-    @model_validator(mode="after")
-    def _check_shapes(self) -> Compared:
-        expected = (len(self.systems), len(self.query_ids))
-        if set(self.scores) != set(self.measures) or any(
-            one.array.shape != expected for one in self.scores.values()
-        ):
-            msg = f"scores must hold [systems, queries] = {expected} for every measure"
-            raise ValueError(msg)
-        return self
+
+class DocumentToJudge(BaseModel):
+    """An unjudged document, and what its judgement could change.
+
+    Attributes:
+        measure: the measure that is meant.
+        query_id, doc_id: the document, retrieved for this query.
+        ranks: {system: rank} where it is retrieved; of a system's repeats the best rank.
+        changes: {system: {against: change}}: by how much the difference of the means changes if it
+            is relevant; pairs whose difference stays are left out.
+        total: the sum of the absolute changes over all pairs.
+    """
+
+    model_config = FROZEN
+
+    measure: str
+    query_id: str
+    doc_id: str
+    ranks: dict[str, int]
+    changes: dict[str, dict[str, float]]
+    total: float
+
+
+class Likeness(BaseModel):
+    """How alike the rankings of two systems are, over the queries that both have.
+
+    Attributes:
+        system, against: their names; of a system's repeats the first is taken.
+        k: how deep.
+        rbo: rank-biased overlap, extrapolated; the mean, as all that follow. None, as they, where
+            the systems share no query.
+        rbo_lowest, rbo_highest: its bounds, whatever stands below k.
+        overlap: the share of the first k documents that both have.
+        kendall_distance: the share of document pairs that the two order differently.
+        values: by query, f8[3, Q]: rbo, overlap, kendall_distance; NaN where a system lacks the
+            query or nothing is retrieved.
+    """
+
+    model_config = FROZEN
+
+    system: str
+    against: str
+    k: int
+    rbo: float | None
+    rbo_lowest: float | None
+    rbo_highest: float | None
+    overlap: float | None
+    kendall_distance: float | None
+    values: ScoreMatrix

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-from pydantic import PrivateAttr
+from pydantic import ConfigDict, Field, PrivateAttr, model_validator
 
 from beir_eval.comparison.charts import KINDS, forest_of, pair_of
-from beir_eval.comparison.records import Compared, Difference, QueryDifference, SystemMean
-from beir_eval.comparison.robustness.records import LIKENESS_ROWS
+from beir_eval.comparison.records import (
+    LIKENESS_ROWS,
+    ComparisonSettings,
+    Difference,
+    DocumentToJudge,
+    Likeness,
+    PairTrust,
+    QueryDifference,
+    SystemMean,
+    Verdict,
+)
 from beir_eval.comparison.robustness.tables import sections, trust_notes
 from beir_eval.comparison.tables import (
     differences_table,
@@ -19,21 +29,22 @@ from beir_eval.comparison.tables import (
     to_markdown,
     to_table,
 )
+from beir_eval.core.saved import FROZEN, Saved
 from beir_eval.display.tables import markdown_text
 from beir_eval.errors import NotEvaluatedError, SettingError, check_choice, some
+from beir_eval.evaluation.result import EvaluationResult
+from beir_eval.evaluation.score_matrix import ScoreMatrix
 from beir_eval.measures import parse
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from beir_eval.comparison.robustness.records import DocumentToJudge
     from beir_eval.display.figure import Figure
     from beir_eval.display.tables import Table
-    from beir_eval.evaluation.result import EvaluationResult
     from beir_eval.measures import MeasureLike
 
 
-class Comparison(Compared):
+class Comparison(Saved):
     """What a comparison of systems found; frozen, saved as JSON.
 
     Attributes:
@@ -62,7 +73,33 @@ class Comparison(Compared):
     (0.5, 'better')
     """
 
+    model_config = ConfigDict(**FROZEN, ignored_types=(cached_property,))
+
+    WHAT = "comparison"
+
+    systems: tuple[str, ...]
+    baseline: str | None
+    measures: tuple[str, ...]
+    query_ids: tuple[str, ...]
+    scores: dict[str, ScoreMatrix]
+    means: tuple[SystemMean, ...]
+    differences: tuple[Difference, ...]
+    settings: ComparisonSettings
+    left_out: dict[str, int] = Field(default_factory=dict)
+    trust: tuple[PairTrust, ...] | None = None
+    to_judge: tuple[DocumentToJudge, ...] | None = None
+    likeness: tuple[Likeness, ...] | None = None
     _results: dict[str, list[EvaluationResult]] | None = PrivateAttr(default=None)
+
+    @model_validator(mode="after")
+    def _check_shapes(self) -> Comparison:
+        expected = (len(self.systems), len(self.query_ids))
+        if set(self.scores) != set(self.measures) or any(
+            one.array.shape != expected for one in self.scores.values()
+        ):
+            msg = f"scores must hold [systems, queries] = {expected} for every measure"
+            raise ValueError(msg)
+        return self
 
     @property
     def results(self) -> dict[str, list[EvaluationResult]] | None:
@@ -85,6 +122,11 @@ class Comparison(Compared):
     __hash__ = None  # type: ignore[assignment]
 
     # What was found
+
+    @cached_property
+    def verdicts(self) -> dict[tuple[str, str, str], Verdict]:
+        """{(measure, system, against): verdict}."""
+        return {(one.measure, one.system, one.against): one.verdict for one in self.differences}
 
     def mean(self, measure: MeasureLike, system: str) -> SystemMean:
         """Return one system on one measure.

@@ -10,7 +10,8 @@ from beir_eval.display.tables import Table, latex_text, markdown_text, number, r
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from beir_eval.comparison.records import Compared, Difference
+    from beir_eval.comparison.records import Difference
+    from beir_eval.comparison.result import Comparison
 
 #: Behind a mean, where there is a baseline.
 MARKS = {"better": "▲", "worse": "▼", "equal": "=", "undecided": ""}
@@ -37,32 +38,32 @@ def signed(value: float) -> str:
     return f"{value:+.4f}" if value else number(0.0)
 
 
-def marks_of(compared: Compared, measure: str, system: str) -> str:
+def marks_of(comparison: Comparison, measure: str, system: str) -> str:
     """Return what stands behind a mean.
 
     With a baseline ▲ (better than it), ▼ (worse), = (equal within the margin) or nothing; for all
     pairs the letters of the systems that this one is better than.
     """
-    if compared.baseline is not None:
-        if system == compared.baseline:
+    if comparison.baseline is not None:
+        if system == comparison.baseline:
             return ""
-        return MARKS[_verdict(compared, measure, system, compared.baseline)]
+        return MARKS[_verdict(comparison, measure, system, comparison.baseline)]
     return "".join(
-        letter_of(compared, other)
-        for other in compared.systems
-        if other != system and _verdict(compared, measure, system, other) == "better"
+        letter_of(comparison, other)
+        for other in comparison.systems
+        if other != system and _verdict(comparison, measure, system, other) == "better"
     )
 
 
-def letter_of(compared: Compared, system: str) -> str:
+def letter_of(comparison: Comparison, system: str) -> str:
     """Return the letter of a system: a, b, …, z, then numbers in brackets."""
-    place = compared.systems.index(system)
+    place = comparison.systems.index(system)
     return _LETTERS[place] if place < len(_LETTERS) else f"[{place + 1}]"
 
 
-def _verdict(compared: Compared, measure: str, system: str, against: str) -> str:
+def _verdict(comparison: Comparison, measure: str, system: str, against: str) -> str:
     opposite = {"better": "worse", "worse": "better"}
-    verdicts = compared.verdicts
+    verdicts = comparison.verdicts
     found = verdicts.get((measure, system, against))
     if found is not None:
         return found
@@ -70,27 +71,27 @@ def _verdict(compared: Compared, measure: str, system: str, against: str) -> str
     return opposite.get(other, other)
 
 
-def label_of(compared: Compared, system: str) -> str:
+def label_of(comparison: Comparison, system: str) -> str:
     """Return a system's name for a table: the baseline is named so, others have letters."""
-    if compared.baseline is not None:
-        return f"{system} (baseline)" if system == compared.baseline else system
-    return f"{letter_of(compared, system)} {system}"
+    if comparison.baseline is not None:
+        return f"{system} (baseline)" if system == comparison.baseline else system
+    return f"{letter_of(comparison, system)} {system}"
 
 
-def to_table(compared: Compared) -> Table:
+def to_table(comparison: Comparison) -> Table:
     """Return systems × measures."""
-    mean = {(one.measure, one.system): one.mean for one in compared.means}
+    mean = {(one.measure, one.system): one.mean for one in comparison.means}
     rows = [
         [
-            label_of(compared, system),
+            label_of(comparison, system),
             *(
-                f"{number(mean[measure, system])} {marks_of(compared, measure, system)}".strip()
-                for measure in compared.measures
+                f"{number(mean[measure, system])} {marks_of(comparison, measure, system)}".strip()
+                for measure in comparison.measures
             ),
         ]
-        for system in compared.systems
+        for system in comparison.systems
     ]
-    return Table(("system", *compared.measures), rows)
+    return Table(("system", *comparison.measures), rows)
 
 
 #: The columns of the table of differences.
@@ -124,10 +125,10 @@ def difference_cells(one: Difference, margin: float) -> tuple[str, ...]:
     )
 
 
-def differences_table(compared: Compared) -> Table:
+def differences_table(comparison: Comparison) -> Table:
     """Return every difference with its evidence."""
-    margin = compared.settings.margin
-    return Table(COLUMNS, [difference_cells(one, margin) for one in compared.differences])
+    margin = comparison.settings.margin
+    return Table(COLUMNS, [difference_cells(one, margin) for one in comparison.differences])
 
 
 def sentence(one: Difference, margin: float) -> str:
@@ -152,19 +153,19 @@ def sentence(one: Difference, margin: float) -> str:
     )
 
 
-def notes_of(compared: Compared) -> Iterator[str]:
+def notes_of(comparison: Comparison) -> Iterator[str]:
     """Yield what a reader of the tables must know."""
-    settings = compared.settings
+    settings = comparison.settings
     tests = {
         "sign_flip": "sign-flip randomisation of the mean difference",
         "t": "paired t test",
         "wilcoxon": "Wilcoxon's signed-rank test",
         "sign": "sign test",
     }
-    several = len(compared.differences) // len(compared.measures)
+    several = len(comparison.differences) // len(comparison.measures)
     corrected = f", corrected by {settings.correction} over the {several} comparisons of a measure"
     yield (
-        f"{len(compared.query_ids)} queries; {tests[settings.test]}"
+        f"{len(comparison.query_ids)} queries; {tests[settings.test]}"
         f"{corrected if several > 1 else ''}; better and worse at {settings.alpha:g}; intervals "
         f"are BCa bootstrap intervals of the mean difference at {1 - settings.alpha:.0%}"
     )
@@ -173,19 +174,19 @@ def notes_of(compared: Compared) -> Iterator[str]:
             "intervals, and the queries it takes, are for one comparison by itself: an interval "
             "may leave out 0 where the corrected p does not decide"
         )
-    if len(compared.measures) > 1:
+    if len(comparison.measures) > 1:
         yield (
-            f"p is not corrected for looking at {len(compared.measures)} measures: choose the one "
-            "that decides beforehand"
+            f"p is not corrected for looking at {len(comparison.measures)} measures: choose the "
+            "one that decides beforehand"
         )
-    if compared.baseline is None:
+    if comparison.baseline is None:
         yield "the letters behind a mean name the systems that it is better than"
     else:
         yield "▲ better than the baseline, ▼ worse, = equal within the margin"
-    for system, number_left in compared.left_out.items():
+    for system, number_left in comparison.left_out.items():
         yield f"{system}: {number_left} queries left out that others do not have"
-    yield from {one.note: None for one in compared.differences if one.note}
-    for mean in compared.means:
+    yield from {one.note: None for one in comparison.differences if one.note}
+    for mean in comparison.means:
         if mean.repeats > 1:
             yield (
                 f"{mean.system}: the mean of {mean.repeats} repeats, whose {mean.measure} goes "
@@ -193,48 +194,48 @@ def notes_of(compared: Compared) -> Iterator[str]:
             )
 
 
-def to_markdown(compared: Compared) -> str:
+def to_markdown(comparison: Comparison) -> str:
     """Return verdicts, means and differences."""
-    margin = compared.settings.margin
+    margin = comparison.settings.margin
     verdicts = "".join(
-        f"- {markdown_text(sentence(one, margin))}\n" for one in compared.differences
+        f"- {markdown_text(sentence(one, margin))}\n" for one in comparison.differences
     )
-    tables = f"{to_table(compared).markdown()}\n\n{differences_table(compared).markdown()}"
+    tables = f"{to_table(comparison).markdown()}\n\n{differences_table(comparison).markdown()}"
     return f"{verdicts}\n{tables}\n"
 
 
-def to_latex(compared: Compared) -> str:
+def to_latex(comparison: Comparison) -> str:
     """Return the means: the best of a measure in bold, marks as superscripts."""
-    mean = {(one.measure, one.system): one.mean for one in compared.means}
+    mean = {(one.measure, one.system): one.mean for one in comparison.means}
     best = {
-        measure: max(mean[measure, system] for system in compared.systems)
-        for measure in compared.measures
+        measure: max(mean[measure, system] for system in comparison.systems)
+        for measure in comparison.measures
     }
     lines = [
-        rf"\begin{{tabular}}{{l{'r' * len(compared.measures)}}}",
+        rf"\begin{{tabular}}{{l{'r' * len(comparison.measures)}}}",
         r"\toprule",
-        " & ".join(map(latex_text, ("system", *compared.measures))) + r" \\",
+        " & ".join(map(latex_text, ("system", *comparison.measures))) + r" \\",
         r"\midrule",
     ]
-    for system in compared.systems:
-        cells = [latex_text(label_of(compared, system))]
-        for measure in compared.measures:
+    for system in comparison.systems:
+        cells = [latex_text(label_of(comparison, system))]
+        for measure in comparison.measures:
             value = mean[measure, system]
             text = number(value)
             shown = rf"\textbf{{{text}}}" if value == best[measure] else text
-            cells.append(shown + _latex_mark(compared, measure, system))
+            cells.append(shown + _latex_mark(comparison, measure, system))
         lines.append(" & ".join(cells) + r" \\")
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"])
 
 
-def _latex_mark(compared: Compared, measure: str, system: str) -> str:
-    marks = marks_of(compared, measure, system)
-    if compared.baseline is None:
+def _latex_mark(comparison: Comparison, measure: str, system: str) -> str:
+    marks = marks_of(comparison, measure, system)
+    if comparison.baseline is None:
         return f"$^{{{marks}}}$" if marks else ""
     verdict = next((name for name, mark in MARKS.items() if mark == marks and mark), "")
     return _LATEX_MARKS.get(verdict, "")
 
 
-def to_csv(compared: Compared) -> str:
+def to_csv(comparison: Comparison) -> str:
     """Return every difference, one a line, with all its fields."""
-    return records_csv(compared.differences)
+    return records_csv(comparison.differences)

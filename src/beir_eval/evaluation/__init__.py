@@ -1,8 +1,8 @@
 """Evaluation of runs, and of answers, on judgements: ``Evaluator`` and ``EvaluationResult``.
 
 Inside: ``evaluator``, ``result`` with its ``records``, ``score_matrix``, ``notes`` (what was
-counted, in sentences), ``merging`` and ``side_by_side`` (several results), ``answers`` (texts
-instead of documents).
+counted, in sentences), ``side_by_side`` (several results), ``answers`` (texts instead of
+documents).
 
 Public: ``evaluate``, ``Evaluator``, ``EvaluationResult``, its records ``Settings``, ``Counted``,
 ``Provenance``, ``Retrieval`` and ``TopDocuments``; ``evaluate_answers``, ``answers_to_relevance``,

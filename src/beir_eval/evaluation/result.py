@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from functools import cached_property
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -15,14 +16,15 @@ from pydantic_core import PydanticSerializationError
 from beir_eval.core.arrays import exact_sum
 from beir_eval.core.files import FileContent, write_atomically
 from beir_eval.display.tables import Table, markdown_text, number
-from beir_eval.errors import MissingExtraError, NotEvaluatedError, ResultError, check_choice
-from beir_eval.evaluation.merging import check_alike, check_disjoint
+from beir_eval.errors import MissingExtraError, NotEvaluatedError, ResultError, check_choice, some
 from beir_eval.evaluation.notes import notes_on
 from beir_eval.evaluation.records import Counted, Provenance, Retrieval, Settings, TopDocuments
 from beir_eval.evaluation.score_matrix import ScoreMatrix
 from beir_eval.measures import Measure, MeasureLike, parse, spelled
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import polars as pl
 
     from beir_eval.core.arrays import Floats, Mask
@@ -300,8 +302,8 @@ class EvaluationResult(BaseModel):
             if not isinstance(other, EvaluationResult):
                 msg = f"only results can be merged, not {type(other).__name__}"
                 raise ResultError(msg)
-            check_alike(self, other)
-        check_disjoint(results)
+            _check_mergeable(self, other)
+        _check_disjoint(results)
         skipped = [one.skipped_values.array for one in results if one.skipped_values is not None]
         tops = [one.top for one in results if one.top is not None]
         retrievals = [one.retrieval for one in results if one.retrieval is not None]
@@ -335,3 +337,37 @@ def _summary(measure: Measure, scores: Floats) -> float:
     if how == "geometric":
         return math.exp(math.fsum(map(math.log, defined.tolist())) / len(defined))
     return total / len(defined)
+
+
+def _check_mergeable(first: EvaluationResult, second: EvaluationResult) -> None:
+    """Raise ResultError unless both were made in the same way."""
+    for what in ("name", "measures", "settings", "provenance.package_version"):
+        ours, theirs = attrgetter(what)(first), attrgetter(what)(second)
+        if ours != theirs:
+            msg = f"only results with the same {what} can be merged, not {ours} and {theirs}"
+            raise ResultError(msg)
+    grades = first.counted.max_grade, second.counted.max_grade
+    if grades[0] != grades[1] and any(_takes_max_grade(name) for name in first.measures):
+        msg = (
+            f"ERR depends on the highest grade of the whole qrels, but these results were made "
+            f"with {grades[0]:g} and {grades[1]:g}; state it: ERR(max_grade=…)"
+        )
+        raise ResultError(msg)
+
+
+def _takes_max_grade(name: str) -> bool:
+    measure = parse(name)
+    given = dict(measure.parameters)
+    return "max_grade" in measure.definition.defaults and "max_grade" not in given
+
+
+def _check_disjoint(results: Sequence[EvaluationResult]) -> None:
+    """Raise ResultError where two results hold the same query."""
+    seen: set[str] = set()
+    for result in results:
+        queries = {*result.query_ids, *result.counted.queries_missing}
+        if shared := seen & queries:
+            twice = some(sorted(shared))
+            msg = f"results over disjoint queries were expected, but they share {twice}"
+            raise ResultError(msg)
+        seen |= queries

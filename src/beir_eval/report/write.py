@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from beir_eval.benchmark.result import BenchmarkResult
 from beir_eval.comparison.charts import forest_of
-from beir_eval.comparison.checkpoints.tables import curve_figure
 from beir_eval.comparison.result import Comparison
 from beir_eval.comparison.robustness.tables import likeness_table, sentences, trust_table
 from beir_eval.comparison.tables import differences_table
@@ -35,7 +34,7 @@ from beir_eval.report.texts import Texts
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from beir_eval.comparison.checkpoints.checkpoint_curve import CheckpointCurve
+    from beir_eval.comparison.checkpoints.result import CheckpointCurve
     from beir_eval.datasets.dataset import Dataset
     from beir_eval.display.figure import Figure
     from beir_eval.measures import MeasureLike
@@ -269,9 +268,7 @@ def _of_benchmark(
 
 
 def _of_curve(curve: CheckpointCurve) -> dict[str, Any]:
-    figures = {
-        f"curve-{place}": curve_figure(curve, one) for place, one in enumerate(curve.measures)
-    }
+    figures = {f"curve-{place}": curve.plot(one) for place, one in enumerate(curve.measures)}
     shown = [_shown(key, one) for key, one in figures.items()]
     section = {"figures": shown, "notes": curve.notes(), "table": curve.to_table()}
     return {"curve": section, "curve_figures": figures}

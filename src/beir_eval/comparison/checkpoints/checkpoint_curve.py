@@ -8,16 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from beir_eval.comparison.alignment import join
-from beir_eval.comparison.checkpoints.records import Checkpoint, Curve, CurvePoint, Outcome
-from beir_eval.comparison.checkpoints.steps import LAST_NUMBER, steps_of
-from beir_eval.comparison.checkpoints.tables import (
-    curve_figure,
-    notes_of,
-    sentences,
-    to_csv,
-    to_markdown,
-    to_table,
+from beir_eval.comparison.checkpoints.result import (
+    Checkpoint,
+    CheckpointCurve,
+    CurvePoint,
+    Outcome,
 )
+from beir_eval.comparison.checkpoints.steps import LAST_NUMBER, steps_of
 from beir_eval.comparison.differences import Pair, check_enough, differences_of, means_of
 from beir_eval.comparison.records import ComparisonSettings
 from beir_eval.significance import best_of_many, holm, sign_flip_many
@@ -27,61 +24,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from beir_eval.comparison.alignment import System
-    from beir_eval.comparison.checkpoints.records import Step
+    from beir_eval.comparison.checkpoints.result import Step
     from beir_eval.comparison.records import Difference
     from beir_eval.core.arrays import Floats
-    from beir_eval.display.figure import Figure
-    from beir_eval.display.tables import Table
     from beir_eval.evaluation.result import EvaluationResult
     from beir_eval.measures import MeasureLike
     from beir_eval.significance import BestOfMany
-
-
-class CheckpointCurve(Curve):
-    """What became of a system from step to step; frozen, saved as JSON.
-
-    Attributes:
-        schema_version: the version of this layout.
-        checkpoints: by step, the first one first.
-        measures: canonical names. [M]
-        points: every checkpoint on every measure.
-        changes: every checkpoint against the one before it, on every measure, with evidence and
-            verdict.
-        outcomes: by measure the best step, its bias, the first after which nothing improved.
-        settings: how the verdicts were reached.
-        left_out: queries that a checkpoint has and others have not, by name.
-    """
-
-    def __repr__(self) -> str:
-        """Return what it is, not the content."""
-        return f"CheckpointCurve({len(self.to_table().rows)} rows)"
-
-    def to_table(self) -> Table:
-        """Return checkpoints × measures: means, intervals, the best step."""
-        return to_table(self)
-
-    def to_markdown(self) -> str:
-        """Return what was found, the curve, the changes and notes as markdown."""
-        return to_markdown(self)
-
-    def to_csv(self) -> str:
-        """Return every point of every curve, one a line."""
-        return to_csv(self)
-
-    def notes(self) -> list[str]:
-        """Return what was found in sentences, and what a reader of the tables must know."""
-        return [*sentences(self), *notes_of(self)]
-
-    def plot(self, measure: MeasureLike | None = None) -> Figure:
-        """Return one measure (by default the first) from step to step, as a figure.
-
-        Raises:
-            NotEvaluatedError: the curve does not hold it.
-        """
-        return curve_figure(self, self.measures[0] if measure is None else self._measure(measure))
-
-    def _repr_html_(self) -> str:
-        return self.to_table().html()
 
 
 def checkpoint_curve(  # noqa: PLR0913 - one keyword a setting

@@ -14,7 +14,7 @@ from beir_eval.significance.validation import is_number
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from beir_eval.comparison.checkpoints.records import Step
+    from beir_eval.comparison.checkpoints.result import Step
 
 #: The last number in a name.
 LAST_NUMBER = r"(?P<step>\d+(?:\.\d+)?)\D*$"

@@ -10,6 +10,7 @@ import numpy as np
 
 from beir_eval.comparison.alignment import ROUNDING
 from beir_eval.comparison.differences import raw_p
+from beir_eval.comparison.records import DocumentToJudge, PairTrust
 from beir_eval.comparison.robustness.bounds import (
     MeasureBounds,
     can_be_bounded,
@@ -18,7 +19,6 @@ from beir_eval.comparison.robustness.bounds import (
     is_additive,
 )
 from beir_eval.comparison.robustness.pool import Choices, Pool, judged_share
-from beir_eval.comparison.robustness.records import DocumentToJudge, PairTrust
 from beir_eval.core.arrays import exact_sum
 from beir_eval.core.ranking import RankingRules
 from beir_eval.measures import Measure, parse
@@ -26,7 +26,8 @@ from beir_eval.measures import Measure, parse
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from beir_eval.comparison.records import Compared, ComparisonSettings, Difference
+    from beir_eval.comparison.records import ComparisonSettings, Difference
+    from beir_eval.comparison.result import Comparison
     from beir_eval.comparison.robustness.bounds import PairBounds
     from beir_eval.comparison.robustness.pool import Ranked
     from beir_eval.core.arrays import Floats, Mask
@@ -40,16 +41,16 @@ MOST_SYSTEMS = 10
 MOST_CANDIDATES = 1000
 
 
-def is_looked_at(compared: Compared) -> bool:
+def is_looked_at(comparison: Comparison) -> bool:
     """Return whether there are few enough pairs."""
-    return compared.baseline is not None or len(compared.systems) <= MOST_SYSTEMS
+    return comparison.baseline is not None or len(comparison.systems) <= MOST_SYSTEMS
 
 
 def trust_without_runs(
-    compared: Compared, results: Mapping[str, Sequence[EvaluationResult]]
+    comparison: Comparison, results: Mapping[str, Sequence[EvaluationResult]]
 ) -> tuple[PairTrust, ...] | None:
     """Return what results know by themselves: the judged shares at the cutoffs evaluated."""
-    if not is_looked_at(compared):
+    if not is_looked_at(comparison):
         return None
     shares: dict[tuple[str, int], float | None] = {}
     for name, repeats in results.items():
@@ -57,7 +58,7 @@ def trust_without_runs(
             counts = [one.counted.judged_in_top.get(cutoff, (0, 0)) for one in repeats]
             shares[name, cutoff] = _share(counts)
     found = []
-    for one in compared.differences:
+    for one in comparison.differences:
         depth = depth_of(parse(one.measure))
         found.append(
             PairTrust(
@@ -73,7 +74,7 @@ def trust_without_runs(
 
 
 def trust_with_runs(
-    compared: Compared,
+    comparison: Comparison,
     qrels: Qrels,
     runs: Mapping[str, Sequence[Run]],
     results: Mapping[str, Sequence[EvaluationResult]],
@@ -81,17 +82,17 @@ def trust_with_runs(
     """Return what the holes and ties could change, and the documents that would change most.
 
     Args:
-        compared: systems, scores and differences.
+        comparison: systems, scores and differences.
         qrels: what the runs were evaluated on.
         runs: the repeats of each system.
         results: their results, with the top lists.
     """
-    looked = _Looked(compared, qrels, runs, results)
+    looked = _Looked(comparison, qrels, runs, results)
     trust: list[PairTrust] = []
     documents: list[DocumentToJudge] = []
-    for name in compared.measures:
-        differences = [one for one in compared.differences if one.measure == name]
-        pairs, wanted = looked.at(parse(name), compared.scores[name].array, differences)
+    for name in comparison.measures:
+        differences = [one for one in comparison.differences if one.measure == name]
+        pairs, wanted = looked.at(parse(name), comparison.scores[name].array, differences)
         trust += pairs
         documents += wanted
     return tuple(trust), tuple(documents)
@@ -110,17 +111,17 @@ class _Looked:
 
     def __init__(
         self,
-        compared: Compared,
+        comparison: Comparison,
         qrels: Qrels,
         runs: Mapping[str, Sequence[Run]],
         results: Mapping[str, Sequence[EvaluationResult]],
     ) -> None:
-        self._compared = compared
-        measures = list(map(parse, compared.measures))
+        self._comparison = comparison
+        measures = list(map(parse, comparison.measures))
         depth = max(map(depth_of, measures))
         holes = _holes_of([one for repeats in results.values() for one in repeats], depth)
-        self._pool = Pool(qrels, compared.query_ids, holes)
-        settings = results[compared.systems[0]][0].settings
+        self._pool = Pool(qrels, comparison.query_ids, holes)
+        settings = results[comparison.systems[0]][0].settings
         rules = RankingRules(
             order=settings.order,
             ties=settings.ties,
@@ -152,7 +153,7 @@ class _Looked:
                 else self._pool.rank(run, rules)
                 for repeat, run in enumerate(runs[name])
             ]
-            for place, name in enumerate(self._compared.systems)
+            for place, name in enumerate(self._comparison.systems)
         ]
 
     def at(
@@ -166,11 +167,11 @@ class _Looked:
             bounds = MeasureBounds(self._pool, self._ranked, measure, defined, len(differences))
         trust = []
         for one in differences:
-            system, against = map(self._compared.systems.index, (one.system, one.against))
+            system, against = map(self._comparison.systems.index, (one.system, one.against))
             found: dict[str, Any] = {}
             if bounds is not None:
                 pair = bounds.of_pair(system, against)
-                found = _of_bounds(pair, measure, one, defined, self._compared.settings)
+                found = _of_bounds(pair, measure, one, defined, self._comparison.settings)
             trust.append(
                 PairTrust(
                     measure=one.measure,
@@ -225,7 +226,7 @@ class _Looked:
         differences: Sequence[Difference],
         num_queries: int,
     ) -> Iterator[DocumentToJudge]:
-        index = self._compared.systems.index
+        index = self._comparison.systems.index
         pairs = [(one.system, one.against) for one in differences]
         total = np.zeros(len(bounds.holes))
         for system, against in pairs:
@@ -244,7 +245,7 @@ class _Looked:
                     by_pair[system][against] = float(change[place])
             ranks = {
                 name: [int(one.rank[document]) for one in ranked if one.rank[document]]
-                for name, ranked in zip(self._compared.systems, self._ranked, strict=True)
+                for name, ranked in zip(self._comparison.systems, self._ranked, strict=True)
             }
             yield DocumentToJudge(
                 measure=str(measure),

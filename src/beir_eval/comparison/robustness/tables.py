@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from beir_eval.comparison.likeness import MOST_PAIRS, MOST_RANKINGS
+from beir_eval.comparison.agreement import MOST_PAIRS, MOST_RANKINGS, has_too_many_pairs
 from beir_eval.comparison.robustness.analysis import MOST_SYSTEMS, is_looked_at
 from beir_eval.comparison.tables import signed
 from beir_eval.display.tables import Table, markdown_text, number
@@ -13,8 +13,8 @@ from beir_eval.measures import parse
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from beir_eval.comparison.records import Compared
-    from beir_eval.comparison.robustness.records import PairTrust
+    from beir_eval.comparison.records import PairTrust
+    from beir_eval.comparison.result import Comparison
 
 _TRUST_COLUMNS = (
     "measure",
@@ -33,12 +33,12 @@ _LIKENESS_COLUMNS = ("system", "against", "RBO", "RBO bounds", "overlap", "Kenda
 _UNKNOWN = "?"
 
 
-def trust_table(compared: Compared) -> Table:
+def trust_table(comparison: Comparison) -> Table:
     """Return what holes and ties could change about every difference."""
-    return Table(_TRUST_COLUMNS, [_trust_cells(one) for one in compared.trust or ()])
+    return Table(_TRUST_COLUMNS, [_trust_cells(one) for one in comparison.trust or ()])
 
 
-def likeness_table(compared: Compared) -> Table:
+def likeness_table(comparison: Comparison) -> Table:
     """Return how alike every pair ranks."""
     return Table(
         _LIKENESS_COLUMNS,
@@ -51,61 +51,57 @@ def likeness_table(compared: Compared) -> Table:
                 _known(one.overlap),
                 _known(one.kendall_distance),
             )
-            for one in compared.likeness or ()
+            for one in comparison.likeness or ()
         ],
     )
 
 
-def sections(compared: Compared) -> str:
+def sections(comparison: Comparison) -> str:
     """Return the sections that follow the differences, as markdown; nothing where all is unknown.
 
     The notes are not among them.
     """
     parts = []
-    if compared.trust:
+    if comparison.trust:
         parts.append(
             "### What unjudged documents and ties could change\n\n"
-            + _listed(sentences(compared))
-            + trust_table(compared).markdown()
+            + _listed(sentences(comparison))
+            + trust_table(comparison).markdown()
             + "\n"
         )
-    if compared.likeness:
-        k = compared.likeness[0].k
+    if comparison.likeness:
+        k = comparison.likeness[0].k
         parts.append(
             f"### How alike the first {k} documents are\n\n"
-            + likeness_table(compared).markdown()
+            + likeness_table(comparison).markdown()
             + "\n"
         )
     return "".join(f"\n{part}" for part in parts)
 
 
-def trust_notes(compared: Compared) -> Iterator[str]:
+def trust_notes(comparison: Comparison) -> Iterator[str]:
     """Yield what a reader must know of how trust and likeness were found, or why not."""
-    pairs = {(one.system, one.against) for one in compared.differences}
-    if compared.trust is None and not is_looked_at(compared):
+    if comparison.trust is None and not is_looked_at(comparison):
         yield (
             f"what unjudged documents and ties could change is looked at with a baseline, or for "
             f"all pairs of at most {MOST_SYSTEMS} systems: name a baseline"
         )
-    if compared.trust and compared.to_judge is None:
+    if comparison.trust and comparison.to_judge is None:
         yield (
             "results hold no judgements: beyond the judged shares, what unjudged documents and "
             "ties could change is known to compare_runs(qrels, runs), and how alike the systems "
             "rank to it or with keep_top; keep the runs"
         )
-    if compared.trust and compared.to_judge is not None:
-        yield from _on_bounds(compared.trust)
-    if compared.to_judge is not None and compared.likeness is None and _too_many(compared, pairs):
+    if comparison.trust and comparison.to_judge is not None:
+        yield from _on_bounds(comparison.trust)
+    judged = comparison.to_judge is not None
+    if judged and comparison.likeness is None and has_too_many_pairs(comparison):
         yield (
             f"how alike the rankings are is looked at for at most {MOST_PAIRS} pairs, and "
             f"{MOST_RANKINGS} pairs times queries: name a baseline"
         )
-    if compared.likeness and any(one.repeats > 1 for one in compared.means):
+    if comparison.likeness and any(one.repeats > 1 for one in comparison.means):
         yield "how alike the rankings are: of a system's repeats, the first is taken"
-
-
-def _too_many(compared: Compared, pairs: set[tuple[str, str]]) -> bool:
-    return len(pairs) > MOST_PAIRS or len(pairs) * len(compared.query_ids) > MOST_RANKINGS
 
 
 def _on_bounds(trust: tuple[PairTrust, ...]) -> Iterator[str]:
@@ -124,10 +120,10 @@ def _on_bounds(trust: tuple[PairTrust, ...]) -> Iterator[str]:
         )
 
 
-def sentences(compared: Compared) -> Iterator[str]:
+def sentences(comparison: Comparison) -> Iterator[str]:
     """Yield which verdicts unjudged documents could change, or that they can change none."""
-    verdicts = {(one.measure, one.system, one.against): one for one in compared.differences}
-    known = [one for one in compared.trust or () if one.could_flip is not None]
+    verdicts = {(one.measure, one.system, one.against): one for one in comparison.differences}
+    known = [one for one in comparison.trust or () if one.could_flip is not None]
     for one in known:
         if not one.could_flip or one.low is None or one.high is None:
             continue

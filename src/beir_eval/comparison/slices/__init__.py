@@ -1,14 +1,14 @@
 """Systems compared within every slice of the queries, corrected over all slices.
 
-Inside: ``compare_slices`` and its result, ``columns`` (labels of queries), ``records``, ``tables``.
+Inside: ``compare_slices``, ``result`` (what it returns), ``columns`` (labels of queries).
 
 Public: ``compare_slices``, ``SlicedComparison``, ``Slice``; labels: ``cut``, ``by_length``,
 ``by_num_relevant``, ``by_metadata``.
 """
 
 from beir_eval.comparison.slices.columns import by_length, by_metadata, by_num_relevant, cut
-from beir_eval.comparison.slices.compare_slices import SlicedComparison, compare_slices
-from beir_eval.comparison.slices.records import Slice
+from beir_eval.comparison.slices.compare_slices import compare_slices
+from beir_eval.comparison.slices.result import Slice, SlicedComparison
 
 __all__ = [
     "Slice",

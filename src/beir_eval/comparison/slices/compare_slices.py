@@ -20,11 +20,8 @@ from beir_eval.comparison.differences import (
     verdict_of,
 )
 from beir_eval.comparison.records import ComparisonSettings
-from beir_eval.comparison.slices.columns import (
-    columns_of,
-)
-from beir_eval.comparison.slices.records import Slice, Sliced
-from beir_eval.comparison.slices.tables import notes_of, to_csv, to_markdown, to_table
+from beir_eval.comparison.slices.columns import columns_of
+from beir_eval.comparison.slices.result import Slice, SlicedComparison
 from beir_eval.errors import InputError, check_choice, some
 from beir_eval.significance import correct, equivalence
 from beir_eval.significance.corrections import CORRECTIONS
@@ -37,52 +34,12 @@ if TYPE_CHECKING:
     from beir_eval.comparison.differences import Pair
     from beir_eval.comparison.records import Difference, SystemMean
     from beir_eval.core.arrays import Floats, Mask
-    from beir_eval.display.tables import Table
     from beir_eval.evaluation.result import EvaluationResult
     from beir_eval.measures import MeasureLike
 
 #: The label of queries that have none.
 NONE = "(none)"
 _FEWEST = 2
-
-
-class SlicedComparison(Sliced):
-    """What a comparison by slices found; frozen, saved as JSON.
-
-    Attributes:
-        schema_version: the version of this layout.
-        systems: names, in the order given. [S]
-        baseline: the system that the others are compared with; None where all pairs are.
-        measures: canonical names. [M]
-        num_queries: queries that all systems have.
-        columns: names of the columns.
-        slices: every slice of every column, those too small to compare included.
-        settings: how the verdicts were reached.
-        left_out: queries that a system has and others have not, by system.
-    """
-
-    def __repr__(self) -> str:
-        """Return what it is, not the content."""
-        return f"SlicedComparison({len(self.to_table().rows)} rows)"
-
-    def to_table(self) -> Table:
-        """Return slices × systems: means, with a mark where a verdict was reached."""
-        return to_table(self)
-
-    def to_markdown(self) -> str:
-        """Return verdicts, means, differences and notes as GitHub-flavoured markdown."""
-        return to_markdown(self)
-
-    def to_csv(self) -> str:
-        """Return every difference of every slice with its evidence, one a line."""
-        return to_csv(self)
-
-    def notes(self) -> list[str]:
-        """Return what a reader of the tables must know."""
-        return list(notes_of(self))
-
-    def _repr_html_(self) -> str:
-        return self.to_table().html()
 
 
 def compare_slices(  # noqa: PLR0913 - one keyword a setting
