@@ -30,7 +30,12 @@ from measuring import put_section
 
 from beir_eval import Qrels, load_dataset
 from beir_eval.integrations.haystack import evaluate_pipeline, index
-from beir_eval.integrations.haystack.documents import DocumentNames, judgements_of, rankings_of
+from beir_eval.integrations.haystack.documents import (
+    DocumentNames,
+    Ranking,
+    judgements_of,
+    run_from_rankings,
+)
 from haystack_integrations.components.evaluators.beir_eval import BEIREvaluator
 
 if TYPE_CHECKING:
@@ -97,7 +102,12 @@ def suite_rows() -> list[str]:
     retrieved, truth = documents()
     lists: dict[str, Any] = {"ground_truth_documents": truth, "retrieved_documents": retrieved}
     names, queries = DocumentNames.by("content"), [str(one) for one in range(QUERIES)]
-    run = rankings_of(queries, retrieved, names).run
+    run = run_from_rankings(
+        {
+            query: Ranking.from_documents(query, listed, names)
+            for query, listed in zip(queries, retrieved, strict=True)
+        }
+    )
     qrels = Qrels(judgements_of(queries, truth, names).grades)
     handles: dict[str, Any] = {"retrieved_documents": run, "qrels": qrels}
     ours, four = BEIREvaluator(), [kind() for kind in THEIRS.values()]

@@ -46,7 +46,7 @@ def scored(**score_of):
 def logged(monkeypatch):
     """The warnings that the component logs."""
     said = []
-    matching = sys.modules["haystack_integrations.components.evaluators.beir_eval._matching"]
+    matching = sys.modules["haystack_integrations.components.evaluators.beir_eval.inputs"]
     monkeypatch.setattr(
         matching.logger, "warning", lambda text, **values: said.append(text.format(**values))
     )
@@ -279,6 +279,14 @@ def test_qrels_are_matched_by_id_and_integers_in_metadata_by_their_text():
         "MRR", primary="MRR", document_comparison_field="meta.at.number", qrels={"q": {"7": 1}}
     )
     assert evaluator.run(retrieved_documents=retrieved, query_ids=["q"])["score"] == 1.0
+
+
+def test_an_integer_id_means_its_decimal_string():
+    retrieved = [[Document(id=8, content="x"), Document(id=7, content="y")]]
+    by_truth = BEIREvaluator("MRR", primary="MRR", document_comparison_field="id")
+    assert by_truth.run([[Document(id=7, content="z")]], retrieved)["score"] == 0.5
+    by_qrels = BEIREvaluator("MRR", primary="MRR", qrels={"q": {"7": 1}})
+    assert by_qrels.run(retrieved_documents=retrieved, query_ids=["q"])["score"] == 0.5
 
 
 def page(file, number):

@@ -44,8 +44,9 @@ from beir_eval.integrations.haystack import (
     index,
     to_evaluation_run_result,
 )
-from beir_eval.integrations.haystack.ranking_scores import telling_scores
+from beir_eval.integrations.haystack.documents import telling_scores
 from capitals import QRELS, QUERIES, TEXTS, make_store, retrieving
+from haystack_integrations.components.evaluators.beir_eval import BEIREvaluator
 
 MEASURES = ["nDCG@10", "MAP@100", "Recall@100", "MRR@10", "nDCG"]
 NAMES = {
@@ -176,6 +177,43 @@ def test_told_scores_say_the_order_in_single_precision_too(given_scores, sort):
 
 def test_told_scores_are_the_documents_own_where_these_tell_the_order():
     assert telling_scores([7.123456789012345, 7.0, -1.5]) == [7.123456789012345, 7.0, -1.5]
+
+
+@component
+class Fixed:
+    """Answers the query "0" with the first list of documents, "1" with the second, and so on."""
+
+    def __init__(self, answers):
+        self.answers = answers
+
+    @component.output_types(documents=list[Document])
+    def run(self, query: str):
+        return {"documents": self.answers[int(query)]}
+
+
+retrieved_documents = st.lists(
+    st.builds(
+        Document,
+        id=st.sampled_from("abcdef"),
+        content=st.just("text"),
+        meta=st.sampled_from([{}, {"source_id": "a"}, {"source_id": "whole"}]),
+        score=scores,
+    ),
+    max_size=8,
+)
+
+
+@given(st.lists(retrieved_documents, min_size=1, max_size=3), st.sampled_from([None, "source_id"]))
+def test_a_pipeline_and_the_component_make_the_same_of_documents(answers, collapse):
+    grades = {"a": 2, "c": 1, "whole": 1, "elsewhere": 1}
+    qrels = {str(number): grades for number in range(len(answers))}
+    whole = collapse and f"meta.{collapse}"
+    pipeline = of_one(Fixed(answers))
+    run = PipelineRetriever(pipeline, collapse=whole)({query: query for query in qrels})
+    evaluator = BEIREvaluator(qrels=qrels, collapse=whole)
+    inside = evaluator.run(retrieved_documents=answers, query_ids=list(qrels))["result"]
+    assert evaluate(qrels, run).per_query == inside.per_query
+    assert evaluate(qrels, run, order="given").per_query == inside.per_query
 
 
 # What goes in and comes out

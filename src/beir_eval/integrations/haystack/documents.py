@@ -1,5 +1,9 @@
 """Haystack's documents as rankings and judgements: what names a document, and what grades it.
 
+The way from documents to a ``Run``, for the component and for ``evaluate_pipeline``:
+``DocumentNames`` names them, a ``Ranking`` holds those of one query, ``run_from_rankings`` makes
+the run.
+
 Documents are read by their attributes (``id``, ``content``, ``meta``, ``score``) and never changed;
 Haystack itself is not needed here.
 """
@@ -7,8 +11,8 @@ Haystack itself is not needed here.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
@@ -22,9 +26,6 @@ from beir_eval.core.run_sources.scores import is_finite_number
 from beir_eval.errors import InputError, SettingError, some
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from beir_eval.core.arrays import Floats
     from beir_eval.core.qrels import Qrels
 
 _Name = TypeVar("_Name")
@@ -77,7 +78,8 @@ class DocumentNames:
         if self.collapse is None and self.fields == ("content",):
             return [document.content for document in documents]
         if self.collapse is None and self.fields == ("id",):
-            return [document.id for document in documents]
+            ids = [document.id for document in documents]
+            return ids if set(map(type, ids)) <= {str} else list(map(_text, ids))
         return [self._of(document) for document in documents]
 
     def _of(self, document: Any) -> str | None:
@@ -122,55 +124,124 @@ def _text(value: Any) -> str | None:
         return repr(value)
 
 
-class Rankings(NamedTuple):
-    """Lists of documents as a run, and how many of them have no name: they match nothing."""
+class Ranking(NamedTuple):
+    """The documents of one query by name, best first.
 
-    run: Run
-    unnamed: int
-
-
-def rankings_of(
-    query_ids: Sequence[str],
-    retrieved: Sequence[Sequence[Any]],
-    names: DocumentNames,
-    *,
-    scored: bool = False,
-) -> Rankings:
-    """Return lists of documents as a run.
-
-    Args:
-        query_ids: distinct ids, one for each list. [Q]
-        retrieved: the documents of each query, best first. [Q]
-        names: what a document goes by.
-        scored: whether ``Document.score`` ranks, instead of the order.
-
-    Raises:
-        InputError: something is no document, or has no score where one is needed.
+    Attributes:
+        doc_ids: their names.
+        scores: one for each; None if their order is the ranking.
+        unnamed: how many of them have no name: they match nothing.
     """
-    listed = _named(query_ids, retrieved, names, "retrieved")
-    starts = starts_of(np.fromiter(map(len, listed), np.int64, len(listed)))
-    flat = list(chain.from_iterable(listed))
-    unnamed = [] if all(flat) else [place for place, name in enumerate(flat) if not name]
-    for place in unnamed:
-        flat[place] = f"{_UNNAMED}{place}"
-    doc_ids = cast("list[str]", flat)
-    scores = _scores(query_ids, retrieved) if scored else None
-    return Rankings(Run.from_source(ListSource(query_ids, starts, doc_ids, scores)), len(unnamed))
+
+    doc_ids: list[str]
+    scores: list[float] | None
+    unnamed: int = 0
+
+    @classmethod
+    def from_documents(
+        cls, query_id: str, documents: Sequence[Any], names: DocumentNames, *, scored: bool = False
+    ) -> Ranking:
+        """Return all documents, each at its rank, also those without a name and repeated ones.
+
+        Args:
+            query_id: the query, for errors.
+            documents: best first.
+            names: what a document goes by.
+            scored: whether ``Document.score`` ranks, instead of the order.
+
+        Raises:
+            InputError: something is no document, or has no score where one is needed.
+        """
+        with DocumentsExpected(query_id, documents, "retrieved"):
+            doc_ids = names.of(documents)
+            scores = _ranking_scores(query_id, documents) if scored else None
+        unnamed = [] if all(doc_ids) else [rank for rank, name in enumerate(doc_ids) if not name]
+        for rank in unnamed:
+            doc_ids[rank] = f"{_UNNAMED}{rank}"
+        return cls(cast("list[str]", doc_ids), scores, len(unnamed))
+
+    @classmethod
+    def distinct_from_documents(
+        cls, query_id: str, documents: Sequence[Any], names: DocumentNames
+    ) -> Ranking:
+        """Return a ranking that a run file can hold: each document once, and scores.
+
+        A document that the ranking holds already is left out, and so is one without a name. The
+        scores put the documents in this order for every reader (see ``telling_scores``).
+
+        Raises:
+            InputError: something is no document.
+        """
+        score_of: dict[str, Any] = {}
+        with DocumentsExpected(query_id, documents, "retrieved"):
+            for name, document in zip(names.of(documents), documents, strict=True):
+                if name:
+                    score_of.setdefault(name, document.score)
+        return cls(list(score_of), telling_scores(list(score_of.values())))
 
 
-def _scores(query_ids: Sequence[str], retrieved: Sequence[Sequence[Any]]) -> Floats:
-    for query_id, documents in zip(query_ids, retrieved, strict=True):
-        for document in documents:
-            if isinstance(document.score, bool) or not is_finite_number(document.score):
-                msg = (
-                    f"order='score' needs a number as the score of every document, but for query "
-                    f"{query_id!r} document {document.id!r} has {document.score!r}; rank by the "
-                    "order of the lists with order='given'"
-                )
-                raise InputError(msg)
-    return np.array(
-        [float(document.score) for documents in retrieved for document in documents], np.float64
-    )
+def run_from_rankings(rankings: Mapping[str, Ranking]) -> Run:
+    """Return {query_id: ranking} as a run; all rankings have scores, or none has."""
+    listed = rankings.values()
+    starts = starts_of(np.fromiter((len(one.doc_ids) for one in listed), np.int64, len(listed)))
+    doc_ids = list(chain.from_iterable(one.doc_ids for one in listed))
+    scores = [one.scores for one in listed if one.scores is not None]
+    flat = np.array(list(chain.from_iterable(scores)), np.float64) if scores else None
+    return Run.from_source(ListSource(list(rankings), starts, doc_ids, flat))
+
+
+def _ranking_scores(query_id: str, documents: Sequence[Any]) -> list[float]:
+    scores = [document.score for document in documents]
+    wrong = _first_not_finite(scores)
+    if wrong is not None:
+        msg = (
+            f"order='score' needs a number as the score of every document, but for query "
+            f"{query_id!r} document {documents[wrong].id!r} has {scores[wrong]!r}; rank by the "
+            "order of the lists with order='given'"
+        )
+        raise InputError(msg)
+    return list(map(float, scores))
+
+
+def _first_not_finite(scores: Sequence[Any]) -> int | None:
+    """Return the index of the first score that is no finite number; None if all are."""
+    if set(map(type, scores)) <= {float} and all(map(math.isfinite, scores)):
+        return None
+    wrong = (isinstance(score, bool) or not is_finite_number(score) for score in scores)
+    return next((index for index, is_wrong in enumerate(wrong) if is_wrong), None)
+
+
+def telling_scores(scores: Sequence[float | None]) -> list[float]:
+    """Return scores that say the order of this list to everybody, also in single precision.
+
+    Scores that fall from each document to the next are kept. Equal ones, which tools order each in
+    their own way, are told apart by the last digit of a float32. Where scores are missing or do not
+    follow the order (the order is the ranking), they are replaced by n, n-1, …, 1.
+
+    >>> telling_scores([0.9, 0.5])
+    [0.9, 0.5]
+    >>> telling_scores([2.0, 2.0, 1.0])
+    [2.0, 1.9999998807907104, 1.0]
+    >>> telling_scores([None, None]), telling_scores([0.1, 0.9])
+    ([2.0, 1.0], [2.0, 1.0])
+    """
+    by_rank = [float(rank) for rank in range(len(scores), 0, -1)]
+    if not all(score is not None and math.isfinite(score) for score in scores):
+        return by_rank
+    given = np.array(scores, dtype=np.float64)
+    with np.errstate(over="ignore"):
+        single = given.astype(np.float32)
+    if (given[1:] > given[:-1]).any() or not np.isfinite(single).all():
+        return by_rank
+    told: list[float] = given.tolist()
+    if (single[1:] < single[:-1]).all():
+        return told
+    lowest = np.float32(-np.inf)
+    for place in range(1, len(single)):
+        if single[place] >= single[place - 1]:
+            single[place] = np.nextafter(single[place - 1], lowest)
+    told = single.astype(np.float64).tolist()
+    return told if np.isfinite(single).all() else by_rank
 
 
 class Judgements(NamedTuple):
@@ -194,9 +265,10 @@ def judgements_of(
     """
     judged: dict[str, dict[str, float]] = {}
     unnamed = 0
-    listed = _named(query_ids, truth, names, "ground-truth")
-    for query_id, documents, named in zip(query_ids, truth, listed, strict=True):
-        grades = grades_of(query_id, documents)
+    for query_id, documents in zip(query_ids, truth, strict=True):
+        with DocumentsExpected(query_id, documents, "ground-truth"):
+            named = names.of(documents)
+            grades = grades_of(query_id, documents)
         found = highest(zip(named, grades, strict=True))
         if not all(found):
             unnamed += sum(not name for name in named)
@@ -229,47 +301,51 @@ def grades_of(query_id: str, documents: Sequence[Any]) -> list[float]:
             "score, which is their grade"
         )
         raise InputError(msg)
-    for document, score in zip(documents, scores, strict=True):
-        if isinstance(score, bool) or not is_finite_number(score):
-            msg = (
-                f"the score of ground-truth document {document.id!r} for query {query_id!r} is "
-                f"{score!r}; it is the grade, and must be a finite number"
-            )
-            raise InputError(msg)
-    return [float(score) for score in scores]
-
-
-def _named(
-    query_ids: Sequence[str], lists: Sequence[Sequence[Any]], names: DocumentNames, what: str
-) -> list[list[str | None]]:
-    if all(type(documents) is list for documents in lists):
-        with suppress(AttributeError):
-            return list(map(names.of, lists))
-    listed = []  # once more, to name what is wrong
-    for query_id, documents in zip(query_ids, lists, strict=True):
-        with documents_expected(query_id, documents, what):
-            listed.append(names.of(documents))
-    return listed
-
-
-@contextmanager
-def documents_expected(query_id: str, documents: Any, what: str) -> Iterator[None]:
-    """Turn what happens when other things are handed over than Documents into an InputError."""
-    problem = f"the {what} documents of query {query_id!r} must be a list of Documents"
-    if isinstance(documents, (str, Mapping)) or not isinstance(documents, Sequence):
-        msg = f"{problem}, not {type(documents).__name__}"
+    wrong = _first_not_finite(scores)
+    if wrong is not None:
+        msg = (
+            f"the score of ground-truth document {documents[wrong].id!r} for query {query_id!r} is "
+            f"{scores[wrong]!r}; it is the grade, and must be a finite number"
+        )
         raise InputError(msg)
-    try:
-        yield
-    except AttributeError as error:
-        wrong = [one for one in documents if not hasattr(one, "meta")]
-        msg = f"{problem}, but it holds {wrong[0]!r:.80}" if wrong else f"{problem}: {error}"
-        raise InputError(msg) from error
+    return list(map(float, scores))
+
+
+class DocumentsExpected:
+    """A block that reads the documents of one query; anything else in it is an InputError."""
+
+    __slots__ = ("_documents", "_query_id", "_what")
+
+    def __init__(self, query_id: str, documents: Any, what: str) -> None:
+        """Take the documents, and what they are: "retrieved" or "ground-truth"."""
+        self._query_id, self._documents, self._what = query_id, documents, what
+        is_list = type(documents) is list  # mostly, and the abstract classes take longer
+        if not is_list and not _is_sequence(documents):
+            msg = f"{self._problem()}, not {type(documents).__name__}"
+            raise InputError(msg)
+
+    def __enter__(self) -> None:
+        """Begin."""
+
+    def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
+        """Say which thing has no attributes of a document."""
+        if isinstance(error, AttributeError):
+            wrong = [one for one in self._documents if not hasattr(one, "meta")]
+            found = f", but it holds {wrong[0]!r:.80}" if wrong else f": {error}"
+            msg = f"{self._problem()}{found}"
+            raise InputError(msg) from error
+
+    def _problem(self) -> str:
+        return f"the {self._what} documents of query {self._query_id!r} must be a list of Documents"
+
+
+def _is_sequence(value: Any) -> bool:
+    return isinstance(value, Sequence) and not isinstance(value, (str, Mapping))
 
 
 def check_lists(what: str, lists: Any) -> None:
     """Raise InputError unless this is a list with an entry for each query."""
-    if isinstance(lists, (str, Mapping)) or not isinstance(lists, Sequence):
+    if not _is_sequence(lists):
         msg = f"{what} must be a list of lists of Documents, not {type(lists).__name__}"
         raise InputError(msg)
     if not lists:

@@ -17,21 +17,23 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from beir_eval.core.run import Run
 from beir_eval.errors import InputError
 from beir_eval.evaluation.evaluator import Evaluator
 from beir_eval.evaluation.score_matrix import ScoreMatrix
 from beir_eval.integrations.haystack.documents import (
-    documents_expected,
+    DocumentsExpected,
+    Ranking,
     field_of,
     grades_of,
     highest,
+    run_from_rankings,
 )
 from beir_eval.measures import MAP, MRR, Recall, Success, nDCG
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from beir_eval.core.run import Run
     from beir_eval.evaluation.result import EvaluationResult
     from beir_eval.measures import Measure
 
@@ -55,13 +57,14 @@ def evaluate_as_haystack(
         InputError: a ground-truth list has documents with and without a score, or a negative one.
     """
     code_of = _codes()
-    rankings: dict[str, list[str]] = {}
+    rankings: dict[str, Ranking] = {}
     graded: dict[str, dict[str, float]] = {}
     not_empty: dict[str, dict[str, float]] = {}
     for query_id, found, wanted in zip(query_ids, retrieved, truth, strict=True):
-        with documents_expected(query_id, found, "retrieved"):
-            rankings[query_id] = [code_of(field_of(document, field)) for document in found]
-        with documents_expected(query_id, wanted, "ground-truth"):
+        with DocumentsExpected(query_id, found, "retrieved"):
+            codes = [code_of(field_of(document, field)) for document in found]
+        rankings[query_id] = Ranking(codes, None)
+        with DocumentsExpected(query_id, wanted, "ground-truth"):
             values = [field_of(document, field) for document in wanted]
             grades = grades_of(query_id, wanted)
         _check_not_negative(query_id, grades)
@@ -71,7 +74,7 @@ def evaluate_as_haystack(
             if value is not None
         )
         not_empty[query_id] = {code_of(one): 1.0 for one in values if not _is_empty(one)}
-    run = Run.from_rankings(rankings)
+    run = run_from_rankings(rankings)
     listed = {query_id: dict.fromkeys(grades, 1.0) for query_id, grades in graded.items()}
     views = {nDCG: graded, MAP: listed, MRR: listed, Success: not_empty, Recall: not_empty}
     results = [_evaluate(views[measure], run, measure) for measure in measures]

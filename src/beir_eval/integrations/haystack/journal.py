@@ -10,8 +10,8 @@ from typing import IO, TYPE_CHECKING, Any
 from beir_eval.adapters.writers import check_ids, format_for, write_run
 from beir_eval.core.files import lock
 from beir_eval.core.ids import id_text
-from beir_eval.core.run import Run
 from beir_eval.errors import FileFormatError, SettingError
+from beir_eval.integrations.haystack.documents import Ranking, run_from_rankings
 from beir_eval.integrations.haystack.query_runner import Answer
 
 if TYPE_CHECKING:
@@ -83,11 +83,12 @@ class Journal:
 
     def add(self, query_id: str, text: str, answer: Answer) -> None:
         """Add the answer to one query."""
-        check_ids([query_id, *answer.doc_ids], self._format)
+        ranking = answer.ranking
+        check_ids([query_id, *ranking.doc_ids], self._format)
         record = {
             "query_id": query_id,
             "query": text,
-            "docs": list(zip(answer.doc_ids, answer.scores, strict=True)),
+            "docs": list(zip(ranking.doc_ids, ranking.scores or (), strict=True)),
             "left_out": answer.left_out,
             "seconds": answer.seconds,
         }
@@ -98,9 +99,9 @@ class Journal:
 
     def write_run(self) -> None:
         """Write all answers as a run; not where nothing was retrieved, which no run can say."""
-        run = as_run({query_id: answer for query_id, (_, answer) in self._answers.items()})
-        if any(answer.doc_ids for _, answer in self._answers.values()):
-            write_run(run, self._run_file)
+        rankings = {query_id: answer.ranking for query_id, (_, answer) in self._answers.items()}
+        if any(ranking.doc_ids for ranking in rankings.values()):
+            write_run(run_from_rankings(rankings), self._run_file)
 
     @property
     def lacks_run(self) -> bool:
@@ -138,7 +139,7 @@ class Journal:
             doc_ids = [id_text(doc_id) for doc_id, _ in record["docs"]]
             scores = [_finite(score) for _, score in record["docs"]]
             seconds = None if record["seconds"] is None else _finite(record["seconds"])
-            answer = Answer(doc_ids, scores, int(record["left_out"]), seconds)
+            answer = Answer(Ranking(doc_ids, scores), int(record["left_out"]), seconds)
             if len(set(doc_ids)) < len(doc_ids):
                 raise self._damaged(number, "a document stands twice")
             return id_text(record["query_id"]), str(record["query"]), answer
@@ -159,16 +160,6 @@ class Journal:
     def _damaged(self, number: int, why: object) -> FileFormatError:
         problem = f"not a line of a journal of answers ({why}); delete the file to start anew"
         return FileFormatError(self.path, problem, line=number)
-
-
-def as_run(answers: Mapping[str, Answer]) -> Run:
-    """Return answers as a run; no answer holds a document twice."""
-    return Run(
-        {
-            query_id: dict(zip(answer.doc_ids, answer.scores, strict=True))
-            for query_id, answer in answers.items()
-        }
-    )
 
 
 def _finite(value: Any) -> float:

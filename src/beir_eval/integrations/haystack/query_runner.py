@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from haystack import Pipeline
 
 from beir_eval.errors import InputError, RetrievalError, SettingError
-from beir_eval.integrations.haystack.documents import documents_expected
-from beir_eval.integrations.haystack.ranking_scores import one_ranking
+from beir_eval.integrations.haystack.documents import Ranking
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterator
@@ -30,16 +29,15 @@ _LONGEST_REASON = 500
 
 
 class Answer(NamedTuple):
-    """What the pipeline found for one query: ids and scores, best first.
+    """What the pipeline found for one query.
 
     Attributes:
-        doc_ids, scores: of the same length.
+        ranking: ids and scores, each document once.
         left_out: documents that the ranking holds already, or that have no name.
         seconds: what the query took; None where it is not known.
     """
 
-    doc_ids: list[str]
-    scores: list[float]
+    ranking: Ranking
     left_out: int
     seconds: float | None
 
@@ -77,9 +75,8 @@ class Asking(NamedTuple):
     def _answer(self, query_id: str, response: Mapping[str, Any], seconds: float) -> Answer:
         # A router may have taken another way: then nothing was retrieved.
         documents = response.get(self.output.component, {}).get(self.output.name, [])
-        with documents_expected(query_id, documents, "retrieved"):
-            doc_ids, scores, left_out = one_ranking(documents, self.names)
-        return Answer(doc_ids, scores, left_out, seconds)
+        ranking = Ranking.distinct_from_documents(query_id, documents, self.names)
+        return Answer(ranking, len(documents) - len(ranking.doc_ids), seconds)
 
 
 @dataclass(frozen=True)

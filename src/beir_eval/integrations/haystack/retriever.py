@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from beir_eval.errors import RunError, SettingError, check_choice, check_count, some
 from beir_eval.evaluation.records import Retrieval
-from beir_eval.integrations.haystack.documents import DocumentNames
+from beir_eval.integrations.haystack.documents import DocumentNames, run_from_rankings
 from beir_eval.integrations.haystack.fingerprint import (
     fingerprint_of_function,
     fingerprint_of_pipeline,
 )
-from beir_eval.integrations.haystack.journal import Journal, as_run
+from beir_eval.integrations.haystack.journal import Journal
 from beir_eval.integrations.haystack.progress import progress_bar
 from beir_eval.integrations.haystack.query_runner import Answer, Asking, Round
 from beir_eval.integrations.haystack.sockets import documents_output, query_inputs
@@ -169,7 +169,8 @@ class PipelineRetriever:
         if journal is not None and (open_queries or journal.lacks_run):
             journal.write_run()
         in_order = {query_id: answers[query_id] for query_id in queries if query_id in answers}
-        return as_run(in_order), Retrieval(
+        run = run_from_rankings({query_id: one.ranking for query_id, one in in_order.items()})
+        return run, Retrieval(
             seconds={
                 query_id: answer.seconds
                 for query_id, answer in in_order.items()

@@ -12,7 +12,7 @@ from beir_eval.evaluation.answers import GOLD_LISTS, MATCHES, evaluate_answers
 from beir_eval.evaluation.result import EvaluationResult
 from beir_eval.measures import MAP, MRR, Measure, MeasureLike, Success, nDCG, parse, parse_all
 
-from ._outputs import outputs_of
+from .outputs import outputs_of
 
 #: Top-N accuracy is Success: whether one of the first N answers is right.
 DEFAULT_ANSWER_MEASURES = (

@@ -18,7 +18,7 @@ from beir_eval.integrations.haystack.documents import DocumentNames, check_lists
 from beir_eval.integrations.haystack.haystack_rules import HAYSTACK_MEASURES, evaluate_as_haystack
 from beir_eval.measures import DEFAULT_MEASURES, Measure, parse, parse_all
 
-from ._matching import (
+from .inputs import (
     UNJUDGED,
     judged_by_documents,
     judged_by_qrels,
@@ -27,7 +27,7 @@ from ._matching import (
     warn_if_nothing_is_shared,
     with_rel,
 )
-from ._outputs import outputs_of
+from .outputs import outputs_of
 
 RULES = ("beir_eval", "haystack")
 

@@ -12,11 +12,12 @@ from beir_eval.core.run import Run
 from beir_eval.errors import InputError, some
 from beir_eval.integrations.haystack.documents import (
     DocumentNames,
+    Ranking,
     check_lists,
     field_of,
     judgements_of,
     nothing_in_common,
-    rankings_of,
+    run_from_rankings,
 )
 from beir_eval.measures import Measure
 
@@ -99,9 +100,13 @@ def run_of(
     """Return the rankings; a ``Run`` is taken as it is."""
     if isinstance(retrieved, Run):
         return retrieved
-    rankings = rankings_of(queries, retrieved, names, scored=scored)
-    _warn_of_unnamed("retrieved", rankings.unnamed, names)
-    return rankings.run
+    rankings = {
+        query_id: Ranking.from_documents(query_id, documents, names, scored=scored)
+        for query_id, documents in zip(queries, retrieved, strict=True)
+    }
+    unnamed = sum(ranking.unnamed for ranking in rankings.values())
+    _warn_of_unnamed("retrieved", unnamed, names)
+    return run_from_rankings(rankings)
 
 
 def judged_by_documents(
