@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from beir_eval import Comparison, Run, compare, compare_runs, evaluate, read_qrels, read_run
+from beir_eval.comparison import likeness
 from beir_eval.errors import NotEvaluatedError, SettingError
 from strategies import DOC_IDS, QUERY_IDS, judged, ranking
 
@@ -432,6 +433,18 @@ def test_all_pairs_of_more_than_ten_systems_are_not_looked_at():
 
 
 # Likeness
+
+
+@pytest.mark.parametrize(("limit", "most"), [("MOST_PAIRS", 3), ("MOST_RANKINGS", 3 * 2)])
+def test_likeness_is_left_out_beyond_a_number_of_pairs_and_rankings(monkeypatch, limit, most):
+    qrels = {"q1": {"a": 1}, "q2": {"a": 1}}
+    runs = {name: {query: {"a": 1.0, name: 2.0} for query in qrels} for name in "xyz"}
+    monkeypatch.setattr(likeness, limit, most)
+    assert len(compare_runs(qrels, runs, "MRR").likeness) == 3
+    monkeypatch.setattr(likeness, limit, most - 1)
+    found = compare_runs(qrels, runs, "MRR")
+    assert found.likeness is None
+    assert any("pairs times queries: name a baseline" in note for note in found.notes())
 
 
 def test_likeness_is_that_of_the_first_documents_of_each_query():

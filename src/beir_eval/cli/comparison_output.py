@@ -8,6 +8,7 @@ from rich.text import Text
 
 from beir_eval.cli.console import UNWRAPPED, console, new_table
 from beir_eval.comparison import tables as texts
+from beir_eval.comparison.likeness import likeness_table
 from beir_eval.comparison.robustness import tables as trust
 from beir_eval.display.tables import markdown_text
 
@@ -36,7 +37,7 @@ def print_comparison(found: Comparison) -> None:
     if found.likeness:
         depth = found.likeness[0].k
         console.print(Text(f"\nHow alike the first {depth} documents are", style="bold"))
-        _print_table(trust.likeness_table(found), Text)
+        _print_table(likeness_table(found), Text)
     console.print()
     for note in found.notes():
         console.print(Text(note, style="dim"))

@@ -3,7 +3,8 @@
 Inside: ``compare`` (results or runs in, a ``Comparison`` out), ``alignment`` (which queries and
 scores are compared), ``differences`` (tests, intervals and verdicts), ``result`` with its
 ``records``, ``tables`` and ``charts``; ``gate`` (a comparison as a check); ``agreement`` and
-``rank_similarity`` (how similarly runs rank, without judgements). ``robustness``: what unjudged
+``rank_similarity`` (how similarly two runs rank, without judgements), ``likeness`` (the same for
+every pair of a comparison). ``robustness``: what unjudged
 documents and ties could change; ``slices``: the comparison within parts of the queries;
 ``checkpoints``: one system over training steps.
 
@@ -19,12 +20,12 @@ if TYPE_CHECKING:
     from beir_eval.comparison.agreement import Agreement, agree
     from beir_eval.comparison.compare import compare, compare_runs
     from beir_eval.comparison.gate import GateCheck, assert_no_regression, check_gate, to_junit
+    from beir_eval.comparison.likeness import Likeness
     from beir_eval.comparison.rank_similarity import RBO, kendall_distance, overlap, rbo, spearman
     from beir_eval.comparison.records import (
         ComparisonSettings,
         Difference,
         DocumentToJudge,
-        Likeness,
         PairTrust,
         QueryDifference,
         SystemMean,
@@ -65,7 +66,7 @@ lazy_exports(
         "Difference": "beir_eval.comparison.records",
         "DocumentToJudge": "beir_eval.comparison.records",
         "GateCheck": "beir_eval.comparison.gate",
-        "Likeness": "beir_eval.comparison.records",
+        "Likeness": "beir_eval.comparison.likeness",
         "PairTrust": "beir_eval.comparison.records",
         "QueryDifference": "beir_eval.comparison.records",
         "SystemMean": "beir_eval.comparison.records",

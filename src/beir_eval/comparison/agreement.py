@@ -1,15 +1,16 @@
-"""How alike runs rank, without judgements: ``agree`` for two runs, ``likeness_of`` a comparison."""
+"""How alike two runs rank, query by query: ``agree``, and the functions that it applies.
+
+None of them looks at judgements.
+"""
 
 from __future__ import annotations
 
 import math
 from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
 from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainSerializer
 
 from beir_eval.comparison.rank_similarity import kendall_distance, overlap, rbo, spearman
-from beir_eval.comparison.records import LIKENESS_ROWS, Likeness
 from beir_eval.core.run import Run
 from beir_eval.core.whole_order import PLAIN_TIES, best_first
 from beir_eval.errors import (
@@ -19,16 +20,10 @@ from beir_eval.errors import (
     check_choice,
     some,
 )
-from beir_eval.evaluation.score_matrix import ScoreMatrix
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from beir_eval.comparison.result import Comparison
-    from beir_eval.evaluation.result import EvaluationResult
-
-#: Beyond it likeness is left out: pairs of systems, and pairs times queries.
-MOST_PAIRS, MOST_RANKINGS = 45, 100_000
 
 #: NaN is null in JSON.
 _Value = Annotated[
@@ -176,68 +171,3 @@ def _rankings(run: Run, order: str, ties: str) -> dict[str, list[str]]:
             listed = [listed[place] for place in best_first(listed, scores, ties)]
         ranked[query] = listed
     return ranked
-
-
-def likeness_of(
-    comparison: Comparison, results: Mapping[str, EvaluationResult], k: int
-) -> tuple[Likeness, ...] | None:
-    """Return how alike each pair ranks, by the top lists of its results; None for too many pairs.
-
-    The lists are ranked already, by the rules of the evaluation.
-    """
-    if has_too_many_pairs(comparison):
-        return None
-    tops = {name: _top_lists(comparison, result) for name, result in results.items()}
-    return tuple(
-        _likeness(comparison, system, against, _agreement(tops[system], tops[against], k), k)
-        for system, against in _pairs(comparison)
-    )
-
-
-def has_too_many_pairs(comparison: Comparison) -> bool:
-    """Return whether likeness is left out, for too many pairs of systems."""
-    pairs = len(_pairs(comparison))
-    return pairs > MOST_PAIRS or pairs * len(comparison.query_ids) > MOST_RANKINGS
-
-
-def _pairs(comparison: Comparison) -> dict[tuple[str, str], None]:
-    return dict.fromkeys((one.system, one.against) for one in comparison.differences)
-
-
-def _top_lists(comparison: Comparison, result: EvaluationResult) -> Run:
-    top = result.top or {}
-    return Run.from_rankings(
-        {query_id: top[query_id].doc_ids for query_id in comparison.query_ids if query_id in top}
-    )
-
-
-def _agreement(one: Run, other: Run, k: int) -> Agreement | None:
-    try:
-        return agree(one, other, k=k, duplicates="first")
-    except QueryMismatchError:  # each lacks the queries that the other has
-        return None
-
-
-def _likeness(
-    comparison: Comparison, system: str, against: str, found: Agreement | None, k: int
-) -> Likeness:
-    values = np.full((len(LIKENESS_ROWS), len(comparison.query_ids)), np.nan)
-    means: dict[str, float] = {}
-    if found is not None:
-        place_of = {query_id: place for place, query_id in enumerate(comparison.query_ids)}
-        places = [place_of[query_id] for query_id in found.query_ids]
-        for row, name in zip(values, LIKENESS_ROWS, strict=True):
-            row[places] = found.per_query[name]
-        means = {name: value for name, value in found.mean.items() if not math.isnan(value)}
-    lowest, residual = means.get("rbo_lowest"), means.get("rbo_residual")
-    return Likeness(
-        system=system,
-        against=against,
-        k=k,
-        rbo=means.get("rbo"),
-        rbo_lowest=lowest,
-        rbo_highest=None if lowest is None or residual is None else lowest + residual,
-        overlap=means.get("overlap"),
-        kendall_distance=means.get("kendall_distance"),
-        values=ScoreMatrix.owning(values),
-    )

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from beir_eval.comparison.agreement import likeness_of
 from beir_eval.comparison.alignment import baseline_of, join
 from beir_eval.comparison.differences import (
     check_enough,
@@ -16,6 +15,7 @@ from beir_eval.comparison.differences import (
     means_of,
     pairs_of,
 )
+from beir_eval.comparison.likeness import likeness_of
 from beir_eval.comparison.records import ComparisonSettings, Difference, SystemMean
 from beir_eval.comparison.result import Comparison
 from beir_eval.comparison.robustness.analysis import (

@@ -1,4 +1,4 @@
-"""What a comparison holds: settings, means, differences with their evidence, trust, likeness."""
+"""What a comparison holds: settings, means, differences with their evidence, trust."""
 
 from __future__ import annotations
 
@@ -7,14 +7,11 @@ from typing import Literal
 from pydantic import BaseModel
 
 from beir_eval.core.saved import FROZEN
-from beir_eval.evaluation.score_matrix import ScoreMatrix
 
 TESTS = ("sign_flip", "t", "wilcoxon", "sign")
 CORRECTIONS = ("holm", "bonferroni", "benjamini-hochberg", "max-t", "tukey", "none")
 #: What happens to systems with different queries.
 ON = ("error", "intersection")
-#: The rows of ``Likeness.values``.
-LIKENESS_ROWS = ("rbo", "overlap", "kendall_distance")
 
 Verdict = Literal["better", "worse", "equal", "undecided"]
 
@@ -205,31 +202,3 @@ class DocumentToJudge(BaseModel):
     ranks: dict[str, int]
     changes: dict[str, dict[str, float]]
     total: float
-
-
-class Likeness(BaseModel):
-    """How alike the rankings of two systems are, over the queries that both have.
-
-    Attributes:
-        system, against: their names; of a system's repeats the first is taken.
-        k: how deep.
-        rbo: rank-biased overlap, extrapolated; the mean, as all that follow. None, as they, where
-            the systems share no query.
-        rbo_lowest, rbo_highest: its bounds, whatever stands below k.
-        overlap: the share of the first k documents that both have.
-        kendall_distance: the share of document pairs that the two order differently.
-        values: by query, f8[3, Q]: rbo, overlap, kendall_distance; NaN where a system lacks the
-            query or nothing is retrieved.
-    """
-
-    model_config = FROZEN
-
-    system: str
-    against: str
-    k: int
-    rbo: float | None
-    rbo_lowest: float | None
-    rbo_highest: float | None
-    overlap: float | None
-    kendall_distance: float | None
-    values: ScoreMatrix

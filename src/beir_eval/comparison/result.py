@@ -9,18 +9,22 @@ import numpy as np
 from pydantic import ConfigDict, Field, PrivateAttr, model_validator
 
 from beir_eval.comparison.charts import KINDS, forest_of, pair_of
-from beir_eval.comparison.records import (
+from beir_eval.comparison.likeness import (
     LIKENESS_ROWS,
+    Likeness,
+    likeness_notes,
+    likeness_section,
+)
+from beir_eval.comparison.records import (
     ComparisonSettings,
     Difference,
     DocumentToJudge,
-    Likeness,
     PairTrust,
     QueryDifference,
     SystemMean,
     Verdict,
 )
-from beir_eval.comparison.robustness.tables import sections, trust_notes
+from beir_eval.comparison.robustness.tables import trust_notes, trust_section
 from beir_eval.comparison.tables import (
     differences_table,
     notes_of,
@@ -309,11 +313,11 @@ class Comparison(Saved):
     def to_markdown(self) -> str:
         """Return verdicts, means, differences, trust and likeness as GitHub-flavoured markdown."""
         notes = "".join(f"- {markdown_text(note)}\n" for note in self.notes())
-        return f"{to_markdown(self)}{sections(self)}\n{notes}"
+        return f"{to_markdown(self)}{trust_section(self)}{likeness_section(self)}\n{notes}"
 
     def notes(self) -> list[str]:
         """Return what a reader of the tables must know, in sentences."""
-        return [*notes_of(self), *trust_notes(self)]
+        return [*notes_of(self), *trust_notes(self), *likeness_notes(self)]
 
     def to_latex(self) -> str:
         """Return the table of means as LaTeX (booktabs): best bold, significance superscript."""

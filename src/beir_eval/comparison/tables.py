@@ -18,6 +18,8 @@ MARKS = {"better": "▲", "worse": "▼", "equal": "=", "undecided": ""}
 _LATEX_MARKS = {"better": r"$^{\uparrow}$", "worse": r"$^{\downarrow}$"}
 _LETTERS = string.ascii_lowercase
 _CLOSE_TO_0 = 0.0001
+#: In place of a value that is None.
+UNKNOWN = "?"
 
 
 def p_text(p: float) -> str:
@@ -36,6 +38,22 @@ def signed(value: float) -> str:
     ('+0.0300', '-0.0300', '0.0000')
     """
     return f"{value:+.4f}" if value else number(0.0)
+
+
+def value_or_unknown(value: float | None) -> str:
+    """Return a value as it is printed."""
+    return UNKNOWN if value is None else number(value)
+
+
+def low_to_high(low: float | None, high: float | None) -> str:
+    """Return a range as it is printed.
+
+    >>> low_to_high(0.25, 0.5), low_to_high(0.25, 0.25), low_to_high(None, 0.5)
+    ('0.2500 … 0.5000', '0.2500', '?')
+    """
+    if low is None or high is None:
+        return UNKNOWN
+    return number(low) if number(low) == number(high) else f"{number(low)} … {number(high)}"
 
 
 def marks_of(comparison: Comparison, measure: str, system: str) -> str:

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from beir_eval.benchmark.result import BenchmarkResult
 from beir_eval.comparison.charts import forest_of
+from beir_eval.comparison.likeness import likeness_table
 from beir_eval.comparison.result import Comparison
-from beir_eval.comparison.robustness.tables import likeness_table, sentences, trust_table
+from beir_eval.comparison.robustness.tables import sentences, trust_table
 from beir_eval.comparison.tables import differences_table
 from beir_eval.core.files import write_atomically
 from beir_eval.display import charts as kinds

@@ -1,13 +1,12 @@
-"""Trust and likeness of a comparison as text: tables, and sentences on what could change."""
+"""What unjudged documents and ties could change, as text: a table, sentences, notes."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from beir_eval.comparison.agreement import MOST_PAIRS, MOST_RANKINGS, has_too_many_pairs
 from beir_eval.comparison.robustness.analysis import MOST_SYSTEMS, is_looked_at
-from beir_eval.comparison.tables import signed
-from beir_eval.display.tables import Table, markdown_text, number
+from beir_eval.comparison.tables import UNKNOWN, low_to_high, signed
+from beir_eval.display.tables import Table, markdown_text
 from beir_eval.measures import parse
 
 if TYPE_CHECKING:
@@ -29,8 +28,6 @@ _TRUST_COLUMNS = (
     "ties",
     "against ties",
 )
-_LIKENESS_COLUMNS = ("system", "against", "RBO", "RBO bounds", "overlap", "Kendall distance")
-_UNKNOWN = "?"
 
 
 def trust_table(comparison: Comparison) -> Table:
@@ -38,49 +35,18 @@ def trust_table(comparison: Comparison) -> Table:
     return Table(_TRUST_COLUMNS, [_trust_cells(one) for one in comparison.trust or ()])
 
 
-def likeness_table(comparison: Comparison) -> Table:
-    """Return how alike every pair ranks."""
-    return Table(
-        _LIKENESS_COLUMNS,
-        [
-            (
-                one.system,
-                one.against,
-                _known(one.rbo),
-                _from_to(one.rbo_lowest, one.rbo_highest),
-                _known(one.overlap),
-                _known(one.kendall_distance),
-            )
-            for one in comparison.likeness or ()
-        ],
+def trust_section(comparison: Comparison) -> str:
+    """Return what holes and ties could change, as markdown without the notes; "" if unknown."""
+    if not comparison.trust:
+        return ""
+    return (
+        "\n### What unjudged documents and ties could change\n\n"
+        f"{_listed(sentences(comparison))}{trust_table(comparison).markdown()}\n"
     )
 
 
-def sections(comparison: Comparison) -> str:
-    """Return the sections that follow the differences, as markdown; nothing where all is unknown.
-
-    The notes are not among them.
-    """
-    parts = []
-    if comparison.trust:
-        parts.append(
-            "### What unjudged documents and ties could change\n\n"
-            + _listed(sentences(comparison))
-            + trust_table(comparison).markdown()
-            + "\n"
-        )
-    if comparison.likeness:
-        k = comparison.likeness[0].k
-        parts.append(
-            f"### How alike the first {k} documents are\n\n"
-            + likeness_table(comparison).markdown()
-            + "\n"
-        )
-    return "".join(f"\n{part}" for part in parts)
-
-
 def trust_notes(comparison: Comparison) -> Iterator[str]:
-    """Yield what a reader must know of how trust and likeness were found, or why not."""
+    """Yield what a reader must know of how trust was found, or why not."""
     if comparison.trust is None and not is_looked_at(comparison):
         yield (
             f"what unjudged documents and ties could change is looked at with a baseline, or for "
@@ -94,14 +60,6 @@ def trust_notes(comparison: Comparison) -> Iterator[str]:
         )
     if comparison.trust and comparison.to_judge is not None:
         yield from _on_bounds(comparison.trust)
-    judged = comparison.to_judge is not None
-    if judged and comparison.likeness is None and has_too_many_pairs(comparison):
-        yield (
-            f"how alike the rankings are is looked at for at most {MOST_PAIRS} pairs, and "
-            f"{MOST_RANKINGS} pairs times queries: name a baseline"
-        )
-    if comparison.likeness and any(one.repeats > 1 for one in comparison.means):
-        yield "how alike the rankings are: of a system's repeats, the first is taken"
 
 
 def _on_bounds(trust: tuple[PairTrust, ...]) -> Iterator[str]:
@@ -157,28 +115,18 @@ def _trust_cells(one: PairTrust) -> tuple[str, ...]:
         str(one.depth),
         _share(one.judged),
         _share(one.judged_against),
-        _UNKNOWN
+        UNKNOWN
         if one.low is None or one.high is None
         else f"{signed(one.low)} … {signed(one.high)}",
-        {None: _UNKNOWN, True: "yes", False: "no"}[one.could_flip],
-        _UNKNOWN if one.condensed_difference is None else signed(one.condensed_difference),
-        _from_to(*(one.ties or (None, None))),
-        _from_to(*(one.ties_against or (None, None))),
+        {None: UNKNOWN, True: "yes", False: "no"}[one.could_flip],
+        UNKNOWN if one.condensed_difference is None else signed(one.condensed_difference),
+        low_to_high(*(one.ties or (None, None))),
+        low_to_high(*(one.ties_against or (None, None))),
     )
 
 
 def _share(share: float | None) -> str:
-    return _UNKNOWN if share is None else f"{share:.1%}"
-
-
-def _known(value: float | None) -> str:
-    return _UNKNOWN if value is None else number(value)
-
-
-def _from_to(low: float | None, high: float | None) -> str:
-    if low is None or high is None:
-        return _UNKNOWN
-    return number(low) if number(low) == number(high) else f"{number(low)} … {number(high)}"
+    return UNKNOWN if share is None else f"{share:.1%}"
 
 
 def _listed(sentences: Iterator[str]) -> str:
