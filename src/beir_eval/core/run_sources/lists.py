@@ -31,7 +31,7 @@ class ListSource:
     ) -> None:
         """Take checked parts: ids as text, distinct queries, finite scores (None: in order)."""
         self.query_ids: Sequence[str] = query_ids
-        self._starts = starts
+        self._starts: list[int] = starts.tolist()
         self._doc_ids = doc_ids
         self._scores = scores
         self._row_of = {query_id: row for row, query_id in enumerate(query_ids)}
@@ -103,7 +103,7 @@ class ListSource:
     def rankings(self) -> Iterator[tuple[str, Sequence[str], Floats | None]]:
         """Yield every ranking in the order given."""
         for row, query_id in enumerate(self.query_ids):
-            part = slice(int(self._starts[row]), int(self._starts[row + 1]))
+            part = slice(self._starts[row], self._starts[row + 1])
             scores = None if self._scores is None else self._scores[part]
             yield query_id, self._doc_ids[part], scores
 
@@ -123,7 +123,7 @@ class ListSource:
         parts: list[Floats] = []
         lengths: list[int] = []
         for row, place in zip(rows, places, strict=True):
-            part = slice(int(self._starts[place]), int(self._starts[place + 1]))
+            part = slice(self._starts[place], self._starts[place + 1])
             ranking = self._doc_ids[part]
             find.in_ranking(qrels, row, ranking)
             doc_ids += ranking
