@@ -289,6 +289,18 @@ def test_an_integer_id_means_its_decimal_string():
     assert by_qrels.run(retrieved_documents=retrieved, query_ids=["q"])["score"] == 0.5
 
 
+@pytest.mark.parametrize("wrong", [7.5, True, b"a"])
+def test_an_id_that_is_neither_text_nor_an_integer_is_refused(wrong):
+    by_qrels = BEIREvaluator("MRR", primary="MRR", qrels={"q": {"7": 1}})
+    with pytest.raises(InputError, match=r"query 'q'.*an id must be text or an integer"):
+        by_qrels.run(retrieved_documents=[[Document(id=wrong, content="x")]], query_ids=["q"])
+
+
+def test_documents_may_be_tuples():
+    evaluator = BEIREvaluator("MRR", primary="MRR")
+    assert evaluator.run((tuple(docs("a")),), (tuple(docs("x", "a")),))["score"] == 0.5
+
+
 def page(file, number):
     return Document(content=f"{file} {number}", meta={"file": file, "page": number})
 
@@ -359,6 +371,12 @@ def test_the_score_of_a_ground_truth_document_is_its_grade():
     outputs = BEIREvaluator(["DCG", "Precision@3"], primary="DCG").run(truth, retrieved)
     assert outputs["score"] == 1 + 2 / math.log2(4)
     assert outputs["metrics"]["Precision@3"] == 2 / 3
+
+
+def test_a_ground_truth_document_that_is_repeated_has_its_highest_grade():
+    truth = [[*scored(a=1.0), *scored(a=3.0), *scored(a=2.0)]]
+    evaluator = BEIREvaluator("DCG", primary="DCG")
+    assert evaluator.run(truth, [[Document(content="a")]])["score"] == 3.0
 
 
 def test_rel_is_the_lowest_grade_that_is_relevant():

@@ -204,7 +204,7 @@ retrieved_documents = st.lists(
 
 
 @given(st.lists(retrieved_documents, min_size=1, max_size=3), st.sampled_from([None, "source_id"]))
-def test_a_pipeline_and_the_component_make_the_same_of_documents(answers, collapse):
+def test_a_pipeline_and_the_component_rank_the_same_documents_alike(answers, collapse):
     grades = {"a": 2, "c": 1, "whole": 1, "elsewhere": 1}
     qrels = {str(number): grades for number in range(len(answers))}
     whole = collapse and f"meta.{collapse}"
@@ -214,6 +214,44 @@ def test_a_pipeline_and_the_component_make_the_same_of_documents(answers, collap
     inside = evaluator.run(retrieved_documents=answers, query_ids=list(qrels))["result"]
     assert evaluate(qrels, run).per_query == inside.per_query
     assert evaluate(qrels, run, order="given").per_query == inside.per_query
+
+
+def test_a_repeated_document_keeps_its_first_score_and_one_without_a_name_is_left_out():
+    named = [("a", 0.9), ("b", 0.5), ("", 0.4), ("a", 0.3), (None, 0.2)]
+    documents = [Document(content="x", meta={"name": name}, score=score) for name, score in named]
+    retriever = PipelineRetriever(of_one(Fixed([documents])), document_comparison_field="meta.name")
+    run, retrieval = retriever.retrieve({"0": "0"})
+    [(_, doc_ids, ranking_scores)] = run.rankings()
+    assert (list(doc_ids), ranking_scores.tolist()) == (["a", "b"], [0.9, 0.5])
+    assert retrieval.left_out == 3
+
+
+def test_integer_ids_of_documents_and_queries_mean_their_decimal_strings():
+    retriever = PipelineRetriever(of_one(Fixed([[Document(id=7, content="x")]])))
+    run = retriever({0: "0"})
+    assert [(query_id, list(doc_ids)) for query_id, doc_ids, _ in run.rankings()] == [("0", ["7"])]
+
+
+@pytest.mark.parametrize("wrong", [7.5, True, b"a"])
+def test_an_id_of_a_document_that_is_neither_text_nor_an_integer_fails_its_query(wrong):
+    retriever = PipelineRetriever(of_one(Fixed([[Document(id=wrong, content="x")]])))
+    with pytest.raises(RetrievalError, match=r"query '0'.*an id must be text or an integer"):
+        retriever({"0": "0"})
+
+
+@pytest.mark.parametrize("wrong", [None, 1.5, "", True])
+def test_ids_of_queries_are_checked_before_any_query_is_run(wrong):
+    pipeline, stage = flaky()
+    with pytest.raises(InputError, match="ids of queries"):
+        PipelineRetriever(pipeline, documents_from="flaky.documents")({"q": "text", wrong: "text"})
+    assert stage.asked == []
+
+
+def test_queries_whose_ids_are_the_same_as_text_are_refused():
+    pipeline, stage = flaky()
+    with pytest.raises(InputError, match="must be distinct, but '1'"):
+        PipelineRetriever(pipeline, documents_from="flaky.documents")({1: "text", "1": "text"})
+    assert stage.asked == []
 
 
 # What goes in and comes out

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 import numpy as np
 
 from beir_eval.core.arrays import starts_of
+from beir_eval.core.ids import id_text, ids_as_text, repeated_ids
 from beir_eval.core.run import Run
 from beir_eval.core.run_sources.lists import ListSource
 from beir_eval.core.run_sources.scores import is_finite_number
@@ -40,7 +41,8 @@ class DocumentNames:
     """What a document goes by.
 
     A value that is missing or empty names nothing. Text is taken as it is, an integer as its
-    decimal string (and so a float that is whole), anything else as JSON.
+    decimal string (and so, in metadata, a float that is whole). Anything else in metadata is taken
+    as JSON; an id or a content of another type is an error.
 
     Attributes:
         fields: "content", "id" or "meta.a.b"; several make a composite key, which is written as a
@@ -74,12 +76,18 @@ class DocumentNames:
         return cls((field,) if isinstance(field, str) else tuple(field), collapse)
 
     def of(self, documents: Iterable[Any]) -> list[str | None]:
-        """Return the name of each document; None or "" for what cannot be told from others."""
+        """Return the name of each document; None or "" for what cannot be told from others.
+
+        Raises:
+            TypeError: an id is neither text nor an integer.
+        """
         if self.collapse is None and self.fields == ("content",):
-            return [document.content for document in documents]
+            return [document.content for document in documents]  # text: Haystack has checked that
         if self.collapse is None and self.fields == ("id",):
             ids = [document.id for document in documents]
-            return ids if set(map(type, ids)) <= {str} else list(map(_text, ids))
+            if set(map(type, ids)) <= {str}:
+                return ids
+            return [id_text(one) if one is not None and one != "" else None for one in ids]
         return [self._of(document) for document in documents]
 
     def _of(self, document: Any) -> str | None:
@@ -141,7 +149,7 @@ class Ranking(NamedTuple):
     def from_documents(
         cls, query_id: str, documents: Sequence[Any], names: DocumentNames, *, scored: bool = False
     ) -> Ranking:
-        """Return all documents, each at its rank, also those without a name and repeated ones.
+        """Return all documents at their ranks, including unnamed and repeated ones.
 
         Args:
             query_id: the query, for errors.
@@ -177,7 +185,8 @@ class Ranking(NamedTuple):
             for name, document in zip(names.of(documents), documents, strict=True):
                 if name:
                     score_of.setdefault(name, document.score)
-        return cls(list(score_of), telling_scores(list(score_of.values())))
+            doc_ids = ids_as_text(list(score_of))
+        return cls(doc_ids, telling_scores(list(score_of.values())))
 
 
 def run_from_rankings(rankings: Mapping[str, Ranking]) -> Run:
@@ -269,7 +278,7 @@ def judgements_of(
         with DocumentsExpected(query_id, documents, "ground-truth"):
             named = names.of(documents)
             grades = grades_of(query_id, documents)
-        found = highest(zip(named, grades, strict=True))
+        found = highest(list(zip(named, grades, strict=True)))
         if not all(found):
             unnamed += sum(not name for name in named)
             found = {name: grade for name, grade in found.items() if name}
@@ -277,12 +286,14 @@ def judgements_of(
     return Judgements(judged, unnamed)
 
 
-def highest(pairs: Iterable[tuple[_Name, float]]) -> dict[_Name, float]:
+def highest(pairs: Sequence[tuple[_Name, float]]) -> dict[_Name, float]:
     """Return {name: its highest grade}."""
-    grades: dict[_Name, float] = {}
-    for name, grade in pairs:
-        if name not in grades or grade > grades[name]:
-            grades[name] = grade
+    grades = dict(pairs)
+    if len(grades) < len(pairs):
+        grades = {}
+        for name, grade in pairs:
+            if name not in grades or grade > grades[name]:
+                grades[name] = grade
     return grades
 
 
@@ -312,24 +323,24 @@ def grades_of(query_id: str, documents: Sequence[Any]) -> list[float]:
 
 
 class DocumentsExpected:
-    """A block that reads the documents of one query; anything else in it is an InputError."""
+    """A context that reads the documents of one query; other objects raise InputError."""
 
     __slots__ = ("_documents", "_query_id", "_what")
 
     def __init__(self, query_id: str, documents: Any, what: str) -> None:
-        """Take the documents, and what they are: "retrieved" or "ground-truth"."""
+        """Check that it is a list of documents; ``what``: "retrieved" or "ground-truth"."""
         self._query_id, self._documents, self._what = query_id, documents, what
-        is_list = type(documents) is list  # mostly, and the abstract classes take longer
+        is_list = type(documents) is list  # the usual case; the abstract classes take longer
         if not is_list and not _is_sequence(documents):
             msg = f"{self._problem()}, not {type(documents).__name__}"
             raise InputError(msg)
 
     def __enter__(self) -> None:
-        """Begin."""
+        """Do nothing: the list has been checked."""
 
     def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
-        """Say which thing has no attributes of a document."""
-        if isinstance(error, AttributeError):
+        """Name the object that lacks the attributes of a document."""
+        if isinstance(error, (AttributeError, TypeError)):
             wrong = [one for one in self._documents if not hasattr(one, "meta")]
             found = f", but it holds {wrong[0]!r:.80}" if wrong else f": {error}"
             msg = f"{self._problem()}{found}"
@@ -341,6 +352,24 @@ class DocumentsExpected:
 
 def _is_sequence(value: Any) -> bool:
     return isinstance(value, Sequence) and not isinstance(value, (str, Mapping))
+
+
+def distinct_ids(what: str, query_ids: Iterable[Any]) -> list[str]:
+    """Return the ids of queries as text.
+
+    Raises:
+        InputError: an id is neither text nor an integer, or is given twice.
+    """
+    try:
+        queries = ids_as_text(list(query_ids))
+    except (TypeError, ValueError) as error:
+        msg = f"{what}: {error}"
+        raise InputError(msg) from error
+    repeated = repeated_ids(queries)
+    if repeated:
+        msg = f"{what} must be distinct, but {some(repeated)} stand there twice"
+        raise InputError(msg)
+    return queries
 
 
 def check_lists(what: str, lists: Any) -> None:

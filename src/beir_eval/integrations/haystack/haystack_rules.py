@@ -69,9 +69,11 @@ def evaluate_as_haystack(
             grades = grades_of(query_id, wanted)
         _check_not_negative(query_id, grades)
         graded[query_id] = highest(
-            (code_of(value), grade)
-            for value, grade in zip(values, grades, strict=True)
-            if value is not None
+            [
+                (code_of(value), grade)
+                for value, grade in zip(values, grades, strict=True)
+                if value is not None
+            ]
         )
         not_empty[query_id] = {code_of(one): 1.0 for one in values if not _is_empty(one)}
     run = run_from_rankings(rankings)

@@ -8,7 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from beir_eval.errors import RunError, SettingError, check_choice, check_count, some
 from beir_eval.evaluation.records import Retrieval
-from beir_eval.integrations.haystack.documents import DocumentNames, run_from_rankings
+from beir_eval.integrations.haystack.documents import (
+    DocumentNames,
+    distinct_ids,
+    run_from_rankings,
+)
 from beir_eval.integrations.haystack.fingerprint import (
     fingerprint_of_function,
     fingerprint_of_pipeline,
@@ -137,9 +141,11 @@ class PipelineRetriever:
             RetrievalError: the pipeline failed for a query.
             RunError: it failed for all of them.
             SettingError: what is saved there was made by another pipeline; the name says no format.
-            InputError: an id that the format of ``save_run`` cannot hold.
+            InputError: an id that is neither text nor an integer, or that the format of
+                ``save_run`` cannot hold.
         """
         check_choice("on_error", on_error, FAILURES)
+        queries = dict(zip(distinct_ids("ids of queries", queries), queries.values(), strict=True))
         if save_run is None:
             return self._retrieve(queries, None, on_error)
         with Journal(save_run, self.made_by) as journal:

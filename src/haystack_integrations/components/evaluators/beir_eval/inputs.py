@@ -1,12 +1,9 @@
 """From what a pipeline hands over to a run and qrels of the same queries."""
 
-from collections.abc import Sequence
 from itertools import islice
-from typing import Any
 
 from haystack import Document, logging
 
-from beir_eval.core.ids import ids_as_text, repeated_ids
 from beir_eval.core.qrels import Qrels
 from beir_eval.core.run import Run
 from beir_eval.errors import InputError, some
@@ -14,6 +11,7 @@ from beir_eval.integrations.haystack.documents import (
     DocumentNames,
     Ranking,
     check_lists,
+    distinct_ids,
     field_of,
     judgements_of,
     nothing_in_common,
@@ -58,7 +56,10 @@ def query_ids_of(
         check_lists("retrieved_documents", retrieved)
         lengths["retrieved_documents"] = len(retrieved)
     if query_ids is not None:
-        queries = _as_text(query_ids)
+        if isinstance(query_ids, str):
+            msg = f"query_ids must be a list of ids, not the text {query_ids!r}"
+            raise InputError(msg)
+        queries = distinct_ids("query_ids", query_ids)
     elif isinstance(retrieved, Run):
         queries = list(retrieved.query_ids)
     elif truth is None:
@@ -70,22 +71,6 @@ def query_ids_of(
         lengths["query_ids"] = len(queries)
         found = ", ".join(f"{what}: {length}" for what, length in lengths.items())
         msg = f"one entry for each query was expected everywhere, but there are {found}"
-        raise InputError(msg)
-    return queries
-
-
-def _as_text(query_ids: Sequence[Any]) -> list[str]:
-    if isinstance(query_ids, str):
-        msg = f"query_ids must be a list of ids, not the text {query_ids!r}"
-        raise InputError(msg)
-    try:
-        queries = ids_as_text(list(query_ids))
-    except (TypeError, ValueError) as error:
-        msg = f"query_ids: {error}"
-        raise InputError(msg) from error
-    twice = repeated_ids(queries)
-    if twice:
-        msg = f"query_ids must be distinct, but {some(twice)} stand there twice"
         raise InputError(msg)
     return queries
 
