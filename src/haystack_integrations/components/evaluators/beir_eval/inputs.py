@@ -1,4 +1,4 @@
-"""From what a pipeline hands over to a run and qrels of the same queries."""
+"""The inputs of a component as a run and qrels of the same queries."""
 
 from itertools import islice
 

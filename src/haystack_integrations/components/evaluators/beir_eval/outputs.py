@@ -1,4 +1,4 @@
-"""What the evaluators hand on, made from a result."""
+"""The outputs of a component, made from a result."""
 
 import math
 from typing import Any
