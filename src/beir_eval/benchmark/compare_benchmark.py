@@ -15,7 +15,6 @@ from beir_eval.benchmark.comparison_result import (
     AcrossSettings,
     AverageDifference,
     SystemAverage,
-    letter_of,
 )
 from beir_eval.benchmark.dataset_scores import (
     datasets_of,
@@ -30,6 +29,7 @@ from beir_eval.benchmark.dataset_scores import (
 from beir_eval.comparison.alignment import baseline_of
 from beir_eval.comparison.differences import pairs_of
 from beir_eval.comparison.records import ON
+from beir_eval.comparison.tables import letter_at
 from beir_eval.errors import check_choice
 from beir_eval.measures import parse
 from beir_eval.significance import resampled_ranks, stratified_bootstrap
@@ -163,7 +163,7 @@ def _averages(
                 rank_high=int(ranks.high[row]),
                 first=float(ranks.first[row]),
                 groups="".join(
-                    letter_of(place) for place, group in enumerate(groups) if row in group
+                    letter_at(place) for place, group in enumerate(groups) if row in group
                 ),
             )
         )

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import string
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from pydantic import BaseModel
 
-from beir_eval.comparison.tables import MARKS, p_text, signed
+from beir_eval.comparison.tables import LATEX_MARKS, MARKS, p_text, signed
 from beir_eval.core.saved import FROZEN, Saved
 from beir_eval.display.tables import Table, latex_text, markdown_text, number, records_csv
 from beir_eval.errors import NotEvaluatedError, some
@@ -16,8 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Self
 
-_LETTERS = string.ascii_lowercase
-_LATEX_MARKS = {"better": r"$^{\uparrow}$", "worse": r"$^{\downarrow}$"}
 
 #: Whether a difference was shown; that two systems are equal is not looked into.
 AcrossVerdict = Literal["better", "worse", "undecided"]
@@ -347,7 +344,7 @@ class AcrossDatasets(Saved):
                 text = number(value)
                 cells.append(rf"\textbf{{{text}}}" if value == max(means.values()) else text)
                 if self.baseline is not None and name != "average":
-                    cells[-1] += _LATEX_MARKS.get(verdicts.get((name, one.system), ""), "")
+                    cells[-1] += LATEX_MARKS.get(verdicts.get((name, one.system), ""), "")
             cells[-1] += self._latex_mark(one)
             lines.append(" & ".join(cells) + r" \\")
         return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"])
@@ -357,7 +354,7 @@ class AcrossDatasets(Saved):
             return f"$^{{{one.groups}}}$" if one.groups else ""
         if one.system == self.baseline:
             return ""
-        return _LATEX_MARKS.get(self.difference(one.system).verdict, "")
+        return LATEX_MARKS.get(self.difference(one.system).verdict, "")
 
     def to_csv(self) -> str:
         """Return every difference with its evidence, one a line."""
@@ -417,8 +414,3 @@ class AcrossDatasets(Saved):
     def __repr__(self) -> str:
         """Return what it is, not the content."""
         return f"AcrossDatasets({len(self.to_table().rows)} rows)"
-
-
-def letter_of(place: int) -> str:
-    """Return the letter of a group: a, b, …, z, then numbers in brackets."""
-    return _LETTERS[place] if place < len(_LETTERS) else f"[{place + 1}]"

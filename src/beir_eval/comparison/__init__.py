@@ -4,9 +4,9 @@ Inside: ``compare`` (results or runs in, a ``Comparison`` out), ``alignment`` (w
 scores are compared), ``differences`` (tests, intervals and verdicts), ``result`` with its
 ``records``, ``tables`` and ``charts``; ``gate`` (a comparison as a check); ``agreement`` and
 ``rank_similarity`` (how similarly two runs rank, without judgements), ``likeness`` (the same for
-every pair of a comparison). ``robustness``: what unjudged
-documents and ties could change; ``slices``: the comparison within parts of the queries;
-``checkpoints``: one system over training steps.
+every pair of a comparison). ``robustness``: what unjudged documents and ties could change;
+``slices``: the comparison within parts of the queries; ``checkpoints``: one system over training
+steps.
 
 Public: what ``__all__`` lists; ``beir_eval.comparison.slices`` and
 ``beir_eval.comparison.checkpoints`` list their own.

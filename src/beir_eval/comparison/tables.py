@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 #: Behind a mean, where there is a baseline.
 MARKS = {"better": "▲", "worse": "▼", "equal": "=", "undecided": ""}
-_LATEX_MARKS = {"better": r"$^{\uparrow}$", "worse": r"$^{\downarrow}$"}
+LATEX_MARKS = {"better": r"$^{\uparrow}$", "worse": r"$^{\downarrow}$"}
 _LETTERS = string.ascii_lowercase
 _CLOSE_TO_0 = 0.0001
 #: In place of a value that is None.
@@ -74,9 +74,17 @@ def marks_of(comparison: Comparison, measure: str, system: str) -> str:
 
 
 def letter_of(comparison: Comparison, system: str) -> str:
-    """Return the letter of a system: a, b, …, z, then numbers in brackets."""
-    place = comparison.systems.index(system)
-    return _LETTERS[place] if place < len(_LETTERS) else f"[{place + 1}]"
+    """Return the letter of a system."""
+    return letter_at(comparison.systems.index(system))
+
+
+def letter_at(index: int) -> str:
+    """Return a letter for the index of a system or a group.
+
+    >>> letter_at(0), letter_at(25), letter_at(26)
+    ('a', 'z', '[27]')
+    """
+    return _LETTERS[index] if index < len(_LETTERS) else f"[{index + 1}]"
 
 
 def _verdict(comparison: Comparison, measure: str, system: str, against: str) -> str:
@@ -251,7 +259,7 @@ def _latex_mark(comparison: Comparison, measure: str, system: str) -> str:
     if comparison.baseline is None:
         return f"$^{{{marks}}}$" if marks else ""
     verdict = next((name for name, mark in MARKS.items() if mark == marks and mark), "")
-    return _LATEX_MARKS.get(verdict, "")
+    return LATEX_MARKS.get(verdict, "")
 
 
 def to_csv(comparison: Comparison) -> str:

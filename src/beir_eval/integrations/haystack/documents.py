@@ -191,12 +191,12 @@ class Ranking(NamedTuple):
 
 def run_from_rankings(rankings: Mapping[str, Ranking]) -> Run:
     """Return {query_id: ranking} as a run; all rankings have scores, or none has."""
-    listed = rankings.values()
-    starts = starts_of(np.fromiter((len(one.doc_ids) for one in listed), np.int64, len(listed)))
-    doc_ids = list(chain.from_iterable(one.doc_ids for one in listed))
-    scores = [one.scores for one in listed if one.scores is not None]
-    flat = np.array(list(chain.from_iterable(scores)), np.float64) if scores else None
-    return Run.from_source(ListSource(list(rankings), starts, doc_ids, flat))
+    names = [ranking.doc_ids for ranking in rankings.values()]
+    scores = [ranking.scores for ranking in rankings.values() if ranking.scores is not None]
+    starts = starts_of(np.fromiter(map(len, names), np.int64, len(names)))
+    doc_ids = list(chain.from_iterable(names))
+    flat_scores = np.array(list(chain.from_iterable(scores)), np.float64) if scores else None
+    return Run.from_source(ListSource(list(rankings), starts, doc_ids, flat_scores))
 
 
 def _ranking_scores(query_id: str, documents: Sequence[Any]) -> list[float]:
