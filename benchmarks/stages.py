@@ -20,7 +20,7 @@ import numpy as np
 import beir_eval as b
 from beir_eval.core import relate
 from beir_eval.core.arrays import read_floats
-from beir_eval.core.ranking import RankingRules, rank_block
+from beir_eval.core.ranking import RankingRules, apply_rules, rank_hits
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -46,7 +46,7 @@ def steps(qrels: Any, make_run: Callable[[], b.Run]) -> dict[str, Callable[[], o
     judged, run = b.Qrels(qrels), make_run()
     evaluator = b.Evaluator(judged, MEASURES, ties="trec_eval9")
     blocks = list(run.blocks(judged))
-    matrix = relate(judged, run, RULES).matrix
+    matrix, _ = relate(judged, run, RULES)
     parts = matrix.query_ids, matrix.num_retrieved, matrix.max_grade, matrix.cells
 
     def whole() -> b.EvaluationResult:
@@ -59,7 +59,9 @@ def steps(qrels: Any, make_run: Callable[[], b.Run]) -> dict[str, Callable[[], o
         "- Run": make_run,
         "- cells of the matrix": lambda: relate(judged, run, RULES),
         "  - reading, finding the judged": lambda: list(run.blocks(judged)),
-        "  - ranks": lambda: [rank_block(block, judged, RULES) for block in blocks],
+        "  - ranks": lambda: [
+            rank_hits(apply_rules(block, judged, RULES), judged, RULES) for block in blocks
+        ],
         "- 24 measures": lambda: [
             one.scores(fresh)
             for fresh in [b.RelevanceMatrix(*parts, matrix.judgements)]

@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from beir_eval.core.arrays import exact_sum, starts_of, stretches
-from beir_eval.core.run_sources.search import find, repeated
+from beir_eval.core.arrays import exact_sum, follow_each_other, ranges, starts_of, stretches
+from beir_eval.core.ids import ids_at
+from beir_eval.core.run_sources.search import find, first_of_each, repeated, repeated_among
 
 rankings = st.lists(st.lists(st.integers(0, 40), max_size=60), min_size=1, max_size=6)
 floats = st.floats(allow_nan=False, allow_infinity=False, min_value=-1e300, max_value=1e300)
@@ -72,6 +73,36 @@ def test_a_sum_is_correctly_rounded_and_does_not_depend_on_the_order(values, tim
 def test_a_long_sum_is_correctly_rounded(count):
     values = np.random.default_rng(count).random(count) / 3
     assert exact_sum(values) == math.fsum(values.tolist())
+
+
+@given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 4)), max_size=6))
+def test_ranges_are_the_numbers_of_each_stretch_in_turn(stretches_of):
+    begin = np.array([first for first, _ in stretches_of], dtype=np.int64)
+    length = np.array([count for _, count in stretches_of], dtype=np.int64)
+    expected = [n for first, count in stretches_of for n in range(first, first + count)]
+    found = ranges(begin, begin + length)
+    assert (found.tolist(), found.dtype) == (expected, np.int64)
+
+
+@given(st.lists(st.integers(0, 6), max_size=6))
+def test_indices_that_follow_each_other_make_up_a_slice(indices):
+    is_slice = bool(indices) and indices == list(range(indices[0], indices[0] + len(indices)))
+    assert follow_each_other(np.array(indices, dtype=np.int64)) == is_slice
+    ids = list("abcdefg")
+    assert list(ids_at(ids, np.array(indices, dtype=np.int64))) == [ids[n] for n in indices]
+
+
+@given(st.lists(st.integers(0, 5), max_size=20), st.randoms())
+def test_of_what_is_found_several_times_the_first_position_counts(index, random):
+    position = random.sample(range(100), len(index))
+    pairs = sorted(zip(position, index, strict=True))
+    first = {item: place for place, item in reversed(pairs)}
+    found = first_of_each(np.array(index, dtype=np.int64), np.array(position, dtype=np.int64))
+    expected = [(item, place) for place, item in pairs if first[item] == place]
+    assert list(zip(*map(np.ndarray.tolist, found), strict=True)) == expected
+    copies = repeated_among(np.array(index, dtype=np.int64), np.array(position, dtype=np.int64))
+    expected = [(item, place) for place, item in pairs if index.count(item) > 1]
+    assert list(zip(*map(np.ndarray.tolist, copies), strict=True)) == expected
 
 
 @given(st.lists(st.integers(0, 9), max_size=30), st.integers(1, 40))

@@ -188,7 +188,7 @@ class TestTheDrawnMatrix:
         return found
 
     def test_its_cells_are_those_of_the_matrix(self, example):
-        matrix = relate(beir_eval.Qrels(example.qrels), example.run, RankingRules()).matrix
+        matrix = relate(beir_eval.Qrels(example.qrels), example.run, RankingRules())[0]
         drawn = np.full((len(matrix.query_ids), 5), math.nan)
         for rank in range(1, 6):
             for query, (grade,) in self.texts(rank=str(rank)).items():
@@ -208,6 +208,55 @@ class TestTheDrawnMatrix:
         for measure in ("Precision@5", "nDCG@5"):
             for (text,) in self.texts(measure=measure).values():
                 assert re.search(rf"(?<![\d.]){re.escape(text)}\b", description), text
+
+
+class TestTheDrawnWay:
+    """docs/_drawings/dict-to-number.svg shows what the example of docs/architecture.md gives."""
+
+    page = (DOCS / "architecture.md").read_text()
+    drawing = ET.parse(DOCS / "_drawings" / "dict-to-number.svg").getroot()  # noqa: S314 - ours
+
+    @pytest.fixture
+    def example(self):
+        names = {}
+        code = re.search(
+            r"```python\n(>>> from beir_eval import MRR.+?)\n```", self.page, re.DOTALL
+        )
+        statements = re.findall(r"(?m)^>>> (.+)", code[1])
+        exec("\n".join(statements), names)  # noqa: S102 - ours
+        return SimpleNamespace(**names)
+
+    def texts(self, kind):
+        names = f"{{http://www.w3.org/2000/svg}}{kind}"
+        return {each.get("data-shows"): each.text for each in self.drawing.iter(names)}
+
+    def test_it_shows_the_numbers_of_the_example(self, example):
+        matrix, block = example.matrix, example.block
+        (score,) = beir_eval.MRR.scores(matrix)
+        shown = {
+            "run": [repr(example.run)],
+            "source": [type(example.run._source).__name__],
+            "scores": block.scores,
+            "judged": [example.qrels.doc_ids[hit] for hit in block.hit_judgement],
+            "score": block.hit_score,
+            "rank": matrix.cells.rank,
+            "grade": matrix.cells.grade.astype(int),
+            "retrieved": matrix.num_retrieved,
+            "ideal": matrix.judgements.grade.astype(int),
+            "mrr": [round(score, 3)],
+        }
+        assert self.texts("tspan") == {
+            name: " ".join(map(str, values)) for name, values in shown.items()
+        }
+
+    def test_its_types_are_those_of_the_table_and_at_most_five(self):
+        text = "{http://www.w3.org/2000/svg}text"
+        drawn = [each.text for each in self.drawing.iter(text) if each.get("class") == "name"]
+        table = re.findall(r"(?m)^\| `(\w+)` \| `(core\.[\w.]+)` \|", self.page)
+        assert drawn == [name for name, _ in table]
+        assert len(drawn) <= 5
+        for name, module in table:
+            assert hasattr(importlib.import_module(f"beir_eval.{module}"), name)
 
 
 def test_the_commands_that_the_text_names_exist_and_so_do_their_options():

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from beir_eval import Qrels, Run, evaluate, write_run
 from beir_eval.core.ranking import DUPLICATES, ORDERS, TIES
 from beir_eval.errors import DuplicateDocumentError, MissingExtraError, QrelsError, RunError
-from strategies import DOC_IDS, qrels_and_rows, qrels_and_run, scores
+from strategies import DOC_IDS, QUERY_IDS, qrels_and_rows, qrels_and_run, scores
 
 policies = st.fixed_dictionaries(
     {
@@ -33,6 +33,83 @@ def outcome(qrels, run, settings_of, **more):
         return evaluate(qrels, run, keep_top=4, **settings_of, **more)
     except DuplicateDocumentError:
         return DuplicateDocumentError
+
+
+# Every kind of run
+
+#: Documents that queries may retrieve, the queries' own ids among them.
+RETRIEVABLE = [*DOC_IDS[:6], *QUERY_IDS[:3]]
+
+
+@st.composite
+def rankings_with_copies(draw):
+    """{query: [(document, score)]} with copies and own ids, and qrels in another order."""
+    entries = st.tuples(st.sampled_from(RETRIEVABLE), st.sampled_from([0.0, 0.5, 1.0, 2.0]))
+    queries = draw(st.lists(st.sampled_from(QUERY_IDS), min_size=1, unique=True))
+    run = {query: draw(st.lists(entries, min_size=1, max_size=8)) for query in queries}
+    judged = st.dictionaries(st.sampled_from(RETRIEVABLE), st.integers(-1, 2), min_size=1)
+    return {query: draw(judged) for query in draw(st.permutations(queries))}, run
+
+
+def in_every_kind(run):
+    """Return the run as columns, as a frame, as named rows and as an index gives them."""
+    rows = [(query, *entry) for query, entries in run.items() for entry in entries]
+    columns = [list(column) for column in zip(*rows, strict=True)]
+    frame = pl.DataFrame(dict(zip(("query_id", "doc_id", "score"), columns, strict=True)))
+    width = max(map(len, run.values()))
+    ids, values = np.full((len(run), width), -1), np.zeros((len(run), width))
+    for row, entries in enumerate(run.values()):
+        for place, (doc, score) in enumerate(entries):
+            ids[row, place], values[row, place] = RETRIEVABLE.index(doc), score
+    arrays = {"query_ids": list(run), "doc_ids": RETRIEVABLE, "check_duplicates": True}
+    twice = {**arrays, "doc_ids": [*RETRIEVABLE, *RETRIEVABLE]}
+    second_name = np.where(ids < 0, ids, ids + len(RETRIEVABLE) * (np.arange(width) % 2))
+    return {
+        "columns": Run.from_columns(*columns),
+        "frame": Run.from_dataframe(frame),
+        "arrays": Run.from_arrays(ids, values, **arrays),
+        "arrays with two names": Run.from_arrays(second_name, values, **twice),
+    }
+
+
+@pytest.mark.parametrize("size", [1, 10, 1_000_000])
+def test_every_kind_of_run_gives_the_same_result_in_blocks_of_any_size(monkeypatch, size):
+    monkeypatch.setattr("beir_eval.core.run_sources.columns.BLOCK_DOCS", size)
+    monkeypatch.setattr("beir_eval.core.run_sources.topk_arrays.BLOCK_CELLS", size)
+
+    @given(rankings_with_copies(), policies)
+    @settings(max_examples=40)
+    def check(case, chosen):
+        qrels, run = case
+        outcomes = {kind: outcome(qrels, made, chosen) for kind, made in in_every_kind(run).items()}
+        assert all(result == outcomes["columns"] for result in outcomes.values())
+
+    check()
+
+
+@given(rankings_with_copies())
+def test_copies_and_own_ids_are_counted_in_every_kind_of_run(case):
+    qrels, run = case
+    spare = sum(len(entries) - len({doc for doc, _ in entries}) for entries in run.values())
+    own = sum(doc == query for query, entries in run.items() for doc, _ in entries)
+    for made in in_every_kind(run).values():
+        counted = evaluate(qrels, made, ["P@1"], duplicates="keep").counted
+        assert (counted.duplicates, counted.identical_ids) == (spare, own)
+
+
+def test_the_top_lists_are_in_the_order_of_the_qrels_whatever_the_run_is():
+    qrels = {"q2": {"d1": 1}, "q0": {"d1": 1}, "q1": {"d1": 1}}
+    run = {"q0": [("d1", 1.0)], "q1": [("d2", 1.0)], "q2": [("d3", 1.0)]}
+    for made in in_every_kind(run).values():
+        assert list(evaluate(qrels, made, keep_top=1).top) == ["q2", "q0", "q1"]
+
+
+def test_duplicates_are_named_of_the_first_query_of_the_run_that_has_them():
+    qrels = {"q1": {"d1": 1}, "q0": {"d1": 1}}
+    run = {"q0": [("d1", 1.0), ("d2", 1.0), ("d2", 0.5)], "q1": [("d3", 1.0), ("d3", 1.0)]}
+    for made in in_every_kind(run).values():
+        with pytest.raises(DuplicateDocumentError, match=r"query 'q0' repeats 'd2' \(2 repeated"):
+            evaluate(qrels, made)
 
 
 # Top-k arrays

@@ -20,7 +20,7 @@ rules = st.builds(RankingRules, order=st.sampled_from(ORDERS), ties=st.sampled_f
 
 def grades_at_ranks(qrels, run, chosen):
     """Return {query: {rank: grade}} of the judged documents, as the matrix has them."""
-    matrix = relate(Qrels.coerce(qrels), Run.coerce(run), chosen).matrix
+    matrix = relate(Qrels.coerce(qrels), Run.coerce(run), chosen)[0]
     found = {query: {} for query in matrix.query_ids}
     for row, rank, grade in zip(*(column.tolist() for column in matrix.cells), strict=True):
         found[matrix.query_ids[row]][rank] = grade
@@ -193,7 +193,7 @@ def test_dropping_identical_ids_agrees_with_deleting_them_beforehand():
 def test_the_top_list_is_the_ranking_that_was_measured(case, chosen, k):
     qrels, run = case
     result = evaluate(qrels, run, ["P@1"], keep_top=k, order=chosen.order, ties=chosen.ties)
-    matrix = relate(Qrels(qrels), Run(run), chosen).matrix
+    matrix = relate(Qrels(qrels), Run(run), chosen)[0]
     dense = matrix.to_dense(k)
     for row, query in enumerate(matrix.query_ids):
         if query not in run:
@@ -256,7 +256,7 @@ def test_the_top_list_of_rows_with_repeated_documents_is_the_ranking_that_was_me
     run = Run.from_columns(*zip(*rows, strict=True))
     settings_of = {"order": drawn.order, "ties": drawn.ties, "duplicates": duplicates}
     result = evaluate(qrels, run, ["P@1"], keep_top=k, **settings_of)
-    dense = relate(Qrels(qrels), run, RankingRules(**settings_of)).matrix.to_dense(k)
+    dense = relate(Qrels(qrels), run, RankingRules(**settings_of))[0].to_dense(k)
     for row, query in enumerate(result.query_ids):
         measured = [None if np.isnan(grade) else grade for grade in dense[row].tolist()]
         credited = []

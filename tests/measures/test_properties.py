@@ -62,7 +62,7 @@ MONOTONE = [Recall, MAP, MRR, parse("Success"), parse("CG"), parse("DCG"), ERR, 
 
 
 def matrix_of(qrels, run):
-    return relate(Qrels(qrels), Run(run), RankingRules()).matrix
+    return relate(Qrels(qrels), Run(run), RankingRules())[0]
 
 
 @given(qrels_and_run())

@@ -6,18 +6,17 @@ import json
 import math
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeAlias
 
-import numpy as np
-
-from beir_eval.core.arrays import read_floats, starts_of
+from beir_eval.core.arrays import read_floats
 from beir_eval.core.column_names import DOC_NAMES, GRADE_NAMES, QUERY_NAMES, SCORE_NAMES, matching
 from beir_eval.core.ids import id_text, repeated_ids
-from beir_eval.core.run_sources.lists import ListSource
+from beir_eval.core.run_sources.lists import source_from_lists
 from beir_eval.errors import FileFormatError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from beir_eval.core.files import FileContent
+    from beir_eval.core.run_sources.columns import ColumnSource
 
 # The names under which a record holds its documents.
 _LISTS = ("docs", "documents", "results", "retrieved", "predictions", "ranking", "hits", "doc_ids")
@@ -38,7 +37,7 @@ class _Repeated(NamedTuple):
     pairs: list[tuple[str, Any]]
 
 
-def read_rankings(content: FileContent, kind: str) -> ListSource:
+def read_rankings(content: FileContent, kind: str) -> ColumnSource:
     """Read a run.
 
     Raises:
@@ -55,12 +54,11 @@ def read_rankings(content: FileContent, kind: str) -> ListSource:
     scored = [score is not None for _, score in rows_of_all]
     if any(scored) and not all(scored):
         raise FileFormatError(content.path, "some documents have scores and some have none")
-    lengths = np.fromiter(map(len, rankings.values()), np.int64, len(rankings))
     scores = None
     if not scored or scored[0]:
         scores = read_floats((score for _, score in rows_of_all), len(rows_of_all))
-    doc_ids = [doc_id for doc_id, _ in rows_of_all]
-    return ListSource(list(rankings), starts_of(lengths), doc_ids, scores)
+    doc_ids = [[doc_id for doc_id, _ in documents] for documents in rankings.values()]
+    return source_from_lists(list(rankings), doc_ids, scores)
 
 
 def read_judgements(content: FileContent, kind: str) -> tuple[list[str], list[str], list[float]]:

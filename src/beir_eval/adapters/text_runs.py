@@ -15,13 +15,14 @@ import polars as pl
 from beir_eval.adapters.formats import BYTE_ORDER_MARK, MSMARCO_COLUMNS, first_line
 from beir_eval.core.dataframes import DOC, QUERY, SCORE
 from beir_eval.core.files import decode, parquet_errors, read_number, split_fields
-from beir_eval.core.run_sources.dataframe import FrameSource
+from beir_eval.core.run_sources.dataframe import source_from_frame
 from beir_eval.errors import FileFormatError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from beir_eval.core.files import FileContent
+    from beir_eval.core.run_sources.columns import ColumnSource
 
 RANK, LAST, GIVEN_RANK = "rank", "last", "given_rank"
 _LONGEST_RANK = 18
@@ -54,7 +55,7 @@ MSMARCO = Layout((QUERY, DOC, RANK), "3 (query, document, rank)", RANK)
 MSMARCO_SCORED = Layout((QUERY, DOC, GIVEN_RANK, SCORE), "4 (query, document, rank, score)", SCORE)
 
 
-def read_run(content: FileContent, kind: str) -> FrameSource:
+def read_run(content: FileContent, kind: str) -> ColumnSource:
     """Read a "trec" or "msmarco" run.
 
     Raises:
@@ -67,7 +68,7 @@ def read_run(content: FileContent, kind: str) -> FrameSource:
         frame = _read_lines(content, layout)
     if layout is MSMARCO_SCORED:
         _refuse_qrels(content, frame)
-    return FrameSource.from_frame(frame if layout.orders == SCORE else _by_rank(content, frame))
+    return source_from_frame(frame if layout.orders == SCORE else _by_rank(content, frame))
 
 
 def read_parquet(content: FileContent) -> pl.DataFrame:

@@ -13,8 +13,8 @@ import numpy as np
 from beir_eval.core.files import split_fields, write_atomically
 from beir_eval.core.ids import repeated_ids
 from beir_eval.core.qrels import Qrels
+from beir_eval.core.ranking import best_first
 from beir_eval.core.run import Run
-from beir_eval.core.whole_order import best_first
 from beir_eval.errors import (
     BeirEvalWarning,
     InputError,

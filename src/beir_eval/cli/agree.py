@@ -12,8 +12,7 @@ from beir_eval.adapters.readers import read_run
 from beir_eval.cli.console import check_targets, clear_errors, console, new_table
 from beir_eval.cli.options import choice, system_names
 from beir_eval.cli.results_output import write_csv
-from beir_eval.core.ranking import DUPLICATES, ORDERS
-from beir_eval.core.whole_order import PLAIN_TIES
+from beir_eval.core.ranking import DUPLICATES, ORDERS, PLAIN_TIES
 from beir_eval.display.tables import number
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainSerializer
 
 from beir_eval.comparison.rank_similarity import kendall_distance, overlap, rbo, spearman
+from beir_eval.core.ranking import PLAIN_TIES, best_first
 from beir_eval.core.run import Run
-from beir_eval.core.whole_order import PLAIN_TIES, best_first
 from beir_eval.errors import (
     DuplicateDocumentError,
     QueryMismatchError,

@@ -1,18 +1,17 @@
 """Judgements and runs become arrays: ids, scores, ranks, and the relevance matrix.
 
 Inside: ``qrels`` (with ``judgement_errors``) and ``run``, which users pass; ``run_sources`` (one
-module per kind of object that holds a run); ``ranking`` (order, ties, duplicates),
-``rank_counting`` (ranks without sorting) and ``whole_order`` (one ranking in full, by the same tie
-rule); ``relevance_matrix``. Shared with the other packages: ``arrays``, ``ids``,
-``column_names``, ``dataframes``, ``files``, ``saved`` (records in files), ``exports`` (lazy
-imports). No measure and no file format of another tool is known here.
+module per kind of object that holds a run); ``ranking`` (order, ties, duplicates) and
+``rank_counting`` (ranks without sorting); ``relevance_matrix``. Shared with the other packages:
+``arrays``, ``ids``, ``column_names``, ``dataframes``, ``files``, ``saved`` (records in files),
+``exports`` (lazy imports). No measure and no file format of another tool is known here.
 
-Public: ``Qrels``, ``Run``, ``RankingRules``, ``RelevanceMatrix``, ``Relevance``, ``relate``.
+Public: ``Qrels``, ``Run``, ``RankingRules``, ``RelevanceMatrix``, ``RunSummary``, ``relate``.
 """
 
 from beir_eval.core.qrels import Qrels
 from beir_eval.core.ranking import RankingRules
-from beir_eval.core.relevance_matrix import Relevance, RelevanceMatrix, relate
+from beir_eval.core.relevance_matrix import RelevanceMatrix, RunSummary, relate
 from beir_eval.core.run import Run
 
-__all__ = ["Qrels", "RankingRules", "Relevance", "RelevanceMatrix", "Run", "relate"]
+__all__ = ["Qrels", "RankingRules", "RelevanceMatrix", "Run", "RunSummary", "relate"]

@@ -70,15 +70,25 @@ def running_count(mask: Mask, row: Ints) -> Ints:
 
 def ranges(begin: Ints, end: Ints) -> Ints:
     """Return begin[0]..end[0]-1, begin[1]..end[1]-1, … in one array."""
+    if len(begin) and (begin[1:] == end[:-1]).all():
+        return np.arange(begin[0], end[-1], dtype=np.int64)
     lengths = end - begin
     starts = starts_of(lengths)
     return np.arange(starts[-1], dtype=np.int64) + np.repeat(begin - starts[:-1], lengths)
 
 
+def follow_each_other(indices: Ints) -> bool:
+    """Return whether each index is one more than the one before, so that they make up a slice."""
+    is_long_enough = len(indices) > 0 and indices[-1] - indices[0] == len(indices) - 1
+    return bool(is_long_enough and (indices[1:] - indices[:-1] == 1).all())
+
+
 def stretches(starts: Ints, size: int) -> Iterator[tuple[int, int]]:
     """Split rows into stretches of about ``size`` elements; yield the first row and the end."""
     count = len(starts) - 1
-    if count:
+    if count and starts[-1] <= size:
+        yield 0, count
+    elif count:
         inner = np.searchsorted(starts[1:], np.arange(size, starts[-1], size), side="left") + 1
         yield from pairwise(np.unique([0, *inner.tolist(), count]).tolist())
 

@@ -11,13 +11,21 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from beir_eval.core.arrays import Floats, Ints, position_in_row, read_floats, rows_of, starts_of
-from beir_eval.core.ids import have_text_keys, ids_as_text, is_dataframe, repeated_ids
+from beir_eval.core.arrays import (
+    Floats,
+    Ints,
+    position_in_row,
+    ranges,
+    read_floats,
+    rows_of,
+    starts_of,
+)
+from beir_eval.core.ids import have_text_keys, ids_as_text, ids_at, is_dataframe, repeated_ids
 from beir_eval.core.judgement_errors import HIGHEST_GRADE, check_distinct, refuse_grade
 from beir_eval.errors import MissingExtraError, QrelsError, some
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
     from typing import Self
 
     #: What ``Qrels`` is made from: {query_id: {doc_id: grade}}, as BEIR and pytrec_eval have it.
@@ -208,6 +216,34 @@ class Qrels:
         return rows_of(np.diff(self.starts))
 
     @cached_property
+    def _row_of(self) -> dict[str, int]:
+        return {query_id: row for row, query_id in enumerate(self.query_ids)}
+
+    def find_rows(self, query_ids: Sequence[str]) -> Ints:
+        """Return the index into ``query_ids`` of each of these queries, -1 where it is not judged.
+
+        Args:
+            query_ids: queries, as text. [R]
+
+        Returns:
+            i8[R]
+        """
+        if tuple(query_ids) == self.query_ids:
+            return np.arange(len(self), dtype=np.int64)
+        return np.fromiter(map(self._row_of.get, query_ids, repeat(-1)), np.int64, len(query_ids))
+
+    def judgements_of(self, rows: Ints) -> tuple[Ints, Ints, Sequence[str]]:
+        """Return the W judgements of these queries (R indices into ``query_ids``).
+
+        Returns:
+            The index of each judgement, i8[W]; which of the queries (0..R-1) it belongs to, i8[W];
+            its document. [W]
+        """
+        first, last = self.starts[rows], self.starts[rows + 1]
+        judgement = ranges(first, last)
+        return judgement, rows_of(last - first), ids_at(self.doc_ids, judgement)
+
+    @cached_property
     def ideal(self) -> tuple[Ints, Floats]:
         """The ideal ranking of each query: ranks from 1 i8[J], and grades best first, f8[J]."""
         ordered = ((self.grades[1:] <= self.grades[:-1]) | (self.row[1:] != self.row[:-1])).all()
@@ -251,22 +287,16 @@ class Qrels:
             raise QrelsError(msg) from error
         if not chosen:
             raise QrelsError("no query was selected, and qrels without judgements judge nothing")
-        row_of = {query_id: row for row, query_id in enumerate(self.query_ids)}
-        unknown = [query_id for query_id in chosen if query_id not in row_of]
+        rows = self.find_rows(chosen)
+        unknown = list(compress(chosen, rows < 0))
         if unknown or len(set(chosen)) < len(chosen):
             twice = repeated_ids(chosen)
             wrong = f"{some(unknown)} are not" if unknown else f"{some(twice)} are named twice"
             msg = f"judged queries were expected, each once, but {wrong}"
             raise QrelsError(msg)
-        rows = [row_of[query_id] for query_id in chosen]
-        spans = [slice(int(self.starts[row]), int(self.starts[row + 1])) for row in rows]
+        judgement, _, doc_ids = self.judgements_of(rows)
         part = object.__new__(Qrels)
-        part._take(
-            chosen,
-            [doc_id for span in spans for doc_id in self.doc_ids[span]],
-            np.concatenate([self.grades[:0], *(self.grades[span] for span in spans)]),
-            np.array([span.stop - span.start for span in spans], dtype=np.int64),
-        )
+        part._take(chosen, doc_ids, self.grades[judgement], np.diff(self.starts)[rows])
         part.max_grade = self.max_grade if max_grade is None else float(max_grade)
         if not part.grades.max() <= part.max_grade <= HIGHEST_GRADE:
             msg = f"max_grade={max_grade!r}, but the highest grade is {part.grades.max():g}"

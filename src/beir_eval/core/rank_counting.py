@@ -6,7 +6,7 @@ it holds so many judged documents that sorting is cheaper.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,44 +20,32 @@ if TYPE_CHECKING:
 _COMPARE_ONE, _SORT_ONE, _SORT_A_RANKING = 2, 20, 10_000
 
 
-class Scored(NamedTuple):
-    """R rankings with N scores, and H documents in them ("hits") whose ranks are wanted.
+def count(
+    scores: Scores, starts: Ints, row: Ints, score: Scores, position: Ints | None
+) -> tuple[Ints, Ints]:
+    """Return for each hit how many scores of its ranking are higher, and how many equal: i8[H].
 
-    Attributes:
-        scores: f8[N] or f4[N].
+    A hit's own score counts as equal, so the second number is at least 1.
+
+    Args:
+        scores: of R rankings, f8[N] or f4[N].
         starts: where each ranking begins, and the end of the last, i8[R+1].
         row: the ranking of each hit, never decreasing, i8[H].
         score: the score of each hit, one of those of its ranking, [H].
         position: where each hit stands, i8[H]; None where that is not known.
     """
-
-    scores: Scores
-    starts: Ints
-    row: Ints
-    score: Scores
-    position: Ints | None
-
-
-def count(scored: Scored) -> tuple[Ints, Ints]:
-    """Return for each hit how many scores of its ranking are higher, and how many equal: i8[H].
-
-    A hit's own score counts as equal, so the second number is at least 1.
-    """
-    if scored.position is None or not _descend(scored.scores, scored.starts):
-        return _count_all(scored)
+    if position is None or not _descend(scores, starts):
+        return _count_all(scores, starts, row, score)
     # The ranking is sorted already, as most are: only what is tied must be counted.
-    above = scored.position - scored.starts[scored.row]
+    above = position - starts[row]
     equal = np.ones(len(above), dtype=np.int64)
-    tied = np.flatnonzero(_have_equal_neighbour(scored, scored.position))
+    before = np.maximum(position - 1, starts[row])
+    after = np.minimum(position + 1, starts[row + 1] - 1)
+    is_tied = (before < position) & (scores[before] == score)
+    is_tied |= (after > position) & (scores[after] == score)
+    tied = np.flatnonzero(is_tied)
     if len(tied):
-        some = Scored(
-            scored.scores,
-            scored.starts,
-            scored.row[tied],
-            scored.score[tied],
-            scored.position[tied],
-        )
-        above[tied], equal[tied] = _count_all(some)
+        above[tied], equal[tied] = _count_all(scores, starts, row[tied], score[tied])
     return above, equal
 
 
@@ -69,18 +57,8 @@ def _descend(scores: Scores, starts: Ints) -> bool:
     return bool(descends.all())
 
 
-def _have_equal_neighbour(scored: Scored, position: Ints) -> Mask:
-    """Return which hits have the score of the document before or after them, bool[H]."""
-    before = np.maximum(position - 1, scored.starts[scored.row])
-    after = np.minimum(position + 1, scored.starts[scored.row + 1] - 1)
-    is_tied: Mask = (before < position) & (scored.scores[before] == scored.score)
-    is_tied |= (after > position) & (scored.scores[after] == scored.score)
-    return is_tied
-
-
-def _count_all(scored: Scored) -> tuple[Ints, Ints]:
+def _count_all(scores: Scores, starts: Ints, row: Ints, score: Scores) -> tuple[Ints, Ints]:
     """Do what ``count`` does for rankings in any order."""
-    scores, starts, row, score, _ = scored
     above = np.zeros(len(row), dtype=np.int64)
     equal = np.zeros(len(row), dtype=np.int64)
     sorting = _worth_sorting(starts, row)
@@ -104,24 +82,32 @@ def _count_all(scored: Scored) -> tuple[Ints, Ints]:
     return above, equal
 
 
-def tie_groups(scored: Scored, equal: Ints) -> tuple[Ints, Ints]:
-    """Return the hits that are tied, tie after tie, and the number of the tie of each: i8, i8."""
-    tied = np.flatnonzero(equal > 1)
-    hits = tied[np.lexsort((scored.score[tied], scored.row[tied]))]
-    row, score = scored.row[hits], scored.score[hits]
+def tie_groups(tied: Ints, row: Ints, score: Scores) -> tuple[Ints, Ints]:
+    """Return the tied hits, tie after tie, and the number of the tie of each: i8[T], i8[T].
+
+    Args:
+        tied: which hits are tied, i8[T].
+        row: the ranking of each hit, i8[H].
+        score: the score of each hit. [H]
+    """
+    hits = tied[np.lexsort((score[tied], row[tied]))]
+    row, score = row[hits], score[hits]
     begins = np.ones(len(hits), dtype=np.bool_)
     begins[1:] = (row[1:] != row[:-1]) | (score[1:] != score[:-1])
     return hits, np.cumsum(begins) - 1
 
 
-def tied_positions(scored: Scored, hits: Ints, group: Ints) -> tuple[Ints, Ints]:
+def tied_positions(scores: Scores, starts: Ints, row: Ints, score: Scores) -> tuple[Ints, Ints]:
     """Return the positions of all documents of each tie, and where each tie begins.
 
-    Ties follow each other in the order of their numbers; positions ascend within a tie.
+    Ties follow each other in the order given; positions ascend within a tie.
+
+    Args:
+        scores: of R rankings, f8[N] or f4[N].
+        starts: where each ranking begins, and the end of the last, i8[R+1].
+        row: the ranking of each tie, never decreasing, i8[T].
+        score: the score of each tie. [T]
     """
-    leaders = hits[np.flatnonzero(np.diff(group, prepend=-1))]
-    scores, starts = scored.scores, scored.starts
-    row, score = scored.row[leaders], scored.score[leaders]
     found: list[Ints] = []
     owner: list[Ints] = []
     sorting = _worth_sorting(starts, row)
@@ -143,7 +129,7 @@ def tied_positions(scored: Scored, hits: Ints, group: Ints) -> tuple[Ints, Ints]
     by_tie = np.argsort(owners, kind="stable")
     return (
         np.concatenate(found)[by_tie],
-        starts_of(np.bincount(owners, minlength=len(leaders))),
+        starts_of(np.bincount(owners, minlength=len(row))),
     )
 
 

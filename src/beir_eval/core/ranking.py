@@ -6,14 +6,13 @@ scores that the tie rule puts before it. ``rank_counting`` does the arithmetic; 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from beir_eval.core.arrays import Ints, Mask, position_in_row, runs_of, starts_of
 from beir_eval.core.rank_counting import (
-    Scored,
     count,
     places_by_grade,
     places_by_id,
@@ -21,14 +20,18 @@ from beir_eval.core.rank_counting import (
     tie_groups,
     tied_positions,
 )
-from beir_eval.core.run_sources.base import Block, Scores
 from beir_eval.errors import DuplicateDocumentError, SettingError, check_choice, some
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from beir_eval.core.qrels import Qrels
+    from beir_eval.core.run_sources.base import RankingBlock, Scores
 
 ORDERS = ("score", "given")
-TIES = ("trec_eval", "trec_eval9", "input", "best", "worst")
+#: The tie rules that need no judgements.
+PLAIN_TIES = ("trec_eval", "trec_eval9", "input")
+TIES = (*PLAIN_TIES, "best", "worst")
 DUPLICATES = ("error", "first", "keep")
 
 
@@ -63,30 +66,10 @@ class RankingRules:
             raise SettingError(msg)
 
 
-class RankedBlock(NamedTuple):
-    """What ranking a block yields; C judged documents were retrieved.
+def apply_rules(block: RankingBlock, qrels: Qrels, rules: RankingRules) -> RankingBlock:
+    """Return the block without the documents that the rules drop; the rankings close up.
 
-    Attributes:
-        judgement: which judgement of the qrels was retrieved, i8[C].
-        rank: its 1-based rank, i8[C].
-        tied: whether its score stands more than once in its ranking, bool[C].
-        rows, num_retrieved: for each ranking, its query and its number of documents, i8[R].
-        duplicates, identical: entries that repeat a document, or name their own query.
-        tidy: the block as it was ranked, without what was dropped.
-    """
-
-    judgement: Ints
-    rank: Ints
-    tied: Mask
-    rows: Ints
-    num_retrieved: Ints
-    duplicates: int
-    identical: int
-    tidy: Block
-
-
-def rank_block(block: Block, qrels: Qrels, rules: RankingRules) -> RankedBlock:
-    """Return the rank of every judged document of the block.
+    Of a document that is listed more than once, the best-ranked copy becomes the hit.
 
     Raises:
         DuplicateDocumentError: a document stands twice and the rules call that an error.
@@ -97,51 +80,67 @@ def rank_block(block: Block, qrels: Qrels, rules: RankingRules) -> RankedBlock:
     dropped = spare if rules.duplicates == "first" else spare[:0]
     if rules.drop_identical_ids:
         dropped = np.union1d(dropped, block.identical)
-    tidy = _best_copies(block, spare, rules) if len(spare) else block
-    if len(dropped):
-        tidy = _without(tidy, dropped, qrels)
+    kept = _best_copies(block, spare, rules) if len(spare) else block
+    return _without(kept, dropped, qrels) if len(dropped) else kept
 
-    if tidy.scores is None or rules.order == "given":
-        rank = _hit_positions(tidy, qrels) - tidy.starts[tidy.hit_row] + 1
-        tied = np.zeros(len(rank), dtype=np.bool_)
+
+def rank_hits(block: RankingBlock, qrels: Qrels, rules: RankingRules) -> tuple[Ints, Mask]:
+    """Return the 1-based rank of each judged document of the block, and whether it is tied.
+
+    ``block`` is what ``apply_rules`` returns. A document is tied if another one of its ranking
+    has the same score.
+
+    Returns:
+        i8[H], bool[H]
+    """
+    scores, hit_score = block.scores, block.hit_score
+    if scores is None or hit_score is None or rules.order == "given":
+        rank = _hit_positions(block, qrels) - block.starts[block.hit_row] + 1
+        return rank, np.zeros(len(rank), dtype=np.bool_)
+    scores, hit_score = _compared(scores, rules.ties), _compared(hit_score, rules.ties)
+    above, equal = count(scores, block.starts, block.hit_row, hit_score, block.hit_position)
+    rank, is_tied = above + 1, equal > 1
+    if not is_tied.any():
+        return rank, is_tied
+    hits, group = tie_groups(np.flatnonzero(is_tied), block.hit_row, hit_score)
+    judgement = block.hit_judgement[hits]
+    if rules.ties in ("best", "worst"):
+        places = places_by_grade(qrels.grades[judgement], group, equal[hits])
+        if rules.ties == "worst":
+            places = equal[hits] - 1 - places
     else:
-        scored = _scored(tidy, rules)
-        above, equal = count(scored)
-        tied = equal > 1
-        rank = above + 1
-        if tied.any():
-            rank += _places_in_ties(tidy, scored, equal, qrels, rules.ties)
-    return RankedBlock(
-        judgement=tidy.hit_judgement,
-        rank=rank,
-        tied=tied,
-        rows=tidy.rows,
-        num_retrieved=np.diff(tidy.starts),
-        duplicates=len(spare),
-        identical=len(block.identical),
-        tidy=tidy,
-    )
+        of_each_tie = hits[np.flatnonzero(np.diff(group, prepend=-1))]
+        row, score = block.hit_row[of_each_tie], hit_score[of_each_tie]
+        members, starts = tied_positions(scores, block.starts, row, score)
+        if rules.ties == "input":
+            positions = _hit_positions(block, qrels)[hits]
+            places = places_by_position(positions, group, members, starts)
+        else:
+            doc_ids = [qrels.doc_ids[index] for index in judgement.tolist()]
+            places = places_by_id(doc_ids, group, block.ids_at(members), starts)
+    rank[hits] += places
+    return rank, is_tied
 
 
 # Copies and identical ids
 
 
-def _refuse_duplicates(block: Block, qrels: Qrels) -> None:
+def _refuse_duplicates(block: RankingBlock, qrels: Qrels) -> None:
     first = block.copy_position[:1]
     row = int(np.searchsorted(block.starts, first[0], side="right")) - 1
     query_id = qrels.query_ids[int(block.rows[row])]
     in_row = block.copy_position < block.starts[row + 1]
-    doc_ids = sorted(set(block.ids.at(block.copy_position[in_row])))
-    extra = len(block.copy_position) - len(np.unique(block.copy_group))
+    doc_ids = sorted(set(block.ids_at(block.copy_position[in_row])))
     msg = (
         f"documents stand more than once in a ranking: query {query_id!r} repeats {some(doc_ids)} "
-        f"({extra} repeated entries or more). Mend the run, or choose duplicates='first' (keep "
-        "the best-ranked copy) or 'keep' (later copies take up ranks and gain nothing)"
+        f"({block.num_spare_copies} repeated entries or more). Mend the run, or choose "
+        "duplicates='first' (keep the best-ranked copy) or 'keep' (later copies take up ranks and "
+        "gain nothing)"
     )
     raise DuplicateDocumentError(msg)
 
 
-def _spare_copies(block: Block, rules: RankingRules) -> Ints:
+def _spare_copies(block: RankingBlock, rules: RankingRules) -> Ints:
     """Return the positions of all copies but the best-ranked one of each document, sorted."""
     if not len(block.copy_group):
         return block.copy_group
@@ -154,7 +153,7 @@ def _spare_copies(block: Block, rules: RankingRules) -> Ints:
     return np.sort(position[best_first][is_spare])
 
 
-def _best_copies(block: Block, spare: Ints, rules: RankingRules) -> Block:
+def _best_copies(block: RankingBlock, spare: Ints, rules: RankingRules) -> RankingBlock:
     """Let each hit stand for the best-ranked copy of its document, instead of the first."""
     if block.scores is None or rules.order == "given" or block.hit_position is None:
         return block
@@ -166,22 +165,22 @@ def _best_copies(block: Block, spare: Ints, rules: RankingRules) -> Block:
         for position in block.hit_position.tolist()
     ]
     hit_position = np.array(moved, dtype=np.int64)
-    return _replace(block, hit_position=hit_position, hit_score=block.scores[hit_position])
+    return replace(block, hit_position=hit_position, hit_score=block.scores[hit_position])
 
 
-def _without(block: Block, dropped: Ints, qrels: Qrels) -> Block:
+def _without(block: RankingBlock, dropped: Ints, qrels: Qrels) -> RankingBlock:
     """Return the block without the entries at these positions; the rankings close up."""
     kept = np.ones(int(block.starts[-1]), dtype=np.bool_)
     kept[dropped] = False
-    kept_before = starts_of(kept.astype(np.int64))
+    kept_before, position_of_kept = starts_of(kept.astype(np.int64)), np.flatnonzero(kept)
     position = _hit_positions(block, qrels)
     stays = kept[position]
     scores, hit_score = block.scores, block.hit_score
-    return _replace(
+    return replace(
         block,
         starts=kept_before[block.starts],
         scores=None if scores is None else scores[kept],
-        ids=_KeptIds(block, np.flatnonzero(kept)),
+        ids_at=lambda positions: block.ids_at(position_of_kept[positions]),
         hit_row=block.hit_row[stays],
         hit_judgement=block.hit_judgement[stays],
         hit_score=None if hit_score is None else hit_score[stays],
@@ -189,18 +188,7 @@ def _without(block: Block, dropped: Ints, qrels: Qrels) -> Block:
     )
 
 
-class _KeptIds:
-    """The ids of a block from which entries were dropped."""
-
-    def __init__(self, block: Block, kept: Ints) -> None:
-        self._ids = block.ids
-        self._kept = kept
-
-    def at(self, positions: Ints) -> list[str]:
-        return self._ids.at(self._kept[positions])
-
-
-def _hit_positions(block: Block, qrels: Qrels) -> Ints:
+def _hit_positions(block: RankingBlock, qrels: Qrels) -> Ints:
     """Return the position of each judged document, looked up by id where only scores are known."""
     if block.hit_position is not None:
         return block.hit_position
@@ -209,88 +197,66 @@ def _hit_positions(block: Block, qrels: Qrels) -> Ints:
         row = int(block.hit_row[begin])
         first = int(block.starts[row])
         positions = np.arange(first, block.starts[row + 1], dtype=np.int64)
-        place_of = {doc_id: place for place, doc_id in enumerate(block.ids.at(positions), first)}
+        place_of = {doc_id: place for place, doc_id in enumerate(block.ids_at(positions), first)}
         for hit in range(begin, end):
             found[hit] = place_of[qrels.doc_ids[int(block.hit_judgement[hit])]]
     return found
 
 
-def _compared(scores: Scores, rules: RankingRules) -> Scores:
+def _compared(scores: Scores, ties: str) -> Scores:
     """Return the scores in the precision in which the tie rule compares them."""
-    if rules.ties != "trec_eval9" or scores.dtype == np.float32:
+    if ties != "trec_eval9" or scores.dtype == np.float32:
         return scores
     with np.errstate(over="ignore"):  # a C cast to float gives an infinity there too
         return scores.astype(np.float32)
 
 
-def _replace(block: Block, **changes: object) -> Block:
-    values = {name: getattr(block, name) for name in Block.__slots__}
-    return Block(**(values | changes))
+# Whole rankings
 
 
-def _scored(block: Block, rules: RankingRules) -> Scored:
-    if block.scores is None or block.hit_score is None:
-        msg = "a block with scores knows the scores of its judged documents"
-        raise AssertionError(msg)
-    scores, hit_score = _compared(block.scores, rules), _compared(block.hit_score, rules)
-    return Scored(scores, block.starts, block.hit_row, hit_score, block.hit_position)
+def best_first(doc_ids: Sequence[str], scores: Scores, ties: str) -> list[int]:
+    """Return the positions of the documents by score; equal scores by a tie rule without grades.
+
+    Args:
+        doc_ids: not looked at where ``ties`` is "input". [N]
+        scores: f8[N] or f4[N].
+        ties: one of ``PLAIN_TIES``.
+    """
+    positions = list(range(len(scores)))
+    if ties != "input":
+        positions.sort(key=doc_ids.__getitem__, reverse=True)
+    positions.sort(key=_compared(scores, ties).tolist().__getitem__, reverse=True)
+    return positions
 
 
-# Ties
+def top_positions(block: RankingBlock, row: int, k: int, qrels: Qrels, rules: RankingRules) -> Ints:
+    """Return the positions of the k best documents of one ranking, best first: i8[<=k].
 
-
-def _places_in_ties(block: Block, scored: Scored, equal: Ints, qrels: Qrels, ties: str) -> Ints:
-    """Return how many documents of equal score the tie rule puts before each hit, i8[H]."""
-    hits, group = tie_groups(scored, equal)
-    judgement = block.hit_judgement[hits]
-    if ties in ("best", "worst"):
-        places = places_by_grade(qrels.grades[judgement], group, equal[hits])
-        if ties == "worst":
-            places = equal[hits] - 1 - places
-    else:
-        members, starts = tied_positions(scored, hits, group)
-        if ties == "input":
-            positions = _hit_positions(block, qrels)[hits]
-            places = places_by_position(positions, group, members, starts)
-        else:
-            doc_ids = [qrels.doc_ids[one] for one in judgement.tolist()]
-            places = places_by_id(doc_ids, group, block.ids.at(members), starts)
-    result = np.zeros(len(equal), dtype=np.int64)
-    result[hits] = places
-    return result
-
-
-# Top lists
-
-
-def top_positions(block: Block, row: int, k: int, qrels: Qrels, rules: RankingRules) -> list[int]:
-    """Return the positions of the k best documents of one ranking, best first.
-
-    ``block`` is the tidy block of a ``RankedBlock``.
+    ``block`` is what ``apply_rules`` returns.
     """
     first, last = int(block.starts[row]), int(block.starts[row + 1])
     if block.scores is None or rules.order == "given":
-        return list(range(first, min(first + k, last)))
-    scores = _compared(block.scores[first:last], rules)
+        return np.arange(first, min(first + k, last), dtype=np.int64)
+    scores = _compared(block.scores[first:last], rules.ties)
+    candidates = np.arange(len(scores), dtype=np.int64)
     if k < len(scores):
         threshold = np.partition(scores, len(scores) - k)[len(scores) - k]
-        candidates = first + np.flatnonzero(scores >= threshold)
-    else:
-        candidates = np.arange(first, last, dtype=np.int64)
-    ordered = candidates.tolist()
-    if rules.ties in ("best", "worst"):
-        # A later copy of a document gains nothing: taken out, its grade is taken for unjudged.
-        grades = qrels.judged(int(block.rows[row]))
-        id_of = dict(zip(ordered, block.ids.at(candidates), strict=True))
-        by_score = sorted(ordered, key=lambda position: -float(scores[position - first]))
-        grade_of = {position: grades.pop(id_of[position], None) for position in by_score}
-        best_first = rules.ties == "best"
-        ordered.sort(key=lambda position: _fortune(grade_of[position]), reverse=best_first)
-    elif rules.ties != "input":
-        id_of = dict(zip(ordered, block.ids.at(candidates), strict=True))
-        ordered.sort(key=id_of.__getitem__, reverse=True)
-    ordered.sort(key=lambda position: float(scores[position - first]), reverse=True)
-    return ordered[:k]
+        candidates = np.flatnonzero(scores >= threshold)
+    scores, candidates = scores[candidates], candidates + first
+    doc_ids = [] if rules.ties == "input" else block.ids_at(candidates)
+    if rules.ties in PLAIN_TIES:
+        return candidates[best_first(doc_ids, scores, rules.ties)[:k]]
+    # A later copy of a document gains nothing: taken out, its grade is taken for unjudged.
+    grades = qrels.judged(int(block.rows[row]))
+    by_score = best_first(doc_ids, scores, "input")
+    grade_of = {position: grades.pop(doc_ids[position], None) for position in by_score}
+    ordered = sorted(
+        range(len(scores)),
+        key=lambda position: _fortune(grade_of[position]),
+        reverse=rules.ties == "best",
+    )
+    ordered.sort(key=scores.tolist().__getitem__, reverse=True)
+    return candidates[ordered[:k]]
 
 
 def _fortune(grade: float | None) -> tuple[int, float]:

@@ -14,16 +14,16 @@ import numpy as np
 
 from beir_eval.core.arrays import Floats, Ints, Mask, position_in_row, running_count
 from beir_eval.core.ids import repeated_ids
-from beir_eval.core.ranking import RankingRules, rank_block, top_positions
+from beir_eval.core.ranking import RankingRules, apply_rules, rank_hits, top_positions
 from beir_eval.errors import ResultError, some
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Sequence
+    from collections.abc import Callable, Hashable, Iterator, Sequence
     from typing import Self
 
     from beir_eval.core.qrels import Qrels
-    from beir_eval.core.ranking import RankedBlock
     from beir_eval.core.run import Run
+    from beir_eval.core.run_sources.base import RankingBlock
 
 
 class Cells(NamedTuple):
@@ -212,58 +212,59 @@ class TopList(NamedTuple):
     grades: tuple[float | None, ...]
 
 
-class Relevance(NamedTuple):
-    """The matrix over all judged queries, and what was met on the way.
+class RunSummary(NamedTuple):
+    """What a run holds for the judged queries, beside the ranks of its judged documents.
 
     Attributes:
-        matrix: one row for every judged query, in the order of the qrels.
         missing: the queries that the run does not have, bool[Q].
         tied: how many judged documents share their score with another of the ranking, i8[Q].
         duplicates: entries that repeat a document of their ranking.
         identical: documents whose id is that of their query.
-        all_checked: whether all documents were looked at for duplicates, or only judged ones.
-        queries_not_judged: queries of the run that the qrels do not have.
-        top: the best documents by query, for the queries that the run has.
+        top: the best documents by query, for the queries that the run has, in the order of the
+            qrels.
     """
 
-    matrix: RelevanceMatrix
     missing: Mask
     tied: Ints
     duplicates: int
     identical: int
-    all_checked: bool
-    queries_not_judged: int
     top: dict[str, TopList]
 
 
-def relate(qrels: Qrels, run: Run, rules: RankingRules, *, keep_top: int = 0) -> Relevance:
-    """Find the judged documents of every judged query in the run, and their ranks.
+def relate(
+    qrels: Qrels, run: Run, rules: RankingRules, *, keep_top: int = 0
+) -> tuple[RelevanceMatrix, RunSummary]:
+    """Return the matrix of all judged queries, in the order of the qrels, and what was met.
+
+    Args:
+        qrels: what is judged.
+        run: what was retrieved.
+        rules: how a ranking is made of what the run holds.
+        keep_top: how many of the best documents of each query the summary keeps.
 
     Raises:
         RunError: a score of a judged query is not a finite number, or (DuplicateDocumentError) a
             document stands twice where the rules call that an error.
     """
-    num_queries = len(qrels)
-    num_retrieved = np.zeros(num_queries, dtype=np.int64)
-    missing = np.ones(num_queries, dtype=np.bool_)
+    num_retrieved = np.zeros(len(qrels), dtype=np.int64)
+    missing = np.ones(len(qrels), dtype=np.bool_)
     judgements: list[Ints] = []
     ranks: list[Ints] = []
     ties: list[Mask] = []
     duplicates = identical = 0
-    all_checked = True
     top: dict[str, TopList] = {}
     for block in run.blocks(qrels):
-        done = rank_block(block, qrels, rules)
-        missing[done.rows] = False
-        num_retrieved[done.rows] = done.num_retrieved
+        kept = apply_rules(block, qrels, rules)
+        rank, is_tied = rank_hits(kept, qrels, rules)
+        missing[block.rows] = False
+        num_retrieved[block.rows] = np.diff(kept.starts)
         if keep_top:
-            top.update(_top_lists(done, qrels, rules, keep_top))
-        judgements.append(done.judgement)
-        ranks.append(done.rank)
-        ties.append(done.tied)
-        duplicates += done.duplicates
-        identical += done.identical
-        all_checked &= block.all_checked
+            top.update(_top_lists(kept, qrels, rules, keep_top))
+        judgements.append(kept.hit_judgement)
+        ranks.append(rank)
+        ties.append(is_tied)
+        duplicates += block.num_spare_copies
+        identical += len(block.identical)
     judgement, rank = _joined(judgements), _joined(ranks)
     row = qrels.row[judgement]
     by_row = np.argsort(row * (1 + rank.max(initial=0)) + rank, kind="stable")
@@ -275,32 +276,22 @@ def relate(qrels: Qrels, run: Run, rules: RankingRules, *, keep_top: int = 0) ->
         Cells(row, rank[by_row], qrels.grades[judgement[by_row]]),
         Cells(qrels.row, *qrels.ideal),
     )
-    return Relevance(
-        matrix,
-        missing,
-        np.bincount(row[_joined(ties)[by_row] > 0], minlength=num_queries),
-        duplicates=duplicates,
-        identical=identical,
-        all_checked=all_checked,
-        queries_not_judged=len(run) - int(np.count_nonzero(~missing)),
-        top=top,
-    )
+    tied = np.bincount(row[_joined(ties)[by_row] > 0], minlength=len(qrels))
+    top = {query_id: top[query_id] for query_id in qrels.query_ids if query_id in top}
+    return matrix, RunSummary(missing, tied, duplicates, identical, top)
 
 
 def _joined(parts: Sequence[Ints] | Sequence[Mask]) -> Ints:
     return np.concatenate([np.zeros(0, dtype=np.int64), *parts])
 
 
-def _top_lists(done: RankedBlock, qrels: Qrels, rules: RankingRules, k: int) -> dict[str, TopList]:
-    block = done.tidy
-    lists: dict[str, TopList] = {}
-    for place, row in enumerate(block.rows.tolist()):
-        positions = np.array(top_positions(block, place, k, qrels, rules), dtype=np.int64)
-        doc_ids = tuple(block.ids.at(positions))
+def _top_lists(
+    block: RankingBlock, qrels: Qrels, rules: RankingRules, k: int
+) -> Iterator[tuple[str, TopList]]:
+    for index, row in enumerate(block.rows.tolist()):
+        positions = top_positions(block, index, k, qrels, rules)
+        doc_ids = tuple(block.ids_at(positions))
         grade_of = qrels.judged(row)
-        lists[qrels.query_ids[row]] = TopList(
-            doc_ids,
-            None if block.scores is None else tuple(block.scores[positions].tolist()),
-            tuple(grade_of.get(doc_id) for doc_id in doc_ids),
-        )
-    return lists
+        scores = None if block.scores is None else tuple(block.scores[positions].tolist())
+        grades = tuple(grade_of.get(doc_id) for doc_id in doc_ids)
+        yield qrels.query_ids[row], TopList(doc_ids, scores, grades)

@@ -1,7 +1,6 @@
 """Run: one ranking per query, from whatever a retriever returned.
 
-A run answers one question for the rest of the package: at which rank stands this judged document?
-It wraps a source (of ``run_sources``, or an adapter's), which hands out blocks.
+A run wraps a source (of ``run_sources``, or an adapter's), which finds the judged documents in it.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from beir_eval.core.ids import is_dataframe
-from beir_eval.core.run_sources.lists import ListSource
+from beir_eval.core.run_sources.lists import source_from_columns, source_from_rankings
 from beir_eval.core.run_sources.mapping import MappingSource
 from beir_eval.core.run_sources.topk_arrays import ArraySource
 from beir_eval.errors import MissingExtraError, RunError
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 
     from beir_eval.core.arrays import Floats
     from beir_eval.core.qrels import Qrels
-    from beir_eval.core.run_sources.base import Block, RunSource
+    from beir_eval.core.run_sources.base import RankingBlock, RunSource
 
     #: What ``Run`` is made from: {query_id: {doc_id: score}}, as BEIR and pytrec_eval have it.
     RunMapping = Mapping[Any, Mapping[Any, Any]]
@@ -78,7 +77,7 @@ class Run:
         >>> Run.from_columns(["q1", "q1", "q2"], ["d1", "d2", "d1"], [0.9, 0.4, 0.7])
         Run(2 queries)
         """
-        return cls.from_source(ListSource.from_columns(query_ids, doc_ids, scores))
+        return cls.from_source(source_from_columns(query_ids, doc_ids, scores))
 
     @classmethod
     def from_rankings(cls, rankings: Mapping[Any, Iterable[Any]]) -> Self:
@@ -92,7 +91,7 @@ class Run:
         >>> Run.from_rankings({"q1": ["d1", "d2"], "q2": []})
         Run(2 queries)
         """
-        return cls.from_source(ListSource.from_rankings(rankings))
+        return cls.from_source(source_from_rankings(rankings))
 
     @classmethod
     def from_dataframe(
@@ -121,12 +120,12 @@ class Run:
         """
         try:
             from beir_eval.core.dataframes import SCORE, to_columns  # noqa: PLC0415 - an extra
-            from beir_eval.core.run_sources.dataframe import FrameSource  # noqa: PLC0415
+            from beir_eval.core.run_sources.dataframe import source_from_frame  # noqa: PLC0415
         except ImportError as error:
             raise MissingExtraError("polars", "files", "reading a dataframe") from error
         names = {"query_id": query_id, "doc_id": doc_id, "score": score}
         columns = to_columns(frame, number=SCORE, names=names, error=RunError, what="the run")
-        return cls.from_source(FrameSource.from_frame(columns))
+        return cls.from_source(source_from_frame(columns))
 
     @classmethod
     def from_arrays(
@@ -179,8 +178,13 @@ class Run:
         """The queries that have a ranking, empty ones included."""
         return self._source.query_ids
 
-    def blocks(self, qrels: Qrels) -> Iterator[Block]:
-        """Yield the rankings of the queries that the qrels judge (see ``Block``)."""
+    @property
+    def checks_all_documents(self) -> bool:
+        """Whether all documents are compared to find duplicates, or only judged ones."""
+        return self._source.checks_all_documents
+
+    def blocks(self, qrels: Qrels) -> Iterator[RankingBlock]:
+        """Yield the rankings of the queries that the qrels judge (see ``RankingBlock``)."""
         return self._source.blocks(qrels)
 
     def rankings(self) -> Iterator[tuple[str, Sequence[str], Floats | None]]:

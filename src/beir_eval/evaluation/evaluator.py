@@ -12,7 +12,7 @@ import numpy as np
 from beir_eval._version import __version__
 from beir_eval.core.qrels import Qrels
 from beir_eval.core.ranking import RankingRules
-from beir_eval.core.relevance_matrix import Relevance, RelevanceMatrix, relate
+from beir_eval.core.relevance_matrix import relate
 from beir_eval.core.run import Run
 from beir_eval.errors import (
     BeirEvalWarning,
@@ -32,8 +32,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from types import FrameType
 
-    from beir_eval.core.arrays import Floats
+    from beir_eval.core.arrays import Floats, Mask
     from beir_eval.core.qrels import QrelsMapping
+    from beir_eval.core.relevance_matrix import RelevanceMatrix, RunSummary
     from beir_eval.core.run import RunMapping
     from beir_eval.measures import Measure, MeasureLike
 
@@ -119,12 +120,13 @@ class Evaluator:
             msg = f"name must be text, not {name!r}"
             raise SettingError(msg)
         run = Run.coerce(run)
-        found = relate(self.qrels, run, self._rules, keep_top=self._keep_top)
-        self._check_queries(found, run)
-        matrix, skipped = found.matrix, None
-        if self._missing == "skip" and found.missing.any():
-            skipped = matrix.select(np.flatnonzero(found.missing))
-            matrix = matrix.select(np.flatnonzero(~found.missing))
+        matrix, summary = relate(self.qrels, run, self._rules, keep_top=self._keep_top)
+        self._check_queries(summary.missing, run)
+        counted = self._counted(matrix, summary, run)
+        skipped = None
+        if self._missing == "skip" and summary.missing.any():
+            skipped = matrix.select(np.flatnonzero(summary.missing))
+            matrix = matrix.select(np.flatnonzero(~summary.missing))
         # Not validated: these numbers are our own. What is loaded from a file is.
         return EvaluationResult.model_construct(
             schema_version=SCHEMA_VERSION,
@@ -133,7 +135,7 @@ class Evaluator:
             query_ids=matrix.query_ids,
             values=self._values(matrix),
             skipped_values=None if skipped is None else self._values(skipped),
-            counted=self._counted(found),
+            counted=counted,
             settings=Settings(
                 missing=self._missing,
                 no_relevant=self._no_relevant,
@@ -147,7 +149,7 @@ class Evaluator:
                 qrels_sha256=self._qrels_sha256,
                 run_sha256=None if self._qrels_sha256 is None else run.fingerprint(),
             ),
-            top=_top_documents(found) if self._keep_top else None,
+            top=_top_documents(summary) if self._keep_top else None,
         )
 
     def _values(self, matrix: RelevanceMatrix) -> ScoreMatrix:
@@ -163,26 +165,26 @@ class Evaluator:
             raise MeasureError(msg)
         return ScoreMatrix.owning(values)
 
-    def _check_queries(self, found: Relevance, run: Run) -> None:
-        if found.missing.all():
+    def _check_queries(self, missing: Mask, run: Run) -> None:
+        if missing.all():
             ours, theirs = some(self.qrels.query_ids), some(run.query_ids) or "no query at all"
             msg = (
                 f"the run has no query in common with the qrels. The qrels judge {ours}; the run "
                 f"has {theirs}. Check that both belong to the same data set and split"
             )
             raise QueryMismatchError(msg)
-        if self._missing == "error" and found.missing.any():
-            absent = [self.qrels.query_ids[row] for row in np.flatnonzero(found.missing)]
+        if self._missing == "error" and missing.any():
+            absent = [self.qrels.query_ids[row] for row in np.flatnonzero(missing)]
             msg = (
                 f"{len(absent)} of {len(self.qrels)} judged queries are missing from the run: "
                 f"{some(absent)}. Complete the run, or choose missing='zero' or 'skip'"
             )
             raise QueryMismatchError(msg)
 
-    def _counted(self, found: Relevance) -> Counted:
-        matrix, query_ids = found.matrix, found.matrix.query_ids
-        empty = (matrix.num_retrieved == 0) & ~found.missing
-        evaluated = ~found.missing if self._missing == "skip" else np.ones(len(query_ids), np.bool_)
+    def _counted(self, matrix: RelevanceMatrix, summary: RunSummary, run: Run) -> Counted:
+        query_ids, missing = matrix.query_ids, summary.missing
+        empty = (matrix.num_retrieved == 0) & ~missing
+        evaluated = ~missing if self._missing == "skip" else np.ones(len(query_ids), np.bool_)
         cutoffs = sorted({measure.cutoff for measure in self.measures if measure.cutoff})
 
         def ids(mask: Any) -> tuple[str, ...]:
@@ -190,16 +192,16 @@ class Evaluator:
 
         return Counted(
             queries_judged=len(self.qrels),
-            queries_missing=ids(found.missing),
+            queries_missing=ids(missing),
             queries_empty=ids(empty),
             queries_without_relevant=ids((matrix.num_relevant() == 0) & evaluated),
-            queries_not_judged=found.queries_not_judged,
+            queries_not_judged=len(run) - int(np.count_nonzero(~missing)),
             queries_without_judgements=self.qrels.queries_without_judgements,
-            duplicates=found.duplicates,
-            duplicates_checked="all" if found.all_checked else "judged",
-            identical_ids=found.identical,
-            tied_documents=int(found.tied.sum()),
-            tied_queries=int(np.count_nonzero(found.tied)),
+            duplicates=summary.duplicates,
+            duplicates_checked="all" if run.checks_all_documents else "judged",
+            identical_ids=summary.identical,
+            tied_documents=int(summary.tied.sum()),
+            tied_queries=int(np.count_nonzero(summary.tied)),
             negative_judgements=int(np.count_nonzero(self.qrels.grades < 0)),
             repeated_judgements=self.qrels.repeated_judgements,
             max_grade=matrix.max_grade,
@@ -257,8 +259,8 @@ def _judged_in_top(matrix: RelevanceMatrix, cutoff: int) -> tuple[int, int]:
     return len(judged), int(np.minimum(matrix.num_retrieved, cutoff).sum())
 
 
-def _top_documents(found: Relevance) -> dict[str, TopDocuments]:
-    return {query_id: TopDocuments(**top._asdict()) for query_id, top in found.top.items()}
+def _top_documents(summary: RunSummary) -> dict[str, TopDocuments]:
+    return {query_id: TopDocuments(**top._asdict()) for query_id, top in summary.top.items()}
 
 
 def _warn_of_grades(qrels: Qrels, measures: Iterable[Measure]) -> None:

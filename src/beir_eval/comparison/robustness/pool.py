@@ -10,7 +10,7 @@ import numpy as np
 
 from beir_eval.core.arrays import Ints, Mask, position_in_row, ranges, rows_of, starts_of
 from beir_eval.core.qrels import Qrels
-from beir_eval.core.ranking import rank_block
+from beir_eval.core.ranking import apply_rules, rank_hits
 from beir_eval.core.relevance_matrix import Cells, RelevanceMatrix
 
 if TYPE_CHECKING:
@@ -127,11 +127,11 @@ class Pool:
         num_retrieved = np.zeros(self.num_queries, dtype=np.int64)
         has_scores = has_ties = False
         for block in run.blocks(self.qrels):
-            done = rank_block(block, self.qrels, rules)
-            rank[done.judgement] = done.rank
-            num_retrieved[done.rows] = done.num_retrieved
-            has_scores |= block.scores is not None and rules.order == "score"
-            has_ties |= bool(done.tied.any())
+            kept = apply_rules(block, self.qrels, rules)
+            rank[kept.hit_judgement], is_tied = rank_hits(kept, self.qrels, rules)
+            num_retrieved[kept.rows] = np.diff(kept.starts)
+            has_scores |= kept.scores is not None and rules.order == "score"
+            has_ties |= bool(is_tied.any())
         judged = _Rows.of(np.flatnonzero((rank > 0) & ~self.is_hole), self.qrels)
         return Ranked(rank, judged, num_retrieved, has_scores, has_ties)
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Callable, Mapping
-from itertools import chain, compress, pairwise, repeat
+from functools import partial
+from itertools import chain, compress, repeat
 from operator import is_not
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, NoReturn
 
 import numpy as np
 
@@ -15,14 +16,13 @@ from beir_eval.core.arrays import (
     Floats,
     Ints,
     Mask,
-    ranges,
     read_floats,
-    rows_of,
+    runs_of,
     starts_of,
     stretches,
 )
 from beir_eval.core.ids import have_text_keys, id_text, ids_as_text
-from beir_eval.core.run_sources.base import Block
+from beir_eval.core.run_sources.base import RankingBlock
 from beir_eval.core.run_sources.scores import is_finite_number, refuse_score
 from beir_eval.errors import RunError, some
 
@@ -65,6 +65,9 @@ class MappingSource:
     is judged, tied with a judged one, or wanted in a top list.
     """
 
+    #: A dict has no duplicates.
+    checks_all_documents: ClassVar[bool] = True
+
     def __init__(self, mapping: Mapping[Any, Mapping[Any, Any]]) -> None:
         """Check the outer ids; the rankings are checked when they are read."""
         self._listed = keys = list(mapping)
@@ -92,7 +95,7 @@ class MappingSource:
         for query_id, ranking in zip(self._query_ids, rankings, strict=True):
             yield query_id, list(ranking), _scores(query_id, ranking)
 
-    def blocks(self, qrels: Qrels) -> Iterator[Block]:
+    def blocks(self, qrels: Qrels) -> Iterator[RankingBlock]:
         """Yield the judged rankings, about ``BLOCK_SCORES`` scores at a time."""
         query_ids: Sequence[str] = qrels.query_ids
         found = self._found(query_ids)
@@ -176,26 +179,18 @@ def _with_text_ids(query_id: str, ranking: object) -> Mapping[str, Any]:
     return as_text
 
 
-class _MappingIds:
-    """The ids of a block of mappings: a ranking's keys are listed when first asked for."""
-
-    def __init__(self, rankings: Sequence[Mapping[str, Any]], starts: Ints) -> None:
-        self._rankings = rankings
-        self._starts = starts
-
-    def at(self, positions: Ints) -> list[str]:
-        """Return the ids at these positions of the block."""
-        ids = [""] * len(positions)
-        rows = np.searchsorted(self._starts, positions, side="right") - 1
-        by_row = np.argsort(rows, kind="stable")
-        bounds = np.flatnonzero(np.diff(rows[by_row], prepend=-1, append=-1))
-        for begin, end in pairwise(bounds.tolist()):
-            row = int(rows[by_row[begin]])
-            keys = list(self._rankings[row])
-            first = int(self._starts[row])
-            for place in by_row[begin:end].tolist():
-                ids[place] = _text(keys[int(positions[place]) - first])
-        return ids
+def _ids_at(rankings: Sequence[Mapping[str, Any]], starts: Ints, positions: Ints) -> list[str]:
+    """Return the ids at these positions: only the keys of their rankings are listed."""
+    ids = [""] * len(positions)
+    rows = np.searchsorted(starts, positions, side="right") - 1
+    by_row = np.argsort(rows, kind="stable")
+    for begin, end in runs_of(rows[by_row]):
+        row = int(rows[by_row[begin]])
+        keys = list(rankings[row])
+        first = int(starts[row])
+        for index in by_row[begin:end].tolist():
+            ids[index] = _text(keys[int(positions[index]) - first])
+    return ids
 
 
 def _text(doc_id: object) -> str:
@@ -215,59 +210,56 @@ class _Part(NamedTuple):
     starts: Ints
 
 
-class _Judged(NamedTuple):
-    """The judged documents of a part, and where those of each ranking begin, i8[R+1]."""
-
-    docs: Sequence[str]
-    starts: Ints
-
-
-def _mapping_block(qrels: Qrels, part: _Part, access: _Access) -> Block:
-    rows, rankings, starts = part.rows, part.rankings, part.starts
-    first, last = qrels.starts[rows], qrels.starts[rows + 1]
-    judgement = ranges(first, last)
-    docs: Sequence[str] = qrels.doc_ids[first[0] : last[-1]]
-    if len(docs) > len(judgement):  # the run lacks a query between
-        docs = [qrels.doc_ids[one] for one in judgement.tolist()]
-    judged = _Judged(docs, starts_of(last - first))
-    scores, found, holds_query = _read(part, judged, access)
-    hits = np.flatnonzero(~np.isnan(found))
+def _mapping_block(qrels: Qrels, part: _Part, access: _Access) -> RankingBlock:
+    rankings, starts = part.rankings, part.starts
+    judgement, ranking, judged = qrels.judgements_of(part.rows)
+    judged_starts = starts_of(np.bincount(ranking, minlength=len(rankings)))
+    scores, judged_score, holds_query = _read(part, judged, judged_starts, access)
+    hits = np.flatnonzero(~np.isnan(judged_score))
     identical = [
-        int(starts[one]) + list(rankings[one]).index(part.query_ids[one])
-        for one in np.flatnonzero(holds_query).tolist()
+        int(starts[row]) + list(rankings[row]).index(part.query_ids[row])
+        for row in np.flatnonzero(holds_query).tolist()
     ]
-    return Block(
-        rows=rows,
+    return RankingBlock(
+        rows=part.rows,
         starts=starts,
         scores=scores,
-        ids=_MappingIds(rankings, starts),
-        hit_row=rows_of(last - first)[hits],
+        ids_at=partial(_ids_at, rankings, starts),
+        hit_row=ranking[hits],
         hit_judgement=judgement[hits],
-        hit_score=found[hits],
+        hit_score=judged_score[hits],
         hit_position=None,
         identical=np.array(identical, dtype=np.int64),
     )
 
 
-def _read(part: _Part, judged: _Judged, access: _Access) -> tuple[Floats, Floats, Mask]:
+def _read(
+    part: _Part, judged: Sequence[str], judged_starts: Ints, access: _Access
+) -> tuple[Floats, Floats, Mask]:
     """Return all scores, those of the judged documents, and which rankings hold their query.
 
     In small parts, so that a ranking is still in the processor's cache when it is looked into.
+
+    Args:
+        part: R rankings, N documents in all.
+        judged: the judged documents of each, ranking after ranking. [J]
+        judged_starts: where those of each ranking begin, and the end of the last, i8[R+1].
+        access: how the rankings are read.
 
     Returns:
         f8[N]; f8[J], NaN where the ranking does not hold the document; bool[R].
     """
     rankings, starts = part.rankings, part.starts
-    scores, found = np.empty(starts[-1]), np.empty(judged.starts[-1])
+    scores, found = np.empty(starts[-1]), np.empty(len(judged))
     holds_query = np.empty(len(rankings), dtype=np.bool_)
-    counts = np.diff(judged.starts).tolist()
+    counts = np.diff(judged_starts).tolist()
     try:
         for begin, end in stretches(starts, _SCORES_AT_ONCE):
             here = rankings[begin:end]
             _fill(scores, starts[[begin, end]], chain.from_iterable(map(access.values, here)))
-            first, last = looked_up = judged.starts[[begin, end]]
+            first, last = looked_up = judged_starts[[begin, end]]
             rankings_of = chain.from_iterable(map(repeat, here, counts[begin:end]))
-            values = map(access.get, rankings_of, judged.docs[first:last], repeat(math.nan))
+            values = map(access.get, rankings_of, judged[first:last], repeat(math.nan))
             _fill(found, looked_up, values)
             holds_query[begin:end] = list(map(access.contains, here, part.query_ids[begin:end]))
     except (struct.error, TypeError, OverflowError, ValueError):

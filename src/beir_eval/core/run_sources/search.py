@@ -52,7 +52,8 @@ def find(numbers: Ints, starts: Ints, row: Ints, wanted: Ints) -> tuple[Ints, In
     if not len(row):
         return nothing, nothing
     found: list[tuple[Ints, Ints]] = [(nothing, nothing)]
-    many = np.bincount(row)[row] > _FEW_WANTED
+    # Of few rankings each is looked through by itself: fewer steps than one for each wanted number.
+    many = np.bincount(row)[row] > min(_FEW_WANTED, len(starts) - 1)
     for some in one_per_row(row, np.flatnonzero(~many)):
         facing, beside, begin = face(numbers, starts, row[some], wanted[some])
         at = np.flatnonzero(facing == beside)
@@ -98,6 +99,28 @@ def repeated(numbers: Ints, starts: Ints) -> tuple[Ints, Ints]:
     # Equal keys of different numbers leave no group, or groups of one.
     is_copy = np.bincount(group)[group] > 1 if len(group) else new
     return group[is_copy], suspects[is_copy]
+
+
+def first_of_each(index: Ints, position: Ints) -> tuple[Ints, Ints]:
+    """Return, of what was found more than once, the first position only; sorted by position.
+
+    Args:
+        index: what was found, i8[F].
+        position: where, i8[F].
+    """
+    by_position = np.argsort(position, kind="stable")
+    index, position = index[by_position], position[by_position]
+    if not (np.bincount(index) > 1).any():
+        return index, position
+    first = np.sort(np.unique(index, return_index=True)[1])
+    return index[first], position[first]
+
+
+def repeated_among(index: Ints, position: Ints) -> tuple[Ints, Ints]:
+    """Return index and position of what was found more than once; sorted by position."""
+    copies = np.flatnonzero(np.bincount(index, minlength=1)[index] > 1)
+    copies = copies[np.argsort(position[copies], kind="stable")]
+    return index[copies], position[copies]
 
 
 def _sharing_a_slot(key: NDArray[np.uint64]) -> Ints:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from itertools import compress, repeat
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import dataclass, field, replace
+from itertools import compress
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from beir_eval.core.arrays import Floats, Ints, ranges, rows_of, starts_of
+from beir_eval.core.arrays import Floats, Ints, follow_each_other, starts_of
 from beir_eval.core.ids import ids_as_text
 from beir_eval.core.run_sources.array_inputs import PADDING, Names, as_array, check_range
-from beir_eval.core.run_sources.base import Block, Scores
+from beir_eval.core.run_sources.columns import FlatRankings, Retrieved, judged_parts
 from beir_eval.core.run_sources.scores import refuse_score
-from beir_eval.core.run_sources.search import find, repeated
+from beir_eval.core.run_sources.search import find, first_of_each, repeated, repeated_among
 from beir_eval.errors import RunError
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from beir_eval.core.qrels import Qrels
+    from beir_eval.core.run_sources.base import RankingBlock
 
 #: Cells looked at together: few enough that the arrays of a step stay small.
 BLOCK_CELLS = 200_000
@@ -31,18 +32,49 @@ _HIGHEST_NUMBER = np.iinfo(np.int64).max
 _LONGEST_NUMBER = 19
 
 
-class Wanted(NamedTuple):
-    """Documents looked for: numbers in the ranking of a query of the qrels, by query.
+@dataclass(frozen=True, eq=False)
+class NumberedRankings(FlatRankings):
+    """Rankings whose documents are numbers: ids themselves, or row numbers that name documents.
 
     Attributes:
-        row: the query, an index into the qrels' queries, never decreasing, i8[W].
-        number: the document's number, i8[W].
-        item: what the caller knows it by, i8[W].
+        names: what row numbers name; None where the number is the id.
+        row_numbers: those of each id that may be looked for, if there are names.
+        check_all: whether all documents are compared to find copies, or only judged ones.
     """
 
-    row: Ints
-    number: Ints
-    item: Ints
+    documents: Ints
+    names: Names | None
+    row_numbers: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    check_all: bool = True
+
+    def ids_at(self, chosen: slice | Ints) -> list[str]:
+        """Return the document ids at these positions."""
+        numbers = self.documents[chosen].tolist()
+        if self.names is None:
+            return list(map(str, numbers))
+        return [self.names.texts[number] for number in numbers]
+
+    def look_up(self, judged: Sequence[str], owner: Ints, own_ids: Sequence[str]) -> Retrieved:
+        """Find the judged documents of each ranking, its copies, and the id of its query."""
+        index, position = self._find(judged, owner)
+        if self.check_all:
+            first = None if self.names is None else self.names.first
+            numbers = self.documents if first is None else first[self.documents]
+            copy_group, copy_position = repeated(numbers, self.starts)
+        else:
+            copy_group, copy_position = repeated_among(index, position)
+        _, identical = self._find(own_ids, np.arange(len(own_ids), dtype=np.int64))
+        hits = first_of_each(index, position)
+        return Retrieved(*hits, np.sort(identical), copy_group, copy_position)
+
+    def _find(self, ids: Sequence[str], ranking: Ints) -> tuple[Ints, Ints]:
+        """Return index and position of every occurrence of ids in their rankings."""
+        if self.names is None:
+            index, number = _decimal_numbers(ids)
+        else:
+            index, number = _row_numbers(ids, self.row_numbers)
+        at, position = find(self.documents, self.starts, ranking[index], number)
+        return index[at], position
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +85,7 @@ class ArraySource:
     numbers: NDArray[Any]
     scores: NDArray[Any] | None
     names: Names | None
-    check_duplicates: bool
+    checks_all_documents: bool
 
     @classmethod
     def from_arrays(
@@ -101,59 +133,32 @@ class ArraySource:
     def rankings(self) -> Iterator[tuple[str, Sequence[str], Floats | None]]:
         """Yield every ranking in the order given."""
         for place, query_id in enumerate(self.query_ids):
-            part = self._rows(np.array([place]))
-            doc_ids = _ArrayIds(part.numbers, self.names).at(np.arange(len(part.numbers)))
-            scores = part.scores
-            yield query_id, doc_ids, None if scores is None else scores.astype(np.float64)
+            part = self._part(np.array([place]))
+            scores = None if part.scores is None else part.scores.astype(np.float64)
+            yield query_id, part.ids_at(slice(None)), scores
 
-    def blocks(self, qrels: Qrels) -> Iterator[Block]:
-        """Yield the judged rankings, about ``BLOCK_CELLS`` cells at a time."""
-        if tuple(self.query_ids) == qrels.query_ids:
-            places = np.arange(len(qrels))
-        else:
-            place_of = dict(zip(self.query_ids, range(len(self.query_ids)), strict=True))
-            found = map(place_of.get, qrels.query_ids, repeat(-1))
-            places = np.fromiter(found, np.int64, len(qrels))
-        rows = np.flatnonzero(places >= 0)
-        judged, queries = self._wanted(qrels)
-        step = max(1, BLOCK_CELLS // max(1, self.numbers.shape[1]))
-        for begin in range(0, len(rows), step):
-            here = rows[begin : begin + step]
-            yield self._block(here, places[here], judged, queries)
+    def blocks(self, qrels: Qrels) -> Iterator[RankingBlock]:
+        """Yield the judged rankings in their order, about ``BLOCK_CELLS`` cells at a time."""
+        row_numbers = self._row_numbers_in(qrels)
+        lengths = np.full(len(self.numbers), self.numbers.shape[1], dtype=np.int64)
+        for places, rows in judged_parts(self.query_ids, lengths, qrels, BLOCK_CELLS):
+            rankings = replace(
+                self._part(places), row_numbers=row_numbers, check_all=self.checks_all_documents
+            )
+            yield rankings.block(rows, qrels)
 
-    def _block(self, rows: Ints, places: Ints, judged: Wanted, queries: Wanted) -> Block:
-        part = self._rows(places)
-        hit_judgement, hit_position = part.find(judged, rows)
-        in_order = np.lexsort((hit_position, hit_judgement))
-        hit_judgement, hit_position = hit_judgement[in_order], hit_position[in_order]
-        if self.check_duplicates:
-            numbers = part.numbers
-            if self.names is not None and self.names.first is not None:
-                numbers = self.names.first[numbers]
-            copy_group, copy_position = repeated(numbers, part.starts)
-        else:
-            copy_group, copy_position = _copies_among(hit_judgement, hit_position)
-        first = np.ones(len(hit_judgement), dtype=np.bool_)
-        first[1:] = hit_judgement[1:] != hit_judgement[:-1]
-        hit_judgement, hit_position = hit_judgement[first], hit_position[first]
-        scores = part.scores
-        return Block(
-            rows=rows,
-            starts=part.starts,
-            scores=scores,
-            ids=_ArrayIds(part.numbers, self.names),
-            hit_row=np.searchsorted(part.starts, hit_position, side="right") - 1,
-            hit_judgement=hit_judgement,
-            hit_score=None if scores is None else scores[hit_position],
-            hit_position=hit_position,
-            identical=np.sort(part.find(queries, rows)[1]),
-            copy_group=copy_group,
-            copy_position=copy_position,
-            all_checked=self.check_duplicates,
-        )
+    def _row_numbers_in(self, qrels: Qrels) -> dict[str, list[int]]:
+        """Return the row numbers of the judged documents, and of ids of queries."""
+        numbers_of: dict[str, list[int]] = {}
+        if self.names is not None:
+            sought = {*qrels.doc_ids, *qrels.query_ids}
+            for number, text in enumerate(self.names.texts):
+                if text in sought:
+                    numbers_of.setdefault(text, []).append(number)
+        return numbers_of
 
-    def _rows(self, places: Ints) -> Rows:
-        """Return numbers and scores of these rows, checked: the arrays are the caller's."""
+    def _part(self, places: Ints) -> NumberedRankings:
+        """Return these rows without padding, checked: the arrays are the caller's."""
         table = np.asarray(_chosen(self.numbers, places))
         # The arrays are the caller's, who may have changed them.
         has_padding = check_range(
@@ -166,8 +171,9 @@ class ArraySource:
         numbers = table.ravel() if real is None else table[real]
         in_row = np.full(len(table), table.shape[1]) if real is None else real.sum(axis=1)
         starts = starts_of(in_row.astype(np.int64, copy=False))
+        rankings = NumberedRankings(starts, numbers, None, self.names)
         if self.scores is None:
-            return Rows(numbers, starts, None)
+            return rankings
         scores = _chosen(self.scores, places)
         scores = scores.ravel() if real is None else scores[real]
         if scores.dtype not in (np.float32, np.float64):
@@ -175,93 +181,31 @@ class ArraySource:
         if not np.isfinite(scores).all():
             first = np.flatnonzero(~np.isfinite(scores))[:1]
             (row,) = np.searchsorted(starts, first, side="right") - 1
-            (doc_id,) = _ArrayIds(numbers, self.names).at(first)
+            (doc_id,) = rankings.ids_at(first)
             refuse_score(self.query_ids[int(places[row])], doc_id, float(scores[first[0]]))
-        return Rows(numbers, starts, scores)
-
-    def _wanted(self, qrels: Qrels) -> tuple[Wanted, Wanted]:
-        """Return the judged documents, and the queries' own ids, by their numbers."""
-        judgements = np.arange(len(qrels.doc_ids), dtype=np.int64)
-        queries = np.arange(len(qrels), dtype=np.int64)
-        if self.names is None:
-            return (
-                _by_value(qrels.row, qrels.doc_ids, judgements),
-                _by_value(queries, qrels.query_ids, queries),
-            )
-        sought = {*qrels.doc_ids, *qrels.query_ids}
-        numbers_of: dict[str, list[int]] = {}
-        for number, text in enumerate(self.names.texts):
-            if text in sought:
-                numbers_of.setdefault(text, []).append(number)
-        return (
-            _by_name(qrels.row, qrels.doc_ids, judgements, numbers_of),
-            _by_name(queries, qrels.query_ids, queries, numbers_of),
-        )
-
-
-class Rows(NamedTuple):
-    """Some rows of the arrays, without padding.
-
-    Attributes:
-        numbers: i8[N].
-        starts: where each row begins, and the end of the last, i8[R+1].
-        scores: finite, f4[N] or f8[N].
-    """
-
-    numbers: Ints
-    starts: Ints
-    scores: Scores | None
-
-    def find(self, wanted: Wanted, rows: Ints) -> tuple[Ints, Ints]:
-        """Return item and position of every occurrence of what is wanted in its own ranking."""
-        begin = np.searchsorted(wanted.row, rows, side="left")
-        end = np.searchsorted(wanted.row, rows, side="right")
-        chosen = ranges(begin, end)
-        index, position = find(
-            self.numbers, self.starts, rows_of(end - begin), wanted.number[chosen]
-        )
-        return wanted.item[chosen[index]], position
-
-
-class _ArrayIds:
-    """The ids of a block of numbers."""
-
-    def __init__(self, numbers: Ints, names: Names | None) -> None:
-        self._numbers = numbers
-        self._names = names
-
-    def at(self, positions: Ints) -> list[str]:
-        """Return the ids at these positions of the block."""
-        numbers = self._numbers[positions].tolist()
-        if self._names is None:
-            return list(map(str, numbers))
-        return [self._names.texts[number] for number in numbers]
+        return replace(rankings, scores=scores)
 
 
 def _chosen(table: NDArray[Any], places: Ints) -> NDArray[Any]:
     """Return these rows, without a copy where they follow each other."""
-    if len(places) and places[-1] - places[0] == len(places) - 1 and (np.diff(places) == 1).all():
+    if follow_each_other(places):
         return table[places[0] : places[-1] + 1]
     return table[places]
 
 
-def _by_value(row: Ints, ids: Sequence[str], items: Ints) -> Wanted:
-    """Return what has an integer for its id: other text names no number."""
+def _decimal_numbers(ids: Sequence[str]) -> tuple[Ints, Ints]:
+    """Return which ids are the decimal string of a number, and that number: i8[W], i8[W]."""
     numbers = _all_numbers(ids)
     if numbers is not None:
-        return Wanted(row, numbers, items)
-    found = [
-        (place, int(ids[place]))
-        for place in compress(range(len(ids)), map(str.isdecimal, ids))
-        if ids[place].isascii()
-        and len(ids[place]) <= _LONGEST_NUMBER
-        and (ids[place][0] != "0" or ids[place] == "0")
+        return np.arange(len(ids), dtype=np.int64), numbers
+    decimal = [
+        (index, int(ids[index]))
+        for index in compress(range(len(ids)), map(str.isdecimal, ids))
+        if ids[index].isascii()
+        and len(ids[index]) <= _LONGEST_NUMBER
+        and (ids[index][0] != "0" or ids[index] == "0")
     ]
-    fitting = [(place, number) for place, number in found if number <= _HIGHEST_NUMBER]
-    places = np.array([place for place, _ in fitting], dtype=np.int64)
-    return Wanted(
-        row[places], np.array([number for _, number in fitting], dtype=np.int64), items[places]
-    )
+    return _columns([(index, number) for index, number in decimal if number <= _HIGHEST_NUMBER])
 
 
 def _all_numbers(ids: Sequence[str]) -> Ints | None:
@@ -277,22 +221,13 @@ def _all_numbers(ids: Sequence[str]) -> Ints | None:
     return numbers if int(lengths.sum()) == len(digits) else None  # leading zeros
 
 
-def _by_name(
-    row: Ints, ids: Sequence[str], items: Ints, numbers_of: dict[str, list[int]]
-) -> Wanted:
-    """Return what the map names, under each of its numbers."""
-    found = [
-        (place, number) for place, text in enumerate(ids) for number in numbers_of.get(text, ())
-    ]
-    places = np.array([place for place, _ in found], dtype=np.int64)
-    numbers = np.array([number for _, number in found], dtype=np.int64)
-    return Wanted(row[places], numbers, items[places])
+def _row_numbers(ids: Sequence[str], row_numbers: Mapping[str, Sequence[int]]) -> tuple[Ints, Ints]:
+    """Return each row number of these ids, and whose it is: i8[W], i8[W]."""
+    return _columns(
+        [(index, number) for index, text in enumerate(ids) for number in row_numbers.get(text, ())]
+    )
 
 
-def _copies_among(judgement: Ints, position: Ints) -> tuple[Ints, Ints]:
-    """Return group and position of judged documents that were found more than once."""
-    if not len(judgement):
-        return judgement, position
-    group = np.cumsum(np.diff(judgement, prepend=-1) != 0) - 1
-    repeated = np.bincount(group)[group] > 1
-    return group[repeated], position[repeated]
+def _columns(pairs: list[tuple[int, int]]) -> tuple[Ints, Ints]:
+    index, number = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
+    return index, number

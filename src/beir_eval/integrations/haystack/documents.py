@@ -19,10 +19,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 
-from beir_eval.core.arrays import starts_of
 from beir_eval.core.ids import id_text, ids_as_text, repeated_ids
 from beir_eval.core.run import Run
-from beir_eval.core.run_sources.lists import ListSource
+from beir_eval.core.run_sources.lists import source_from_lists
 from beir_eval.core.run_sources.scores import is_finite_number
 from beir_eval.errors import InputError, SettingError, some
 
@@ -193,10 +192,8 @@ def run_from_rankings(rankings: Mapping[str, Ranking]) -> Run:
     """Return {query_id: ranking} as a run; all rankings have scores, or none has."""
     names = [ranking.doc_ids for ranking in rankings.values()]
     scores = [ranking.scores for ranking in rankings.values() if ranking.scores is not None]
-    starts = starts_of(np.fromiter(map(len, names), np.int64, len(names)))
-    doc_ids = list(chain.from_iterable(names))
     flat_scores = np.array(list(chain.from_iterable(scores)), np.float64) if scores else None
-    return Run.from_source(ListSource(list(rankings), starts, doc_ids, flat_scores))
+    return Run.from_source(source_from_lists(list(rankings), names, flat_scores))
 
 
 def _ranking_scores(query_id: str, documents: Sequence[Any]) -> list[float]:
