@@ -79,7 +79,9 @@ def ranges(begin: Ints, end: Ints) -> Ints:
 
 def follow_each_other(indices: Ints) -> bool:
     """Return whether each index is one more than the one before, so that they make up a slice."""
-    is_long_enough = len(indices) > 0 and indices[-1] - indices[0] == len(indices) - 1
+    if len(indices) <= 1:
+        return len(indices) == 1
+    is_long_enough = indices[-1] - indices[0] == len(indices) - 1
     return bool(is_long_enough and (indices[1:] - indices[:-1] == 1).all())
 
 

@@ -277,7 +277,8 @@ def relate(
         Cells(qrels.row, *qrels.ideal),
     )
     tied = np.bincount(row[_joined(ties)[by_row] > 0], minlength=len(qrels))
-    top = {query_id: top[query_id] for query_id in qrels.query_ids if query_id in top}
+    if top:
+        top = {query_id: top[query_id] for query_id in qrels.query_ids if query_id in top}
     return matrix, RunSummary(missing, tied, duplicates, identical, top)
 
 

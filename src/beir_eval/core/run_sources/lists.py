@@ -57,9 +57,9 @@ class ListedRankings(FlatRankings):
             first_positions += map(position_of.get, judged[first:last], repeat(-1))
         found = _integers(first_positions)
         hits = np.flatnonzero(found >= 0)
-        group = np.repeat(np.arange(len(copies)), list(map(len, copies)))
+        copy_group = _integers([group for group, each in enumerate(copies) for _ in each])
         copy_position = _integers(list(chain.from_iterable(copies)))
-        return Retrieved(hits, found[hits], _integers(identical), group, copy_position)
+        return Retrieved(hits, found[hits], _integers(identical), copy_group, copy_position)
 
 
 def _integers(values: list[int]) -> Ints:
