@@ -1,5 +1,6 @@
 """A run is taken in any form and left as it is, or refused with names."""
 
+import math
 from collections import OrderedDict, UserDict
 from enum import Enum
 from types import MappingProxyType
@@ -221,6 +222,18 @@ def test_the_run_is_read_when_it_is_evaluated_and_not_before():
     run = Run(live)
     live["q"]["a"] = 1.0
     assert evaluate(QRELS, run, ["P@1"]).per_query["q"]["Precision@1"] == 1
+
+
+def test_a_ranking_of_a_query_that_is_not_judged_is_not_looked_at():
+    run = Run({"unknown": {"a": None}, "other": ["a"], "q": {"a": 1.0}})
+    assert evaluate(QRELS, run, ["P@1"]).per_query["q"]["Precision@1"] == 1
+
+
+def test_a_bad_score_is_named_of_the_first_query_of_the_run_that_has_one():
+    qrels = {"q1": {"a": 1}, "q2": {"a": 1}, "q3": {"a": 1}}
+    run = {"q3": {"a": 1.0}, "q2": {"b": math.inf}, "q1": {"c": math.nan}}
+    with pytest.raises(RunError, match="document 'b' for query 'q2' is inf"):
+        evaluate(qrels, run)
 
 
 def test_many_blocks_give_the_same_result_as_one(monkeypatch):

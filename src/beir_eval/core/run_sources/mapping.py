@@ -7,7 +7,6 @@ import struct
 from collections.abc import Callable, Mapping
 from functools import partial
 from itertools import chain, compress, repeat
-from operator import is_not
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, NoReturn
 
 import numpy as np
@@ -35,8 +34,6 @@ if TYPE_CHECKING:
 BLOCK_SCORES = 100_000
 #: Scores handed to ``struct`` in one call.
 _SCORES_AT_ONCE = 10_000
-#: Stands for the ranking of a query that the run does not have.
-_ABSENT = object()
 
 
 class _Access(NamedTuple):
@@ -72,39 +69,31 @@ class MappingSource:
         """Check the outer ids; the rankings are checked when they are read."""
         self._listed = keys = list(mapping)
         try:
-            self._query_ids = ids_as_text(keys)
+            self.query_ids: Sequence[str] = ids_as_text(keys)
         except (TypeError, ValueError) as error:
             msg = f"run: {error}"
             raise RunError(msg) from error
+        if self.query_ids is not keys and len(set(self.query_ids)) < len(keys):
+            msg = "run: an integer and a text query id name the same query; keep one of the two"
+            raise RunError(msg)
         self._mapping = mapping
-        self._keys: Mapping[str, Any] | None = None
-        if self._query_ids is not keys:
-            self._keys = dict(zip(self._query_ids, keys, strict=True))
-            if len(self._keys) < len(keys):
-                msg = "run: an integer and a text query id name the same query; keep one of the two"
-                raise RunError(msg)
-
-    @property
-    def query_ids(self) -> Sequence[str]:
-        """The queries that have a ranking."""
-        return self._query_ids
 
     def rankings(self) -> Iterator[tuple[str, Sequence[str], Floats | None]]:
         """Yield every ranking in the order of the mapping."""
-        rankings = _with_text_keys(self._query_ids, self._found(self._query_ids))
-        for query_id, ranking in zip(self._query_ids, rankings, strict=True):
+        rankings = _with_text_keys(self.query_ids, self._values())
+        for query_id, ranking in zip(self.query_ids, rankings, strict=True):
             yield query_id, list(ranking), _scores(query_id, ranking)
 
     def blocks(self, qrels: Qrels) -> Iterator[RankingBlock]:
-        """Yield the judged rankings, about ``BLOCK_SCORES`` scores at a time."""
-        query_ids: Sequence[str] = qrels.query_ids
-        found = self._found(query_ids)
-        present = np.fromiter(map(is_not, found, repeat(_ABSENT)), np.bool_, len(found))
-        rows = np.flatnonzero(present)
-        if len(rows) < len(found):
-            query_ids = list(compress(query_ids, present))
-            found = list(compress(found, present))
-        rankings = _with_text_keys(query_ids, found)
+        """Yield the judged rankings in their order, about ``BLOCK_SCORES`` scores at a time."""
+        query_ids, rankings = self.query_ids, self._values()
+        rows = qrels.find_rows(query_ids)
+        is_judged = rows >= 0
+        if not is_judged.all():
+            query_ids = list(compress(query_ids, is_judged))
+            rankings = list(compress(rankings, is_judged))
+            rows = rows[is_judged]
+        rankings = _with_text_keys(query_ids, rankings)
         access = _Access.to(rankings)
         starts = starts_of(np.fromiter(map(len, rankings), np.int64, len(rankings)))
         for begin, end in stretches(starts, BLOCK_SCORES):
@@ -116,20 +105,12 @@ class MappingSource:
             )
             yield _mapping_block(qrels, part, access)
 
-    def _found(self, query_ids: Sequence[str]) -> list[Any]:
-        """Return the ranking of each query, ``_ABSENT`` where the run does not have it.
-
-        Quickest where the run has just these queries in this order, as it mostly has.
-        """
-        mapping, keys = self._mapping, self._keys
-        listed = list(mapping)
+    def _values(self) -> list[Any]:
+        """Return the ranking of each query; the queries must be those that they were."""
+        listed = list(self._mapping)
         if listed != self._listed:
             self._refuse_changes(listed)
-        if keys is None:
-            if self._query_ids == list(query_ids):
-                return list(mapping.values())
-            return list(map(mapping.get, query_ids, repeat(_ABSENT)))
-        return [mapping[keys[query_id]] if query_id in keys else _ABSENT for query_id in query_ids]
+        return list(self._mapping.values())
 
     def _refuse_changes(self, listed: list[Any]) -> NoReturn:
         lost = [query_id for query_id in self._listed if query_id not in self._mapping]
