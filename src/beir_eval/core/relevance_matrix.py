@@ -267,16 +267,15 @@ def relate(
         identical += len(block.identical)
     judgement, rank = _joined(judgements), _joined(ranks)
     row = qrels.row[judgement]
+    tied = np.bincount(row[_joined(ties) > 0], minlength=len(qrels))
     by_row = np.argsort(row * (1 + rank.max(initial=0)) + rank, kind="stable")
-    row = row[by_row]
     matrix = RelevanceMatrix(
         qrels.query_ids,
         num_retrieved,
         qrels.max_grade,
-        Cells(row, rank[by_row], qrels.grades[judgement[by_row]]),
+        Cells(row[by_row], rank[by_row], qrels.grades[judgement[by_row]]),
         Cells(qrels.row, *qrels.ideal),
     )
-    tied = np.bincount(row[_joined(ties)[by_row] > 0], minlength=len(qrels))
     if top:
         top = {query_id: top[query_id] for query_id in qrels.query_ids if query_id in top}
     return matrix, RunSummary(missing, tied, duplicates, identical, top)
