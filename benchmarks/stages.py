@@ -20,7 +20,7 @@ import numpy as np
 import beir_eval as b
 from beir_eval.core import relate
 from beir_eval.core.arrays import read_floats
-from beir_eval.core.ranking import RankingRules, apply_rules, rank_hits
+from beir_eval.core.ranking import RankingRules, drop_documents, rank_hits
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -60,7 +60,7 @@ def steps(qrels: Any, make_run: Callable[[], b.Run]) -> dict[str, Callable[[], o
         "- cells of the matrix": lambda: relate(judged, run, RULES),
         "  - reading, finding the judged": lambda: list(run.blocks(judged)),
         "  - ranks": lambda: [
-            rank_hits(apply_rules(block, judged, RULES), judged, RULES) for block in blocks
+            rank_hits(drop_documents(block, judged, RULES), judged, RULES) for block in blocks
         ],
         "- 24 measures": lambda: [
             one.scores(fresh)

@@ -312,6 +312,31 @@ def test_masked_cells_are_padding():
     assert result["RR"] == 1
 
 
+def test_the_query_of_an_array_that_changed_is_named_among_queries_that_are_not_judged(monkeypatch):
+    monkeypatch.setattr("beir_eval.core.run_sources.topk_arrays.BLOCK_CELLS", 1)
+    ids = np.array([[1, 2], [1, 2], [1, 2]])
+    run = Run.from_arrays(ids, None, query_ids=["other", "q1", "q2"])
+    ids[2, 1] = -5
+    with pytest.raises(RunError, match="the id -5 of query 'q2'"):
+        evaluate({"q1": {"1": 1}, "q2": {"1": 1}}, run)
+
+
+def test_the_largest_number_is_found_among_ids_that_are_text():
+    largest = 2**63 - 1
+    run = Run.from_arrays(np.array([[3, largest]]), None, query_ids=["q"])
+    assert evaluate({"q": {"text": 1, str(largest): 1}}, run, ["MRR"])["MRR"] == 0.5
+
+
+def test_ids_of_a_frame_whose_hashes_agree_are_compared_as_text(monkeypatch):
+    monkeypatch.setattr(
+        "beir_eval.core.run_sources.dataframe._hashes", lambda ids: np.zeros(len(ids), np.int64)
+    )
+    frame = pl.DataFrame({"query_id": ["q"] * 3, "doc_id": ["a", "b", "q"], "score": [3.0, 2, 1]})
+    result = evaluate({"q": {"b": 1, "c": 1}}, frame, ["MRR", "Recall@3"])
+    assert (result["MRR"], result["Recall@3"]) == (0.5, 0.5)
+    assert (result.counted.duplicates, result.counted.identical_ids) == (0, 1)
+
+
 def test_arrays_that_change_after_they_were_handed_over_are_checked_again():
     ids = np.array([[1, 0]])
     run = Run.from_arrays(ids, None, query_ids=["q"], doc_ids=["a", "b"])

@@ -243,6 +243,13 @@ def test_a_kept_duplicate_takes_up_a_rank_and_gains_nothing():
     assert (first["num_ret"], first.counted.duplicates) == (3, 1)
 
 
+@pytest.mark.parametrize("duplicates", ["first", "keep"])
+def test_of_copies_with_equal_scores_the_first_given_counts(duplicates):
+    run = Run.from_columns(["q"] * 4, ["x", "d", "y", "d"], [0.9, 0.5, 0.5, 0.5])
+    result = evaluate({"q": {"d": 1}}, run, ["MRR"], duplicates=duplicates, ties="input")
+    assert result["MRR"] == 1 / 2
+
+
 def test_duplicates_of_a_query_that_is_not_judged_do_not_matter():
     run = Run.from_columns(["q", "x", "x"], ["a", "b", "b"], [1, 1, 1])
     assert evaluate({"q": {"a": 1}}, run, ["P@1"])["P@1"] == 1

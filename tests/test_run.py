@@ -2,6 +2,7 @@
 
 import math
 from collections import OrderedDict, UserDict
+from collections.abc import Mapping
 from enum import Enum
 from types import MappingProxyType
 
@@ -227,6 +228,29 @@ def test_the_run_is_read_when_it_is_evaluated_and_not_before():
 def test_a_ranking_of_a_query_that_is_not_judged_is_not_looked_at():
     run = Run({"unknown": {"a": None}, "other": ["a"], "q": {"a": 1.0}})
     assert evaluate(QRELS, run, ["P@1"]).per_query["q"]["Precision@1"] == 1
+
+
+class Loading(Mapping):
+    """Loads a ranking when it is asked for."""
+
+    def __init__(self, run):
+        self.run, self.loaded = run, []
+
+    def __iter__(self):
+        return iter(self.run)
+
+    def __len__(self):
+        return len(self.run)
+
+    def __getitem__(self, query):
+        self.loaded.append(query)
+        return self.run[query]
+
+
+def test_of_a_mapping_that_loads_rankings_only_judged_ones_are_asked_for():
+    run = Loading({"x": {"a": 1.0}, "q": {"a": 1.0}, "y": {"a": 1.0}})
+    assert evaluate(QRELS, run, ["P@1"]).per_query["q"]["Precision@1"] == 1
+    assert run.loaded == ["q"]
 
 
 def test_a_bad_score_is_named_of_the_first_query_of_the_run_that_has_one():

@@ -308,6 +308,30 @@ def test_the_tie_interval_goes_from_the_worst_to_the_best_order():
         assert evaluate(qrels, tied, "MRR", ties=ties)["MRR"] in mrr.ties
 
 
+@pytest.mark.parametrize("ties", ["best", "worst"])
+def test_equal_scores_of_unjudged_documents_are_taken_in_one_order_in_dicts_columns_and_arrays(
+    ties,
+):
+    qrels = {f"q{number}": {"1": 1, "2": 0} for number in range(6)}
+    tied = {query: {"30": 0.5, "20": 0.5, "10": 0.5, "1": 0.4} for query in qrels}
+    rows = [(query, *entry) for query, docs in tied.items() for entry in docs.items()]
+    ids = np.array([[int(doc) for doc in docs] for docs in tied.values()])
+    scores = np.array([list(docs.values()) for docs in tied.values()])
+    kinds = {
+        "dict": Run(tied),
+        "columns": Run.from_columns(*zip(*rows, strict=True)),
+        "arrays": Run.from_arrays(ids, scores, query_ids=list(tied)),
+    }
+    other = {query: {"1": 0.9, "10": 0.5, "20": 0.4} for query in qrels}
+    found = [
+        compare_runs(qrels, {"a": run, "b": other}, ["nDCG@2"], draws=100, ties=ties)
+        for run in kinds.values()
+    ]
+    for comparison in found:
+        assert comparison.to_judge == found[0].to_judge
+        assert comparison.trust == found[0].trust
+
+
 @pytest.mark.parametrize("policies", [{"ties": "trec_eval9"}, {"order": "given"}])
 def test_there_is_no_tie_interval_where_nothing_is_tied_in_double_precision(policies):
     qrels = {"q1": {"r": 1}, "q2": {"r": 1}}

@@ -20,7 +20,7 @@ from beir_eval.core.arrays import (
     rows_of,
     starts_of,
 )
-from beir_eval.core.ids import have_text_keys, ids_as_text, ids_at, is_dataframe, repeated_ids
+from beir_eval.core.ids import have_text_keys, ids_as_text, is_dataframe, pick_ids, repeated_ids
 from beir_eval.core.judgement_errors import HIGHEST_GRADE, check_distinct, refuse_grade
 from beir_eval.errors import MissingExtraError, QrelsError, some
 
@@ -241,7 +241,7 @@ class Qrels:
         """
         first, last = self.starts[rows], self.starts[rows + 1]
         judgement = ranges(first, last)
-        return judgement, rows_of(last - first), ids_at(self.doc_ids, judgement)
+        return judgement, rows_of(last - first), pick_ids(self.doc_ids, judgement)
 
     @cached_property
     def ideal(self) -> tuple[Ints, Floats]:

@@ -66,7 +66,7 @@ class RankingRules:
             raise SettingError(msg)
 
 
-def apply_rules(block: RankingBlock, qrels: Qrels, rules: RankingRules) -> RankingBlock:
+def drop_documents(block: RankingBlock, qrels: Qrels, rules: RankingRules) -> RankingBlock:
     """Return the block without the documents that the rules drop; the rankings close up.
 
     Of a document that is listed more than once, the best-ranked copy becomes the hit.
@@ -87,7 +87,7 @@ def apply_rules(block: RankingBlock, qrels: Qrels, rules: RankingRules) -> Ranki
 def rank_hits(block: RankingBlock, qrels: Qrels, rules: RankingRules) -> tuple[Ints, Mask]:
     """Return the 1-based rank of each judged document of the block, and whether it is tied.
 
-    ``block`` is what ``apply_rules`` returns. A document is tied if another one of its ranking
+    ``block`` is what ``drop_documents`` returns. A document is tied if another one of its ranking
     has the same score.
 
     Returns:
@@ -95,14 +95,14 @@ def rank_hits(block: RankingBlock, qrels: Qrels, rules: RankingRules) -> tuple[I
     """
     scores, hit_score = block.scores, block.hit_score
     if scores is None or hit_score is None or rules.order == "given":
-        rank = _hit_positions(block, qrels) - block.starts[block.hit_row] + 1
+        rank = _hit_positions(block, qrels) - block.starts[block.hit_ranking] + 1
         return rank, np.zeros(len(rank), dtype=np.bool_)
     scores, hit_score = _compared(scores, rules.ties), _compared(hit_score, rules.ties)
-    above, equal = count(scores, block.starts, block.hit_row, hit_score, block.hit_position)
+    above, equal = count(scores, block.starts, block.hit_ranking, hit_score, block.hit_position)
     rank, is_tied = above + 1, equal > 1
     if not is_tied.any():
         return rank, is_tied
-    hits, group = tie_groups(np.flatnonzero(is_tied), block.hit_row, hit_score)
+    hits, group = tie_groups(np.flatnonzero(is_tied), block.hit_ranking, hit_score)
     judgement = block.hit_judgement[hits]
     if rules.ties in ("best", "worst"):
         places = places_by_grade(qrels.grades[judgement], group, equal[hits])
@@ -110,7 +110,7 @@ def rank_hits(block: RankingBlock, qrels: Qrels, rules: RankingRules) -> tuple[I
             places = equal[hits] - 1 - places
     else:
         of_each_tie = hits[np.flatnonzero(np.diff(group, prepend=-1))]
-        row, score = block.hit_row[of_each_tie], hit_score[of_each_tie]
+        row, score = block.hit_ranking[of_each_tie], hit_score[of_each_tie]
         members, starts = tied_positions(scores, block.starts, row, score)
         if rules.ties == "input":
             positions = _hit_positions(block, qrels)[hits]
@@ -181,7 +181,7 @@ def _without(block: RankingBlock, dropped: Ints, qrels: Qrels) -> RankingBlock:
         starts=kept_before[block.starts],
         scores=None if scores is None else scores[kept],
         ids_at=lambda positions: block.ids_at(position_of_kept[positions]),
-        hit_row=block.hit_row[stays],
+        hit_ranking=block.hit_ranking[stays],
         hit_judgement=block.hit_judgement[stays],
         hit_score=None if hit_score is None else hit_score[stays],
         hit_position=kept_before[position[stays]],
@@ -192,9 +192,9 @@ def _hit_positions(block: RankingBlock, qrels: Qrels) -> Ints:
     """Return the position of each judged document, looked up by id where only scores are known."""
     if block.hit_position is not None:
         return block.hit_position
-    found = np.zeros(len(block.hit_row), dtype=np.int64)
-    for begin, end in runs_of(block.hit_row):
-        row = int(block.hit_row[begin])
+    found = np.zeros(len(block.hit_ranking), dtype=np.int64)
+    for begin, end in runs_of(block.hit_ranking):
+        row = int(block.hit_ranking[begin])
         first = int(block.starts[row])
         positions = np.arange(first, block.starts[row + 1], dtype=np.int64)
         place_of = {doc_id: place for place, doc_id in enumerate(block.ids_at(positions), first)}
@@ -232,7 +232,7 @@ def best_first(doc_ids: Sequence[str], scores: Scores, ties: str) -> list[int]:
 def top_positions(block: RankingBlock, row: int, k: int, qrels: Qrels, rules: RankingRules) -> Ints:
     """Return the positions of the k best documents of one ranking, best first: i8[<=k].
 
-    ``block`` is what ``apply_rules`` returns.
+    ``block`` is what ``drop_documents`` returns.
     """
     first, last = int(block.starts[row]), int(block.starts[row + 1])
     if block.scores is None or rules.order == "given":

@@ -14,7 +14,7 @@ import numpy as np
 
 from beir_eval.core.arrays import Floats, Ints, Mask, position_in_row, running_count
 from beir_eval.core.ids import repeated_ids
-from beir_eval.core.ranking import RankingRules, apply_rules, rank_hits, top_positions
+from beir_eval.core.ranking import RankingRules, drop_documents, rank_hits, top_positions
 from beir_eval.errors import ResultError, some
 
 if TYPE_CHECKING:
@@ -234,7 +234,7 @@ class RunSummary(NamedTuple):
 def relate(
     qrels: Qrels, run: Run, rules: RankingRules, *, keep_top: int = 0
 ) -> tuple[RelevanceMatrix, RunSummary]:
-    """Return the matrix of all judged queries, in the order of the qrels, and what was met.
+    """Return the matrix of all judged queries, in the order of the qrels, and a summary of the run.
 
     Args:
         qrels: what is judged.
@@ -254,7 +254,7 @@ def relate(
     duplicates = identical = 0
     top: dict[str, TopList] = {}
     for block in run.blocks(qrels):
-        kept = apply_rules(block, qrels, rules)
+        kept = drop_documents(block, qrels, rules)
         rank, is_tied = rank_hits(kept, qrels, rules)
         missing[block.rows] = False
         num_retrieved[block.rows] = np.diff(kept.starts)

@@ -10,7 +10,7 @@ import numpy as np
 
 from beir_eval.core.arrays import Ints, Mask, position_in_row, ranges, rows_of, starts_of
 from beir_eval.core.qrels import Qrels
-from beir_eval.core.ranking import apply_rules, rank_hits
+from beir_eval.core.ranking import drop_documents, rank_hits
 from beir_eval.core.relevance_matrix import Cells, RelevanceMatrix
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ class Pool:
         num_retrieved = np.zeros(self.num_queries, dtype=np.int64)
         has_scores = has_ties = False
         for block in run.blocks(self.qrels):
-            kept = apply_rules(block, self.qrels, rules)
+            kept = drop_documents(block, self.qrels, rules)
             rank[kept.hit_judgement], is_tied = rank_hits(kept, self.qrels, rules)
             num_retrieved[kept.rows] = np.diff(kept.starts)
             has_scores |= kept.scores is not None and rules.order == "score"

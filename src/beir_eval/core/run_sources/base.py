@@ -36,7 +36,8 @@ class RankingBlock:
         scores: finite, f8[N] or f4[N]; None when the order given is the ranking.
         ids_at: returns the document ids at positions (0..N-1). They are looked up only where ranks
             depend on them.
-        hit_row: the ranking (0..R-1) of each hit, never decreasing, i8[H].
+        hit_ranking: the ranking (0..R-1) of each hit, never decreasing, i8[H]. Hits of one ranking
+            are in any order, by which ties="best" and "worst" order equal grades.
         hit_judgement: which judgement of the qrels it is, i8[H].
         hit_score: its score, f8[H] or f4[H] as ``scores``; None where ``scores`` is None.
         hit_position: its position, the first of several, i8[H]; None where only the score is known.
@@ -49,7 +50,7 @@ class RankingBlock:
     starts: Ints
     scores: Scores | None
     ids_at: Callable[[Ints], list[str]]
-    hit_row: Ints
+    hit_ranking: Ints
     hit_judgement: Ints
     hit_score: Scores | None
     hit_position: Ints | None

@@ -17,7 +17,7 @@ from beir_eval.core.arrays import (
     starts_of,
     stretches,
 )
-from beir_eval.core.ids import ids_at
+from beir_eval.core.ids import pick_ids
 from beir_eval.core.run_sources.base import RankingBlock
 
 if TYPE_CHECKING:
@@ -34,14 +34,14 @@ class Retrieved(NamedTuple):
     """What was looked for in R rankings, and where it is.
 
     Attributes:
-        judged: which of the judged documents are retrieved, rankings in order, i8[H].
+        hits: which of the judged documents are retrieved, rankings in order, i8[H].
         position: where each of them is, the first of several, i8[H].
-        identical: positions of documents whose id is that of their query, ascending.
+        identical: positions of documents whose id is that of their query.
         copy_group, copy_position: every entry whose document is listed more than once in its
             ranking, ranking after ranking, and a number that such entries share.
     """
 
-    judged: Ints
+    hits: Ints
     position: Ints
     identical: Ints
     copy_group: Ints
@@ -68,22 +68,18 @@ class FlatRankings(ABC):
         """Return the document ids at these positions."""
 
     @abstractmethod
-    def look_up(self, judged: Sequence[str], owner: Ints, own_ids: Sequence[str]) -> Retrieved:
+    def look_up(self, judged: Sequence[str], ranking: Ints, own_ids: Sequence[str]) -> Retrieved:
         """Find the judged documents of each ranking, its copies, and the id of its query.
 
         Args:
             judged: the judged documents, those of the first ranking first. [W]
-            owner: the ranking in which each is looked for, never decreasing, i8[W].
+            ranking: the ranking in which each is looked for, never decreasing, i8[W].
             own_ids: the query of each ranking. [R]
         """
 
     def take(self, chosen: slice | Ints) -> Any:
         """Return the documents at these positions in what holds them."""
         return self.documents[chosen]
-
-    def scores_at(self, chosen: slice | Ints) -> Floats | None:
-        """Return the scores at these positions as an array."""
-        return None if self.scores is None else np.asarray(self.scores[chosen])
 
     def select(self, rankings: Ints) -> Self:
         """Return some of the rankings (ascending indices, each once)."""
@@ -94,7 +90,7 @@ class FlatRankings(ABC):
             self,
             starts=starts_of(last - first),
             documents=self.take(chosen),
-            scores=self.scores_at(chosen),
+            scores=None if self.scores is None else self.scores[chosen],
         )
 
     def block(self, rows: Ints, qrels: Qrels) -> RankingBlock:
@@ -104,17 +100,18 @@ class FlatRankings(ABC):
             rows: the query of the qrels that each ranking answers, i8[R].
             qrels: what is judged.
         """
-        judgement, owner, judged = qrels.judgements_of(rows)
-        retrieved = self.look_up(judged, owner, ids_at(qrels.query_ids, rows))
-        hits, position = retrieved.judged, retrieved.position
+        judgement, ranking, judged = qrels.judgements_of(rows)
+        retrieved = self.look_up(judged, ranking, pick_ids(qrels.query_ids, rows))
+        hits, position = retrieved.hits, retrieved.position
+        scores = None if self.scores is None else np.asarray(self.scores)
         return RankingBlock(
             rows=rows,
             starts=self.starts,
-            scores=self.scores,
+            scores=scores,
             ids_at=self.ids_at,
-            hit_row=owner[hits],
+            hit_ranking=ranking[hits],
             hit_judgement=judgement[hits],
-            hit_score=None if self.scores is None else self.scores[position],
+            hit_score=None if scores is None else scores[position],
             hit_position=position,
             identical=retrieved.identical,
             copy_group=retrieved.copy_group,
@@ -162,7 +159,8 @@ class ColumnSource:
         bounds = pairwise(self.flat.starts.tolist())
         for query_id, (begin, end) in zip(self.query_ids, bounds, strict=True):
             part = slice(begin, end)
-            yield query_id, self.flat.ids_at(part), self.flat.scores_at(part)
+            scores = None if self.flat.scores is None else np.asarray(self.flat.scores[part])
+            yield query_id, self.flat.ids_at(part), scores
 
     def blocks(self, qrels: Qrels) -> Iterator[RankingBlock]:
         """Yield the judged rankings in their order, ``BLOCK_DOCS`` documents at a time."""

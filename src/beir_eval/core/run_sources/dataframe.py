@@ -31,21 +31,24 @@ class FrameRankings(FlatRankings):
         ids: list[str] = self.documents[chosen].to_list()
         return ids
 
-    def look_up(self, judged: Sequence[str], owner: Ints, own_ids: Sequence[str]) -> Retrieved:
+    def look_up(self, judged: Sequence[str], ranking: Ints, own_ids: Sequence[str]) -> Retrieved:
         """Find the judged documents of each ranking, its copies, and the id of its query."""
         hashes = _hashes(self.documents)
         wanted = _series([*judged, *own_ids])
         wanted_hashes = _hashes(wanted)
 
-        def occurrences(part: slice, ranking: Ints) -> tuple[Ints, Ints]:
-            index, position = find(hashes, self.starts, ranking, wanted_hashes[part])
+        def occurrences(part: slice, row: Ints) -> tuple[Ints, Ints]:
+            index, position = find(hashes, self.starts, row, wanted_hashes[part])
             same = (self.documents[position] == wanted[part][index]).to_numpy()
             return index[same], position[same]
 
-        hits = first_of_each(*occurrences(slice(len(judged)), owner))
+        hits, position = first_of_each(*occurrences(slice(len(judged)), ranking))
+        by_position = np.argsort(position, kind="stable")
         every_ranking = np.arange(len(own_ids), dtype=np.int64)
         _, identical = occurrences(slice(len(judged), None), every_ranking)
-        return Retrieved(*hits, np.sort(identical), *self._repeated(hashes))
+        return Retrieved(
+            hits[by_position], position[by_position], identical, *self._repeated(hashes)
+        )
 
     def _repeated(self, hashes: Ints) -> tuple[Ints, Ints]:
         """Return group and position of every entry that its ranking lists more than once."""

@@ -35,12 +35,12 @@ class ListedRankings(FlatRankings):
 
     ids_at = take
 
-    def look_up(self, judged: Sequence[str], owner: Ints, own_ids: Sequence[str]) -> Retrieved:
+    def look_up(self, judged: Sequence[str], ranking: Ints, own_ids: Sequence[str]) -> Retrieved:
         """Find the judged documents of each ranking, its copies, and the id of its query."""
         first_positions: list[int] = []
         identical: list[int] = []
         copies: list[list[int]] = []
-        judged_bounds = pairwise(starts_of(np.bincount(owner, minlength=len(own_ids))).tolist())
+        judged_bounds = pairwise(starts_of(np.bincount(ranking, minlength=len(own_ids))).tolist())
         bounds = pairwise(self.starts.tolist())
         for own_id, (begin, end), (first, last) in zip(own_ids, bounds, judged_bounds, strict=True):
             doc_ids = self.documents[begin:end]

@@ -80,19 +80,25 @@ class MappingSource:
 
     def rankings(self) -> Iterator[tuple[str, Sequence[str], Floats | None]]:
         """Yield every ranking in the order of the mapping."""
-        rankings = _with_text_keys(self.query_ids, self._values())
+        self._refuse_changes()
+        rankings = _with_text_keys(self.query_ids, list(self._mapping.values()))
         for query_id, ranking in zip(self.query_ids, rankings, strict=True):
             yield query_id, list(ranking), _scores(query_id, ranking)
 
     def blocks(self, qrels: Qrels) -> Iterator[RankingBlock]:
-        """Yield the judged rankings in their order, about ``BLOCK_SCORES`` scores at a time."""
-        query_ids, rankings = self.query_ids, self._values()
-        rows = qrels.find_rows(query_ids)
+        """Yield the judged rankings in their order, about ``BLOCK_SCORES`` scores at a time.
+
+        No other ranking is asked for: the mapping may load them when it is asked.
+        """
+        self._refuse_changes()
+        rows = qrels.find_rows(self.query_ids)
         is_judged = rows >= 0
-        if not is_judged.all():
-            query_ids = list(compress(query_ids, is_judged))
-            rankings = list(compress(rankings, is_judged))
-            rows = rows[is_judged]
+        if is_judged.all():
+            query_ids, rankings = self.query_ids, list(self._mapping.values())
+        else:
+            rows, query_ids = rows[is_judged], list(compress(self.query_ids, is_judged))
+            judged_keys = compress(self._listed, is_judged)
+            rankings = list(map(self._mapping.__getitem__, judged_keys))
         rankings = _with_text_keys(query_ids, rankings)
         access = _Access.to(rankings)
         starts = starts_of(np.fromiter(map(len, rankings), np.int64, len(rankings)))
@@ -105,14 +111,11 @@ class MappingSource:
             )
             yield _mapping_block(qrels, part, access)
 
-    def _values(self) -> list[Any]:
-        """Return the ranking of each query; the queries must be those that they were."""
+    def _refuse_changes(self) -> None:
+        """Raise RunError where the queries are not those that they were."""
         listed = list(self._mapping)
-        if listed != self._listed:
-            self._refuse_changes(listed)
-        return list(self._mapping.values())
-
-    def _refuse_changes(self, listed: list[Any]) -> NoReturn:
+        if listed == self._listed:
+            return
         lost = [query_id for query_id in self._listed if query_id not in self._mapping]
         new = set(listed) - set(self._listed)
         how = f"lost the query {lost[0]!r}" if lost else f"got {some(new) or 'another order'}"
@@ -206,7 +209,7 @@ def _mapping_block(qrels: Qrels, part: _Part, access: _Access) -> RankingBlock:
         starts=starts,
         scores=scores,
         ids_at=partial(_ids_at, rankings, starts),
-        hit_row=ranking[hits],
+        hit_ranking=ranking[hits],
         hit_judgement=judgement[hits],
         hit_score=judged_score[hits],
         hit_position=None,

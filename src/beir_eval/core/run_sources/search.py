@@ -102,18 +102,16 @@ def repeated(numbers: Ints, starts: Ints) -> tuple[Ints, Ints]:
 
 
 def first_of_each(index: Ints, position: Ints) -> tuple[Ints, Ints]:
-    """Return, of what was found more than once, the first position only; sorted by position.
+    """Return, of what was found more than once, the first position only; sorted by index.
 
     Args:
         index: what was found, i8[F].
         position: where, i8[F].
     """
-    by_position = np.argsort(position, kind="stable")
-    index, position = index[by_position], position[by_position]
-    if not (np.bincount(index) > 1).any():
-        return index, position
-    first = np.sort(np.unique(index, return_index=True)[1])
-    return index[first], position[first]
+    by_index = np.lexsort((position, index))
+    index, position = index[by_index], position[by_index]
+    is_first = np.diff(index, prepend=-1) != 0
+    return index[is_first], position[is_first]
 
 
 def repeated_among(index: Ints, position: Ints) -> tuple[Ints, Ints]:

@@ -54,9 +54,9 @@ class NumberedRankings(FlatRankings):
             return list(map(str, numbers))
         return [self.names.texts[number] for number in numbers]
 
-    def look_up(self, judged: Sequence[str], owner: Ints, own_ids: Sequence[str]) -> Retrieved:
+    def look_up(self, judged: Sequence[str], ranking: Ints, own_ids: Sequence[str]) -> Retrieved:
         """Find the judged documents of each ranking, its copies, and the id of its query."""
-        index, position = self._find(judged, owner)
+        index, position = self._find(judged, ranking)
         if self.check_all:
             first = None if self.names is None else self.names.first
             numbers = self.documents if first is None else first[self.documents]
@@ -65,7 +65,7 @@ class NumberedRankings(FlatRankings):
             copy_group, copy_position = repeated_among(index, position)
         _, identical = self._find(own_ids, np.arange(len(own_ids), dtype=np.int64))
         hits = first_of_each(index, position)
-        return Retrieved(*hits, np.sort(identical), copy_group, copy_position)
+        return Retrieved(*hits, identical, copy_group, copy_position)
 
     def _find(self, ids: Sequence[str], ranking: Ints) -> tuple[Ints, Ints]:
         """Return index and position of every occurrence of ids in their rankings."""
