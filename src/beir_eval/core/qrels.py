@@ -228,7 +228,7 @@ class Qrels:
         Returns:
             i8[R]
         """
-        if tuple(query_ids) == self.query_ids:
+        if len(query_ids) == len(self) and tuple(query_ids) == self.query_ids:
             return np.arange(len(self), dtype=np.int64)
         return np.fromiter(map(self._row_of.get, query_ids, repeat(-1)), np.int64, len(query_ids))
 
