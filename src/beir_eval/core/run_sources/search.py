@@ -108,6 +108,8 @@ def first_of_each(index: Ints, position: Ints) -> tuple[Ints, Ints]:
         index: what was found, i8[F].
         position: where, i8[F].
     """
+    if (index[1:] > index[:-1]).all():
+        return index, position
     by_index = np.lexsort((position, index))
     index, position = index[by_index], position[by_index]
     is_first = np.diff(index, prepend=-1) != 0

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from itertools import compress
+from itertools import chain, compress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from beir_eval.core.arrays import Floats, Ints, follow_each_other, starts_of
+from beir_eval.core.arrays import Floats, Ints, follow_each_other, rows_of, starts_of
 from beir_eval.core.ids import ids_as_text
 from beir_eval.core.run_sources.array_inputs import PADDING, Names, as_array, check_range
 from beir_eval.core.run_sources.columns import FlatRankings, Retrieved, judged_parts
@@ -205,7 +205,9 @@ def _decimal_numbers(ids: Sequence[str]) -> tuple[Ints, Ints]:
         and len(ids[index]) <= _LONGEST_NUMBER
         and (ids[index][0] != "0" or ids[index] == "0")
     ]
-    return _columns([(index, number) for index, number in decimal if number <= _HIGHEST_NUMBER])
+    fitting = [(index, number) for index, number in decimal if number <= _HIGHEST_NUMBER]
+    index, number = np.array(fitting, dtype=np.int64).reshape(-1, 2).T
+    return index, number
 
 
 def _all_numbers(ids: Sequence[str]) -> Ints | None:
@@ -223,11 +225,6 @@ def _all_numbers(ids: Sequence[str]) -> Ints | None:
 
 def _row_numbers(ids: Sequence[str], row_numbers: Mapping[str, Sequence[int]]) -> tuple[Ints, Ints]:
     """Return each row number of these ids, and whose it is: i8[W], i8[W]."""
-    return _columns(
-        [(index, number) for index, text in enumerate(ids) for number in row_numbers.get(text, ())]
-    )
-
-
-def _columns(pairs: list[tuple[int, int]]) -> tuple[Ints, Ints]:
-    index, number = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
-    return index, number
+    numbers = [row_numbers.get(text, ()) for text in ids]
+    index = rows_of(np.fromiter(map(len, numbers), np.int64, len(numbers)))
+    return index, np.array(list(chain.from_iterable(numbers)), dtype=np.int64)
