@@ -309,9 +309,7 @@ def test_the_tie_interval_goes_from_the_worst_to_the_best_order():
 
 
 @pytest.mark.parametrize("ties", ["best", "worst"])
-def test_equal_scores_of_unjudged_documents_are_taken_in_one_order_in_dicts_columns_and_arrays(
-    ties,
-):
+def test_unjudged_documents_that_tie_are_in_one_order_in_dicts_columns_and_arrays(ties):
     qrels = {f"q{number}": {"1": 1, "2": 0} for number in range(6)}
     tied = {query: {"30": 0.5, "20": 0.5, "10": 0.5, "1": 0.4} for query in qrels}
     rows = [(query, *entry) for query, docs in tied.items() for entry in docs.items()]

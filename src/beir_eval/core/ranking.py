@@ -72,7 +72,7 @@ def drop_documents(block: RankingBlock, qrels: Qrels, rules: RankingRules) -> Ra
     Of a document that is listed more than once, the best-ranked copy becomes the hit.
 
     Raises:
-        DuplicateDocumentError: a document stands twice and the rules call that an error.
+        DuplicateDocumentError: a document is listed twice and the rules call that an error.
     """
     if len(block.copy_group) and rules.duplicates == "error":
         _refuse_duplicates(block, qrels)

@@ -244,7 +244,7 @@ def relate(
 
     Raises:
         RunError: a score of a judged query is not a finite number, or (DuplicateDocumentError) a
-            document stands twice where the rules call that an error.
+            document is listed twice where the rules call that an error.
     """
     num_retrieved = np.zeros(len(qrels), dtype=np.int64)
     missing = np.ones(len(qrels), dtype=np.bool_)
