@@ -20,13 +20,13 @@ import numpy as np
 import beir_eval as b
 from beir_eval.core import relate
 from beir_eval.core.arrays import read_floats
-from beir_eval.core.ranking import RankingRules, drop_documents, rank_hits
+from beir_eval.core.ranking import EvaluationSettings, drop_documents, rank_hits
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 MEASURES = [one @ k for one in (b.nDCG, b.MAP, b.Recall, b.Precision) for k in cases.CUTOFFS]
-RULES = RankingRules(ties="trec_eval9")
+RULES = EvaluationSettings(ties="trec_eval9")
 _COLD = np.zeros(48 << 20, dtype=np.uint8)
 
 

@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 import beir_eval
 from beir_eval.cli.app import app
-from beir_eval.core import RankingRules, relate
+from beir_eval.core import EvaluationSettings, relate
 from beir_eval.measures import JUDGED_ONLY, Measure, definitions
 from doc_examples import check_console, check_workflow
 
@@ -188,7 +188,7 @@ class TestTheDrawnMatrix:
         return found
 
     def test_its_cells_are_those_of_the_matrix(self, example):
-        matrix = relate(beir_eval.Qrels(example.qrels), example.run, RankingRules())[0]
+        matrix = relate(beir_eval.Qrels(example.qrels), example.run, EvaluationSettings())[0]
         drawn = np.full((len(matrix.query_ids), 5), math.nan)
         for rank in range(1, 6):
             for query, (grade,) in self.texts(rank=str(rank)).items():

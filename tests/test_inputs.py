@@ -12,15 +12,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from beir_eval import Qrels, Run, evaluate, write_run
-from beir_eval.core.ranking import DUPLICATES, ORDERS, TIES
+from beir_eval.core.ranking import EvaluationSettings
 from beir_eval.errors import DuplicateDocumentError, MissingExtraError, QrelsError, RunError
 from strategies import DOC_IDS, QUERY_IDS, qrels_and_rows, qrels_and_run, scores
 
 policies = st.fixed_dictionaries(
     {
-        "order": st.sampled_from(ORDERS),
-        "ties": st.sampled_from(TIES),
-        "duplicates": st.sampled_from(DUPLICATES),
+        "order": st.sampled_from(EvaluationSettings.CHOICES["order"]),
+        "ties": st.sampled_from(EvaluationSettings.CHOICES["ties"]),
+        "duplicates": st.sampled_from(EvaluationSettings.CHOICES["duplicates"]),
         "missing": st.sampled_from(["zero", "skip"]),
         "drop_identical_ids": st.booleans(),
     }

@@ -10,12 +10,17 @@ from hypothesis import strategies as st
 import textbook
 from beir_eval import Qrels, Run, evaluate
 from beir_eval.core import rank_counting, relate
-from beir_eval.core.ranking import DUPLICATES, ORDERS, TIES, RankingRules
+from beir_eval.core.ranking import EvaluationSettings
 from beir_eval.errors import DuplicateDocumentError, SettingError
 from strategies import qrels_and_rows, qrels_and_run
 
 MEASURES = ["P@1", "P@3", "P@10", "R@5", "AP@10", "RR@10", "nDCG@3", "nDCG@10", "bpref"]
-rules = st.builds(RankingRules, order=st.sampled_from(ORDERS), ties=st.sampled_from(TIES))
+CHOICES = EvaluationSettings.CHOICES
+rules = st.builds(
+    EvaluationSettings,
+    order=st.sampled_from(CHOICES["order"]),
+    ties=st.sampled_from(CHOICES["ties"]),
+)
 
 
 def grades_at_ranks(qrels, run, chosen):
@@ -79,7 +84,7 @@ def test_rows_with_repeated_documents_are_ranked_as_a_full_sort_ranks_them():
     @settings(max_examples=300)
     def check(case, drawn, duplicates):
         qrels, rows = case
-        chosen = RankingRules(order=drawn.order, ties=drawn.ties, duplicates=duplicates)
+        chosen = EvaluationSettings(order=drawn.order, ties=drawn.ties, duplicates=duplicates)
         by_query = {}
         for query, doc, score in rows:
             by_query.setdefault(query, []).append((doc, score))
@@ -92,19 +97,19 @@ def test_rows_with_repeated_documents_are_ranked_as_a_full_sort_ranks_them():
     check()
 
 
-@given(qrels_and_rows(), st.sampled_from(DUPLICATES))
+@given(qrels_and_rows(), st.sampled_from(CHOICES["duplicates"]))
 def test_rankings_without_scores_keep_their_order_whatever_the_rules(case, duplicates):
     qrels, rows = case
     lists = {}
     for query, doc, _ in rows:
         lists.setdefault(query, []).append(doc)
     repeats = any(len(set(lists[query])) < len(lists[query]) for query in qrels)
-    chosen = RankingRules(duplicates=duplicates)
+    chosen = EvaluationSettings(duplicates=duplicates)
     if repeats and duplicates == "error":
         with pytest.raises(DuplicateDocumentError):
             grades_at_ranks(qrels, Run.from_rankings(lists), chosen)
         return
-    given_order = RankingRules(order="given", duplicates=duplicates)
+    given_order = EvaluationSettings(order="given", duplicates=duplicates)
     by_query = {query: [(doc, 0.0) for doc in docs] for query, docs in lists.items()}
     found = grades_at_ranks(qrels, Run.from_rankings(lists), chosen)
     assert found == expected_grades_at_ranks(qrels, by_query, given_order)
@@ -183,7 +188,7 @@ def test_dropping_identical_ids_agrees_with_deleting_them_beforehand():
             query: {doc: score for doc, score in ranked.items() if doc != query}
             for query, ranked in run.items()
         }
-        dropping = RankingRules(order=chosen.order, ties=chosen.ties, drop_identical_ids=True)
+        dropping = EvaluationSettings(order=chosen.order, ties=chosen.ties, drop_identical_ids=True)
         assert grades_at_ranks(qrels, run, dropping) == grades_at_ranks(qrels, without, chosen)
 
     check()
@@ -263,7 +268,7 @@ def test_the_top_list_of_rows_with_repeated_documents_is_the_ranking_that_was_me
     run = Run.from_columns(*zip(*rows, strict=True))
     settings_of = {"order": drawn.order, "ties": drawn.ties, "duplicates": duplicates}
     result = evaluate(qrels, run, ["P@1"], keep_top=k, **settings_of)
-    dense = relate(Qrels(qrels), run, RankingRules(**settings_of))[0].to_dense(k)
+    dense = relate(Qrels(qrels), run, EvaluationSettings(**settings_of))[0].to_dense(k)
     for row, query in enumerate(result.query_ids):
         measured = [None if np.isnan(grade) else grade for grade in dense[row].tolist()]
         credited = []

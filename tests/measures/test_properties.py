@@ -30,7 +30,7 @@ from beir_eval import (
     nDCG,
     parse,
 )
-from beir_eval.core import RankingRules, relate
+from beir_eval.core import EvaluationSettings, relate
 from beir_eval.errors import MeasureError, ResultError
 from beir_eval.measures import definitions
 from strategies import DOC_IDS, qrels_and_run
@@ -62,7 +62,7 @@ MONOTONE = [Recall, MAP, MRR, parse("Success"), parse("CG"), parse("DCG"), ERR, 
 
 
 def matrix_of(qrels, run):
-    return relate(Qrels(qrels), Run(run), RankingRules())[0]
+    return relate(Qrels(qrels), Run(run), EvaluationSettings())[0]
 
 
 @given(qrels_and_run())

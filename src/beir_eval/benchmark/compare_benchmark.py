@@ -28,12 +28,9 @@ from beir_eval.benchmark.dataset_scores import (
 )
 from beir_eval.comparison.alignment import baseline_of
 from beir_eval.comparison.differences import pairs_of
-from beir_eval.comparison.records import ON
 from beir_eval.comparison.tables import letter_at
-from beir_eval.errors import check_choice
 from beir_eval.measures import parse
 from beir_eval.significance import resampled_ranks, stratified_bootstrap
-from beir_eval.significance.validation import check_draws, check_seed, check_share
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -98,10 +95,6 @@ def compare_benchmark(  # noqa: PLR0913 - one keyword a setting
     >>> found.difference, found.p, found.better, found.verdict  # p: 2 of 2^8 patterns
     (0.25, 0.0078125, 1, 'better')
     """
-    check_share("alpha", alpha)
-    check_seed(rng)
-    check_choice("on", on, ON)
-    check_draws(draws)
     name = str(parse(measure))
     by_system = systems_of(results)
     systems = tuple(by_system)

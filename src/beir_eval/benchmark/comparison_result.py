@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from pydantic import BaseModel
 
+from beir_eval.comparison.records import ComparisonSettings
 from beir_eval.comparison.tables import LATEX_MARKS, MARKS, p_text, signed
 from beir_eval.core.saved import FROZEN, Saved
 from beir_eval.display.tables import Table, latex_text, markdown_text, number, records_csv
@@ -21,10 +23,15 @@ AcrossVerdict = Literal["better", "worse", "undecided"]
 _OPPOSITE: dict[AcrossVerdict, AcrossVerdict] = {"better": "worse", "worse": "better"}
 
 
-class AcrossSettings(BaseModel):
-    """How the verdicts were reached; the meaning of each is that of ``compare_benchmark``."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AcrossSettings:
+    """How verdicts are reached: checked once, then passed on whole.
 
-    model_config = FROZEN
+    The meaning of each is that of ``compare_benchmark``'s argument.
+
+    Raises:
+        SettingError: a value that does not exist.
+    """
 
     hierarchical: bool
     correction: str
@@ -32,6 +39,12 @@ class AcrossSettings(BaseModel):
     on: str
     draws: int
     rng: int
+
+    def __post_init__(self) -> None:
+        """Check every value, as a comparison on one data set does."""
+        plain = ComparisonSettings(alpha=self.alpha, on=self.on, draws=self.draws, rng=self.rng)
+        for name in ("alpha", "draws", "rng"):
+            object.__setattr__(self, name, getattr(plain, name))
 
 
 class DatasetScores(BaseModel):

@@ -12,13 +12,13 @@ from beir_eval.adapters.readers import read_run
 from beir_eval.cli.console import check_targets, clear_errors, console, new_table
 from beir_eval.cli.options import choice, system_names
 from beir_eval.cli.results_output import write_csv
-from beir_eval.core.ranking import DUPLICATES, ORDERS, PLAIN_TIES
+from beir_eval.core.ranking import PLAIN_TIES, EvaluationSettings
 from beir_eval.display.tables import number
 
 if TYPE_CHECKING:
     from beir_eval.comparison.agreement import Agreement
 
-
+CHOICES = EvaluationSettings.CHOICES
 #: What ``beir-eval agree`` shows, in this order, with a word on the scale.
 _SCALES = {
     "kendall_distance": "0 the same order, 1 reversed",
@@ -35,10 +35,10 @@ def agree(  # noqa: PLR0913, PLR0917 - one option a setting
     second: Annotated[Path, typer.Argument(help="Another run file over the same queries.")],
     k: Annotated[int, typer.Option("-k", help="How many documents of each ranking.")] = 10,
     p: Annotated[float, typer.Option("-p", help="RBO's persistence.")] = 0.9,
-    order: Annotated[str, choice("--order", ORDERS, "What ranks.")] = "score",
+    order: Annotated[str, choice("--order", CHOICES["order"], "What ranks.")] = "score",
     ties: Annotated[str, choice("--ties", PLAIN_TIES, "The order of equal scores.")] = "trec_eval",
     duplicates: Annotated[
-        str, choice("--duplicates", DUPLICATES[:2], "Documents that stand twice.")
+        str, choice("--duplicates", CHOICES["duplicates"][:2], "Documents that stand twice.")
     ] = "error",
     per_query: Annotated[
         Path | None, typer.Option(help="Write every query's values to this CSV file.")

@@ -18,16 +18,17 @@ from beir_eval.cli.options import (
     kept_for,
     system_names,
     texts_of,
+    with_policies,
     write_html,
 )
 from beir_eval.cli.saved_results import saved_results
-from beir_eval.comparison.records import CORRECTIONS, ON, TESTS
+from beir_eval.comparison.records import CORRECTIONS, ON
 from beir_eval.core.files import write_atomically
-from beir_eval.core.ranking import DUPLICATES, ORDERS, TIES
+from beir_eval.core.ranking import EvaluationSettings
 from beir_eval.errors import InputError, some
-from beir_eval.evaluation.evaluator import MISSING, NO_RELEVANT
 from beir_eval.evaluation.result import EvaluationResult
 from beir_eval.measures import parse_all
+from beir_eval.significance import PAIRED_TESTS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -37,10 +38,9 @@ if TYPE_CHECKING:
 
 DEFAULT_MEASURES = ("nDCG@10",)
 _GATE_FAILED = 1
-#: order, ties, missing, no_relevant, duplicates and identical ids where nothing is asked for.
-_PLAIN_POLICIES = ("score", "trec_eval", "zero", "zero", "error", False)
 
 
+@with_policies
 def compare(  # noqa: PLR0913, PLR0917 - one option a setting
     files: Annotated[
         list[Path],
@@ -57,7 +57,7 @@ def compare(  # noqa: PLR0913, PLR0917 - one option a setting
     ] = None,
     margin: Annotated[float, typer.Option(help="The smallest difference that matters.")] = 0.01,
     alpha: Annotated[float, typer.Option(help="The level of the verdicts.")] = 0.05,
-    test: Annotated[str, choice("--test", TESTS, "The test.")] = "sign_flip",
+    test: Annotated[str, choice("--test", list(PAIRED_TESTS), "The test.")] = "sign_flip",
     correction: Annotated[
         str | None,
         choice(
@@ -73,17 +73,8 @@ def compare(  # noqa: PLR0913, PLR0917 - one option a setting
         ),
     ] = None,
     on: Annotated[str, choice("--on", ON, "Systems with different queries.")] = "error",
-    order: Annotated[str, choice("--order", ORDERS, "What ranks.")] = "score",
-    ties: Annotated[str, choice("--ties", TIES, "The order of equal scores.")] = "trec_eval",
-    missing: Annotated[
-        str, choice("--missing", MISSING, "Judged queries that a run lacks.")
-    ] = "zero",
-    no_relevant: Annotated[
-        str, choice("--no-relevant", NO_RELEVANT, "Queries with nothing relevant.")
-    ] = "zero",
-    duplicates: Annotated[
-        str, choice("--duplicates", DUPLICATES, "Documents that stand twice.")
-    ] = "error",
+    *,
+    policies: dict[str, Any],
     markdown: Annotated[
         Path | None, typer.Option(help="Write verdicts and tables, as a summary for GitHub.")
     ] = None,
@@ -101,16 +92,11 @@ def compare(  # noqa: PLR0913, PLR0917 - one option a setting
     junit: Annotated[
         Path | None, typer.Option(help="Write the gate's checks as JUnit XML.")
     ] = None,
-    *,
     non_inferior: Annotated[
         bool,
         typer.Option(
             "--non-inferior", help="The gate passes only what is shown not to lose the margin."
         ),
-    ] = False,
-    drop_identical_ids: Annotated[
-        bool,
-        typer.Option("--drop-identical-ids", help="Drop documents that have their query's id."),
     ] = False,
     split: Annotated[str | None, typer.Option(help="The split of a data-set folder.")] = None,
 ) -> None:
@@ -138,14 +124,7 @@ def compare(  # noqa: PLR0913, PLR0917 - one option a setting
             baseline,
             stated=bool(measure or gates),
             first_is_baseline=gated and baseline is None,
-            policies={
-                "order": order,
-                "ties": ties,
-                "missing": missing,
-                "no_relevant": no_relevant,
-                "duplicates": duplicates,
-                "drop_identical_ids": drop_identical_ids,
-            },
+            policies=policies,
             for_report=kept_for(html),
             settings={
                 "test": test,
@@ -200,7 +179,7 @@ def _compared(  # noqa: PLR0913 - what the command was told
         return comparing.compare_runs(
             judged, runs, measures, baseline=base, **settings, **policies, **for_report
         )
-    if split is not None or tuple(policies.values()) != _PLAIN_POLICIES:
+    if split is not None or EvaluationSettings(**policies) != EvaluationSettings():
         msg = (
             "--order, --ties, --missing, --no-relevant, --duplicates, --drop-identical-ids and "
             "--split are for judgements and runs; saved results were evaluated already"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -12,19 +12,19 @@ from beir_eval.cli.console import check_targets, clear_errors
 from beir_eval.cli.options import (
     HTML,
     check_report,
-    choice,
     evaluate_files,
     kept_for,
     texts_of,
+    with_policies,
     write_html,
 )
 from beir_eval.cli.results_output import print_notes, print_scores, write_json, write_per_query
-from beir_eval.core.ranking import DUPLICATES, ORDERS, TIES
 from beir_eval.errors import check_choice
-from beir_eval.evaluation.evaluator import MISSING, NO_RELEVANT, Evaluator
+from beir_eval.evaluation.evaluator import Evaluator
 from beir_eval.measures import DEFAULT_MEASURES, TOOLS, parse_all
 
 
+@with_policies
 def evaluate(  # noqa: PLR0913, PLR0917 - one option a policy
     qrels: Annotated[
         Path, typer.Argument(help="Judgements: a TREC or BEIR file, or a BEIR data-set folder.")
@@ -51,24 +51,10 @@ def evaluate(  # noqa: PLR0913, PLR0917 - one option a policy
         Path | None, typer.Option(help="Write all results, a JSON list, to this file.")
     ] = None,
     html: Annotated[Path | None, HTML] = None,
-    order: Annotated[str, choice("--order", ORDERS, "What ranks.")] = "score",
-    ties: Annotated[str, choice("--ties", TIES, "The order of equal scores.")] = "trec_eval",
-    missing: Annotated[
-        str, choice("--missing", MISSING, "Judged queries that the run lacks.")
-    ] = "zero",
-    no_relevant: Annotated[
-        str, choice("--no-relevant", NO_RELEVANT, "Queries with nothing relevant.")
-    ] = "zero",
-    duplicates: Annotated[
-        str, choice("--duplicates", DUPLICATES, "Documents that stand twice.")
-    ] = "error",
     *,
+    policies: dict[str, Any],
     judged_only: Annotated[
         bool, typer.Option("--judged-only", help="Drop unjudged documents before measuring.")
-    ] = False,
-    drop_identical_ids: Annotated[
-        bool,
-        typer.Option("--drop-identical-ids", help="Drop documents that have their query's id."),
     ] = False,
     split: Annotated[
         str | None, typer.Option(help="The split of a data-set folder; test by default.")
@@ -89,12 +75,7 @@ def evaluate(  # noqa: PLR0913, PLR0917 - one option a policy
         evaluator = Evaluator(
             read_qrels(qrels, split=split),
             measures,
-            order=order,
-            ties=ties,
-            missing=missing,
-            no_relevant=no_relevant,
-            duplicates=duplicates,
-            drop_identical_ids=drop_identical_ids,
+            **policies,
             **kept_for(html),
         )
         results = evaluate_files(evaluator, runs)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import inspect
+from dataclasses import fields
+from functools import wraps
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -10,10 +13,11 @@ from beir_eval.adapters.readers import read_run
 from beir_eval.cli.console import slow_progress, warn
 from beir_eval.core.files import stem_of
 from beir_eval.core.ids import repeated_ids
+from beir_eval.core.ranking import EvaluationSettings
 from beir_eval.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
     from typing import Any
 
@@ -29,6 +33,55 @@ def choice(option: str, values: Sequence[str], text: str) -> typer.models.Option
     listed = ", ".join(values)
     info: typer.models.OptionInfo = typer.Option(option, help=f"{text} One of: {listed}.")
     return info
+
+
+#: The help of the options that set how runs are ranked and averaged.
+_POLICIES = {
+    "order": "What ranks.",
+    "ties": "The order of equal scores.",
+    "missing": "Judged queries that a run lacks.",
+    "no_relevant": "Queries with nothing relevant.",
+    "duplicates": "Documents that stand twice.",
+    "drop_identical_ids": "Drop documents that have their query's id.",
+}
+
+
+def with_policies(command: Callable[..., None]) -> Callable[..., None]:
+    """Let a command take an option for each field of ``EvaluationSettings``.
+
+    The command has a parameter ``policies``, the mapping of all of them by name; the options stand
+    in its place.
+    """
+    parameters: list[inspect.Parameter] = []
+    for parameter in inspect.signature(command, eval_str=True).parameters.values():
+        if parameter.name == "policies":
+            parameters += _policy_options()
+        else:
+            parameters.append(parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY))
+
+    @wraps(command)
+    def run(**given: Any) -> None:
+        policies = {name: given.pop(name) for name in _POLICIES}
+        command(policies=policies, **given)
+
+    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return run
+
+
+def _policy_options() -> Iterator[inspect.Parameter]:
+    for field in fields(EvaluationSettings):
+        option = f"--{field.name.replace('_', '-')}"
+        choices = EvaluationSettings.CHOICES.get(field.name)
+        text = _POLICIES[field.name]
+        yield inspect.Parameter(
+            field.name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=field.default,
+            annotation=Annotated[str, choice(option, choices, text)]
+            if choices
+            else Annotated[bool, typer.Option(option, help=text)],
+        )
 
 
 def evaluate_files(evaluator: Evaluator, paths: Sequence[Path]) -> list[EvaluationResult]:

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from beir_eval.comparison.records import ON
 from beir_eval.errors import (
     MeasureError,
     QueryMismatchError,
     ResultError,
     SettingError,
-    check_choice,
     some,
 )
 from beir_eval.evaluation.result import EvaluationResult
@@ -88,7 +87,6 @@ def join(
         NotEvaluatedError: a result lacks a measure that was asked for.
         MeasureError: results have no measure in common; a measure that is no mean over queries.
     """
-    check_choice("on", on, ON)
     systems = _systems(results)
     flat = [(name, result) for name, repeats in systems.items() for result in repeats]
     _check_alike(flat)
@@ -142,7 +140,9 @@ def _check_alike(results: Sequence[tuple[str, EvaluationResult]]) -> None:
         ours, theirs = first.settings, result.settings
         if ours != theirs:
             differing = [
-                one for one in type(ours).model_fields if getattr(ours, one) != getattr(theirs, one)
+                field.name
+                for field in fields(ours)
+                if getattr(ours, field.name) != getattr(theirs, field.name)
             ]
             shown = ", ".join(
                 f"{one}={getattr(ours, one)!r} and {getattr(theirs, one)!r}" for one in differing

@@ -10,7 +10,6 @@ import numpy as np
 from beir_eval.comparison.alignment import baseline_of, join
 from beir_eval.comparison.differences import (
     check_enough,
-    check_settings,
     differences_of,
     means_of,
     pairs_of,
@@ -25,16 +24,10 @@ from beir_eval.comparison.robustness.analysis import (
 )
 from beir_eval.comparison.robustness.bounds import depth_of
 from beir_eval.core.run import Run
-from beir_eval.errors import InputError, ResultError, check_count
+from beir_eval.errors import InputError, ResultError, SettingError, check_count
 from beir_eval.evaluation.evaluator import Evaluator
 from beir_eval.evaluation.score_matrix import ScoreMatrix
 from beir_eval.measures import parse_all
-from beir_eval.significance.validation import (
-    check_draws,
-    check_positive,
-    check_seed,
-    check_share,
-)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -101,20 +94,15 @@ def compare(  # noqa: PLR0913 - one keyword a setting
     >>> found.difference, found.p, found.wins, found.verdict  # p: 2 of 2^8 flips
     (0.5, 0.0078125, 8, 'better')
     """
-    check_share("alpha", alpha)
-    check_positive("margin", margin)
-    check_seed(rng)
-    check_draws(draws)
     settings = ComparisonSettings(
         test=test,
-        correction=correction or _usual_correction(test, baseline),
+        correction=_correction(correction, test, baseline),
         alpha=alpha,
         margin=margin,
         on=on,
         draws=draws,
         rng=rng,
     )
-    check_settings(settings, baseline)
     joined = join(results, measures, on)
     baseline_of(baseline, joined.systems)
     means, differences = _measured(joined, baseline, settings)
@@ -139,8 +127,11 @@ def compare(  # noqa: PLR0913 - one keyword a setting
     return found.model_copy(update=known)._made_from(joined.results)  # noqa: SLF001 - its own package
 
 
-def _usual_correction(test: str, baseline: str | None) -> str:
-    return "max-t" if baseline is None and test == "sign_flip" else "holm"
+def _correction(asked: str | None, test: str, baseline: str | None) -> str:
+    if asked == "tukey" and baseline is not None:
+        msg = "correction='tukey' is for all pairs; with a baseline choose 'holm' or 'max-t'"
+        raise SettingError(msg)
+    return asked or ("max-t" if baseline is None and test == "sign_flip" else "holm")
 
 
 def _measured(

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from beir_eval.comparison.records import CORRECTIONS, TESTS, Difference, SystemMean, Verdict
-from beir_eval.errors import InputError, SettingError, check_choice
+from beir_eval.comparison.records import Difference, SystemMean, Verdict
+from beir_eval.errors import InputError, SettingError
 from beir_eval.significance import (
+    PAIRED_TESTS,
     bootstrap_intervals,
     correct,
     equivalence,
@@ -21,16 +22,13 @@ from beir_eval.significance import (
     paired_t,
     queries_needed,
     randomised_tukey_hsd,
-    sign_flip,
     sign_flip_many,
     sign_flip_pairs,
-    sign_test,
     standardised_effect,
-    wilcoxon,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from beir_eval.comparison.records import ComparisonSettings
     from beir_eval.core.arrays import Floats
@@ -38,11 +36,6 @@ if TYPE_CHECKING:
 
 #: All pairs of more systems are too many to read, and to test.
 MOST_SYSTEMS_IN_PAIRS = 100
-_PLAIN_TESTS: dict[str, Callable[[Any], PairedTest]] = {
-    "t": paired_t,
-    "wilcoxon": wilcoxon,
-    "sign": sign_test,
-}
 #: Draws of randomised Tukey HSD, whose cost grows with the systems.
 TUKEY_DRAWS = 10_000
 
@@ -72,21 +65,6 @@ def pairs_of(systems: Sequence[str], baseline: str | None) -> list[Pair]:
         )
         raise SettingError(msg)
     return [Pair(one, other) for one in range(count) for other in range(one)]
-
-
-def check_settings(settings: ComparisonSettings, baseline: str | None) -> None:
-    """Raise SettingError for values that do not exist, or do not go together."""
-    check_choice("test", settings.test, TESTS)
-    check_choice("correction", settings.correction, CORRECTIONS)
-    if settings.correction == "tukey" and baseline is not None:
-        msg = "correction='tukey' is for all pairs; with a baseline choose 'holm' or 'max-t'"
-        raise SettingError(msg)
-    if settings.correction in ("max-t", "tukey") and settings.test != "sign_flip":
-        msg = (
-            f"correction={settings.correction!r} is a permutation test itself and goes with "
-            f"test='sign_flip'; with test={settings.test!r} choose 'holm'"
-        )
-        raise SettingError(msg)
 
 
 def differences_of(  # noqa: PLR0913, PLR0917 - what one measure's verdicts come from
@@ -167,8 +145,8 @@ def _raw(
     settings: ComparisonSettings,
 ) -> tuple[Floats, list[str]]:
     if settings.test != "sign_flip":
-        done = [_PLAIN_TESTS[settings.test](row) for row in values]
-        return np.array([one.p for one in done]), [one.note for one in done]
+        tests = [_test_of(row, settings) for row in values]
+        return np.array([test.p for test in tests]), [test.note for test in tests]
     if baseline is None:
         every = sign_flip_pairs(scores, draws=settings.draws, rng=settings.rng).p
         return _of_pairs(every, pairs), [""] * len(pairs)
@@ -177,9 +155,12 @@ def _raw(
 
 def raw_p(differences: Floats, settings: ComparisonSettings) -> float:
     """Return the uncorrected p of one vector of differences, f8[Q], by the test of the settings."""
-    if settings.test == "sign_flip":
-        return sign_flip(differences, draws=settings.draws, rng=settings.rng).p
-    return _PLAIN_TESTS[settings.test](differences).p
+    return _test_of(differences, settings).p
+
+
+def _test_of(differences: Floats, settings: ComparisonSettings) -> PairedTest:
+    method = PAIRED_TESTS[settings.test]
+    return method.of_differences(differences, draws=settings.draws, rng=settings.rng)
 
 
 def _corrected(

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import operator
+from dataclasses import dataclass
 from typing import Literal
 
 from pydantic import BaseModel
 
 from beir_eval.core.saved import FROZEN
+from beir_eval.errors import SettingError, check_choice
+from beir_eval.significance import PAIRED_TESTS
+from beir_eval.significance.validation import check_draws, check_positive, check_seed, check_share
 
-TESTS = ("sign_flip", "t", "wilcoxon", "sign")
 CORRECTIONS = ("holm", "bonferroni", "benjamini-hochberg", "max-t", "tukey", "none")
 #: What happens to systems with different queries.
 ON = ("error", "intersection")
@@ -16,18 +20,46 @@ ON = ("error", "intersection")
 Verdict = Literal["better", "worse", "equal", "undecided"]
 
 
-class ComparisonSettings(BaseModel):
-    """How the verdicts were reached; the meaning of each is that of ``compare``'s argument."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComparisonSettings:
+    """How verdicts are reached: checked once, then passed on whole.
 
-    model_config = FROZEN
+    The meaning of each is that of ``compare``'s argument.
 
-    test: str
-    correction: str
-    alpha: float
-    margin: float
-    on: str
-    draws: int
-    rng: int
+    Raises:
+        SettingError: a value that does not exist, or values that do not go together.
+    """
+
+    test: str = "sign_flip"
+    correction: str = "holm"
+    alpha: float = 0.05
+    margin: float = 0.01
+    on: str = "error"
+    draws: int = 100_000
+    rng: int = 0
+
+    def __post_init__(self) -> None:
+        """Check every value, and keep numpy's numbers as plain ones, which JSON takes."""
+        check_share("alpha", self.alpha)
+        check_positive("margin", self.margin)
+        check_seed(self.rng)
+        check_draws(self.draws)
+        check_choice("test", self.test, PAIRED_TESTS)
+        check_choice("correction", self.correction, CORRECTIONS)
+        if self.correction in ("max-t", "tukey") and self.test != "sign_flip":
+            msg = (
+                f"correction={self.correction!r} is a permutation test itself and goes with "
+                f"test='sign_flip'; with test={self.test!r} choose 'holm'"
+            )
+            raise SettingError(msg)
+        check_choice("on", self.on, ON)
+        for name, plain in (
+            ("alpha", float),
+            ("margin", float),
+            ("draws", operator.index),
+            ("rng", operator.index),
+        ):
+            object.__setattr__(self, name, plain(getattr(self, name)))
 
 
 class SystemMean(BaseModel):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 from pydantic import ConfigDict, Field, PrivateAttr, model_validator
@@ -33,7 +33,7 @@ from beir_eval.comparison.tables import (
     to_markdown,
     to_table,
 )
-from beir_eval.core.saved import FROZEN, Saved
+from beir_eval.core.saved import FROZEN, Saved, stated_in_full
 from beir_eval.display.tables import markdown_text
 from beir_eval.errors import NotEvaluatedError, SettingError, check_choice, some
 from beir_eval.evaluation.result import EvaluationResult
@@ -88,7 +88,7 @@ class Comparison(Saved):
     scores: dict[str, ScoreMatrix]
     means: tuple[SystemMean, ...]
     differences: tuple[Difference, ...]
-    settings: ComparisonSettings
+    settings: Annotated[ComparisonSettings, stated_in_full(ComparisonSettings)]
     left_out: dict[str, int] = Field(default_factory=dict)
     trust: tuple[PairTrust, ...] | None = None
     to_judge: tuple[DocumentToJudge, ...] | None = None

@@ -6,6 +6,7 @@ import string
 from typing import TYPE_CHECKING
 
 from beir_eval.display.tables import Table, latex_text, markdown_text, number, records_csv
+from beir_eval.significance import PAIRED_TESTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -182,16 +183,10 @@ def sentence(one: Difference, margin: float) -> str:
 def notes_of(comparison: Comparison) -> Iterator[str]:
     """Yield what a reader of the tables must know."""
     settings = comparison.settings
-    tests = {
-        "sign_flip": "sign-flip randomisation of the mean difference",
-        "t": "paired t test",
-        "wilcoxon": "Wilcoxon's signed-rank test",
-        "sign": "sign test",
-    }
     several = len(comparison.differences) // len(comparison.measures)
     corrected = f", corrected by {settings.correction} over the {several} comparisons of a measure"
     yield (
-        f"{len(comparison.query_ids)} queries; {tests[settings.test]}"
+        f"{len(comparison.query_ids)} queries; {PAIRED_TESTS[settings.test].label}"
         f"{corrected if several > 1 else ''}; better and worse at {settings.alpha:g}; intervals "
         f"are BCa bootstrap intervals of the mean difference at {1 - settings.alpha:.0%}"
     )

@@ -6,12 +6,12 @@ module per kind of object that holds a run); ``ranking`` (order, ties, duplicate
 ``arrays``, ``ids``, ``column_names``, ``dataframes``, ``files``, ``saved`` (records in files),
 ``exports`` (lazy imports). No measure and no file format of another tool is known here.
 
-Public: ``Qrels``, ``Run``, ``RankingRules``, ``RelevanceMatrix``, ``RunSummary``, ``relate``.
+Public: ``Qrels``, ``Run``, ``EvaluationSettings``, ``RelevanceMatrix``, ``RunSummary``, ``relate``.
 """
 
 from beir_eval.core.qrels import Qrels
-from beir_eval.core.ranking import RankingRules
+from beir_eval.core.ranking import EvaluationSettings
 from beir_eval.core.relevance_matrix import RelevanceMatrix, RunSummary, relate
 from beir_eval.core.run import Run
 
-__all__ = ["Qrels", "RankingRules", "RelevanceMatrix", "Run", "RunSummary", "relate"]
+__all__ = ["EvaluationSettings", "Qrels", "RelevanceMatrix", "Run", "RunSummary", "relate"]

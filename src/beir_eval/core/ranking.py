@@ -7,7 +7,7 @@ scores that the tie rule puts before it. ``rank_counting`` does the arithmetic; 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -23,21 +23,18 @@ from beir_eval.core.rank_counting import (
 from beir_eval.errors import DuplicateDocumentError, SettingError, check_choice, some
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from beir_eval.core.qrels import Qrels
     from beir_eval.core.run_sources.base import RankingBlock, Scores
 
-ORDERS = ("score", "given")
 #: The tie rules that need no judgements.
 PLAIN_TIES = ("trec_eval", "trec_eval9", "input")
-TIES = (*PLAIN_TIES, "best", "worst")
-DUPLICATES = ("error", "first", "keep")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RankingRules:
-    """How a ranking is made of what a run holds.
+class EvaluationSettings:
+    """How runs are ranked and averaged: checked once, then passed on whole.
 
     Attributes:
         order: "score" (highest first) or "given" (the order of the run is the ranking).
@@ -45,46 +42,63 @@ class RankingRules:
             precision, as trec_eval 10), "trec_eval9" (the same with scores as float32, as
             trec_eval 9, pytrec_eval and BEIR), "input" (in the order given), "best" and "worst"
             (relevant documents first or last: the extremes that a tie rule can make).
-        duplicates: a document that stands twice in a ranking is an "error", only the "first"
+        missing: a judged query that the run does not have counts as an empty ranking ("zero"), is
+            left out ("skip", as BEIR and pytrec_eval do), or is an "error".
+        no_relevant: a query with nothing relevant scores 0 ("zero", as trec_eval) or is left out of
+            the mean ("skip").
+        duplicates: a document that is listed twice in a ranking is an "error", only the "first"
             (best ranked) copy counts and the ranking closes up, or "keep": later copies gain
             nothing and ranks stay.
         drop_identical_ids: leave out documents whose id is that of the query.
+
+    Raises:
+        SettingError: a value that does not exist.
     """
+
+    #: The values of each setting that has a few; the others are True or False.
+    CHOICES: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "order": ("score", "given"),
+        "ties": (*PLAIN_TIES, "best", "worst"),
+        "missing": ("zero", "skip", "error"),
+        "no_relevant": ("zero", "skip"),
+        "duplicates": ("error", "first", "keep"),
+    }
 
     order: str = "score"
     ties: str = "trec_eval"
+    missing: str = "zero"
+    no_relevant: str = "zero"
     duplicates: str = "error"
     drop_identical_ids: bool = False
 
     def __post_init__(self) -> None:
         """Raise SettingError for a value that does not exist."""
-        check_choice("order", self.order, ORDERS)
-        check_choice("ties", self.ties, TIES)
-        check_choice("duplicates", self.duplicates, DUPLICATES)
+        for setting, choices in self.CHOICES.items():
+            check_choice(setting, getattr(self, setting), choices)
         if not isinstance(self.drop_identical_ids, bool):
             msg = f"drop_identical_ids must be True or False, not {self.drop_identical_ids!r}"
             raise SettingError(msg)
 
 
-def drop_documents(block: RankingBlock, qrels: Qrels, rules: RankingRules) -> RankingBlock:
-    """Return the block without the documents that the rules drop; the rankings close up.
+def drop_documents(block: RankingBlock, qrels: Qrels, settings: EvaluationSettings) -> RankingBlock:
+    """Return the block without the documents that the settings drop; the rankings close up.
 
     Of a document that is listed more than once, the best-ranked copy becomes the hit.
 
     Raises:
-        DuplicateDocumentError: a document is listed twice and the rules call that an error.
+        DuplicateDocumentError: a document is listed twice and the settings call that an error.
     """
-    if len(block.copy_group) and rules.duplicates == "error":
+    if len(block.copy_group) and settings.duplicates == "error":
         _refuse_duplicates(block, qrels)
-    spare = _spare_copies(block, rules)
-    dropped = spare if rules.duplicates == "first" else spare[:0]
-    if rules.drop_identical_ids:
+    spare = _spare_copies(block, settings)
+    dropped = spare if settings.duplicates == "first" else spare[:0]
+    if settings.drop_identical_ids:
         dropped = np.union1d(dropped, block.identical)
-    kept = _best_copies(block, spare, rules) if len(spare) else block
+    kept = _best_copies(block, spare, settings) if len(spare) else block
     return _without(kept, dropped, qrels) if len(dropped) else kept
 
 
-def rank_hits(block: RankingBlock, qrels: Qrels, rules: RankingRules) -> tuple[Ints, Mask]:
+def rank_hits(block: RankingBlock, qrels: Qrels, settings: EvaluationSettings) -> tuple[Ints, Mask]:
     """Return the 1-based rank of each judged document of the block, and whether it is tied.
 
     ``block`` is what ``drop_documents`` returns. A document is tied if another one of its ranking
@@ -94,25 +108,25 @@ def rank_hits(block: RankingBlock, qrels: Qrels, rules: RankingRules) -> tuple[I
         i8[H], bool[H]
     """
     scores, hit_score = block.scores, block.hit_score
-    if scores is None or hit_score is None or rules.order == "given":
+    if scores is None or hit_score is None or settings.order == "given":
         rank = _hit_positions(block, qrels) - block.starts[block.hit_ranking] + 1
         return rank, np.zeros(len(rank), dtype=np.bool_)
-    scores, hit_score = _compared(scores, rules.ties), _compared(hit_score, rules.ties)
+    scores, hit_score = _compared(scores, settings.ties), _compared(hit_score, settings.ties)
     above, equal = count(scores, block.starts, block.hit_ranking, hit_score, block.hit_position)
     rank, is_tied = above + 1, equal > 1
     if not is_tied.any():
         return rank, is_tied
     hits, group = tie_groups(np.flatnonzero(is_tied), block.hit_ranking, hit_score)
     judgement = block.hit_judgement[hits]
-    if rules.ties in ("best", "worst"):
+    if settings.ties in ("best", "worst"):
         places = places_by_grade(qrels.grades[judgement], group, equal[hits])
-        if rules.ties == "worst":
+        if settings.ties == "worst":
             places = equal[hits] - 1 - places
     else:
         of_each_tie = hits[np.flatnonzero(np.diff(group, prepend=-1))]
         row, score = block.hit_ranking[of_each_tie], hit_score[of_each_tie]
         members, starts = tied_positions(scores, block.starts, row, score)
-        if rules.ties == "input":
+        if settings.ties == "input":
             positions = _hit_positions(block, qrels)[hits]
             places = places_by_position(positions, group, members, starts)
         else:
@@ -140,12 +154,12 @@ def _refuse_duplicates(block: RankingBlock, qrels: Qrels) -> None:
     raise DuplicateDocumentError(msg)
 
 
-def _spare_copies(block: RankingBlock, rules: RankingRules) -> Ints:
+def _spare_copies(block: RankingBlock, settings: EvaluationSettings) -> Ints:
     """Return the positions of all copies but the best-ranked one of each document, sorted."""
     if not len(block.copy_group):
         return block.copy_group
     position, group = block.copy_position, block.copy_group
-    if block.scores is None or rules.order == "given":
+    if block.scores is None or settings.order == "given":
         best_first = np.lexsort((position, group))
     else:
         best_first = np.lexsort((position, -block.scores[position], group))
@@ -153,9 +167,9 @@ def _spare_copies(block: RankingBlock, rules: RankingRules) -> Ints:
     return np.sort(position[best_first][is_spare])
 
 
-def _best_copies(block: RankingBlock, spare: Ints, rules: RankingRules) -> RankingBlock:
+def _best_copies(block: RankingBlock, spare: Ints, settings: EvaluationSettings) -> RankingBlock:
     """Let each hit stand for the best-ranked copy of its document, instead of the first."""
-    if block.scores is None or rules.order == "given" or block.hit_position is None:
+    if block.scores is None or settings.order == "given" or block.hit_position is None:
         return block
     best = block.copy_position[~np.isin(block.copy_position, spare)]
     group_of = dict(zip(block.copy_position.tolist(), block.copy_group.tolist(), strict=True))
@@ -229,23 +243,25 @@ def best_first(doc_ids: Sequence[str], scores: Scores, ties: str) -> list[int]:
     return positions
 
 
-def top_positions(block: RankingBlock, row: int, k: int, qrels: Qrels, rules: RankingRules) -> Ints:
+def top_positions(
+    block: RankingBlock, row: int, k: int, qrels: Qrels, settings: EvaluationSettings
+) -> Ints:
     """Return the positions of the k best documents of one ranking, best first: i8[<=k].
 
     ``block`` is what ``drop_documents`` returns.
     """
     first, last = int(block.starts[row]), int(block.starts[row + 1])
-    if block.scores is None or rules.order == "given":
+    if block.scores is None or settings.order == "given":
         return np.arange(first, min(first + k, last), dtype=np.int64)
-    scores = _compared(block.scores[first:last], rules.ties)
+    scores = _compared(block.scores[first:last], settings.ties)
     candidates = np.arange(len(scores), dtype=np.int64)
     if k < len(scores):
         threshold = np.partition(scores, len(scores) - k)[len(scores) - k]
         candidates = np.flatnonzero(scores >= threshold)
     scores, candidates = scores[candidates], candidates + first
-    doc_ids = [] if rules.ties == "input" else block.ids_at(candidates)
-    if rules.ties in PLAIN_TIES:
-        return candidates[best_first(doc_ids, scores, rules.ties)[:k]]
+    doc_ids = [] if settings.ties == "input" else block.ids_at(candidates)
+    if settings.ties in PLAIN_TIES:
+        return candidates[best_first(doc_ids, scores, settings.ties)[:k]]
     # A later copy of a document gains nothing: taken out, its grade is taken for unjudged.
     grades = qrels.judged(int(block.rows[row]))
     by_score = best_first(doc_ids, scores, "input")
@@ -253,7 +269,7 @@ def top_positions(block: RankingBlock, row: int, k: int, qrels: Qrels, rules: Ra
     ordered = sorted(
         range(len(scores)),
         key=lambda position: _fortune(grade_of[position]),
-        reverse=rules.ties == "best",
+        reverse=settings.ties == "best",
     )
     ordered.sort(key=scores.tolist().__getitem__, reverse=True)
     return candidates[ordered[:k]]

@@ -14,7 +14,7 @@ import numpy as np
 
 from beir_eval.core.arrays import Floats, Ints, Mask, position_in_row, running_count
 from beir_eval.core.ids import repeated_ids
-from beir_eval.core.ranking import RankingRules, drop_documents, rank_hits, top_positions
+from beir_eval.core.ranking import EvaluationSettings, drop_documents, rank_hits, top_positions
 from beir_eval.errors import ResultError, some
 
 if TYPE_CHECKING:
@@ -232,19 +232,19 @@ class RunSummary(NamedTuple):
 
 
 def relate(
-    qrels: Qrels, run: Run, rules: RankingRules, *, keep_top: int = 0
+    qrels: Qrels, run: Run, settings: EvaluationSettings, *, keep_top: int = 0
 ) -> tuple[RelevanceMatrix, RunSummary]:
     """Return the matrix of all judged queries, in the order of the qrels, and a summary of the run.
 
     Args:
         qrels: what is judged.
         run: what was retrieved.
-        rules: how a ranking is made of what the run holds.
+        settings: how a ranking is made of what the run holds.
         keep_top: how many of the best documents of each query the summary keeps.
 
     Raises:
         RunError: a score of a judged query is not a finite number, or (DuplicateDocumentError) a
-            document is listed twice where the rules call that an error.
+            document is listed twice where the settings call that an error.
     """
     num_retrieved = np.zeros(len(qrels), dtype=np.int64)
     missing = np.ones(len(qrels), dtype=np.bool_)
@@ -254,12 +254,12 @@ def relate(
     duplicates = identical = 0
     top: dict[str, TopList] = {}
     for block in run.blocks(qrels):
-        kept = drop_documents(block, qrels, rules)
-        rank, is_tied = rank_hits(kept, qrels, rules)
+        kept = drop_documents(block, qrels, settings)
+        rank, is_tied = rank_hits(kept, qrels, settings)
         missing[block.rows] = False
         num_retrieved[block.rows] = np.diff(kept.starts)
         if keep_top:
-            top.update(_top_lists(kept, qrels, rules, keep_top))
+            top.update(_top_lists(kept, qrels, settings, keep_top))
         judgements.append(kept.hit_judgement)
         ranks.append(rank)
         ties.append(is_tied)
@@ -286,10 +286,10 @@ def _joined(parts: Sequence[Ints] | Sequence[Mask]) -> Ints:
 
 
 def _top_lists(
-    block: RankingBlock, qrels: Qrels, rules: RankingRules, k: int
+    block: RankingBlock, qrels: Qrels, settings: EvaluationSettings, k: int
 ) -> Iterator[tuple[str, TopList]]:
     for index, row in enumerate(block.rows.tolist()):
-        positions = top_positions(block, index, k, qrels, rules)
+        positions = top_positions(block, index, k, qrels, settings)
         doc_ids = tuple(block.ids_at(positions))
         grade_of = qrels.judged(row)
         scores = None if block.scores is None else tuple(block.scores[positions].tolist())

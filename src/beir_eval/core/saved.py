@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, BeforeValidator, ConfigDict
 
 from beir_eval.core.files import FileContent, write_atomically
 from beir_eval.errors import ResultError
@@ -14,8 +15,28 @@ from beir_eval.errors import ResultError
 if TYPE_CHECKING:
     from typing import Self
 
+    from _typeshed import DataclassInstance
+
 FROZEN = ConfigDict(defer_build=True, frozen=True, extra="forbid")
 SCHEMA_VERSION = 1
+
+
+def stated_in_full(settings: type[DataclassInstance]) -> BeforeValidator:
+    """Return the check that a file states every setting: a default is no record of what was done.
+
+    Args:
+        settings: a dataclass.
+    """
+
+    def check(value: object) -> object:
+        if isinstance(value, dict):
+            missing = [field.name for field in fields(settings) if field.name not in value]
+            if missing:
+                msg = f"the settings lack {', '.join(missing)}"
+                raise ValueError(msg)
+        return value
+
+    return BeforeValidator(check)
 
 
 class Saved(BaseModel):

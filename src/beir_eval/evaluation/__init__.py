@@ -4,16 +4,16 @@ Inside: ``evaluator``, ``result`` with its ``records``, ``score_matrix``, ``note
 counted, in sentences), ``side_by_side`` (several results), ``answers`` (texts instead of
 documents).
 
-Public: ``evaluate``, ``Evaluator``, ``EvaluationResult``, its records ``Settings``, ``Counted``,
-``Provenance``, ``Retrieval`` and ``TopDocuments``; ``evaluate_answers``, ``answers_to_relevance``,
-``normalize_answer``, ``token_f1``.
+Public: ``evaluate``, ``Evaluator``, ``EvaluationResult``, its records ``Counted``, ``Provenance``,
+``Retrieval`` and ``TopDocuments`` (its settings are ``core.EvaluationSettings``);
+``evaluate_answers``, ``answers_to_relevance``, ``normalize_answer``, ``token_f1``.
 """
 
 from typing import TYPE_CHECKING
 
 from beir_eval.core.exports import lazy_exports
 from beir_eval.evaluation.evaluator import Evaluator, evaluate
-from beir_eval.evaluation.records import Counted, Provenance, Retrieval, Settings, TopDocuments
+from beir_eval.evaluation.records import Counted, Provenance, Retrieval, TopDocuments
 from beir_eval.evaluation.result import EvaluationResult
 
 if TYPE_CHECKING:
@@ -30,7 +30,6 @@ __all__ = [
     "Evaluator",
     "Provenance",
     "Retrieval",
-    "Settings",
     "TopDocuments",
     "answers_to_relevance",
     "evaluate",

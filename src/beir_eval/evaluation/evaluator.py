@@ -11,7 +11,7 @@ import numpy as np
 
 from beir_eval._version import __version__
 from beir_eval.core.qrels import Qrels
-from beir_eval.core.ranking import RankingRules
+from beir_eval.core.ranking import EvaluationSettings
 from beir_eval.core.relevance_matrix import relate
 from beir_eval.core.run import Run
 from beir_eval.errors import (
@@ -19,11 +19,10 @@ from beir_eval.errors import (
     MeasureError,
     QueryMismatchError,
     SettingError,
-    check_choice,
     check_count,
     some,
 )
-from beir_eval.evaluation.records import Counted, Provenance, Settings, TopDocuments
+from beir_eval.evaluation.records import Counted, Provenance, TopDocuments
 from beir_eval.evaluation.result import SCHEMA_VERSION, EvaluationResult
 from beir_eval.evaluation.score_matrix import ScoreMatrix
 from beir_eval.measures import DEFAULT_MEASURES, parse_all
@@ -37,9 +36,6 @@ if TYPE_CHECKING:
     from beir_eval.core.relevance_matrix import RelevanceMatrix, RunSummary
     from beir_eval.core.run import RunMapping
     from beir_eval.measures import Measure, MeasureLike
-
-MISSING = ("zero", "skip", "error")
-NO_RELEVANT = ("zero", "skip")
 
 
 class Evaluator:
@@ -92,13 +88,15 @@ class Evaluator:
         self.measures: tuple[Measure, ...] = (
             DEFAULT_MEASURES if measures is None else parse_all(measures)  # type: ignore[arg-type]
         )
-        self._rules = RankingRules(
-            order=order, ties=ties, duplicates=duplicates, drop_identical_ids=drop_identical_ids
+        self._settings = EvaluationSettings(
+            order=order,
+            ties=ties,
+            missing=missing,
+            no_relevant=no_relevant,
+            duplicates=duplicates,
+            drop_identical_ids=drop_identical_ids,
         )
-        check_choice("missing", missing, MISSING)
-        check_choice("no_relevant", no_relevant, NO_RELEVANT)
         check_count("keep_top", keep_top, least=0)
-        self._missing, self._no_relevant = missing, no_relevant
         self._keep_top = operator.index(keep_top)
         self._qrels_sha256 = self.qrels.fingerprint() if fingerprint else None
         _warn_of_grades(self.qrels, self.measures)
@@ -120,11 +118,11 @@ class Evaluator:
             msg = f"name must be text, not {name!r}"
             raise SettingError(msg)
         run = Run.coerce(run)
-        matrix, summary = relate(self.qrels, run, self._rules, keep_top=self._keep_top)
+        matrix, summary = relate(self.qrels, run, self._settings, keep_top=self._keep_top)
         self._check_queries(summary.missing, run)
         counted = self._counted(matrix, summary, run)
         skipped = None
-        if self._missing == "skip" and summary.missing.any():
+        if self._settings.missing == "skip" and summary.missing.any():
             skipped = matrix.select(np.flatnonzero(summary.missing))
             matrix = matrix.select(np.flatnonzero(~summary.missing))
         # Not validated: these numbers are our own. What is loaded from a file is.
@@ -136,14 +134,7 @@ class Evaluator:
             values=self._values(matrix),
             skipped_values=None if skipped is None else self._values(skipped),
             counted=counted,
-            settings=Settings(
-                missing=self._missing,
-                no_relevant=self._no_relevant,
-                order=self._rules.order,
-                ties=self._rules.ties,
-                duplicates=self._rules.duplicates,
-                drop_identical_ids=self._rules.drop_identical_ids,
-            ),
+            settings=self._settings,
             provenance=Provenance(
                 package_version=__version__,
                 qrels_sha256=self._qrels_sha256,
@@ -156,7 +147,7 @@ class Evaluator:
         values = np.empty((len(self.measures), matrix.num_queries))
         for row, measure in zip(values, self.measures, strict=True):
             row[:] = measure.scores(matrix)
-            if self._no_relevant == "skip":
+            if self._settings.no_relevant == "skip":
                 row[~measure.has_relevant(matrix)] = np.nan
         too_large = np.flatnonzero(np.isinf(values).any(axis=1)).tolist()
         if too_large:
@@ -173,7 +164,7 @@ class Evaluator:
                 f"has {theirs}. Check that both belong to the same data set and split"
             )
             raise QueryMismatchError(msg)
-        if self._missing == "error" and missing.any():
+        if self._settings.missing == "error" and missing.any():
             absent = [self.qrels.query_ids[row] for row in np.flatnonzero(missing)]
             msg = (
                 f"{len(absent)} of {len(self.qrels)} judged queries are missing from the run: "
@@ -184,7 +175,9 @@ class Evaluator:
     def _counted(self, matrix: RelevanceMatrix, summary: RunSummary, run: Run) -> Counted:
         query_ids, missing = matrix.query_ids, summary.missing
         empty = (matrix.num_retrieved == 0) & ~missing
-        evaluated = ~missing if self._missing == "skip" else np.ones(len(query_ids), np.bool_)
+        evaluated = (
+            ~missing if self._settings.missing == "skip" else np.ones(len(query_ids), np.bool_)
+        )
         cutoffs = sorted({measure.cutoff for measure in self.measures if measure.cutoff})
 
         def ids(mask: Any) -> tuple[str, ...]:

@@ -11,12 +11,13 @@ from beir_eval.measures import parse
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from beir_eval.evaluation.records import Counted, Retrieval, Settings
+    from beir_eval.core.ranking import EvaluationSettings
+    from beir_eval.evaluation.records import Counted, Retrieval
 
 
 def notes_on(
     counted: Counted,
-    settings: Settings,
+    settings: EvaluationSettings,
     num_scored: Mapping[str, int],
     retrieval: Retrieval | None = None,
 ) -> list[str]:
@@ -54,7 +55,7 @@ def _seconds(value: float) -> str:
     return f"{value:.2f} s" if value >= 1 else f"{1000 * value:.3g} ms"
 
 
-def _on_queries(counted: Counted, settings: Settings) -> Iterator[str]:
+def _on_queries(counted: Counted, settings: EvaluationSettings) -> Iterator[str]:
     judged = counted.queries_judged
     if missing := counted.queries_missing:
         retrieved = counted.queries_retrieved
@@ -79,7 +80,7 @@ def _on_queries(counted: Counted, settings: Settings) -> Iterator[str]:
         yield f"{_count(unjudged, 'query')} of the qrels with no judgement: left out"
 
 
-def _on_documents(counted: Counted, settings: Settings) -> Iterator[str]:
+def _on_documents(counted: Counted, settings: EvaluationSettings) -> Iterator[str]:
     if counted.duplicates:
         effect = {
             "first": "only the best-ranked copy counts and the ranking closes up",
@@ -113,7 +114,7 @@ def _on_documents(counted: Counted, settings: Settings) -> Iterator[str]:
 
 
 def _on_measures(
-    counted: Counted, settings: Settings, num_scored: Mapping[str, int]
+    counted: Counted, settings: EvaluationSettings, num_scored: Mapping[str, int]
 ) -> Iterator[str]:
     deepest = counted.deepest_ranking
     if any((parse(name).cutoff or 0) > deepest for name in num_scored):

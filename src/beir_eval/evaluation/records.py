@@ -1,4 +1,4 @@
-"""What a result records beside the scores: settings, counts, provenance, times, top lists."""
+"""What a result records beside the scores: counts, provenance, times, top lists."""
 
 from __future__ import annotations
 
@@ -12,19 +12,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _FROZEN = ConfigDict(defer_build=True, frozen=True, extra="forbid")
-
-
-class Settings(BaseModel):
-    """How the numbers were made; the meaning of each is that of ``evaluate``'s argument."""
-
-    model_config = _FROZEN
-
-    order: str
-    ties: str
-    missing: str
-    no_relevant: str
-    duplicates: str
-    drop_identical_ids: bool
 
 
 class Provenance(BaseModel):

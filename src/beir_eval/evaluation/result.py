@@ -15,10 +15,12 @@ from pydantic_core import PydanticSerializationError
 
 from beir_eval.core.arrays import exact_sum
 from beir_eval.core.files import FileContent, write_atomically
+from beir_eval.core.ranking import EvaluationSettings
+from beir_eval.core.saved import stated_in_full
 from beir_eval.display.tables import Table, markdown_text, number
 from beir_eval.errors import MissingExtraError, NotEvaluatedError, ResultError, check_choice, some
 from beir_eval.evaluation.notes import notes_on
-from beir_eval.evaluation.records import Counted, Provenance, Retrieval, Settings, TopDocuments
+from beir_eval.evaluation.records import Counted, Provenance, Retrieval, TopDocuments
 from beir_eval.evaluation.score_matrix import ScoreMatrix
 from beir_eval.measures import Measure, MeasureLike, parse, spelled
 
@@ -72,7 +74,7 @@ class EvaluationResult(BaseModel):
     values: ScoreMatrix
     skipped_values: ScoreMatrix | None = None
     counted: Counted
-    settings: Settings
+    settings: Annotated[EvaluationSettings, stated_in_full(EvaluationSettings)]
     provenance: Provenance
     top: Annotated[dict[str, TopDocuments] | None, Field(repr=False)] = None
     retrieval: Annotated[Retrieval | None, Field(repr=False)] = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 from beir_eval._version import __version__
@@ -164,10 +164,11 @@ def provenance_of(
         if one.provenance.run_sha256
     ]
     for settings in dict.fromkeys(
-        ", ".join(f"{name}={value}" for name, value in one.settings) for one in results
+        ", ".join(f"{name}={value}" for name, value in asdict(one.settings).items())
+        for one in results
     ):
         listed.append(("evaluation", settings))
     if found is not None:
-        chosen = ", ".join(f"{name}={value}" for name, value in found.settings)
+        chosen = ", ".join(f"{name}={value}" for name, value in asdict(found.settings).items())
         listed.append(("comparison", f"baseline={found.baseline}, {chosen}"))
     return listed

@@ -20,7 +20,8 @@ Randomisation, bootstrap and corrections need numpy only, the rest scipy (extra 
 
 Inside: ``paired_tests`` and ``rank_tests``, ``sign_flip`` with its ``sign_vectors``,
 ``multiple_comparisons`` (max-T, Tukey), ``corrections``, ``bootstrap``, ``stratified``,
-``selection_bias``, ``power``; ``validation`` of what all of them take.
+``selection_bias``, ``power``; ``validation`` of what all of them take. ``PAIRED_TESTS`` lists the
+tests that a comparison offers: a new one needs a function and a row there.
 
 Public: what ``__all__`` lists.
 """
@@ -43,6 +44,7 @@ from beir_eval.significance.multiple_comparisons import (
 from beir_eval.significance.paired_tests import (
     Equivalence,
     PairedTest,
+    PairedTestMethod,
     equivalence,
     paired_t,
     standardised_effect,
@@ -63,7 +65,18 @@ from beir_eval.significance.sign_flip import (
 )
 from beir_eval.significance.stratified import StratifiedBootstrap, balanced, stratified_bootstrap
 
+#: By the name that a comparison knows it by.
+PAIRED_TESTS = {
+    "sign_flip": PairedTestMethod(
+        sign_flip, "sign-flip randomisation of the mean difference", is_drawn=True
+    ),
+    "t": PairedTestMethod(paired_t, "paired t test"),
+    "wilcoxon": PairedTestMethod(wilcoxon, "Wilcoxon's signed-rank test"),
+    "sign": PairedTestMethod(sign_test, "sign test"),
+}
+
 __all__ = [
+    "PAIRED_TESTS",
     "AllPairs",
     "BestOfMany",
     "Equivalence",
@@ -71,6 +84,7 @@ __all__ = [
     "Intervals",
     "MaxT",
     "PairedTest",
+    "PairedTestMethod",
     "Ranks",
     "SignFlips",
     "StratifiedBootstrap",

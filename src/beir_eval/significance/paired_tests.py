@@ -21,6 +21,8 @@ from beir_eval.significance.validation import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from beir_eval.core.arrays import Floats
 
 _NO_VARIANCE = (
@@ -56,6 +58,25 @@ class PairedTest:
     draws: int = 0
     exact: bool = False
     note: str = ""
+
+
+@dataclass(frozen=True)
+class PairedTestMethod:
+    """A way to test one pair, as ``PAIRED_TESTS`` lists it.
+
+    Attributes:
+        test: (first, second=None, *, alternative="two-sided") -> PairedTest.
+        label: what notes call it.
+        is_drawn: whether ``test`` takes ``draws`` and ``rng`` too.
+    """
+
+    test: Callable[..., PairedTest]
+    label: str
+    is_drawn: bool = False
+
+    def of_differences(self, differences: Floats, *, draws: int, rng: int) -> PairedTest:
+        """Return the two-sided test of f8[Q]; draws and seed are for tests that take them."""
+        return self.test(differences, **({"draws": draws, "rng": rng} if self.is_drawn else {}))
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,6 @@ from beir_eval.comparison.checkpoints.steps import LAST_NUMBER, steps_of
 from beir_eval.comparison.differences import Pair, check_enough, differences_of, means_of
 from beir_eval.comparison.records import ComparisonSettings
 from beir_eval.significance import best_of_many, holm, sign_flip_many
-from beir_eval.significance.validation import check_draws, check_positive, check_seed, check_share
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -83,19 +82,7 @@ def checkpoint_curve(  # noqa: PLR0913 - one keyword a setting
     >>> found.outcome("MRR").best.step, found.outcome("MRR").settled.step
     (300, 300)
     """
-    check_share("alpha", alpha)
-    check_seed(rng)
-    check_positive("margin", margin)
-    check_draws(draws)
-    settings = ComparisonSettings(
-        test="sign_flip",
-        correction="holm",
-        alpha=alpha,
-        margin=margin,
-        on=on,
-        draws=draws,
-        rng=rng,
-    )
+    settings = ComparisonSettings(alpha=alpha, margin=margin, on=on, draws=draws, rng=rng)
     joined = join(results, measures, on)
     numbers = steps_of(joined.systems, steps)
     order = sorted(range(len(numbers)), key=numbers.__getitem__)

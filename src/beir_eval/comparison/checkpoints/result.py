@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from pydantic import BaseModel
 
 from beir_eval.comparison.records import ComparisonSettings, Difference
 from beir_eval.comparison.tables import p_text, signed
-from beir_eval.core.saved import FROZEN, Saved
+from beir_eval.core.saved import FROZEN, Saved, stated_in_full
 from beir_eval.display import charts as kinds
 from beir_eval.display.tables import Table, markdown_text, number, records_csv
 from beir_eval.errors import NotEvaluatedError
@@ -113,7 +113,7 @@ class CheckpointCurve(Saved):
     points: tuple[CurvePoint, ...]
     changes: tuple[Difference, ...]
     outcomes: tuple[Outcome, ...]
-    settings: ComparisonSettings
+    settings: Annotated[ComparisonSettings, stated_in_full(ComparisonSettings)]
     left_out: dict[str, int]
 
     def curve(self, measure: MeasureLike) -> list[CurvePoint]:

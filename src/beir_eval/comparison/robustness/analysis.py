@@ -20,7 +20,6 @@ from beir_eval.comparison.robustness.bounds import (
 )
 from beir_eval.comparison.robustness.pool import Choices, Pool, judged_share
 from beir_eval.core.arrays import exact_sum
-from beir_eval.core.ranking import RankingRules
 from beir_eval.measures import Measure, parse
 
 if TYPE_CHECKING:
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
     from beir_eval.comparison.robustness.pool import Ranked
     from beir_eval.core.arrays import Floats, Mask
     from beir_eval.core.qrels import Qrels
+    from beir_eval.core.ranking import EvaluationSettings
     from beir_eval.core.run import Run
     from beir_eval.evaluation.result import EvaluationResult
 
@@ -122,17 +122,11 @@ class _Looked:
         holes = _holes_of([one for repeats in results.values() for one in repeats], depth)
         self._pool = Pool(qrels, comparison.query_ids, holes)
         settings = results[comparison.systems[0]][0].settings
-        rules = RankingRules(
-            order=settings.order,
-            ties=settings.ties,
-            duplicates=settings.duplicates,
-            drop_identical_ids=settings.drop_identical_ids,
-        )
-        self._ranked = self._all_ranked(runs, rules)
+        self._ranked = self._all_ranked(runs, settings)
         can_tie = settings.ties != "trec_eval9" and any(one.has_tie_extremes for one in measures)
         self._worst_best = (
             [
-                self._all_ranked(runs, replace(rules, ties=ties), self._ranked)
+                self._all_ranked(runs, replace(settings, ties=ties), self._ranked)
                 for ties in ("worst", "best")
             ]
             if can_tie
@@ -142,7 +136,7 @@ class _Looked:
     def _all_ranked(
         self,
         runs: Mapping[str, Sequence[Run]],
-        rules: RankingRules,
+        settings: EvaluationSettings,
         known: Sequence[Sequence[Ranked]] | None = None,
     ) -> list[list[Ranked]]:
         """Rank every run; where nothing is tied, every tie rule ranks as the one known."""
@@ -150,7 +144,7 @@ class _Looked:
             [
                 known[place][repeat]
                 if known and not known[place][repeat].has_ties
-                else self._pool.rank(run, rules)
+                else self._pool.rank(run, settings)
                 for repeat, run in enumerate(runs[name])
             ]
             for place, name in enumerate(self._comparison.systems)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
     from typing import Self
 
-    from beir_eval.core.ranking import RankingRules
+    from beir_eval.core.ranking import EvaluationSettings
     from beir_eval.core.run import Run
 
 #: The grade of a hole while ranks are looked up: among equal scores ties="best" and "worst" put
@@ -119,18 +119,18 @@ class Pool:
         """Q, the number of queries."""
         return len(self.qrels)
 
-    def rank(self, run: Run, rules: RankingRules) -> Ranked:
+    def rank(self, run: Run, settings: EvaluationSettings) -> Ranked:
         """Find the documents of the pool in a run."""
-        if rules.duplicates == "error":  # the evaluation has looked already, at what it checks
-            rules = replace(rules, duplicates="keep")
+        if settings.duplicates == "error":  # the evaluation has looked already, at what it checks
+            settings = replace(settings, duplicates="keep")
         rank = np.zeros(len(self.is_hole), dtype=np.int64)
         num_retrieved = np.zeros(self.num_queries, dtype=np.int64)
         has_scores = has_ties = False
         for block in run.blocks(self.qrels):
-            kept = drop_documents(block, self.qrels, rules)
-            rank[kept.hit_judgement], is_tied = rank_hits(kept, self.qrels, rules)
+            kept = drop_documents(block, self.qrels, settings)
+            rank[kept.hit_judgement], is_tied = rank_hits(kept, self.qrels, settings)
             num_retrieved[kept.rows] = np.diff(kept.starts)
-            has_scores |= kept.scores is not None and rules.order == "score"
+            has_scores |= kept.scores is not None and settings.order == "score"
             has_ties |= bool(is_tied.any())
         judged = _Rows.of(np.flatnonzero((rank > 0) & ~self.is_hole), self.qrels)
         return Ranked(rank, judged, num_retrieved, has_scores, has_ties)

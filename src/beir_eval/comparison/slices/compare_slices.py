@@ -7,13 +7,13 @@ make.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from beir_eval.comparison.alignment import baseline_of, join
 from beir_eval.comparison.differences import (
-    check_settings,
     differences_of,
     means_of,
     pairs_of,
@@ -25,7 +25,6 @@ from beir_eval.comparison.slices.result import Slice, SlicedComparison
 from beir_eval.errors import InputError, check_choice, some
 from beir_eval.significance import correct, equivalence
 from beir_eval.significance.corrections import CORRECTIONS
-from beir_eval.significance.validation import check_draws, check_positive, check_seed, check_share
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -91,10 +90,6 @@ def compare_slices(  # noqa: PLR0913 - one keyword a setting
     >>> [(one.label, *(each.verdict for each in one.differences)) for one in found.slices]
     [('one', 'better'), ('two', 'equal'), ('(none)',)]
     """
-    check_share("alpha", alpha)
-    check_seed(rng)
-    check_positive("margin", margin)
-    check_draws(draws)
     check_choice("correction", correction, CORRECTIONS)
     settings = ComparisonSettings(
         test=test,
@@ -105,7 +100,6 @@ def compare_slices(  # noqa: PLR0913 - one keyword a setting
         draws=draws,
         rng=rng,
     )
-    check_settings(settings, baseline)
     columns = columns_of(slices)
     joined = join(results, measures, on)
     baseline_of(baseline, joined.systems)
@@ -172,7 +166,7 @@ def _measured(  # noqa: PLR0913, PLR0917 - what one measure's verdicts come from
     """Return means and differences of one measure by slice, None where it is too small."""
     name, scores = joined.measures[place], joined.scores(place)
     defined = ~np.isnan(scores).any(axis=0)
-    raw = settings.model_copy(update={"correction": "none"})
+    raw = replace(settings, correction="none")
     found: list[tuple[Sequence[SystemMean], list[Difference]] | None] = []
     p_equal: list[float] = []
     for in_slice in slices:

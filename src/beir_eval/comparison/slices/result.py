@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import csv
 import io
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from pydantic import BaseModel
 
 from beir_eval.comparison.records import ComparisonSettings, Difference, SystemMean
 from beir_eval.comparison.tables import COLUMNS, MARKS, difference_cells, sentence
-from beir_eval.core.saved import FROZEN, Saved
+from beir_eval.core.saved import FROZEN, Saved, stated_in_full
 from beir_eval.display.tables import Table, markdown_text, number
 from beir_eval.errors import NotEvaluatedError, some
 
@@ -64,7 +64,7 @@ class SlicedComparison(Saved):
     num_queries: int
     columns: tuple[str, ...]
     slices: tuple[Slice, ...]
-    settings: ComparisonSettings
+    settings: Annotated[ComparisonSettings, stated_in_full(ComparisonSettings)]
     left_out: dict[str, int]
 
     def slice(self, label: str, column: str | None = None) -> Slice:

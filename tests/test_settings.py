@@ -1,0 +1,131 @@
+"""Settings stand in one place: keywords, options and saved files agree with it."""
+
+import inspect
+import json
+from dataclasses import asdict, fields
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import beir_eval
+from beir_eval import Evaluator, compare, evaluate
+from beir_eval.benchmark import AcrossSettings
+from beir_eval.cli.app import app
+from beir_eval.comparison import ComparisonSettings
+from beir_eval.core import EvaluationSettings
+from beir_eval.errors import ResultError, SettingError
+from beir_eval.significance import PAIRED_TESTS, PairedTest
+
+QRELS = {f"q{number}": {"a": 1} for number in range(6)}
+RUN = {query: {"x": 2.0, "a": 1.0} for query in QRELS}
+
+
+@pytest.mark.parametrize("function", [evaluate, Evaluator])
+def test_every_setting_of_an_evaluation_is_a_keyword_with_its_default(function):
+    keywords = inspect.signature(function).parameters
+    for field in fields(EvaluationSettings):
+        assert keywords[field.name].default == field.default
+
+
+@pytest.mark.parametrize("name", ["compare", "compare_runs", "compare_slices", "checkpoint_curve"])
+def test_a_keyword_of_a_comparison_has_the_default_of_the_setting(name):
+    keywords = inspect.signature(getattr(beir_eval, name)).parameters
+    defaults = {field.name: field.default for field in fields(ComparisonSettings)}
+    shared = keywords.keys() & defaults.keys()
+    assert {"alpha", "margin", "on", "draws", "rng"} <= shared
+    for setting in shared:
+        # None: it depends on whether there is a baseline.
+        assert keywords[setting].default in (defaults[setting], None)
+
+
+@pytest.mark.parametrize("command", ["evaluate", "compare"])
+def test_every_setting_of_an_evaluation_is_an_option_that_names_its_choices(command):
+    shown = " ".join(CliRunner().invoke(app, [command, "--help"]).output.split())
+    for field in fields(EvaluationSettings):
+        _, option, rest = shown.partition(f" --{field.name.replace('_', '-')} ")
+        assert option, field.name
+        if choices := EvaluationSettings.CHOICES.get(field.name):
+            assert f"One of: {', '.join(choices)}. [default: {field.default}]" in rest
+
+
+@pytest.mark.parametrize("field", fields(EvaluationSettings), ids=lambda field: field.name)
+def test_a_value_that_does_not_exist_is_refused_and_names_the_setting(field):
+    with pytest.raises(SettingError, match=field.name):
+        EvaluationSettings(**{field.name: "nothing"})
+    with pytest.raises(SettingError, match=field.name):
+        evaluate(QRELS, RUN, **{field.name: "nothing"})
+
+
+@pytest.mark.parametrize(
+    ("wrong", "problem"),
+    [
+        ({"alpha": 0}, "alpha"),
+        ({"alpha": True}, "alpha"),
+        ({"margin": -1}, "margin"),
+        ({"draws": 0}, "draws"),
+        ({"rng": None}, "rng"),
+        ({"on": "union"}, "on="),
+        ({"test": "z"}, "test="),
+        ({"correction": "bonferoni"}, "correction="),
+        ({"correction": "max-t", "test": "t"}, "permutation"),
+    ],
+)
+def test_wrong_settings_of_a_comparison_are_refused(wrong, problem):
+    with pytest.raises(SettingError, match=problem):
+        ComparisonSettings(**wrong)
+
+
+def test_settings_of_a_comparison_over_data_sets_are_checked_alike():
+    right = {"hierarchical": False, "correction": "holm", "on": "error"}
+    right |= {"alpha": 0.05, "draws": 10, "rng": 0}
+    assert asdict(AcrossSettings(**right)) == right
+    for wrong in ({"alpha": 1}, {"draws": 0}, {"rng": -1}, {"on": "union"}):
+        with pytest.raises(SettingError, match=next(iter(wrong))):
+            AcrossSettings(**right | wrong)
+
+
+def test_numbers_of_numpy_are_kept_as_plain_ones_that_a_file_takes(tmp_path):
+    results = {name: evaluate(QRELS, RUN, "MRR", name=name) for name in "ab"}
+    numbers = {"alpha": np.float32(0.25), "margin": np.float64(0.5), "rng": np.int64(3)}
+    found = compare(results, draws=np.int32(100), **numbers)
+    assert [type(value) for value in asdict(found.settings).values()][-1] is int
+    found.save(tmp_path / "c.json")
+    assert beir_eval.Comparison.load(tmp_path / "c.json").settings == found.settings
+
+
+@pytest.mark.parametrize("change", [{"ties": "random"}, {"novel": 1}, {"order": None}])
+def test_a_saved_result_with_unknown_settings_is_refused(tmp_path, change):
+    path = tmp_path / "result.json"
+    evaluate(QRELS, RUN, "MRR").save(path)
+    content = json.loads(path.read_text())
+    content["settings"] |= change
+    path.write_text(json.dumps(content))
+    with pytest.raises(ResultError, match=f"settings.*{next(iter(change))}|{next(iter(change))}"):
+        beir_eval.EvaluationResult.load(path)
+
+
+def test_a_saved_result_without_a_setting_is_refused(tmp_path):
+    path = tmp_path / "result.json"
+    evaluate(QRELS, RUN, "MRR", ties="input").save(path)
+    content = json.loads(path.read_text())
+    del content["settings"]["ties"]
+    path.write_text(json.dumps(content))
+    with pytest.raises(ResultError, match="ties"):
+        beir_eval.EvaluationResult.load(path)
+
+
+@pytest.mark.parametrize("name", PAIRED_TESTS)
+def test_every_listed_test_is_offered_by_compare_and_named_in_its_notes(name):
+    results = {
+        "a": evaluate(QRELS, RUN, "MRR", name="a"),
+        "b": evaluate(QRELS, {query: {"a": 1.0} for query in QRELS}, "MRR", name="b"),
+    }
+    found = compare(results, "a", test=name)
+    method = PAIRED_TESTS[name]
+    differences = found.scores["MRR"].array[1] - found.scores["MRR"].array[0]
+    tested = method.of_differences(differences, draws=100_000, rng=0)
+    assert isinstance(tested, PairedTest)
+    assert found.difference("MRR", "b").p == tested.p
+    assert f"; {method.label}; " in found.notes()[0]
+    assert name in CliRunner().invoke(app, ["compare", "--help"]).output
