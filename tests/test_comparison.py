@@ -427,9 +427,15 @@ def test_it_survives_the_way_through_a_file(tmp_path):
     constant = compare(results(a=[2] * 8, b=[1] * 8), "a")
     constant.save(tmp_path / "constant.json")
     assert Comparison.load(tmp_path / "constant.json") == constant
-    for content in ("[]", "{}", "nonsense", json.dumps({"schema_version": 9})):
+    for content, problem in {
+        "[]": "a saved comparison of layout 1 was expected, found a list",
+        "{}": "found schema_version None",
+        "nonsense": "not a saved comparison",
+        json.dumps({"schema_version": 9}): "found schema_version 9",
+        json.dumps({"schema_version": 1}): "not a saved comparison",
+    }.items():
         (tmp_path / "bad.json").write_text(content)
-        with pytest.raises(ResultError, match="not a saved comparison"):
+        with pytest.raises(ResultError, match=problem):
             Comparison.load(tmp_path / "bad.json")
 
 

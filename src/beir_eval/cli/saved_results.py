@@ -5,11 +5,9 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from pydantic import TypeAdapter
-
 from beir_eval.cli.options import system_names
 from beir_eval.core.files import FileContent
-from beir_eval.errors import BeirEvalError, InputError
+from beir_eval.errors import InputError
 from beir_eval.evaluation.result import EvaluationResult
 
 if TYPE_CHECKING:
@@ -28,13 +26,8 @@ def saved_results(files: Sequence[Path]) -> list[EvaluationResult] | None:
         if records is None:
             msg = f"{path}: saved results were expected in every file, or judgements and runs"
             raise InputError(msg)
-        try:
-            read = TypeAdapter(list[EvaluationResult]).validate_python(records)
-        except (ValueError, TypeError, BeirEvalError) as error:
-            msg = f"{path}: not saved results: {error}"
-            raise InputError(msg) from error
-        results += read
-        origins += [path] * len(read)
+        results += [EvaluationResult.from_content(record, path) for record in records]
+        origins += [path] * len(records)
     names = [one.name for one in results]
     if len(set(names)) < len(names) and len(set(origins)) == len(origins):
         # The same system at two times: known by its files.

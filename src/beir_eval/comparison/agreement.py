@@ -8,11 +8,12 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainSerializer
+from pydantic import BaseModel, BeforeValidator, PlainSerializer
 
 from beir_eval.comparison.rank_similarity import kendall_distance, overlap, rbo, spearman
 from beir_eval.core.ranking import PLAIN_TIES, best_first
 from beir_eval.core.run import Run
+from beir_eval.core.saved import FROZEN
 from beir_eval.errors import (
     DuplicateDocumentError,
     QueryMismatchError,
@@ -45,7 +46,7 @@ class Agreement(BaseModel):
         only_first, only_second: queries that one run has and the other lacks; left out.
     """
 
-    model_config = ConfigDict(defer_build=True, frozen=True, extra="forbid")
+    model_config = FROZEN
 
     first: str
     second: str

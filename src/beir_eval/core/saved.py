@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict
+from pydantic_core import PydanticSerializationError
 
 from beir_eval.core.files import FileContent, write_atomically
 from beir_eval.errors import ResultError
@@ -49,8 +50,18 @@ class Saved(BaseModel):
     schema_version: Literal[1] = 1
 
     def save(self, path: str | Path) -> None:
-        """Write it as JSON (packed where the name ends in .gz): all or nothing."""
-        write_atomically(Path(path), self.model_dump_json().encode())
+        """Write it as JSON (packed where the name ends in .gz): all or nothing.
+
+        Raises:
+            ResultError: it holds text that is not Unicode.
+            OSError: the file cannot be written.
+        """
+        try:
+            content = self.model_dump_json()
+        except PydanticSerializationError as error:
+            msg = f"{path}: not saved, the {self.WHAT} holds text that is not Unicode: {error}"
+            raise ResultError(msg) from error
+        write_atomically(Path(path), content.encode())
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
@@ -58,10 +69,34 @@ class Saved(BaseModel):
 
         Raises:
             ResultError: the file holds something else, or a layout of another version.
+            FileFormatError: the file is truncated or binary.
             OSError: it cannot be read.
         """
+        text = FileContent(Path(path)).text()
         try:
-            return cls.model_validate(json.loads(FileContent(Path(path)).text()))
-        except (ValueError, TypeError, RecursionError, OverflowError) as error:
-            msg = f"{path}: not a saved {cls.WHAT} of layout {SCHEMA_VERSION}: {error}"
+            content = json.loads(text)
+        except (ValueError, RecursionError) as error:
+            msg = f"{path}: not a saved {cls.WHAT}: {error}"
+            raise ResultError(msg) from error
+        return cls.from_content(content, path)
+
+    @classmethod
+    def from_content(cls, content: Any, path: str | Path) -> Self:
+        """Return what the JSON of a file holds; errors name the file.
+
+        Raises:
+            ResultError: it holds something else, or a layout of another version.
+        """
+        version = content.get("schema_version") if isinstance(content, dict) else None
+        if version is not SCHEMA_VERSION:
+            found = "a list" if isinstance(content, list) else f"schema_version {version!r}"
+            msg = (
+                f"{path}: a saved {cls.WHAT} of layout {SCHEMA_VERSION} was expected, found "
+                f"{found}; make it again, or load it with the version of beir-eval that wrote it"
+            )
+            raise ResultError(msg)
+        try:
+            return cls.model_validate(content)
+        except (ValueError, TypeError, OverflowError) as error:
+            msg = f"{path}: not a saved {cls.WHAT}: {error}"
             raise ResultError(msg) from error

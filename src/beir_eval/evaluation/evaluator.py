@@ -23,7 +23,7 @@ from beir_eval.errors import (
     some,
 )
 from beir_eval.evaluation.records import Counted, Provenance, TopDocuments
-from beir_eval.evaluation.result import SCHEMA_VERSION, EvaluationResult
+from beir_eval.evaluation.result import EvaluationResult
 from beir_eval.evaluation.score_matrix import ScoreMatrix
 from beir_eval.measures import DEFAULT_MEASURES, parse_all
 
@@ -127,7 +127,6 @@ class Evaluator:
             matrix = matrix.select(np.flatnonzero(~summary.missing))
         # Not validated: these numbers are our own. What is loaded from a file is.
         return EvaluationResult.model_construct(
-            schema_version=SCHEMA_VERSION,
             name=name,
             measures=tuple(map(str, self.measures)),
             query_ids=matrix.query_ids,

@@ -6,18 +6,18 @@ import math
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
+
+from beir_eval.core.saved import FROZEN
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-_FROZEN = ConfigDict(defer_build=True, frozen=True, extra="forbid")
 
 
 class Provenance(BaseModel):
     """Where the numbers come from; the hashes only with ``fingerprint=True``."""
 
-    model_config = _FROZEN
+    model_config = FROZEN
 
     package_version: str
     qrels_sha256: str | None = None
@@ -48,7 +48,7 @@ class Counted(BaseModel):
         judged_in_top: by cutoff, how many of the first k documents are judged, and of how many.
     """
 
-    model_config = _FROZEN
+    model_config = FROZEN
 
     queries_judged: int
     queries_missing: tuple[str, ...]
@@ -113,7 +113,7 @@ class Retrieval(BaseModel):
         left_out: retrieved documents that their ranking holds already, or that have no name.
     """
 
-    model_config = _FROZEN
+    model_config = FROZEN
 
     seconds: dict[str, float]
     failures: dict[str, str] = {}
@@ -147,7 +147,7 @@ class Retrieval(BaseModel):
 class TopDocuments(BaseModel):
     """The best documents of one ranking, best first; grade None where unjudged."""
 
-    model_config = _FROZEN
+    model_config = FROZEN
 
     doc_ids: tuple[str, ...]
     scores: tuple[float, ...] | None

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import math
 from functools import cached_property
 from operator import attrgetter
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, model_validator
-from pydantic_core import PydanticSerializationError
+from pydantic import ConfigDict, Field, model_validator
 
 from beir_eval.core.arrays import exact_sum
-from beir_eval.core.files import FileContent, write_atomically
 from beir_eval.core.ranking import EvaluationSettings
-from beir_eval.core.saved import stated_in_full
+from beir_eval.core.saved import FROZEN, Saved, stated_in_full
 from beir_eval.display.tables import Table, markdown_text, number
 from beir_eval.errors import MissingExtraError, NotEvaluatedError, ResultError, check_choice, some
 from beir_eval.evaluation.notes import notes_on
@@ -32,10 +28,8 @@ if TYPE_CHECKING:
     from beir_eval.core.arrays import Floats, Mask
     from beir_eval.display.figure import Figure
 
-SCHEMA_VERSION = 1
 
-
-class EvaluationResult(BaseModel):
+class EvaluationResult(Saved):
     """The scores of one run on one qrels; frozen, comparable with ``==``, saved as JSON.
 
     ``result["nDCG@10"]`` is the mean over queries, ``result.scores("nDCG@10")`` the score of
@@ -63,11 +57,10 @@ class EvaluationResult(BaseModel):
     (0.5, [1.0, 0.0])
     """
 
-    model_config = ConfigDict(
-        defer_build=True, frozen=True, extra="forbid", ignored_types=(cached_property,)
-    )
+    model_config = ConfigDict(**FROZEN, ignored_types=(cached_property,))
 
-    schema_version: Literal[1] = 1
+    WHAT = "result"
+
     name: str
     measures: tuple[str, ...]
     query_ids: tuple[str, ...]
@@ -251,46 +244,7 @@ class EvaluationResult(BaseModel):
         """Return a copy that shares the scores: nothing in it changes, and hosts copy results."""
         return self.__copy__()
 
-    # Files
-
-    def save(self, path: str | Path) -> None:
-        """Write the result as JSON (packed where the name ends in .gz): all of it or nothing."""
-        try:
-            content = self.model_dump_json()
-        except PydanticSerializationError as error:
-            msg = f"{path}: not saved, the result holds text that is not Unicode: {error}"
-            raise ResultError(msg) from error
-        write_atomically(Path(path), content.encode())
-
-    @classmethod
-    def load(cls, path: str | Path) -> EvaluationResult:
-        """Read a saved result.
-
-        Raises:
-            ResultError: the file holds something else, or a layout of another version.
-            FileFormatError: the file is truncated or binary.
-            OSError: it cannot be read.
-        """
-        source = Path(path)
-        text = FileContent(source).text()
-        try:
-            content = json.loads(text)
-        except (ValueError, RecursionError) as error:
-            msg = f"{path}: not a saved result: {error}"
-            raise ResultError(msg) from error
-        version = content.get("schema_version") if isinstance(content, dict) else None
-        if version is not SCHEMA_VERSION:
-            found = "a list" if isinstance(content, list) else f"schema_version {version!r}"
-            msg = (
-                f"{path}: a saved result of layout {SCHEMA_VERSION} was expected, found {found}; "
-                "evaluate again, or load it with the version of beir-eval that wrote it"
-            )
-            raise ResultError(msg)
-        try:
-            return cls.model_validate(content)
-        except (ValueError, TypeError, OverflowError) as error:
-            msg = f"{path}: not a saved result: {error}"
-            raise ResultError(msg) from error
+    # Several
 
     def merge(self, *others: EvaluationResult) -> EvaluationResult:
         """Return one result over the queries of all, which must be disjoint.
