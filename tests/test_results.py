@@ -252,7 +252,7 @@ def test_markdown_and_html_show_the_means_and_what_was_counted():
     assert "| nDCG@10" in text
     assert "- 1 of 3 judged queries missing from the run" in text
     html = result._repr_html_()
-    assert "<th>nDCG@10" in html
+    assert '<th scope="row">nDCG@10' in html
 
 
 def test_names_from_outside_are_escaped():

@@ -344,7 +344,7 @@ def test_two_calls_agree_and_it_survives_the_way_through_a_file(tmp_path):
     found.save(tmp_path / "found.json")
     assert SlicedComparison.load(tmp_path / "found.json") == found
     (tmp_path / "bad.json").write_text("[]")
-    with pytest.raises(ResultError, match="a saved comparison by slices of .* found a list"):
+    with pytest.raises(ResultError, match=r"comparison by slices of .* found a list"):
         SlicedComparison.load(tmp_path / "bad.json")
 
 

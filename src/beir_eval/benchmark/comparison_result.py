@@ -7,10 +7,18 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 from pydantic import BaseModel
 
-from beir_eval.comparison.records import ComparisonSettings
-from beir_eval.comparison.tables import LATEX_MARKS, MARKS, p_text, signed
+from beir_eval.comparison.records import ComparisonSettings, mirrored
+from beir_eval.comparison.tables import (
+    mean_cell,
+    p_text,
+    signed,
+    signed_range,
+    verdict_cell,
+    verdict_mark,
+    verdict_sentence,
+)
 from beir_eval.core.saved import FROZEN, Saved
-from beir_eval.display.tables import Table, latex_text, markdown_text, number, records_csv
+from beir_eval.display.tables import Cell, Table, markdown_list, number, records_csv
 from beir_eval.errors import NotEvaluatedError, some
 
 if TYPE_CHECKING:
@@ -20,7 +28,6 @@ if TYPE_CHECKING:
 
 #: Whether a difference was shown; that two systems are equal is not looked into.
 AcrossVerdict = Literal["better", "worse", "undecided"]
-_OPPOSITE: dict[AcrossVerdict, AcrossVerdict] = {"better": "worse", "worse": "better"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,20 +135,13 @@ class AverageDifference(BaseModel):
 
     def reversed(self) -> Self:
         """Return the same pair as seen from the other system."""
-        return self.model_copy(
-            update={
-                "system": self.against,
-                "against": self.system,
-                "difference": -self.difference,
-                "low": -self.high,
-                "high": -self.low,
-                "better": self.worse,
-                "worse": self.better,
-                "significantly_better": self.significantly_worse,
-                "significantly_worse": self.significantly_better,
-                "verdict": _OPPOSITE.get(self.verdict, self.verdict),
-            }
-        )
+        counts = {
+            "better": self.worse,
+            "worse": self.better,
+            "significantly_better": self.significantly_worse,
+            "significantly_worse": self.significantly_better,
+        }
+        return self.model_copy(update=mirrored(self) | counts)
 
 
 class DatasetDifference(BaseModel):
@@ -242,7 +242,7 @@ class AcrossDatasets(Saved):
         header = ("system", average, "interval", "rank", "ranks", "first", last)
         return Table(header, [self._row(one) for one in self.averages])
 
-    def _row(self, one: SystemAverage) -> tuple[str, ...]:
+    def _row(self, one: SystemAverage) -> tuple[str | Cell, ...]:
         return (
             one.system,
             number(one.average),
@@ -253,21 +253,20 @@ class AcrossDatasets(Saved):
             one.groups if self.baseline is None else self._against_baseline(one.system),
         )
 
-    def _against_baseline(self, system: str) -> str:
+    def _against_baseline(self, system: str) -> str | Cell:
         if system == self.baseline:
             return "baseline"
         one = self.difference(system)
-        return f"{signed(one.difference)} {MARKS[one.verdict]}".strip()
+        return verdict_mark(signed(one.difference), one.verdict)
 
     def to_markdown(self) -> str:
         """Return verdicts, averages, differences, data sets, notes as GitHub-flavoured markdown."""
-        verdicts = "".join(f"- {markdown_text(self._sentence(one))}\n" for one in self.differences)
+        verdicts = markdown_list(map(self._sentence, self.differences))
         tables = "\n\n".join(
-            one.markdown()
-            for one in (self.to_table(), self._differences_table(), self._datasets_table())
+            table.markdown()
+            for table in (self.to_table(), self._differences_table(), self._datasets_table())
         )
-        notes = "".join(f"- {markdown_text(note)}\n" for note in self.notes())
-        return f"{verdicts}\n{tables}\n\n{notes}"
+        return f"{verdicts}\n{tables}\n\n{markdown_list(self.notes())}"
 
     def _differences_table(self) -> Table:
         """Return every difference of the averages with its evidence."""
@@ -287,87 +286,60 @@ class AcrossDatasets(Saved):
                 one.system,
                 one.against,
                 signed(one.difference),
-                f"{signed(one.low)} … {signed(one.high)}",
+                signed_range(one.low, one.high),
                 p_text(one.p),
                 p_text(one.p_corrected),
                 f"{one.better}/{one.worse}",
                 f"{one.significantly_better}/{one.significantly_worse}",
-                one.verdict,
+                verdict_cell(one.verdict),
             )
             for one in self.differences
         ]
         return Table(header, rows)
 
-    def _datasets_table(self) -> Table:
-        """Return data sets × systems: means, with a mark against the baseline where it is shown."""
-        verdicts = {(one.dataset, one.system): one.verdict for one in self.by_dataset}
-        rows = [
-            [
-                one.name,
-                str(one.num_queries),
-                *(
-                    number(one.means[system])
-                    + (
-                        f" {MARKS[verdicts.get((one.name, system), 'undecided')]}".rstrip()
-                        if self.baseline is not None
-                        else ""
-                    )
-                    for system in self.systems
-                ),
-            ]
-            for one in self.datasets
-        ]
-        averages = [number(one.average) for one in self.averages]
-        return Table((self.measure, "queries", *self.systems), [*rows, ["average", "", *averages]])
-
     def _sentence(self, one: AverageDifference) -> str:
         """Return a verdict as a sentence."""
-        shown = f"{signed(one.difference)} ({signed(one.low)} to {signed(one.high)})"
         evidence = (
             f"corrected p {p_text(one.p_corrected)}; better on {one.better} of "
             f"{len(self.datasets)} data sets ({one.significantly_better} significantly), worse on "
             f"{one.worse} ({one.significantly_worse})"
         )
-        if one.verdict == "undecided":
-            return (
-                f"average {self.measure}: {one.system} and {one.against} cannot be told apart: "
-                f"{shown}; {evidence}"
-            )
-        return (
-            f"average {self.measure}: {one.system} is {one.verdict} than {one.against}, by "
-            f"{shown}; {evidence}"
-        )
+        return verdict_sentence(f"average {self.measure}", one, evidence)
+
+    def _datasets_table(self) -> Table:
+        """Return data sets × systems: means, with a mark against the baseline where it is shown."""
+        columns = self._means_table().turned(self.measure)
+        rows = [
+            (columns.rows[index][0], str(dataset.num_queries), *columns.rows[index][1:])
+            for index, dataset in enumerate(self.datasets)
+        ]
+        averages = [number(one.average) for one in self.averages]
+        return Table((self.measure, "queries", *self.systems), [*rows, ("average", "", *averages)])
 
     def to_latex(self) -> str:
         """Return systems × data sets as LaTeX (booktabs): best bold, significance superscript."""
-        columns = [one.means for one in self.datasets]
-        columns.append({one.system: one.average for one in self.averages})
-        names = [*(one.name for one in self.datasets), "average"]
-        lines = [
-            rf"\begin{{tabular}}{{l{'r' * len(columns)}}}",
-            r"\toprule",
-            " & ".join(map(latex_text, (self.measure, *names))) + r" \\",
-            r"\midrule",
-        ]
-        verdicts = {(one.dataset, one.system): one.verdict for one in self.by_dataset}
-        for one in self.averages:
-            cells = [latex_text(one.system)]
-            for name, means in zip(names, columns, strict=True):
-                value = means[one.system]
-                text = number(value)
-                cells.append(rf"\textbf{{{text}}}" if value == max(means.values()) else text)
-                if self.baseline is not None and name != "average":
-                    cells[-1] += LATEX_MARKS.get(verdicts.get((name, one.system), ""), "")
-            cells[-1] += self._latex_mark(one)
-            lines.append(" & ".join(cells) + r" \\")
-        return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"])
+        return self._means_table().latex()
 
-    def _latex_mark(self, one: SystemAverage) -> str:
-        if self.baseline is None:
-            return f"$^{{{one.groups}}}$" if one.groups else ""
-        if one.system == self.baseline:
-            return ""
-        return LATEX_MARKS.get(self.difference(one.system).verdict, "")
+    def _means_table(self) -> Table:
+        """Return systems × data sets and the average, with marks; the best are known."""
+        verdicts = {(one.dataset, one.system): one.verdict for one in self.by_dataset}
+        best = {one.name: max(one.means.values()) for one in self.datasets}
+        best_average = max(one.average for one in self.averages)
+        rows = []
+        for one in self.averages:
+            row: list[str | Cell] = [one.system]
+            for dataset in self.datasets:
+                mean = dataset.means[one.system]
+                verdict = verdicts.get((dataset.name, one.system), "") if self.baseline else ""
+                row.append(mean_cell(mean, verdict, is_best=mean == best[dataset.name]))
+            is_best = one.average == best_average
+            if self.baseline is None:
+                row.append(Cell(number(one.average), one.groups, is_best=is_best))
+            else:
+                verdict = "" if one.system == self.baseline else self.difference(one.system).verdict
+                row.append(mean_cell(one.average, verdict, is_best=is_best))
+            rows.append(row)
+        return Table((self.measure, *(one.name for one in self.datasets), "average"), rows)
 
     def to_csv(self) -> str:
         """Return every difference with its evidence, one a line."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from beir_eval._version import __version__
 from beir_eval.datasets.catalogue import DATASETS, GROUPS, DatasetInfo, known_info
-from beir_eval.display.tables import Table, markdown_text, number
+from beir_eval.display.tables import Table, markdown_list, number
 from beir_eval.errors import NotEvaluatedError, SettingError
 from beir_eval.measures import (
     MAP,
@@ -200,7 +200,7 @@ class BenchmarkResult:
         self, measure: MeasureLike = _BASELINE_MEASURE, *, baseline: bool = True
     ) -> str:
         """Return the table and the notes as markdown."""
-        notes = "".join(f"- {markdown_text(note)}\n" for note in self.notes())
+        notes = markdown_list(self.notes())
         table = self.to_table(measure, baseline=baseline).markdown()
         return f"{table}\n" + (f"\n{notes}" if notes else "")
 

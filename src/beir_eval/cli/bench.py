@@ -10,8 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich import box
-from rich.table import Table
 
 from beir_eval.adapters.dataset_folder import (
     is_dataset,
@@ -19,7 +17,7 @@ from beir_eval.adapters.dataset_folder import (
     is_run_file,
     name_of,
 )
-from beir_eval.cli.console import check_targets, clear_errors, console, errors
+from beir_eval.cli.console import check_targets, clear_errors, console, errors, print_table
 from beir_eval.cli.options import HTML, check_report, write_html
 from beir_eval.core.files import stem_of, write_atomically
 from beir_eval.errors import InputError, check_choice
@@ -27,7 +25,6 @@ from beir_eval.measures import DEFAULT_MEASURES, parse
 
 if TYPE_CHECKING:
     from beir_eval.benchmark.result import BenchmarkResult
-    from beir_eval.display import tables
 
 BASELINES = ("bm25",)
 #: How many documents of a ranking a report shows; results are kept on disk with no more.
@@ -79,7 +76,9 @@ def bench(  # noqa: PLR0913, PLR0917 - one option a file
         )
         result = benchmark.run()
         table = result.to_table(asked, baseline=baseline is not None)
-        _print(table, result)
+        print_table(table)
+        for note in result.notes():
+            console.print(f"- {note}", markup=False)
         texts = {
             markdown: lambda: result.to_markdown(asked, baseline=baseline is not None),
             latex: table.latex,
@@ -131,17 +130,6 @@ def _systems(paths: list[Path]) -> dict[str, Path]:
                 raise InputError(msg)
             found[name] = one
     return found
-
-
-def _print(table: tables.Table, result: BenchmarkResult) -> None:
-    shown = Table(box=box.SIMPLE)
-    for column, text in enumerate(table.header):
-        shown.add_column(text, justify="right" if column else "left")
-    for row in table.rows:
-        shown.add_row(*row)
-    console.print(shown)
-    for note in result.notes():
-        console.print(f"- {note}", markup=False)
 
 
 def _write_mteb(result: BenchmarkResult, folder: Path) -> None:

@@ -6,10 +6,11 @@ import sys
 import threading
 import warnings
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Literal, NoReturn
 
 import typer
 from rich import box
+from rich.cells import cell_len
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
@@ -21,11 +22,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
+    from beir_eval.display import tables
 
 #: A progress bar appears once the work has taken this long.
 PATIENCE_SECONDS = 1.0
 #: Output that is not read on a screen is never wrapped.
 UNWRAPPED = 10_000
+#: A label is not folded to fewer characters; blanks beside a column.
+_NARROWEST_LABEL, _GAP = 16, 2
+VERDICT_COLOURS = {"better": "green", "worse": "red", "equal": "cyan", "undecided": "default"}
 
 
 def _console(*, stderr: bool) -> Console:
@@ -98,3 +103,46 @@ def slow_progress(steps: int) -> Iterator[Callable[[str], None]]:
 def new_table() -> Table:
     """Return an empty table as all commands show them."""
     return Table(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
+
+
+def print_table(table: tables.Table) -> None:
+    """Print a table, verdicts in their colours.
+
+    Where the terminal is too narrow, labels and headings are folded, and if that does not help, a
+    row becomes a line of its own: a number broken over two lines reads as another number.
+    """
+    shown, widths = new_table(), _widths(table)
+    if widths is None:
+        for row in table.rows:
+            pairs = zip(table.header, map(_coloured, row), strict=True)
+            console.print(Text(", ").join(Text(f"{name} ").append(cell) for name, cell in pairs))
+        console.print()
+        return
+    for column, (text, width) in enumerate(zip(table.header, widths, strict=True)):
+        justify: Literal["left", "right"] = "right" if column else "left"
+        shown.add_column(Text(text), justify=justify, width=width, overflow="fold")
+    for row in table.rows:
+        shown.add_row(*map(_coloured, row))
+    console.print(shown)
+
+
+def _widths(table: tables.Table) -> list[int] | None:
+    """Return the width of every column, None if the terminal is too narrow for the numbers."""
+    columns = list(zip(table.header, *table.rows, strict=True))
+    full = [max(cell_len(str(cell)) for cell in column) for column in columns]
+    numbers = [max((cell_len(str(cell)) for cell in column[1:]), default=0) for column in columns]
+    widths = [min(full[0], _NARROWEST_LABEL), *numbers[1:]]
+    spare = console.width - sum(widths) - _GAP * len(widths)
+    if spare < 0:
+        return None
+    # One character each in turn, so that short headings are whole first.
+    while spare and widths != full:
+        narrow = [column for column, width in enumerate(widths) if width < full[column]][:spare]
+        for column in narrow:
+            widths[column] += 1
+        spare -= len(narrow)
+    return widths
+
+
+def _coloured(cell: str | tables.Cell) -> Text:
+    return Text(str(cell), style=VERDICT_COLOURS.get(getattr(cell, "verdict", ""), ""))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 from dataclasses import fields
-from functools import wraps
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -59,11 +58,12 @@ def with_policies(command: Callable[..., None]) -> Callable[..., None]:
         else:
             parameters.append(parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY))
 
-    @wraps(command)
     def run(**given: Any) -> None:
         policies = {name: given.pop(name) for name in _POLICIES}
         command(policies=policies, **given)
 
+    # Not functools.wraps: nothing may look through to the parameter that the options replace.
+    run.__name__, run.__doc__ = command.__name__, command.__doc__
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return run

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from typing import TYPE_CHECKING
 
 from pydantic import TypeAdapter
 from rich.text import Text
 
-from beir_eval.cli.console import console, new_table
+from beir_eval.cli.console import console, print_table
 from beir_eval.core.files import write_atomically
-from beir_eval.display.tables import number
+from beir_eval.display.tables import Table, csv_text, number
 from beir_eval.evaluation.result import EvaluationResult
 from beir_eval.evaluation.side_by_side import labelled_means, shared_notes, starred
 from beir_eval.measures import parse, spelled
@@ -32,21 +30,13 @@ def print_scores(results: Sequence[EvaluationResult], names: str | None) -> None
         starred(one, results, None if names is None else spelled(parse(one), names))
         for one in measures
     ]
-    rows = [row for result in results for row in labelled_means(result)]
-    table = new_table()
-    if len(measures) <= MOST_COLUMNS:
-        table.add_column("system", overflow="fold")
-        for label in labels:
-            table.add_column(Text(label), justify="right", no_wrap=True)
-        for name, means, _ in rows:
-            table.add_row(Text(name), *(number(means[measure]) for measure in measures))
-    else:
-        table.add_column("measure", no_wrap=True)
-        for name, _, _ in rows:
-            table.add_column(Text(name), justify="right", overflow="fold")
-        for label, measure in zip(labels, measures, strict=True):
-            table.add_row(Text(label), *(number(means[measure]) for _, means, _ in rows))
-    console.print(table)
+    rows = [
+        (row.label, *(number(row.means[measure]) for measure in measures))
+        for result in results
+        for row in labelled_means(result)
+    ]
+    table = Table(("system", *labels), rows)
+    print_table(table if len(measures) <= MOST_COLUMNS else table.turned("measure"))
 
 
 def print_notes(results: Sequence[EvaluationResult]) -> None:
@@ -72,9 +62,5 @@ def write_json(path: Path, results: Sequence[EvaluationResult]) -> None:
 
 def write_csv(path: Path, header: Sequence[str], rows: Iterable[Iterable[str | float]]) -> None:
     """Write a CSV file; a cell that is not a number is empty."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(header)
-    for row in rows:
-        writer.writerow("" if cell != cell else cell for cell in row)  # noqa: PLR0124 - NaN
-    write_atomically(path, text.getvalue().encode())
+    shown = (["" if cell != cell else cell for cell in row] for row in rows)  # noqa: PLR0124 - NaN
+    write_atomically(path, csv_text([header, *shown]).encode())

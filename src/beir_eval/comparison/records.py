@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal, Protocol
 
 from pydantic import BaseModel
 
@@ -18,6 +18,34 @@ CORRECTIONS = ("holm", "bonferroni", "benjamini-hochberg", "max-t", "tukey", "no
 ON = ("error", "intersection")
 
 Verdict = Literal["better", "worse", "equal", "undecided"]
+#: What a verdict is from the side of the other system; the others are the same from both sides.
+OPPOSITE: dict[str, Verdict] = {"better": "worse", "worse": "better"}
+
+
+class PairDifference(Protocol):
+    """One system against another: what every record of a difference has."""
+
+    system: str
+    against: str
+    difference: float
+    low: float
+    high: float
+
+    @property
+    def verdict(self) -> str:
+        """What the difference shows."""
+
+
+def mirrored(pair: PairDifference) -> dict[str, Any]:
+    """Return the fields of a pair as seen from the other system."""
+    return {
+        "system": pair.against,
+        "against": pair.system,
+        "difference": -pair.difference,
+        "low": -pair.high,
+        "high": -pair.low,
+        "verdict": OPPOSITE.get(pair.verdict, pair.verdict),
+    }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,20 +163,9 @@ class Difference(BaseModel):
 
     def reversed(self) -> Difference:
         """Return the same pair as seen from the other system; every test is two-sided."""
-        opposite: dict[Verdict, Verdict] = {"better": "worse", "worse": "better"}
-        return self.model_copy(
-            update={
-                "system": self.against,
-                "against": self.system,
-                "difference": -self.difference,
-                "low": -self.high,
-                "high": -self.low,
-                "effect": None if self.effect is None else -self.effect,
-                "wins": self.losses,
-                "losses": self.wins,
-                "verdict": opposite.get(self.verdict, self.verdict),
-            }
-        )
+        effect = None if self.effect is None else -self.effect
+        changes = {"wins": self.losses, "losses": self.wins, "effect": effect}
+        return self.model_copy(update=mirrored(self) | changes)
 
 
 class QueryDifference(BaseModel):

@@ -28,13 +28,11 @@ from beir_eval.comparison.robustness.tables import trust_notes, trust_section
 from beir_eval.comparison.tables import (
     differences_table,
     notes_of,
-    to_csv,
-    to_latex,
     to_markdown,
     to_table,
 )
 from beir_eval.core.saved import FROZEN, Saved, stated_in_full
-from beir_eval.display.tables import markdown_text
+from beir_eval.display.tables import markdown_list, records_csv
 from beir_eval.errors import NotEvaluatedError, SettingError, check_choice, some
 from beir_eval.evaluation.result import EvaluationResult
 from beir_eval.evaluation.score_matrix import ScoreMatrix
@@ -312,7 +310,7 @@ class Comparison(Saved):
 
     def to_markdown(self) -> str:
         """Return verdicts, means, differences, trust and likeness as GitHub-flavoured markdown."""
-        notes = "".join(f"- {markdown_text(note)}\n" for note in self.notes())
+        notes = markdown_list(self.notes())
         return f"{to_markdown(self)}{trust_section(self)}{likeness_section(self)}\n{notes}"
 
     def notes(self) -> list[str]:
@@ -321,11 +319,11 @@ class Comparison(Saved):
 
     def to_latex(self) -> str:
         """Return the table of means as LaTeX (booktabs): best bold, significance superscript."""
-        return to_latex(self)
+        return to_table(self).latex()
 
     def to_csv(self) -> str:
         """Return every difference with its evidence, one a line."""
-        return to_csv(self)
+        return records_csv(self.differences)
 
     def plot(
         self,

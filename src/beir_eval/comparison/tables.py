@@ -1,22 +1,26 @@
-"""A comparison as text: verdicts in sentences, tables in markdown, LaTeX and CSV."""
+"""A comparison as text: verdicts in sentences, tables of means and of differences."""
 
 from __future__ import annotations
 
 import string
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from beir_eval.display.tables import Table, latex_text, markdown_text, number, records_csv
+from beir_eval.comparison.records import OPPOSITE
+from beir_eval.display.tables import Cell, Table, markdown_list, number
 from beir_eval.significance import PAIRED_TESTS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
-    from beir_eval.comparison.records import Difference
+    from beir_eval.comparison.records import Difference, PairDifference, SystemMean
     from beir_eval.comparison.result import Comparison
 
-#: Behind a mean, where there is a baseline.
-MARKS = {"better": "▲", "worse": "▼", "equal": "=", "undecided": ""}
-LATEX_MARKS = {"better": r"$^{\uparrow}$", "worse": r"$^{\downarrow}$"}
+#: The mark of each verdict behind a mean, where there is a baseline, and what it says.
+_MARKS = {
+    "better": ("▲", "better than the baseline"),
+    "worse": ("▼", "worse than the baseline"),
+    "equal": ("=", "equal to the baseline within the margin"),
+}
 _LETTERS = string.ascii_lowercase
 _CLOSE_TO_0 = 0.0001
 #: In place of a value that is None.
@@ -57,21 +61,50 @@ def low_to_high(low: float | None, high: float | None) -> str:
     return number(low) if number(low) == number(high) else f"{number(low)} … {number(high)}"
 
 
-def marks_of(comparison: Comparison, measure: str, system: str) -> str:
-    """Return what stands behind a mean.
+def signed_range(low: float, high: float) -> str:
+    """Return a range of differences as it is printed.
 
-    With a baseline ▲ (better than it), ▼ (worse), = (equal within the margin) or nothing; for all
-    pairs the letters of the systems that this one is better than.
+    >>> signed_range(-0.01, 0.03)
+    '-0.0100 … +0.0300'
     """
+    return f"{signed(low)} … {signed(high)}"
+
+
+def verdict_mark(text: str, verdict: str, **shown: Any) -> Cell:
+    """Return a number as a cell, with the mark of a verdict against the baseline.
+
+    Args:
+        text: the number as it is shown.
+        verdict: "" where there is none.
+        shown: further fields of the cell.
+    """
+    mark, explanation = _MARKS.get(verdict, ("", ""))
+    return Cell(text, mark, verdict if mark else "", explanation, **shown)
+
+
+def mean_cell(mean: float, verdict: str = "", **shown: Any) -> Cell:
+    """Return a mean as a cell; the other arguments are those of ``verdict_mark``."""
+    return verdict_mark(number(mean), verdict, **shown)
+
+
+def _mean_cell(comparison: Comparison, mean: SystemMean, **shown: Any) -> Cell:
+    """Return a system's mean: with the mark against the baseline, or with letters.
+
+    The letters are those of the systems that this one is better than.
+    """
+    measure, system = mean.measure, mean.system
     if comparison.baseline is not None:
-        if system == comparison.baseline:
-            return ""
-        return MARKS[_verdict(comparison, measure, system, comparison.baseline)]
-    return "".join(
+        verdict = _verdict(comparison, measure, system, comparison.baseline)
+        return mean_cell(mean.mean, verdict, **shown)
+    letters = "".join(
         letter_of(comparison, other)
         for other in comparison.systems
         if other != system and _verdict(comparison, measure, system, other) == "better"
     )
+    if not letters:
+        return mean_cell(mean.mean, **shown)
+    explanation = "better than the systems of these letters"
+    return Cell(number(mean.mean), letters, "better", explanation, **shown)
 
 
 def letter_of(comparison: Comparison, system: str) -> str:
@@ -89,13 +122,11 @@ def letter_at(index: int) -> str:
 
 
 def _verdict(comparison: Comparison, measure: str, system: str, against: str) -> str:
-    opposite = {"better": "worse", "worse": "better"}
     verdicts = comparison.verdicts
-    found = verdicts.get((measure, system, against))
-    if found is not None:
-        return found
-    other = verdicts.get((measure, against, system), "undecided")
-    return opposite.get(other, other)
+    if (measure, system, against) in verdicts:
+        return verdicts[measure, system, against]
+    reversed_verdict = verdicts.get((measure, against, system), "undecided")
+    return OPPOSITE.get(reversed_verdict, reversed_verdict)
 
 
 def label_of(comparison: Comparison, system: str) -> str:
@@ -105,19 +136,22 @@ def label_of(comparison: Comparison, system: str) -> str:
     return f"{letter_of(comparison, system)} {system}"
 
 
-def to_table(comparison: Comparison) -> Table:
-    """Return systems × measures."""
-    mean = {(one.measure, one.system): one.mean for one in comparison.means}
-    rows = [
-        [
-            label_of(comparison, system),
-            *(
-                f"{number(mean[measure, system])} {marks_of(comparison, measure, system)}".strip()
-                for measure in comparison.measures
-            ),
-        ]
-        for system in comparison.systems
-    ]
+def to_table(comparison: Comparison, *, intervals: bool = False) -> Table:
+    """Return systems × measures; ``intervals`` are those of the means."""
+    means = {(one.measure, one.system): one for one in comparison.means}
+    best = {
+        measure: max(means[measure, system].mean for system in comparison.systems)
+        for measure in comparison.measures
+    }
+    rows: list[list[str | Cell]] = []
+    for system in comparison.systems:
+        row: list[str | Cell] = [label_of(comparison, system)]
+        for measure in comparison.measures:
+            mean = means[measure, system]
+            interval = f"{number(mean.low)} to {number(mean.high)}" if intervals else ""
+            is_best = mean.mean == best[measure]
+            row.append(_mean_cell(comparison, mean, interval=interval, is_best=is_best))
+        rows.append(row)
     return Table(("system", *comparison.measures), rows)
 
 
@@ -136,48 +170,78 @@ COLUMNS = (
 )
 
 
-def difference_cells(one: Difference, margin: float) -> tuple[str, ...]:
-    """Return one difference as cells of ``COLUMNS``."""
-    return (
-        one.measure,
-        one.system,
-        one.against,
-        signed(one.difference),
-        f"{signed(one.low)} … {signed(one.high)}",
-        "infinite" if one.effect is None else f"{one.effect:+.2f}",
-        p_text(one.p),
-        p_text(one.p_corrected),
-        f"{one.wins}/{one.ties}/{one.losses}",
-        f"equal within {margin:g}" if one.verdict == "equal" else one.verdict,
+def difference_cells(difference: Difference, margin: float) -> dict[str, str | Cell]:
+    """Return one difference as cells by column, those of ``COLUMNS``."""
+    cells = (
+        difference.measure,
+        difference.system,
+        difference.against,
+        signed(difference.difference),
+        signed_range(difference.low, difference.high),
+        "infinite" if difference.effect is None else f"{difference.effect:+.2f}",
+        p_text(difference.p),
+        p_text(difference.p_corrected),
+        f"{difference.wins}/{difference.ties}/{difference.losses}",
+        verdict_cell(difference.verdict, margin),
     )
+    return dict(zip(COLUMNS, cells, strict=True))
+
+
+def verdict_cell(verdict: str, margin: float | None = None) -> Cell:
+    """Return a verdict as a cell; "equal" names the margin."""
+    text = f"equal within {margin:g}" if verdict == "equal" else verdict
+    return Cell(text, verdict=verdict)
 
 
 def differences_table(comparison: Comparison) -> Table:
     """Return every difference with its evidence."""
     margin = comparison.settings.margin
-    return Table(COLUMNS, [difference_cells(one, margin) for one in comparison.differences])
+    rows = [list(difference_cells(one, margin).values()) for one in comparison.differences]
+    return Table(COLUMNS, rows)
 
 
 def sentence(one: Difference, margin: float) -> str:
     """Return a verdict as a sentence."""
-    shown = f"{signed(one.difference)} ({signed(one.low)} to {signed(one.high)})"
-    evidence = f"corrected p {p_text(one.p_corrected)}, {one.num_queries} queries"
-    if one.verdict in ("better", "worse"):
-        within = f", less than {margin:g}" if abs(one.difference) < margin else ""
-        return (
-            f"{one.measure}: {one.system} is {one.verdict} than {one.against}, by "
-            f"{shown}{within}; {evidence}"
-        )
     if one.verdict == "equal":
         return (
-            f"{one.measure}: {one.system} and {one.against} are equal within {margin:g}: {shown}, "
-            f"{one.num_queries} queries"
+            f"{one.measure}: {one.system} and {one.against} are equal within {margin:g}: "
+            f"{_size(one)}, {one.num_queries} queries"
         )
-    return (
-        f"{one.measure}: {one.system} and {one.against} cannot be told apart: {shown}; {evidence}. "
-        f"So many queries show a true difference of {one.detectable:.4f} in 4 cases of 5; one of "
-        f"{margin:g} takes about {one.queries_needed or 'more than 10^15'}"
+    evidence = f"corrected p {p_text(one.p_corrected)}, {one.num_queries} queries"
+    if one.verdict == "undecided":
+        evidence += (
+            f". So many queries show a true difference of {one.detectable:.4f} in 4 cases of 5; "
+            f"one of {margin:g} takes about {one.queries_needed or 'more than 10^15'}"
+        )
+    is_small = one.verdict != "undecided" and abs(one.difference) < margin
+    return verdict_sentence(
+        one.measure, one, evidence, comment=f", less than {margin:g}" if is_small else ""
     )
+
+
+def verdict_sentence(measure: str, one: PairDifference, evidence: str, *, comment: str = "") -> str:
+    """Return what was shown of a difference, or that nothing was, with the evidence.
+
+    Args:
+        measure: what differs.
+        one: two systems, their difference and the verdict, which is not "equal".
+        evidence: ends the sentence.
+        comment: stands behind the difference.
+    """
+    shown = f"{_size(one)}{comment}; {evidence}"
+    if one.verdict == "undecided":
+        return f"{measure}: {one.system} and {one.against} cannot be told apart: {shown}"
+    return f"{measure}: {one.system} is {one.verdict} than {one.against}, by {shown}"
+
+
+def _size(one: PairDifference) -> str:
+    return f"{signed(one.difference)} ({signed(one.low)} to {signed(one.high)})"
+
+
+def left_out_notes(left_out: Mapping[str, int]) -> Iterator[str]:
+    """Yield how many queries of each system were left out."""
+    for system, count in left_out.items():
+        yield f"{system}: {count} queries left out that others do not have"
 
 
 def notes_of(comparison: Comparison) -> Iterator[str]:
@@ -204,8 +268,7 @@ def notes_of(comparison: Comparison) -> Iterator[str]:
         yield "the letters behind a mean name the systems that it is better than"
     else:
         yield "▲ better than the baseline, ▼ worse, = equal within the margin"
-    for system, number_left in comparison.left_out.items():
-        yield f"{system}: {number_left} queries left out that others do not have"
+    yield from left_out_notes(comparison.left_out)
     yield from {one.note: None for one in comparison.differences if one.note}
     for mean in comparison.means:
         if mean.repeats > 1:
@@ -218,45 +281,6 @@ def notes_of(comparison: Comparison) -> Iterator[str]:
 def to_markdown(comparison: Comparison) -> str:
     """Return verdicts, means and differences."""
     margin = comparison.settings.margin
-    verdicts = "".join(
-        f"- {markdown_text(sentence(one, margin))}\n" for one in comparison.differences
-    )
+    verdicts = markdown_list(sentence(one, margin) for one in comparison.differences)
     tables = f"{to_table(comparison).markdown()}\n\n{differences_table(comparison).markdown()}"
     return f"{verdicts}\n{tables}\n"
-
-
-def to_latex(comparison: Comparison) -> str:
-    """Return the means: the best of a measure in bold, marks as superscripts."""
-    mean = {(one.measure, one.system): one.mean for one in comparison.means}
-    best = {
-        measure: max(mean[measure, system] for system in comparison.systems)
-        for measure in comparison.measures
-    }
-    lines = [
-        rf"\begin{{tabular}}{{l{'r' * len(comparison.measures)}}}",
-        r"\toprule",
-        " & ".join(map(latex_text, ("system", *comparison.measures))) + r" \\",
-        r"\midrule",
-    ]
-    for system in comparison.systems:
-        cells = [latex_text(label_of(comparison, system))]
-        for measure in comparison.measures:
-            value = mean[measure, system]
-            text = number(value)
-            shown = rf"\textbf{{{text}}}" if value == best[measure] else text
-            cells.append(shown + _latex_mark(comparison, measure, system))
-        lines.append(" & ".join(cells) + r" \\")
-    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"])
-
-
-def _latex_mark(comparison: Comparison, measure: str, system: str) -> str:
-    marks = marks_of(comparison, measure, system)
-    if comparison.baseline is None:
-        return f"$^{{{marks}}}$" if marks else ""
-    verdict = next((name for name, mark in MARKS.items() if mark == marks and mark), "")
-    return LATEX_MARKS.get(verdict, "")
-
-
-def to_csv(comparison: Comparison) -> str:
-    """Return every difference, one a line, with all its fields."""
-    return records_csv(comparison.differences)

@@ -3,10 +3,10 @@
 Inside: ``tables``, ``figure`` (one drawing with its data), ``charts`` (the kinds of drawings) and
 ``chart_parts``.
 
-Public: ``Table``, ``Figure``.
+Public: ``Table`` and its ``Cell``, ``Figure``.
 """
 
 from beir_eval.display.figure import Figure
-from beir_eval.display.tables import Table
+from beir_eval.display.tables import Cell, Table
 
-__all__ = ["Figure", "Table"]
+__all__ = ["Cell", "Figure", "Table"]

@@ -13,7 +13,7 @@ from pydantic import ConfigDict, Field, model_validator
 from beir_eval.core.arrays import exact_sum
 from beir_eval.core.ranking import EvaluationSettings
 from beir_eval.core.saved import FROZEN, Saved, stated_in_full
-from beir_eval.display.tables import Table, markdown_text, number
+from beir_eval.display.tables import Table, markdown_list, number
 from beir_eval.errors import MissingExtraError, NotEvaluatedError, ResultError, check_choice, some
 from beir_eval.evaluation.notes import notes_on
 from beir_eval.evaluation.records import Counted, Provenance, Retrieval, TopDocuments
@@ -214,8 +214,7 @@ class EvaluationResult(Saved):
 
     def to_markdown(self) -> str:
         """Return the table of means and the notes on what was counted, as markdown."""
-        notes = "\n".join(f"- {markdown_text(note)}" for note in self.notes())
-        return f"{self.to_table().markdown()}\n\n{notes}\n"
+        return f"{self.to_table().markdown()}\n\n{markdown_list(self.notes())}"
 
     def plot(self, measure: MeasureLike | None = None) -> Figure:
         """Return one measure (by default the first) of every query, best first, as a figure.

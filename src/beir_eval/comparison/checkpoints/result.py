@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 from pydantic import BaseModel
 
 from beir_eval.comparison.records import ComparisonSettings, Difference
-from beir_eval.comparison.tables import p_text, signed
+from beir_eval.comparison.tables import difference_cells, left_out_notes, p_text
 from beir_eval.core.saved import FROZEN, Saved, stated_in_full
 from beir_eval.display import charts as kinds
-from beir_eval.display.tables import Table, markdown_text, number, records_csv
+from beir_eval.display.tables import Cell, Table, markdown_list, number, records_csv
 from beir_eval.errors import NotEvaluatedError
 from beir_eval.measures import parse
 
@@ -20,16 +20,8 @@ if TYPE_CHECKING:
     from beir_eval.display.figure import Figure
     from beir_eval.measures import MeasureLike
 
-_CHANGES = (
-    "steps",
-    "measure",
-    "difference",
-    "interval",
-    "p",
-    "corrected",
-    "won/tied/lost",
-    "verdict",
-)
+#: Columns of the table of changes from step to step.
+_CHANGES = ("measure", "difference", "interval", "p", "corrected", "won/tied/lost", "verdict")
 
 #: A step: whole where it can be.
 Step = int | float
@@ -150,40 +142,30 @@ class CheckpointCurve(Saved):
         settled = {(one.measure, one.settled.name) for one in self.outcomes}
         rows = []
         for checkpoint in self.checkpoints:
-            cells = [str(checkpoint.step), checkpoint.name]
+            cells: list[str | Cell] = [str(checkpoint.step), checkpoint.name]
             for measure in self.measures:
                 place = (measure, checkpoint.name)
                 point = points[place]
                 marks = ("★" if place in best else "") + ("●" if place in settled else "")
                 shown = f"{number(point.mean)} ({number(point.low)} … {number(point.high)})"
-                cells.append(f"{shown} {marks}".strip())
+                cells.append(Cell(shown, marks))
             rows.append(cells)
         return Table(("step", "checkpoint", *self.measures), rows)
 
     def to_markdown(self) -> str:
         """Return what was found, the curve, the changes from step to step and notes as markdown."""
-        found = "".join(f"- {markdown_text(one)}\n" for one in self._sentences())
-        notes = "".join(f"- {markdown_text(one)}\n" for one in self._notes())
         tables = f"{self.to_table().markdown()}\n\n{self._changes_table().markdown()}"
-        return f"{found}\n{tables}\n\n{notes}"
+        return f"{markdown_list(self._sentences())}\n{tables}\n\n{markdown_list(self._notes())}"
 
     def _changes_table(self) -> Table:
         """Return every checkpoint against the one before it."""
         step = {one.name: one.step for one in self.checkpoints}
-        rows = [
-            (
-                f"{step[one.against]} to {step[one.system]}",
-                one.measure,
-                signed(one.difference),
-                f"{signed(one.low)} … {signed(one.high)}",
-                p_text(one.p),
-                p_text(one.p_corrected),
-                f"{one.wins}/{one.ties}/{one.losses}",
-                f"equal within {self.settings.margin:g}" if one.verdict == "equal" else one.verdict,
-            )
-            for one in self.changes
-        ]
-        return Table(_CHANGES, rows)
+        rows = []
+        for one in self.changes:
+            cells = difference_cells(one, self.settings.margin)
+            steps = f"{step[one.against]} to {step[one.system]}"
+            rows.append((steps, *(cells[column] for column in _CHANGES)))
+        return Table(("steps", *_CHANGES), rows)
 
     def to_csv(self) -> str:
         """Return every point of every curve, one a line."""
@@ -225,8 +207,7 @@ class CheckpointCurve(Saved):
             f"intervals are BCa bootstrap intervals at {1 - settings.alpha:.0%}; each step against "
             f"the one before: two-sided sign flips, corrected by Holm over the {count} of a measure"
         )
-        for name, left in self.left_out.items():
-            yield f"{name}: {left} queries left out that others do not have"
+        yield from left_out_notes(self.left_out)
 
     def plot(self, measure: MeasureLike | None = None) -> Figure:
         """Return one measure (by default the first) from step to step, as a figure.

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from beir_eval.comparison.robustness.analysis import MOST_SYSTEMS, is_looked_at
-from beir_eval.comparison.tables import UNKNOWN, low_to_high, signed
-from beir_eval.display.tables import Table, markdown_text
+from beir_eval.comparison.tables import UNKNOWN, low_to_high, signed, signed_range
+from beir_eval.display.tables import Table, markdown_list
 from beir_eval.measures import parse
 
 if TYPE_CHECKING:
@@ -39,9 +39,11 @@ def trust_section(comparison: Comparison) -> str:
     """Return what holes and ties could change, as markdown without the notes; "" if unknown."""
     if not comparison.trust:
         return ""
+    listed = markdown_list(sentences(comparison))
+    gap = "\n" if listed else ""
     return (
         "\n### What unjudged documents and ties could change\n\n"
-        f"{_listed(sentences(comparison))}{trust_table(comparison).markdown()}\n"
+        f"{listed}{gap}{trust_table(comparison).markdown()}\n"
     )
 
 
@@ -115,9 +117,7 @@ def _trust_cells(one: PairTrust) -> tuple[str, ...]:
         str(one.depth),
         _share(one.judged),
         _share(one.judged_against),
-        UNKNOWN
-        if one.low is None or one.high is None
-        else f"{signed(one.low)} … {signed(one.high)}",
+        UNKNOWN if one.low is None or one.high is None else signed_range(one.low, one.high),
         {None: UNKNOWN, True: "yes", False: "no"}[one.could_flip],
         UNKNOWN if one.condensed_difference is None else signed(one.condensed_difference),
         low_to_high(*(one.ties or (None, None))),
@@ -127,8 +127,3 @@ def _trust_cells(one: PairTrust) -> tuple[str, ...]:
 
 def _share(share: float | None) -> str:
     return UNKNOWN if share is None else f"{share:.1%}"
-
-
-def _listed(sentences: Iterator[str]) -> str:
-    lines = "".join(f"- {markdown_text(one)}\n" for one in sentences)
-    return f"{lines}\n" if lines else ""

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from pydantic import BaseModel
 
 from beir_eval.comparison.records import ComparisonSettings, Difference, SystemMean
-from beir_eval.comparison.tables import COLUMNS, MARKS, difference_cells, sentence
+from beir_eval.comparison.tables import (
+    COLUMNS,
+    difference_cells,
+    left_out_notes,
+    mean_cell,
+    sentence,
+)
 from beir_eval.core.saved import FROZEN, Saved, stated_in_full
-from beir_eval.display.tables import Table, markdown_text, number
+from beir_eval.display.tables import Cell, Table, csv_text, markdown_list, number
 from beir_eval.errors import NotEvaluatedError, some
 
 if TYPE_CHECKING:
@@ -104,25 +108,22 @@ class SlicedComparison(Saved):
         ]
         return Table(("slice", "queries", "measure", *self.systems), rows)
 
-    def _row(self, one: Slice, measure: str) -> list[str]:
+    def _row(self, one: Slice, measure: str) -> list[str | Cell]:
         mean = {each.system: each.mean for each in one.means if each.measure == measure}
-        cells = [
-            f"{number(mean[system])} {self._marks(one, measure, system)}".strip()
-            for system in self.systems
-        ]
+        cells = [self._mean_cell(one, measure, system, mean[system]) for system in self.systems]
         return [self._name(one), str(one.num_queries), measure, *cells]
 
-    def _marks(self, one: Slice, measure: str, system: str) -> str:
-        """Return the mark against the baseline; for all pairs what the system is better than."""
+    def _mean_cell(self, one: Slice, measure: str, system: str, mean: float) -> Cell:
+        """Return a mean: with the mark against the baseline, or what the system is better than."""
         mine = [
             each if each.system == system else each.reversed()
             for each in one.differences
             if each.measure == measure and system in (each.system, each.against)
         ]
         if self.baseline is not None:
-            return "" if system == self.baseline else MARKS[mine[0].verdict]
+            return mean_cell(mean, "" if system == self.baseline else mine[0].verdict)
         beaten = [each.against for each in mine if each.verdict == "better"]
-        return f"> {', '.join(beaten)}" if beaten else ""
+        return Cell(number(mean), f"> {', '.join(beaten)}" if beaten else "")
 
     def _name(self, one: Slice) -> str:
         """Return a slice's name for a table: with its column where there are several."""
@@ -132,19 +133,19 @@ class SlicedComparison(Saved):
         """Return verdicts, means, differences and notes as GitHub-flavoured markdown."""
         margin = self.settings.margin
         listed = [(self._name(one), each) for one in self.slices for each in one.differences]
-        verdicts = "".join(
-            f"- {markdown_text(f'{name}: {sentence(each, margin)}')}\n"
+        verdicts = markdown_list(
+            f"{name}: {sentence(each, margin)}"
             for name, each in listed
             if each.verdict in ("better", "worse")
         )
-        notes = "".join(f"- {markdown_text(note)}\n" for note in self.notes())
         tables = f"{self.to_table().markdown()}\n\n{self._differences_table().markdown()}"
+        notes = markdown_list(self.notes())
         return (f"{verdicts}\n" if verdicts else "") + f"{tables}\n\n{notes}"
 
     def _differences_table(self) -> Table:
         margin = self.settings.margin
         rows = [
-            (self._name(one), str(each.num_queries), *difference_cells(each, margin))
+            (self._name(one), str(each.num_queries), *difference_cells(each, margin).values())
             for one in self.slices
             for each in one.differences
         ]
@@ -155,18 +156,17 @@ class SlicedComparison(Saved):
 
         A slice that is too small for a measure has a line too, empty but for its number of queries.
         """
-        text = io.StringIO()
-        writer = csv.writer(text, lineterminator="\n")
         known = any(one.differences for one in self.slices)
         fields = [one for one in (Difference.model_fields if known else ()) if one != "measure"]
-        writer.writerow(("column", "slice", "slice_queries", "measure", *fields))
+        rows: list[Sequence[object]] = [("column", "slice", "slice_queries", "measure", *fields)]
         for one in self.slices:
             start = (one.column, one.label, one.num_queries)
-            for each in one.differences:
-                writer.writerow((*start, each.measure, *(getattr(each, field) for field in fields)))
-            for measure in one.too_small:
-                writer.writerow((*start, measure, *[""] * len(fields)))
-        return text.getvalue()
+            rows += [
+                (*start, each.measure, *(getattr(each, field) for field in fields))
+                for each in one.differences
+            ]
+            rows += [(*start, measure, *[""] * len(fields)) for measure in one.too_small]
+        return csv_text(rows)
 
     def notes(self) -> list[str]:
         """Return what a reader of the tables must know."""
@@ -198,8 +198,7 @@ class SlicedComparison(Saved):
                     f"{'query' if one.num_queries == 1 else 'queries'}"
                     f"{measures and ', fewer than 2'}{measures}"
                 )
-        for system, count in self.left_out.items():
-            yield f"{system}: {count} queries left out that others do not have"
+        yield from left_out_notes(self.left_out)
 
     def _repr_html_(self) -> str:
         return self.to_table().html()
