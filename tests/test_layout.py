@@ -245,3 +245,8 @@ def test_functions_that_use_a_package_can_be_sent_to_other_processes():
 
 def test_the_type_hints_of_a_package_with_lazy_exports_can_be_asked_for():
     assert typing.get_type_hints(beir_eval) == {}
+
+
+def test_the_package_that_draws_progress_is_loaded_only_to_draw_it():
+    code = "from beir_eval.display.progress import progress_bar\nwith progress_bar(total=1): pass"
+    assert "tqdm" not in loaded_by(f"import beir_eval.display, beir_eval.cli.app\n{code}")

@@ -38,7 +38,7 @@ def test_importing_loads_numpy_and_pydantic_only():
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     ).stdout.split()
     assert {"numpy", "pydantic", "beir_eval"} <= set(loaded)
-    not_wanted = {"polars", "pandas", "scipy", "typer", "rich", "torch", "haystack", "beir"}
+    not_wanted = {"polars", "pandas", "scipy", "typer", "rich", "tqdm", "torch", "haystack", "beir"}
     assert not not_wanted & set(loaded)
 
 

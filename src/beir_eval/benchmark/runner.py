@@ -8,8 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +22,7 @@ from beir_eval.core.files import stem_of
 from beir_eval.core.qrels import Qrels
 from beir_eval.datasets.catalogue import known_info
 from beir_eval.datasets.dataset import Dataset, load_datasets
+from beir_eval.display.progress import progress_bar
 from beir_eval.errors import SettingError
 from beir_eval.evaluation.evaluator import Evaluator
 from beir_eval.measures import DEFAULT_MEASURES, MeasureLike, parse_all
@@ -53,7 +53,8 @@ class Benchmark:
         measures: what to compute; by default BEIR's suite.
         top_k: how many documents a retriever is asked for.
         keep_top: as ``Evaluator``; for another number the results are made again, not the runs.
-        progress: whether a progress bar is shown (with the package rich).
+        progress: whether a progress bar is shown, on a terminal or in a notebook (with the package
+            tqdm).
 
     Rules: ties as trec_eval, missing queries count as empty rankings, of a document that stands
     twice the better copy counts, documents whose id is that of their query are left out where the
@@ -115,14 +116,16 @@ class Benchmark:
         results: dict[str, dict[str, EvaluationResult]] = {name: {} for name in self._systems}
         failures: dict[str, dict[str, str]] = {}
         jobs = [(task, name) for task in self._tasks for name in self._systems]
-        with _bar(self._progress, len(jobs)) as advance:
+        with progress_bar(shown=self._progress, total=len(jobs)) as advance:
             for task, name in jobs:
-                advance(f"{task.name}: {name}")
+                advance(0, f"{task.name}: {name}")
                 try:
                     results[name][task.name] = self._evaluate(task, self._systems[name])
                 except Exception as error:  # noqa: BLE001 - another's code; the others go on
                     failures.setdefault(name, {})[task.name] = f"{type(error).__name__}: {error}"
                     Entry(self.folder / task.name / name, {}).log(failed=failures[name][task.name])
+                advance()
+            advance(0, "done")
         infos = {task.name: task.info for task in self._tasks}
         splits = {task.name: task.split for task in self._tasks}
         return BenchmarkResult(results, failures, infos, splits)
@@ -225,24 +228,3 @@ def _fingerprint(task: Task, *, with_corpus: bool) -> str:
         for text in (json.dumps(dict(task.dataset.queries)), task.dataset.corpus.fingerprint()):
             digest.update(text.encode(errors="surrogatepass"))
     return digest.hexdigest()
-
-
-# Progress
-
-
-@contextmanager
-def _bar(wanted: bool, total: int) -> Iterator[Callable[[str], None]]:  # noqa: FBT001
-    """Yield what is told the next step; it moves a bar where one is wanted and rich is there."""
-    if not wanted:
-        yield lambda _: None
-        return
-    try:
-        from rich.progress import Progress  # noqa: PLC0415 - an extra
-    except ImportError:
-        yield lambda _: None
-        return
-    with Progress() as progress:
-        bar = progress.add_task("", total=total)
-        done = iter(range(total))
-        yield lambda text: progress.update(bar, description=text, completed=next(done))
-        progress.update(bar, description="done", completed=total)

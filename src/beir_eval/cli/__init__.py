@@ -2,6 +2,6 @@
 
 Inside: ``app`` registers the commands, one module per command: ``evaluate``, ``compare``,
 ``bench``, ``haystack``, ``agree``, ``measures``, ``datasets``, ``convert``, ``demo``. Shared:
-``options``, ``console`` (terminal, errors, progress), ``results_output``, ``comparison_output`` and
+``options``, ``console`` (terminal, errors), ``results_output``, ``comparison_output`` and
 ``saved_results`` (results as input). Nothing is public.
 """

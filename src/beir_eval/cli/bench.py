@@ -17,7 +17,7 @@ from beir_eval.adapters.dataset_folder import (
     is_run_file,
     name_of,
 )
-from beir_eval.cli.console import check_targets, clear_errors, console, errors, print_table
+from beir_eval.cli.console import check_targets, clear_errors, console, print_table
 from beir_eval.cli.options import HTML, check_report, write_html
 from beir_eval.core.files import stem_of, write_atomically
 from beir_eval.errors import InputError, check_choice
@@ -72,7 +72,7 @@ def bench(  # noqa: PLR0913, PLR0917 - one option a file
             out,
             measures=dict.fromkeys([asked, *DEFAULT_MEASURES]),
             keep_top=_SHOWN if html is not None else 0,
-            progress=errors.is_terminal,
+            progress=True,
         )
         result = benchmark.run()
         table = result.to_table(asked, baseline=baseline is not None)

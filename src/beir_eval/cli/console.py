@@ -1,9 +1,8 @@
-"""The terminal, as all commands use it: tables, progress, errors; checks of files to write."""
+"""The terminal, as all commands use it: tables, errors; checks of files to write."""
 
 from __future__ import annotations
 
 import sys
-import threading
 import warnings
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Literal, NoReturn
@@ -12,20 +11,17 @@ import typer
 from rich import box
 from rich.cells import cell_len
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
 from beir_eval.errors import BeirEvalError, BeirEvalWarning, InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from beir_eval.display import tables
 
-#: A progress bar appears once the work has taken this long.
-PATIENCE_SECONDS = 1.0
 #: Output that is not read on a screen is never wrapped.
 UNWRAPPED = 10_000
 #: A label is not folded to fewer characters; blanks beside a column.
@@ -80,24 +76,6 @@ def clear_errors() -> Iterator[None]:
             for one in caught:
                 if issubclass(one.category, BeirEvalWarning):
                     warn(str(one.message))
-
-
-@contextmanager
-def slow_progress(steps: int) -> Iterator[Callable[[str], None]]:
-    """Give a function that notes a step done; a bar appears when it takes over a second."""
-    columns = TextColumn("{task.description}", markup=False), BarColumn(), TimeElapsedColumn()
-    progress = Progress(*columns, console=errors, transient=True)
-    task = progress.add_task("reading", total=steps)
-    timer = threading.Timer(PATIENCE_SECONDS, progress.start)
-    timer.daemon = True
-    if errors.is_terminal:
-        timer.start()
-    try:
-        yield lambda description: progress.update(task, advance=1, description=description)
-    finally:
-        timer.cancel()
-        if progress.live.is_started:
-            progress.stop()
 
 
 def new_table() -> Table:

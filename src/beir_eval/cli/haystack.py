@@ -11,12 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from beir_eval.adapters.writers import format_for
-from beir_eval.cli.console import (
-    check_targets,
-    clear_errors,
-    console,
-    errors,
-)
+from beir_eval.cli.console import check_targets, clear_errors, console
 from beir_eval.cli.options import HTML, check_report, kept_for, write_html
 from beir_eval.cli.results_output import print_notes, print_scores, write_json, write_per_query
 from beir_eval.core.files import stem_of
@@ -113,7 +108,7 @@ def haystack(  # noqa: PLR0913, PLR0917 - one option a setting
         if save_run is not None:
             format_for(save_run)
         if index_corpus:
-            written = index(data, loading.store_of(made), progress=errors.is_terminal)
+            written = index(data, loading.store_of(made))
             console.print(f"{written} documents written to the pipeline's store")
         result = evaluate_pipeline(
             made,
@@ -125,7 +120,6 @@ def haystack(  # noqa: PLR0913, PLR0917 - one option a setting
             limit=limit,
             save_run=save_run,
             on_error=on_error,
-            progress=errors.is_terminal,
             **kept_for(html),
         )
         print_scores([result], None)

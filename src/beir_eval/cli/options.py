@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from beir_eval.adapters.readers import read_run
-from beir_eval.cli.console import slow_progress, warn
+from beir_eval.cli.console import warn
 from beir_eval.core.files import stem_of
 from beir_eval.core.ids import repeated_ids
 from beir_eval.core.ranking import EvaluationSettings
+from beir_eval.display.progress import progress_bar
 from beir_eval.errors import InputError
 
 if TYPE_CHECKING:
@@ -87,16 +88,19 @@ def _policy_options() -> Iterator[inspect.Parameter]:
 def evaluate_files(evaluator: Evaluator, paths: Sequence[Path]) -> list[EvaluationResult]:
     """Return the results of run files, each named after its file; a bar shows where it is slow."""
     results = []
-    with slow_progress(2 * len(paths)) as advance:
+    steps, layout = 2 * len(paths), "{desc} {bar} {elapsed}"
+    with progress_bar(
+        patient=True, leave=False, total=steps, desc="reading", bar_format=layout
+    ) as advance:
         for path, name in zip(paths, system_names(paths), strict=True):
             run = read_run(path)
-            advance(f"measuring {name}")
+            advance(description=f"measuring {name}")
             try:
                 results.append(evaluator.evaluate(run, name=name))
             except InputError as error:
                 msg = f"{path}: {error}"
                 raise InputError(msg) from error
-            advance(f"measured {name}")
+            advance(description=f"measured {name}")
     return results
 
 

@@ -1,7 +1,7 @@
-"""How anything looks, whatever it is: text tables, and figures as Vega-Lite specifications.
+"""How anything looks, whatever it is: text tables, figures as Vega-Lite, progress bars.
 
-Inside: ``tables``, ``figure`` (one drawing with its data), ``charts`` (the kinds of drawings) and
-``chart_parts``.
+Inside: ``tables``, ``figure`` (one drawing with its data), ``charts`` (the kinds of drawings),
+``chart_parts`` and ``progress`` (the bar that all progress is shown with).
 
 Public: ``Table`` and its ``Cell``, ``Figure``.
 """

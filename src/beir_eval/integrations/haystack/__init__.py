@@ -5,9 +5,9 @@ makes a pipeline a system of a ``Benchmark``. The components for use inside a pi
 ``haystack_integrations.components.evaluators.beir_eval``.
 
 Inside: ``evaluate_pipeline``, ``retriever``, ``query_runner``, ``sockets``, ``journal`` (resuming a
-run), ``fingerprint``, ``progress``, ``indexing``, ``load_pipeline`` (YAML), ``demo``; ``documents``
-(from documents to a ``Run``) and ``haystack_rules``, which the components use too and which do not
-import Haystack.
+run), ``fingerprint``, ``indexing``, ``load_pipeline`` (YAML), ``demo``; ``documents`` (from
+documents to a ``Run``) and ``haystack_rules``, which the components use too and which do not import
+Haystack.
 
 Public: ``evaluate_pipeline``, ``index``, ``beir_documents``, ``PipelineRetriever``,
 ``to_evaluation_run_result``; they need the extra ``haystack`` (MissingExtraError without it).

@@ -11,8 +11,8 @@ from haystack import Document
 from haystack.document_stores.types import DuplicatePolicy
 
 from beir_eval.datasets.dataset import Dataset, load_dataset
+from beir_eval.display.progress import progress_bar
 from beir_eval.errors import SettingError, check_count
-from beir_eval.integrations.haystack.progress import progress_bar
 from beir_eval.integrations.haystack.sockets import documents_input
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def index(
     )
     wanted = islice(documents, limit)
     written = 0
-    with progress_bar(shown=progress, desc="documents", unit="") as bar:
+    with progress_bar(shown=progress, desc="documents", unit="") as advance:
         while batch := list(islice(wanted, batch_size)):
             try:
                 write(batch)
@@ -76,7 +76,7 @@ def index(
                 error.add_note(f"while writing documents {batch[0].id!r} to {batch[-1].id!r}")
                 raise
             written += len(batch)
-            bar.update(len(batch))
+            advance(len(batch))
     return written
 
 

@@ -6,6 +6,7 @@ import hashlib
 import json
 from typing import TYPE_CHECKING, Any
 
+from beir_eval.display.progress import progress_bar
 from beir_eval.errors import RunError, SettingError, check_choice, check_count, some
 from beir_eval.evaluation.records import Retrieval
 from beir_eval.integrations.haystack.documents import (
@@ -18,7 +19,6 @@ from beir_eval.integrations.haystack.fingerprint import (
     fingerprint_of_pipeline,
 )
 from beir_eval.integrations.haystack.journal import Journal
-from beir_eval.integrations.haystack.progress import progress_bar
 from beir_eval.integrations.haystack.query_runner import Answer, Asking, Round
 from beir_eval.integrations.haystack.sockets import documents_output, query_inputs
 
@@ -164,8 +164,8 @@ class PipelineRetriever:
 
         with progress_bar(
             shown=self._progress, total=len(queries), initial=len(answers), desc="queries"
-        ) as bar:
-            asking = Round(self._asking, open_queries, on_error == "stop", answered, bar.update)
+        ) as advance:
+            asking = Round(self._asking, open_queries, on_error == "stop", answered, advance)
             if open_queries:
                 asking.run(self._concurrency)
         if not answers:

@@ -1,0 +1,167 @@
+"""The progress bar: when it is shown, where, and what it says."""
+
+import os
+import pty
+import subprocess
+import sys
+import termios
+import time
+from contextlib import contextmanager, redirect_stderr, suppress
+
+import pytest
+
+from beir_eval import Benchmark, Evaluator, read_qrels
+from beir_eval.cli.options import evaluate_files
+from beir_eval.core.files import stem_of
+from beir_eval.datasets import demo
+from beir_eval.display import progress
+from beir_eval.display.progress import progress_bar
+
+
+@pytest.fixture
+def refreshed_often(monkeypatch):
+    monkeypatch.setattr(progress, "REFRESH_SECONDS", 0.1)
+
+
+@pytest.fixture(params=[(30, 100), (0, 0)], ids=["terminal", "terminal of no size"])
+def terminal(request):
+    """Give a context in which stderr is a terminal; it yields what returns all that is on it."""
+
+    @contextmanager
+    def context():
+        ours, theirs = pty.openpty()
+        termios.tcsetwinsize(theirs, request.param)
+        os.set_blocking(ours, False)
+        written = []
+
+        def read():
+            with suppress(BlockingIOError):
+                while True:
+                    written.append(os.read(ours, 1 << 16).decode())
+            return "".join(written)
+
+        with os.fdopen(theirs, "w", encoding="utf-8") as stream, redirect_stderr(stream):
+            yield read
+        os.close(ours)
+
+    return context
+
+
+def last_line(written):
+    """Return the last line on the terminal, on which each part writes over the one before."""
+    line = ""
+    for part in written.removesuffix("\r\n").rpartition("\n")[2].split("\r"):
+        line = part + line[len(part) :]
+    return line.strip()
+
+
+def test_a_bar_is_shown_at_once_on_a_terminal_and_stays(terminal):
+    with terminal() as written:
+        with progress_bar(total=2, desc="queries") as advance:
+            assert "queries:   0%" in written()
+            advance(2)
+        assert "queries: 100%" in last_line(written())
+
+
+def test_a_patient_bar_is_not_shown_for_work_that_is_done_within_a_second(terminal):
+    with terminal() as written:
+        with progress_bar(patient=True, total=2, desc="reading") as advance:
+            advance()
+            advance(description="measuring bm25")
+        assert written() == ""
+
+
+@pytest.mark.usefixtures("refreshed_often")
+def test_a_patient_bar_appears_in_the_middle_of_a_long_first_step(terminal):
+    with terminal() as written, progress_bar(patient=True, total=2, desc="reading"):
+        time.sleep(0.3)
+        assert "reading" in last_line(written())
+
+
+@pytest.mark.usefixtures("refreshed_often")
+@pytest.mark.parametrize("steps", [0, 2])
+def test_a_bar_that_is_not_to_stay_is_gone_afterwards(terminal, steps):
+    with terminal() as written:
+        with progress_bar(patient=True, leave=False, total=2, desc="reading") as advance:
+            time.sleep(0.3)
+            advance(steps)
+            assert "reading" in last_line(written())
+        assert last_line(written()) == ""
+
+
+@pytest.mark.usefixtures("refreshed_often")
+def test_the_clock_of_a_bar_moves_on_in_the_middle_of_a_step(terminal):
+    with terminal() as written, progress_bar(total=2, desc="queries"):
+        time.sleep(1.3)
+        assert "00:01" in last_line(written())
+
+
+@pytest.mark.usefixtures("refreshed_often")
+def test_a_bar_says_which_step_is_under_way(terminal):
+    with terminal() as written, progress_bar(total=2, desc="reading") as advance:
+        advance(description="measuring bm25")
+        time.sleep(0.3)
+        assert "measuring bm25" in last_line(written())
+
+
+def test_no_bar_is_shown_where_nobody_watches_or_none_is_wanted(terminal, capsys):
+    with terminal() as written, progress_bar(shown=False, total=2) as advance:
+        advance(1, "measuring bm25")
+        assert written() == ""
+    with progress_bar(total=2) as advance:
+        advance(1, "measuring bm25")
+    assert capsys.readouterr().err == ""
+
+
+def test_a_bar_is_shown_in_a_notebook_without_a_warning_where_ipywidgets_is_missing():
+    code = """
+import sys, types
+sys.modules["ipykernel.zmqshell"] = types.ModuleType("ipykernel.zmqshell")
+sys.modules["IPython"] = types.SimpleNamespace(get_ipython=lambda: None)
+sys.modules["ipywidgets"] = None
+from beir_eval.display.progress import progress_bar
+with progress_bar(total=2, desc="queries") as advance:
+    advance(2)
+"""
+    done = subprocess.run(
+        [sys.executable, "-W", "always", "-c", code], capture_output=True, text=True, check=True
+    )
+    assert "queries: 100%" in done.stderr
+    assert "arning" not in done.stderr
+
+
+def test_without_tqdm_there_is_no_bar_and_the_work_goes_on(terminal, monkeypatch, tmp_path):
+    monkeypatch.setitem(sys.modules, "tqdm.auto", None)
+    benchmark = Benchmark(
+        [demo.FOLDER], {"bm25": demo.RUNS[0]}, tmp_path, measures="MRR", progress=True
+    )
+    with terminal() as written:
+        assert not benchmark.run().failures
+        assert written() == ""
+
+
+@pytest.mark.usefixtures("refreshed_often")
+def test_a_benchmark_names_the_data_set_and_the_system_at_work(terminal, tmp_path):
+    def slow(queries, corpus):
+        time.sleep(0.3)
+        return {query: {"d": 1.0} for query in queries}
+
+    benchmark = Benchmark([demo.FOLDER], {"slow": slow}, tmp_path, measures="MRR", progress=True)
+    with terminal() as written:
+        benchmark.run()
+        assert f"{demo.FOLDER.name}: slow" in written()
+        assert "done: 100%" in last_line(written())
+
+
+@pytest.mark.usefixtures("refreshed_often")
+def test_a_command_names_the_run_that_it_measures_and_leaves_no_bar(terminal):
+    class Slow(Evaluator):
+        def evaluate(self, run, *, name):
+            time.sleep(0.3)
+            return super().evaluate(run, name=name)
+
+    evaluator = Slow(read_qrels(demo.FOLDER), "MRR")
+    with terminal() as written:
+        evaluate_files(evaluator, demo.RUNS[:1])
+        assert f"measuring {stem_of(demo.RUNS[0])}" in written()
+        assert last_line(written()) == ""
