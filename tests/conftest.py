@@ -1,10 +1,13 @@
 """Where real data lies, how hard Hypothesis looks, and that CI skips nothing."""
 
 import os
+import sys
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from windows_locks import WindowsLocks
 
 settings.register_profile(
     "default", deadline=None, max_examples=150, suppress_health_check=[HealthCheck.too_slow]
@@ -31,3 +34,19 @@ def pytest_runtest_makereport(item, call):
         report.outcome = "failed"
         report.longrepr = f"skipped where nothing may be skipped: {report.longrepr}"
     return report
+
+
+@pytest.fixture
+def windows_locks(monkeypatch):
+    """The locks of Windows in place of this platform's."""
+    locks = WindowsLocks()
+    monkeypatch.setitem(sys.modules, "fcntl", None)
+    monkeypatch.setitem(sys.modules, "msvcrt", locks)
+    return locks
+
+
+@pytest.fixture(params=["this platform", "Windows"])
+def locks_of_each_platform(request):
+    """The locks of this platform, then those of Windows."""
+    if request.param == "Windows":
+        request.getfixturevalue("windows_locks")

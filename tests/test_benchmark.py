@@ -291,6 +291,7 @@ def test_a_damaged_corpus_fails_alone(tmp_path):
     assert list(result.results["words"]) == ["two"]
 
 
+@pytest.mark.usefixtures("locks_of_each_platform")
 def test_two_processes_do_not_work_in_one_folder(tmp_path):
     def meanwhile(queries, corpus):
         Benchmark(sets, {"words": words}, tmp_path / "out").run()

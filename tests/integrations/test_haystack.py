@@ -709,6 +709,7 @@ def test_a_smaller_evaluation_takes_nothing_from_a_saved_run(dataset, tmp_path):
     assert set(read_run(saved).query_ids) == set(QUERIES)
 
 
+@pytest.mark.usefixtures("locks_of_each_platform")
 def test_two_processes_do_not_work_on_one_journal(dataset, tmp_path):
     saved = tmp_path / "bm25.trec"
     said = []

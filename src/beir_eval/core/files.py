@@ -8,14 +8,10 @@ import io
 import math
 import os
 from contextlib import contextmanager
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from beir_eval.errors import FileFormatError, MissingExtraError
-
-try:
-    import fcntl
-except ImportError:  # Windows: two processes are not kept apart there
-    fcntl = None  # type: ignore[assignment]
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,6 +21,8 @@ if TYPE_CHECKING:
 GZIP_MAGIC = b"\x1f\x8b"
 ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 _HEAD = 1 << 16
+#: What is locked of a file on Windows: the last byte that a position of 32 bits (signed) reaches.
+_LOCKED_BYTE = 2**31 - 2
 
 
 class FileContent:
@@ -94,15 +92,34 @@ class FileContent:
 def lock(file: IO[Any]) -> bool:
     """Keep other processes from locking an open file; False where another one has locked it.
 
-    The lock ends with the file, and with the process.
+    The lock ends with the file, and with the process. Other processes can still read the file.
     """
-    if fcntl is None:
-        return True  # pragma: no cover - Windows
+    for lock_on_platform in (_lock_on_unix, _lock_on_windows):
+        try:
+            lock_on_platform(file)
+        except ImportError:  # another platform
+            continue
+        except OSError:
+            return False
+        return True
+    return True  # WebAssembly: there is only this process
+
+
+def _lock_on_unix(file: IO[Any]) -> None:
+    fcntl = import_module("fcntl")  # by name: type checkers know each module on its platform only
+    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def _lock_on_windows(file: IO[Any]) -> None:
+    """Lock a byte far behind the end of the file: others cannot read what is locked on Windows."""
+    msvcrt = import_module("msvcrt")
+    descriptor = file.fileno()
+    position = os.lseek(descriptor, 0, os.SEEK_CUR)
+    os.lseek(descriptor, _LOCKED_BYTE, os.SEEK_SET)
     try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
-    return True
+        msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+    finally:
+        os.lseek(descriptor, position, os.SEEK_SET)
 
 
 def plain_name(path: Path) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -70,7 +71,8 @@ class Journal:
     def __exit__(self, *_: object) -> None:
         """Close it; an empty one is taken away."""
         if not self._file.tell():
-            self.path.unlink(missing_ok=True)
+            with suppress(PermissionError):  # Windows removes no open file; an empty one is fine
+                self.path.unlink(missing_ok=True)
         self._file.close()
 
     def answers_to(self, queries: Mapping[str, str]) -> dict[str, Answer]:

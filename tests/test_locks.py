@@ -1,0 +1,80 @@
+"""Locks of files: between two handles, on each platform."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from beir_eval.core.files import lock
+from beir_eval.integrations.haystack.journal import Journal
+
+
+@pytest.mark.usefixtures("locks_of_each_platform")
+def test_a_locked_file_cannot_be_locked_by_another_handle_until_the_first_is_closed(tmp_path):
+    path = tmp_path / "file"
+    with path.open("a+b") as first, path.open("a+b") as second:
+        assert lock(first)
+        assert not lock(second)
+        first.close()
+        assert lock(second)
+
+
+@pytest.mark.usefixtures("locks_of_each_platform")
+@pytest.mark.parametrize("is_locked_already", [False, True])
+@pytest.mark.parametrize("mode", ["r+b", "a+b", "r+"])
+def test_a_lock_leaves_the_position_of_the_file_as_it_was(tmp_path, mode, is_locked_already):
+    path = tmp_path / "file"
+    path.write_text("one\ntwo\n")
+    with path.open("r+b") as other, path.open(mode) as file:
+        assert not is_locked_already or lock(other)
+        file.seek(4)
+        assert lock(file) is not is_locked_already
+        assert file.tell() == 4
+        assert file.read(3) in ("two", b"two")
+
+
+def test_other_handles_can_read_a_file_that_is_locked_on_windows(tmp_path, windows_locks):
+    path = tmp_path / "file"
+    path.write_text("one\ntwo\n")
+    with path.open("a+b") as file:
+        assert lock(file)
+        [(_, position)] = windows_locks.held
+    assert position > 2_000_000_000
+
+
+def test_a_lock_is_free_where_a_platform_knows_no_other_processes(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "fcntl", None)
+    monkeypatch.setitem(sys.modules, "msvcrt", None)
+    with (tmp_path / "file").open("w") as file:
+        assert lock(file)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="locks of Unix")
+def test_a_lock_keeps_another_process_out_and_ends_with_its_process(tmp_path):
+    path = tmp_path / "file"
+    code = f"""
+from beir_eval.core.files import lock
+file = open({str(path)!r}, "a+b")
+print(lock(file), flush=True)
+input()
+"""
+    command = [sys.executable, "-c", code]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    with path.open("a+b") as file, subprocess.Popen(command, **pipes) as process:
+        assert process.stdout.readline() == "True\n"
+        assert not lock(file)
+        process.communicate("\n")
+        assert lock(file)
+
+
+def test_an_empty_journal_that_windows_does_not_remove_while_it_is_open_does_no_harm(
+    tmp_path, monkeypatch
+):
+    def refuse(path, *, missing_ok=False):
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(Path, "unlink", refuse)
+    for _ in range(2):
+        with Journal(tmp_path / "run.trec", {}) as journal:
+            assert journal.answers_to({"q": "who?"}) == {}

@@ -1,0 +1,33 @@
+"""Byte-range locks of open files, kept in memory as Windows keeps them: msvcrt's stand-in."""
+
+import errno
+import os
+import types
+
+
+class WindowsLocks(types.ModuleType):
+    """A module ``msvcrt``; ``held`` is {(file, position of the byte): descriptor}."""
+
+    LK_NBLCK = 2
+
+    def __init__(self):
+        super().__init__("msvcrt")
+        self.held = {}
+
+    def locking(self, descriptor, mode, count):
+        assert (mode, count) == (self.LK_NBLCK, 1)
+        byte = _file(descriptor), os.lseek(descriptor, 0, os.SEEK_CUR)
+        holder = self.held.get(byte, descriptor)
+        # A lock ends with the handle that took it.
+        if holder != descriptor and _file(holder) == byte[0]:
+            raise PermissionError(errno.EACCES, "Permission denied")
+        self.held[byte] = descriptor
+
+
+def _file(descriptor):
+    """Return what tells the file of a descriptor from others; None where it is closed."""
+    try:
+        status = os.fstat(descriptor)
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
