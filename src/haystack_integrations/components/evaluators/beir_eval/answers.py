@@ -1,6 +1,5 @@
 """Predicted answers against gold answers, in a pipeline."""
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -9,10 +8,9 @@ from haystack import ExtractedAnswer, GeneratedAnswer, component, default_from_d
 from beir_eval.core.ids import ids_as_text
 from beir_eval.errors import InputError, check_choice
 from beir_eval.evaluation.answers import GOLD_LISTS, MATCHES, evaluate_answers
-from beir_eval.evaluation.result import EvaluationResult
 from beir_eval.measures import MAP, MRR, Measure, MeasureLike, Success, nDCG, parse, parse_all
 
-from .outputs import outputs_of
+from .outputs import OUTPUT_TYPES, in_thread, outputs_of
 
 #: Top-N accuracy is Success: whether one of the first N answers is right.
 DEFAULT_ANSWER_MEASURES = (
@@ -92,13 +90,7 @@ class BEIRAnswerEvaluator:
         made: BEIRAnswerEvaluator = default_from_dict(cls, data)
         return made
 
-    @component.output_types(
-        score=float,
-        individual_scores=list[float],
-        metrics=dict[str, float],
-        results=dict[str, dict[str, Any]],
-        result=EvaluationResult,
-    )
+    @component.output_types(**OUTPUT_TYPES)
     def run(
         self,
         ground_truth_answers: list[str | list[str] | dict[str, float]] | dict[str, Any],
@@ -134,21 +126,7 @@ class BEIRAnswerEvaluator:
         )
         return outputs_of(result, list(texts), str(self.primary))
 
-    @component.output_types(
-        score=float,
-        individual_scores=list[float],
-        metrics=dict[str, float],
-        results=dict[str, dict[str, Any]],
-        result=EvaluationResult,
-    )
-    async def run_async(
-        self,
-        ground_truth_answers: list[str | list[str] | dict[str, float]] | dict[str, Any],
-        predicted_answers: list[list[GeneratedAnswer | ExtractedAnswer | str]] | dict[str, Any],
-        query_ids: list[str] | None = None,
-    ) -> dict[str, Any]:
-        """Evaluate in a thread, so that others go on; otherwise as ``run``."""
-        return await asyncio.to_thread(self.run, ground_truth_answers, predicted_answers, query_ids)
+    run_async = in_thread(run)
 
 
 def _by_question(what: str, given: Any, query_ids: list[str] | None) -> dict[str, Any]:

@@ -1,6 +1,5 @@
 """Retrieved documents against ground truth or qrels, in a pipeline."""
 
-import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,6 @@ from beir_eval.core.qrels import Qrels
 from beir_eval.core.run import Run
 from beir_eval.errors import InputError, QrelsError, SettingError, check_choice, some
 from beir_eval.evaluation.evaluator import Evaluator
-from beir_eval.evaluation.result import EvaluationResult
 from beir_eval.integrations.haystack.documents import DocumentNames, check_lists
 from beir_eval.integrations.haystack.haystack_rules import HAYSTACK_MEASURES, evaluate_as_haystack
 from beir_eval.measures import DEFAULT_MEASURES, Measure, parse, parse_all
@@ -27,7 +25,7 @@ from .inputs import (
     warn_if_nothing_is_shared,
     with_rel,
 )
-from .outputs import outputs_of
+from .outputs import OUTPUT_TYPES, in_thread, outputs_of
 
 RULES = ("beir_eval", "haystack")
 
@@ -246,13 +244,7 @@ class BEIREvaluator:
 
     # Evaluation
 
-    @component.output_types(
-        score=float,
-        individual_scores=list[float],
-        metrics=dict[str, float],
-        results=dict[str, dict[str, Any]],
-        result=EvaluationResult,
-    )
+    @component.output_types(**OUTPUT_TYPES)
     def run(
         self,
         ground_truth_documents: list[list[Document]] | None = None,
@@ -325,24 +317,7 @@ class BEIREvaluator:
         )
         return outputs_of(evaluator.evaluate(run), queries, str(self.primary))
 
-    @component.output_types(
-        score=float,
-        individual_scores=list[float],
-        metrics=dict[str, float],
-        results=dict[str, dict[str, Any]],
-        result=EvaluationResult,
-    )
-    async def run_async(
-        self,
-        ground_truth_documents: list[list[Document]] | None = None,
-        retrieved_documents: list[list[Document]] | Run = _MANDATORY,
-        query_ids: list[str] | None = None,
-        qrels: Qrels | dict[str, dict[str, float]] | None = None,
-    ) -> dict[str, Any]:
-        """Evaluate in a thread, so that others go on; otherwise as ``run``."""
-        return await asyncio.to_thread(
-            self.run, ground_truth_documents, retrieved_documents, query_ids, qrels
-        )
+    run_async = in_thread(run)
 
     def _as_haystack(
         self, queries: list[str], retrieved: list[list[Document]] | Run, truth: list[list[Document]]

@@ -1,14 +1,46 @@
-"""The outputs of a component, made from a result."""
+"""What both components share: their outputs, made from a result, and ``run_async``."""
 
+import asyncio
 import math
-from typing import Any
+from collections.abc import Callable, Coroutine
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec, TypeAlias
 
 from beir_eval.evaluation.result import EvaluationResult
+
+Inputs = ParamSpec("Inputs")
+Outputs: TypeAlias = dict[str, Any]
+
+#: The outputs of a component, as its pipeline connects them.
+OUTPUT_TYPES = {
+    "score": float,
+    "individual_scores": list[float],
+    "metrics": dict[str, float],
+    "results": dict[str, dict[str, Any]],
+    "result": EvaluationResult,
+}
+
+
+def in_thread(
+    run: Callable[Concatenate[Any, Inputs], Outputs],
+) -> Callable[Concatenate[Any, Inputs], Coroutine[Any, Any, Outputs]]:
+    """Return the method ``run_async`` of a component, with the inputs and outputs of its ``run``.
+
+    Haystack demands that both have one signature and one set of outputs: ``wraps`` passes on both.
+    """
+
+    @wraps(run, assigned=["__module__", "__annotations__"])
+    async def run_async(self: Any, /, *args: Inputs.args, **kwargs: Inputs.kwargs) -> Outputs:
+        """Evaluate in a thread, so that others go on; otherwise as ``run``."""
+        outputs: Outputs = await asyncio.to_thread(self.run, *args, **kwargs)
+        return outputs
+
+    return run_async
 
 
 def outputs_of(
     result: EvaluationResult, query_ids: list[str], primary: str, *, plain_mean: bool = False
-) -> dict[str, Any]:
+) -> Outputs:
     """Return the outputs of a component; scores in the order of ``query_ids``, NaN where unjudged.
 
     Args:
