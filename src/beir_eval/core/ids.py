@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING, cast
 from beir_eval.core.arrays import follow_each_other
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
+    from typing import Any
 
     from beir_eval.core.arrays import Ints
+    from beir_eval.errors import InputError
 
 #: Ids looked at together: few enough to stay in the processor's cache between two looks.
 _PART = 2_000
@@ -39,7 +41,7 @@ def id_text(value: object) -> str:
     return str(operator.index(cast("int", value)))
 
 
-def ids_as_text(values: Collection[object]) -> list[str]:
+def ids_as_text(values: Iterable[object]) -> list[str]:
     """Return the text of every id; a list of nothing but non-empty ``str`` is returned as it is.
 
     Raises:
@@ -50,6 +52,50 @@ def ids_as_text(values: Collection[object]) -> list[str]:
     if all(set(map(type, part)) <= {str} and all(part) for part in parts):
         return cast("list[str]", listed)
     return [id_text(value) for value in listed]
+
+
+def checked_ids(values: Iterable[object], what: str, error: type[InputError]) -> list[str]:
+    """Return ids as ``ids_as_text`` does.
+
+    Args:
+        values: the ids.
+        what: how messages call what holds them, for example "run".
+        error: the class of error to raise.
+
+    Raises:
+        InputError: (as ``error``) no list, an id that is empty or neither text nor an integer.
+    """
+    try:
+        return ids_as_text(values)
+    except (TypeError, ValueError) as problem:
+        msg = f"{what}: {problem}"
+        raise error(msg) from problem
+
+
+def checked_columns(
+    columns: Iterable[Iterable[Any]], numbers: str, what: str, error: type[InputError]
+) -> tuple[list[str], list[str], list[Any]]:
+    """Return three columns of one length: query and document ids as text, and numbers.
+
+    Args:
+        columns: query ids, document ids and numbers; the numbers are not looked at.
+        numbers: how messages call the numbers, for example "scores".
+        what: how messages call what the columns hold, for example "run".
+        error: the class of error to raise.
+
+    Raises:
+        InputError: (as ``error``) no columns, columns of different lengths, an id that is none.
+    """
+    try:
+        queries, docs, values = map(list, columns)
+    except TypeError as problem:
+        msg = f"{what}: three columns were expected: {problem}"
+        raise error(msg) from problem
+    lengths = len(queries), len(docs), len(values)
+    if len(set(lengths)) > 1:
+        msg = f"query_ids, doc_ids and {numbers} must be equally long, not {lengths}"
+        raise error(msg)
+    return checked_ids(queries, what, error), checked_ids(docs, what, error), values
 
 
 def pick_ids(ids: Sequence[str], indices: Ints) -> Sequence[str]:

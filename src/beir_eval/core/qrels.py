@@ -20,9 +20,16 @@ from beir_eval.core.arrays import (
     rows_of,
     starts_of,
 )
-from beir_eval.core.ids import have_text_keys, ids_as_text, is_dataframe, pick_ids, repeated_ids
+from beir_eval.core.ids import (
+    checked_columns,
+    checked_ids,
+    have_text_keys,
+    is_dataframe,
+    pick_ids,
+    repeated_ids,
+)
 from beir_eval.core.judgement_errors import HIGHEST_GRADE, check_distinct, refuse_grade
-from beir_eval.errors import MissingExtraError, QrelsError, some
+from beir_eval.errors import QrelsError, some
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -97,18 +104,9 @@ class Qrels:
             QrelsError: as the constructor; also columns of different lengths, and a document
                 judged twice with different grades.
         """
-        try:
-            queries, docs, values = list(query_ids), list(doc_ids), list(grades)
-            lengths = len(queries), len(docs), len(values)
-            if len(set(lengths)) > 1:
-                msg = f"query_ids, doc_ids and grades must be equally long, not {lengths}"
-                raise QrelsError(msg)
-            queries, docs = ids_as_text(queries), ids_as_text(docs)
-        except (TypeError, ValueError) as error:
-            if isinstance(error, QrelsError):
-                raise
-            msg = f"qrels: {error}"
-            raise QrelsError(msg) from error
+        queries, docs, values = checked_columns(
+            (query_ids, doc_ids, grades), "grades", "qrels", QrelsError
+        )
         grouped: dict[str, dict[str, Any]] = {}
         repeated = 0
         for query_id, doc_id, grade in zip(queries, docs, values, strict=True):
@@ -148,10 +146,8 @@ class Qrels:
                 number, a document is judged twice with different grades.
             MissingExtraError: polars is not installed, or pyarrow for pandas.
         """
-        try:
-            from beir_eval.core.dataframes import GRADE, to_columns  # noqa: PLC0415 - an extra
-        except ImportError as error:
-            raise MissingExtraError("polars", "files", "reading a dataframe") from error
+        from beir_eval.core.dataframes import GRADE, to_columns  # noqa: PLC0415 - an extra
+
         names = {"query_id": query_id, "doc_id": doc_id, "grade": grade}
         columns = to_columns(frame, number=GRADE, names=names, error=QrelsError, what="the qrels")
         return cls.from_columns(*(column.to_list() for column in columns))
@@ -168,14 +164,10 @@ class Qrels:
         starts = starts_of(lengths)
         doc_ids = list(chain.from_iterable(judged_of))
         text = have_text_keys(judged_of)
-        try:
-            queries = ids_as_text(query_ids)
-            # Not a look at every id where the dicts tell that it is text.
-            fit = text and not any(map(contains, judged_of, repeat("")))
-            documents = doc_ids if fit else ids_as_text(doc_ids)
-        except (TypeError, ValueError) as error:
-            msg = f"qrels: {error}"
-            raise QrelsError(msg) from error
+        queries = checked_ids(query_ids, "qrels", QrelsError)
+        # Not a look at every id where the dicts tell that it is text.
+        fit = text and not any(map(contains, judged_of, repeat("")))
+        documents = doc_ids if fit else checked_ids(doc_ids, "qrels", QrelsError)
         try:
             values: Iterable[Iterable[Any]] = (
                 map(dict.values, cast("list[dict[Any, Any]]", judged_of))
@@ -280,11 +272,8 @@ class Qrels:
         >>> Qrels({"q1": {"d1": 2}, "q2": {"d1": 1}}).select(["q2"])
         Qrels(1 queries, 1 judgements)
         """
-        try:
-            chosen = ids_as_text([query_ids] if isinstance(query_ids, str) else list(query_ids))
-        except (TypeError, ValueError) as error:
-            msg = f"qrels: {error}"
-            raise QrelsError(msg) from error
+        listed = [query_ids] if isinstance(query_ids, str) else query_ids
+        chosen = checked_ids(listed, "qrels", QrelsError)
         if not chosen:
             raise QrelsError("no query was selected, and qrels without judgements judge nothing")
         rows = self.find_rows(chosen)

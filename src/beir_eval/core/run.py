@@ -12,7 +12,7 @@ from beir_eval.core.ids import is_dataframe
 from beir_eval.core.run_sources.lists import source_from_columns, source_from_rankings
 from beir_eval.core.run_sources.mapping import MappingSource
 from beir_eval.core.run_sources.topk_arrays import ArraySource
-from beir_eval.errors import MissingExtraError, RunError
+from beir_eval.errors import RunError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -118,11 +118,9 @@ class Run:
             RunError: a column is not recognisable, an id is null, a score is not a finite number.
             MissingExtraError: polars is not installed, or pyarrow for pandas.
         """
-        try:
-            from beir_eval.core.dataframes import SCORE, to_columns  # noqa: PLC0415 - an extra
-            from beir_eval.core.run_sources.dataframe import source_from_frame  # noqa: PLC0415
-        except ImportError as error:
-            raise MissingExtraError("polars", "files", "reading a dataframe") from error
+        from beir_eval.core.dataframes import SCORE, to_columns  # noqa: PLC0415 - an extra
+        from beir_eval.core.run_sources.dataframe import source_from_frame  # noqa: PLC0415
+
         names = {"query_id": query_id, "doc_id": doc_id, "score": score}
         columns = to_columns(frame, number=SCORE, names=names, error=RunError, what="the run")
         return cls.from_source(source_from_frame(columns))

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from beir_eval.core.ids import id_text
+from beir_eval.core.ids import checked_ids
 from beir_eval.core.qrels import Qrels
 from beir_eval.core.run import Run
 from beir_eval.core.run_sources.scores import is_finite_number
@@ -104,7 +104,7 @@ def answers_to_relevance(
     """
     says = _matcher(match, threshold)
     check_choice("gold_lists", gold_lists, GOLD_LISTS)
-    predicted, wanted = _by_question("predictions", predictions), _by_question("gold", gold)
+    predicted, wanted = by_question("predictions", predictions), by_question("gold", gold)
     if set(predicted) != set(wanted):
         lacking = sorted(set(wanted) ^ set(predicted))
         msg = (
@@ -177,25 +177,34 @@ def _contains(prediction: str, gold: str) -> bool:
     return bool(wanted) and any(said[at : at + len(wanted)] == wanted for at in starts)
 
 
-def _by_question(what: str, given: Any) -> dict[str, Any]:
-    """Return {question_id: value}; a list's questions are numbered from 0."""
-    if isinstance(given, Mapping):
-        try:
-            named = {id_text(question): value for question, value in given.items()}
-        except (TypeError, ValueError) as error:
-            msg = f"{what}: {error}"
-            raise InputError(msg) from error
-        if len(named) < len(given):
-            msg = f"{what}: an integer and a text id name the same question; keep one of the two"
-            raise InputError(msg)
-        return named
-    if isinstance(given, str) or not isinstance(given, Sequence):
+def by_question(what: str, given: Any, query_ids: Iterable[Any] | None = None) -> dict[str, Any]:
+    """Return {question_id: value}; a list's questions are ``query_ids``, or numbered from 0.
+
+    Raises:
+        InputError: neither a list nor {question_id: value}, an id that is none or is given twice,
+            another number of ids than of values.
+    """
+    if isinstance(given, str) or not isinstance(given, (Mapping, Sequence)):
         msg = (
-            f"{what} must be {{question_id: …}} or a list with an entry for each question, not "
+            f"{what} must be a list with an entry for each question, or {{question_id: …}}, not "
             f"{type(given).__name__}"
         )
         raise InputError(msg)
-    return {str(place): value for place, value in enumerate(given)}
+    if isinstance(given, Mapping):
+        questions = checked_ids(given, what, InputError)
+        if len(set(questions)) < len(given):
+            msg = f"{what}: an integer and a text id name the same question; keep one of the two"
+            raise InputError(msg)
+        return dict(zip(questions, given.values(), strict=True))
+    ids = range(len(given)) if query_ids is None else query_ids
+    questions = checked_ids(ids, what, InputError)
+    if len(questions) != len(given) or len(set(questions)) < len(questions):
+        msg = (
+            f"{what} has {len(given)} entries, for {len(questions)} query_ids of which "
+            f"{len(set(questions))} are distinct; one entry for each question was expected"
+        )
+        raise InputError(msg)
+    return dict(zip(questions, given, strict=True))
 
 
 def _texts(question: str, answers: Any) -> list[str]:

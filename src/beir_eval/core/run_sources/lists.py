@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from beir_eval.core.arrays import Floats, Ints, read_floats, starts_of
-from beir_eval.core.ids import ids_as_text
+from beir_eval.core.ids import checked_columns, checked_ids
 from beir_eval.core.run_sources.columns import ColumnSource, FlatRankings, Retrieved
 from beir_eval.core.run_sources.scores import is_finite_number, refuse_score
 from beir_eval.errors import RunError
@@ -86,20 +86,9 @@ def source_from_columns(
     query_ids: Iterable[Any], doc_ids: Iterable[Any], scores: Iterable[Any]
 ) -> ColumnSource:
     """Group three columns by query, keeping the order within each (see ``Run.from_columns``)."""
-    try:
-        raw_queries, raw_docs, raw_scores = list(query_ids), list(doc_ids), list(scores)
-    except TypeError as error:
-        msg = f"run: three columns were expected: {error}"
-        raise RunError(msg) from error
-    lengths = len(raw_queries), len(raw_docs), len(raw_scores)
-    if len(set(lengths)) > 1:
-        msg = f"query_ids, doc_ids and scores must be equally long, not {lengths}"
-        raise RunError(msg)
-    try:
-        queries, docs = ids_as_text(raw_queries), ids_as_text(raw_docs)
-    except (TypeError, ValueError) as error:
-        msg = f"run: {error}"
-        raise RunError(msg) from error
+    queries, docs, raw_scores = checked_columns(
+        (query_ids, doc_ids, scores), "scores", "run", RunError
+    )
     try:
         values = read_floats(raw_scores, len(raw_scores))
     except (struct.error, TypeError, OverflowError, ValueError):
@@ -124,22 +113,16 @@ def source_from_rankings(rankings: Mapping[Any, Iterable[Any]]) -> ColumnSource:
         msg = f"rankings must be {{query_id: [doc_id, …]}}, not {type(rankings).__name__}"
         raise RunError(msg)
     listed: list[list[str]] = []
-    try:
-        query_ids = ids_as_text(rankings)
-        for query_id, ranking in zip(query_ids, rankings.values(), strict=True):
-            no_order = isinstance(ranking, (str, bytes, Mapping, AbstractSet))
-            if no_order or not isinstance(ranking, Iterable):
-                msg = (
-                    f"the ranking of query {query_id!r} must be a list of ids, not "
-                    f"{type(ranking).__name__}"
-                )
-                raise RunError(msg)
-            listed.append(ids_as_text(list(ranking)))
-    except (TypeError, ValueError) as error:
-        if isinstance(error, RunError):
-            raise
-        msg = f"run: {error}"
-        raise RunError(msg) from error
+    query_ids = checked_ids(rankings, "run", RunError)
+    for query_id, ranking in zip(query_ids, rankings.values(), strict=True):
+        no_order = isinstance(ranking, (str, bytes, Mapping, AbstractSet))
+        if no_order or not isinstance(ranking, Iterable):
+            msg = (
+                f"the ranking of query {query_id!r} must be a list of ids, not "
+                f"{type(ranking).__name__}"
+            )
+            raise RunError(msg)
+        listed.append(list(checked_ids(ranking, "run", RunError)))
     if len(set(query_ids)) < len(query_ids):
         msg = "run: an integer and a text query id name the same query; keep one of the two"
         raise RunError(msg)

@@ -20,7 +20,7 @@ from beir_eval.core.arrays import (
     starts_of,
     stretches,
 )
-from beir_eval.core.ids import have_text_keys, id_text, ids_as_text
+from beir_eval.core.ids import checked_ids, have_text_keys, id_text
 from beir_eval.core.run_sources.base import RankingBlock
 from beir_eval.core.run_sources.scores import is_finite_number, refuse_score
 from beir_eval.errors import RunError, some
@@ -68,11 +68,7 @@ class MappingSource:
     def __init__(self, mapping: Mapping[Any, Mapping[Any, Any]]) -> None:
         """Check the outer ids; the rankings are checked when they are read."""
         self._listed = keys = list(mapping)
-        try:
-            self.query_ids: Sequence[str] = ids_as_text(keys)
-        except (TypeError, ValueError) as error:
-            msg = f"run: {error}"
-            raise RunError(msg) from error
+        self.query_ids: Sequence[str] = checked_ids(keys, "run", RunError)
         if self.query_ids is not keys and len(set(self.query_ids)) < len(keys):
             msg = "run: an integer and a text query id name the same query; keep one of the two"
             raise RunError(msg)
@@ -148,11 +144,7 @@ def _with_text_ids(query_id: str, ranking: object) -> Mapping[str, Any]:
     hashes = [getattr(kind, "__hash__", None) for kind in set(map(type, ranking))]
     if all(one is str.__hash__ for one in hashes) and "" not in ranking:
         return ranking
-    try:
-        texts = ids_as_text(ranking)
-    except (TypeError, ValueError) as error:
-        msg = f"the ranking of query {query_id!r}: {error}"
-        raise RunError(msg) from error
+    texts = checked_ids(ranking, f"the ranking of query {query_id!r}", RunError)
     as_text = dict(zip(texts, ranking.values(), strict=True))
     if len(as_text) < len(ranking):
         msg = (

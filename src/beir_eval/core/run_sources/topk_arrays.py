@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from beir_eval.core.arrays import Floats, Ints, follow_each_other, rows_of, starts_of
-from beir_eval.core.ids import ids_as_text
+from beir_eval.core.ids import checked_ids
 from beir_eval.core.run_sources.array_inputs import PADDING, Names, as_array, check_range
 from beir_eval.core.run_sources.columns import FlatRankings, Retrieved, judged_parts
 from beir_eval.core.run_sources.scores import refuse_score
@@ -107,11 +107,7 @@ class ArraySource:
         if isinstance(query_ids, str):
             msg = f"query_ids must be a list of ids, not the text {query_ids!r}"
             raise RunError(msg)
-        try:
-            queries = ids_as_text(list(query_ids))
-        except (TypeError, ValueError) as error:
-            msg = f"query_ids: {error}"
-            raise RunError(msg) from error
+        queries = list(checked_ids(query_ids, "query_ids", RunError))
         if len(queries) != len(numbers):
             msg = f"there are {len(queries)} query_ids for {len(numbers)} rows of ids"
             raise RunError(msg)

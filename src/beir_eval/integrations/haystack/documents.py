@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 
-from beir_eval.core.ids import id_text, ids_as_text, repeated_ids
+from beir_eval.core.ids import checked_ids, id_text, ids_as_text, repeated_ids
 from beir_eval.core.run import Run
 from beir_eval.core.run_sources.lists import source_from_lists
 from beir_eval.core.run_sources.scores import is_finite_number
@@ -357,11 +357,7 @@ def distinct_ids(what: str, query_ids: Iterable[Any]) -> list[str]:
     Raises:
         InputError: an id is neither text nor an integer, or is given twice.
     """
-    try:
-        queries = ids_as_text(list(query_ids))
-    except (TypeError, ValueError) as error:
-        msg = f"{what}: {error}"
-        raise InputError(msg) from error
+    queries = checked_ids(query_ids, what, InputError)
     repeated = repeated_ids(queries)
     if repeated:
         msg = f"{what} must be distinct, but {some(repeated)} stand there twice"

@@ -5,9 +5,8 @@ from typing import Any
 
 from haystack import ExtractedAnswer, GeneratedAnswer, component, default_from_dict, default_to_dict
 
-from beir_eval.core.ids import ids_as_text
 from beir_eval.errors import InputError, check_choice
-from beir_eval.evaluation.answers import GOLD_LISTS, MATCHES, evaluate_answers
+from beir_eval.evaluation.answers import GOLD_LISTS, MATCHES, by_question, evaluate_answers
 from beir_eval.measures import MAP, MRR, Measure, MeasureLike, Success, nDCG, parse, parse_all
 
 from .outputs import OUTPUT_TYPES, in_thread, outputs_of
@@ -113,8 +112,8 @@ class BEIRAnswerEvaluator:
         Raises:
             InputError: lists of different lengths, no question, something that is no answer.
         """
-        predicted = _by_question("predicted_answers", predicted_answers, query_ids)
-        gold = _by_question("ground_truth_answers", ground_truth_answers, query_ids)
+        predicted = by_question("predicted_answers", predicted_answers, query_ids)
+        gold = by_question("ground_truth_answers", ground_truth_answers, query_ids)
         texts = {question: _texts(question, answers) for question, answers in predicted.items()}
         result = evaluate_answers(
             texts,
@@ -127,27 +126,6 @@ class BEIRAnswerEvaluator:
         return outputs_of(result, list(texts), str(self.primary))
 
     run_async = in_thread(run)
-
-
-def _by_question(what: str, given: Any, query_ids: list[str] | None) -> dict[str, Any]:
-    if isinstance(given, str) or not isinstance(given, (Sequence, Mapping)):
-        msg = f"{what} must be a list with an entry for each question, not {type(given).__name__}"
-        raise InputError(msg)
-    by_id = isinstance(given, Mapping)
-    ids = given if by_id else range(len(given)) if query_ids is None else query_ids
-    try:
-        questions = ids_as_text(list(ids))
-    except (TypeError, ValueError) as error:
-        msg = f"{what}: {error}"
-        raise InputError(msg) from error
-    if len(questions) != len(given) or len(set(questions)) < len(questions):
-        msg = (
-            f"{what} has {len(given)} entries, for {len(questions)} query_ids of which "
-            f"{len(set(questions))} are distinct; one entry for each question was expected"
-        )
-        raise InputError(msg)
-    answers = given.values() if isinstance(given, Mapping) else given
-    return dict(zip(questions, answers, strict=True))
 
 
 def _texts(question: str, answers: Any) -> list[str]:
