@@ -109,6 +109,8 @@ def test_a_judgement_given_twice_counts_once_and_a_contradiction_is_refused():
         Qrels.from_columns("qq", "aa", [1, 2])
     with pytest.raises(QrelsError, match=r"equally long, not \(1, 2, 1\)"):
         Qrels.from_columns("q", "aa", [1])
+    with pytest.raises(QrelsError, match="qrels: three columns were expected"):
+        Qrels.from_columns("q", 7, [1])
 
 
 def test_columns_take_ids_that_are_no_hashable_integers():

@@ -128,6 +128,7 @@ def test_a_setting_that_does_not_exist_is_refused(settings):
         ([[7]], ["a"], {}, "which has no text"),
         ([["a"]], [""], {}, "gold answer"),
         ("a", ["a"], {}, "must be a list"),
+        ({1: ["a"], "1": ["b"]}, {1: "a"}, {}, "an integer and a text id name the same question"),
         ([["a"]], ["a"], {"query_ids": ["1", "2"]}, "1 entries, for 2 query_ids"),
         ([["a"]] * 2, ["a"] * 2, {"query_ids": ["1", "1"]}, "1 are distinct"),
         ([["a"]], ["a"], {"query_ids": [None]}, "an id must be text"),
