@@ -124,7 +124,7 @@ def locked(folder: Path) -> Iterator[None]:
         SettingError: another process is at work there.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    with (folder / ".lock").open("a") as file:  # not "w", which would change a locked file
+    with (folder / ".lock").open("w") as file:
         if not lock(file):
             msg = f"another process is at work in {folder}; wait for it, or take another folder"
             raise SettingError(msg)
