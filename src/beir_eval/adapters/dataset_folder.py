@@ -21,7 +21,7 @@ _BARE_QRELS = (".trec", ".qrels", ".tsv", ".parquet")
 _QRELS_FOLDERS = ("qrels", "default", "data")
 
 
-class Layout(NamedTuple):
+class DatasetFiles(NamedTuple):
     """The files of a data set; several where a table is cut into parts."""
 
     corpus: tuple[Path, ...]
@@ -39,7 +39,7 @@ def missing_texts(folder: Path) -> list[str]:
     return [name for name in ("corpus", "queries") if not _tables(folder, name, None)]
 
 
-def find_layout(folder: Path, split: str) -> Layout:
+def find_dataset_files(folder: Path, split: str) -> DatasetFiles:
     """Return the files of one split of a data-set folder.
 
     Raises:
@@ -53,7 +53,7 @@ def find_layout(folder: Path, split: str) -> Layout:
                 f"{name}/*.parquet beside qrels/{split}.tsv"
             )
             raise FileFormatError(folder, problem)
-    return Layout(corpus, queries, find_judgements(folder, split))
+    return DatasetFiles(corpus, queries, find_judgements(folder, split))
 
 
 def find_qrels(folder: Path, split: str) -> Path:

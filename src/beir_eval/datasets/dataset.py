@@ -7,7 +7,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from beir_eval.adapters.dataset_folder import find_layout, is_dataset, name_of
+from beir_eval.adapters.dataset_folder import find_dataset_files, is_dataset, name_of
 from beir_eval.adapters.readers import read_qrels
 from beir_eval.core.qrels import Qrels
 from beir_eval.datasets.catalogue import DatasetInfo, known_info
@@ -86,19 +86,19 @@ def load_dataset(path: str | Path, split: str | None = None) -> Dataset:
     name = name_of(folder)
     info = known_info(name)
     split = _split_of(info, split)
-    layout = find_layout(folder, split)
-    is_table = layout.corpus[0].suffix == ".parquet"
+    files = find_dataset_files(folder, split)
+    is_table = files.corpus[0].suffix == ".parquet"
     corpus: Corpus = (
-        TableCorpus(str(folder / "corpus"), ParquetRows(layout.corpus))
+        TableCorpus(str(folder / "corpus"), ParquetRows(files.corpus))
         if is_table
-        else JsonlCorpus(layout.corpus[0])
+        else JsonlCorpus(files.corpus[0])
     )
-    qrels = _joined([read_qrels(file) for file in layout.qrels])
+    qrels = _joined([read_qrels(file) for file in files.qrels])
     return Dataset(
         name=name,
         split=split,
         corpus=corpus,
-        queries=_judged(_queries(layout.queries), qrels),
+        queries=_judged(_queries(files.queries), qrels),
         qrels=qrels,
         info=info,
     )
