@@ -5,18 +5,16 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from beir_eval.adapters.formats import QRELS_FORMATS, RUN_FORMATS
 from beir_eval.core.files import plain_name
 from beir_eval.errors import FileFormatError, SettingError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from pathlib import Path
 
-_GRADE_HEADERS = frozenset({"score", "grade", "label", "rel", "relevance", "relevance_score"})
 _LINES = (".jsonl", ".jsonl.gz")
-_JUDGEMENTS = (".tsv", ".tsv.gz", ".jsonl", ".jsonl.gz", ".parquet", ".trec", ".qrels")
-_RUNS = (".trec", ".run", ".txt", ".tsv", ".json", ".jsonl", ".parquet", ".res")
-_BARE_QRELS = (".trec", ".qrels", ".tsv", ".parquet")
+#: Judgements of a split, in the order of preference: what BEIR and Hugging Face publish, then any.
+_JUDGEMENTS = tuple(dict.fromkeys([".tsv", ".tsv.gz", *_LINES, ".parquet", *QRELS_FORMATS.endings]))
 #: Folders in which Hugging Face's data sets keep judgements.
 _QRELS_FOLDERS = ("qrels", "default", "data")
 
@@ -122,12 +120,12 @@ def name_of(folder: Path) -> str:
 def is_run_file(file: Path) -> bool:
     """Return whether a file's name ends as those of runs do."""
     name = plain_name(file)
-    return name.endswith(_RUNS) or "." not in name
+    return name.endswith(RUN_FORMATS.endings) or "." not in name
 
 
 def is_qrels_file(file: Path) -> bool:
     """Return whether a file's name ends as those of judgements do."""
-    return plain_name(file).endswith(_BARE_QRELS)
+    return plain_name(file).endswith(QRELS_FORMATS.endings)
 
 
 def _is_part(file: Path, split: str) -> bool:
@@ -139,11 +137,3 @@ def _check_split(split: str) -> None:
     if not re.fullmatch(r"\w[\w.-]*", str(split)):
         msg = f"a split is a name such as 'test', not {split!r}"
         raise SettingError(msg)
-
-
-def header_of_qrels(fields: Sequence[str]) -> bool:
-    """Return whether the first row of a BEIR qrels file names its columns.
-
-    Some files have no such row, and skipping it blindly loses a judgement.
-    """
-    return fields[-1].strip().lower() in _GRADE_HEADERS

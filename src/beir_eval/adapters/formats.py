@@ -1,28 +1,26 @@
-"""Which format a file has, told by its content."""
+"""The formats of files: one table for runs, one for judgements.
+
+Detection, reading, writing, the names of files in folders and the messages that list formats all
+go by these tables. A new format is a row here and a module with its reader, and its writer if it
+has one.
+"""
 
 from __future__ import annotations
 
 import json
-import re
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
+from beir_eval.adapters.text_lines import BYTE_ORDER_MARK, encoded, first_line, trec_word
 from beir_eval.core.column_names import QUERY_NAMES, matching
-from beir_eval.core.files import check_is_text
-from beir_eval.errors import FileFormatError
+from beir_eval.core.exports import import_name
+from beir_eval.core.files import check_is_text, is_binary
+from beir_eval.errors import FileFormatError, MissingExtraError, check_choice
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from beir_eval.core.files import FileContent
-
-RUN_FORMATS = ("trec", "msmarco", "json", "jsonl", "parquet")
-QRELS_FORMATS = ("trec", "beir", "json", "jsonl", "parquet")
-
-TREC_RUN_COLUMNS = 6
-MSMARCO_COLUMNS = (3, 4)
-TREC_QRELS_COLUMNS = 4
-BEIR_QRELS_COLUMNS = 3
-
-PARQUET_MAGIC = b"PAR1"
-BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 #: A record names its query by one of these; by ``id`` only where there is no better name.
 QUERY_KEYS = (*QUERY_NAMES, "_id", "id")
@@ -30,67 +28,118 @@ QUERY_KEYS = (*QUERY_NAMES, "_id", "id")
 LONGEST_RECORD = 1 << 24
 
 
-def format_of_content(content: FileContent, known: tuple[str, ...]) -> str:
-    """Return the format of a file of rankings (``RUN_FORMATS``) or judgements (``QRELS_FORMATS``).
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A format of runs or of judgements.
+
+    Its reader and its writer are named as "module:function", with a module of this package. The
+    module is imported when a file of this format is met: it may need polars, which is an extra.
+
+    Attributes:
+        name: what users call it, as in ``read_run(path, format="trec")``.
+        detect: whether a file has this format, by its content and its first line (without comments
+            and blank lines; empty for a binary file).
+        endings: the endings of file names by which it is recognised in a folder of such files.
+        read: its reader: FileContent → Run or Qrels.
+        write: its writer: a run's (rankings, tag), or judgements' rows, → bytes. Empty for a format
+            that is only read.
+        written_endings: the endings of file names for which it is written, if they are others.
+        check_id: raises InputError for an id that a written file cannot hold.
+        keeps_empty: whether a written run keeps queries without documents.
+    """
+
+    name: str
+    detect: Callable[[FileContent, bytes], bool]
+    endings: tuple[str, ...]
+    read: str
+    write: str = ""
+    written_endings: tuple[str, ...] = ()
+    check_id: Callable[[str], object] = encoded
+    keeps_empty: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class FormatTable:
+    """The formats of runs, or those of judgements.
+
+    Attributes:
+        formats: in the order in which messages list them. Detection tries the last one first, so
+            that a format stands behind those that would take its files, too.
+        example: good lines of text, as a message shows them.
+        columns: the columns of good lines, as a message describes them.
+        hash_ids: whether the first line may be one of BEIR's qrels with an id that begins with #.
+    """
+
+    formats: tuple[Format, ...]
+    example: str
+    columns: str
+    hash_ids: bool
+
+    @property
+    def endings(self) -> tuple[str, ...]:
+        """The endings by which any of the formats is recognised in a folder."""
+        return tuple(ending for row in self.formats for ending in row.endings)
+
+    def choose(self, content: FileContent, stated: str | None) -> Format:
+        """Return the format that was stated, or else the one that the content has.
+
+        Raises:
+            SettingError: there is no format of the stated name.
+            FileFormatError: the content looks like no format of the table.
+        """
+        if stated is None:
+            return self._detect(content)
+        by_name = {row.name: row for row in self.formats}
+        check_choice("format", stated, by_name)
+        return by_name[stated]
+
+    def _detect(self, content: FileContent) -> Format:
+        number, line = 1, b""
+        if not is_binary(content.head):
+            number, line = first_line(content.head, hash_ids=self.hash_ids)
+        for row in reversed(self.formats):
+            if row.detect(content, line):
+                return row
+        check_is_text(content.path, content.head)
+        if not line:
+            problem = f"there is no line in it; expected lines such as {self.example}"
+            raise FileFormatError(content.path, problem)
+        problem = f"{len(line.split())} columns, expected {self.columns}"
+        raise FileFormatError(content.path, problem, line=number)
+
+
+def load(origin: str, purpose: str) -> Callable[..., Any]:
+    """Return a reader or a writer of the table, importing its module.
 
     Raises:
-        FileFormatError: nothing known looks like this.
+        MissingExtraError: it needs polars, which is not installed.
     """
-    if content.head.startswith(PARQUET_MAGIC):
-        return "parquet"
-    check_is_text(content.path, content.head)
-    number, line = first_line(content.head, hash_ids=known is QRELS_FORMATS)
-    if line.startswith((b"{", b"[")):
-        return "jsonl" if _is_a_record(content) else "json"
-    if not line:
-        what = (
-            "'q1 Q0 d1 1 0.9 tag'" if known is RUN_FORMATS else "'q1 0 d1 1' or 'q1<tab>d1<tab>1'"
-        )
-        problem = f"there is no line in it; expected lines such as {what}"
-        raise FileFormatError(content.path, problem)
-    columns = len(line.split())
-    by_tab = len(line.split(b"\t"))
-    if known is RUN_FORMATS:
-        return _run_format(content, number, columns)
-    if BEIR_QRELS_COLUMNS in (by_tab, columns):
-        return "beir"
-    if columns == TREC_QRELS_COLUMNS:
-        return "trec"
-    problem = (
-        f"{columns} columns, expected 4 (TREC: query, iteration, document, grade) or 3 (BEIR: "
-        "query, document, grade, separated by tabs)"
-    )
-    raise FileFormatError(content.path, problem, line=number)
+    try:
+        function: Callable[..., Any] = import_name(f"beir_eval.adapters.{origin}")
+    except ImportError as error:
+        package, extra = "polars", "files"
+        raise MissingExtraError(package, extra, purpose) from error
+    return function
 
 
-def _run_format(content: FileContent, number: int, columns: int) -> str:
-    if columns == TREC_RUN_COLUMNS:
-        return "trec"
-    if columns in MSMARCO_COLUMNS:
-        return "msmarco"
-    problem = (
-        f"{columns} columns, expected 6 (query, Q0, document, rank, score, tag) or, as MS MARCO, "
-        "3 or 4 (query, document, rank, score)"
-    )
-    raise FileFormatError(content.path, problem, line=number)
+def _has_columns(*numbers: int, or_by_tabs: bool = False) -> Callable[[FileContent, bytes], bool]:
+    """Return the test for lines with one of these numbers of columns, between any white space."""
+
+    def test(_content: FileContent, line: bytes) -> bool:
+        by_tabs = or_by_tabs and len(line.split(b"\t")) in numbers
+        return by_tabs or len(line.split()) in numbers
+
+    return test
 
 
-def first_line(head: bytes, *, hash_ids: bool = False) -> tuple[int, bytes]:
-    """Return number and text of the first line that is neither blank nor a comment.
-
-    With ``hash_ids``, a line with two tabs and a number behind them is one of BEIR's qrels, whose
-    ids may begin with ``#``.
-    """
-    for number, line in enumerate(head.removeprefix(BYTE_ORDER_MARK).split(b"\n"), start=1):
-        bare = line.rstrip(b"\r")
-        is_beir = hash_ids and re.fullmatch(rb"[^\t]+\t[^\t]+\t[-+.\deE]+", bare) is not None
-        if bare.strip() and (not bare.startswith(b"#") or is_beir):
-            return number, bare.strip(b" ")
-    return 1, b""
+def _is_json(_content: FileContent, line: bytes) -> bool:
+    return line.startswith((b"{", b"["))
 
 
-def _is_a_record(content: FileContent) -> bool:
+def _is_jsonl(content: FileContent, line: bytes) -> bool:
     """Return whether the first line is an object of its own: one record of several, or of one."""
+    if not _is_json(content, line):
+        return False
     line, _, rest = content.data().removeprefix(BYTE_ORDER_MARK).strip().partition(b"\n")
     if not rest.strip() and len(line) > LONGEST_RECORD:
         return False
@@ -103,3 +152,79 @@ def _is_a_record(content: FileContent) -> bool:
     # {query_id: {doc_id: score}} on one line has an object under every key.
     is_whole = all(isinstance(value, dict) for value in first.values())
     return bool(rest.strip()) or (not is_whole and bool(matching(first, QUERY_KEYS)))
+
+
+def _is_parquet(content: FileContent, _line: bytes) -> bool:
+    return content.head.startswith(b"PAR1")
+
+
+#: TREC runs and TREC judgements are written under any of their endings.
+_TREC_ENDINGS = (".trec", ".txt", ".run", ".qrels")
+
+RUN_FORMATS = FormatTable(
+    formats=(
+        Format(
+            "trec",
+            _has_columns(6),
+            (".trec", ".run", ".txt", ".res"),
+            "text_runs:read_trec",
+            "trec_run_writer:write_trec",
+            _TREC_ENDINGS,
+            check_id=trec_word,
+        ),
+        Format("msmarco", _has_columns(3, 4), (".tsv",), "text_runs:read_msmarco"),
+        Format(
+            "json",
+            _is_json,
+            (".json",),
+            "json_formats:read_json_run",
+            "json_formats:write_run",
+            keeps_empty=True,
+        ),
+        Format("jsonl", _is_jsonl, (".jsonl",), "json_formats:read_jsonl_run"),
+        Format("parquet", _is_parquet, (".parquet",), "parquet:read_run", "parquet:write_run"),
+    ),
+    example="'q1 Q0 d1 1 0.9 tag'",
+    columns=(
+        "6 (query, Q0, document, rank, score, tag) or, as MS MARCO, 3 or 4 (query, document, rank, "
+        "score)"
+    ),
+    hash_ids=False,
+)
+
+#: A JSON file in a folder of judgements may hold anything, so that its name shows nothing.
+QRELS_FORMATS = FormatTable(
+    formats=(
+        Format(
+            "trec",
+            _has_columns(4),
+            (".trec", ".qrels"),
+            "text_qrels:read_trec",
+            "text_qrels:write_trec",
+            _TREC_ENDINGS,
+        ),
+        Format(
+            "beir",
+            _has_columns(3, or_by_tabs=True),
+            (".tsv",),
+            "text_qrels:read_beir",
+            "text_qrels:write_beir",
+        ),
+        Format(
+            "json",
+            _is_json,
+            (),
+            "json_formats:read_json_qrels",
+            "json_formats:write_qrels",
+            (".json",),
+        ),
+        Format("jsonl", _is_jsonl, (), "json_formats:read_jsonl_qrels"),
+        Format("parquet", _is_parquet, (".parquet",), "parquet:read_qrels", "parquet:write_qrels"),
+    ),
+    example="'q1 0 d1 1' or 'q1<tab>d1<tab>1'",
+    columns=(
+        "4 (TREC: query, iteration, document, grade) or 3 (BEIR: query, document, grade, separated "
+        "by tabs)"
+    ),
+    hash_ids=True,
+)

@@ -1,4 +1,4 @@
-"""Runs and judgements as JSON and JSON lines."""
+"""Runs and judgements as JSON, read and written, and as JSON lines, read."""
 
 from __future__ import annotations
 
@@ -6,17 +6,20 @@ import json
 import math
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeAlias
 
+from beir_eval.adapters.text_lines import encoded
 from beir_eval.core.arrays import read_floats
 from beir_eval.core.column_names import DOC_NAMES, GRADE_NAMES, QUERY_NAMES, SCORE_NAMES, matching
 from beir_eval.core.ids import id_text, repeated_ids
+from beir_eval.core.qrels import Qrels
+from beir_eval.core.run import Run
 from beir_eval.core.run_sources.lists import source_from_lists
-from beir_eval.errors import FileFormatError
+from beir_eval.errors import FileFormatError, RunError, some
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from beir_eval.core.arrays import Floats
     from beir_eval.core.files import FileContent
-    from beir_eval.core.run_sources.columns import ColumnSource
 
 # The names under which a record holds its documents.
 _LISTS = ("docs", "documents", "results", "retrieved", "predictions", "ranking", "hits", "doc_ids")
@@ -29,6 +32,8 @@ _RUN_SHAPE = "{query_id: {doc_id: score}}"
 
 #: The line of a query where lines matter, its id, and (doc_id, score or None) for each document.
 _Ranking: TypeAlias = "tuple[int | None, Any, list[tuple[str, float | None]]]"
+#: The line of a judgement where lines matter, query id, document id, grade.
+_Judgement: TypeAlias = "tuple[int | None, Any, Any, Any]"
 
 
 class _Repeated(NamedTuple):
@@ -37,14 +42,81 @@ class _Repeated(NamedTuple):
     pairs: list[tuple[str, Any]]
 
 
-def read_rankings(content: FileContent, kind: str) -> ColumnSource:
-    """Read a run.
+def read_json_run(content: FileContent) -> Run:
+    """Read "json": ``{query_id: {doc_id: score}}``.
 
     Raises:
         FileFormatError: not JSON, or of another shape.
     """
+    return _run(content, _json_rankings(content))
+
+
+def read_jsonl_run(content: FileContent) -> Run:
+    """Read "jsonl": a query with its documents on each line, or one document.
+
+    Raises:
+        FileFormatError: not JSON, or of another shape.
+    """
+    return _run(content, _jsonl_rankings(content))
+
+
+def read_json_qrels(content: FileContent) -> Qrels:
+    """Read "json": ``{query_id: {doc_id: grade}}``.
+
+    Raises:
+        FileFormatError: not JSON, or of another shape.
+    """
+    rows = (
+        (line, query, doc, grade)
+        for line, query, pairs in _objects_of_objects(content, "grade")
+        for doc, grade in pairs
+    )
+    return _qrels(content, rows)
+
+
+def read_jsonl_qrels(content: FileContent) -> Qrels:
+    """Read "jsonl": ``{"query_id", "doc_id", "grade"}`` on each line.
+
+    Raises:
+        FileFormatError: not JSON, or of another shape.
+    """
+    return _qrels(content, _flat_records(content, GRADE_NAMES))
+
+
+def write_run(rankings: Iterable[tuple[str, Sequence[str], Floats]], _tag: str) -> bytes:
+    """Return "json": ``{query_id: {doc_id: score}}``.
+
+    Raises:
+        InputError: an id that is not Unicode.
+        RunError: a document listed twice.
+    """
+    whole = {}
+    for query, docs, scores in rankings:
+        if len(set(docs)) < len(docs):
+            twice = sorted(repeated_ids(docs))
+            msg = (
+                f"query {query!r} holds {some(twice)} more than once, which JSON cannot say "
+                "(readers would keep the last and be silent); write TREC or Parquet"
+            )
+            raise RunError(msg)
+        whole[query] = dict(zip(docs, scores.tolist(), strict=True))
+    return encoded(json.dumps(whole, ensure_ascii=False, indent=1))
+
+
+def write_qrels(rows: Iterable[tuple[str, str, float]]) -> bytes:
+    """Return "json": ``{query_id: {doc_id: grade}}``.
+
+    Raises:
+        InputError: an id that is not Unicode.
+    """
+    whole: dict[str, dict[str, float]] = {}
+    for query, doc, grade in rows:
+        whole.setdefault(query, {})[doc] = grade
+    return encoded(json.dumps(whole, ensure_ascii=False, indent=1))
+
+
+def _run(content: FileContent, rows: Iterable[_Ranking]) -> Run:
     rankings: dict[str, list[tuple[Any, Any]]] = {}
-    rows = _json_rankings(content) if kind == "json" else _jsonl_rankings(content)
     for line, query, documents in rows:
         query_id = _id(content, line, query)
         rankings.setdefault(query_id, []).extend(documents)
@@ -58,26 +130,13 @@ def read_rankings(content: FileContent, kind: str) -> ColumnSource:
     if not scored or scored[0]:
         scores = read_floats((score for _, score in rows_of_all), len(rows_of_all))
     doc_ids = [[doc_id for doc_id, _ in documents] for documents in rankings.values()]
-    return source_from_lists(list(rankings), doc_ids, scores)
+    return Run.from_source(source_from_lists(list(rankings), doc_ids, scores))
 
 
-def read_judgements(content: FileContent, kind: str) -> tuple[list[str], list[str], list[float]]:
-    """Return query ids, document ids and grades.
-
-    Raises:
-        FileFormatError: not JSON, or of another shape.
-    """
+def _qrels(content: FileContent, rows: Iterable[_Judgement]) -> Qrels:
     queries: list[str] = []
     docs: list[str] = []
     grades: list[float] = []
-    if kind == "json":
-        rows: Iterable[tuple[int | None, Any, Any, Any]] = (
-            (line, query, doc, grade)
-            for line, query, pairs in _objects_of_objects(content, "grade")
-            for doc, grade in pairs
-        )
-    else:
-        rows = _flat_records(content, GRADE_NAMES)
     for line, query, doc, grade in rows:
         queries.append(_id(content, line, query))
         docs.append(_id(content, line, doc))
@@ -85,7 +144,7 @@ def read_judgements(content: FileContent, kind: str) -> tuple[list[str], list[st
     if not queries:
         problem = "no judgement in it; expected {query_id: {doc_id: grade}}"
         raise FileFormatError(content.path, problem)
-    return queries, docs, grades
+    return Qrels.from_columns(queries, docs, grades)
 
 
 # One object for everything
@@ -189,9 +248,7 @@ def _pair(content: FileContent, line: int, one: Any) -> tuple[Any, Any]:
     return one, None
 
 
-def _flat_records(
-    content: FileContent, number: tuple[str, ...]
-) -> Iterator[tuple[int, Any, Any, Any]]:
+def _flat_records(content: FileContent, number: tuple[str, ...]) -> Iterator[_Judgement]:
     for line, record in _records(content):
         query = _query_key(content, line, record)
         doc, value = _doc_key(content, line, record, query), _key(content, line, record, number)

@@ -3,23 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from beir_eval.adapters.dataset_folder import find_qrels
-from beir_eval.adapters.formats import QRELS_FORMATS, RUN_FORMATS, format_of_content
+from beir_eval.adapters.formats import QRELS_FORMATS, RUN_FORMATS, FormatTable, load
 from beir_eval.core.files import FileContent
-from beir_eval.core.qrels import Qrels
-from beir_eval.core.run import Run
-from beir_eval.errors import (
-    FileFormatError,
-    InputError,
-    MissingExtraError,
-    SettingError,
-    check_choice,
-)
+from beir_eval.errors import FileFormatError, InputError, SettingError
 
 if TYPE_CHECKING:
-    from types import ModuleType
+    from beir_eval.core.qrels import Qrels
+    from beir_eval.core.run import Run
 
 
 def read_qrels(path: str | Path, *, split: str | None = None, format: str | None = None) -> Qrels:  # noqa: A002
@@ -55,23 +48,8 @@ def read_qrels(path: str | Path, *, split: str | None = None, format: str | None
     elif split is not None:
         msg = f"split={split!r} belongs to a data-set folder, but {path} is a file"
         raise SettingError(msg)
-    content = FileContent(source)
-    kind = _format_of(content, format, QRELS_FORMATS)
-    try:
-        if kind in ("trec", "beir"):
-            from beir_eval.adapters import text_qrels  # noqa: PLC0415 - when one is met
-
-            return Qrels.from_columns(*text_qrels.read(content, kind))
-        if kind == "parquet":
-            reader = _polars_reader("reading a Parquet file")
-            return Qrels.from_dataframe(reader.read_parquet(content))
-        from beir_eval.adapters import json_formats  # noqa: PLC0415
-
-        return Qrels.from_columns(*json_formats.read_judgements(content, kind))
-    except FileFormatError:
-        raise
-    except InputError as error:
-        raise FileFormatError(source, str(error)) from error
+    qrels: Qrels = _read(FileContent(source), QRELS_FORMATS, format, "reading a Parquet file")
+    return qrels
 
 
 def read_run(path: str | Path, *, format: str | None = None) -> Run:  # noqa: A002
@@ -99,34 +77,15 @@ def read_run(path: str | Path, *, format: str | None = None) -> Run:  # noqa: A0
         MissingExtraError: polars is not installed (JSON is read without), or zstandard for .zst.
         OSError: the file cannot be read.
     """
-    content = FileContent(Path(path))
-    kind = _format_of(content, format, RUN_FORMATS)
-    try:
-        if kind in ("json", "jsonl"):
-            from beir_eval.adapters import json_formats  # noqa: PLC0415
+    run: Run = _read(FileContent(Path(path)), RUN_FORMATS, format, "reading a run file")
+    return run
 
-            return Run.from_source(json_formats.read_rankings(content, kind))
-        reader = _polars_reader("reading a run file")
-        if kind == "parquet":
-            return Run.from_dataframe(reader.read_parquet(content))
-        return Run.from_source(reader.read_run(content, kind))
+
+def _read(content: FileContent, formats: FormatTable, stated: str | None, purpose: str) -> Any:
+    file_format = formats.choose(content, stated)
+    try:
+        return load(file_format.read, purpose)(content)
     except FileFormatError:
         raise
     except InputError as error:
-        raise FileFormatError(path, str(error)) from error
-
-
-def _format_of(content: FileContent, stated: str | None, known: tuple[str, ...]) -> str:
-    if stated is None:
-        return format_of_content(content, known)
-    check_choice("format", stated, known)
-    return stated
-
-
-def _polars_reader(purpose: str) -> ModuleType:
-    try:
-        from beir_eval.adapters import text_runs  # noqa: PLC0415 - an extra
-    except ImportError as error:
-        package, extra = "polars", "files"
-        raise MissingExtraError(package, extra, purpose) from error
-    return text_runs
+        raise FileFormatError(content.path, str(error)) from error

@@ -1,39 +1,81 @@
-"""Judgements as lines of text: TREC's four columns, BEIR's three."""
+"""Judgements as lines of text, read and written: TREC's four columns, BEIR's three."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from beir_eval.adapters.dataset_folder import header_of_qrels
-from beir_eval.adapters.formats import BEIR_QRELS_COLUMNS, TREC_QRELS_COLUMNS
+from beir_eval.adapters.text_lines import encoded, trec_word
 from beir_eval.core.files import read_number, split_fields
-from beir_eval.errors import FileFormatError
+from beir_eval.core.qrels import Qrels
+from beir_eval.errors import FileFormatError, InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from beir_eval.core.files import FileContent
 
+_TREC_COLUMNS = 4
+_BEIR_COLUMNS = 3
+_GRADE_HEADERS = frozenset({"score", "grade", "label", "rel", "relevance", "relevance_score"})
 
-def read(content: FileContent, kind: str) -> tuple[list[str], list[str], list[float]]:
-    """Return query ids, document ids and grades, line by line.
+
+def read_trec(content: FileContent) -> Qrels:
+    """Read "trec": query, iteration, document, grade.
+
+    Raises:
+        FileFormatError: a line with another number of columns, a grade that is not a finite
+            number, no judgement at all, or a run.
+    """
+    columns = _columns(content, _trec(content))
+    _refuse_run(content, *columns)
+    return Qrels.from_columns(*columns)
+
+
+def read_beir(content: FileContent) -> Qrels:
+    """Read "beir": query, document, grade, separated by tabs, with a header row or without.
 
     Raises:
         FileFormatError: a line with another number of columns, an empty id, a grade that is not a
             finite number, or no judgement at all.
     """
+    return Qrels.from_columns(*_columns(content, _beir(content)))
+
+
+def write_trec(rows: Iterable[tuple[str, str, float]]) -> bytes:
+    """Return "trec": query, 0, document, grade.
+
+    Raises:
+        InputError: an id with white space, or not Unicode.
+    """
+    lines = [
+        f"{trec_word(query)} 0 {trec_word(doc)} {_plain(grade)}\n" for query, doc, grade in rows
+    ]
+    return encoded("".join(lines))
+
+
+def write_beir(rows: Iterable[tuple[str, str, float]]) -> bytes:
+    """Return "beir": query, document, grade, separated by tabs, below a header row.
+
+    Raises:
+        InputError: an id with a tab or with blanks at its ends, or not Unicode.
+    """
+    lines = [f"{_cell(query)}\t{_cell(doc)}\t{_plain(grade)}\n" for query, doc, grade in rows]
+    return encoded("".join(["query-id\tcorpus-id\tscore\n", *lines]))
+
+
+def _columns(
+    content: FileContent, rows: Iterable[tuple[int, list[str]]]
+) -> tuple[list[str], list[str], list[float]]:
+    """Return query ids, document ids and grades."""
     queries: list[str] = []
     documents: list[str] = []
     grades: list[float] = []
-    rows = _trec(content) if kind == "trec" else _beir(content)
     for number, fields in rows:
         if not fields[0] or not fields[-2]:
             raise FileFormatError(content.path, "an id is empty", line=number)
         queries.append(fields[0])
         documents.append(fields[-2])
         grades.append(read_number(content.path, number, "grade", fields[-1]))
-    if kind == "trec":
-        _refuse_run(content, queries, documents, grades)
     if not queries:
         problem = "no judgement in it; expected lines such as 'q1 0 d1 1' or 'q1<tab>d1<tab>1'"
         raise FileFormatError(content.path, problem)
@@ -60,7 +102,7 @@ def _trec(content: FileContent) -> Iterator[tuple[int, list[str]]]:
         if line.startswith("#"):
             continue
         fields = split_fields(line)
-        if len(fields) != TREC_QRELS_COLUMNS:
+        if len(fields) != _TREC_COLUMNS:
             problem = (
                 f"{len(fields)} columns, expected 4 (query, iteration, document, grade) separated "
                 "by blanks or tabs"
@@ -75,13 +117,21 @@ def _beir(content: FileContent) -> Iterator[tuple[int, list[str]]]:
     for number, line in _lines(content):
         by_tab = [field.strip(" ") for field in line.split("\t")]
         fields = by_tab if len(by_tab) > 1 else split_fields(line)
-        if len(fields) != BEIR_QRELS_COLUMNS:
+        if len(fields) != _BEIR_COLUMNS:
             found = f"{len(fields)} columns"
             problem = f"{found}, expected 3 (query, document, grade) separated by tabs"
             raise FileFormatError(content.path, problem, line=number)
-        if not (is_first and header_of_qrels(fields)):
+        if not (is_first and _is_header(fields)):
             yield number, fields
         is_first = False
+
+
+def _is_header(fields: Sequence[str]) -> bool:
+    """Return whether the first row of a BEIR qrels file names its columns.
+
+    Some files have no such row, and skipping it blindly loses a judgement.
+    """
+    return fields[-1].strip().lower() in _GRADE_HEADERS
 
 
 def _lines(content: FileContent) -> Iterator[tuple[int, str]]:
@@ -90,3 +140,16 @@ def _lines(content: FileContent) -> Iterator[tuple[int, str]]:
         bare = line.removesuffix("\r")
         if bare.strip():
             yield number, bare
+
+
+def _cell(text: str) -> str:
+    """Return the text, or raise InputError where BEIR's reader would see another one."""
+    if any(mark in text for mark in "\t\r\n") or text != text.strip(" "):
+        msg = f"{text!r} holds a tab or ends in blanks, which a BEIR file cannot say; write JSON"
+        raise InputError(msg)
+    return text
+
+
+def _plain(grade: float) -> str:
+    """Return a whole grade without a point, as other readers expect it."""
+    return str(int(grade)) if grade.is_integer() else repr(grade)

@@ -1,4 +1,4 @@
-"""Runs as columns of text, and Parquet files, read with polars.
+"""Runs as columns of text, read with polars.
 
 Columns separated by one blank or one tab are read by polars; whatever it stumbles over goes line
 by line, which takes any white space and knows which line is at fault.
@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import polars as pl
 
-from beir_eval.adapters.formats import BYTE_ORDER_MARK, MSMARCO_COLUMNS, first_line
+from beir_eval.adapters.text_lines import BYTE_ORDER_MARK, first_line
 from beir_eval.core.dataframes import DOC, QUERY, SCORE
-from beir_eval.core.files import decode, parquet_errors, read_number, split_fields
+from beir_eval.core.files import decode, read_number, split_fields
+from beir_eval.core.run import Run
 from beir_eval.core.run_sources.dataframe import source_from_frame
 from beir_eval.errors import FileFormatError
 
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from beir_eval.core.files import FileContent
-    from beir_eval.core.run_sources.columns import ColumnSource
 
 RANK, LAST, GIVEN_RANK = "rank", "last", "given_rank"
 _LONGEST_RANK = 18
@@ -55,39 +55,40 @@ MSMARCO = Layout((QUERY, DOC, RANK), "3 (query, document, rank)", RANK)
 MSMARCO_SCORED = Layout((QUERY, DOC, GIVEN_RANK, SCORE), "4 (query, document, rank, score)", SCORE)
 
 
-def read_run(content: FileContent, kind: str) -> ColumnSource:
-    """Read a "trec" or "msmarco" run.
+def read_trec(content: FileContent) -> Run:
+    """Read "trec": query, Q0, document, rank, score, tag.
 
     Raises:
         FileFormatError, OSError: see ``beir_eval.read_run``.
     """
-    layout = TREC if kind == "trec" else _msmarco_layout(content)
+    return _read(content, TREC)
+
+
+def read_msmarco(content: FileContent) -> Run:
+    """Read "msmarco": query, document, rank, and maybe a score.
+
+    Raises:
+        FileFormatError, OSError: see ``beir_eval.read_run``.
+    """
+    number, line = first_line(content.head)
+    columns = len(line.split())
+    layouts = {len(layout.names): layout for layout in (MSMARCO, MSMARCO_SCORED)}
+    if columns not in layouts:
+        problem = f"{columns} columns, expected 3 or 4 (query, document, rank, and maybe a score)"
+        raise FileFormatError(content.path, problem, line=number)
+    return _read(content, layouts[columns])
+
+
+def _read(content: FileContent, layout: Layout) -> Run:
     separator = _separator(content.head, layout)
     frame = None if separator is None else _read_columns(content, layout, separator)
     if frame is None:
         frame = _read_lines(content, layout)
     if layout is MSMARCO_SCORED:
         _refuse_qrels(content, frame)
-    return source_from_frame(frame if layout.orders == SCORE else _by_rank(content, frame))
-
-
-def read_parquet(content: FileContent) -> pl.DataFrame:
-    """Read a Parquet file.
-
-    Raises:
-        FileFormatError: it is none.
-    """
-    with parquet_errors(content.path):
-        return pl.read_parquet(content.source(), glob=False)
-
-
-def _msmarco_layout(content: FileContent) -> Layout:
-    number, line = first_line(content.head)
-    columns = len(line.split())
-    if columns not in MSMARCO_COLUMNS:
-        problem = f"{columns} columns, expected 3 or 4 (query, document, rank, and maybe a score)"
-        raise FileFormatError(content.path, problem, line=number)
-    return MSMARCO if columns == len(MSMARCO.names) else MSMARCO_SCORED
+    if layout.orders == RANK:
+        frame = _by_rank(content, frame)
+    return Run.from_source(source_from_frame(frame))
 
 
 def _separator(head: bytes, layout: Layout) -> str | None:

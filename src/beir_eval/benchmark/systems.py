@@ -5,12 +5,12 @@ from __future__ import annotations
 import operator
 import sys
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from beir_eval.adapters.dataset_folder import is_run_file
 from beir_eval.adapters.readers import read_run
+from beir_eval.core.exports import import_name
 from beir_eval.core.files import sha256_of, stem_of
 from beir_eval.errors import FileFormatError, RunError, SettingError, check_count
 
@@ -42,8 +42,7 @@ def _host_of(system: object) -> Callable[[Any], Any] | None:
     """Return the class that runs this system of another tool; None for any other."""
     for is_of_host, origin in _HOSTS:
         if is_of_host(system):
-            module, _, name = origin.partition(":")
-            host: Callable[[Any], Any] = getattr(import_module(module), name)
+            host: Callable[[Any], Any] = import_name(origin)
             return host
     return None
 

@@ -8,15 +8,18 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
+from beir_eval.adapters.formats import RUN_FORMATS
 from beir_eval.adapters.readers import read_qrels, read_run
 from beir_eval.adapters.writers import write_qrels, write_run
 from beir_eval.cli.console import clear_errors, console
+
+_ENDINGS = ", ".join(row.endings[0] for row in RUN_FORMATS.formats if row.write)
 
 
 def convert(
     source: Annotated[Path, typer.Argument(help="The file to read; its content tells its format.")],
     target: Annotated[
-        Path, typer.Argument(help="The file to write: .trec, .json, .parquet, also .gz or .zst.")
+        Path, typer.Argument(help=f"The file to write: {_ENDINGS}, also .gz or .zst.")
     ],
     *,
     qrels: Annotated[

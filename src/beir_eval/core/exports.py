@@ -1,4 +1,4 @@
-"""Names that a package exports without importing what defines them."""
+"""Names that are imported when they are first needed: exports of packages, rows of tables."""
 
 from __future__ import annotations
 
@@ -11,6 +11,12 @@ from beir_eval.errors import MissingExtraError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+
+
+def import_name(origin: str) -> Any:
+    """Return what "module:name" names, importing the module."""
+    module, _, name = origin.partition(":")
+    return getattr(import_module(module), name)
 
 
 def lazy_exports(

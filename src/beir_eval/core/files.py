@@ -206,9 +206,14 @@ def decode(path: Path, data: bytes) -> str:
         raise FileFormatError(path, problem, line=line) from error
 
 
+def is_binary(data: bytes) -> bool:
+    """Return whether the first bytes show a binary file."""
+    return b"\0" in data[:4096]
+
+
 def check_is_text(path: Path, data: bytes) -> None:
     """Raise FileFormatError where the first bytes show a binary file."""
-    if b"\0" in data[:4096]:
+    if is_binary(data):
         problem = "a binary file, where lines of text were expected"
         raise FileFormatError(path, problem)
 
