@@ -2,6 +2,9 @@
 
 import gzip
 import json
+import re
+import subprocess
+import sys
 
 import numpy as np
 import polars as pl
@@ -11,6 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from beir_eval import Qrels, Run, evaluate, read_qrels, read_run, write_qrels, write_run
+from beir_eval.adapters import formats
+from beir_eval.adapters.formats import QRELS_FORMATS, RUN_FORMATS
+from beir_eval.core.files import FileContent
 from beir_eval.errors import (
     BeirEvalError,
     FileFormatError,
@@ -445,3 +451,76 @@ def test_every_real_run_round_trips_through_every_format(realdata, tmp_path):
             write_run(run, tmp_path / name)
             back = read_run(tmp_path / name).rankings()
             assert [(query, list(docs), scores.tolist()) for query, docs, scores in back] == before
+
+
+# The tables
+
+
+def rows_of(table, *, written=False):
+    return [pytest.param(row, id=row.name) for row in table.formats if row.write or not written]
+
+
+@pytest.mark.parametrize("row", rows_of(RUN_FORMATS, written=True))
+def test_each_format_that_runs_are_written_in_is_read_by_its_name_and_by_its_content(row, tmp_path):
+    write_run(RUN, path := tmp_path / "run", format=row.name)
+    assert as_dict(read_run(path)) == as_dict(read_run(path, format=row.name)) == RUN
+    assert RUN_FORMATS.choose(FileContent(path), None) is row
+    for ending in row.written_endings or row.endings:
+        write_run(RUN, path := tmp_path / f"run{ending}")
+        assert RUN_FORMATS.choose(FileContent(path), None) is row
+
+
+@pytest.mark.parametrize("row", rows_of(QRELS_FORMATS, written=True))
+def test_each_format_that_qrels_are_written_in_is_read_by_its_name_and_by_its_content(
+    row, tmp_path
+):
+    write_qrels(QRELS, path := tmp_path / "qrels", format=row.name)
+    judged = read_qrels(path, format=row.name)
+    assert read_qrels(path).as_dict() == judged.as_dict() == QRELS
+    assert QRELS_FORMATS.choose(FileContent(path), None) is row
+    for ending in row.written_endings or row.endings:
+        write_qrels(QRELS, path := tmp_path / f"qrels{ending}")
+        assert QRELS_FORMATS.choose(FileContent(path), None) is row
+
+
+@pytest.mark.parametrize("row", [*rows_of(RUN_FORMATS), *rows_of(QRELS_FORMATS)])
+def test_the_functions_of_each_format_are_there_and_say_which_format_they_are_for(row):
+    for origin in filter(None, (row.read, row.write)):
+        assert f'"{row.name}"' in formats.load(origin, "a test").__doc__
+
+
+def test_the_docstrings_for_users_describe_formats_of_the_tables_in_their_order():
+    for read, table in ((read_run, RUN_FORMATS), (read_qrels, QRELS_FORMATS)):
+        described = re.findall(r'^ *- "(\w+)":', read.__doc__, flags=re.MULTILINE)
+        assert len(described) >= 5
+        assert described == [row.name for row in table.formats if row.name in described]
+
+
+def test_a_name_or_an_ending_stands_for_one_format():
+    for table in (RUN_FORMATS, QRELS_FORMATS):
+        names = [row.name for row in table.formats]
+        written = [
+            ending
+            for row in table.formats
+            if row.write
+            for ending in row.written_endings or row.endings
+        ]
+        for values in (names, table.endings, written):
+            assert len(set(values)) == len(values)
+
+
+def test_the_tables_load_a_reader_only_for_a_file_of_its_format():
+    code = (
+        "import sys, beir_eval.adapters; "
+        "print(*sorted(name for name in sys.modules if name.startswith('beir_eval.adapters.')))"
+    )
+    loaded = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    ).stdout.split()
+    readers = {
+        f"beir_eval.adapters.{origin.partition(':')[0]}"
+        for table in (RUN_FORMATS, QRELS_FORMATS)
+        for row in table.formats
+        for origin in filter(None, (row.read, row.write))
+    }
+    assert readers.isdisjoint(loaded)
