@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from beir_eval import evaluate, read_qrels, read_run
-from beir_eval.adapters import text_runs
+from beir_eval.adapters.formats import text_runs
 from beir_eval.errors import (
     BeirEvalError,
     DuplicateDocumentError,
@@ -226,8 +226,8 @@ def test_a_folder_is_no_run(tmp_path):
 
 def test_a_run_file_without_polars_says_what_to_install(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "polars", None)
-    monkeypatch.delitem(sys.modules, "beir_eval.adapters.text_runs", raising=False)
-    monkeypatch.delattr(sys.modules["beir_eval.adapters"], "text_runs", raising=False)
+    monkeypatch.delitem(sys.modules, "beir_eval.adapters.formats.text_runs", raising=False)
+    monkeypatch.delattr(sys.modules["beir_eval.adapters.formats"], "text_runs", raising=False)
     with pytest.raises(MissingExtraError, match=r"pip install 'beir-eval\[files\]'"):
         read_run(written(tmp_path, RUN_FORMS["tabs"]))
     assert read_qrels(written(tmp_path, "q1 0 d1 1\n")).as_dict() == {"q1": {"d1": 1.0}}

@@ -518,7 +518,7 @@ def test_the_tables_load_a_reader_only_for_a_file_of_its_format():
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     ).stdout.split()
     readers = {
-        f"beir_eval.adapters.{origin.partition(':')[0]}"
+        f"beir_eval.adapters.formats.{origin.partition(':')[0]}"
         for table in (RUN_FORMATS, QRELS_FORMATS)
         for row in table.formats
         for origin in filter(None, (row.read, row.write))

@@ -1,9 +1,8 @@
 """Files in other formats, and judgements made elsewhere, as ``Qrels`` and ``Run``; and back.
 
-Inside: ``formats`` (the tables of formats), ``readers`` and ``writers`` (by these tables), one
-module per family of formats (``text_runs``, ``trec_run_writer``, ``text_qrels``, ``json_formats``,
-``parquet``; ``text_lines`` is shared), ``dataset_folder`` (where a data set keeps its judgements),
-``votes`` (several judgements of one document).
+Inside: ``readers`` and ``writers``, ``formats`` (the tables of formats, and a module for each
+family of formats), ``dataset_folder`` (where a data set keeps its judgements), ``votes`` (several
+judgements of one document).
 
 Public: ``read_qrels``, ``read_run``, ``write_qrels``, ``write_run``, ``qrels_from_votes``,
 ``VoteJudgements``.

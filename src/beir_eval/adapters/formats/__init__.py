@@ -1,8 +1,13 @@
-"""The formats of files: one table for runs, one for judgements.
+"""The formats of files: a table of those of runs and a table of those of judgements.
 
-Detection, reading, writing, the names of files in folders and the messages that list formats all
-go by these tables. A new format is a row here and a module with its reader, and its writer if it
-has one.
+Detection, reading, writing, the recognition of files in folders and the messages that list formats
+read these tables, which stand here so that a new format changes two files: this one (a row, and the
+module's name below) and the module with its reader, and its writer if it has one. Describe the
+format to users in the docstring of ``read_run`` or ``read_qrels``, too.
+
+Inside: the readers and writers, imported when a file of their format is met (``text_runs`` and
+``trec_run_writer``, ``text_qrels``, ``json_formats``, ``parquet``), and ``text_lines``, which
+detection and these modules share. Nothing is public: ``read_run`` and the like choose the format.
 """
 
 from __future__ import annotations
@@ -11,7 +16,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from beir_eval.adapters.text_lines import BYTE_ORDER_MARK, encoded, first_line, trec_word
+from beir_eval.adapters.formats.text_lines import BYTE_ORDER_MARK, encoded, first_line, trec_word
 from beir_eval.core.column_names import QUERY_NAMES, matching
 from beir_eval.core.exports import import_name
 from beir_eval.core.files import check_is_text, is_binary
@@ -32,8 +37,8 @@ LONGEST_RECORD = 1 << 24
 class Format:
     """A format of runs or of judgements.
 
-    Its reader and its writer are named as "module:function", with a module of this package. The
-    module is imported when a file of this format is met: it may need polars, which is an extra.
+    Its reader and its writer are named as "module:function", with a module of this package: it is
+    imported when a file of this format is met, because it may need polars, which is an extra.
 
     Attributes:
         name: what users call it, as in ``read_run(path, format="trec")``.
@@ -115,10 +120,9 @@ def load(origin: str, purpose: str) -> Callable[..., Any]:
         MissingExtraError: it needs polars, which is not installed.
     """
     try:
-        function: Callable[..., Any] = import_name(f"beir_eval.adapters.{origin}")
+        function: Callable[..., Any] = import_name(f"{__name__}.{origin}")
     except ImportError as error:
-        package, extra = "polars", "files"
-        raise MissingExtraError(package, extra, purpose) from error
+        raise MissingExtraError("polars", "files", purpose) from error
     return function
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from beir_eval.adapters.text_lines import encoded, trec_word
+from beir_eval.adapters.formats.text_lines import encoded, trec_word
 from beir_eval.core.files import read_number, split_fields
 from beir_eval.core.qrels import Qrels
 from beir_eval.errors import FileFormatError, InputError

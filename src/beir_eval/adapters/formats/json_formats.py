@@ -6,7 +6,7 @@ import json
 import math
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeAlias
 
-from beir_eval.adapters.text_lines import encoded
+from beir_eval.adapters.formats.text_lines import encoded
 from beir_eval.core.arrays import read_floats
 from beir_eval.core.column_names import DOC_NAMES, GRADE_NAMES, QUERY_NAMES, SCORE_NAMES, matching
 from beir_eval.core.ids import id_text, repeated_ids

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from beir_eval.adapters.text_lines import encoded
+from beir_eval.adapters.formats.text_lines import encoded
 from beir_eval.core.files import parquet_errors
 from beir_eval.core.qrels import Qrels
 from beir_eval.core.run import Run

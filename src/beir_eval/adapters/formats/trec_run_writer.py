@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from beir_eval.adapters.text_lines import encoded, trec_word
+from beir_eval.adapters.formats.text_lines import encoded, trec_word
 from beir_eval.core.ranking import best_first
 from beir_eval.errors import RunError
 

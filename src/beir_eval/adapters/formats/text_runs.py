@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import polars as pl
 
-from beir_eval.adapters.text_lines import BYTE_ORDER_MARK, first_line
+from beir_eval.adapters.formats.text_lines import BYTE_ORDER_MARK, first_line
 from beir_eval.core.dataframes import DOC, QUERY, SCORE
 from beir_eval.core.files import decode, read_number, split_fields
 from beir_eval.core.run import Run
