@@ -1,6 +1,7 @@
 """What must hold for every measure, whatever the data: a table of properties."""
 
 import math
+from itertools import combinations, product
 
 import numpy as np
 import pytest
@@ -76,6 +77,78 @@ def test_every_score_lies_between_0_and_1_unless_it_is_a_count_or_a_sum(case):
         if measure.name not in UNBOUNDED:
             # The residual is 1 minus a sum, and sums round.
             assert (defined <= 1 + 1e-12).all(), measure
+
+
+def ranked(grades):
+    """{document: score} of a ranking, best first, and {document: grade} of those judged."""
+    docs = [f"d{number}" for number in range(len(grades))]
+    run = {doc: float(-rank) for rank, doc in enumerate(docs)}
+    return run, {doc: g for doc, g in zip(docs, grades, strict=True) if g is not None}
+
+
+def test_a_relevant_document_that_moves_up_past_an_unjudged_one_raises_what_is_better_when_higher():
+    rankings = list(product((None, 0, 1, 2), repeat=4))
+    qrels, run = {}, {}
+    for grades in rankings:
+        run[str(grades)], judged = ranked(grades)
+        qrels[str(grades)] = judged | {"not retrieved": 2}
+    moves = [
+        (row, rankings.index((*grades[:above], grades[above + 1], None, *grades[above + 2 :])))
+        for row, grades in enumerate(rankings)
+        for above in range(3)
+        if grades[above] is None and grades[above + 1]
+    ]
+    before, after = np.array(moves).T
+    matrix = matrix_of(qrels, run)
+    for measure in EVERY:
+        scores = measure.scores(matrix)
+        change = scores[after] - scores[before]
+        if measure.definition.higher_is_better:
+            assert (change >= -1e-12).all(), measure
+        else:
+            assert (change <= 1e-12).all(), measure
+            assert (change < -1e-12).any() or measure.cutoff is None, measure
+    lower = {name for name, known in definitions().items() if not known.higher_is_better}
+    assert lower == {"Hole", "RBP_residual"}
+
+
+def test_a_measure_is_additive_where_weights_by_rank_add_up_and_its_factors_separate():
+    """The exact bounds of what unjudged documents could change rest on this."""
+    lengths, nums_relevant, num_other = (3, 8), (2, 5), 8
+    qrels, run = {}, {}
+    for length, num_relevant in product(lengths, nums_relevant):
+        for size in range(3):
+            for relevant in combinations(range(length), size):
+                query = str((length, num_relevant, relevant))
+                run[query], judged = ranked([int(rank in relevant) for rank in range(length)])
+                qrels[query] = (
+                    judged
+                    | {f"relevant {number}": 1 for number in range(num_relevant - size)}
+                    | {f"other {number}": 0 for number in range(num_other - length + size)}
+                )
+    matrix = matrix_of(qrels, run)
+    for measure in EVERY:
+        if measure.definition.aggregate != "mean":
+            continue
+        score = dict(zip(matrix.query_ids, measure.scores(matrix).tolist(), strict=True))
+        both = {
+            (length, ranks): [score[str((length, num, ranks))] for num in nums_relevant]
+            for length in lengths
+            for size in range(3)
+            for ranks in combinations(range(length), size)
+        }
+        adds_up = all(
+            np.allclose(of_both, np.sum([both[length, (rank,)] for rank in ranks], axis=0))
+            for (length, ranks), of_both in both.items()
+        )
+        alone = np.array([scores for (_, ranks), scores in both.items() if len(ranks) == 1])
+        separates = np.linalg.matrix_rank(alone, tol=1e-9) == 1
+        assert measure.is_additive == (adds_up and separates), measure
+        assert not measure(judged_only=True).is_additive
+    additive = {name: known.additive for name, known in definitions().items()}
+    always = ("nDCG", "DCG", "CG", "Precision", "Recall", "RBP")
+    expected = dict.fromkeys(always, "always") | dict.fromkeys(("R_cap", "F1"), "with_cutoff")
+    assert additive == dict.fromkeys(definitions(), "never") | expected
 
 
 @given(qrels_and_run())

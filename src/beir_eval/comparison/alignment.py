@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
 #: Scores closer than this, relative to their size, differ by the rounding of a float.
 ROUNDING = 1e-12
-#: A high value says how much is unjudged, not how good a system is.
-_NO_QUALITY = ("Hole", "RBP_residual")
 
 #: A system: one result, or those of several repeats.
 System = EvaluationResult | Sequence[EvaluationResult]
@@ -166,7 +164,7 @@ def _measures(
         return tuple(names)
     chosen = parse_all(asked)  # type: ignore[arg-type]
     for measure in chosen:
-        if measure.name in _NO_QUALITY:
+        if not measure.definition.higher_is_better:
             msg = f"{measure} says how much is unjudged, not how good a system is; compare Judged"
             raise MeasureError(msg)
         if measure.definition.aggregate != "mean":
@@ -176,7 +174,7 @@ def _measures(
 
 
 def _is_compared(measure: Measure) -> bool:
-    return measure.definition.aggregate == "mean" and measure.name not in _NO_QUALITY
+    return measure.definition.aggregate == "mean" and measure.definition.higher_is_better
 
 
 def _queries(

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 @measure(
     "Precision",
     aliases="p prec set_p setp",
+    additive="always",
     tools={
         "beir": (None, "P@{k}"),
         "trec_eval": ("set_P", "P_{k}"),
@@ -48,6 +49,7 @@ def Precision(
 @measure(
     "Recall",
     aliases="r set_recall set_r setr",
+    additive="always",
     tools={
         "beir": (None, "Recall@{k}"),
         "trec_eval": ("set_recall", "recall_{k}"),
@@ -76,6 +78,7 @@ def Recall(
 @measure(
     "R_cap",
     aliases="rcap recall_cap capped_recall relative_p set_relative_p",
+    additive="with_cutoff",
     tools={"beir": (None, "R_cap@{k}"), "trec_eval": ("set_relative_P", "relative_P_{k}")},
 )
 def R_cap(
@@ -103,6 +106,7 @@ def R_cap(
 @measure(
     "F1",
     aliases="f f_beta fbeta f_score f-score set_f setf",
+    additive="with_cutoff",
     tools={"trec_eval": ("set_F", None), "ir_measures": ("SetF", None)},
 )
 def F1(

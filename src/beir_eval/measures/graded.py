@@ -22,7 +22,12 @@ if TYPE_CHECKING:
     from beir_eval.measures.parameters import Gain
 
 
-@measure("CG", aliases="cumulated_gain cumulative_gain", undefined_without_relevant=False)
+@measure(
+    "CG",
+    aliases="cumulated_gain cumulative_gain",
+    additive="always",
+    undefined_without_relevant=False,
+)
 def CG(matrix: RelevanceMatrix, *, cutoff: int | None = None, gain: Gain = "linear") -> Floats:
     """Cumulated gain: the sum of the gains of the first k documents.
 
@@ -45,7 +50,12 @@ def CG(matrix: RelevanceMatrix, *, cutoff: int | None = None, gain: Gain = "line
     return matrix.sum(gains(shown.grade, gain), shown.row)
 
 
-@measure("DCG", aliases="discounted_cumulated_gain", undefined_without_relevant=False)
+@measure(
+    "DCG",
+    aliases="discounted_cumulated_gain",
+    additive="always",
+    undefined_without_relevant=False,
+)
 def DCG(matrix: RelevanceMatrix, *, cutoff: int | None = None, gain: Gain = "linear") -> Floats:
     """Discounted cumulated gain: gains count less the lower they stand.
 
@@ -69,6 +79,7 @@ def DCG(matrix: RelevanceMatrix, *, cutoff: int | None = None, gain: Gain = "lin
     "nDCG",
     aliases="ndcg_cut normalized_discounted_cumulated_gain",
     implied={"ndcg_burges": {"gain": "exp"}},
+    additive="always",
     tools={
         "beir": (None, "NDCG@{k}"),
         "trec_eval": ("ndcg", "ndcg_cut_{k}"),

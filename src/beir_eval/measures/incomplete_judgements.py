@@ -48,7 +48,13 @@ def Judged(matrix: RelevanceMatrix, *, cutoff: int | None = None) -> Floats:
     return np.where(retrieved > 0, ratio(judged, retrieved), np.nan)
 
 
-@measure("Hole", by_grade=False, aliases="holes", undefined_without_relevant=False)
+@measure(
+    "Hole",
+    by_grade=False,
+    higher_is_better=False,
+    aliases="holes",
+    undefined_without_relevant=False,
+)
 def Hole(matrix: RelevanceMatrix, *, cutoff: int | None = None) -> Floats:
     """The share of the first k documents that are not judged for this query: 1 − Judged@k.
 
@@ -183,6 +189,7 @@ def _judged_counts(
 @measure(
     "RBP",
     aliases="rank_biased_precision",
+    additive="always",
     shown={"p": 0.8},
     tools={"ir_measures": ("RBP(p={p}, rel=1)", None)},
 )
@@ -211,6 +218,7 @@ def RBP(
 @measure(
     "RBP_residual",
     by_grade=False,
+    higher_is_better=False,
     aliases="rbp_resid residual_rbp",
     shown={"p": 0.8},
     undefined_without_relevant=False,

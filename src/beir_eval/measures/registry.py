@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 MeasureFunction: TypeAlias = Callable[..., Any]
 Aggregate: TypeAlias = Literal["mean", "sum", "geometric"]
+Additive: TypeAlias = Literal["always", "with_cutoff", "never"]
 
 #: No ranking is deeper, and i8 arrays hold it.
 HIGHEST_CUTOFF = 2**53
@@ -45,6 +46,11 @@ class Definition:
         cutoff: whether the measure takes a cutoff: "optional" or "none".
         aggregate: how queries are summarised: their mean, their sum or their geometric mean.
         by_grade: whether relevant documents first, by grade, is the best order of tied documents.
+        higher_is_better: whether relevant documents instead of unjudged ones can only raise a
+            score. Otherwise a high score says how much is unjudged, and systems are not compared.
+        additive: whether a score is a sum over the relevant documents of a weight for their rank,
+            times a factor for the number retrieved, times one for the number of relevant documents
+            in the qrels: "always", "never", or "with_cutoff", where the factors only separate then.
         undefined_without_relevant: whether a query with nothing relevant has no score of its own
             (0 by default, left out with no_relevant="skip").
         shown: parameters that the name always spells out.
@@ -59,6 +65,8 @@ class Definition:
     cutoff: Literal["optional", "none"]
     aggregate: Aggregate
     by_grade: bool
+    higher_is_better: bool
+    additive: Additive
     undefined_without_relevant: bool
     shown: Mapping[str, Any]
     number: str
@@ -201,6 +209,14 @@ class Measure:
         credits_zero = isinstance(gain, tuple) and any(value for grade, value in gain if grade <= 0)
         return self.definition.by_grade and not credits_zero
 
+    @property
+    def is_additive(self) -> bool:
+        """Whether the weights of relevant documents add up; a condensed list moves their ranks."""
+        if (JUDGED_ONLY, True) in self.parameters:
+            return False
+        additive = self.definition.additive
+        return additive == "always" or (additive == "with_cutoff" and self.cutoff is not None)
+
     def has_relevant(self, matrix: RelevanceMatrix) -> Any:
         """Return which queries have something relevant, as this measure sees it, bool[Q]."""
         if not self.definition.undefined_without_relevant:
@@ -227,6 +243,8 @@ def measure(  # noqa: PLR0913 - the registry's entry, by keyword
     cutoff: Literal["optional", "none"] = "optional",
     aggregate: Aggregate = "mean",
     by_grade: bool = True,
+    higher_is_better: bool = True,
+    additive: Additive = "never",
     undefined_without_relevant: bool = True,
     shown: Mapping[str, Any] | None = None,
     number: str = "cutoff",
@@ -251,6 +269,8 @@ def measure(  # noqa: PLR0913 - the registry's entry, by keyword
             cutoff=cutoff,
             aggregate=aggregate,
             by_grade=by_grade,
+            higher_is_better=higher_is_better,
+            additive=additive,
             undefined_without_relevant=undefined_without_relevant,
             shown=shown or {},
             number=number,

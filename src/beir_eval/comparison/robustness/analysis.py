@@ -16,7 +16,6 @@ from beir_eval.comparison.robustness.bounds import (
     can_be_bounded,
     depth_of,
     grade_of,
-    is_additive,
 )
 from beir_eval.comparison.robustness.pool import Choices, Pool, judged_share
 from beir_eval.core.arrays import exact_sum
@@ -283,7 +282,7 @@ def _of_bounds(
         "unjudged": pair.unjudged,
         "low": low,
         "high": high,
-        "exact": is_additive(measure) and pair.all_tried,
+        "exact": measure.is_additive and pair.all_tried,
         "could_flip": _could_flip(one, pair.low[defined], pair.high[defined], settings),
     }
 

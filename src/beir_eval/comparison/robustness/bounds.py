@@ -17,6 +17,7 @@ from beir_eval.core.arrays import (
     starts_of,
     stretches,
 )
+from beir_eval.measures import JUDGED_ONLY
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -26,9 +27,6 @@ if TYPE_CHECKING:
 
 #: Where a measure has no cutoff; and where it looks deeper than bounds say anything.
 USUAL_DEPTH, DEEPEST = 10, 100
-#: Sums over documents, divided by what depends on the number of relevant documents only.
-_ADDITIVE = frozenset({"nDCG", "DCG", "CG", "Precision", "Recall", "RBP"})
-_ADDITIVE_WITH_CUTOFF = frozenset({"R_cap", "F1"})
 #: How many numbers of relevant documents are tried of a query's unjudged ones: all, where this much
 #: work for a measure (numbers × queries × pairs × depth) allows it, but no fewer than the least.
 _WORK, LEAST_STEPS = 20_000_000, 4
@@ -67,18 +65,6 @@ def can_be_bounded(measure: Measure, max_grade: float) -> bool:
     gain = dict(measure.parameters).get("gain")
     known = not isinstance(gain, tuple) or grade_of(measure, max_grade) in dict(gain)
     return measure.has_tie_extremes and known
-
-
-def is_additive(measure: Measure) -> bool:
-    """Return whether documents add up, so that the extremes are those of prefixes."""
-    if _is_condensed(measure):
-        return False
-    with_cutoff = measure.cutoff is not None and measure.name in _ADDITIVE_WITH_CUTOFF
-    return measure.name in _ADDITIVE or with_cutoff
-
-
-def _is_condensed(measure: Measure) -> bool:
-    return ("judged_only", True) in measure.parameters
 
 
 class MeasureBounds:
@@ -151,7 +137,7 @@ class MeasureBounds:
 
         The holes that a system does not show have the same score in each query.
         """
-        cutoff = None if _is_condensed(self._measure) else self._measure.cutoff
+        cutoff = None if (JUDGED_ONLY, True) in self._measure.parameters else self._measure.cutoff
         shown = in_top(ranked, cutoff)[self.holes]
         others = np.flatnonzero(~shown)
         _, first, alike = np.unique(self._query[others], return_index=True, return_inverse=True)
