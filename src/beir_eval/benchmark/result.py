@@ -11,17 +11,8 @@ from beir_eval._version import __version__
 from beir_eval.datasets.catalogue import DATASETS, GROUPS, DatasetInfo, known_info
 from beir_eval.display.tables import Table, markdown_list, number
 from beir_eval.errors import NotEvaluatedError, SettingError
-from beir_eval.measures import (
-    MAP,
-    MRR,
-    Measure,
-    MeasureLike,
-    Precision,
-    Recall,
-    Success,
-    nDCG,
-    parse,
-)
+from beir_eval.measures import MeasureLike, nDCG, parse
+from beir_eval.measures.names import name_in
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -30,14 +21,6 @@ if TYPE_CHECKING:
 
 BASELINE = "BM25 (Anserini)"
 _BASELINE_MEASURE = nDCG @ 10
-_MTEB_NAMES = {
-    nDCG: "ndcg",
-    MAP: "map",
-    Recall: "recall",
-    Precision: "precision",
-    MRR: "mrr",
-    Success: "hit_rate",
-}
 _MTEB_TASKS = {
     "msmarco": "MSMARCO",
     "trec-covid": "TRECCOVID",
@@ -230,11 +213,10 @@ class BenchmarkResult:
             msg = f"{system!r} has no result for {name!r}"
             raise NotEvaluatedError(msg)
         scores: dict[str, Any] = {}
-        for text, mean in result.aggregate.items():
-            measure = parse(text)
-            known = _MTEB_NAMES.get(Measure(measure.name, None, measure.parameters))
-            if known is not None and measure.cutoff is not None:
-                scores[f"{known}_at_{measure.cutoff}"] = round(mean, 5)
+        for measure, mean in result.aggregate.items():
+            key = name_in("mteb", parse(measure))
+            if key is not None:
+                scores[key] = round(mean, 5)
         if "ndcg_at_10" not in scores:
             msg = "MTEB's main score is nDCG@10; evaluate it"
             raise SettingError(msg)

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         "beir": (None, "P@{k}"),
         "trec_eval": ("set_P", "P_{k}"),
         "ir_measures": ("SetP", "P@{k}"),
+        "mteb": (None, "precision_at_{k}"),
     },
 )
 def Precision(
@@ -54,6 +55,7 @@ def Precision(
         "beir": (None, "Recall@{k}"),
         "trec_eval": ("set_recall", "recall_{k}"),
         "ir_measures": ("SetR", "R@{k}"),
+        "mteb": (None, "recall_at_{k}"),
     },
 )
 def Recall(
@@ -144,6 +146,7 @@ def F1(
         "beir": (None, "MAP@{k}"),
         "trec_eval": ("map", "map_cut_{k}"),
         "ir_measures": ("AP", "AP@{k}"),
+        "mteb": (None, "map_at_{k}"),
     },
 )
 def MAP(matrix: RelevanceMatrix, *, cutoff: int | None = None, rel: float | None = None) -> Floats:
@@ -205,6 +208,7 @@ def gm_map(
         "beir": (None, "MRR@{k}"),
         "trec_eval": ("recip_rank", None),
         "ir_measures": ("RR", "RR@{k}"),
+        "mteb": (None, "mrr_at_{k}"),
     },
 )
 def MRR(matrix: RelevanceMatrix, *, cutoff: int | None = None, rel: float | None = None) -> Floats:
@@ -234,6 +238,7 @@ def MRR(matrix: RelevanceMatrix, *, cutoff: int | None = None, rel: float | None
         "beir": (None, "Accuracy@{k}"),
         "trec_eval": (None, "success_{k}"),
         "ir_measures": (None, "Success@{k}"),
+        "mteb": (None, "hit_rate_at_{k}"),
     },
 )
 def Success(

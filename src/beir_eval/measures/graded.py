@@ -84,6 +84,7 @@ def DCG(matrix: RelevanceMatrix, *, cutoff: int | None = None, gain: Gain = "lin
         "beir": (None, "NDCG@{k}"),
         "trec_eval": ("ndcg", "ndcg_cut_{k}"),
         "ir_measures": ("nDCG", "nDCG@{k}"),
+        "mteb": (None, "ndcg_at_{k}"),
     },
 )
 def nDCG(matrix: RelevanceMatrix, *, cutoff: int | None = None, gain: Gain = "linear") -> Floats:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 #: Wherever a measure is wanted: the value itself, or its name in any spelling.
 MeasureLike: TypeAlias = "Measure | str"
 
+#: Whose names ``spelled`` writes; MTEB has names for its result files only.
 TOOLS = ("beir", "trec_eval", "ir_measures")
 
 # A name, parameters in brackets or none, a number behind @ or none.
@@ -153,19 +154,28 @@ def spelled(measure: Measure, tool: str) -> str:
     ('ndcg_cut_10', 'F1@10')
     """
     check_choice("names", tool, TOOLS)
+    return name_in(tool, measure) or str(measure)
+
+
+def name_in(tool: str, measure: Measure) -> str | None:
+    """Return the measure's name in another tool, None where that tool has no such measure.
+
+    >>> name_in("mteb", parse("nDCG@10")), name_in("mteb", parse("F1@10"))
+    ('ndcg_at_10', None)
+    """
     without, with_cutoff = measure.definition.tools.get(tool, (None, None))
     template = without if measure.cutoff is None else with_cutoff
     parameters = dict(measure.parameters)
     if template is None:
-        return str(measure)
+        return None
     if tool == "ir_measures":
         template = _ir_measures_parameters(template, parameters)
     fields = {name: parameters.pop(name) for name in list(parameters) if f"{{{name}" in template}
     if parameters:
-        return str(measure)
+        return None
     name = template.format(k=measure.cutoff, **fields)
     # trec_eval's recall levels have two digits; a level with more keeps our name.
-    return name if tool != "trec_eval" or _parse_text(name) == measure else str(measure)
+    return name if tool != "trec_eval" or _parse_text(name) == measure else None
 
 
 def _ir_measures_parameters(template: str, parameters: dict[str, Any]) -> str:
