@@ -29,6 +29,13 @@ def test_the_public_names_are_sorted_and_there():
         assert hasattr(beir_eval, name)
 
 
+def test_every_measure_is_exported_by_its_package_and_at_the_top():
+    for name, definition in definitions().items():
+        assert {name} <= {*beir_eval.__all__} & {*beir_eval.measures.__all__}
+        assert getattr(beir_eval, name) is getattr(beir_eval.measures, name)
+        assert getattr(beir_eval, name).definition is definition
+
+
 def test_importing_loads_numpy_and_pydantic_only():
     code = (
         "import sys; before = set(sys.modules); import beir_eval; "

@@ -8,6 +8,7 @@ Inside: ``core`` (judgements and runs as arrays), ``measures``, ``significance``
 
 Public: what ``__all__`` lists, and what the packages export.
 """
+# ruff: noqa: F403, F405 - a measure is imported by a star and listed in __all__; tests compare them
 
 from typing import TYPE_CHECKING
 
@@ -21,45 +22,8 @@ from beir_eval.core.run import Run
 from beir_eval.errors import BeirEvalError, BeirEvalWarning
 from beir_eval.evaluation.evaluator import Evaluator, evaluate
 from beir_eval.evaluation.result import EvaluationResult
-from beir_eval.measures import (
-    CG,
-    DCG,
-    DEFAULT_MEASURES,
-    ERR,
-    F1,
-    MAP,
-    MRR,
-    RBP,
-    AP_11pt,
-    G,
-    Hole,
-    IPrec,
-    Judged,
-    Measure,
-    Precision,
-    R_cap,
-    RBP_residual,
-    Recall,
-    Rndcg,
-    Rprec,
-    Rprec_mult,
-    Success,
-    binG,
-    bpref,
-    gm_bpref,
-    gm_map,
-    infAP,
-    nDCG,
-    ndcg_rel,
-    num_nonrel_judged_ret,
-    num_q,
-    num_rel,
-    num_rel_ret,
-    num_ret,
-    parse,
-    set_map,
-    utility,
-)
+from beir_eval.measures import DEFAULT_MEASURES, Measure, parse
+from beir_eval.measures.all_measures import *
 
 if TYPE_CHECKING:
     from beir_eval.adapters import qrels_from_votes

@@ -12,32 +12,19 @@ import numpy as np
 from beir_eval.core.arrays import Floats
 from beir_eval.errors import MeasureError
 from beir_eval.measures import (
-    MAP,
-    MRR,
     AP_11pt,
-    G,
     IPrec,
     Measure,
     Precision,
-    R_cap,
     Recall,
-    Rndcg,
-    Rprec,
     Rprec_mult,
-    Success,
-    binG,
-    bpref,
     gm_bpref,
     gm_map,
-    infAP,
-    nDCG,
-    ndcg_rel,
-    num_nonrel_judged_ret,
     num_q,
     num_rel,
     num_rel_ret,
     num_ret,
-    set_map,
+    parse,
 )
 
 #: Our measures' scores, f8[Q] each, in; trec_eval's value, f8[Q], out.
@@ -127,43 +114,28 @@ def _nothing(scores: Floats) -> Floats:
 
 
 _V9 = "trec_eval9"
+#: trec_eval's names that ``parse`` reads, of measures that take no parameters there, or cutoffs.
+_PLAIN = (
+    *("G", "Rndcg", "Rprec", "binG", "bpref", "infAP", "map", "ndcg", "ndcg_rel"),
+    *("num_nonrel_judged_ret", "num_q", "num_rel", "num_rel_ret", "num_ret", "recip_rank"),
+    *("set_P", "set_map", "set_recall", "set_relative_P"),
+)
+_WITH_CUTOFFS = ("P", "map_cut", "ndcg_cut", "recall", "relative_P")
 _FAMILIES: Mapping[str, _Family] = {
+    **{name: _plain(name, parse(name)) for name in _PLAIN},
+    **{name: _at_cutoffs(name, parse(name)) for name in _WITH_CUTOFFS},
+    "success": _at_cutoffs("success", parse("success"), ("1", "5", "10")),
     "11pt_avg": _plain("11pt_avg", AP_11pt(rounding=_V9)),
-    "G": _plain("G", G),
-    "P": _at_cutoffs("P", Precision),
-    "Rndcg": _plain("Rndcg", Rndcg),
-    "Rprec": _plain("Rprec", Rprec),
     "Rprec_mult": _at_points("Rprec_mult", lambda point: Rprec_mult(multiple=point), _FIFTHS),
-    "binG": _plain("binG", binG),
-    "bpref": _plain("bpref", bpref),
-    "gm_bpref": _plain("gm_bpref", gm_bpref, _logarithm),
-    "gm_map": _plain("gm_map", gm_map, _logarithm),
-    "infAP": _plain("infAP", infAP),
     "iprec_at_recall": _at_points(
         "iprec_at_recall", lambda point: IPrec(recall=point, rounding=_V9), _TENTHS
     ),
-    "map": _plain("map", MAP),
-    "map_cut": _at_cutoffs("map_cut", MAP),
-    "ndcg": _plain("ndcg", nDCG),
-    "ndcg_cut": _at_cutoffs("ndcg_cut", nDCG),
-    "ndcg_rel": _plain("ndcg_rel", ndcg_rel),
-    "num_nonrel_judged_ret": _plain("num_nonrel_judged_ret", num_nonrel_judged_ret),
-    "num_q": _plain("num_q", num_q),
-    "num_rel": _plain("num_rel", num_rel),
-    "num_rel_ret": _plain("num_rel_ret", num_rel_ret),
-    "num_ret": _plain("num_ret", num_ret),
-    "recall": _at_cutoffs("recall", Recall),
-    "recip_rank": _plain("recip_rank", MRR),
-    "relative_P": _at_cutoffs("relative_P", R_cap),
+    "gm_bpref": _plain("gm_bpref", gm_bpref, _logarithm),
+    "gm_map": _plain("gm_map", gm_map, _logarithm),
     # What trec_eval prints as text, pytrec_eval returns as 0.
     "relstring": _Family(("10",), lambda _: [Value("relstring", (num_q,), _nothing)]),
     "runid": _plain("runid", num_q, _nothing),
     "set_F": _Family(("1.0",), _f_measure),
-    "set_P": _plain("set_P", Precision),
-    "set_map": _plain("set_map", set_map),
-    "set_recall": _plain("set_recall", Recall),
-    "set_relative_P": _plain("set_relative_P", R_cap),
-    "success": _at_cutoffs("success", Success, ("1", "5", "10")),
     "utility": _Family(("1.0", "-1.0", "0.0", "0.0"), _utility),
 }
 

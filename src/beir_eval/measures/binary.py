@@ -14,6 +14,20 @@ if TYPE_CHECKING:
     from beir_eval.core.arrays import Floats
     from beir_eval.core.relevance_matrix import RelevanceMatrix
 
+__all__ = [
+    "F1",
+    "MAP",
+    "MRR",
+    "Precision",
+    "R_cap",
+    "Recall",
+    "Rprec",
+    "Rprec_mult",
+    "Success",
+    "gm_map",
+    "set_map",
+]
+
 
 @measure(
     "Precision",

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from beir_eval.core.arrays import Floats, Ints
     from beir_eval.core.relevance_matrix import RelevanceMatrix
 
+__all__ = ["num_nonrel_judged_ret", "num_q", "num_rel", "num_rel_ret", "num_ret", "utility"]
+
 
 @measure(
     "num_q",

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from beir_eval.core.relevance_matrix import Cells, RelevanceMatrix
     from beir_eval.measures.parameters import Gain
 
+__all__ = ["CG", "DCG", "ERR", "nDCG"]
+
 
 @measure(
     "CG",

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from beir_eval.core.arrays import Floats
     from beir_eval.core.relevance_matrix import RelevanceMatrix
 
+__all__ = ["RBP", "Hole", "Judged", "RBP_residual", "bpref", "gm_bpref", "infAP"]
+
 # trec_eval's smoothing of the estimated precision in infAP
 _INFAP_EPSILON = 0.00001
 

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from beir_eval.core.arrays import Floats, Ints
     from beir_eval.core.relevance_matrix import RelevanceMatrix
 
+__all__ = ["AP_11pt", "IPrec"]
+
 RECALL_POINTS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 
 

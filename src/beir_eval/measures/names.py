@@ -14,6 +14,8 @@ from beir_eval.measures.registry import Definition, Measure, resolve, unknown
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+__all__ = ["TOOLS", "MeasureLike", "definition_of", "parse", "parse_all", "spelled"]
+
 #: Wherever a measure is wanted: the value itself, or its name in any spelling.
 MeasureLike: TypeAlias = "Measure | str"
 

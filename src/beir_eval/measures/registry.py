@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from beir_eval.core.arrays import Floats
     from beir_eval.core.relevance_matrix import RelevanceMatrix
 
+__all__ = ["JUDGED_ONLY", "Definition", "Measure", "definitions"]
+
 MeasureFunction: TypeAlias = Callable[..., Any]
 Aggregate: TypeAlias = Literal["mean", "sum", "geometric"]
 Additive: TypeAlias = Literal["always", "with_cutoff", "never"]

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from beir_eval.core.relevance_matrix import RelevanceMatrix
     from beir_eval.measures.parameters import Gain
 
+__all__ = ["G", "Rndcg", "binG", "ndcg_rel"]
+
 
 class _Gainful(NamedTuple):
     """Cells with a gain above 0, and that gain, f8[C]."""
