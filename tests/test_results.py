@@ -14,6 +14,7 @@ from pydantic import ValidationError
 
 from beir_eval import BeirEvalError, EvaluationResult, evaluate
 from beir_eval.errors import FileFormatError, MissingExtraError, ResultError
+from beir_eval.evaluation import TopDocuments
 from strategies import qrels_and_run
 
 QRELS = {"q1": {"a": 1}, "q2": {"b": 2, "c": 0}, "q3": {"d": 0}}
@@ -277,3 +278,20 @@ def test_per_query_is_a_new_dict_each_time():
 def test_the_representation_is_short():
     assert len(repr(evaluate({f"q{n}": {"a": 1} for n in range(500)}, {"q1": {"a": 1.0}}))) < 20_000
     assert repr(a_result().values) == "ScoreMatrix(6 measures × 3 queries)"
+
+
+def test_top_lists_are_frozen_compared_and_checked_when_loaded(tmp_path):
+    result = evaluate({"q": {"a": 1}}, {"q": {"a": 2.0, "x": 1.0}}, "MRR", keep_top=2)
+    (top,) = result.top.values()
+    assert top == TopDocuments(("a", "x"), (2.0, 1.0), (1.0, None))
+    for copied in (pickle.loads(pickle.dumps(top)), copy.deepcopy(top)):  # noqa: S301 - made here
+        assert copied == top
+    with pytest.raises(AttributeError):
+        top.scores = None
+    content = json.loads(result.model_dump_json())
+    assert content["top"] == {"q": {"doc_ids": ["a", "x"], "scores": [2, 1], "grades": [1, None]}}
+    assert EvaluationResult.model_validate(content).top == result.top
+    content["top"]["q"]["more"] = 1
+    (tmp_path / "more.json").write_text(json.dumps(content))
+    with pytest.raises(ResultError, match=r"top\.q\.more"):
+        EvaluationResult.load(tmp_path / "more.json")

@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from pydantic import ConfigDict
 
 from beir_eval.core.arrays import Floats, Ints, Mask, position_in_row, running_count
 from beir_eval.core.ids import repeated_ids
@@ -204,8 +205,12 @@ def _join(parts: Sequence[Cells], offsets: Ints) -> Cells:
 # From qrels and a run
 
 
-class TopList(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class TopDocuments:
     """The best documents of one ranking, best first; grade None where unjudged."""
+
+    # How a result checks the ones it is loaded with.
+    __pydantic_config__ = ConfigDict(extra="forbid")
 
     doc_ids: tuple[str, ...]
     scores: tuple[float, ...] | None
@@ -228,7 +233,7 @@ class RunSummary(NamedTuple):
     tied: Ints
     duplicates: int
     identical: int
-    top: dict[str, TopList]
+    top: dict[str, TopDocuments]
 
 
 def relate(
@@ -252,14 +257,14 @@ def relate(
     ranks: list[Ints] = []
     ties: list[Mask] = []
     duplicates = identical = 0
-    top: dict[str, TopList] = {}
+    top: dict[str, TopDocuments] = {}
     for block in run.blocks(qrels):
         kept = drop_documents(block, qrels, settings)
         rank, is_tied = rank_hits(kept, qrels, settings)
         missing[block.rows] = False
         num_retrieved[block.rows] = np.diff(kept.starts)
         if keep_top:
-            top.update(_top_lists(kept, qrels, settings, keep_top))
+            top.update(_top_documents(kept, qrels, settings, keep_top))
         judgements.append(kept.hit_judgement)
         ranks.append(rank)
         ties.append(is_tied)
@@ -285,13 +290,13 @@ def _joined(parts: Sequence[Ints] | Sequence[Mask]) -> Ints:
     return np.concatenate([np.zeros(0, dtype=np.int64), *parts])
 
 
-def _top_lists(
+def _top_documents(
     block: RankingBlock, qrels: Qrels, settings: EvaluationSettings, k: int
-) -> Iterator[tuple[str, TopList]]:
+) -> Iterator[tuple[str, TopDocuments]]:
     for index, row in enumerate(block.rows.tolist()):
         positions = top_positions(block, index, k, qrels, settings)
         doc_ids = tuple(block.ids_at(positions))
         grade_of = qrels.judged(row)
         scores = None if block.scores is None else tuple(block.scores[positions].tolist())
         grades = tuple(grade_of.get(doc_id) for doc_id in doc_ids)
-        yield qrels.query_ids[row], TopList(doc_ids, scores, grades)
+        yield qrels.query_ids[row], TopDocuments(doc_ids, scores, grades)

@@ -22,7 +22,7 @@ from beir_eval.errors import (
     check_count,
     some,
 )
-from beir_eval.evaluation.records import Counted, Provenance, TopDocuments
+from beir_eval.evaluation.records import Counted, Provenance
 from beir_eval.evaluation.result import EvaluationResult
 from beir_eval.evaluation.score_matrix import ScoreMatrix
 from beir_eval.measures import DEFAULT_MEASURES, parse_all
@@ -139,7 +139,7 @@ class Evaluator:
                 qrels_sha256=self._qrels_sha256,
                 run_sha256=None if self._qrels_sha256 is None else run.fingerprint(),
             ),
-            top=_top_documents(summary) if self._keep_top else None,
+            top=summary.top if self._keep_top else None,
         )
 
     def _values(self, matrix: RelevanceMatrix) -> ScoreMatrix:
@@ -249,10 +249,6 @@ def _judged_in_top(matrix: RelevanceMatrix, cutoff: int) -> tuple[int, int]:
     shown = matrix.cells.upto(cutoff)
     judged: Floats = shown.grade[shown.grade >= 0]
     return len(judged), int(np.minimum(matrix.num_retrieved, cutoff).sum())
-
-
-def _top_documents(summary: RunSummary) -> dict[str, TopDocuments]:
-    return {query_id: TopDocuments(**top._asdict()) for query_id, top in summary.top.items()}
 
 
 def _warn_of_grades(qrels: Qrels, measures: Iterable[Measure]) -> None:

@@ -1,4 +1,4 @@
-"""What a result records beside the scores: counts, provenance, times, top lists."""
+"""What a result records beside the scores: counts, provenance, times."""
 
 from __future__ import annotations
 
@@ -142,13 +142,3 @@ class Retrieval(BaseModel):
         """Return a percentile of the seconds a query took, linear between two queries."""
         took = list(self.seconds.values())
         return float(np.percentile(took, percent)) if took else math.nan
-
-
-class TopDocuments(BaseModel):
-    """The best documents of one ranking, best first; grade None where unjudged."""
-
-    model_config = FROZEN
-
-    doc_ids: tuple[str, ...]
-    scores: tuple[float, ...] | None
-    grades: tuple[float | None, ...]

@@ -12,11 +12,12 @@ from pydantic import ConfigDict, Field, model_validator
 
 from beir_eval.core.arrays import exact_sum
 from beir_eval.core.ranking import EvaluationSettings
+from beir_eval.core.relevance_matrix import TopDocuments
 from beir_eval.core.saved import FROZEN, Saved, stated_in_full
 from beir_eval.display.tables import Table, markdown_list, number
 from beir_eval.errors import MissingExtraError, NotEvaluatedError, ResultError, check_choice, some
 from beir_eval.evaluation.notes import notes_on
-from beir_eval.evaluation.records import Counted, Provenance, Retrieval, TopDocuments
+from beir_eval.evaluation.records import Counted, Provenance, Retrieval
 from beir_eval.evaluation.score_matrix import ScoreMatrix
 from beir_eval.measures import Measure, MeasureLike, parse, spelled
 
