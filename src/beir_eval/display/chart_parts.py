@@ -79,7 +79,7 @@ def _placed(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 # The parts of a specification
 
 
-def number(field: str, title: str, *, zero: bool = False) -> Spec:
+def quantitative(field: str, title: str, *, zero: bool = False) -> Spec:
     """Return a channel for numbers, with its title."""
     return {
         "field": field,

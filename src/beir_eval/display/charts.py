@@ -12,7 +12,7 @@ from beir_eval.display.chart_parts import (
     SHAPES,
     by_sign,
     diagonal_rows,
-    number,
+    quantitative,
     query_tips,
     tip,
     zero,
@@ -70,14 +70,14 @@ def forest(rows: Iterable[Row], *, measure: str, margin: float, level: float) ->
             {
                 "data": margins,
                 "mark": {"type": "rect", "color": COLOURS["equal"], "opacity": 0.15},
-                "encoding": {"x": number("low", title), "x2": {"field": "high"}},
+                "encoding": {"x": quantitative("low", title), "x2": {"field": "high"}},
             },
             zero("x"),
             {
                 "mark": {"type": "rule", "strokeWidth": 2.5},
                 "encoding": {
                     "y": label,
-                    "x": number("low", title),
+                    "x": quantitative("low", title),
                     "x2": {"field": "high"},
                     "color": colour,
                     "tooltip": tooltip,
@@ -87,7 +87,7 @@ def forest(rows: Iterable[Row], *, measure: str, margin: float, level: float) ->
                 "mark": {"type": "point", "filled": True, "size": 110, "opacity": 1},
                 "encoding": {
                     "y": label,
-                    "x": number("difference", title),
+                    "x": quantitative("difference", title),
                     "color": colour,
                     "shape": shape,
                     "tooltip": tooltip,
@@ -118,10 +118,10 @@ def query_differences(rows: Iterable[Row], *, measure: str, system: str, against
             {
                 "mark": {"type": "rect"},
                 "encoding": {
-                    "x": number("begin", "queries, from most lost to most gained", zero=True)
+                    "x": quantitative("begin", "queries, from most lost to most gained", zero=True)
                     | {"axis": {"grid": False, "tickMinStep": 1, "format": "d"}},
                     "x2": {"field": "end"},
-                    "y": number("difference", f"difference of {measure}"),
+                    "y": quantitative("difference", f"difference of {measure}"),
                     "y2": {"datum": 0},
                     "color": by_sign(),
                     "tooltip": query_tips(),
@@ -153,8 +153,8 @@ def scatter(
         "data": {"name": "diagonal"},
         "mark": {"type": "line", "strokeDash": [4, 4], "opacity": 0.6, "style": "ink"},
         "encoding": {
-            "x": number("place", across, zero=True),
-            "y": number("place", upwards, zero=True),
+            "x": quantitative("place", across, zero=True),
+            "y": quantitative("place", upwards, zero=True),
         },
     }
     figure = figure_of(
@@ -171,8 +171,8 @@ def scatter(
                     "opacity": 0.65,
                 },
                 "encoding": {
-                    "x": number("against", across, zero=True),
-                    "y": number("score", upwards, zero=True),
+                    "x": quantitative("against", across, zero=True),
+                    "y": quantitative("score", upwards, zero=True),
                     "color": by_sign(),
                     "tooltip": query_tips(),
                 },
@@ -202,10 +202,10 @@ def query_scores(rows: Iterable[Row], *, measure: str, system: str) -> Figure:
                     "color": COLOURS["better"],
                 },
                 "encoding": {
-                    "x": number("begin", "queries, from best to worst", zero=True)
+                    "x": quantitative("begin", "queries, from best to worst", zero=True)
                     | {"axis": {"grid": False, "tickMinStep": 1, "format": "d"}},
                     "x2": {"field": "end"},
-                    "y": number("score", measure, zero=True),
+                    "y": quantitative("score", measure, zero=True),
                     "y2": {"datum": 0},
                     "tooltip": [tip("query"), tip("text"), tip("score")],
                 },
@@ -230,7 +230,7 @@ def curve(rows: Iterable[Row], *, measure: str, level: float) -> Figure:
     listed = list(rows)
     steps = [row["step"] for row in listed]
     ticks = {"values": steps} if len(steps) <= _FEW_ROWS else {}
-    step = number("step", "step") | {
+    step = quantitative("step", "step") | {
         "axis": {"grid": False, **ticks},
         "scale": {"zero": False, "padding": 60, "nice": False},
     }
@@ -243,17 +243,17 @@ def curve(rows: Iterable[Row], *, measure: str, level: float) -> Figure:
         [
             {
                 "mark": {"type": "area", "opacity": 0.18, "color": COLOURS["better"]},
-                "encoding": {"x": step, "y": number("low", title), "y2": {"field": "high"}},
+                "encoding": {"x": step, "y": quantitative("low", title), "y2": {"field": "high"}},
             },
             {
                 "mark": {"type": "line", "color": COLOURS["better"]},
-                "encoding": {"x": step, "y": number("mean", title)},
+                "encoding": {"x": step, "y": quantitative("mean", title)},
             },
             {
                 "mark": {"type": "point", "filled": True, "opacity": 1},
                 "encoding": {
                     "x": step,
-                    "y": number("mean", title),
+                    "y": quantitative("mean", title),
                     "tooltip": tooltip,
                     "size": {"condition": {"test": "datum.mark !== ''", "value": 170}, "value": 50},
                     "shape": {
@@ -268,7 +268,11 @@ def curve(rows: Iterable[Row], *, measure: str, level: float) -> Figure:
             },
             {
                 "mark": {"type": "text", "dy": -14, "fontWeight": "bold", "style": "label"},
-                "encoding": {"x": step, "y": number("mean", title), "text": {"field": "mark"}},
+                "encoding": {
+                    "x": step,
+                    "y": quantitative("mean", title),
+                    "text": {"field": "mark"},
+                },
             },
         ],
     )
@@ -304,7 +308,7 @@ def datasets(rows: Iterable[Row], *, measure: str) -> Figure:
                         "title": None,
                         "axis": {"grid": True, "labelLimit": 220},
                     },
-                    "x": number("mean", measure, zero=True),
+                    "x": quantitative("mean", measure, zero=True),
                     "color": system,
                     "shape": system,
                     "tooltip": [tip("dataset"), tip("system"), tip("mean")],
