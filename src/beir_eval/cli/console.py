@@ -36,18 +36,18 @@ def _console(*, stderr: bool) -> Console:
 
 
 console = _console(stderr=False)
-errors = _console(stderr=True)
+stderr = _console(stderr=True)
 
 
 def fail(message: str) -> NoReturn:
     """Print one line and end with exit code 2."""
-    errors.print(Text.assemble(("error: ", "bold red"), " ".join(message.split())))
+    stderr.print(Text.assemble(("error: ", "bold red"), " ".join(message.split())))
     raise typer.Exit(2)
 
 
 def warn(message: str) -> None:
     """Print one line."""
-    errors.print(Text.assemble(("warning: ", "bold yellow"), " ".join(message.split())))
+    stderr.print(Text.assemble(("warning: ", "bold yellow"), " ".join(message.split())))
 
 
 def check_targets(read: Sequence[Path], written: Sequence[Path | None]) -> None:
