@@ -1,4 +1,4 @@
-"""What the report looks at query by query: one ``Part`` a data set."""
+"""What the report looks at query by query: one ``DatasetView`` a data set."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _MAIN = "nDCG@10"
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Part:
+class DatasetView:
     """Systems on the queries of one data set.
 
     Attributes:
@@ -66,12 +66,12 @@ def main_measure(measures: Sequence[str]) -> str:
     return _MAIN if _MAIN in measures else measures[0]
 
 
-def part_of_comparison(found: Comparison) -> Part:
+def view_of_comparison(found: Comparison) -> DatasetView:
     """Return what a comparison holds, query by query."""
     results = found.results or {}
     others = [place for place, name in enumerate(found.systems) if name != found.baseline]
     against = 0 if found.baseline is None else found.systems.index(found.baseline)
-    return Part(
+    return DatasetView(
         name="",
         systems=found.systems,
         measures=found.measures,
@@ -83,7 +83,7 @@ def part_of_comparison(found: Comparison) -> Part:
     )
 
 
-def part_of_results(results: Sequence[EvaluationResult]) -> Part:
+def view_of_results(results: Sequence[EvaluationResult]) -> DatasetView:
     """Return results on one qrels, query by query: all queries that one of them has.
 
     Raises:
@@ -97,10 +97,10 @@ def part_of_results(results: Sequence[EvaluationResult]) -> Part:
     if len({one.provenance.qrels_sha256 for one in results} - {None}) > 1:
         msg = f"the results {some(names)} were evaluated on different judgements"
         raise ResultError(msg)
-    return _part("", dict(zip(names, results, strict=True)))
+    return _view("", dict(zip(names, results, strict=True)))
 
 
-def _part(name: str, named: Mapping[str, EvaluationResult]) -> Part:
+def _view(name: str, named: Mapping[str, EvaluationResult]) -> DatasetView:
     results = list(named.values())
     measures = shared_measures(results)
     if not measures:
@@ -115,7 +115,7 @@ def _part(name: str, named: Mapping[str, EvaluationResult]) -> Part:
         places = [place_of[query_id] for query_id in result.query_ids]
         for measure in measures:
             scores[measure][row, places] = result.scores(measure)
-    return Part(
+    return DatasetView(
         name=name,
         systems=tuple(named),
         measures=tuple(measures),
@@ -127,9 +127,9 @@ def _part(name: str, named: Mapping[str, EvaluationResult]) -> Part:
     )
 
 
-def parts_of_benchmark(found: BenchmarkResult, first: str) -> list[Part]:
-    """Return a part a data set that some system has a result for, ``first`` its first measure."""
-    parts = []
+def views_of_benchmark(found: BenchmarkResult, first: str) -> list[DatasetView]:
+    """Return a view a data set that some system has a result for, ``first`` its first measure."""
+    views = []
     for name in found.infos:
         named = {
             system: of_system[name]
@@ -137,7 +137,7 @@ def parts_of_benchmark(found: BenchmarkResult, first: str) -> list[Part]:
             if name in of_system
         }
         if named:
-            part = _part(name, named)
-            measures = (first, *(one for one in part.measures if one != first))
-            parts.append(Part(**(vars(part) | {"measures": measures})))
-    return parts
+            view = _view(name, named)
+            measures = (first, *(one for one in view.measures if one != first))
+            views.append(DatasetView(**(vars(view) | {"measures": measures})))
+    return views

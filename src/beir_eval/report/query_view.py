@@ -12,7 +12,7 @@ from beir_eval.report.texts import excerpt
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from beir_eval.report.parts import Part
+    from beir_eval.report.dataset_views import DatasetView
     from beir_eval.report.texts import Texts
 
 
@@ -38,18 +38,18 @@ class Trimmed:
 
 
 class Rankings:
-    """The top lists of some queries of a part, those on which the systems differ most first.
+    """The top lists of some queries of a view, those on which the systems differ most first.
 
     A document has a number from the first query on that shows it, so the data of the first n
     queries is that of the first n − 1 and one piece more: what fits is found in one pass.
     """
 
-    def __init__(self, part: Part, places: Sequence[int], top: int) -> None:
-        """Take the part, the places of the queries that the report holds, and the depth."""
-        self._part, self._places, self._top = part, places, top
-        self._tops = [getattr(part.results.get(name), "top", None) or {} for name in part.systems]
+    def __init__(self, view: DatasetView, places: Sequence[int], top: int) -> None:
+        """Take the view, the places of the queries that the report holds, and the depth."""
+        self._view, self._places, self._top = view, places, top
+        self._tops = [getattr(view.results.get(name), "top", None) or {} for name in view.systems]
         self._number_of: dict[str, int] = {}
-        spread = part.spread()
+        spread = view.spread()
         self._order = sorted(range(len(places)), key=lambda index: -float(spread[places[index]]))
 
     def within(self, most: int, texts: Texts) -> Trimmed:
@@ -65,7 +65,7 @@ class Rankings:
         return Trimmed(self._data(pieces, held, length), notices)
 
     def _piece(self, index: int) -> _Piece:
-        query_id = self._part.query_ids[self._places[index]]
+        query_id = self._view.query_ids[self._places[index]]
         lists = [one.get(query_id) for one in self._tops]
         shown = dict.fromkeys(
             doc_id for one in lists if one is not None for doc_id in one.doc_ids[: self._top]
@@ -124,7 +124,7 @@ class Rankings:
     def _data(
         self, held: Sequence[_Piece], known: Mapping[str, tuple[str, str]], length: _Length
     ) -> dict[str, Any]:
-        grades = [one.counted.max_grade for one in self._part.results.values()]
+        grades = [one.counted.max_grade for one in self._view.results.values()]
         return {
             "has_rankings": any(self._tops),
             "has_texts": bool(known),

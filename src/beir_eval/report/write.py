@@ -19,16 +19,16 @@ from beir_eval.evaluation.side_by_side import shared_notes
 from beir_eval.measures import parse
 from beir_eval.report import means_table as means
 from beir_eval.report import narrative as words
+from beir_eval.report.dataset_views import (
+    DatasetView,
+    main_measure,
+    view_of_comparison,
+    view_of_results,
+    views_of_benchmark,
+)
 from beir_eval.report.drawn import on_page, query_figures
 from beir_eval.report.json_text import as_json
 from beir_eval.report.page import check_installed, render
-from beir_eval.report.parts import (
-    Part,
-    main_measure,
-    part_of_comparison,
-    part_of_results,
-    parts_of_benchmark,
-)
 from beir_eval.report.payload import data_of
 from beir_eval.report.texts import Texts
 
@@ -89,15 +89,15 @@ def write_report(  # noqa: PLR0913 - one keyword a source
     check_count("top", top)
     notices: list[str] = []
     if isinstance(what, BenchmarkResult):
-        content, parts = _of_benchmark(what, measure, datasets or {})
+        content, views = _of_benchmark(what, measure, datasets or {})
         names, baseline = list(what.results), None
     elif isinstance(what, Comparison):
         content = _of_comparison(what, notices)
-        parts = [(part_of_comparison(what), Texts(queries or {}, corpus))]
+        views = [(view_of_comparison(what), Texts(queries or {}, corpus))]
         names, baseline = list(what.systems), what.baseline
     else:
         results = _results(what)
-        parts = [(part_of_results(results), Texts(queries or {}, corpus))]
+        views = [(view_of_results(results), Texts(queries or {}, corpus))]
         content = _of_results(results)
         names, baseline = [one.name for one in results], None
     content |= {"curve": None} if curve is None else _of_curve(curve)
@@ -108,11 +108,11 @@ def write_report(  # noqa: PLR0913 - one keyword a source
         "query_figures": query_figures(),
     }
     room = LARGEST - len(_page(content, notices, drawn).encode(errors="replace"))
-    data = {"parts": data_of(parts, top, room - _NOTICE_BYTES * len(parts), notices), **drawn}
+    data = {"parts": data_of(views, top, room - _NOTICE_BYTES * len(views), notices), **drawn}
     write_atomically(Path(path), _page(content, notices, data).encode(errors="replace"))
 
 
-#: What the notices of a part may take, that are known only when the part is.
+#: What the notices of a view may take, that are known only when the view is.
 _NOTICE_BYTES = 2_000
 
 
@@ -241,17 +241,17 @@ def _of_results(results: Sequence[EvaluationResult]) -> dict[str, Any]:
 
 def _of_benchmark(
     found: BenchmarkResult, measure: MeasureLike | None, datasets: Mapping[str, Dataset]
-) -> tuple[dict[str, Any], list[tuple[Part, Texts]]]:
+) -> tuple[dict[str, Any], list[tuple[DatasetView, Texts]]]:
     results = [one for of_system in found.results.values() for one in of_system.values()]
     if not results:
         msg = "a report needs at least one result; every system failed on every data set"
         raise InputError(msg)
     name = str(parse(measure)) if measure is not None else main_measure(results[0].measures)
-    parts = parts_of_benchmark(found, name)
+    views = views_of_benchmark(found, name)
     rows = [
-        {"dataset": part.name, "system": system, "mean": found.score(system, part.name, name)}
-        for part in parts
-        for system in part.systems
+        {"dataset": view.name, "system": system, "mean": found.score(system, view.name, name)}
+        for view in views
+        for system in view.systems
     ]
     figure = kinds.datasets(rows, measure=name)
     content = _NOTHING | {
@@ -263,9 +263,9 @@ def _of_benchmark(
     }
     texts = [
         Texts(known.queries, known.corpus) if known is not None else Texts()
-        for known in (datasets.get(part.name) for part in parts)
+        for known in (datasets.get(view.name) for view in views)
     ]
-    return content, list(zip(parts, texts, strict=True))
+    return content, list(zip(views, texts, strict=True))
 
 
 def _of_curve(curve: CheckpointCurve) -> dict[str, Any]:
