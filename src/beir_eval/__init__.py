@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from beir_eval._version import __version__
 from beir_eval.adapters.readers import read_qrels, read_run
 from beir_eval.adapters.writers import write_qrels, write_run
-from beir_eval.core.exports import lazy_exports
+from beir_eval.core.imports import lazy_exports
 from beir_eval.core.qrels import Qrels
 from beir_eval.core.relevance_matrix import RelevanceMatrix
 from beir_eval.core.run import Run

@@ -23,11 +23,12 @@ A message says what was found, what was expected and what to do about it.
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
 #: How many ids a message names at most.
 MOST_IDS_NAMED = 5
@@ -124,6 +125,15 @@ class MissingExtraError(BeirEvalError, ImportError):
     def __reduce__(self) -> tuple[object, ...]:
         """Pickle by the arguments, so that the error survives a process pool."""
         return MissingExtraError, (self.package, self.extra, self.purpose)
+
+
+@contextmanager
+def needs_extra(package: str, extra: str, purpose: str) -> Iterator[None]:
+    """Raise MissingExtraError, with these arguments, where an import inside fails."""
+    try:
+        yield
+    except ImportError as error:
+        raise MissingExtraError(package, extra, purpose) from error
 
 
 class BeirEvalWarning(UserWarning):

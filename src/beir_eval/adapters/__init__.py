@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from beir_eval.adapters.readers import read_qrels, read_run
 from beir_eval.adapters.writers import write_qrels, write_run
-from beir_eval.core.exports import lazy_exports
+from beir_eval.core.imports import lazy_exports
 
 if TYPE_CHECKING:
     from beir_eval.adapters.votes import VoteJudgements, qrels_from_votes

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from beir_eval.benchmark.comparison_result import DatasetDifference
     from beir_eval.benchmark.result import BenchmarkResult
-    from beir_eval.comparison.alignment import System
+    from beir_eval.comparison.alignment import SystemResults
     from beir_eval.comparison.differences import Pair
     from beir_eval.core.arrays import Floats
     from beir_eval.measures import MeasureLike
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 
 def compare_benchmark(  # noqa: PLR0913 - one keyword a setting
-    results: BenchmarkResult | Mapping[str, Mapping[str, System]],
+    results: BenchmarkResult | Mapping[str, Mapping[str, SystemResults]],
     baseline: str | None = None,
     measure: MeasureLike = "nDCG@10",
     *,

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from beir_eval.benchmark.comparison_result import AcrossSettings
-    from beir_eval.comparison.alignment import System
+    from beir_eval.comparison.alignment import SystemResults
     from beir_eval.comparison.differences import Pair
     from beir_eval.core.arrays import Floats
 
@@ -47,7 +47,7 @@ class Stratum(NamedTuple):
     left_out: int
 
 
-def systems_of(results: Any) -> dict[str, Mapping[str, System]]:
+def systems_of(results: Any) -> dict[str, Mapping[str, SystemResults]]:
     """Return {system: {data set: result}}, of a ``BenchmarkResult`` too.
 
     Raises:
@@ -67,7 +67,7 @@ def systems_of(results: Any) -> dict[str, Mapping[str, System]]:
 
 
 def datasets_of(
-    systems: Mapping[str, Mapping[str, System]], on: str
+    systems: Mapping[str, Mapping[str, SystemResults]], on: str
 ) -> tuple[list[str], dict[str, tuple[str, ...]]]:
     """Return the data sets that all systems have, and {data set: systems that lack it}.
 
@@ -101,7 +101,7 @@ def datasets_of(
 
 
 def stratum_of(
-    name: str, systems: Mapping[str, Mapping[str, System]], measure: str, on: str
+    name: str, systems: Mapping[str, Mapping[str, SystemResults]], measure: str, on: str
 ) -> Stratum:
     """Return the scores of all systems on one data set.
 

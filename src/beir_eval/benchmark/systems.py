@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from beir_eval.adapters.dataset_folder import is_run_file
 from beir_eval.adapters.readers import read_run
-from beir_eval.core.exports import import_name
 from beir_eval.core.files import sha256_of, stem_of
+from beir_eval.core.imports import import_name
 from beir_eval.errors import FileFormatError, RunError, SettingError, check_count
 
 if TYPE_CHECKING:

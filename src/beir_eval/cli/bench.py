@@ -19,6 +19,7 @@ from beir_eval.adapters.dataset_folder import (
 )
 from beir_eval.cli.console import check_targets, clear_errors, console, print_table
 from beir_eval.cli.options import HTML, check_report, write_html
+from beir_eval.cli.results_output import write_texts
 from beir_eval.core.files import stem_of, write_atomically
 from beir_eval.errors import InputError, check_choice
 from beir_eval.measures import DEFAULT_MEASURES, parse
@@ -79,15 +80,14 @@ def bench(  # noqa: PLR0913, PLR0917 - one option a file
         print_table(table)
         for note in result.notes():
             console.print(f"- {note}", markup=False)
-        texts = {
-            markdown: lambda: result.to_markdown(asked, baseline=baseline is not None),
-            latex: table.latex,
-            csv: table.csv,
-            json: result.to_json,
-        }
-        for path, text in texts.items():
-            if path is not None:
-                write_atomically(path, f"{text().rstrip()}\n".encode())
+        write_texts(
+            {
+                markdown: lambda: result.to_markdown(asked, baseline=baseline is not None),
+                latex: table.latex,
+                csv: table.csv,
+                json: result.to_json,
+            }
+        )
         if html is not None and any(result.results.values()):
             write_html(html, result, datasets=benchmark.datasets, measure=asked)
         if mteb is not None:

@@ -21,9 +21,9 @@ from beir_eval.cli.options import (
     with_policies,
     write_html,
 )
+from beir_eval.cli.results_output import write_texts
 from beir_eval.cli.saved_results import saved_results
 from beir_eval.comparison.records import CORRECTIONS, ON
-from beir_eval.core.files import write_atomically
 from beir_eval.core.ranking import EvaluationSettings
 from beir_eval.errors import InputError, some
 from beir_eval.evaluation.result import EvaluationResult
@@ -31,7 +31,7 @@ from beir_eval.measures import parse_all
 from beir_eval.significance import PAIRED_TESTS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Iterable, Mapping
 
     from beir_eval.comparison.result import Comparison
     from beir_eval.measures import Measure
@@ -137,16 +137,15 @@ def compare(  # noqa: PLR0913, PLR0917 - one option a setting
         checks = check_gate(found, gates or None, non_inferior=non_inferior) if gated else []
         print_comparison(found)
         print_gate(checks)
-        texts: dict[Path | None, Callable[[], str]] = {
-            markdown: lambda: summary_of(found, checks),
-            latex: found.to_latex,
-            csv: found.to_csv,
-            json: found.model_dump_json,
-            junit: lambda: to_junit(checks),
-        }
-        for path, text in texts.items():
-            if path is not None:
-                write_atomically(path, f"{text().rstrip()}\n".encode())
+        write_texts(
+            {
+                markdown: lambda: summary_of(found, checks),
+                latex: found.to_latex,
+                csv: found.to_csv,
+                json: found.model_dump_json,
+                junit: lambda: to_junit(checks),
+            }
+        )
         if html is not None:
             _write_html(html, found, files[0], split, steps)
         if not all(one.passed for one in checks):

@@ -18,7 +18,7 @@ from beir_eval.cli.options import (
     with_policies,
     write_html,
 )
-from beir_eval.cli.results_output import print_notes, print_scores, write_json, write_per_query
+from beir_eval.cli.results_output import print_notes, print_scores, write_results
 from beir_eval.errors import check_choice
 from beir_eval.evaluation.evaluator import Evaluator
 from beir_eval.measures import DEFAULT_MEASURES, TOOLS, parse_all
@@ -81,9 +81,6 @@ def evaluate(  # noqa: PLR0913, PLR0917 - one option a policy
         results = evaluate_files(evaluator, runs)
         print_scores(results, names)
         print_notes(results)
-        if per_query is not None:
-            write_per_query(per_query, results)
-        if json is not None:
-            write_json(json, results)
+        write_results(results, per_query=per_query, json=json)
         if html is not None:
             write_html(html, results, **texts_of(qrels, split))

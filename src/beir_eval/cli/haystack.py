@@ -13,7 +13,7 @@ import typer
 from beir_eval.adapters.writers import format_for
 from beir_eval.cli.console import check_targets, clear_errors, console
 from beir_eval.cli.options import HTML, check_report, kept_for, write_html
-from beir_eval.cli.results_output import print_notes, print_scores, write_json, write_per_query
+from beir_eval.cli.results_output import print_notes, print_scores, write_results
 from beir_eval.core.files import stem_of
 from beir_eval.errors import check_choice, check_count
 from beir_eval.measures import DEFAULT_MEASURES, parse_all
@@ -124,9 +124,6 @@ def haystack(  # noqa: PLR0913, PLR0917 - one option a setting
         )
         print_scores([result], None)
         print_notes([result])
-        if per_query is not None:
-            write_per_query(per_query, [result])
-        if json is not None:
-            write_json(json, [result])
+        write_results([result], per_query=per_query, json=json)
         if html is not None:
             write_html(html, result, queries=data.queries, corpus=data.corpus)

@@ -15,7 +15,7 @@ from beir_eval.evaluation.side_by_side import labelled_means, shared_notes, star
 from beir_eval.measures import parse, spelled
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
 
@@ -45,7 +45,24 @@ def print_notes(results: Sequence[EvaluationResult]) -> None:
         console.print(Text(note))
 
 
-def write_per_query(path: Path, results: Sequence[EvaluationResult]) -> None:
+def write_results(
+    results: Sequence[EvaluationResult], *, per_query: Path | None, json: Path | None
+) -> None:
+    """Write the files that a command was asked for."""
+    if per_query is not None:
+        _write_per_query(per_query, results)
+    if json is not None:
+        write_atomically(json, TypeAdapter(list[EvaluationResult]).dump_json(list(results)))
+
+
+def write_texts(texts: Mapping[Path | None, Callable[[], str]]) -> None:
+    """Write texts to the files that a command was asked for; None stands for those it was not."""
+    for path, text in texts.items():
+        if path is not None:
+            write_atomically(path, f"{text().rstrip()}\n".encode())
+
+
+def _write_per_query(path: Path, results: Sequence[EvaluationResult]) -> None:
     """Write a CSV file: system, query_id and one column a measure."""
     rows = (
         (result.name, query_id, *scores)
@@ -53,11 +70,6 @@ def write_per_query(path: Path, results: Sequence[EvaluationResult]) -> None:
         for query_id, scores in zip(result.query_ids, result.values.array.T.tolist(), strict=True)
     )
     write_csv(path, ["system", "query_id", *results[0].measures], rows)
-
-
-def write_json(path: Path, results: Sequence[EvaluationResult]) -> None:
-    """Write all results as one JSON list."""
-    write_atomically(path, TypeAdapter(list[EvaluationResult]).dump_json(list(results)))
 
 
 def write_csv(path: Path, header: Sequence[str], rows: Iterable[Iterable[str | float]]) -> None:

@@ -14,7 +14,7 @@ Public: what ``__all__`` lists; ``beir_eval.comparison.slices`` and
 
 from typing import TYPE_CHECKING
 
-from beir_eval.core.exports import lazy_exports
+from beir_eval.core.imports import lazy_exports
 
 if TYPE_CHECKING:
     from beir_eval.comparison.agreement import Agreement, agree

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 ROUNDING = 1e-12
 
 #: A system: one result, or those of several repeats.
-System = EvaluationResult | Sequence[EvaluationResult]
+SystemResults = EvaluationResult | Sequence[EvaluationResult]
 
 
 class Joined(NamedTuple):
@@ -73,7 +73,7 @@ def settled(scores: Floats) -> Floats:
 
 
 def join(
-    results: Mapping[str, System] | Iterable[EvaluationResult],
+    results: Mapping[str, SystemResults] | Iterable[EvaluationResult],
     measures: Iterable[MeasureLike] | MeasureLike | None,
     on: str,
 ) -> Joined:

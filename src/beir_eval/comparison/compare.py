@@ -32,7 +32,7 @@ from beir_eval.measures import parse_all
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from beir_eval.comparison.alignment import Joined, System
+    from beir_eval.comparison.alignment import Joined, SystemResults
     from beir_eval.core.arrays import Floats
     from beir_eval.core.qrels import Qrels, QrelsMapping
     from beir_eval.core.run import RunMapping
@@ -44,7 +44,7 @@ _LIKENESS_K = 10
 
 
 def compare(  # noqa: PLR0913 - one keyword a setting
-    results: Mapping[str, System] | Iterable[EvaluationResult],
+    results: Mapping[str, SystemResults] | Iterable[EvaluationResult],
     baseline: str | None = None,
     *,
     measures: Iterable[MeasureLike] | MeasureLike | None = None,

@@ -232,8 +232,7 @@ class Comparison(Saved):
         Raises:
             NotEvaluatedError: the likeness of this pair is not known.
         """
-        chosen = self._only_system() if system is None else self._system(system)
-        pair = {chosen, self._against(chosen, against)}
+        pair = set(self._pair(system, against))
         for one in self.likeness or ():
             if {one.system, one.against} == pair:
                 columns = one.values.array.T.tolist()
@@ -247,10 +246,8 @@ class Comparison(Saved):
     def _by_difference(
         self, measure: MeasureLike, system: str | None, against: str | None
     ) -> list[QueryDifference]:
-        chosen = self._only_system() if system is None else self._system(system)
-        other = self._against(chosen, against)
         array = self.scores[self._measure(measure)].array
-        ours, theirs = (array[self.systems.index(one)] for one in (chosen, other))
+        ours, theirs = (array[self.systems.index(one)] for one in self._pair(system, against))
         difference = ours - theirs
         order = np.argsort(difference, kind="stable")  # NaN last
         return [
@@ -276,6 +273,11 @@ class Comparison(Saved):
             msg = f"there is no system {system!r}; there are {some(self.systems)}"
             raise NotEvaluatedError(msg)
         return system
+
+    def _pair(self, system: str | None, against: str | None) -> tuple[str, str]:
+        """Return a system and the one it is compared with, each by default the only one there."""
+        chosen = self._only_system() if system is None else self._system(system)
+        return chosen, self._against(chosen, against)
 
     def _only_system(self) -> str:
         others = [one for one in self.systems if one != self.baseline]
@@ -353,9 +355,7 @@ class Comparison(Saved):
         name = self.measures[0] if measure is None else self._measure(measure)
         if kind == "forest":
             return forest_of(self, name)
-        chosen = self._only_system() if system is None else self._system(system)
-        other = self._against(chosen, against)
-        return pair_of(self, kind, name, chosen, other, texts=queries)
+        return pair_of(self, kind, name, *self._pair(system, against), texts=queries)
 
     def _repr_html_(self) -> str:
         return self.to_table().html() + self.differences_table().html()

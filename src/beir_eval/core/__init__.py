@@ -4,7 +4,7 @@ Inside: ``qrels`` (with ``judgement_errors``) and ``run``, which users pass; ``r
 module per kind of object that holds a run); ``ranking`` (order, ties, duplicates) and
 ``rank_counting`` (ranks without sorting); ``relevance_matrix``. Shared with the other packages:
 ``arrays``, ``ids``, ``column_names``, ``dataframes``, ``files``, ``saved`` (records in files),
-``exports`` (lazy imports). No measure and no file format of another tool is known here.
+``imports`` (lazy imports). No measure and no file format of another tool is known here.
 
 Public: ``Qrels``, ``Run``, ``EvaluationSettings``, ``RelevanceMatrix``, ``RunSummary``, ``relate``.
 """

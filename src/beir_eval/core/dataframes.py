@@ -9,12 +9,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from beir_eval.core.column_names import DOC_NAMES, GRADE_NAMES, QUERY_NAMES, SCORE_NAMES, matching
-from beir_eval.errors import InputError, MissingExtraError, some
+from beir_eval.errors import InputError, MissingExtraError, needs_extra, some
 
-try:
+with needs_extra("polars", "files", "reading a dataframe"):
     import polars as pl
-except ImportError as error:
-    raise MissingExtraError("polars", "files", "reading a dataframe") from error
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from beir_eval.errors import FileFormatError, MissingExtraError
+from beir_eval.errors import FileFormatError, MissingExtraError, needs_extra
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -187,11 +187,8 @@ def _unpack_zstd(data: bytes) -> bytes:
 
 
 def _zstandard() -> Any:
-    try:
+    with needs_extra("zstandard", "files", "a .zst file"):
         import zstandard  # noqa: PLC0415 - an extra
-    except ImportError as error:
-        package, extra = "zstandard", "files"
-        raise MissingExtraError(package, extra, "a .zst file") from error
     return zstandard
 
 

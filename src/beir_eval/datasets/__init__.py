@@ -9,7 +9,7 @@ Public: ``Dataset``, ``DatasetInfo``, ``Corpus``, ``load_dataset``, ``load_datas
 
 from typing import TYPE_CHECKING
 
-from beir_eval.core.exports import lazy_exports
+from beir_eval.core.imports import lazy_exports
 
 if TYPE_CHECKING:
     from beir_eval.datasets.catalogue import DatasetInfo, info_of

@@ -15,7 +15,7 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from beir_eval.core.files import is_gzip, parquet_errors
 from beir_eval.core.ids import id_text
-from beir_eval.errors import FileFormatError, MissingExtraError
+from beir_eval.errors import FileFormatError, needs_extra
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -181,11 +181,8 @@ class ParquetRows:
 
     @cached_property
     def _frame(self) -> Any:
-        try:
+        with needs_extra("polars", "files", "reading a Parquet file"):
             import polars as pl  # noqa: PLC0415 - an extra
-        except ImportError as error:
-            package, extra = "polars", "files"
-            raise MissingExtraError(package, extra, "reading a Parquet file") from error
         return pl.scan_parquet(self._paths, glob=False)
 
     def _batch(self, begin: int, size: int) -> Any:

@@ -19,7 +19,7 @@ from beir_eval.datasets.corpus import (
     queries_of_rows,
     read_queries,
 )
-from beir_eval.errors import FileFormatError, MissingExtraError, SettingError
+from beir_eval.errors import FileFormatError, SettingError, needs_extra
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -138,10 +138,8 @@ def load_from_hub(name: str, split: str | None = None, *, revision: str | None =
         SettingError: the repository has no such table or split.
         FileFormatError: a row has no id or no text.
     """
-    try:
+    with needs_extra("datasets", "hub", "loading from the hub"):
         import datasets  # noqa: PLC0415 - an extra
-    except ImportError as error:
-        raise MissingExtraError("datasets", "hub", "loading from the hub") from error
     info = known_info(name)
     split = _split_of(info, split)
     configs = datasets.get_dataset_config_names(name, revision=revision)

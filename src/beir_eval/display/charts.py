@@ -5,7 +5,7 @@ Where the report fills in the rows itself, in the browser, they have the fields 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from beir_eval.display.chart_parts import (
     COLOURS,
@@ -22,7 +22,7 @@ from beir_eval.display.figure import figure_of
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from beir_eval.display.chart_parts import Row
+    from beir_eval.display.chart_parts import Row, Spec
     from beir_eval.display.figure import Figure
 
 #: More rows than these stand closer together.
@@ -40,18 +40,15 @@ def forest(rows: Iterable[Row], *, measure: str, margin: float, level: float) ->
     """
     listed = list(rows)
     verdicts = [one for one in COLOURS if one in {row["verdict"] for row in listed}]
-    colour = {
-        "field": "verdict",
-        "type": "nominal",
-        "scale": {"domain": verdicts, "range": [COLOURS[one] for one in verdicts]},
-        "legend": {"orient": "bottom", "title": None},
-    }
-    shape = {
-        "field": "verdict",
-        "type": "nominal",
-        "scale": {"domain": verdicts, "range": [SHAPES[one] for one in verdicts]},
-        "legend": {"orient": "bottom", "title": None},
-    }
+    colour, shape = (
+        {
+            "field": "verdict",
+            "type": "nominal",
+            "scale": {"domain": verdicts, "range": [looks[one] for one in verdicts]},
+            "legend": {"orient": "bottom", "title": None},
+        }
+        for looks in (COLOURS, SHAPES)
+    )
     label = {
         "field": "label",
         "type": "nominal",
@@ -101,6 +98,21 @@ def _row_height(rows: int) -> int:
     return 30 if rows <= _FEW_ROWS else 20
 
 
+def _bars(title: str, height: Spec, mark: Spec, **encoding: Any) -> Spec:
+    """Return a layer with one bar a query, side by side from 0 to ``height``."""
+    return {
+        "mark": mark,
+        "encoding": {
+            "x": quantitative("begin", title, zero=True)
+            | {"axis": {"grid": False, "tickMinStep": 1, "format": "d"}},
+            "x2": {"field": "end"},
+            "y": height,
+            "y2": {"datum": 0},
+            **encoding,
+        },
+    }
+
+
 def query_differences(rows: Iterable[Row], *, measure: str, system: str, against: str) -> Figure:
     """Draw one bar a query, from the one that lost most to the one that gained most.
 
@@ -115,18 +127,13 @@ def query_differences(rows: Iterable[Row], *, measure: str, system: str, against
         rows,
         280,
         [
-            {
-                "mark": {"type": "rect"},
-                "encoding": {
-                    "x": quantitative("begin", "queries, from most lost to most gained", zero=True)
-                    | {"axis": {"grid": False, "tickMinStep": 1, "format": "d"}},
-                    "x2": {"field": "end"},
-                    "y": quantitative("difference", f"difference of {measure}"),
-                    "y2": {"datum": 0},
-                    "color": by_sign(),
-                    "tooltip": query_tips(),
-                },
-            },
+            _bars(
+                "queries, from most lost to most gained",
+                quantitative("difference", f"difference of {measure}"),
+                {"type": "rect"},
+                color=by_sign(),
+                tooltip=query_tips(),
+            ),
             zero("y"),
         ],
     )
@@ -196,20 +203,12 @@ def query_scores(rows: Iterable[Row], *, measure: str, system: str) -> Figure:
         rows,
         280,
         [
-            {
-                "mark": {
-                    "type": "rect",
-                    "color": COLOURS["better"],
-                },
-                "encoding": {
-                    "x": quantitative("begin", "queries, from best to worst", zero=True)
-                    | {"axis": {"grid": False, "tickMinStep": 1, "format": "d"}},
-                    "x2": {"field": "end"},
-                    "y": quantitative("score", measure, zero=True),
-                    "y2": {"datum": 0},
-                    "tooltip": [tip("query"), tip("text"), tip("score")],
-                },
-            },
+            _bars(
+                "queries, from best to worst",
+                quantitative("score", measure, zero=True),
+                {"type": "rect", "color": COLOURS["better"]},
+                tooltip=[tip("query"), tip("text"), tip("score")],
+            ),
             {
                 "mark": {"type": "rule", "strokeDash": [5, 4], "strokeWidth": 1.5, "style": "ink"},
                 "encoding": {"y": {"aggregate": "mean", "field": "score", "type": "quantitative"}},

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from beir_eval.core.files import write_atomically
-from beir_eval.errors import MissingExtraError, SettingError
+from beir_eval.errors import MissingExtraError, SettingError, needs_extra
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -88,11 +88,8 @@ def ink_styles(ink: str) -> Spec:
 
 
 def _converter() -> Any:
-    try:
+    with needs_extra("vl-convert-python", "report", "a figure as a picture"):
         import vl_convert  # noqa: PLC0415 - an extra
-    except ImportError as error:
-        package, extra = "vl-convert-python", "report"
-        raise MissingExtraError(package, extra, "a figure as a picture") from error
     return vl_convert
 
 

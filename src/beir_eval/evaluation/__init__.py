@@ -11,7 +11,7 @@ Public: ``evaluate``, ``Evaluator``, ``EvaluationResult``, its records ``Counted
 
 from typing import TYPE_CHECKING
 
-from beir_eval.core.exports import lazy_exports
+from beir_eval.core.imports import lazy_exports
 from beir_eval.core.relevance_matrix import TopDocuments
 from beir_eval.evaluation.evaluator import Evaluator, evaluate
 from beir_eval.evaluation.records import Counted, Provenance, Retrieval

@@ -15,7 +15,7 @@ from beir_eval.core.ranking import EvaluationSettings
 from beir_eval.core.relevance_matrix import TopDocuments
 from beir_eval.core.saved import FROZEN, Saved, stated_in_full
 from beir_eval.display.tables import Table, markdown_list, number
-from beir_eval.errors import MissingExtraError, NotEvaluatedError, ResultError, check_choice, some
+from beir_eval.errors import NotEvaluatedError, ResultError, check_choice, needs_extra, some
 from beir_eval.evaluation.notes import notes_on
 from beir_eval.evaluation.records import Counted, Provenance, Retrieval
 from beir_eval.evaluation.score_matrix import ScoreMatrix
@@ -191,11 +191,8 @@ class EvaluationResult(Saved):
         Raises:
             MissingExtraError: polars is not installed.
         """
-        try:
+        with needs_extra("polars", "files", "to_dataframe"):
             import polars as pl  # noqa: PLC0415 - an extra
-        except ImportError as error:
-            package, extra = "polars", "files"
-            raise MissingExtraError(package, extra, "to_dataframe") from error
         columns = dict(zip(self.measures, self.values.array, strict=True))
         return pl.DataFrame({"query_id": list(self.query_ids), **columns})
 

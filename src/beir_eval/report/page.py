@@ -10,7 +10,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from beir_eval._version import __version__
-from beir_eval.errors import MissingExtraError
+from beir_eval.errors import needs_extra
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -21,11 +21,8 @@ _SCRIPTS = ("common.js", "figures.js", "rankings.js", "explorer.js")
 
 def check_installed() -> None:
     """Raise MissingExtraError unless reports can be written."""
-    try:
+    with needs_extra("jinja2", "report", "a report"):
         import jinja2  # noqa: F401, PLC0415 - an extra
-    except ImportError as error:
-        package, extra = "jinja2", "report"
-        raise MissingExtraError(package, extra, "a report") from error
 
 
 def render(content: Mapping[str, Any], data: str) -> str:

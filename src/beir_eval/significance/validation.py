@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from beir_eval.core.arrays import exact_sum
-from beir_eval.errors import InputError, MissingExtraError, SettingError, check_choice, check_count
+from beir_eval.errors import InputError, SettingError, check_choice, check_count, needs_extra
 
 if TYPE_CHECKING:
     from beir_eval.core.arrays import Floats, Mask
@@ -162,9 +162,6 @@ def scipy_stats(purpose: str) -> Any:
     Raises:
         MissingExtraError: scipy is not installed.
     """
-    try:
+    with needs_extra("scipy", "stats", purpose):
         from scipy import stats  # noqa: PLC0415 - an extra
-    except ImportError as error:
-        package, extra = "scipy", "stats"
-        raise MissingExtraError(package, extra, purpose) from error
     return stats

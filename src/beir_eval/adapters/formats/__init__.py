@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any
 
 from beir_eval.adapters.formats.text_lines import BYTE_ORDER_MARK, encoded, first_line, trec_word
 from beir_eval.core.column_names import QUERY_NAMES, matching
-from beir_eval.core.exports import import_name
 from beir_eval.core.files import check_is_text, is_binary
-from beir_eval.errors import FileFormatError, MissingExtraError, check_choice
+from beir_eval.core.imports import import_name
+from beir_eval.errors import FileFormatError, check_choice, needs_extra
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -119,10 +119,8 @@ def load(origin: str, purpose: str) -> Callable[..., Any]:
     Raises:
         MissingExtraError: it needs polars, which is not installed.
     """
-    try:
+    with needs_extra("polars", "files", purpose):
         function: Callable[..., Any] = import_name(f"{__name__}.{origin}")
-    except ImportError as error:
-        raise MissingExtraError("polars", "files", purpose) from error
     return function
 
 

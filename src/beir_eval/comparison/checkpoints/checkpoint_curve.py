@@ -22,7 +22,7 @@ from beir_eval.significance import best_of_many, holm, sign_flip_many
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from beir_eval.comparison.alignment import System
+    from beir_eval.comparison.alignment import SystemResults
     from beir_eval.comparison.checkpoints.result import Step
     from beir_eval.comparison.records import Difference
     from beir_eval.core.arrays import Floats
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 def checkpoint_curve(  # noqa: PLR0913 - one keyword a setting
-    results: Mapping[str, System] | Iterable[EvaluationResult],
+    results: Mapping[str, SystemResults] | Iterable[EvaluationResult],
     steps: str | Mapping[str, Step] | Sequence[str] = LAST_NUMBER,
     *,
     measures: Iterable[MeasureLike] | MeasureLike | None = None,

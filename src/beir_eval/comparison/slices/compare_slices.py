@@ -29,7 +29,7 @@ from beir_eval.significance.corrections import CORRECTIONS
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from beir_eval.comparison.alignment import Joined, System
+    from beir_eval.comparison.alignment import Joined, SystemResults
     from beir_eval.comparison.differences import Pair
     from beir_eval.comparison.records import Difference, SystemMean
     from beir_eval.core.arrays import Floats, Mask
@@ -42,7 +42,7 @@ _FEWEST = 2
 
 
 def compare_slices(  # noqa: PLR0913 - one keyword a setting
-    results: Mapping[str, System] | Iterable[EvaluationResult],
+    results: Mapping[str, SystemResults] | Iterable[EvaluationResult],
     slices: Mapping[str, Any],
     baseline: str | None = None,
     *,

@@ -15,7 +15,7 @@ Public: ``evaluate_pipeline``, ``index``, ``beir_documents``, ``PipelineRetrieve
 
 from typing import TYPE_CHECKING
 
-from beir_eval.core.exports import lazy_exports
+from beir_eval.core.imports import lazy_exports
 
 if TYPE_CHECKING:
     from beir_eval.integrations.haystack.evaluate_pipeline import (
