@@ -73,15 +73,13 @@ def with_policies(command: Callable[..., None]) -> Callable[..., None]:
 def _policy_options() -> Iterator[inspect.Parameter]:
     for field in fields(EvaluationSettings):
         option = f"--{field.name.replace('_', '-')}"
-        choices = EvaluationSettings.CHOICES.get(field.name)
-        text = _POLICIES[field.name]
+        choices, text = EvaluationSettings.CHOICES.get(field.name), _POLICIES[field.name]
+        shown = choice(option, choices, text) if choices else typer.Option(option, help=text)
         yield inspect.Parameter(
             field.name,
             inspect.Parameter.KEYWORD_ONLY,
             default=field.default,
-            annotation=Annotated[str, choice(option, choices, text)]
-            if choices
-            else Annotated[bool, typer.Option(option, help=text)],
+            annotation=Annotated[type(field.default), shown],
         )
 
 
