@@ -6,7 +6,7 @@ scores that the tie rule puts before it. ``rank_counting`` does the arithmetic; 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -73,11 +73,13 @@ class EvaluationSettings:
 
     def __post_init__(self) -> None:
         """Raise SettingError for a value that does not exist."""
-        for setting, choices in self.CHOICES.items():
-            check_choice(setting, getattr(self, setting), choices)
-        if not isinstance(self.drop_identical_ids, bool):
-            msg = f"drop_identical_ids must be True or False, not {self.drop_identical_ids!r}"
-            raise SettingError(msg)
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if field.name in self.CHOICES:
+                check_choice(field.name, value, self.CHOICES[field.name])
+            elif not isinstance(value, bool):
+                msg = f"{field.name} must be True or False, not {value!r}"
+                raise SettingError(msg)
 
 
 def drop_documents(block: RankingBlock, qrels: Qrels, settings: EvaluationSettings) -> RankingBlock:
