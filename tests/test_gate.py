@@ -203,7 +203,7 @@ def test_few_differing_queries_are_said_to_be_few():
         (["qrels.trec", "old.trec", "same.trec", "--csv", "old.trec"], "named twice"),
         (["qrels.trec", "old.trec", "no.trec"], "no.trec"),
         (["old.json", "old.trec"], "saved results were expected in every file"),
-        (["bad.json", "old.json"], "not saved results"),
+        (["bad.json", "old.json"], "not a saved result"),
     ],
 )
 def test_bad_input_is_one_clear_line_and_exit_code_2(files, monkeypatch, arguments, message):

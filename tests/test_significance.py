@@ -374,7 +374,9 @@ def test_a_missing_scipy_is_named_with_its_extra(monkeypatch):
 
 def test_the_public_names_are_sorted_and_there():
     names = significance.__all__
-    assert names == sorted(names, key=lambda name: (not name[0].isupper(), name))
+    # Constants, then classes, then functions: the linter's order.
+    order = sorted(names, key=lambda name: (not name.isupper(), not name[0].isupper(), name))
+    assert names == order
     assert all(getattr(significance, name).__doc__ for name in names)
 
 
