@@ -65,7 +65,7 @@ class PairedTestMethod:
     """A way to test one pair, as ``PAIRED_TESTS`` lists it.
 
     Attributes:
-        test: (first, second=None, *, alternative="two-sided") -> PairedTest.
+        test: takes ``(first, second=None, *, alternative="two-sided")``.
         label: what notes call it.
         is_drawn: whether ``test`` takes ``draws`` and ``rng`` too.
     """
