@@ -9,12 +9,11 @@ from pydantic import BaseModel
 
 from beir_eval.comparison.records import ComparisonSettings, mirrored
 from beir_eval.comparison.tables import (
+    marked_cell,
     mean_cell,
     p_text,
     signed,
     signed_range,
-    verdict_cell,
-    verdict_mark,
     verdict_sentence,
 )
 from beir_eval.core.saved import FROZEN, Saved
@@ -257,7 +256,7 @@ class AcrossDatasets(Saved):
         if system == self.baseline:
             return "baseline"
         one = self.difference(system)
-        return verdict_mark(signed(one.difference), one.verdict)
+        return marked_cell(signed(one.difference), one.verdict)
 
     def to_markdown(self) -> str:
         """Return verdicts, averages, differences, data sets, notes as GitHub-flavoured markdown."""
@@ -291,7 +290,7 @@ class AcrossDatasets(Saved):
                 p_text(one.p_corrected),
                 f"{one.better}/{one.worse}",
                 f"{one.significantly_better}/{one.significantly_worse}",
-                verdict_cell(one.verdict),
+                Cell(one.verdict, verdict=one.verdict),
             )
             for one in self.differences
         ]
@@ -308,10 +307,10 @@ class AcrossDatasets(Saved):
 
     def _datasets_table(self) -> Table:
         """Return data sets × systems: means, with a mark against the baseline where it is shown."""
-        columns = self._means_table().turned(self.measure)
+        *means, _ = self._means_table().turned(self.measure).rows
         rows = [
-            (columns.rows[index][0], str(dataset.num_queries), *columns.rows[index][1:])
-            for index, dataset in enumerate(self.datasets)
+            (name, str(dataset.num_queries), *cells)
+            for dataset, (name, *cells) in zip(self.datasets, means, strict=True)
         ]
         averages = [number(one.average) for one in self.averages]
         return Table((self.measure, "queries", *self.systems), [*rows, ("average", "", *averages)])
@@ -322,7 +321,9 @@ class AcrossDatasets(Saved):
 
     def _means_table(self) -> Table:
         """Return systems × data sets and the average, with marks; the best are known."""
-        verdicts = {(one.dataset, one.system): one.verdict for one in self.by_dataset}
+        verdicts = {}
+        if self.baseline is not None:  # marks are against it
+            verdicts = {(one.dataset, one.system): one.verdict for one in self.by_dataset}
         best = {one.name: max(one.means.values()) for one in self.datasets}
         best_average = max(one.average for one in self.averages)
         rows = []
@@ -330,7 +331,7 @@ class AcrossDatasets(Saved):
             row: list[str | Cell] = [one.system]
             for dataset in self.datasets:
                 mean = dataset.means[one.system]
-                verdict = verdicts.get((dataset.name, one.system), "") if self.baseline else ""
+                verdict = verdicts.get((dataset.name, one.system), "")
                 row.append(mean_cell(mean, verdict, is_best=mean == best[dataset.name]))
             is_best = one.average == best_average
             if self.baseline is None:

@@ -70,7 +70,7 @@ def signed_range(low: float, high: float) -> str:
     return f"{signed(low)} … {signed(high)}"
 
 
-def verdict_mark(text: str, verdict: str, **shown: Any) -> Cell:
+def marked_cell(text: str, verdict: str, **shown: Any) -> Cell:
     """Return a number as a cell, with the mark of a verdict against the baseline.
 
     Args:
@@ -83,11 +83,11 @@ def verdict_mark(text: str, verdict: str, **shown: Any) -> Cell:
 
 
 def mean_cell(mean: float, verdict: str = "", **shown: Any) -> Cell:
-    """Return a mean as a cell; the other arguments are those of ``verdict_mark``."""
-    return verdict_mark(number(mean), verdict, **shown)
+    """Return a mean as a cell; the other arguments are those of ``marked_cell``."""
+    return marked_cell(number(mean), verdict, **shown)
 
 
-def _mean_cell(comparison: Comparison, mean: SystemMean, **shown: Any) -> Cell:
+def _cell_of(comparison: Comparison, mean: SystemMean, **shown: Any) -> Cell:
     """Return a system's mean: with the mark against the baseline, or with letters.
 
     The letters are those of the systems that this one is better than.
@@ -150,7 +150,7 @@ def to_table(comparison: Comparison, *, intervals: bool = False) -> Table:
             mean = means[measure, system]
             interval = f"{number(mean.low)} to {number(mean.high)}" if intervals else ""
             is_best = mean.mean == best[measure]
-            row.append(_mean_cell(comparison, mean, interval=interval, is_best=is_best))
+            row.append(_cell_of(comparison, mean, interval=interval, is_best=is_best))
         rows.append(row)
     return Table(("system", *comparison.measures), rows)
 
@@ -172,6 +172,7 @@ COLUMNS = (
 
 def difference_cells(difference: Difference, margin: float) -> dict[str, str | Cell]:
     """Return one difference as cells by column, those of ``COLUMNS``."""
+    verdict = difference.verdict
     cells = (
         difference.measure,
         difference.system,
@@ -182,15 +183,9 @@ def difference_cells(difference: Difference, margin: float) -> dict[str, str | C
         p_text(difference.p),
         p_text(difference.p_corrected),
         f"{difference.wins}/{difference.ties}/{difference.losses}",
-        verdict_cell(difference.verdict, margin),
+        Cell(f"equal within {margin:g}" if verdict == "equal" else verdict, verdict=verdict),
     )
     return dict(zip(COLUMNS, cells, strict=True))
-
-
-def verdict_cell(verdict: str, margin: float | None = None) -> Cell:
-    """Return a verdict as a cell; "equal" names the margin."""
-    text = f"equal within {margin:g}" if verdict == "equal" else verdict
-    return Cell(text, verdict=verdict)
 
 
 def differences_table(comparison: Comparison) -> Table:
