@@ -15,10 +15,11 @@ import pytest
 from beir_eval import Run, evaluate, load_dataset, write_qrels, write_run
 from beir_eval.benchmark import Benchmark
 from beir_eval.datasets import demo
-from beir_eval.datasets.catalogue import CQADUPSTACK, GROUPS
+from beir_eval.datasets.catalogue import DATASETS, GROUPS
 from beir_eval.errors import NotEvaluatedError, SettingError
 
 MEASURES = ["nDCG@10", "Recall@100", "MRR@10"]
+FORUMS = DATASETS["cqadupstack"].parts
 
 
 def words(queries, corpus):
@@ -204,7 +205,7 @@ def test_averages_are_shown_only_where_they_are_complete(tmp_path):
             write_qrels(qrels, folder / f"{name}.trec")
     write_run(run, tmp_path / "run.trec")
     sets = {file.stem: file for file in sorted(folder.iterdir())}
-    forums = {f"cqadupstack/{forum}": folder / "scifact.trec" for forum in CQADUPSTACK}
+    forums = {f"cqadupstack/{forum}": folder / "scifact.trec" for forum in FORUMS}
     systems = {"all": tmp_path / "run.trec"}
 
     def labels(datasets):
@@ -317,7 +318,11 @@ def test_other_spellings_of_beirs_names_keep_their_place(tmp_path):
     write_qrels({"q": {"a": 1}}, qrels)
     write_run({"q": {"a": 1.0}}, run)
     names = [name for name in GROUPS[13] if name not in ("scifact", "fiqa")]
-    names += ["BeIR/SciFact", "mteb/fiqa", *(f"CQADupStack/{forum}" for forum in CQADUPSTACK)]
+    names += [
+        "BeIR/SciFact",
+        "mteb/fiqa",
+        *(f"CQADupStack/{forum}" for forum in FORUMS),
+    ]
     result = Benchmark(dict.fromkeys(names, qrels), {"all": run}, tmp_path / "out").run()
     rows = dict(result.rows())
     assert rows["cqadupstack"] == rows["average of 13"] == rows["average of 14"] == [1.0]

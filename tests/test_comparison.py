@@ -453,6 +453,20 @@ def test_tables_show_means_marks_and_evidence():
     assert "<table>" in found._repr_html_()
 
 
+def test_a_difference_from_the_other_side_is_the_mirror_image():
+    found = three(baseline="base")
+    for one in found.differences:
+        other = found.difference(one.measure, one.against, one.system)
+        assert (other.system, other.against) == (one.against, one.system)
+        assert (other.difference, other.low, other.high) == (-one.difference, -one.high, -one.low)
+        assert other.low <= other.difference <= other.high
+        assert (other.wins, other.ties, other.losses) == (one.losses, one.ties, one.wins)
+        assert other.effect in (None, -(one.effect or 0))
+        assert {one.verdict, other.verdict} in (*({"better", "worse"}, {"equal"}, {"undecided"}),)
+        assert (other.p, other.p_corrected, other.p_equal) == (one.p, one.p_corrected, one.p_equal)
+        assert other.reversed() == one
+
+
 def test_letters_name_the_systems_that_one_is_better_than():
     found = three()
     [row] = [row for row in found.to_table().rows if row[0] == "b better"]

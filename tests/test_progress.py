@@ -5,6 +5,7 @@ import pty
 import subprocess
 import sys
 import termios
+import threading
 import time
 from contextlib import contextmanager, redirect_stderr, suppress
 
@@ -165,3 +166,28 @@ def test_a_command_names_the_run_that_it_measures_and_leaves_no_bar(terminal):
         evaluate_files(evaluator, demo.RUNS[:1])
         assert f"measuring {stem_of(demo.RUNS[0])}" in written()
         assert last_line(written()) == ""
+
+
+def test_no_stream_or_a_closed_one_shows_no_bar(monkeypatch, tmp_path):
+    closed = (tmp_path / "closed").open("w")
+    closed.close()
+    for stream in (None, closed):
+        monkeypatch.setattr(sys, "stderr", stream)
+        with progress_bar(total=1) as advance:
+            advance()
+
+
+def test_a_name_cannot_move_the_cursor(terminal):
+    with terminal() as written:
+        with progress_bar(total=2) as advance:
+            advance(description="run\x1b[2J\nnext")
+        assert "run?[2J?next" in written()
+        assert "\x1b[2J" not in written()
+
+
+def test_the_clock_ends_with_the_bar(terminal, refreshed_often):
+    with terminal():
+        before = threading.active_count()
+        with progress_bar(total=2):
+            assert threading.active_count() == before + 1
+        assert threading.active_count() == before

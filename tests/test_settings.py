@@ -69,6 +69,7 @@ def test_a_value_that_does_not_exist_is_refused_and_names_the_setting(field):
         ({"test": "z"}, "test="),
         ({"correction": "bonferoni"}, "correction="),
         ({"correction": "max-t", "test": "t"}, "permutation"),
+        ({"correction": "tukey", "test": "t"}, "permutation"),
     ],
 )
 def test_wrong_settings_of_a_comparison_are_refused(wrong, problem):
@@ -80,16 +81,26 @@ def test_settings_of_a_comparison_over_data_sets_are_checked_alike():
     right = {"hierarchical": False, "correction": "holm", "on": "error"}
     right |= {"alpha": 0.05, "draws": 10, "rng": 0}
     assert asdict(AcrossSettings(**right)) == right
-    for wrong in ({"alpha": 1}, {"draws": 0}, {"rng": -1}, {"on": "union"}):
+    for wrong in (
+        {"alpha": 1},
+        {"draws": 0},
+        {"rng": -1},
+        {"on": "union"},
+        {"hierarchical": "no"},
+        {"hierarchical": None},
+    ):
         with pytest.raises(SettingError, match=next(iter(wrong))):
             AcrossSettings(**right | wrong)
 
 
 def test_numbers_of_numpy_are_kept_as_plain_ones_that_a_file_takes(tmp_path):
     results = {name: evaluate(QRELS, RUN, "MRR", name=name) for name in "ab"}
-    numbers = {"alpha": np.float32(0.25), "margin": np.float64(0.5), "rng": np.int64(3)}
-    found = compare(results, draws=np.int32(100), **numbers)
-    assert [type(value) for value in asdict(found.settings).values()][-1] is int
+    numbers = {"alpha": np.float32(0.25), "draws": np.int32(100), "rng": np.int64(3)}
+    found = compare(results, margin=np.float32(0.5), **numbers)
+    several = AcrossSettings(hierarchical=False, correction="holm", on="error", **numbers)
+    for settings in (found.settings, several):
+        kinds = {type(value) for value in asdict(settings).values()}
+        assert kinds <= {str, float, int, bool}
     found.save(tmp_path / "c.json")
     assert beir_eval.Comparison.load(tmp_path / "c.json").settings == found.settings
 
@@ -105,14 +116,34 @@ def test_a_saved_result_with_unknown_settings_is_refused(tmp_path, change):
         beir_eval.EvaluationResult.load(path)
 
 
-def test_a_saved_result_without_a_setting_is_refused(tmp_path):
-    path = tmp_path / "result.json"
-    evaluate(QRELS, RUN, "MRR", ties="input").save(path)
-    content = json.loads(path.read_text())
-    del content["settings"]["ties"]
-    path.write_text(json.dumps(content))
-    with pytest.raises(ResultError, match="ties"):
-        beir_eval.EvaluationResult.load(path)
+def saved_records():
+    """Return a record of each kind that states its settings."""
+    better = {query: {"a": 1.0} for query in QRELS}
+    results = {
+        name: evaluate(QRELS, run, "MRR", name=name)
+        for name, run in {"step 1": RUN, "step 2": better}.items()
+    }
+    by_dataset = {name: {"one": result, "two": result} for name, result in results.items()}
+    return [
+        results["step 1"],
+        compare(results),
+        beir_eval.compare_slices(results, dict.fromkeys(QRELS, "all")),
+        beir_eval.checkpoint_curve(results),
+        beir_eval.compare_benchmark(by_dataset, measure="MRR"),
+    ]
+
+
+@pytest.mark.parametrize("record", saved_records(), ids=lambda record: type(record).__name__)
+def test_a_saved_file_that_lacks_a_setting_is_refused(tmp_path, record):
+    path = tmp_path / "record.json"
+    record.save(path)
+    for field in fields(record.settings):
+        content = json.loads(path.read_text())
+        del content["settings"][field.name]
+        (tmp_path / "changed.json").write_text(json.dumps(content))
+        with pytest.raises(ResultError, match=field.name):
+            type(record).load(tmp_path / "changed.json")
+    assert type(record).load(path) == record
 
 
 @pytest.mark.parametrize("name", PAIRED_TESTS)

@@ -6,6 +6,7 @@ import io
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rich.cells import cell_len
 from rich.console import Console
 
 from beir_eval.cli import console as terminal
@@ -30,6 +31,11 @@ def test_latex_shows_the_best_bold_and_marks_as_superscripts():
     marks = [Cell("1", mark) for mark in ("▼", "=", "ab", "[27]")]
     shown = Table(("", *"wxyz"), [("s", *marks)]).latex().splitlines()[4]
     assert shown == r"s & 1$^{\downarrow}$ & 1 & 1$^{ab}$ & 1$^{[27]}$ \\"
+
+
+def test_no_text_of_a_cell_is_a_command_of_latex():
+    shown = Table(("", "a"), [("s", Cell("5%", "> x_1 & y", is_best=True))]).latex()
+    assert shown.splitlines()[4] == r"s & \textbf{5\%}$^{> x\_1 \& y}$ \\"
 
 
 def test_html_shows_the_best_bold_what_a_mark_says_and_the_interval():
@@ -60,6 +66,10 @@ def test_no_text_of_a_cell_becomes_a_tag(text):
     for part in html.split("<")[1:]:
         assert part.lstrip("/").startswith(known)
         assert part.count(">") == 1
+        # A quote would end an attribute: each value stands between two of ours.
+        assert part.partition(">")[0].count('"') % 2 == 0
+    quoted = Cell("1", "x", explanation='a "b" onclick=')
+    assert 'title="a &quot;b&quot; onclick="' in Table(("s", "n"), [("s", quoted)]).html()
 
 
 def test_a_turned_table_has_rows_as_columns_and_keeps_its_cells():
@@ -88,6 +98,18 @@ def test_a_narrow_terminal_folds_labels_and_headings_but_no_number(monkeypatch):
     assert len(lines) > 3
     assert all(len(line) <= 44 for line in lines)
     assert any("0.1234" in line and "0.5678" in line for line in lines)
+
+
+def test_a_narrow_terminal_counts_the_columns_that_wide_letters_take(monkeypatch):
+    wide = Table(("system", "MRR"), [("検索検索検索検索検索検索", "0.1234")])
+    for width in range(30, 45):
+        assert all(cell_len(line) <= width for line in printed(monkeypatch, wide, width))
+
+
+def test_names_are_no_markup_of_the_terminal(monkeypatch):
+    lines = printed(monkeypatch, Table(("[b]system[/b]", "[i]n[/i]"), [("[red]x", "1")]), 80)
+    assert lines[0].split() == ["[b]system[/b]", "[i]n[/i]"]
+    assert lines[-1].split() == ["[red]x", "1"]
 
 
 @pytest.mark.parametrize("width", [10, 25, 31])

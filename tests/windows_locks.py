@@ -17,6 +17,7 @@ class WindowsLocks(types.ModuleType):
     def locking(self, descriptor, mode, count):
         assert (mode, count) == (self.LK_NBLCK, 1)
         byte = _file(descriptor), os.lseek(descriptor, 0, os.SEEK_CUR)
+        assert byte[1] < 2**31  # a long of 32 bits
         holder = self.held.get(byte, descriptor)
         # A lock ends with the handle that took it.
         if holder != descriptor and _file(holder) == byte[0]:

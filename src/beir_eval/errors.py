@@ -129,10 +129,12 @@ class MissingExtraError(BeirEvalError, ImportError):
 
 @contextmanager
 def needs_extra(package: str, extra: str, purpose: str) -> Iterator[None]:
-    """Raise MissingExtraError, with these arguments, where an import inside fails."""
+    """Raise MissingExtraError, with these arguments, if an import of other packages fails."""
     try:
         yield
     except ImportError as error:
+        if (error.name or "").startswith("beir_eval"):
+            raise
         raise MissingExtraError(package, extra, purpose) from error
 
 

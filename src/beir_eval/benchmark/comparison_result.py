@@ -18,7 +18,7 @@ from beir_eval.comparison.tables import (
 )
 from beir_eval.core.saved import FROZEN, Saved
 from beir_eval.display.tables import Cell, Table, markdown_list, number, records_csv
-from beir_eval.errors import NotEvaluatedError, some
+from beir_eval.errors import NotEvaluatedError, SettingError, some
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,7 +47,10 @@ class AcrossSettings:
     rng: int
 
     def __post_init__(self) -> None:
-        """Check every value, as a comparison on one data set does."""
+        """Check what users state, as a comparison on one data set does."""
+        if not isinstance(self.hierarchical, bool):
+            msg = f"hierarchical must be True or False, not {self.hierarchical!r}"
+            raise SettingError(msg)
         plain = ComparisonSettings(alpha=self.alpha, on=self.on, draws=self.draws, rng=self.rng)
         for name in ("alpha", "draws", "rng"):
             object.__setattr__(self, name, getattr(plain, name))

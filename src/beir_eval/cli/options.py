@@ -49,8 +49,8 @@ _POLICIES = {
 def with_policies(command: Callable[..., None]) -> Callable[..., None]:
     """Let a command take an option for each field of ``EvaluationSettings``.
 
-    The command has a parameter ``policies``, the mapping of all of them by name; the options stand
-    in its place.
+    The command has a parameter ``policies``, a mapping of all of them by name; the options replace
+    it.
     """
     parameters: list[inspect.Parameter] = []
     for parameter in inspect.signature(command, eval_str=True).parameters.values():
@@ -63,7 +63,7 @@ def with_policies(command: Callable[..., None]) -> Callable[..., None]:
         policies = {name: given.pop(name) for name in _POLICIES}
         command(policies=policies, **given)
 
-    # Not functools.wraps: nothing may look through to the parameter that the options replace.
+    # Not functools.wraps: typer would find the parameter that the options replace.
     run.__name__, run.__doc__ = command.__name__, command.__doc__
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}

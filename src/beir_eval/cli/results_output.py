@@ -48,7 +48,7 @@ def print_notes(results: Sequence[EvaluationResult]) -> None:
 def write_results(
     results: Sequence[EvaluationResult], *, per_query: Path | None, json: Path | None
 ) -> None:
-    """Write the files that a command was asked for."""
+    """Write the files that were requested."""
     if per_query is not None:
         _write_per_query(per_query, results)
     if json is not None:
@@ -56,7 +56,7 @@ def write_results(
 
 
 def write_texts(texts: Mapping[Path | None, Callable[[], str]]) -> None:
-    """Write texts to the files that a command was asked for; None stands for those it was not."""
+    """Write each text to its file; a file that was not requested is None."""
     for path, text in texts.items():
         if path is not None:
             write_atomically(path, f"{text().rstrip()}\n".encode())

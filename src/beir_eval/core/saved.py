@@ -41,11 +41,15 @@ def stated_in_full(settings: type[DataclassInstance]) -> BeforeValidator:
 
 
 class Saved(BaseModel):
-    """A frozen record with ``save`` and ``load``; ``WHAT`` names it in errors."""
+    """A frozen record with ``save`` and ``load``.
+
+    Errors call it ``WHAT``, and say with ``REMEDY`` how to replace a file of another layout.
+    """
 
     model_config = FROZEN
 
     WHAT: ClassVar[str]
+    REMEDY: ClassVar[str] = "compare again"
 
     schema_version: Literal[1] = 1
 
@@ -92,7 +96,7 @@ class Saved(BaseModel):
             found = "a list" if isinstance(content, list) else f"schema_version {version!r}"
             msg = (
                 f"{path}: a saved {cls.WHAT} of layout {SCHEMA_VERSION} was expected, found "
-                f"{found}; make it again, or load it with the version of beir-eval that wrote it"
+                f"{found}; {cls.REMEDY}, or load it with the version of beir-eval that wrote it"
             )
             raise ResultError(msg)
         try:

@@ -1,6 +1,6 @@
 """What is agreed about each BEIR data set: its split, its exceptions, its baseline, its averages.
 
-The data sets, and where the numbers come from, stand in ``catalogue.toml``.
+``catalogue.toml`` lists the data sets, and the sources of the numbers.
 """
 
 from __future__ import annotations
@@ -76,8 +76,6 @@ DATASETS: Mapping[str, DatasetInfo] = {info.name: info for info in _read_catalog
 GROUPS: Mapping[int, tuple[str, ...]] = {
     size: tuple(info.name for info in DATASETS.values() if size in info.groups) for size in _CORE
 }
-#: The forums of CQADupStack.
-CQADUPSTACK = DATASETS["cqadupstack"].parts
 _OTHER_NAMES = {"touche2020": "webis-touche2020", "dbpedia": "dbpedia-entity"}
 
 

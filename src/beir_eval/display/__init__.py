@@ -1,4 +1,4 @@
-"""How anything looks, whatever it is: text tables, figures as Vega-Lite, progress bars.
+"""Tables and figures that other packages fill: text tables, figures as Vega-Lite, progress bars.
 
 Inside: ``tables``, ``figure`` (one drawing with its data), ``charts`` (the kinds of drawings),
 ``chart_parts`` and ``progress`` (the bar that all progress is shown with).

@@ -1,6 +1,6 @@
-"""A progress bar where somebody watches: on a terminal or in a notebook.
+"""A progress bar, shown on a terminal or in a notebook only.
 
-tqdm draws it. The bar is not needed for the work: without that package there is none.
+tqdm draws it; if that package is not installed, no bar is shown.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ import warnings
 from contextlib import contextmanager, suppress
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Any
+
+from beir_eval.display.tables import printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -32,7 +34,7 @@ def progress_bar(
         patient: whether the bar appears only once the work has taken a second.
         settings: those of tqdm, such as ``total``, ``desc`` and ``leave``.
     """
-    tqdm = _tqdm() if shown and _is_watched() else None
+    tqdm = _tqdm() if shown and _can_show() else None
     if tqdm is None:
         yield lambda *_, **__: None
         return
@@ -43,13 +45,13 @@ def progress_bar(
 
         def advance(steps: int = 1, description: str | None = None) -> None:
             if description is not None:
-                bar.set_description_str(description, refresh=False)
+                bar.set_description_str(printable(description), refresh=False)
             bar.update(steps)
 
         def refresh_until_done() -> None:
             while not done.wait(REFRESH_SECONDS):
                 bar.refresh()
-                bar.delay = 0  # tqdm clears no bar that it believes to be waiting still
+                bar.delay = 0  # tqdm does not clear a bar that it believes to be delayed
 
         done = Event()
         clock = Thread(target=refresh_until_done, daemon=True)
@@ -61,9 +63,11 @@ def progress_bar(
             clock.join()
 
 
-def _is_watched() -> bool:
-    # The output of a notebook is not a terminal.
-    return "ipykernel.zmqshell" in sys.modules or (sys.stderr is not None and sys.stderr.isatty())
+def _can_show() -> bool:
+    """Return whether stderr is a terminal, or the code runs in a notebook, which is none."""
+    if "ipykernel.zmqshell" in sys.modules:
+        return True
+    return sys.stderr is not None and not sys.stderr.closed and sys.stderr.isatty()
 
 
 def _tqdm() -> Any:

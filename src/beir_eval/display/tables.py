@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
 
 
-#: Marks behind a mean that LaTeX writes as an arrow; other marks are superscripts as they are.
+#: Marks that LaTeX writes as an arrow, or leaves out; other marks become superscripts.
 _LATEX_MARKS = {"▲": r"\uparrow", "▼": r"\downarrow", "=": ""}
 _UNDEFINED = "n/a"
 
@@ -25,9 +25,9 @@ class Cell:
 
     Attributes:
         text: the number as it is shown.
-        mark: what stands behind it: "▲" (better), "▼" (worse), "=" (equal) or letters.
+        mark: follows the number: "▲" (better), "▼" (worse), "=" (equal) or letters.
         verdict: "better", "worse", "equal", "undecided" or "": the colour.
-        explanation: what the mark says, in HTML.
+        explanation: the meaning of the mark, a tooltip in HTML.
         interval: shown below the number, in HTML.
         is_best: whether the number is bold, in LaTeX and HTML.
 
@@ -91,7 +91,7 @@ class Table:
         """Return an HTML table; all text is escaped. Words have the class "words".
 
         Args:
-            caption: stands above the table, if it is not empty.
+            caption: the caption of the table, if it is not empty.
             kind: the class of the table, if it is not empty.
         """
         first = self.rows[0] if self.rows else self.header
@@ -151,7 +151,7 @@ def _latex_of(cell: str | Cell) -> str:
     shown = latex_text(cell.text)
     if cell.is_best:
         shown = rf"\textbf{{{shown}}}"
-    superscript = _LATEX_MARKS.get(cell.mark, cell.mark)
+    superscript = _LATEX_MARKS.get(cell.mark, latex_text(cell.mark).removeprefix("{}"))
     return f"{shown}$^{{{superscript}}}$" if superscript else shown
 
 
@@ -187,6 +187,15 @@ def markdown_text(text: str) -> str:
 def markdown_list(sentences: Iterable[str]) -> str:
     """Return sentences as a markdown list, an item a line."""
     return "".join(f"- {markdown_text(sentence)}\n" for sentence in sentences)
+
+
+def printable(text: str) -> str:
+    r"""Return text without control characters, which could move a terminal's cursor.
+
+    >>> printable("a\x1b[2J")
+    'a?[2J'
+    """
+    return "".join(letter if letter.isprintable() else "?" for letter in text)
 
 
 def number(value: float, digits: int = 4) -> str:

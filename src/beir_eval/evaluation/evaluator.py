@@ -14,6 +14,7 @@ from beir_eval.core.qrels import Qrels
 from beir_eval.core.ranking import EvaluationSettings
 from beir_eval.core.relevance_matrix import relate
 from beir_eval.core.run import Run
+from beir_eval.core.saved import SCHEMA_VERSION
 from beir_eval.errors import (
     BeirEvalWarning,
     MeasureError,
@@ -127,6 +128,7 @@ class Evaluator:
             matrix = matrix.select(np.flatnonzero(~summary.missing))
         # Not validated: these numbers are our own. What is loaded from a file is.
         return EvaluationResult.model_construct(
+            schema_version=SCHEMA_VERSION,
             name=name,
             measures=tuple(map(str, self.measures)),
             query_ids=matrix.query_ids,

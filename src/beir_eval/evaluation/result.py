@@ -61,6 +61,7 @@ class EvaluationResult(Saved):
     model_config = ConfigDict(**FROZEN, ignored_types=(cached_property,))
 
     WHAT = "result"
+    REMEDY = "evaluate again"
 
     name: str
     measures: tuple[str, ...]

@@ -85,4 +85,4 @@ def means_of_results(results: Sequence[EvaluationResult]) -> Means:
 
 def means_of_table(table: Table, caption: str) -> Means:
     """Return a table whose cells are means already."""
-    return Means.readable(caption, Table(("data set", *table.header[1:]), table.rows))
+    return Means(caption, Table(("data set", *table.header[1:]), table.rows))

@@ -65,7 +65,7 @@ from beir_eval.significance.sign_flip import (
 )
 from beir_eval.significance.stratified import StratifiedBootstrap, balanced, stratified_bootstrap
 
-#: By the name that a comparison knows it by.
+#: The tests that ``compare`` offers, by name.
 PAIRED_TESTS = {
     "sign_flip": PairedTestMethod(
         sign_flip, "sign-flip randomisation of the mean difference", is_drawn=True

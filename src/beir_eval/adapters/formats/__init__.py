@@ -1,11 +1,11 @@
 """The formats of files: a table of those of runs and a table of those of judgements.
 
 Detection, reading, writing, the recognition of files in folders and the messages that list formats
-read these tables, which stand here so that a new format changes two files: this one (a row, and the
-module's name below) and the module with its reader, and its writer if it has one. Describe the
-format to users in the docstring of ``read_run`` or ``read_qrels``, too.
+read these tables. A new format changes two files: this one (a row, and the module's name below) and
+the module with its reader, and its writer if it has one. Describe the format to users in the
+docstring of ``read_run`` or ``read_qrels``, too.
 
-Inside: the readers and writers, imported when a file of their format is met (``text_runs`` and
+Inside: the readers and writers, imported for files of their format (``text_runs`` and
 ``trec_run_writer``, ``text_qrels``, ``json_formats``, ``parquet``), and ``text_lines``, which
 detection and these modules share. Nothing is public: ``read_run`` and the like choose the format.
 """
@@ -38,7 +38,7 @@ class Format:
     """A format of runs or of judgements.
 
     Its reader and its writer are named as "module:function", with a module of this package: it is
-    imported when a file of this format is met, because it may need polars, which is an extra.
+    imported for files of this format only, because it may need polars, which is an extra.
 
     Attributes:
         name: what users call it, as in ``read_run(path, format="trec")``.
@@ -68,8 +68,8 @@ class FormatTable:
     """The formats of runs, or those of judgements.
 
     Attributes:
-        formats: in the order in which messages list them. Detection tries the last one first, so
-            that a format stands behind those that would take its files, too.
+        formats: in the order in which messages list them. Detection tries the last one first: a
+            special format follows the general one that would accept its files.
         example: good lines of text, as a message shows them.
         columns: the columns of good lines, as a message describes them.
         hash_ids: whether the first line may be one of BEIR's qrels with an id that begins with #.

@@ -10,7 +10,7 @@ from beir_eval.comparison.records import ComparisonSettings, Difference
 from beir_eval.comparison.tables import difference_cells, left_out_notes, p_text
 from beir_eval.core.saved import FROZEN, Saved, stated_in_full
 from beir_eval.display import charts as kinds
-from beir_eval.display.tables import Cell, Table, markdown_list, number, records_csv
+from beir_eval.display.tables import Table, markdown_list, number, records_csv
 from beir_eval.errors import NotEvaluatedError
 from beir_eval.measures import parse
 
@@ -142,13 +142,13 @@ class CheckpointCurve(Saved):
         settled = {(one.measure, one.settled.name) for one in self.outcomes}
         rows = []
         for checkpoint in self.checkpoints:
-            cells: list[str | Cell] = [str(checkpoint.step), checkpoint.name]
+            cells = [str(checkpoint.step), checkpoint.name]
             for measure in self.measures:
                 place = (measure, checkpoint.name)
                 point = points[place]
                 marks = ("★" if place in best else "") + ("●" if place in settled else "")
                 shown = f"{number(point.mean)} ({number(point.low)} … {number(point.high)})"
-                cells.append(Cell(shown, marks))
+                cells.append(f"{shown} {marks}".rstrip())
             rows.append(cells)
         return Table(("step", "checkpoint", *self.measures), rows)
 

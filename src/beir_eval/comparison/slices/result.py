@@ -113,7 +113,7 @@ class SlicedComparison(Saved):
         cells = [self._mean_cell(one, measure, system, mean[system]) for system in self.systems]
         return [self._name(one), str(one.num_queries), measure, *cells]
 
-    def _mean_cell(self, one: Slice, measure: str, system: str, mean: float) -> Cell:
+    def _mean_cell(self, one: Slice, measure: str, system: str, mean: float) -> str | Cell:
         """Return a mean: with the mark against the baseline, or what the system is better than."""
         mine = [
             each if each.system == system else each.reversed()
@@ -123,7 +123,7 @@ class SlicedComparison(Saved):
         if self.baseline is not None:
             return mean_cell(mean, "" if system == self.baseline else mine[0].verdict)
         beaten = [each.against for each in mine if each.verdict == "better"]
-        return Cell(number(mean), f"> {', '.join(beaten)}" if beaten else "")
+        return f"{number(mean)} > {', '.join(beaten)}" if beaten else number(mean)
 
     def _name(self, one: Slice) -> str:
         """Return a slice's name for a table: with its column where there are several."""
