@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from types import UnionType
-from typing import TYPE_CHECKING, Any, NamedTuple, Union, get_args, get_origin
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, Union, get_args, get_origin
 
 import networkx as nx
 from haystack import Document
@@ -32,6 +32,10 @@ class Socket(NamedTuple):
         return f"{self.component}.{self.name}"
 
 
+#: Inputs or outputs, each with what Haystack says of it: its "type", whether it "is_mandatory".
+_Traits: TypeAlias = "Mapping[Socket, Mapping[str, Any]]"
+
+
 def query_inputs(pipeline: PipelineBase, stated: str | Iterable[str] | None) -> list[Socket]:
     """Return the inputs that take the text of the query.
 
@@ -43,19 +47,14 @@ def query_inputs(pipeline: PipelineBase, stated: str | Iterable[str] | None) -> 
         SettingError: there is none, there is no such input, or one must be given that may be for
             something else.
     """
-    inputs = pipeline.inputs(include_components_with_connected_inputs=False)
+    inputs = _open_inputs(pipeline)
     if stated is not None:
         names = [stated] if isinstance(stated, str) else list(stated)
         if not names:
             msg = f"inputs is empty; the pipeline's inputs are {_listed(inputs)}"
             raise SettingError(msg)
         return [_stated(name, inputs, "input") for name in names]
-    needed = {
-        Socket(component, name): socket["type"]
-        for component, sockets in inputs.items()
-        for name, socket in sockets.items()
-        if socket["is_mandatory"]
-    }
+    needed = {socket: traits["type"] for socket, traits in inputs.items() if traits["is_mandatory"]}
     unclear = [
         f"{socket} ({kind})"
         for socket, kind in needed.items()
@@ -69,10 +68,10 @@ def query_inputs(pipeline: PipelineBase, stated: str | Iterable[str] | None) -> 
         )
         raise SettingError(msg)
     found = [
-        Socket(component, name)
-        for component, sockets in inputs.items()
-        for name, socket in sockets.items()
-        if socket["is_mandatory"] or (_takes_text(socket["type"]) and name in _OPTIONAL_NAMES)
+        socket
+        for socket, traits in inputs.items()
+        if traits["is_mandatory"]
+        or (_takes_text(traits["type"]) and socket.name in _OPTIONAL_NAMES)
     ]
     if not found:
         msg = (
@@ -83,10 +82,6 @@ def query_inputs(pipeline: PipelineBase, stated: str | Iterable[str] | None) -> 
     return found
 
 
-def _takes_text(kind: Any) -> bool:
-    return kind is Any or _is_text(kind)
-
-
 def documents_output(pipeline: PipelineBase, stated: str | None) -> Socket:
     """Return the output whose documents are the answer to the query.
 
@@ -95,7 +90,7 @@ def documents_output(pipeline: PipelineBase, stated: str | None) -> Socket:
     Raises:
         SettingError: there is none, or several; or no such output.
     """
-    outputs = pipeline.outputs(include_components_with_connected_outputs=True)
+    outputs = _by_socket(pipeline.outputs(include_components_with_connected_outputs=True))
     if stated is not None:
         return _stated(stated, outputs, "output")
     candidates = _of_documents(outputs)
@@ -114,46 +109,50 @@ def documents_input(pipeline: PipelineBase) -> Socket:
     Raises:
         SettingError: there is none, or several.
     """
-    inputs = pipeline.inputs(include_components_with_connected_inputs=False)
+    inputs = _open_inputs(pipeline)
     return _only(_of_documents(inputs), inputs, "input", "a pipeline with one, or the store itself")
 
 
-def _of_documents(sockets: Mapping[str, Mapping[str, Any]]) -> list[Socket]:
-    return [
-        Socket(component, name)
-        for component, named in sockets.items()
-        for name, socket in named.items()
-        if _holds_documents(socket["type"])
-    ]
+def _open_inputs(pipeline: PipelineBase) -> _Traits:
+    """Return the inputs to which no other component is connected."""
+    return _by_socket(pipeline.inputs(include_components_with_connected_inputs=False))
 
 
-def _only(
-    found: list[Socket], known: Mapping[str, Mapping[str, Any]], what: str, remedy: str
-) -> Socket:
+def _by_socket(components: Mapping[str, Mapping[str, Any]]) -> _Traits:
+    return {
+        Socket(component, name): traits
+        for component, sockets in components.items()
+        for name, traits in sockets.items()
+    }
+
+
+def _of_documents(sockets: _Traits) -> list[Socket]:
+    return [socket for socket, traits in sockets.items() if _holds_documents(traits["type"])]
+
+
+def _only(found: list[Socket], known: _Traits, what: str, remedy: str) -> Socket:
     if len(found) == 1:
         return found[0]
-    several = ", ".join(map(str, found))
-    msg = (
-        f"one {what} of Documents was expected, but the pipeline has "
-        f"{f'several: {several}' if found else f'none among {_listed(known)}'}; state {remedy}"
-    )
+    held = f"several: {_listed(found)}" if found else f"none among {_listed(known)}"
+    msg = f"one {what} of Documents was expected, but the pipeline has {held}; state {remedy}"
     raise SettingError(msg)
 
 
-def _stated(name: str, known: Mapping[str, Mapping[str, Any]], what: str) -> Socket:
-    component, _, socket = name.partition(".")
-    if socket not in known.get(component, {}):
+def _stated(name: str, known: _Traits, what: str) -> Socket:
+    component, _, socket_name = name.partition(".")
+    socket = Socket(component, socket_name)
+    if socket not in known:
         msg = f"the pipeline has no {what} {name!r}; it has {_listed(known)}"
         raise SettingError(msg)
-    return Socket(component, socket)
+    return socket
 
 
-def _listed(sockets: Mapping[str, Mapping[str, Any]]) -> str:
-    return ", ".join(f"{one}.{name}" for one, named in sockets.items() for name in named) or "none"
+def _listed(sockets: Iterable[Socket]) -> str:
+    return ", ".join(map(str, sockets)) or "none"
 
 
-def _is_text(kind: Any) -> bool:
-    return any(one is str for one in _choices(kind))
+def _takes_text(kind: Any) -> bool:
+    return kind is Any or str in _choices(kind)
 
 
 def _holds_documents(kind: Any) -> bool:
