@@ -111,6 +111,10 @@ class Corpus(ABC):
             raise FileFormatError(self.name, "a document stands twice")
         return texts
 
+    def __repr__(self) -> str:
+        """Return the name, not the content."""
+        return f"Corpus({self.name!r})"
+
 
 class JsonlCorpus(Corpus):
     """A corpus of JSON lines, packed or not."""
@@ -147,10 +151,6 @@ class JsonlCorpus(Corpus):
             shutil.copyfileobj(file, target)
         return copy
 
-    def __repr__(self) -> str:
-        """Return the file, not the content."""
-        return f"Corpus({str(self.path)!r})"
-
 
 class TableCorpus(Corpus):
     """A corpus of rows: Parquet files, or a table of the package ``datasets``."""
@@ -166,10 +166,6 @@ class TableCorpus(Corpus):
 
     def _at(self, place: int) -> Document:
         return _document(self.name, place + 1, self._rows[place])
-
-    def __repr__(self) -> str:
-        """Return the name, not the content."""
-        return f"Corpus({self.name!r})"
 
 
 class ParquetRows:
@@ -209,7 +205,7 @@ def read_queries(path: Path) -> Iterator[tuple[str, str]]:
         FileFormatError: a record is none, or has no id or no text.
     """
     for _, number, record in _records(path):
-        yield _query(path, number, record)
+        yield _id_and_text(path, number, record)
 
 
 def read_metadata(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -231,7 +227,7 @@ def queries_of_rows(
 ) -> Iterator[tuple[str, str]]:
     """Yield id and text of every row of a table."""
     for place, row in enumerate(rows, start=1):
-        yield _query(name, place, row)
+        yield _id_and_text(name, place, row)
 
 
 def _records(path: Path) -> Iterator[tuple[int, int, Mapping[str, Any]]]:
@@ -278,15 +274,14 @@ def _record(path: Path, number: int | None, line: bytes) -> Mapping[str, Any]:
 
 def _document(name: Path | str, number: int | None, record: Mapping[str, Any]) -> Document:
     title = record.get("title")
-    return Document(
-        _id(name, number, record),
-        "" if title is None else str(title),
-        _text(name, number, record),
-    )
+    doc_id, text = _id_and_text(name, number, record)
+    return Document(doc_id, "" if title is None else str(title), text)
 
 
-def _query(name: Path | str, number: int | None, record: Mapping[str, Any]) -> tuple[str, str]:
-    """Return id and text of a query's record, or raise FileFormatError."""
+def _id_and_text(
+    name: Path | str, number: int | None, record: Mapping[str, Any]
+) -> tuple[str, str]:
+    """Return id and text of a query's or document's record, or raise FileFormatError."""
     return _id(name, number, record), _text(name, number, record)
 
 

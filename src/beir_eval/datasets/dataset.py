@@ -84,8 +84,7 @@ def load_dataset(path: str | Path, split: str | None = None) -> Dataset:
         problem = f"{len(parts)} data sets ({', '.join(parts)}): read them with load_datasets"
         raise FileFormatError(folder, problem)
     name = name_of(folder)
-    info = known_info(name)
-    split = _split_of(info, split)
+    split = _split_of(name, split)
     files = find_dataset_files(folder, split)
     is_table = files.corpus[0].suffix == ".parquet"
     corpus: Corpus = (
@@ -94,14 +93,7 @@ def load_dataset(path: str | Path, split: str | None = None) -> Dataset:
         else JsonlCorpus(files.corpus[0])
     )
     qrels = _joined([read_qrels(file) for file in files.qrels])
-    return Dataset(
-        name=name,
-        split=split,
-        corpus=corpus,
-        queries=_judged(_queries(files.queries), qrels),
-        qrels=qrels,
-        info=info,
-    )
+    return _dataset(name, split, corpus, _queries(files.queries), qrels)
 
 
 def load_datasets(path: str | Path, split: str | None = None) -> dict[str, Dataset]:
@@ -140,8 +132,7 @@ def load_from_hub(name: str, split: str | None = None, *, revision: str | None =
     """
     with needs_extra("datasets", "hub", "loading from the hub"):
         import datasets  # noqa: PLC0415 - an extra
-    info = known_info(name)
-    split = _split_of(info, split)
+    split = _split_of(name, split)
     configs = datasets.get_dataset_config_names(name, revision=revision)
     judged_in = next((config for config in _QRELS_CONFIGS if config in configs), None)
     has_qrels = judged_in is not None and {"corpus", "queries"} <= set(configs)
@@ -155,14 +146,7 @@ def load_from_hub(name: str, split: str | None = None, *, revision: str | None =
     qrels = Qrels.from_columns(*(table[one] for one in wanted))
     corpus = TableCorpus(name, _table(name, "corpus", revision, split))
     queries = queries_of_rows(name, _table(name, "queries", revision, split))
-    return Dataset(
-        name=name,
-        split=split,
-        corpus=corpus,
-        queries=_judged(queries, qrels),
-        qrels=qrels,
-        info=info,
-    )
+    return _dataset(name, split, corpus, queries, qrels)
 
 
 def _table(name: str, config: str | None, revision: str | None, split: str) -> Any:
@@ -180,9 +164,10 @@ def _table(name: str, config: str | None, revision: str | None, split: str) -> A
     raise SettingError(msg)
 
 
-def _split_of(info: DatasetInfo | None, asked: str | None) -> str:
-    if asked is not None:
-        return asked
+def _split_of(name: str, stated: str | None) -> str:
+    if stated is not None:
+        return stated
+    info = known_info(name)
     return "test" if info is None else info.split
 
 
@@ -197,11 +182,20 @@ def _queries(files: tuple[Path, ...]) -> Iterable[tuple[str, str]]:
     return chain.from_iterable(read_queries(file) for file in files)
 
 
-def _judged(queries: Iterable[tuple[str, str]], qrels: Qrels) -> dict[str, str]:
-    """Return the texts of the judged queries, in the order of the judgements."""
+def _dataset(
+    name: str, split: str, corpus: Corpus, queries: Iterable[tuple[str, str]], qrels: Qrels
+) -> Dataset:
+    """Return the data set with the texts of its judged queries, in the order of the judgements."""
     judged = set(qrels.query_ids)
     text_of = {query_id: text for query_id, text in queries if query_id in judged}
-    return {query_id: text_of[query_id] for query_id in qrels.query_ids if query_id in text_of}
+    return Dataset(
+        name=name,
+        split=split,
+        corpus=corpus,
+        queries={query: text_of[query] for query in qrels.query_ids if query in text_of},
+        qrels=qrels,
+        info=known_info(name),
+    )
 
 
 def _joined(parts: list[Qrels]) -> Qrels:
