@@ -12,7 +12,7 @@ from beir_eval.core.ids import id_text
 from beir_eval.core.judgement_errors import HIGHEST_GRADE
 from beir_eval.core.qrels import Qrels
 from beir_eval.core.run_sources.scores import is_finite_number
-from beir_eval.errors import InputError, QrelsError, SettingError, check_choice
+from beir_eval.errors import InputError, QrelsError, SettingError, check_choice, check_count
 
 RULES = ("mean", "majority", "any")
 _WORDS = {"up": 1.0, "down": 0.0, "yes": 1.0, "no": 0.0}
@@ -41,7 +41,7 @@ def qrels_from_votes(
     rows: Iterable[Any],
     *,
     rule: str = "mean",
-    min_votes: Any = 1,
+    min_votes: int = 1,
     threshold: float | None = None,
 ) -> VoteJudgements:
     """Turn votes into judgements.
@@ -70,9 +70,7 @@ def qrels_from_votes(
     ({'q': {'b': 1.0, 'a': 0.5}}, {'q': {'a': 2, 'b': 1}})
     """
     check_choice("rule", rule, RULES)
-    if isinstance(min_votes, bool) or not isinstance(min_votes, int) or min_votes < 1:
-        msg = f"min_votes must be a whole number above 0, not {min_votes!r}"
-        raise SettingError(msg)
+    check_count("min_votes", min_votes)
     if threshold is not None and not _is_number(threshold):
         msg = f"threshold must be a finite number, not {threshold!r}"
         raise SettingError(msg)
@@ -119,12 +117,11 @@ def _read(place: int, row: Any) -> tuple[str, str, float]:
         msg = f"row {place} is {row!r}; it must be (query_id, doc_id, vote) or name these"
         raise InputError(msg)
     try:
-        return id_text(query), id_text(doc), _vote(place, vote)
+        query_id, doc_id = id_text(query), id_text(doc)
     except (TypeError, ValueError) as error:
-        if isinstance(error, InputError):
-            raise
         msg = f"row {place}: {error}"
         raise InputError(msg) from error
+    return query_id, doc_id, _vote(place, vote)
 
 
 def _named(place: int, row: Mapping[str, Any], names: Sequence[str]) -> Any:
