@@ -7,7 +7,7 @@ from haystack import ExtractedAnswer, GeneratedAnswer, component, default_from_d
 
 from beir_eval.errors import InputError, check_choice
 from beir_eval.evaluation.answers import GOLD_LISTS, MATCHES, by_question, evaluate_answers
-from beir_eval.measures import MAP, MRR, Measure, MeasureLike, Success, nDCG, parse, parse_all
+from beir_eval.measures import MAP, MRR, Measure, Success, nDCG, parse, parse_all
 
 from .outputs import OUTPUT_TYPES, in_thread, outputs_of
 
@@ -64,11 +64,11 @@ class BEIRAnswerEvaluator:
         """
         check_choice("match", match, MATCHES)
         check_choice("gold_lists", gold_lists, GOLD_LISTS)
-        chosen: tuple[MeasureLike, ...] = (
+        chosen: tuple[Measure, ...] = (
             DEFAULT_ANSWER_MEASURES if measures is None else parse_all(measures)  # type: ignore[arg-type]
         )
         first = parse(chosen[0] if primary is None else primary)
-        self.measures = tuple(dict.fromkeys([*map(parse, chosen), first]))
+        self.measures = tuple(dict.fromkeys([*chosen, first]))
         self.primary, self.match = first, match
         self.threshold, self.gold_lists = threshold, gold_lists
 

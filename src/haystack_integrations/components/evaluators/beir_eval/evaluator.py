@@ -12,7 +12,7 @@ from beir_eval.core.qrels import Qrels
 from beir_eval.core.run import Run
 from beir_eval.errors import InputError, QrelsError, SettingError, check_choice, some
 from beir_eval.evaluation.evaluator import Evaluator
-from beir_eval.integrations.haystack.documents import DocumentNames, check_lists
+from beir_eval.integrations.haystack.documents import DocumentNames
 from beir_eval.integrations.haystack.haystack_rules import HAYSTACK_MEASURES, evaluate_as_haystack
 from beir_eval.measures import DEFAULT_MEASURES, Measure, parse, parse_all
 
@@ -291,7 +291,6 @@ class BEIREvaluator:
             if judgements is not None:
                 msg = "ground_truth_documents and qrels are both given; judge by one of them"
                 raise InputError(msg)
-            check_lists("ground_truth_documents", ground_truth_documents)
             if self.rules == "haystack":
                 return self._as_haystack(queries, retrieved_documents, ground_truth_documents)
         elif judgements is None or self.rules == "haystack":

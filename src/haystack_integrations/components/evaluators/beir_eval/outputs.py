@@ -1,10 +1,11 @@
 """What both components share: their outputs, made from a result, and ``run_async``."""
 
 import asyncio
-import math
 from collections.abc import Callable, Coroutine
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, TypeAlias
+
+import numpy as np
 
 from beir_eval.evaluation.result import EvaluationResult
 
@@ -50,23 +51,17 @@ def outputs_of(
         plain_mean: whether means are added up from left to right, as Haystack does, and not
             correctly rounded.
     """
-    column_of = {query_id: column for column, query_id in enumerate(result.query_ids)}
-    columns = [column_of.get(query_id) for query_id in query_ids]
-    in_order = [column for column in columns if column is not None] == list(range(len(column_of)))
-    complete = in_order and len(column_of) == len(columns)
+    column_of = {query_id: column for column, query_id in enumerate(query_ids)}
+    values = np.full((len(result.measures), len(query_ids)), np.nan)
+    values[:, [column_of[query_id] for query_id in result.query_ids]] = result.values.array
     results: dict[str, dict[str, Any]] = {}
-    for measure, scores in zip(result.measures, result.values.array.tolist(), strict=True):
-        individual = (
-            scores
-            if complete
-            else [math.nan if column is None else scores[column] for column in columns]
-        )
-        score = sum(scores) / len(scores) if plain_mean else result[measure]
-        results[measure] = {"score": score, "individual_scores": individual}
+    for measure, scores in zip(result.measures, values.tolist(), strict=True):
+        mean = sum(scores) / len(scores) if plain_mean else result[measure]
+        results[measure] = {"score": mean, "individual_scores": scores}
     return {
         "score": results[primary]["score"],
         "individual_scores": list(results[primary]["individual_scores"]),
-        "metrics": {measure: one["score"] for measure, one in results.items()},
+        "metrics": {measure: outputs["score"] for measure, outputs in results.items()},
         "results": results,
         "result": result,
     }
