@@ -44,11 +44,13 @@ class Value(NamedTuple):
 
 
 class _Family(NamedTuple):
-    """A measure of trec_eval: its default parameters, and the values that parameters mean."""
+    """A measure of trec_eval: its default parameters, and the values that parameters mean.
+
+    A measure without default parameters takes none.
+    """
 
     defaults: tuple[str, ...]
     values: Callable[[tuple[str, ...]], list[Value]]
-    takes_parameters: bool = True
 
 
 def _itself(scores: Floats) -> Floats:
@@ -56,7 +58,7 @@ def _itself(scores: Floats) -> Floats:
 
 
 def _plain(name: str, measure: Measure, formula: _Formula = _itself) -> _Family:
-    return _Family((), lambda _: [Value(name, (measure,), formula)], takes_parameters=False)
+    return _Family((), lambda _: [Value(name, (measure,), formula)])
 
 
 def _at_cutoffs(name: str, measure: Measure, defaults: tuple[str, ...] = _CUTOFFS) -> _Family:
@@ -143,7 +145,7 @@ _FAMILIES: Mapping[str, _Family] = {
 SUPPORTED: frozenset[str] = frozenset(_FAMILIES)
 #: Names that stand for several measures.
 NICKNAMES: Mapping[str, frozenset[str]] = {
-    "all_trec": frozenset(_FAMILIES),
+    "all_trec": SUPPORTED,
     "official": frozenset(
         {
             *("P", "Rprec", "bpref", "gm_map", "iprec_at_recall", "map", "num_q", "num_rel"),
@@ -186,7 +188,7 @@ def _split(measure: str) -> tuple[str, list[str]]:
     for name, family in _FAMILIES.items():
         if measure.startswith(name):
             parameters = _PARAMETERS.fullmatch(measure, len(name))
-            if parameters and family.takes_parameters:
+            if parameters and family.defaults:
                 return name, parameters[1].split(",")
     msg = f"unsupported measure {measure}; supported are {', '.join(sorted(_FAMILIES))}"
     raise MeasureError(msg)

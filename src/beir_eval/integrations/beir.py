@@ -25,7 +25,7 @@ from beir_eval.adapters.writers import write_run
 from beir_eval.core.ids import repeated_ids
 from beir_eval.core.qrels import Qrels
 from beir_eval.errors import MeasureError, QrelsError, RunError, SettingError
-from beir_eval.evaluation.evaluator import Evaluator
+from beir_eval.evaluation.evaluator import evaluate
 from beir_eval.measures import (
     MAP,
     MRR,
@@ -36,7 +36,6 @@ from beir_eval.measures import (
     Recall,
     Success,
     nDCG,
-    parse_all,
 )
 
 if TYPE_CHECKING:
@@ -94,17 +93,15 @@ def evaluate_full(
     """
     suite = (nDCG, MAP, Recall, R_cap, Precision, MRR)
     cutoffs = _cutoffs(k_values)
-    asked = parse_all(
-        [measure @ k for measure in suite for k in cutoffs] if measures is None else measures
-    )
-    evaluator = Evaluator(
+    return evaluate(
         qrels,
-        asked,
+        results,
+        [measure @ k for measure in suite for k in cutoffs] if measures is None else measures,
         ties="trec_eval9",
         missing="skip",
         drop_identical_ids=ignore_identical_ids,
+        name="beir",
     )
-    return evaluator.evaluate(results, name="beir")
 
 
 class EvaluateRetrieval:
@@ -272,10 +269,8 @@ class EvaluateRetrieval:
             scores = _hole(qrels, remaining, cutoffs)
         elif asked in _CUSTOM:
             name, measure = _CUSTOM[asked]
-            evaluator = Evaluator(
-                qrels, [measure @ k for k in cutoffs], ties="input", missing="skip"
-            )
-            result = evaluator.evaluate(remaining)
+            suite = [measure @ k for k in cutoffs]
+            result = evaluate(qrels, remaining, suite, ties="input", missing="skip")
             order = _places(result, remaining)
             scores = {
                 f"{name}@{k}": _mean(result.scores(measure @ k)[order], len(qrels)) for k in cutoffs

@@ -114,17 +114,17 @@ class RelevanceEvaluator:
         if not any(str(query_id) in judged for query_id in scores):
             return {}
         result = evaluator.evaluate(scores)
-        place_of = {query_id: place for place, query_id in enumerate(result.query_ids)}
         columns = [
             value.formula(*(result.scores(self._adapted[one]) for one in value.measures)).tolist()
             for value in self._values
         ]
         names = [value.name for value in self._values]
-        rows = list(zip(*columns, strict=True)) or [()] * len(place_of)
+        rows = list(zip(*columns, strict=True)) or [()] * len(result.query_ids)
+        row_of = dict(zip(result.query_ids, rows, strict=True))
         return {
-            str(query_id): dict(zip(names, rows[place_of[str(query_id)]], strict=True))
-            for query_id in scores
-            if str(query_id) in place_of
+            query_id: dict(zip(names, row_of[query_id], strict=True))
+            for query_id in map(str, scores)
+            if query_id in row_of
         }
 
 
