@@ -256,9 +256,8 @@ def _ranking(predictions: Sequence[str], gold: Sequence[GoldAnswer], says: Match
             for place in best_first
             if any(says(prediction, alias) for alias in gold[place].aliases)
         ]
-        new = [place for place in said if place not in credited]
         if said:
-            chosen = (new or said)[0]
+            chosen = next((place for place in said if place not in credited), said[0])
             credited.add(chosen)
             ranking.append(f"gold {chosen}")
         else:

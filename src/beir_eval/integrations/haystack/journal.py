@@ -142,13 +142,12 @@ class Journal:
             scores = [_finite(score) for _, score in record["docs"]]
             seconds = None if record["seconds"] is None else _finite(record["seconds"])
             answer = Answer(Ranking(doc_ids, scores), int(record["left_out"]), seconds)
-            if len(set(doc_ids)) < len(doc_ids):
-                raise self._damaged(number, "a document stands twice")
-            return id_text(record["query_id"]), str(record["query"]), answer
+            query_id, text = id_text(record["query_id"]), str(record["query"])
         except (KeyError, TypeError, ValueError) as error:
-            if isinstance(error, FileFormatError):
-                raise
             raise self._damaged(number, error) from error
+        if len(set(doc_ids)) < len(doc_ids):
+            raise self._damaged(number, "a document stands twice")
+        return query_id, text, answer
 
     def _record(self, number: int, line: bytes) -> dict[str, Any]:
         try:
