@@ -26,7 +26,7 @@ from beir_eval.benchmark.dataset_scores import (
     systems_of,
     verdict_on,
 )
-from beir_eval.comparison.alignment import baseline_of
+from beir_eval.comparison.alignment import check_baseline
 from beir_eval.comparison.differences import pairs_of
 from beir_eval.comparison.tables import letter_at
 from beir_eval.measures import parse
@@ -98,7 +98,7 @@ def compare_benchmark(  # noqa: PLR0913 - one keyword a setting
     name = str(parse(measure))
     by_system = systems_of(results)
     systems = tuple(by_system)
-    baseline_of(baseline, systems)
+    check_baseline(baseline, systems)
     pairs = pairs_of(systems, baseline)
     settings = AcrossSettings(
         hierarchical=hierarchical,
@@ -118,14 +118,17 @@ def compare_benchmark(  # noqa: PLR0913 - one keyword a setting
     )
     p, corrected = p_values(strata, pairs, settings)
     order = np.argsort(-drawn.averages, kind="stable").tolist()
-    groups = [] if baseline is not None else groups_of(order, pairs, corrected, alpha)
-    by_dataset = on_each(strata, systems, pairs, settings)
+    groups = [] if baseline is not None else groups_of(order, pairs.listed, corrected, alpha)
+    datasets = means_on(strata, systems)
+    by_dataset = on_each(strata, datasets, systems, pairs, settings)
     return AcrossDatasets(
         measure=name,
         baseline=baseline,
-        datasets=tuple(means_on(strata, systems)),
+        datasets=tuple(datasets),
         averages=tuple(_averages(drawn, systems, order, groups, alpha)),
-        differences=tuple(_differences(drawn, systems, pairs, (p, corrected), by_dataset, alpha)),
+        differences=tuple(
+            _differences(drawn, systems, pairs.listed, (p, corrected), by_dataset, alpha)
+        ),
         by_dataset=tuple(by_dataset),
         groups=tuple(tuple(systems[row] for row in group) for group in groups),
         settings=settings,

@@ -10,7 +10,7 @@ import numpy as np
 
 from beir_eval.benchmark.comparison_result import AcrossVerdict, DatasetDifference, DatasetScores
 from beir_eval.comparison.alignment import join
-from beir_eval.comparison.differences import check_enough
+from beir_eval.comparison.differences import sign_flip_p
 from beir_eval.datasets.catalogue import known_info
 from beir_eval.errors import (
     InputError,
@@ -19,7 +19,7 @@ from beir_eval.errors import (
     ResultError,
     some,
 )
-from beir_eval.significance import balanced, holm, max_t_pairs, sign_flip_many, sign_flip_pairs
+from beir_eval.significance import balanced, holm, max_t_pairs
 from beir_eval.significance.validation import TOLERANCE
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from beir_eval.benchmark.comparison_result import AcrossSettings
     from beir_eval.comparison.alignment import SystemResults
-    from beir_eval.comparison.differences import Pair
+    from beir_eval.comparison.differences import Pair, Pairs
     from beir_eval.core.arrays import Floats
 
 
@@ -112,14 +112,12 @@ def stratum_of(
     """
     try:
         joined = join({system: of[name] for system, of in systems.items()}, measure, on)
-        scores = joined.scores(0)
-        defined = ~np.isnan(scores).any(axis=0)
-        check_enough(joined.measures[0], int(defined.sum()))
+        scores = joined.by_measure[0].where_defined().scores
     except (ResultError, InputError, NotEvaluatedError, MeasureError) as error:
         msg = f"{name}: {error}"
         raise type(error)(msg) from error
-    most = scores.shape[1] + max(joined.left_out.values(), default=0)
-    return Stratum(name, _unit_of(name), scores[:, defined], most - int(defined.sum()))
+    most = len(joined.query_ids) + max(joined.left_out.values(), default=0)
+    return Stratum(name, _unit_of(name), scores, most - scores.shape[1])
 
 
 def _unit_of(name: str) -> str:
@@ -151,44 +149,44 @@ def _units(strata: Sequence[Stratum]) -> list[tuple[str, list[Stratum]]]:
 
 
 def p_values(
-    strata: Sequence[Stratum], pairs: Sequence[Pair], settings: AcrossSettings
+    strata: Sequence[Stratum], pairs: Pairs, settings: AcrossSettings
 ) -> tuple[Floats, Floats]:
     """Return p of every pair by sign flips within the data sets, and the same corrected."""
+    draws, rng = settings.draws, settings.rng
     rows = balanced([one.scores for one in strata], units=[one.unit for one in strata])
-    p = _flipped(rows, pairs, settings)
+    p = sign_flip_p(rows, pairs, draws=draws, rng=rng)
     if settings.correction == "holm":
         return p, holm(p)
-    corrected = max_t_pairs(rows, draws=settings.draws, rng=settings.rng).p
-    return p, np.array([corrected[one.system, one.against] for one in pairs])
-
-
-def _flipped(rows: Floats, pairs: Sequence[Pair], settings: AcrossSettings) -> Floats:
-    draws, rng = settings.draws, settings.rng
-    if settings.correction == "holm":  # a baseline: as many pairs as systems
-        values = np.stack([rows[one.system] - rows[one.against] for one in pairs])
-        return sign_flip_many(values, draws=draws, rng=rng).p
-    every = sign_flip_pairs(rows, draws=draws, rng=rng).p
-    return np.array([every[one.system, one.against] for one in pairs])
+    return p, pairs.values_in(max_t_pairs(rows, draws=draws, rng=rng).p)
 
 
 def on_each(
     strata: Sequence[Stratum],
+    datasets: Sequence[DatasetScores],
     systems: Sequence[str],
-    pairs: Sequence[Pair],
+    pairs: Pairs,
     settings: AcrossSettings,
 ) -> list[DatasetDifference]:
-    """Return every pair on every data set, data set by data set, in the order of the pairs."""
-    datasets = means_on(strata, systems)
+    """Return every pair on every data set, data set by data set, in the order of the pairs.
+
+    Args:
+        strata: the scores.
+        datasets: what ``means_on`` makes of them.
+        systems: names. [S]
+        pairs: which systems are compared.
+        settings: tests and levels.
+    """
+    draws, rng = settings.draws, settings.rng
     p = np.stack(
         [
-            _flipped(balanced([one.scores for one in parts]), pairs, settings)
+            sign_flip_p(balanced([one.scores for one in parts]), pairs, draws=draws, rng=rng)
             for _, parts in _units(strata)
         ]
     )
     corrected = holm(p)
     found = []
     for row, dataset in enumerate(datasets):
-        for column, pair in enumerate(pairs):
+        for column, pair in enumerate(pairs.listed):
             system, against = systems[pair.system], systems[pair.against]
             difference = dataset.means[system] - dataset.means[against]
             found.append(

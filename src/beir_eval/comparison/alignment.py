@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from beir_eval.errors import (
+    InputError,
     MeasureError,
     QueryMismatchError,
     ResultError,
@@ -18,9 +19,10 @@ from beir_eval.errors import (
 from beir_eval.evaluation.result import EvaluationResult
 from beir_eval.evaluation.side_by_side import shared_measures
 from beir_eval.measures import parse, parse_all
+from beir_eval.significance.validation import FEWEST_QUERIES
 
 if TYPE_CHECKING:
-    from beir_eval.core.arrays import Floats
+    from beir_eval.core.arrays import Floats, Mask
     from beir_eval.measures import Measure, MeasureLike
 
 #: Scores closer than this, relative to their size, differ by the rounding of a float.
@@ -30,28 +32,68 @@ ROUNDING = 1e-12
 SystemResults = EvaluationResult | Sequence[EvaluationResult]
 
 
+class MeasureScores(NamedTuple):
+    """The scores of all systems on one measure, NaN where it is undefined.
+
+    Attributes:
+        measure: its canonical name.
+        systems: names. [S]
+        repeats: by system, f8[R, Q] with R repeats.
+        scores: the mean over repeats, f8[S, Q]; what differs by rounding alone is equal.
+    """
+
+    measure: str
+    systems: tuple[str, ...]
+    repeats: Sequence[Floats]
+    scores: Floats
+
+    @property
+    def is_defined(self) -> Mask:
+        """Whether all systems have a score, bool[Q]."""
+        return np.logical_not(np.isnan(self.scores).any(axis=0))
+
+    def on(self, queries: Mask) -> MeasureScores:
+        """Return the scores on some of the queries, bool[Q]."""
+        repeats = [of_system[:, queries] for of_system in self.repeats]
+        return self._replace(repeats=repeats, scores=self.scores[:, queries])
+
+    def where_defined(self) -> MeasureScores:
+        """Return the scores on the queries on which all systems have one.
+
+        Raises:
+            InputError: fewer than two queries.
+        """
+        defined = self.is_defined
+        if (num_queries := int(defined.sum())) < FEWEST_QUERIES:
+            msg = (
+                f"{self.measure}: {num_queries} query on which all systems have a score; a "
+                "comparison needs two or more"
+            )
+            raise InputError(msg)
+        return self.on(defined)
+
+
 class Joined(NamedTuple):
     """Scores of all systems over the same queries, sorted by id.
 
     Attributes:
         systems: names. [S]
-        measures: canonical names. [M]
         query_ids: sorted. [Q]
-        repeats: by system, f8[R, M, Q] with R repeats, NaN where undefined.
+        by_measure: the scores on each measure. [M]
         left_out: {system: queries that it has and others have not}.
         results: the repeats of each system.
     """
 
     systems: tuple[str, ...]
-    measures: tuple[str, ...]
     query_ids: tuple[str, ...]
-    repeats: tuple[Floats, ...]
+    by_measure: tuple[MeasureScores, ...]
     left_out: dict[str, int]
     results: dict[str, list[EvaluationResult]]
 
-    def scores(self, measure: int) -> Floats:
-        """Return the mean over repeats, f8[S, Q]; what differs by rounding alone is equal."""
-        return settled(np.stack([of_system[:, measure].mean(axis=0) for of_system in self.repeats]))
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """Canonical names. [M]."""
+        return tuple(scores.measure for scores in self.by_measure)
 
 
 def settled(scores: Floats) -> Floats:
@@ -99,7 +141,12 @@ def join(
             places = order[np.searchsorted(np.array(result.query_ids), wanted, sorter=order)]
             listed.append(np.stack([result.scores(name)[places] for name in names]))
         arrays.append(np.stack(listed))
-    return Joined(tuple(systems), names, query_ids, tuple(arrays), left_out, systems)
+    by_measure = []
+    for index, name in enumerate(names):
+        of_systems = [of_system[:, index] for of_system in arrays]
+        means = np.stack([scores.mean(axis=0) for scores in of_systems])
+        by_measure.append(MeasureScores(name, tuple(systems), of_systems, settled(means)))
+    return Joined(tuple(systems), query_ids, tuple(by_measure), left_out, systems)
 
 
 def _systems(given: Any) -> dict[str, list[EvaluationResult]]:
@@ -200,9 +247,8 @@ def _queries(
     return tuple(sorted(shared)), left_out
 
 
-def baseline_of(baseline: str | None, systems: Sequence[str]) -> str | None:
-    """Return the baseline, or raise SettingError where there is no such system."""
+def check_baseline(baseline: str | None, systems: Sequence[str]) -> None:
+    """Raise SettingError unless the baseline is None or one of the systems."""
     if baseline is not None and baseline not in systems:
         msg = f"there is no system {baseline!r} to be the baseline; there are {some(systems)}"
         raise SettingError(msg)
-    return baseline

@@ -5,15 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from beir_eval.comparison.alignment import baseline_of, join
-from beir_eval.comparison.differences import (
-    check_enough,
-    differences_of,
-    means_of,
-    pairs_of,
-)
+from beir_eval.comparison.alignment import check_baseline, join
+from beir_eval.comparison.differences import differences_of, means_of, pairs_of
 from beir_eval.comparison.likeness import likeness_of
 from beir_eval.comparison.records import ComparisonSettings, Difference, SystemMean
 from beir_eval.comparison.result import Comparison
@@ -32,8 +25,7 @@ from beir_eval.measures import parse_all
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from beir_eval.comparison.alignment import Joined, SystemResults
-    from beir_eval.core.arrays import Floats
+    from beir_eval.comparison.alignment import SystemResults
     from beir_eval.core.qrels import Qrels, QrelsMapping
     from beir_eval.core.run import RunMapping
     from beir_eval.evaluation.result import EvaluationResult
@@ -104,26 +96,28 @@ def compare(  # noqa: PLR0913 - one keyword a setting
         rng=rng,
     )
     joined = join(results, measures, on)
-    baseline_of(baseline, joined.systems)
-    means, differences = _measured(joined, baseline, settings)
+    check_baseline(baseline, joined.systems)
+    pairs = pairs_of(joined.systems, baseline)
+    means: list[SystemMean] = []
+    differences: list[Difference] = []
+    for scores in joined.by_measure:
+        compared = scores.where_defined()
+        means += means_of(compared, settings)
+        differences += differences_of(compared, pairs, settings)
     found = Comparison(
         systems=joined.systems,
         baseline=baseline,
         measures=joined.measures,
         query_ids=joined.query_ids,
-        scores={
-            name: ScoreMatrix.owning(joined.scores(place))
-            for place, name in enumerate(joined.measures)
-        },
+        scores={one.measure: ScoreMatrix.owning(one.scores) for one in joined.by_measure},
         means=tuple(means),
         differences=tuple(differences),
         settings=settings,
         left_out=joined.left_out,
     )
     known: dict[str, Any] = {"trust": trust_without_runs(found, joined.results)}
-    firsts = {name: repeats[0] for name, repeats in joined.results.items()}
-    if all(one.top is not None for one in firsts.values()):
-        known["likeness"] = likeness_of(found, firsts, _LIKENESS_K)
+    if all(repeats[0].top is not None for repeats in joined.results.values()):
+        known["likeness"] = likeness_of(found, joined.results, _LIKENESS_K)
     return found.model_copy(update=known)._made_from(joined.results)  # noqa: SLF001 - its own package
 
 
@@ -132,24 +126,6 @@ def _correction(asked: str | None, test: str, baseline: str | None) -> str:
         msg = "correction='tukey' is for all pairs; with a baseline choose 'holm' or 'max-t'"
         raise SettingError(msg)
     return asked or ("max-t" if baseline is None and test == "sign_flip" else "holm")
-
-
-def _measured(
-    joined: Joined, baseline: str | None, settings: ComparisonSettings
-) -> tuple[list[SystemMean], list[Difference]]:
-    pairs = pairs_of(joined.systems, baseline)
-    means: list[SystemMean] = []
-    differences: list[Difference] = []
-    for place, name in enumerate(joined.measures):
-        scores = joined.scores(place)
-        defined = ~np.isnan(scores).any(axis=0)
-        check_enough(name, int(defined.sum()))
-        repeats: list[Floats] = [one[:, place, defined] for one in joined.repeats]
-        means += means_of(name, joined.systems, repeats, settings)
-        differences += differences_of(
-            name, joined.systems, scores[:, defined], pairs, baseline, settings
-        )
-    return means, differences
 
 
 def compare_runs(  # noqa: PLR0913 - one keyword a setting
@@ -229,8 +205,7 @@ def compare_runs(  # noqa: PLR0913 - one keyword a setting
         pairs, documents = trust_with_runs(found, evaluator.qrels, of_system, results)
         known = {"trust": pairs, "to_judge": documents}
     if likeness_k is not None:
-        firsts = {name: repeats[0] for name, repeats in results.items()}
-        known["likeness"] = likeness_of(found, firsts, int(likeness_k))
+        known["likeness"] = likeness_of(found, results, int(likeness_k))
     return found.model_copy(update=known)
 
 

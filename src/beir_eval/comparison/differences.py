@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from beir_eval.comparison.records import Difference, SystemMean, Verdict
-from beir_eval.errors import InputError, SettingError
+from beir_eval.errors import SettingError
 from beir_eval.significance import (
     PAIRED_TESTS,
     bootstrap_intervals,
@@ -30,6 +30,7 @@ from beir_eval.significance import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from beir_eval.comparison.alignment import MeasureScores
     from beir_eval.comparison.records import ComparisonSettings
     from beir_eval.core.arrays import Floats
     from beir_eval.significance import PairedTest
@@ -40,15 +41,35 @@ MOST_SYSTEMS_IN_PAIRS = 100
 TUKEY_DRAWS = 10_000
 
 
-@dataclass(frozen=True)
-class Pair:
+class Pair(NamedTuple):
     """Indices of two systems: ``system`` is compared with ``against``."""
 
     system: int
     against: int
 
 
-def pairs_of(systems: Sequence[str], baseline: str | None) -> list[Pair]:
+@dataclass(frozen=True)
+class Pairs:
+    """Which systems are compared.
+
+    Attributes:
+        listed: the pairs.
+        are_all: whether they are all pairs of the systems, and tested as such.
+    """
+
+    listed: Sequence[Pair]
+    are_all: bool
+
+    def differences(self, scores: Floats) -> Floats:
+        """Return the differences of every pair: f8[S, Q] -> f8[pairs, Q]."""
+        return np.stack([scores[pair.system] - scores[pair.against] for pair in self.listed])
+
+    def values_in(self, matrix: Floats) -> Floats:
+        """Return the value of every pair: f8[S, S] -> f8[pairs]."""
+        return np.array([matrix[pair.system, pair.against] for pair in self.listed])
+
+
+def pairs_of(systems: Sequence[str], baseline: str | None) -> Pairs:
     """Return every system with the baseline, or every later system with every earlier one.
 
     Raises:
@@ -57,100 +78,108 @@ def pairs_of(systems: Sequence[str], baseline: str | None) -> list[Pair]:
     count = len(systems)
     if baseline is not None:
         base = systems.index(baseline)
-        return [Pair(one, base) for one in range(count) if one != base]
+        return Pairs([Pair(one, base) for one in range(count) if one != base], are_all=False)
     if count > MOST_SYSTEMS_IN_PAIRS:
         msg = (
             f"{count} systems are {count * (count - 1) // 2} pairs; name a baseline to compare "
             f"with, or hand over at most {MOST_SYSTEMS_IN_PAIRS} systems"
         )
         raise SettingError(msg)
-    return [Pair(one, other) for one in range(count) for other in range(one)]
+    return Pairs([Pair(one, other) for one in range(count) for other in range(one)], are_all=True)
 
 
-def differences_of(  # noqa: PLR0913, PLR0917 - what one measure's verdicts come from
-    measure: str,
-    systems: Sequence[str],
-    scores: Floats,
-    pairs: Sequence[Pair],
-    baseline: str | None,
-    settings: ComparisonSettings,
+def differences_of(
+    scores: MeasureScores, pairs: Pairs, settings: ComparisonSettings
 ) -> list[Difference]:
-    """Return the differences of one measure, in the order of the pairs.
+    """Return the differences of one measure with their verdicts, in the order of the pairs.
 
     Args:
-        measure: its name.
-        systems: names. [S]
-        scores: f8[S, Q], without NaN.
+        scores: without NaN.
         pairs: which systems are compared.
-        baseline: the baseline, if there is one.
         settings: tests, corrections, levels.
-
-    Raises:
-        InputError: fewer than two queries.
     """
-    check_enough(measure, scores.shape[1])
-    values = np.stack([scores[one.system] - scores[one.against] for one in pairs])
-    raw, notes = _raw(values, scores, pairs, baseline, settings)
-    corrected = _corrected(values, scores, pairs, raw, settings)
+    evidence = evidence_of(scores, pairs, settings)
+    p = np.array([difference.p for difference in evidence])
+    return with_verdicts(evidence, _corrected(p, scores.scores, pairs, settings), settings)
+
+
+def evidence_of(
+    scores: MeasureScores, pairs: Pairs, settings: ComparisonSettings
+) -> list[Difference]:
+    """Return the differences as ``differences_of``, not corrected and all of them undecided."""
+    values = pairs.differences(scores.scores)
+    raw, notes = _raw(values, scores.scores, pairs, settings)
     intervals = bootstrap_intervals(values, confidence=1 - settings.alpha, rng=settings.rng)
-    equal = correct(
-        [equivalence(row, delta=settings.margin, alpha=settings.alpha).p for row in values], "holm"
-    )
     found = []
-    for place, (pair, row) in enumerate(zip(pairs, values, strict=True)):
+    for index, (pair, row) in enumerate(zip(pairs.listed, values, strict=True)):
         deviation = float(row.std(ddof=1))
         effect = standardised_effect(row)
-        difference = float(intervals.differences[place])
         found.append(
             Difference(
-                measure=measure,
-                system=systems[pair.system],
-                against=systems[pair.against],
-                difference=difference,
-                low=float(intervals.low[place]),
-                high=float(intervals.high[place]),
+                measure=scores.measure,
+                system=scores.systems[pair.system],
+                against=scores.systems[pair.against],
+                difference=float(intervals.differences[index]),
+                low=float(intervals.low[index]),
+                high=float(intervals.high[index]),
                 effect=effect if math.isfinite(effect) else None,
-                p=float(raw[place]),
+                p=float(raw[index]),
                 p_t=paired_t(row).p,
-                p_corrected=float(corrected[place]),
-                p_equal=float(equal[place]),
+                p_corrected=float(raw[index]),
+                p_equal=equivalence(row, delta=settings.margin, alpha=settings.alpha).p,
                 wins=int((row > 0).sum()),
                 ties=int((row == 0).sum()),
                 losses=int((row < 0).sum()),
                 num_queries=len(row),
                 detectable=_detectable(deviation, len(row), settings.alpha),
                 queries_needed=_needed(deviation, settings),
-                verdict=verdict_of(difference, corrected[place], equal[place], settings.alpha),
-                note=notes[place],
+                verdict="undecided",
+                note=notes[index],
             )
         )
     return found
 
 
-def check_enough(measure: str, num_queries: int) -> None:
-    """Raise InputError where there are too few queries to compare anything."""
-    if num_queries < 2:  # noqa: PLR2004 - a variance
-        msg = (
-            f"{measure}: {num_queries} query on which all systems have a score; a comparison needs "
-            "two or more"
+def with_verdicts(
+    evidence: Sequence[Difference], p_corrected: Floats, settings: ComparisonSettings
+) -> list[Difference]:
+    """Return the differences with their verdicts.
+
+    Args:
+        evidence: what ``evidence_of`` returns: all differences that are corrected together.
+        p_corrected: their p, corrected, f8[D]; p of equality is corrected here, by Holm.
+        settings: the level of the verdicts.
+    """
+    p_equal = correct([difference.p_equal for difference in evidence], "holm")
+    return [
+        difference.model_copy(
+            update={
+                "p_corrected": p,
+                "p_equal": equal,
+                "verdict": verdict_of(difference.difference, p, equal, settings.alpha),
+            }
         )
-        raise InputError(msg)
+        for difference, p, equal in zip(
+            evidence, p_corrected.tolist(), p_equal.tolist(), strict=True
+        )
+    ]
 
 
 def _raw(
-    values: Floats,
-    scores: Floats,
-    pairs: Sequence[Pair],
-    baseline: str | None,
-    settings: ComparisonSettings,
-) -> tuple[Floats, list[str]]:
+    values: Floats, scores: Floats, pairs: Pairs, settings: ComparisonSettings
+) -> tuple[Floats, Sequence[str]]:
     if settings.test != "sign_flip":
         tests = [_test_of(row, settings) for row in values]
         return np.array([test.p for test in tests]), [test.note for test in tests]
-    if baseline is None:
-        every = sign_flip_pairs(scores, draws=settings.draws, rng=settings.rng).p
-        return _of_pairs(every, pairs), [""] * len(pairs)
-    return sign_flip_many(values, draws=settings.draws, rng=settings.rng).p, [""] * len(pairs)
+    p = sign_flip_p(scores, pairs, draws=settings.draws, rng=settings.rng)
+    return p, [""] * len(p)
+
+
+def sign_flip_p(scores: Floats, pairs: Pairs, *, draws: int, rng: int) -> Floats:
+    """Return p of every pair by sign flips, uncorrected: f8[S, Q] -> f8[pairs]."""
+    if pairs.are_all:
+        return pairs.values_in(sign_flip_pairs(scores, draws=draws, rng=rng).p)
+    return sign_flip_many(pairs.differences(scores), draws=draws, rng=rng).p
 
 
 def raw_p(differences: Floats, settings: ComparisonSettings) -> float:
@@ -163,29 +192,19 @@ def _test_of(differences: Floats, settings: ComparisonSettings) -> PairedTest:
     return method.of_differences(differences, draws=settings.draws, rng=settings.rng)
 
 
-def _corrected(
-    values: Floats,
-    scores: Floats,
-    pairs: Sequence[Pair],
-    raw: Floats,
-    settings: ComparisonSettings,
-) -> Floats:
-    if len(pairs) == 1:
-        return raw
+def _corrected(p: Floats, scores: Floats, pairs: Pairs, settings: ComparisonSettings) -> Floats:
+    draws, rng = settings.draws, settings.rng
+    if len(p) == 1:
+        return p
     if settings.correction == "tukey":
-        drawn = randomised_tukey_hsd(scores, draws=TUKEY_DRAWS, rng=settings.rng).p
-        return np.maximum(raw, _of_pairs(drawn, pairs))
-    if settings.correction != "max-t":
-        return correct(raw, settings.correction)
-    if len(pairs) == len(scores) * (len(scores) - 1) // 2:
-        drawn = _of_pairs(max_t_pairs(scores, draws=settings.draws, rng=settings.rng).p, pairs)
+        drawn = pairs.values_in(randomised_tukey_hsd(scores, draws=TUKEY_DRAWS, rng=rng).p)
+    elif settings.correction != "max-t":
+        return correct(p, settings.correction)
+    elif pairs.are_all:
+        drawn = pairs.values_in(max_t_pairs(scores, draws=draws, rng=rng).p)
     else:
-        drawn = max_t(values, draws=settings.draws, rng=settings.rng).p
-    return np.maximum(raw, drawn)
-
-
-def _of_pairs(matrix: Floats, pairs: Sequence[Pair]) -> Floats:
-    return np.array([matrix[one.system, one.against] for one in pairs])
+        drawn = max_t(pairs.differences(scores), draws=draws, rng=rng).p
+    return np.maximum(p, drawn)
 
 
 def _detectable(deviation: float, num_queries: int, alpha: float) -> float:
@@ -213,27 +232,23 @@ def verdict_of(difference: float, p_corrected: float, p_equal: float, alpha: flo
     return "equal" if p_equal <= alpha else "undecided"
 
 
-def means_of(
-    measure: str, systems: Sequence[str], repeats: Sequence[Floats], settings: ComparisonSettings
-) -> list[SystemMean]:
+def means_of(scores: MeasureScores, settings: ComparisonSettings) -> list[SystemMean]:
     """Return mean, interval and spread of every system.
 
     Args:
-        measure: its name.
-        systems: names. [S]
-        repeats: by system, f8[R, Q] without NaN.
+        scores: without NaN.
         settings: the confidence is 1 − alpha.
     """
-    scores = np.stack([of_system.mean(axis=0) for of_system in repeats])
-    intervals = bootstrap_intervals(scores, confidence=1 - settings.alpha, rng=settings.rng)
+    means = np.stack([of_system.mean(axis=0) for of_system in scores.repeats])
+    intervals = bootstrap_intervals(means, confidence=1 - settings.alpha, rng=settings.rng)
     found = []
-    for place, (system, of_system) in enumerate(zip(systems, repeats, strict=True)):
+    for place, (system, of_system) in enumerate(zip(scores.systems, scores.repeats, strict=True)):
         each = of_system.mean(axis=1)
         single = len(each) == 1
         mean = float(intervals.differences[place])
         found.append(
             SystemMean(
-                measure=measure,
+                measure=scores.measure,
                 system=system,
                 mean=mean,
                 low=float(intervals.low[place]),

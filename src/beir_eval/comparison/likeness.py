@@ -17,7 +17,7 @@ from beir_eval.errors import QueryMismatchError
 from beir_eval.evaluation.score_matrix import ScoreMatrix
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from beir_eval.comparison.agreement import Agreement
     from beir_eval.comparison.result import Comparison
@@ -59,7 +59,7 @@ class Likeness(BaseModel):
 
 
 def likeness_of(
-    comparison: Comparison, results: Mapping[str, EvaluationResult], k: int
+    comparison: Comparison, results: Mapping[str, Sequence[EvaluationResult]], k: int
 ) -> tuple[Likeness, ...] | None:
     """Return how alike each pair ranks, by the top lists of its results; None for too many pairs.
 
@@ -67,7 +67,7 @@ def likeness_of(
     """
     if has_too_many_pairs(comparison):
         return None
-    tops = {name: _top_lists(comparison, result) for name, result in results.items()}
+    tops = {name: _top_lists(comparison, repeats[0]) for name, repeats in results.items()}
     return tuple(
         _likeness(comparison, system, against, _agreement(tops[system], tops[against], k), k)
         for system, against in _pairs(comparison)

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from beir_eval.comparison.alignment import join
+from beir_eval.comparison.alignment import MeasureScores, join
 from beir_eval.comparison.checkpoints.result import (
     Checkpoint,
     CheckpointCurve,
@@ -15,7 +12,7 @@ from beir_eval.comparison.checkpoints.result import (
     Outcome,
 )
 from beir_eval.comparison.checkpoints.steps import LAST_NUMBER, steps_of
-from beir_eval.comparison.differences import Pair, check_enough, differences_of, means_of
+from beir_eval.comparison.differences import Pair, Pairs, differences_of, means_of
 from beir_eval.comparison.records import ComparisonSettings
 from beir_eval.significance import best_of_many, holm, sign_flip_many
 
@@ -87,17 +84,17 @@ def checkpoint_curve(  # noqa: PLR0913 - one keyword a setting
     numbers = steps_of(joined.systems, steps)
     order = sorted(range(len(numbers)), key=numbers.__getitem__)
     checkpoints = [Checkpoint(step=numbers[one], name=joined.systems[one]) for one in order]
+    # Each with the one before.
+    pairs = Pairs([Pair(later, later - 1) for later in range(1, len(order))], are_all=False)
     points: list[CurvePoint] = []
     changes: list[Difference] = []
     outcomes: list[Outcome] = []
-    for place, measure in enumerate(joined.measures):
-        scores = joined.scores(place)[order]
-        scores = scores[:, ~np.isnan(scores).any(axis=0)]
-        check_enough(measure, scores.shape[1])
-        best = best_of_many(scores, rng=rng)
-        points += _points(measure, checkpoints, scores, best, settings)
-        changes += _changes(measure, checkpoints, scores, settings)
-        outcomes.append(_outcome(measure, checkpoints, scores, best, settings))
+    for of_systems in joined.by_measure:
+        scores = _by_step(of_systems, order).where_defined()
+        best = best_of_many(scores.scores, rng=rng)
+        points += _points(checkpoints, scores, best, settings)
+        changes += differences_of(scores, pairs, settings)
+        outcomes.append(_outcome(checkpoints, scores, best, settings))
     return CheckpointCurve(
         checkpoints=tuple(checkpoints),
         measures=joined.measures,
@@ -109,58 +106,49 @@ def checkpoint_curve(  # noqa: PLR0913 - one keyword a setting
     )
 
 
+def _by_step(scores: MeasureScores, order: Sequence[int]) -> MeasureScores:
+    """Return the systems in this order, the mean of each one's repeats as a single one."""
+    means = scores.scores[order]
+    systems = tuple(scores.systems[index] for index in order)
+    return MeasureScores(scores.measure, systems, list(means[:, None]), means)
+
+
 def _points(
-    measure: str,
     checkpoints: Sequence[Checkpoint],
-    scores: Floats,
+    scores: MeasureScores,
     best: BestOfMany,
     settings: ComparisonSettings,
 ) -> list[CurvePoint]:
-    means = means_of(
-        measure, [one.name for one in checkpoints], [row[None] for row in scores], settings
-    )
+    means = means_of(scores, settings)
     return [
         CurvePoint(
-            measure=measure,
-            step=one.step,
-            name=one.name,
+            measure=mean.measure,
+            step=checkpoint.step,
+            name=checkpoint.name,
             mean=mean.mean,
             low=mean.low,
             high=mean.high,
             best_in=share,
         )
-        for one, mean, share in zip(checkpoints, means, best.chosen.tolist(), strict=True)
+        for checkpoint, mean, share in zip(checkpoints, means, best.chosen.tolist(), strict=True)
     ]
 
 
-def _changes(
-    measure: str,
-    checkpoints: Sequence[Checkpoint],
-    scores: Floats,
-    settings: ComparisonSettings,
-) -> list[Difference]:
-    names = [one.name for one in checkpoints]
-    pairs = [Pair(later, earlier) for earlier, later in pairwise(range(len(names)))]
-    # Tested as many against a baseline are: these pairs only, out of all.
-    return differences_of(measure, names, scores, pairs, names[0], settings)
-
-
 def _outcome(
-    measure: str,
     checkpoints: Sequence[Checkpoint],
-    scores: Floats,
+    scores: MeasureScores,
     best: BestOfMany,
     settings: ComparisonSettings,
 ) -> Outcome:
-    settled, p_settled = _settled(scores, settings)
+    settled, p_settled = _settled(scores.scores, settings)
     return Outcome(
-        measure=measure,
+        measure=scores.measure,
         best=checkpoints[best.best],
         score=best.score,
         bias=best.bias,
         settled=checkpoints[settled],
         p_settled=p_settled,
-        num_queries=scores.shape[1],
+        num_queries=scores.scores.shape[1],
     )
 
 

@@ -7,38 +7,33 @@ make.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from beir_eval.comparison.alignment import baseline_of, join
-from beir_eval.comparison.differences import (
-    differences_of,
-    means_of,
-    pairs_of,
-    verdict_of,
-)
+from beir_eval.comparison.alignment import check_baseline, join
+from beir_eval.comparison.differences import evidence_of, means_of, pairs_of, with_verdicts
 from beir_eval.comparison.records import ComparisonSettings
 from beir_eval.comparison.slices.columns import columns_of
 from beir_eval.comparison.slices.result import Slice, SlicedComparison
 from beir_eval.errors import InputError, check_choice, some
-from beir_eval.significance import correct, equivalence
+from beir_eval.significance import correct
 from beir_eval.significance.corrections import CORRECTIONS
+from beir_eval.significance.validation import FEWEST_QUERIES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from beir_eval.comparison.alignment import Joined, SystemResults
-    from beir_eval.comparison.differences import Pair
+    from beir_eval.comparison.alignment import MeasureScores, SystemResults
+    from beir_eval.comparison.differences import Pairs
     from beir_eval.comparison.records import Difference, SystemMean
-    from beir_eval.core.arrays import Floats, Mask
+    from beir_eval.core.arrays import Mask
     from beir_eval.evaluation.result import EvaluationResult
     from beir_eval.measures import MeasureLike
 
 #: The label of queries that have none.
 NONE = "(none)"
-_FEWEST = 2
 
 
 def compare_slices(  # noqa: PLR0913 - one keyword a setting
@@ -102,13 +97,11 @@ def compare_slices(  # noqa: PLR0913 - one keyword a setting
     )
     columns = columns_of(slices)
     joined = join(results, measures, on)
-    baseline_of(baseline, joined.systems)
+    check_baseline(baseline, joined.systems)
     pairs = pairs_of(joined.systems, baseline)
-    places = list(_places(columns, joined.query_ids))
-    found = [
-        _measured(joined, [chosen for *_, chosen in places], place, pairs, baseline, settings)
-        for place in range(len(joined.measures))
-    ]
+    parts = list(_parts(columns, joined.query_ids))
+    for scores in joined.by_measure:
+        _measure(parts, scores, pairs, settings)
     return SlicedComparison(
         systems=joined.systems,
         baseline=baseline,
@@ -117,30 +110,34 @@ def compare_slices(  # noqa: PLR0913 - one keyword a setting
         columns=tuple(columns),
         slices=tuple(
             Slice(
-                column=column,
-                label=label,
-                num_queries=int(chosen.sum()),
-                too_small=tuple(
-                    name
-                    for name, of_measure in zip(joined.measures, found, strict=True)
-                    if of_measure[number] is None
-                ),
-                means=tuple(one for measure in found for one in (measure[number] or ((), ()))[0]),
-                differences=tuple(
-                    one for measure in found for one in (measure[number] or ((), ()))[1]
-                ),
+                column=part.column,
+                label=part.label,
+                num_queries=int(part.queries.sum()),
+                too_small=tuple(part.too_small),
+                means=tuple(part.means),
+                differences=tuple(part.differences),
             )
-            for number, (column, label, chosen) in enumerate(places)
+            for part in parts
         ),
         settings=settings,
         left_out=joined.left_out,
     )
 
 
-def _places(
-    columns: Mapping[str, Mapping[str, str]], query_ids: Sequence[str]
-) -> Iterator[tuple[str, str, Mask]]:
-    """Yield column, label and bool[Q] of every slice."""
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """A slice that is filled measure by measure; ``queries`` are those in it, bool[Q]."""
+
+    column: str
+    label: str
+    queries: Mask
+    too_small: list[str] = field(default_factory=list)
+    means: list[SystemMean] = field(default_factory=list)
+    differences: list[Difference] = field(default_factory=list)
+
+
+def _parts(columns: Mapping[str, Mapping[str, str]], query_ids: Sequence[str]) -> Iterator[_Part]:
+    """Yield every slice, still empty."""
     for name, column in columns.items():
         labels = np.array([column.get(query_id, NONE) for query_id in query_ids], dtype=object)
         there = set(labels.tolist())
@@ -152,76 +149,27 @@ def _places(
             raise InputError(msg)
         for label in dict.fromkeys((*column.values(), NONE)):
             if label in there:
-                yield name, label, labels == label
+                yield _Part(name, label, labels == label)
 
 
-def _measured(  # noqa: PLR0913, PLR0917 - what one measure's verdicts come from
-    joined: Joined,
-    slices: Sequence[Mask],
-    place: int,
-    pairs: Sequence[Pair],
-    baseline: str | None,
-    settings: ComparisonSettings,
-) -> list[tuple[Sequence[SystemMean], Sequence[Difference]] | None]:
-    """Return means and differences of one measure by slice, None where it is too small."""
-    name, scores = joined.measures[place], joined.scores(place)
-    defined = ~np.isnan(scores).any(axis=0)
-    raw = replace(settings, correction="none")
-    found: list[tuple[Sequence[SystemMean], list[Difference]] | None] = []
-    p_equal: list[float] = []
-    for in_slice in slices:
-        chosen = in_slice & defined
-        if chosen.sum() < _FEWEST:
-            found.append(None)
+def _measure(
+    parts: Sequence[_Part], scores: MeasureScores, pairs: Pairs, settings: ComparisonSettings
+) -> None:
+    """Add one measure to every slice that is large enough, corrected over all slices."""
+    defined = scores.is_defined
+    evidence: list[Difference] = []
+    compared: list[_Part] = []
+    for part in parts:
+        queries = part.queries & defined
+        if queries.sum() < FEWEST_QUERIES:
+            part.too_small.append(scores.measure)
             continue
-        repeats: list[Floats] = [one[:, place, chosen] for one in joined.repeats]
-        here = scores[:, chosen]
-        found.append(
-            (
-                means_of(name, joined.systems, repeats, settings),
-                differences_of(name, joined.systems, here, pairs, baseline, raw),
-            )
-        )
-        p_equal += [
-            equivalence(
-                here[one.system] - here[one.against], delta=settings.margin, alpha=settings.alpha
-            ).p
-            for one in pairs
-        ]
-    return list(_corrected(found, p_equal, settings))
-
-
-def _corrected(
-    found: Sequence[tuple[Sequence[SystemMean], Sequence[Difference]] | None],
-    p_equal: Sequence[float],
-    settings: ComparisonSettings,
-) -> Iterator[tuple[Sequence[SystemMean], Sequence[Difference]] | None]:
-    """Yield the same with p-values corrected over all slices, and the verdicts they give."""
-    listed = [one.p for of_slice in found if of_slice for one in of_slice[1]]
-    corrected = iter(
-        zip(
-            correct(listed, settings.correction).tolist() if listed else [],
-            correct(p_equal, "holm").tolist() if listed else [],
-            strict=True,
-        )
-    )
-    for of_slice in found:
-        if of_slice is None:
-            yield None
-            continue
-        means, differences = of_slice
-        yield (
-            means,
-            [
-                one.model_copy(
-                    update={
-                        "p_corrected": p,
-                        "p_equal": equal,
-                        "verdict": verdict_of(one.difference, p, equal, settings.alpha),
-                    }
-                )
-                for one, (p, equal) in zip(
-                    differences, [next(corrected) for _ in differences], strict=True
-                )
-            ],
-        )
+        in_slice = scores.on(queries)
+        part.means.extend(means_of(in_slice, settings))
+        of_slice = evidence_of(in_slice, pairs, settings)
+        evidence += of_slice
+        compared += [part] * len(of_slice)
+    p_corrected = correct([difference.p for difference in evidence], settings.correction)
+    differences = with_verdicts(evidence, p_corrected, settings)
+    for part, difference in zip(compared, differences, strict=True):
+        part.differences.append(difference)
