@@ -24,10 +24,9 @@ from beir_eval.benchmark.dataset_scores import (
     p_values,
     stratum_of,
     systems_of,
-    verdict_on,
 )
 from beir_eval.comparison.alignment import check_baseline
-from beir_eval.comparison.differences import pairs_of
+from beir_eval.comparison.differences import direction_of, pairs_of
 from beir_eval.comparison.tables import letter_at
 from beir_eval.measures import parse
 from beir_eval.significance import resampled_ranks, stratified_bootstrap
@@ -192,7 +191,7 @@ def _differences(  # noqa: PLR0913, PLR0917 - what the verdicts come from
                 worse=sum(one.difference < 0 for one in on_each_one),
                 significantly_better=sum(one.verdict == "better" for one in on_each_one),
                 significantly_worse=sum(one.verdict == "worse" for one in on_each_one),
-                verdict=verdict_on(difference, corrected, alpha),
+                verdict=direction_of(difference, corrected, alpha),
             )
         )
     return found

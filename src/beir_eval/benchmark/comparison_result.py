@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar
 
 from pydantic import BaseModel
 
-from beir_eval.comparison.records import ComparisonSettings, mirrored
+from beir_eval.comparison.records import ComparisonSettings, Direction, mirrored
 from beir_eval.comparison.tables import (
     marked_cell,
     mean_cell,
@@ -23,10 +23,6 @@ from beir_eval.errors import NotEvaluatedError, SettingError, some
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Self
-
-
-#: Whether a difference was shown; that two systems are equal is not looked into.
-AcrossVerdict = Literal["better", "worse", "undecided"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,7 +129,7 @@ class AverageDifference(BaseModel):
     worse: int
     significantly_better: int
     significantly_worse: int
-    verdict: AcrossVerdict
+    verdict: Direction
 
     def reversed(self) -> Self:
         """Return the same pair as seen from the other system."""
@@ -165,7 +161,7 @@ class DatasetDifference(BaseModel):
     difference: float
     p: float
     p_corrected: float
-    verdict: AcrossVerdict
+    verdict: Direction
 
 
 class AcrossDatasets(Saved):

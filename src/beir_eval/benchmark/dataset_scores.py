@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from beir_eval.benchmark.comparison_result import AcrossVerdict, DatasetDifference, DatasetScores
+from beir_eval.benchmark.comparison_result import DatasetDifference, DatasetScores
 from beir_eval.comparison.alignment import join
-from beir_eval.comparison.differences import sign_flip_p
-from beir_eval.datasets.catalogue import known_info
+from beir_eval.comparison.differences import direction_of, sign_flip_p
+from beir_eval.datasets.catalogue import group_of
 from beir_eval.errors import (
     InputError,
     MeasureError,
@@ -117,14 +117,9 @@ def stratum_of(
         msg = f"{name}: {error}"
         raise type(error)(msg) from error
     most = len(joined.query_ids) + max(joined.left_out.values(), default=0)
-    return Stratum(name, _unit_of(name), scores, most - scores.shape[1])
-
-
-def _unit_of(name: str) -> str:
-    """Return the data set that this is a part of, or its own name."""
-    whole, _, part = name.rpartition("/")
-    info = known_info(whole) if whole else None
-    return info.name if info is not None and part.lower() in info.parts else name
+    group = group_of(name)
+    unit = name if group is None else group.name
+    return Stratum(name, unit, scores, most - scores.shape[1])
 
 
 def means_on(strata: Sequence[Stratum], systems: Sequence[str]) -> list[DatasetScores]:
@@ -198,17 +193,10 @@ def on_each(
                     difference=difference if abs(difference) > TOLERANCE else 0.0,
                     p=float(p[row, column]),
                     p_corrected=float(corrected[row, column]),
-                    verdict=verdict_on(difference, corrected[row, column], settings.alpha),
+                    verdict=direction_of(difference, corrected[row, column], settings.alpha),
                 )
             )
     return found
-
-
-def verdict_on(difference: float, p_corrected: float, alpha: float) -> AcrossVerdict:
-    """Return in which direction a difference was shown, if it was."""
-    if p_corrected <= alpha and difference:
-        return "better" if difference > 0 else "worse"
-    return "undecided"
 
 
 def groups_of(

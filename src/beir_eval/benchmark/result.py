@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from beir_eval._version import __version__
-from beir_eval.datasets.catalogue import DATASETS, GROUPS, DatasetInfo, known_info
+from beir_eval.datasets.catalogue import DATASETS, GROUPS, DatasetInfo, group_of, known_info
 from beir_eval.display.tables import Table, markdown_list, number
 from beir_eval.errors import NotEvaluatedError, SettingError
 from beir_eval.measures import MeasureLike, nDCG, parse
@@ -64,11 +64,8 @@ class BenchmarkResult:
         info = self.infos.get(name)
         if info is not None:
             return info.name
-        whole, _, part = name.rpartition("/")
-        group = known_info(whole) if whole else None
-        if group is not None and part.lower() in group.parts:
-            return f"{group.name}/{part.lower()}"
-        return name
+        group = group_of(name)
+        return name if group is None else f"{group.name}/{name.rpartition('/')[2].lower()}"
 
     def _official(self) -> dict[str, str]:
         """Return {BEIR's name: name here} of the data sets whose split is the official one."""
@@ -111,17 +108,15 @@ class BenchmarkResult:
         14 and 18 data sets that papers report, each only where some system has all of them.
         """
         systems = list(self.results)
-        rows = [
-            (name, [self.score(system, name, measure) for system in systems]) for name in self.infos
-        ]
         official = self._official()
         wholes = [
             name
             for name, info in DATASETS.items()
             if name not in official and any(f"{name}/{part}" in official for part in info.parts)
         ]
-        rows += [
-            (name, [self.score(system, name, measure) for system in systems]) for name in wholes
+        rows = [
+            (name, [self.score(system, name, measure) for system in systems])
+            for name in (*self.infos, *wholes)
         ]
         there = official | {name: name for name in wholes}
         for size, names in GROUPS.items():

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from beir_eval.comparison.alignment import MeasureScores
-    from beir_eval.comparison.records import ComparisonSettings
+    from beir_eval.comparison.records import ComparisonSettings, Direction
     from beir_eval.core.arrays import Floats
     from beir_eval.significance import PairedTest
 
@@ -227,9 +227,15 @@ def _needed(deviation: float, settings: ComparisonSettings) -> int | None:
 
 def verdict_of(difference: float, p_corrected: float, p_equal: float, alpha: float) -> Verdict:
     """Return what two corrected p-values say; the difference says in which direction."""
+    direction = direction_of(difference, p_corrected, alpha)
+    return "equal" if direction == "undecided" and p_equal <= alpha else direction
+
+
+def direction_of(difference: float, p_corrected: float, alpha: float) -> Direction:
+    """Return in which direction a difference was shown, if it was."""
     if p_corrected <= alpha and difference:
         return "better" if difference > 0 else "worse"
-    return "equal" if p_equal <= alpha else "undecided"
+    return "undecided"
 
 
 def means_of(scores: MeasureScores, settings: ComparisonSettings) -> list[SystemMean]:

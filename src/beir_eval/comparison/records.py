@@ -17,6 +17,8 @@ CORRECTIONS = ("holm", "bonferroni", "benjamini-hochberg", "max-t", "tukey", "no
 #: What happens to systems with different queries.
 ON = ("error", "intersection")
 
+#: Whether a difference was shown; over several data sets, equality is not looked into.
+Direction = Literal["better", "worse", "undecided"]
 Verdict = Literal["better", "worse", "equal", "undecided"]
 #: What a verdict is from the side of the other system; the others are the same from both sides.
 OPPOSITE: dict[str, Verdict] = {"better": "worse", "worse": "better"}

@@ -86,6 +86,13 @@ def known_info(name: str) -> DatasetInfo | None:
     return DATASETS.get(short)
 
 
+def group_of(name: str) -> DatasetInfo | None:
+    """Return the data set in parts that this one is a part of ("cqadupstack/android"), or None."""
+    whole, _, part = name.rpartition("/")
+    group = known_info(whole)
+    return group if group is not None and part.lower() in group.parts else None
+
+
 def info_of(name: str) -> DatasetInfo:
     """Return the conventions of a data set.
 

@@ -97,12 +97,12 @@ def trust_with_runs(
     return tuple(trust), tuple(documents)
 
 
-class _Systems(NamedTuple):
-    """What one measure says about every system; None where it says nothing."""
+class _SystemTrust(NamedTuple):
+    """What one measure says about a system; None where it says nothing."""
 
-    judged: list[float | None]
-    condensed: list[float | None]
-    ties: list[tuple[float, float] | None]
+    judged: float | None
+    condensed: float | None
+    ties: tuple[float, float] | None
 
 
 class _Looked:
@@ -154,13 +154,14 @@ class _Looked:
     ) -> tuple[list[PairTrust], list[DocumentToJudge]]:
         """Return every pair on one measure, and the documents that would change it most."""
         defined: Mask = np.logical_not(np.isnan(scores).any(axis=0))
-        systems = self._of_systems(measure, defined)
+        systems = [self._of_system(index, measure, defined) for index in range(len(self._ranked))]
         bounds = None
         if can_be_bounded(measure, self._pool.max_grade):
             bounds = MeasureBounds(self._pool, self._ranked, measure, defined, len(differences))
         trust = []
         for one in differences:
             system, against = map(self._comparison.systems.index, (one.system, one.against))
+            ours, theirs = systems[system], systems[against]
             found: dict[str, Any] = {}
             if bounds is not None:
                 pair = bounds.of_pair(system, against)
@@ -171,15 +172,13 @@ class _Looked:
                     system=one.system,
                     against=one.against,
                     depth=depth_of(measure),
-                    judged=systems.judged[system],
-                    judged_against=systems.judged[against],
-                    condensed=systems.condensed[system],
-                    condensed_against=systems.condensed[against],
-                    condensed_difference=_less(
-                        systems.condensed[system], systems.condensed[against]
-                    ),
-                    ties=systems.ties[system],
-                    ties_against=systems.ties[against],
+                    judged=ours.judged,
+                    judged_against=theirs.judged,
+                    condensed=ours.condensed,
+                    condensed_against=theirs.condensed,
+                    condensed_difference=_less(ours.condensed, theirs.condensed),
+                    ties=ours.ties,
+                    ties_against=theirs.ties,
                     **found,
                 )
             )
@@ -187,24 +186,16 @@ class _Looked:
             return trust, []
         return trust, list(self._documents(measure, bounds, differences, int(defined.sum())))
 
-    def _of_systems(self, measure: Measure, defined: Mask) -> _Systems:
-        bounded = can_be_bounded(measure, self._pool.max_grade)
-        depth = depth_of(measure)
-        judged, condensed, ties = [], [], []
-        for place, ranked in enumerate(self._ranked):
-            judged.append(_share([judged_share(self._pool, one, depth) for one in ranked]))
-            only = measure(judged_only=True)
-            condensed.append(self._mean(ranked, only, defined) if bounded else None)
-            scored = all(one.has_scores for one in ranked) and bool(self._worst_best)
-            ties.append(
-                (
-                    self._mean(self._worst_best[0][place], measure, defined),
-                    self._mean(self._worst_best[1][place], measure, defined),
-                )
-                if scored and measure.has_tie_extremes
-                else None
-            )
-        return _Systems(judged, condensed, ties)
+    def _of_system(self, index: int, measure: Measure, defined: Mask) -> _SystemTrust:
+        ranked = self._ranked[index]
+        counts = [judged_share(self._pool, one, depth_of(measure)) for one in ranked]
+        condensed = ties = None
+        if can_be_bounded(measure, self._pool.max_grade):
+            condensed = self._mean(ranked, measure(judged_only=True), defined)
+        if self._worst_best and measure.has_tie_extremes and all(one.has_scores for one in ranked):
+            worst, best = (self._mean(tied[index], measure, defined) for tied in self._worst_best)
+            ties = worst, best
+        return _SystemTrust(_share(counts), condensed, ties)
 
     def _mean(self, ranked: Sequence[Ranked], measure: Measure, defined: Mask) -> float:
         nothing = Choices.none(self._pool.num_queries)
