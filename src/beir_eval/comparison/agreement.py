@@ -119,12 +119,7 @@ def agree(  # noqa: PLR0913 - one keyword a setting
     if isinstance(k, bool) or not isinstance(k, int):
         msg = f"k must be a whole number above 0, not {k!r}"
         raise SettingError(msg)
-    one, other = (_rankings(Run.coerce(run), order, ties) for run in (first, second))
-    if duplicates == "first":
-        one, other = (
-            {query: list(dict.fromkeys(docs)) for query, docs in ranked.items()}
-            for ranked in (one, other)
-        )
+    one, other = (_rankings(Run.coerce(run), order, ties, duplicates) for run in (first, second))
     shared = [query for query in one if query in other]
     if not shared:
         msg = (
@@ -164,11 +159,11 @@ def _compare(  # noqa: PLR0913, PLR0917 - what ``agree`` was told
         raise DuplicateDocumentError(msg) from error
 
 
-def _rankings(run: Run, order: str, ties: str) -> dict[str, list[str]]:
+def _rankings(run: Run, order: str, ties: str, duplicates: str) -> dict[str, list[str]]:
     ranked = {}
     for query, doc_ids, scores in run.rankings():
         listed = list(doc_ids)
         if scores is not None and order == "score":
             listed = [listed[place] for place in best_first(listed, scores, ties)]
-        ranked[query] = listed
+        ranked[query] = list(dict.fromkeys(listed)) if duplicates == "first" else listed
     return ranked

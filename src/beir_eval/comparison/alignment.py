@@ -227,16 +227,16 @@ def _is_compared(measure: Measure) -> bool:
 def _queries(
     results: Sequence[tuple[str, EvaluationResult]], on: str
 ) -> tuple[tuple[str, ...], dict[str, int]]:
-    sets = {(number, name): set(result.query_ids) for number, (name, result) in enumerate(results)}
-    shared = set.intersection(*sets.values())
+    sets = [(name, set(result.query_ids)) for name, result in results]
+    shared = set.intersection(*(query_ids for _, query_ids in sets))
     if not shared:
         msg = f"the systems have no query in common: {some(name for name, _ in results)}"
         raise QueryMismatchError(msg)
     extras: dict[str, set[str]] = {}
-    for (_, name), one in sets.items():
-        if one - shared:
-            extras.setdefault(name, set()).update(one - shared)
-    left_out = {name: len(extra) for name, extra in extras.items()}
+    for name, query_ids in sets:
+        if extra := query_ids - shared:
+            extras.setdefault(name, set()).update(extra)
+    left_out = {name: len(ids) for name, ids in extras.items()}
     if left_out and on == "error":
         shown = "; ".join(f"{name}: {some(sorted(ids))}" for name, ids in list(extras.items())[:3])
         msg = (

@@ -24,10 +24,7 @@ def forest_of(comparison: Comparison, measure: str, *, most: int | None = None) 
     rows = [
         {
             "label": f"{one.system} − {one.against}",
-            "difference": one.difference,
-            "low": one.low,
-            "high": one.high,
-            "verdict": one.verdict,
+            **one.model_dump(include={"difference", "low", "high", "verdict"}),
         }
         for one in (differences if len(greatest) == len(differences) else greatest)
     ]

@@ -131,7 +131,7 @@ def evidence_of(
                 ties=int((row == 0).sum()),
                 losses=int((row < 0).sum()),
                 num_queries=len(row),
-                detectable=_detectable(deviation, len(row), settings.alpha),
+                detectable=deviation * _detectable_in_deviations(len(row), settings.alpha),
                 queries_needed=_needed(deviation, settings),
                 verdict="undecided",
                 note=notes[index],
@@ -169,7 +169,7 @@ def _raw(
     values: Floats, scores: Floats, pairs: Pairs, settings: ComparisonSettings
 ) -> tuple[Floats, Sequence[str]]:
     if settings.test != "sign_flip":
-        tests = [_test_of(row, settings) for row in values]
+        tests = [paired_test_of(row, settings) for row in values]
         return np.array([test.p for test in tests]), [test.note for test in tests]
     p = sign_flip_p(scores, pairs, draws=settings.draws, rng=settings.rng)
     return p, [""] * len(p)
@@ -182,12 +182,8 @@ def sign_flip_p(scores: Floats, pairs: Pairs, *, draws: int, rng: int) -> Floats
     return sign_flip_many(pairs.differences(scores), draws=draws, rng=rng).p
 
 
-def raw_p(differences: Floats, settings: ComparisonSettings) -> float:
-    """Return the uncorrected p of one vector of differences, f8[Q], by the test of the settings."""
-    return _test_of(differences, settings).p
-
-
-def _test_of(differences: Floats, settings: ComparisonSettings) -> PairedTest:
+def paired_test_of(differences: Floats, settings: ComparisonSettings) -> PairedTest:
+    """Return the test of the settings on one vector of differences, f8[Q]; p is uncorrected."""
     method = PAIRED_TESTS[settings.test]
     return method.of_differences(differences, draws=settings.draws, rng=settings.rng)
 
@@ -205,10 +201,6 @@ def _corrected(p: Floats, scores: Floats, pairs: Pairs, settings: ComparisonSett
     else:
         drawn = max_t(pairs.differences(scores), draws=draws, rng=rng).p
     return np.maximum(p, drawn)
-
-
-def _detectable(deviation: float, num_queries: int, alpha: float) -> float:
-    return deviation * _detectable_in_deviations(num_queries, alpha)
 
 
 @lru_cache

@@ -109,14 +109,14 @@ def _likeness(
         for row, name in zip(values, LIKENESS_ROWS, strict=True):
             row[places] = found.per_query[name]
         means = {name: value for name, value in found.mean.items() if not math.isnan(value)}
-    lowest, residual = means.get("rbo_lowest"), means.get("rbo_residual")
+    lowest = means.get("rbo_lowest")
     return Likeness(
         system=system,
         against=against,
         k=k,
         rbo=means.get("rbo"),
         rbo_lowest=lowest,
-        rbo_highest=None if lowest is None or residual is None else lowest + residual,
+        rbo_highest=None if lowest is None else lowest + means["rbo_residual"],
         overlap=means.get("overlap"),
         kendall_distance=means.get("kendall_distance"),
         values=ScoreMatrix.owning(values),

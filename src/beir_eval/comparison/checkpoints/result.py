@@ -224,11 +224,7 @@ class CheckpointCurve(Saved):
             marks = {outcome.best.name: "best, no later gain shown"}
         rows = [
             {
-                "step": one.step,
-                "name": one.name,
-                "mean": one.mean,
-                "low": one.low,
-                "high": one.high,
+                **one.model_dump(include={"step", "name", "mean", "low", "high"}),
                 "mark": marks.get(one.name, ""),
             }
             for one in self.curve(name)

@@ -51,15 +51,15 @@ def _matched(names: Sequence[str], pattern: str) -> list[Step]:
         raise SettingError(msg)
     group = "step" if "step" in expression.groupindex else 1
     matches = [expression.search(name) for name in names]
-    texts = [match[group] if match else None for match in matches]
-    wrong = [name for name, text in zip(names, texts, strict=True) if _number(text) is None]
+    found = [_number(match[group]) if match else None for match in matches]
+    wrong = [name for name, step in zip(names, found, strict=True) if step is None]
     if wrong:
         msg = (
             f"no step is found by {pattern!r} in {some(wrong)}; hand over another pattern, "
             "{name: step}, or the names in order"
         )
         raise SettingError(msg)
-    return [step for text in texts if (step := _number(text)) is not None]
+    return [step for step in found if step is not None]
 
 
 def _number(text: str | None) -> Step | None:

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from beir_eval.comparison.alignment import ROUNDING
-from beir_eval.comparison.differences import raw_p
+from beir_eval.comparison.differences import direction_of, paired_test_of
 from beir_eval.comparison.records import DocumentToJudge, PairTrust
 from beir_eval.comparison.robustness.bounds import (
     MeasureBounds,
     can_be_bounded,
     depth_of,
-    grade_of,
+    mean_scores,
 )
 from beir_eval.comparison.robustness.pool import Choices, Pool, judged_share
 from beir_eval.core.arrays import exact_sum
@@ -56,20 +56,18 @@ def trust_without_runs(
         for cutoff in repeats[0].counted.judged_in_top:
             counts = [one.counted.judged_in_top.get(cutoff, (0, 0)) for one in repeats]
             shares[name, cutoff] = _share(counts)
-    found = []
-    for one in comparison.differences:
-        depth = depth_of(parse(one.measure))
-        found.append(
-            PairTrust(
-                measure=one.measure,
-                system=one.system,
-                against=one.against,
-                depth=depth,
-                judged=shares.get((one.system, depth)),
-                judged_against=shares.get((one.against, depth)),
-            )
+    depths = {measure: depth_of(parse(measure)) for measure in comparison.measures}
+    return tuple(
+        PairTrust(
+            measure=one.measure,
+            system=one.system,
+            against=one.against,
+            depth=depths[one.measure],
+            judged=shares.get((one.system, depths[one.measure])),
+            judged_against=shares.get((one.against, depths[one.measure])),
         )
-    return tuple(found)
+        for one in comparison.differences
+    )
 
 
 def trust_with_runs(
@@ -199,9 +197,8 @@ class _Looked:
 
     def _mean(self, ranked: Sequence[Ranked], measure: Measure, defined: Mask) -> float:
         nothing = Choices.none(self._pool.num_queries)
-        grade = grade_of(measure, self._pool.max_grade)
-        each = [measure.scores(self._pool.matrix(one, nothing, grade)) for one in ranked]
-        return exact_sum(np.mean(each, axis=0)[defined]) / int(defined.sum())
+        scores = mean_scores(self._pool, ranked, measure, nothing)[defined]
+        return exact_sum(scores) / len(scores)
 
     def _documents(
         self,
@@ -267,14 +264,13 @@ def _of_bounds(
     defined: Mask,
     settings: ComparisonSettings,
 ) -> dict[str, Any]:
-    low = exact_sum(pair.low[defined]) / int(defined.sum())
-    high = exact_sum(pair.high[defined]) / int(defined.sum())
+    low, high = pair.low[defined], pair.high[defined]
     return {
         "unjudged": pair.unjudged,
-        "low": low,
-        "high": high,
+        "low": exact_sum(low) / len(low),
+        "high": exact_sum(high) / len(high),
         "exact": measure.is_additive and pair.all_tried,
-        "could_flip": _could_flip(one, pair.low[defined], pair.high[defined], settings),
+        "could_flip": _could_flip(one, low, high, settings),
     }
 
 
@@ -288,12 +284,7 @@ def _could_flip(one: Difference, low: Floats, high: Floats, settings: Comparison
     factor = max(1.0, one.p_corrected / one.p)
     for extreme in (low, high):
         values = np.where(np.abs(extreme) <= ROUNDING, 0.0, extreme)
-        significant = raw_p(values, settings) * factor <= settings.alpha and values.any()
-        better = significant and values.mean() > 0
-        worse = significant and values.mean() < 0
-        if one.verdict == "undecided":
-            if better or worse:
-                return True
-        elif not (better if one.verdict == "better" else worse):
+        p = paired_test_of(values, settings).p * factor
+        if direction_of(float(values.mean()), p, settings.alpha) != one.verdict:
             return True
     return False

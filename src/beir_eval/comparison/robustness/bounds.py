@@ -14,6 +14,7 @@ from beir_eval.core.arrays import (
     position_in_row,
     ranges,
     rows_of,
+    runs_of,
     starts_of,
     stretches,
 )
@@ -54,7 +55,14 @@ def depth_of(measure: Measure) -> int:
     return min(measure.cutoff or USUAL_DEPTH, DEEPEST)
 
 
-def grade_of(measure: Measure, max_grade: float) -> float:
+def mean_scores(pool: Pool, ranked: Sequence[Ranked], measure: Measure, choices: Choices) -> Floats:
+    """Return a system's score for each set of holes, the mean of its repeats, f8[P]."""
+    grade = _grade_of(measure, pool.max_grade)
+    scores = [measure.scores(pool.matrix(one, choices, grade)) for one in ranked]
+    return np.asarray(np.mean(scores, axis=0))
+
+
+def _grade_of(measure: Measure, max_grade: float) -> float:
     """Return the grade of a hole that is relevant: the highest, and enough for the measure."""
     rel: Any = dict(measure.parameters).get("rel")
     return max(max_grade if max_grade > 0 else 1.0, rel or 0.0)
@@ -63,7 +71,7 @@ def grade_of(measure: Measure, max_grade: float) -> float:
 def can_be_bounded(measure: Measure, max_grade: float) -> bool:
     """Return whether more relevant documents mean a higher score, with a gain that is known."""
     gain = dict(measure.parameters).get("gain")
-    known = not isinstance(gain, tuple) or grade_of(measure, max_grade) in dict(gain)
+    known = not isinstance(gain, tuple) or _grade_of(measure, max_grade) in dict(gain)
     return measure.has_tie_extremes and known
 
 
@@ -91,7 +99,6 @@ class MeasureBounds:
     ) -> None:
         """Evaluate every system once for each hole."""
         self._pool, self._systems, self._measure = pool, systems, measure
-        self._grade = grade_of(measure, pool.max_grade)
         counts = pool.is_hole & compared[pool.qrels.row]
         seen = [in_top(ranked, depth_of(measure)) & counts for ranked in systems]
         self.holes: Ints = np.flatnonzero(np.logical_or.reduce(seen))
@@ -150,31 +157,17 @@ class MeasureBounds:
         return alone
 
     def _scores(self, ranked: Sequence[Ranked], choices: Choices) -> Floats:
-        """Return a system's score for each set of holes, the mean of its repeats, f8[P]."""
-        return np.concatenate(
-            [
-                np.zeros(0),
-                *(
-                    np.mean(
-                        [
-                            self._measure.scores(self._pool.matrix(one, part, self._grade))
-                            for one in ranked
-                        ],
-                        axis=0,
-                    )
-                    for part in self._parts(choices)
-                ),
-            ]
+        """Return ``mean_scores`` of each set of holes, a part of them at a time, f8[P]."""
+        parts = (
+            mean_scores(self._pool, ranked, self._measure, part) for part in self._parts(choices)
         )
+        return np.concatenate([np.zeros(0), *parts])
 
     def _parts(self, choices: Choices) -> Iterator[Choices]:
         judged = np.diff(self._pool.qrels.starts)[choices.query]
         blocks = np.cumsum(judged + choices.size) // _CELLS
-        ends = np.flatnonzero(np.diff(blocks, append=-1)) + 1
-        begin = 0
-        for end in ends.tolist():
+        for begin, end in runs_of(blocks):
             yield choices.part(begin, end)
-            begin = end
 
 
 def _prefixes(query: Ints, holes: Ints, most: int) -> Iterator[Choices]:
