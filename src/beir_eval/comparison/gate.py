@@ -10,6 +10,7 @@ import numpy as np
 
 from beir_eval.comparison.compare import compare
 from beir_eval.comparison.tables import p_text, sentence, signed
+from beir_eval.display.tables import printable
 from beir_eval.errors import SettingError
 from beir_eval.evaluation.result import EvaluationResult
 from beir_eval.measures import parse
@@ -129,20 +130,15 @@ def to_junit(checks: Iterable[GateCheck]) -> str:
         case = ET.SubElement(
             suite,
             "testcase",
-            classname=f"gate.{_printable(found.measure)}",
-            name=_printable(f"{found.system} against {found.against}"),
+            classname=f"gate.{printable(found.measure)}",
+            name=printable(f"{found.system} against {found.against}"),
         )
         if one.passed:
-            ET.SubElement(case, "system-out").text = _printable(one.reason)
+            ET.SubElement(case, "system-out").text = printable(one.reason)
         else:
-            ET.SubElement(case, "failure", message=_printable(one.reason))
+            ET.SubElement(case, "failure", message=printable(one.reason))
     ET.indent(suite)
     return ET.tostring(suite, encoding="unicode", xml_declaration=False) + "\n"
-
-
-def _printable(text: str) -> str:
-    """Return text without what XML cannot hold."""
-    return "".join(letter if letter.isprintable() else "?" for letter in text)
 
 
 def assert_no_regression(  # noqa: PLR0913 - one keyword a setting

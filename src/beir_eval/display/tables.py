@@ -190,7 +190,7 @@ def markdown_list(sentences: Iterable[str]) -> str:
 
 
 def printable(text: str) -> str:
-    r"""Return text without control characters, which could move a terminal's cursor.
+    r"""Return text without control characters, which XML cannot hold and a terminal obeys.
 
     >>> printable("a\x1b[2J")
     'a?[2J'
