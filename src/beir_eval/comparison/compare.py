@@ -121,11 +121,11 @@ def compare(  # noqa: PLR0913 - one keyword a setting
     return found.model_copy(update=known)._made_from(joined.results)  # noqa: SLF001 - its own package
 
 
-def _correction(asked: str | None, test: str, baseline: str | None) -> str:
-    if asked == "tukey" and baseline is not None:
+def _correction(stated: str | None, test: str, baseline: str | None) -> str:
+    if stated == "tukey" and baseline is not None:
         msg = "correction='tukey' is for all pairs; with a baseline choose 'holm' or 'max-t'"
         raise SettingError(msg)
-    return asked or ("max-t" if baseline is None and test == "sign_flip" else "holm")
+    return stated or ("max-t" if baseline is None and test == "sign_flip" else "holm")
 
 
 def compare_runs(  # noqa: PLR0913 - one keyword a setting

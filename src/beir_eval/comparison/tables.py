@@ -75,7 +75,7 @@ def marked_cell(text: str, verdict: str, **shown: Any) -> Cell:
 
     Args:
         text: the number as it is shown.
-        verdict: "" where there is none.
+        verdict: "" if there is no verdict.
         shown: further fields of the cell.
     """
     mark, explanation = _MARKS.get(verdict, ("", ""))
@@ -214,23 +214,25 @@ def sentence(one: Difference, margin: float) -> str:
     )
 
 
-def verdict_sentence(measure: str, one: PairDifference, evidence: str, *, comment: str = "") -> str:
+def verdict_sentence(
+    measure: str, pair: PairDifference, evidence: str, *, comment: str = ""
+) -> str:
     """Return what was shown of a difference, or that nothing was, with the evidence.
 
     Args:
         measure: what differs.
-        one: two systems, their difference and the verdict, which is not "equal".
+        pair: two systems, their difference and the verdict, which is not "equal".
         evidence: ends the sentence.
-        comment: stands behind the difference.
+        comment: follows the difference.
     """
-    shown = f"{_size(one)}{comment}; {evidence}"
-    if one.verdict == "undecided":
-        return f"{measure}: {one.system} and {one.against} cannot be told apart: {shown}"
-    return f"{measure}: {one.system} is {one.verdict} than {one.against}, by {shown}"
+    shown = f"{_size(pair)}{comment}; {evidence}"
+    if pair.verdict == "undecided":
+        return f"{measure}: {pair.system} and {pair.against} cannot be told apart: {shown}"
+    return f"{measure}: {pair.system} is {pair.verdict} than {pair.against}, by {shown}"
 
 
-def _size(one: PairDifference) -> str:
-    return f"{signed(one.difference)} ({signed(one.low)} to {signed(one.high)})"
+def _size(pair: PairDifference) -> str:
+    return f"{signed(pair.difference)} ({signed(pair.low)} to {signed(pair.high)})"
 
 
 def left_out_notes(left_out: Mapping[str, int]) -> Iterator[str]:

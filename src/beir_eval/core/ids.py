@@ -84,7 +84,7 @@ def checked_columns(
         error: the class of error to raise.
 
     Raises:
-        InputError: (as ``error``) no columns, columns of different lengths, an id that is none.
+        InputError: (as ``error``) no columns, columns of different lengths, or what is not an id.
     """
     try:
         queries, docs, values = map(list, columns)

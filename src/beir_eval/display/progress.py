@@ -64,7 +64,7 @@ def progress_bar(
 
 
 def _can_show() -> bool:
-    """Return whether stderr is a terminal, or the code runs in a notebook, which is none."""
+    """Return whether stderr is a terminal, or the code runs in a notebook."""
     if "ipykernel.zmqshell" in sys.modules:
         return True
     return sys.stderr is not None and not sys.stderr.closed and sys.stderr.isatty()

@@ -181,8 +181,8 @@ def by_question(what: str, given: Any, query_ids: Iterable[Any] | None = None) -
     """Return {question_id: value}; a list's questions are ``query_ids``, or numbered from 0.
 
     Raises:
-        InputError: neither a list nor {question_id: value}, an id that is none or is given twice,
-            another number of ids than of values.
+        InputError: neither a list nor {question_id: value}, something that is not an id, an id
+            given twice, another number of ids than of values.
     """
     if isinstance(given, str) or not isinstance(given, (Mapping, Sequence)):
         msg = (

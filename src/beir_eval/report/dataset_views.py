@@ -1,4 +1,4 @@
-"""What the report looks at query by query: one ``DatasetView`` a data set."""
+"""The scores and rankings that a report shows by query: a ``DatasetView`` for each data set."""
 
 from __future__ import annotations
 

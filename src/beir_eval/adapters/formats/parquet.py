@@ -24,7 +24,7 @@ def read_run(content: FileContent) -> Run:
 
     Raises:
         FileFormatError: not a Parquet file.
-        InputError: no such columns, or a value that is none.
+        InputError: no such columns, something that is not an id, or not a number.
     """
     return Run.from_dataframe(_read(content))
 
@@ -34,7 +34,7 @@ def read_qrels(content: FileContent) -> Qrels:
 
     Raises:
         FileFormatError: not a Parquet file.
-        InputError: no such columns, or a value that is none.
+        InputError: no such columns, something that is not an id, or not a number.
     """
     return Qrels.from_dataframe(_read(content))
 
