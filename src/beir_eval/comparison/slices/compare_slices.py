@@ -99,9 +99,9 @@ def compare_slices(  # noqa: PLR0913 - one keyword a setting
     joined = join(results, measures, on)
     check_baseline(baseline, joined.systems)
     pairs = pairs_of(joined.systems, baseline)
-    parts = list(_parts(columns, joined.query_ids))
+    drafts = list(_drafts(columns, joined.query_ids))
     for scores in joined.by_measure:
-        _measure(parts, scores, pairs, settings)
+        _measure(drafts, scores, pairs, settings)
     return SlicedComparison(
         systems=joined.systems,
         baseline=baseline,
@@ -110,14 +110,14 @@ def compare_slices(  # noqa: PLR0913 - one keyword a setting
         columns=tuple(columns),
         slices=tuple(
             Slice(
-                column=part.column,
-                label=part.label,
-                num_queries=int(part.queries.sum()),
-                too_small=tuple(part.too_small),
-                means=tuple(part.means),
-                differences=tuple(part.differences),
+                column=draft.column,
+                label=draft.label,
+                num_queries=int(draft.queries.sum()),
+                too_small=tuple(draft.too_small),
+                means=tuple(draft.means),
+                differences=tuple(draft.differences),
             )
-            for part in parts
+            for draft in drafts
         ),
         settings=settings,
         left_out=joined.left_out,
@@ -125,7 +125,7 @@ def compare_slices(  # noqa: PLR0913 - one keyword a setting
 
 
 @dataclass(frozen=True, eq=False)
-class _Part:
+class _SliceDraft:
     """A slice that is filled measure by measure; ``queries`` are those in it, bool[Q]."""
 
     column: str
@@ -136,7 +136,9 @@ class _Part:
     differences: list[Difference] = field(default_factory=list)
 
 
-def _parts(columns: Mapping[str, Mapping[str, str]], query_ids: Sequence[str]) -> Iterator[_Part]:
+def _drafts(
+    columns: Mapping[str, Mapping[str, str]], query_ids: Sequence[str]
+) -> Iterator[_SliceDraft]:
     """Yield every slice, still empty."""
     for name, column in columns.items():
         labels = np.array([column.get(query_id, NONE) for query_id in query_ids], dtype=object)
@@ -149,27 +151,27 @@ def _parts(columns: Mapping[str, Mapping[str, str]], query_ids: Sequence[str]) -
             raise InputError(msg)
         for label in dict.fromkeys((*column.values(), NONE)):
             if label in there:
-                yield _Part(name, label, labels == label)
+                yield _SliceDraft(name, label, labels == label)
 
 
 def _measure(
-    parts: Sequence[_Part], scores: MeasureScores, pairs: Pairs, settings: ComparisonSettings
+    drafts: Sequence[_SliceDraft], scores: MeasureScores, pairs: Pairs, settings: ComparisonSettings
 ) -> None:
     """Add one measure to every slice that is large enough, corrected over all slices."""
     defined = scores.is_defined
     evidence: list[Difference] = []
-    compared: list[_Part] = []
-    for part in parts:
-        queries = part.queries & defined
+    compared: list[_SliceDraft] = []
+    for draft in drafts:
+        queries = draft.queries & defined
         if queries.sum() < FEWEST_QUERIES:
-            part.too_small.append(scores.measure)
+            draft.too_small.append(scores.measure)
             continue
         in_slice = scores.on(queries)
-        part.means.extend(means_of(in_slice, settings))
+        draft.means.extend(means_of(in_slice, settings))
         of_slice = evidence_of(in_slice, pairs, settings)
         evidence += of_slice
-        compared += [part] * len(of_slice)
+        compared += [draft] * len(of_slice)
     p_corrected = correct([difference.p for difference in evidence], settings.correction)
     differences = with_verdicts(evidence, p_corrected, settings)
-    for part, difference in zip(compared, differences, strict=True):
-        part.differences.append(difference)
+    for draft, difference in zip(compared, differences, strict=True):
+        draft.differences.append(difference)
