@@ -90,6 +90,11 @@ def quantitative(field: str, title: str, *, zero: bool = False) -> Spec:
     }
 
 
+def row_names(field: str, axis: Spec) -> Spec:
+    """Return a channel that gives each name a row, in the order of the data."""
+    return {"field": field, "type": "nominal", "sort": None, "title": None, "axis": axis}
+
+
 def tip(field: str) -> Spec:
     """Return the line of a tooltip for one field."""
     if field in _NUMBERS:

@@ -14,13 +14,14 @@ from beir_eval.display.chart_parts import (
     diagonal_rows,
     quantitative,
     query_tips,
+    row_names,
     tip,
     zero,
 )
 from beir_eval.display.figure import figure_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Sequence
 
     from beir_eval.display.chart_parts import Row, Spec
     from beir_eval.display.figure import Figure
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 _FEW_ROWS = 12
 
 
-def forest(rows: Iterable[Row], *, measure: str, margin: float, level: float) -> Figure:
+def forest(rows: Sequence[Row], *, measure: str, margin: float, level: float) -> Figure:
     """Draw differences with their intervals, the margin as a band around 0.
 
     Args:
@@ -38,8 +39,7 @@ def forest(rows: Iterable[Row], *, measure: str, margin: float, level: float) ->
         margin: the smallest difference that matters.
         level: the confidence of the intervals, for the title.
     """
-    listed = list(rows)
-    verdicts = [one for one in COLOURS if one in {row["verdict"] for row in listed}]
+    verdicts = [one for one in COLOURS if one in {row["verdict"] for row in rows}]
     colour, shape = (
         {
             "field": "verdict",
@@ -49,20 +49,17 @@ def forest(rows: Iterable[Row], *, measure: str, margin: float, level: float) ->
         }
         for looks in (COLOURS, SHAPES)
     )
-    label = {
-        "field": "label",
-        "type": "nominal",
-        "sort": None,
-        "title": None,
-        "axis": {"labelLimit": 260, "domain": False, "ticks": False, "labelPadding": 8},
-    }
+    label = row_names(
+        "label", {"labelLimit": 260, "domain": False, "ticks": False, "labelPadding": 8}
+    )
     tooltip = [tip(one) for one in ("label", "difference", "low", "high", "verdict")]
     title = f"difference of {measure}"
     margins = {"values": [{"low": -margin, "high": margin}]}
+    row_height = 30 if len(rows) <= _FEW_ROWS else 20
     return figure_of(
         f"{title} with {level:.0%} intervals; the band is the margin, {margin:g}",
-        listed,
-        _row_height(len(listed)) * max(1, len(listed)),
+        rows,
+        row_height * max(1, len(rows)),
         [
             {
                 "data": margins,
@@ -94,10 +91,6 @@ def forest(rows: Iterable[Row], *, measure: str, margin: float, level: float) ->
     )
 
 
-def _row_height(rows: int) -> int:
-    return 30 if rows <= _FEW_ROWS else 20
-
-
 def _bars(title: str, height: Spec, mark: Spec, **encoding: Any) -> Spec:
     """Return a layer with one bar a query, side by side from 0 to ``height``."""
     return {
@@ -113,7 +106,7 @@ def _bars(title: str, height: Spec, mark: Spec, **encoding: Any) -> Spec:
     }
 
 
-def query_differences(rows: Iterable[Row], *, measure: str, system: str, against: str) -> Figure:
+def query_differences(rows: Sequence[Row], *, measure: str, system: str, against: str) -> Figure:
     """Draw one bar a query, from the one that lost most to the one that gained most.
 
     Args:
@@ -140,7 +133,7 @@ def query_differences(rows: Iterable[Row], *, measure: str, system: str, against
 
 
 def scatter(
-    rows: Iterable[Row],
+    rows: Sequence[Row],
     *,
     measure: str,
     system: str,
@@ -154,7 +147,6 @@ def scatter(
         system: upwards.
         against: to the right.
     """
-    listed = list(rows)
     across, upwards = f"{measure} of {against}", f"{measure} of {system}"
     diagonal = {
         "data": {"name": "diagonal"},
@@ -166,7 +158,7 @@ def scatter(
     }
     figure = figure_of(
         f"{measure} by query: {system} over {against}",
-        listed,
+        rows,
         280,
         [
             diagonal,
@@ -186,11 +178,11 @@ def scatter(
             },
         ],
     )
-    figure.spec["datasets"]["diagonal"] = diagonal_rows(listed)
+    figure.spec["datasets"]["diagonal"] = diagonal_rows(rows)
     return figure
 
 
-def query_scores(rows: Iterable[Row], *, measure: str, system: str) -> Figure:
+def query_scores(rows: Sequence[Row], *, measure: str, system: str) -> Figure:
     """Draw one bar a query, from the highest score to the lowest, and the mean as a line.
 
     Args:
@@ -217,7 +209,7 @@ def query_scores(rows: Iterable[Row], *, measure: str, system: str) -> Figure:
     )
 
 
-def curve(rows: Iterable[Row], *, measure: str, level: float) -> Figure:
+def curve(rows: Sequence[Row], *, measure: str, level: float) -> Figure:
     """Draw a system from step to step, with intervals; the best step and the last that helped.
 
     Args:
@@ -226,8 +218,7 @@ def curve(rows: Iterable[Row], *, measure: str, level: float) -> Figure:
         level: the confidence of the intervals, for the title.
     """
     # Room for the words at the first and the last step.
-    listed = list(rows)
-    steps = [row["step"] for row in listed]
+    steps = [row["step"] for row in rows]
     ticks = {"values": steps} if len(steps) <= _FEW_ROWS else {}
     step = quantitative("step", "step") | {
         "axis": {"grid": False, **ticks},
@@ -237,7 +228,7 @@ def curve(rows: Iterable[Row], *, measure: str, level: float) -> Figure:
     tooltip = [tip(one) for one in ("name", "step", "mean", "low", "high", "mark")]
     return figure_of(
         f"{measure} from checkpoint to checkpoint",
-        listed,
+        rows,
         260,
         [
             {
@@ -254,15 +245,9 @@ def curve(rows: Iterable[Row], *, measure: str, level: float) -> Figure:
                     "x": step,
                     "y": quantitative("mean", title),
                     "tooltip": tooltip,
-                    "size": {"condition": {"test": "datum.mark !== ''", "value": 170}, "value": 50},
-                    "shape": {
-                        "condition": {"test": "datum.mark !== ''", "value": "diamond"},
-                        "value": "circle",
-                    },
-                    "color": {
-                        "condition": {"test": "datum.mark !== ''", "value": COLOURS["worse"]},
-                        "value": COLOURS["better"],
-                    },
+                    "size": _if_marked(170, otherwise=50),
+                    "shape": _if_marked("diamond", otherwise="circle"),
+                    "color": _if_marked(COLOURS["worse"], otherwise=COLOURS["better"]),
                 },
             },
             {
@@ -277,14 +262,17 @@ def curve(rows: Iterable[Row], *, measure: str, level: float) -> Figure:
     )
 
 
-def datasets(rows: Iterable[Row], *, measure: str) -> Figure:
+def _if_marked(value: Any, *, otherwise: Any) -> Spec:
+    return {"condition": {"test": "datum.mark !== ''", "value": value}, "value": otherwise}
+
+
+def datasets(rows: Sequence[Row], *, measure: str) -> Figure:
     """Draw one point a system on one line a data set.
 
     Args:
         rows: dataset, system, mean.
         measure: what is drawn.
     """
-    listed = list(rows)
     # The names come from the rows: as a list of its own, Vega takes some for its own words.
     system = {
         "field": "system",
@@ -294,19 +282,13 @@ def datasets(rows: Iterable[Row], *, measure: str) -> Figure:
     }
     return figure_of(
         f"{measure} of every system on every data set",
-        listed,
-        26 * max(1, len({row["dataset"] for row in listed})),
+        rows,
+        26 * max(1, len({row["dataset"] for row in rows})),
         [
             {
                 "mark": {"type": "point", "filled": True, "size": 90, "opacity": 0.85},
                 "encoding": {
-                    "y": {
-                        "field": "dataset",
-                        "type": "nominal",
-                        "sort": None,
-                        "title": None,
-                        "axis": {"grid": True, "labelLimit": 220},
-                    },
+                    "y": row_names("dataset", {"grid": True, "labelLimit": 220}),
                     "x": quantitative("mean", measure, zero=True),
                     "color": system,
                     "shape": system,

@@ -93,12 +93,8 @@ def _converter() -> Any:
     return vl_convert
 
 
-def _written(row: Row) -> dict[str, Any]:
-    """Return a row as JSON can hold it: no NaN, no half of a surrogate pair."""
-    return {field: _plain(value) for field, value in row.items()}
-
-
 def _plain(value: Any) -> Any:
+    """Return a value as JSON can hold it: no NaN, no half of a surrogate pair."""
     if isinstance(value, str):
         return value.encode(errors="replace").decode()
     return None if isinstance(value, float) and not math.isfinite(value) else value
@@ -115,7 +111,9 @@ def figure_of(description: str, rows: Iterable[Row], height: Any, layers: list[S
             "width": _WIDTH,
             "height": height,
             "data": {"name": "rows"},
-            "datasets": {"rows": [_written(row) for row in rows]},
+            "datasets": {
+                "rows": [{field: _plain(value) for field, value in row.items()} for row in rows]
+            },
             "layer": layers,
             "config": {
                 "aria": False,  # one description a figure; the tables say the rest
