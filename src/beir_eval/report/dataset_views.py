@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -69,7 +69,6 @@ def main_measure(measures: Sequence[str]) -> str:
 def view_of_comparison(found: Comparison) -> DatasetView:
     """Return what a comparison holds, query by query."""
     results = found.results or {}
-    others = [place for place, name in enumerate(found.systems) if name != found.baseline]
     against = 0 if found.baseline is None else found.systems.index(found.baseline)
     return DatasetView(
         name="",
@@ -79,7 +78,7 @@ def view_of_comparison(found: Comparison) -> DatasetView:
         scores={name: found.scores[name].array for name in found.measures},
         results={name: repeats[0] for name, repeats in results.items()},
         repeats=tuple(len(results.get(name, ".")) for name in found.systems),
-        pair=(others[0] if found.baseline is not None else 1, against),
+        pair=(0 if against else 1, against),
     )
 
 
@@ -138,6 +137,6 @@ def views_of_benchmark(found: BenchmarkResult, first: str) -> list[DatasetView]:
         }
         if named:
             view = _view(name, named)
-            measures = (first, *(one for one in view.measures if one != first))
-            views.append(DatasetView(**(vars(view) | {"measures": measures})))
+            others = [measure for measure in view.measures if measure != first]
+            views.append(replace(view, measures=(first, *others)))
     return views

@@ -32,10 +32,12 @@ class Means:
         return cls(caption, table.turned("measure") if is_wide else table)
 
 
-def means_of_comparison(found: Comparison) -> Means:
-    """Return the means with intervals and marks, the best of a measure told."""
+def means_of_comparison(found: Comparison, results: Sequence[EvaluationResult]) -> Means:
+    """Return the means with intervals and marks, the best of a measure told.
+
+    ``results`` are those that the comparison holds.
+    """
     table = to_table(found, intervals=True)
-    results = [one for repeats in (found.results or {}).values() for one in repeats]
     header = ("system", *(starred(one, results) for one in found.measures))
     level = 1 - found.settings.alpha
     caption = f"Means over {_queries_of(found)} with {level:.0%} intervals, best bold"

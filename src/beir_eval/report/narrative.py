@@ -13,8 +13,9 @@ from beir_eval.display.tables import Table, number
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from beir_eval.comparison.records import Difference
+    from beir_eval.comparison.records import ComparisonSettings, Difference
     from beir_eval.comparison.result import Comparison
+    from beir_eval.core.ranking import EvaluationSettings
     from beir_eval.evaluation.result import EvaluationResult
 
 _MOST_TO_JUDGE = 10
@@ -163,12 +164,13 @@ def provenance_of(
         for one in results
         if one.provenance.run_sha256
     ]
-    for settings in dict.fromkeys(
-        ", ".join(f"{name}={value}" for name, value in asdict(one.settings).items())
-        for one in results
-    ):
-        listed.append(("evaluation", settings))
+    evaluated = dict.fromkeys(_listed(one.settings) for one in results)
+    listed += [("evaluation", settings) for settings in evaluated]
     if found is not None:
-        chosen = ", ".join(f"{name}={value}" for name, value in asdict(found.settings).items())
-        listed.append(("comparison", f"baseline={found.baseline}, {chosen}"))
+        compared = f"baseline={found.baseline}, {_listed(found.settings)}"
+        listed.append(("comparison", compared))
     return listed
+
+
+def _listed(settings: EvaluationSettings | ComparisonSettings) -> str:
+    return ", ".join(f"{name}={value}" for name, value in asdict(settings).items())

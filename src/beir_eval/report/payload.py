@@ -44,10 +44,10 @@ def data_of(
     # The small ones first: what they leave over goes to the others.
     for place, one in enumerate(sorted(held, key=lambda one: len(one.places))):
         share = left // (len(held) - place)
-        rankings = Rankings(one.view, one.places, top).within(share, one.texts)
-        one.data.update(rankings.data)
-        notices += [f"{one.where}{notice}" for notice in rankings.notices]
-        left -= size_of(rankings.data)
+        rankings, left_out = Rankings(one.view, one.places, top).within(share, one.texts)
+        one.data.update(rankings)
+        notices += [f"{one.where}{sentence}" for sentence in left_out]
+        left -= size_of(rankings)
     return [one.data for one in held]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -29,14 +28,6 @@ _NOTHING = _Length(0, 0)
 _LENGTHS = (_Length(160, 400), _Length(160, 200), _Length(120, 100))
 
 
-@dataclass(frozen=True)
-class Trimmed:
-    """Rankings that fit, and what was left out, in sentences."""
-
-    data: dict[str, Any]
-    notices: list[str]
-
-
 class Rankings:
     """The top lists of some queries of a view, those on which the systems differ most first.
 
@@ -52,17 +43,17 @@ class Rankings:
         spread = view.spread()
         self._order = sorted(range(len(places)), key=lambda index: -float(spread[places[index]]))
 
-    def within(self, most: int, texts: Texts) -> Trimmed:
-        """Return as many rankings as fit into so many bytes, and what had to be left out."""
+    def within(self, most: int, texts: Texts) -> tuple[dict[str, Any], list[str]]:
+        """Return as many rankings as fit into so many bytes, and sentences on what was left out."""
+        bare = self._data([], {}, _NOTHING)
         if not any(self._tops):
-            return Trimmed(self._data([], {}, _NOTHING), [])
-        bare = most - size_of(self._data([], {}, _NOTHING))
-        pieces, left = _fitting(map(self._piece, self._order), bare, _bytes_of)
+            return bare, []
+        pieces, left = _fitting(map(self._piece, self._order), most - size_of(bare), _bytes_of)
         known = texts.documents({doc_id for piece in pieces for doc_id in piece.new})
         read, length = _readable(pieces, known, left)
         held = {doc_id: known[doc_id] for piece in read for doc_id in piece.new if doc_id in known}
         notices = self._notices(len(pieces), len(read), known, length)
-        return Trimmed(self._data(pieces, held, length), notices)
+        return self._data(pieces, held, length), notices
 
     def _piece(self, index: int) -> _Piece:
         query_id = self._view.query_ids[self._places[index]]

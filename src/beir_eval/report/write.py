@@ -177,7 +177,7 @@ def _of_comparison(found: Comparison, notices: list[str]) -> dict[str, Any]:
     return _NOTHING | {
         "headline": words.headline(found),
         "evidence": words.evidence(seen, list(sentences(seen))),
-        "means": means.means_of_comparison(found),
+        "means": means.means_of_comparison(found, results),
         "differences": differences_table(seen),
         "difference_figures": shown[:_MOST_FIGURES],
         "folded_figures": shown[_MOST_FIGURES:],
