@@ -99,16 +99,21 @@ def bench(  # noqa: PLR0913, PLR0917 - one option a file
 def _datasets(path: Path) -> dict[str, Path]:
     """Return the data sets and qrels files of a folder by name; or the one that it is."""
     if not path.is_dir() or is_dataset(path):
-        return {name_of(path) if path.is_dir() else stem_of(path): path}
-    found = {
-        (one.name if one.is_dir() else stem_of(one)): one
-        for one in sorted(path.glob("[!.]*"))
-        if (one.is_dir() and _holds_datasets(one)) or (one.is_file() and is_qrels_file(one))
+        return {_name(path): path}
+    datasets = {
+        _name(inside): inside
+        for inside in sorted(path.glob("[!.]*"))
+        if (inside.is_dir() and _holds_datasets(inside))
+        or (inside.is_file() and is_qrels_file(inside))
     }
-    if not found:
+    if not datasets:
         msg = f"{path}: no data set and no qrels file in this folder"
         raise InputError(msg)
-    return found
+    return datasets
+
+
+def _name(path: Path) -> str:
+    return name_of(path) if path.is_dir() else stem_of(path)
 
 
 def _holds_datasets(folder: Path) -> bool:
@@ -124,7 +129,7 @@ def _systems(paths: list[Path]) -> dict[str, Path]:
         folders = [one for one in inside if one.is_dir()]
         has_runs = any(one.is_file() and is_run_file(one) for one in inside)
         for one in folders if folders and not has_runs else [path]:
-            name = name_of(one) if one.is_dir() else stem_of(one)
+            name = _name(one)
             if name in found:
                 msg = f"two systems go by the name {name}: {found[name]} and {one}; rename one"
                 raise InputError(msg)

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from beir_eval.adapters.readers import read_qrels, read_run
+from beir_eval.adapters.readers import read_qrels
 from beir_eval.cli.console import check_targets, clear_errors
 from beir_eval.cli.options import (
     HTML,
     check_report,
     choice,
     kept_for,
-    system_names,
+    read_runs,
     texts_of,
     with_policies,
     write_html,
@@ -31,12 +31,11 @@ from beir_eval.measures import parse_all
 from beir_eval.significance import PAIRED_TESTS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
     from beir_eval.comparison.result import Comparison
     from beir_eval.measures import Measure
 
-DEFAULT_MEASURES = ("nDCG@10",)
 _GATE_FAILED = 1
 
 
@@ -116,13 +115,12 @@ def compare(  # noqa: PLR0913, PLR0917 - one option a setting
         if junit is not None and not gated:
             raise InputError("--junit writes the checks of a gate; add --gate MEASURE")
         _check_steps(steps, html)
-        asked = parse_all(measure) if measure else () if gates else parse_all(DEFAULT_MEASURES)
+        measures = parse_all([*(measure or ()), *gates]) if measure or gates else None
         found = _compared(
             files,
             split,
-            dict.fromkeys([*asked, *gates]),
+            measures,
             baseline,
-            stated=bool(measure or gates),
             first_is_baseline=gated and baseline is None,
             policies=policies,
             for_report=kept_for(html),
@@ -155,10 +153,9 @@ def compare(  # noqa: PLR0913, PLR0917 - one option a setting
 def _compared(  # noqa: PLR0913 - what the command was told
     files: Sequence[Path],
     split: str | None,
-    measures: Iterable[Measure],
+    measures: Sequence[Measure] | None,
     baseline: str | None,
     *,
-    stated: bool,
     first_is_baseline: bool,
     policies: Mapping[str, Any],
     settings: Mapping[str, Any],
@@ -166,14 +163,14 @@ def _compared(  # noqa: PLR0913 - what the command was told
 ) -> Comparison:
     """Return the comparison of runs on judgements, or of saved results.
 
-    Of saved results all measures are compared unless some were ``stated``.
+    Without ``measures`` runs are compared on the default, saved results on all that they have.
     """
     from beir_eval import comparison as comparing  # noqa: PLC0415
 
     results = saved_results(files)
     if results is None:
         judged = read_qrels(files[0], split=split)
-        runs = dict(zip(system_names(files[1:]), map(read_run, files[1:]), strict=True))
+        runs = read_runs(files[1:])
         base = next(iter(runs), None) if first_is_baseline else baseline
         return comparing.compare_runs(
             judged, runs, measures, baseline=base, **settings, **policies, **for_report
@@ -185,7 +182,7 @@ def _compared(  # noqa: PLR0913 - what the command was told
         )
         raise InputError(msg)
     base = results[0].name if first_is_baseline else baseline
-    return comparing.compare(results, base, measures=measures if stated else None, **settings)
+    return comparing.compare(results, base, measures=measures, **settings)
 
 
 def _write_html(

@@ -53,12 +53,11 @@ def warn(message: str) -> None:
 def check_targets(read: Sequence[Path], written: Sequence[Path | None]) -> None:
     """Raise InputError where a file would be written over one that is read or written too."""
     taken = {path.resolve() for path in read}
-    for path in written:
-        if path is not None and path.resolve() in taken:
+    for path in filter(None, written):
+        if path.resolve() in taken:
             msg = f"{path} is named twice on this command; write to another file"
             raise InputError(msg)
-        if path is not None:
-            taken.add(path.resolve())
+        taken.add(path.resolve())
 
 
 @contextmanager

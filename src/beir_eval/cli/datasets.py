@@ -32,15 +32,16 @@ def list_datasets(
             is_number = column not in ("name", "split", "notes")
             table.add_column(column, justify="right" if is_number else "left")
         for info in DATASETS.values():
-            marks = [
-                *(["graded"] if info.graded else []),
-                *(["drop identical ids"] if info.drop_identical_ids else []),
-                *([f"mean of {len(info.parts)}"] if info.parts else []),
-                *([] if info.url else ["not public"]),
-            ]
+            marks = {
+                "graded": info.graded,
+                "drop identical ids": info.drop_identical_ids,
+                f"mean of {len(info.parts)}": info.parts,
+                "not public": not info.url,
+            }
             flat = "" if info.bm25[0] is None else f"{info.bm25[0]:.4f}"
             counts = (f"{info.queries:,}", f"{info.documents:,}", f"{info.relevant_per_query}")
-            table.add_row(info.name, info.split, *counts, flat, ", ".join(marks))
+            notes = ", ".join(mark for mark, holds in marks.items() if holds)
+            table.add_row(info.name, info.split, *counts, flat, notes)
         console.print(table)
 
 

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.text import Text
 
-from beir_eval.adapters.readers import read_qrels, read_run
+from beir_eval.adapters.readers import read_qrels
 from beir_eval.cli.console import clear_errors, console
 from beir_eval.cli.options import (
     check_report,
     evaluate_files,
     kept_for,
-    system_names,
+    read_runs,
     texts_of,
     write_html,
 )
@@ -59,7 +59,7 @@ def _write_report(html: Path, evaluator: Evaluator) -> None:
         return
     from beir_eval.comparison.compare import compare_runs  # noqa: PLC0415
 
-    runs = dict(zip(system_names(RUNS), map(read_run, RUNS), strict=True))
+    runs = read_runs(RUNS)
     found = compare_runs(
         evaluator.qrels, runs, _MEASURES, baseline=next(reversed(runs)), **kept_for(html)
     )

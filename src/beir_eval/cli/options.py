@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any
 
+    from beir_eval.core.run import Run
     from beir_eval.evaluation.evaluator import Evaluator
     from beir_eval.evaluation.result import EvaluationResult
 
@@ -81,6 +82,11 @@ def _policy_options() -> Iterator[inspect.Parameter]:
             default=field.default,
             annotation=Annotated[type(field.default), shown],
         )
+
+
+def read_runs(paths: Sequence[Path]) -> dict[str, Run]:
+    """Return the runs of files by the names of their systems."""
+    return dict(zip(system_names(paths), map(read_run, paths), strict=True))
 
 
 def evaluate_files(evaluator: Evaluator, paths: Sequence[Path]) -> list[EvaluationResult]:
