@@ -13,23 +13,17 @@ if TYPE_CHECKING:
 
     from beir_eval.core.ranking import EvaluationSettings
     from beir_eval.evaluation.records import Counted, Retrieval
+    from beir_eval.evaluation.result import EvaluationResult
 
 
-def notes_on(
-    counted: Counted,
-    settings: EvaluationSettings,
-    num_scored: Mapping[str, int],
-    retrieval: Retrieval | None = None,
-) -> list[str]:
-    """Return the notes on one result; what did not occur is not mentioned.
-
-    ``num_scored`` says for each measure over how many queries its mean is.
-    """
+def notes_on(result: EvaluationResult) -> list[str]:
+    """Return the notes on one result; what did not occur is not mentioned."""
+    counted, settings = result.counted, result.settings
     return [
         *_on_queries(counted, settings),
-        *([] if retrieval is None else _on_retrieval(retrieval)),
+        *([] if result.retrieval is None else _on_retrieval(result.retrieval)),
         *_on_documents(counted, settings),
-        *_on_measures(counted, settings, num_scored),
+        *_on_measures(counted, settings, result.num_scored),
     ]
 
 

@@ -236,7 +236,7 @@ class EvaluationResult(Saved):
 
     def notes(self) -> list[str]:
         """Return what was counted, in sentences; what did not occur is not mentioned."""
-        return notes_on(self.counted, self.settings, self.num_scored, self.retrieval)
+        return notes_on(self)
 
     def __deepcopy__(self, memo: dict[int, Any] | None = None) -> EvaluationResult:
         """Return a copy that shares the scores: nothing in it changes, and hosts copy results."""
