@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from rich.text import Text
@@ -22,10 +22,6 @@ from beir_eval.cli.results_output import print_notes, print_scores
 from beir_eval.datasets.demo import FOLDER, RUNS
 from beir_eval.errors import MissingExtraError
 from beir_eval.evaluation.evaluator import Evaluator
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
 
 _MEASURES = ("nDCG@10", "MAP@100", "Recall@10", "R_cap@10", "Precision@10", "MRR@10")
 
@@ -46,7 +42,7 @@ def demo(
         )
         print_scores(results, None)
         print_notes(results)
-        _print_pipelines(_MEASURES)
+        _print_pipelines()
         _write_report(html, evaluator)
 
 
@@ -69,7 +65,7 @@ def _write_report(html: Path, evaluator: Evaluator) -> None:
     )
 
 
-def _print_pipelines(measures: Sequence[str]) -> None:
+def _print_pipelines() -> None:
     """Run the two pipelines of the demo and print them side by side; only a hint without Haystack.
 
     The first measure is compared query by query.
@@ -84,9 +80,9 @@ def _print_pipelines(measures: Sequence[str]) -> None:
     from beir_eval.integrations.haystack.demo import evaluate_demo_pipelines  # noqa: PLC0415
 
     console.print("\nTwo Haystack pipelines over the same data set, run for every query:")
-    results = evaluate_demo_pipelines(measures)
+    results = evaluate_demo_pipelines(_MEASURES)
     print_scores(results, None)
-    found = compare(results, results[0].name, measures=measures[0])
+    found = compare(results, results[0].name, measures=_MEASURES[0])
     [one] = found.differences
     console.print(Text(sentence(one, found.settings.margin)))
     console.print(Text(f"{one.system}: won {one.wins}, tied {one.ties}, lost {one.losses} queries"))

@@ -11,6 +11,7 @@ from beir_eval.adapters.readers import read_qrels
 from beir_eval.cli.console import check_targets, clear_errors
 from beir_eval.cli.options import (
     HTML,
+    PER_QUERY,
     check_report,
     evaluate_files,
     kept_for,
@@ -44,9 +45,7 @@ def evaluate(  # noqa: PLR0913, PLR0917 - one option a policy
             "Recall, R_cap, Precision and MRR at 1, 3, 5, 10, 100 and 1000]",
         ),
     ] = None,
-    per_query: Annotated[
-        Path | None, typer.Option(help="Write every query's scores to this CSV file.")
-    ] = None,
+    per_query: Annotated[Path | None, PER_QUERY] = None,
     json: Annotated[
         Path | None, typer.Option(help="Write all results, a JSON list, to this file.")
     ] = None,

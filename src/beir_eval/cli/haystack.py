@@ -12,7 +12,7 @@ import typer
 
 from beir_eval.adapters.writers import format_for
 from beir_eval.cli.console import check_targets, clear_errors, console
-from beir_eval.cli.options import HTML, check_report, kept_for, write_html
+from beir_eval.cli.options import HTML, PER_QUERY, check_report, kept_for, write_html
 from beir_eval.cli.results_output import print_notes, print_scores, write_results
 from beir_eval.core.files import stem_of
 from beir_eval.errors import check_choice, check_count
@@ -55,9 +55,7 @@ def haystack(  # noqa: PLR0913, PLR0917 - one option a setting
     save_run: Annotated[
         Path | None, typer.Option(help="Write the run here, and go on from it another time.")
     ] = None,
-    per_query: Annotated[
-        Path | None, typer.Option(help="Write every query's scores to this CSV file.")
-    ] = None,
+    per_query: Annotated[Path | None, PER_QUERY] = None,
     json: Annotated[
         Path | None, typer.Option(help="Write the result, a JSON list, to this file.")
     ] = None,

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 #: The option that writes a report, on every command that has results to show.
 HTML = typer.Option(help="Write a report to look at, one HTML file.")
+#: The option that writes the scores behind the means, on every command that evaluates.
+PER_QUERY = typer.Option(help="Write every query's scores to this CSV file.")
 
 
 def choice(option: str, values: Sequence[str], text: str) -> typer.models.OptionInfo:
