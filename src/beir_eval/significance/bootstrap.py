@@ -15,9 +15,9 @@ from beir_eval.significance.validation import (
     all_equal,
     as_scores,
     check_draws,
-    check_share,
     differences_of,
     generator,
+    interval_levels,
     row_means,
 )
 
@@ -151,18 +151,17 @@ def bootstrap_intervals(
     [0.5, 0.0]
     """
     values = as_scores(differences, 2, "the differences")
-    check_share("confidence", confidence)
+    levels = interval_levels(confidence)
     check_choice("method", method, METHODS)
     check_draws(draws)
     means = row_means(values)
     resampled = resampled_means(values, draws, generator(rng))
-    ends = np.empty((len(values), 2))
-    fixed = all_equal(values)
-    for row, mean in enumerate(means.tolist()):
-        levels = [(1 - confidence) / 2, (1 + confidence) / 2]
-        if method == "bca" and not fixed[row]:
-            levels = bca_levels(levels, values[row] - mean, resampled[row] - mean)
-        ends[row] = mean if fixed[row] else np.quantile(resampled[row], levels)
+    ends = np.repeat(means[:, None], 2, axis=1)
+    for row in np.flatnonzero(~all_equal(values)).tolist():
+        row_levels = levels
+        if method == "bca":
+            row_levels = bca_levels(levels, values[row] - means[row], resampled[row] - means[row])
+        ends[row] = np.quantile(resampled[row], row_levels)
     return Intervals(
         means, ends[:, 0], ends[:, 1], float(confidence), method, values.shape[1], int(draws)
     )

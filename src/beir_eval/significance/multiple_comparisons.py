@@ -84,13 +84,13 @@ def randomised_tukey_hsd(scores: Any, *, draws: int = DRAWS, rng: Any = 0) -> Al
     """
     values, centred = systems_of(scores, 2)
     check_draws(draws)
-    num_systems, num_queries = values.shape
+    num_queries = values.shape[1]
     spread = _permuted_ranges(centred, draws, generator(rng))
     totals = centred.sum(axis=1)
     gaps = np.abs(totals[:, None] - totals[None, :])
     tolerance = TOLERANCE * np.abs(centred).max(axis=0).sum()
     p = (1 + _num_at_least(spread, gaps - tolerance)) / (draws + 1)
-    p[np.arange(num_systems), np.arange(num_systems)] = 1.0
+    np.fill_diagonal(p, 1.0)
     return AllPairs(
         "randomised Tukey HSD", mean_differences(values), p, num_queries, int(draws), exact=False
     )
@@ -127,8 +127,7 @@ def max_t(differences: Any, *, draws: int = DRAWS, rng: Any = 0, step_down: bool
     [0.25, 1.0]
     """
     values = as_scores(differences, 2, "the differences")
-    check_draws(draws)
-    signs = SignVectors.choose(values.shape[1], draws, generator(rng))
+    signs = SignVectors.choose(values.shape[1], draws, rng)
     ratios, unit = _ratios(values)
     size = np.abs(ratios)
     p = _stepped_down(unit, size, signs) if step_down else _single_step(unit, size, signs)
@@ -161,8 +160,7 @@ def max_t_pairs(scores: Any, *, draws: int = DRAWS, rng: Any = 0) -> AllPairs:
     [1.0, 0.25, 0.25]
     """
     values, centred = systems_of(scores, 2)
-    check_draws(draws)
-    signs = SignVectors.choose(values.shape[1], draws, generator(rng))
+    signs = SignVectors.choose(values.shape[1], draws, rng)
     scale = _scale_of_pairs(centred)
 
     def largest(products: Floats) -> Floats:

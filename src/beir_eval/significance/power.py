@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from statistics import NormalDist
 from typing import Any
-
-import numpy as np
 
 from beir_eval.errors import SettingError
 from beir_eval.significance.validation import (
@@ -14,6 +13,7 @@ from beir_eval.significance.validation import (
     check_positive,
     check_share,
     is_number,
+    is_whole_number,
     scipy_stats,
 )
 
@@ -139,13 +139,8 @@ def queries_needed(delta: float, sd: float, *, alpha: float = 0.05, power: float
             too_few = enough - step
         else:
             enough, step = enough - step, 2 * step
-    while enough - too_few > 1:
-        middle = (too_few + enough) // 2
-        if _power(effect, middle, alpha) < power:
-            too_few = middle
-        else:
-            enough = middle
-    return enough
+    between = range(too_few + 1, enough)
+    return too_few + 1 + bisect_left(between, power, key=lambda count: _power(effect, count, alpha))
 
 
 def _power(effect: float, num_queries: int, alpha: float) -> float:
@@ -169,7 +164,6 @@ def _check_settings(sd: Any, alpha: Any, power: Any) -> None:
 
 
 def _check_queries(num_queries: Any) -> None:
-    whole = isinstance(num_queries, (int, np.integer)) and not isinstance(num_queries, bool)
-    if not whole or num_queries < FEWEST_QUERIES:
+    if not is_whole_number(num_queries, least=FEWEST_QUERIES):
         msg = f"num_queries must be a whole number from {FEWEST_QUERIES}, not {num_queries!r}"
         raise SettingError(msg)

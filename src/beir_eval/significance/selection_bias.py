@@ -12,8 +12,8 @@ from beir_eval.significance.validation import (
     TOLERANCE,
     as_scores,
     check_draws,
-    check_share,
     generator,
+    interval_levels,
     row_means,
 )
 
@@ -74,10 +74,9 @@ def resampled_ranks(resampled: Any, *, confidence: float = 0.95) -> Ranks:
     [0.75, 0.25]
     """
     values = as_scores(resampled, 2, "the resampled means")
-    check_share("confidence", confidence)
+    levels = interval_levels(confidence)
     tie = TOLERANCE * float(np.abs(values).max())
     ranks = np.stack([1 + np.count_nonzero(values > row + tie, axis=0) for row in values])
-    levels = [(1 - confidence) / 2, (1 + confidence) / 2]
     low, high = np.quantile(ranks, levels, axis=1, method="inverted_cdf").astype(np.int64)
     return Ranks(low, high, (ranks == 1).mean(axis=1))
 

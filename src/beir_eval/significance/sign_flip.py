@@ -14,9 +14,7 @@ from beir_eval.significance.validation import (
     TOLERANCE,
     as_scores,
     check_alternative,
-    check_draws,
     differences_of,
-    generator,
     row_means,
 )
 
@@ -143,8 +141,7 @@ def sign_flip_many(
     """
     values = as_scores(differences, 2, "the differences")
     check_alternative(alternative)
-    check_draws(draws)
-    signs = SignVectors.choose(values.shape[1], draws, generator(rng))
+    signs = SignVectors.choose(values.shape[1], draws, rng)
     totals, tolerance = values.sum(axis=1), TOLERANCE * np.abs(values).sum(axis=1)
     counts = np.zeros(len(values), dtype=np.int64)
     for block in signs.blocks(len(values)):
@@ -180,8 +177,7 @@ def sign_flip_pairs(scores: Any, *, draws: int = DRAWS, rng: Any = 0) -> AllPair
     [1.0, 0.25, 0.25]
     """
     values, centred = systems_of(scores, (2, 3))
-    check_draws(draws)
-    signs = SignVectors.choose(values.shape[-1], draws, generator(rng))
+    signs = SignVectors.choose(values.shape[-1], draws, rng)
     by_measure = centred.reshape(-1, *values.shape[-2:])
     num_measures, num_systems, num_queries = by_measure.shape
     counts = np.zeros((num_measures, num_systems, num_systems), dtype=np.int64)

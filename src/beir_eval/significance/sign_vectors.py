@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from beir_eval.significance.validation import check_draws, generator
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,10 +39,20 @@ class SignVectors:
     rng: np.random.Generator
 
     @classmethod
-    def choose(cls, num_queries: int, draws: int, rng: np.random.Generator) -> SignVectors:
-        """Return all sign vectors if they are at most ``draws``, else so many random ones."""
+    def choose(cls, num_queries: int, draws: int, rng: Any) -> SignVectors:
+        """Return all sign vectors if they are at most ``draws``, else so many random ones.
+
+        Args:
+            num_queries: Q.
+            draws: a whole number above 0.
+            rng: a seed, or a numpy Generator.
+
+        Raises:
+            SettingError: draws below 1, no seed.
+        """
+        check_draws(draws)
         exact = 1 << num_queries <= draws
-        return cls(num_queries, 1 << num_queries if exact else int(draws), exact, rng)
+        return cls(num_queries, 1 << num_queries if exact else int(draws), exact, generator(rng))
 
     def blocks(self, width: int) -> Iterator[Floats]:
         """Yield ±1 as f8[b, Q], so few at a time that f8[b, width] fits in memory too.

@@ -14,8 +14,8 @@ from beir_eval.significance.validation import (
     TOLERANCE,
     as_scores,
     check_draws,
-    check_share,
     generator,
+    interval_levels,
     row_means,
 )
 
@@ -56,14 +56,13 @@ class StratifiedBootstrap:
         Raises:
             SettingError: confidence outside 0 to 1.
         """
-        check_share("confidence", confidence)
+        levels = interval_levels(confidence)
         average = float(self.averages[row])
         resampled, deviations = self.resampled[row], self.deviations[row]
         if against is not None:
             average -= float(self.averages[against])
             resampled = resampled - self.resampled[against]
             deviations = deviations - self.deviations[against]
-        levels = [(1 - confidence) / 2, (1 + confidence) / 2]
         if not self.hierarchical:
             noise = TOLERANCE * max(1.0, float(np.abs(self.averages).max()))
             if float(np.abs(deviations).max()) <= noise:

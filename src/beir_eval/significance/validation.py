@@ -123,6 +123,16 @@ def check_share(setting: str, value: Any) -> None:
         raise SettingError(msg)
 
 
+def interval_levels(confidence: Any) -> list[float]:
+    """Return the quantiles between which this share lies.
+
+    Raises:
+        SettingError: confidence outside 0 to 1.
+    """
+    check_share("confidence", confidence)
+    return [(1 - confidence) / 2, (1 + confidence) / 2]
+
+
 def check_positive(setting: str, value: Any) -> None:
     """Raise SettingError unless ``value`` is a finite number above 0."""
     if not is_number(value) or not 0 < value < math.inf:
@@ -135,6 +145,12 @@ def is_number(value: Any) -> bool:
     return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
 
 
+def is_whole_number(value: Any, *, least: int) -> bool:
+    """Return whether this is one whole number of at least ``least``."""
+    is_whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+    return is_whole and bool(value >= least)
+
+
 def generator(rng: Any) -> np.random.Generator:
     """Return the generator of a seed, or the generator itself, which goes on from where it is.
 
@@ -143,7 +159,7 @@ def generator(rng: Any) -> np.random.Generator:
     """
     if isinstance(rng, np.random.Generator):
         return rng
-    if isinstance(rng, bool) or not isinstance(rng, (int, np.integer)) or rng < 0:
+    if not is_whole_number(rng, least=0):
         msg = f"rng must be a seed (a whole number from 0) or a numpy Generator, not {rng!r}"
         raise SettingError(msg)
     return np.random.default_rng(int(rng))
@@ -151,7 +167,7 @@ def generator(rng: Any) -> np.random.Generator:
 
 def check_seed(rng: Any) -> None:
     """Raise SettingError unless ``rng`` is a seed, which can be kept with what was found."""
-    if isinstance(rng, bool) or not isinstance(rng, (int, np.integer)) or rng < 0:
+    if not is_whole_number(rng, least=0):
         msg = f"rng must be a seed, a whole number from 0, not {rng!r}"
         raise SettingError(msg)
 
