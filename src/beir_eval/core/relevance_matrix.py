@@ -69,9 +69,7 @@ class RelevanceMatrix:
     max_grade: float
     cells: Cells
     judgements: Cells
-    _relevant: dict[tuple[bool, float | None], Cells] = field(
-        default_factory=dict, init=False, repr=False
-    )
+    _relevant: dict[float | None, Cells] = field(default_factory=dict, init=False, repr=False)
     _counts: dict[Hashable, Ints] = field(default_factory=dict, init=False, repr=False)
     _places: dict[float | None, Ints] = field(default_factory=dict, init=False, repr=False)
 
@@ -95,11 +93,18 @@ class RelevanceMatrix:
 
     def relevant(self, rel: float | None = None) -> Cells:
         """Return the relevant documents that were retrieved: grade >= rel, or > 0 for None."""
-        return self._relevant_of(self.cells, rel)
+        if rel not in self._relevant:
+            self._relevant[rel] = self.cells.where(is_relevant(self.cells.grade, rel))
+        return self._relevant[rel]
 
     def num_relevant(self, rel: float | None = None) -> Ints:
         """Return R, the number of relevant documents of each query, i8[Q]."""
-        return self._count_of(("R", rel), lambda: self._relevant_of(self.judgements, rel).row)
+        judged = self.judgements
+        return self._count_of(("R", rel), lambda: judged.row[is_relevant(judged.grade, rel)])
+
+    def num_retrieved_upto(self, cutoff: int | None) -> Ints:
+        """Return how many documents stand in the first ``cutoff``, i8[Q]."""
+        return self.num_retrieved if cutoff is None else np.minimum(self.num_retrieved, cutoff)
 
     def num_relevant_upto(self, cutoff: int | None, rel: float | None = None) -> Ints:
         """Return how many relevant documents stand in the first ``cutoff``, i8[Q]."""
@@ -111,12 +116,6 @@ class RelevanceMatrix:
             self._counts[key] = self.count(row())
             self._counts[key].flags.writeable = False
         return self._counts[key]
-
-    def _relevant_of(self, cells: Cells, rel: float | None) -> Cells:
-        key = (cells is self.cells, rel)
-        if key not in self._relevant:
-            self._relevant[key] = cells.where(is_relevant(cells.grade, rel))
-        return self._relevant[key]
 
     def place_among_relevant(self, rel: float | None = None) -> Ints:
         """Return, for each of ``relevant(rel)``, how many its query has down to its rank."""

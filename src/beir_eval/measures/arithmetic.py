@@ -12,6 +12,8 @@ from beir_eval.core.arrays import Floats, Ints, position_in_row, runs_of
 from beir_eval.errors import MeasureError, some
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from beir_eval.core.relevance_matrix import Cells, RelevanceMatrix
     from beir_eval.measures.parameters import Gain
 
@@ -94,10 +96,7 @@ def running_sum(values: Floats, cells: Cells) -> Floats:
     Added up one after the other within each query, as a loop over ranks does.
     """
     total = values.astype(np.float64)
-    place = position_in_row(cells.row)
-    by_place = np.argsort(place, kind="stable")
-    for begin, end in list(runs_of(place[by_place]))[1:]:
-        here = by_place[begin:end]
+    for here in _below_the_first(cells):
         total[here] = total[here - 1] + values[here]
     return total
 
@@ -108,9 +107,14 @@ def product_above(factor: Floats, cells: Cells) -> Floats:
     Multiplied one after the other within each query, so that no query's value depends on another.
     """
     before = np.ones(len(factor))
+    for here in _below_the_first(cells):
+        before[here] = before[here - 1] * factor[here - 1]
+    return before
+
+
+def _below_the_first(cells: Cells) -> Iterator[Ints]:
+    """Yield the second cell of every query that has so many, then the third, and so on."""
     place = position_in_row(cells.row)
     by_place = np.argsort(place, kind="stable")
     for begin, end in list(runs_of(place[by_place]))[1:]:
-        here = by_place[begin:end]
-        before[here] = before[here - 1] * factor[here - 1]
-    return before
+        yield by_place[begin:end]

@@ -52,13 +52,12 @@ def num_ret(matrix: RelevanceMatrix, *, cutoff: int | None = None) -> Ints:
     >>> evaluate({"q": {"a": 1}}, {"q": {"a": 0.9, "x": 0.8}}, [num_ret])["num_ret"]
     2.0
     """
-    return matrix.num_retrieved if cutoff is None else np.minimum(matrix.num_retrieved, cutoff)
+    return matrix.num_retrieved_upto(cutoff)
 
 
 @measure(
     "utility",
     aliases="set_utility",
-    by_grade=True,
     undefined_without_relevant=False,
     tools={"trec_eval": ("utility", None)},
 )
@@ -86,7 +85,7 @@ def utility(  # noqa: PLR0913 - one keyword a parameter
     >>> evaluate(qrels, run, [utility, utility(missed=-2)]).as_dict()
     {'utility': -1.0, 'utility(missed=-2)': -3.0}
     """
-    retrieved = matrix.num_retrieved if cutoff is None else np.minimum(matrix.num_retrieved, cutoff)
+    retrieved = matrix.num_retrieved_upto(cutoff)
     found = matrix.num_relevant_upto(cutoff, rel)
     lost = matrix.num_relevant(rel) - found
     return relevant * found + other * (retrieved - found) + missed * lost.astype(np.float64)

@@ -42,9 +42,7 @@ def Judged(matrix: RelevanceMatrix, *, cutoff: int | None = None) -> Floats:
     >>> evaluate(qrels, run, [Judged @ 10])["Judged@10"]
     0.5
     """
-    retrieved = matrix.num_retrieved
-    if cutoff is not None:
-        retrieved = np.minimum(retrieved, cutoff)
+    retrieved = matrix.num_retrieved_upto(cutoff)
     shown = matrix.cells.upto(cutoff)
     judged = matrix.count(shown.row[shown.grade >= 0])
     return np.where(retrieved > 0, ratio(judged, retrieved), np.nan)

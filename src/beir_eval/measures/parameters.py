@@ -11,6 +11,8 @@ from beir_eval.errors import MeasureError
 #: A gain table: (grade, gain), grades ascending.
 GainTable: TypeAlias = tuple[tuple[float, float], ...]
 Gain: TypeAlias = str | GainTable
+#: Takes a parameter's name and value, returns the value as it is kept, or raises MeasureError.
+Check: TypeAlias = Callable[[str, Any], Hashable]
 
 GAINS = ("linear", "exp")
 HIGHEST_BETA = 1e6
@@ -33,19 +35,16 @@ def _number(name: str, value: Any) -> float:
     return int(number) if number.is_integer() else number
 
 
-def _above_zero(name: str) -> Callable[[Any], Hashable]:
-    def check(value: Any) -> Hashable:
-        number = _number(name, value)
-        if number <= 0:
-            msg = f"{name} must be above 0, not {value!r}"
-            raise MeasureError(msg)
-        return number
-
-    return check
+def _above_zero(name: str, value: Any) -> float:
+    number = _number(name, value)
+    if number <= 0:
+        msg = f"{name} must be above 0, not {value!r}"
+        raise MeasureError(msg)
+    return number
 
 
-def _within(name: str, low: float, high: float, *, ends: bool) -> Callable[[Any], Hashable]:
-    def check(value: Any) -> Hashable:
+def _within(low: float, high: float, *, ends: bool) -> Check:
+    def check(name: str, value: Any) -> float:
         number = _number(name, value)
         inside = low <= number <= high if ends else low < number < high
         if not inside:
@@ -57,8 +56,8 @@ def _within(name: str, low: float, high: float, *, ends: bool) -> Callable[[Any]
     return check
 
 
-def _one_of(name: str, choices: tuple[str, ...]) -> Callable[[Any], Hashable]:
-    def check(value: Any) -> Hashable:
+def _one_of(choices: tuple[str, ...]) -> Check:
+    def check(name: str, value: Any) -> str:
         if value not in choices:
             msg = f"{name} must be one of {', '.join(map(repr, choices))}, not {value!r}"
             raise MeasureError(msg)
@@ -67,16 +66,16 @@ def _one_of(name: str, choices: tuple[str, ...]) -> Callable[[Any], Hashable]:
     return check
 
 
-def _judged_only(value: Any) -> Hashable:
+def _true_or_false(name: str, value: Any) -> bool:
     if not isinstance(value, bool):
-        msg = f"judged_only must be True or False, not {value!r}"
+        msg = f"{name} must be True or False, not {value!r}"
         raise MeasureError(msg)
     return value
 
 
-def _gain(value: Any) -> Hashable:
+def _gain(name: str, value: Any) -> Hashable:
     if isinstance(value, str):
-        return _one_of("gain", GAINS)(value)
+        return _one_of(GAINS)(name, value)
     pairs = value.items() if isinstance(value, Mapping) else value
     try:
         table = sorted((_number("a grade", one), _number("a gain", gain)) for one, gain in pairs)
@@ -101,20 +100,20 @@ def _gain(value: Any) -> Hashable:
     return tuple(table)
 
 
-#: What every parameter accepts; each check returns the value as it is kept.
-CHECKS: Mapping[str, Callable[[Any], Hashable]] = {
-    "rel": _above_zero("rel"),
-    "beta": _within("beta", 0, HIGHEST_BETA, ends=False),
-    "max_grade": _above_zero("max_grade"),
-    "p": _within("p", 0, 1, ends=False),
-    "multiple": _above_zero("multiple"),
-    "relevant": lambda value: _number("relevant", value),
-    "other": lambda value: _number("other", value),
-    "missed": lambda value: _number("missed", value),
-    "recall": _within("recall", 0, 1, ends=True),
-    "rounding": _one_of("rounding", ROUNDINGS),
+#: What every parameter accepts.
+CHECKS: Mapping[str, Check] = {
+    "rel": _above_zero,
+    "beta": _within(0, HIGHEST_BETA, ends=False),
+    "max_grade": _above_zero,
+    "p": _within(0, 1, ends=False),
+    "multiple": _above_zero,
+    "relevant": _number,
+    "other": _number,
+    "missed": _number,
+    "recall": _within(0, 1, ends=True),
+    "rounding": _one_of(ROUNDINGS),
     "gain": _gain,
-    "judged_only": _judged_only,
+    "judged_only": _true_or_false,
 }
 
 

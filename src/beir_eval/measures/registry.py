@@ -13,7 +13,7 @@ import inspect
 import operator
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, Unpack
 
 import numpy as np
 
@@ -64,16 +64,16 @@ class Definition:
     name: str
     function: MeasureFunction
     defaults: Mapping[str, Any]
-    cutoff: Literal["optional", "none"]
-    aggregate: Aggregate
-    by_grade: bool
-    higher_is_better: bool
-    additive: Additive
-    undefined_without_relevant: bool
-    shown: Mapping[str, Any]
-    number: str
     aliases: Mapping[str, Mapping[str, Any]]
-    tools: Mapping[str, tuple[str | None, str | None]]
+    cutoff: Literal["optional", "none"] = "optional"
+    aggregate: Aggregate = "mean"
+    by_grade: bool = True
+    higher_is_better: bool = True
+    additive: Additive = "never"
+    undefined_without_relevant: bool = True
+    shown: Mapping[str, Any] = field(default_factory=dict)
+    number: str = "cutoff"
+    tools: Mapping[str, tuple[str | None, str | None]] = field(default_factory=dict)
 
     @property
     def documentation(self) -> str:
@@ -150,7 +150,7 @@ class Measure:
             if name not in known:
                 msg = f"{self.name} has no parameter {name!r}; it takes {', '.join(known)}"
                 raise MeasureError(msg)
-            checked[name] = CHECKS[name](value)
+            checked[name] = CHECKS[name](name, value)
         defaults = {JUDGED_ONLY: False, **self.definition.defaults}
         kept = {
             name: value
@@ -237,25 +237,31 @@ class Measure:
         return str(self)
 
 
-def measure(  # noqa: PLR0913 - the registry's entry, by keyword
+class _Traits(TypedDict, total=False):
+    """The fields of ``Definition`` that ``measure`` takes as they are."""
+
+    cutoff: Literal["optional", "none"]
+    aggregate: Aggregate
+    by_grade: bool
+    higher_is_better: bool
+    additive: Additive
+    undefined_without_relevant: bool
+    shown: Mapping[str, Any]
+    number: str
+    tools: Mapping[str, tuple[str | None, str | None]]
+
+
+def measure(
     name: str,
     *,
     aliases: str = "",
     implied: Mapping[str, Mapping[str, Any]] | None = None,
-    cutoff: Literal["optional", "none"] = "optional",
-    aggregate: Aggregate = "mean",
-    by_grade: bool = True,
-    higher_is_better: bool = True,
-    additive: Additive = "never",
-    undefined_without_relevant: bool = True,
-    shown: Mapping[str, Any] | None = None,
-    number: str = "cutoff",
-    tools: Mapping[str, tuple[str | None, str | None]] | None = None,
+    **traits: Unpack[_Traits],
 ) -> Callable[[MeasureFunction], Measure]:
     """Register the function under ``name`` and leave a ``Measure`` in its place.
 
     ``aliases`` are further names, separated by blanks; ``implied`` names that imply parameters.
-    The other arguments are those of ``Definition``.
+    The other arguments are fields of ``Definition``, which has their defaults.
     """
 
     def register(function: MeasureFunction) -> Measure:
@@ -268,16 +274,8 @@ def measure(  # noqa: PLR0913 - the registry's entry, by keyword
                 for parameter in list(signature.values())[1:]
                 if parameter.name != "cutoff"
             },
-            cutoff=cutoff,
-            aggregate=aggregate,
-            by_grade=by_grade,
-            higher_is_better=higher_is_better,
-            additive=additive,
-            undefined_without_relevant=undefined_without_relevant,
-            shown=shown or {},
-            number=number,
             aliases={alias: {} for alias in [name.lower(), *aliases.split()]} | dict(implied or {}),
-            tools=tools or {},
+            **traits,
         )
         _DEFINITIONS[name] = definition
         for alias, parameters in definition.aliases.items():
