@@ -9,9 +9,8 @@ from typing import Any
 
 from beir_eval.core.column_names import DOC_NAMES, QUERY_NAMES, matching
 from beir_eval.core.ids import id_text
-from beir_eval.core.judgement_errors import HIGHEST_GRADE
+from beir_eval.core.judgement_errors import is_grade
 from beir_eval.core.qrels import Qrels
-from beir_eval.core.run_sources.scores import is_finite_number
 from beir_eval.errors import InputError, QrelsError, SettingError, check_choice, check_count
 
 RULES = ("mean", "majority", "any")
@@ -71,7 +70,7 @@ def qrels_from_votes(
     """
     check_choice("rule", rule, RULES)
     check_count("min_votes", min_votes)
-    if threshold is not None and not _is_number(threshold):
+    if threshold is not None and not is_grade(threshold):
         msg = f"threshold must be a finite number, not {threshold!r}"
         raise SettingError(msg)
     cast: dict[str, dict[str, list[float]]] = {}
@@ -139,13 +138,9 @@ def _named(place: int, row: Mapping[str, Any], names: Sequence[str]) -> Any:
 def _vote(place: int, vote: Any) -> float:
     if isinstance(vote, str) and vote.strip().lower() in _WORDS:
         return _WORDS[vote.strip().lower()]
-    if not _is_number(vote):
+    if not is_grade(vote):
         msg = (
             f"the vote of row {place} is {vote!r}; it must be a number, True, False, 'up' or 'down'"
         )
         raise InputError(msg)
     return float(vote)
-
-
-def _is_number(value: Any) -> bool:
-    return is_finite_number(value) and abs(float(value)) <= HIGHEST_GRADE

@@ -23,6 +23,10 @@ Ints: TypeAlias = NDArray[np.int64]
 Mask: TypeAlias = NDArray[np.bool_]
 
 
+#: What ``read_floats`` raises for what is not a number, and what a caller's iterable may raise.
+NOT_NUMBERS = (struct.error, TypeError, OverflowError, ValueError)
+
+
 def read_floats(values: Iterable[object], count: int) -> Floats:
     """Return ``count`` numbers of any kind (int, float, numpy or torch scalar) as f8[count].
 
@@ -33,6 +37,18 @@ def read_floats(values: Iterable[object], count: int) -> Floats:
         struct.error, TypeError, OverflowError: one of the values is not a number that fits.
     """
     return np.frombuffer(struct.pack(f"{count}d", *values), dtype=np.float64)
+
+
+def read_finite_floats(values: Iterable[object], count: int) -> Floats:
+    """Return what ``read_floats`` does.
+
+    Raises:
+        NOT_NUMBERS: as ``read_floats``; also for NaN and infinity.
+    """
+    numbers = read_floats(values, count)
+    if not np.isfinite(numbers).all():
+        raise ValueError("a number is NaN or infinite")
+    return numbers
 
 
 def starts_of(lengths: Ints) -> Ints:

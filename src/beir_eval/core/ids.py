@@ -72,6 +72,19 @@ def checked_ids(values: Iterable[object], what: str, error: type[InputError]) ->
         raise error(msg) from problem
 
 
+def checked_query_ids(values: Iterable[object], what: str, error: type[InputError]) -> list[str]:
+    """Return the distinct ids of queries as ``checked_ids`` does.
+
+    Raises:
+        InputError: (as ``error``) as ``checked_ids``; two of them name the same query.
+    """
+    query_ids = checked_ids(values, what, error)
+    if query_ids is not values and len(set(query_ids)) < len(query_ids):
+        msg = f"{what}: an integer and a text query id name the same query; keep one of the two"
+        raise error(msg)
+    return query_ids
+
+
 def checked_columns(
     columns: Iterable[Iterable[Any]], numbers: str, what: str, error: type[InputError]
 ) -> tuple[list[str], list[str], list[Any]]:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import struct
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from beir_eval.core.arrays import Ints, read_floats
+from beir_eval.core.arrays import NOT_NUMBERS, Ints, read_floats
 from beir_eval.core.ids import repeated_ids
 from beir_eval.errors import QrelsError, some
 
@@ -17,6 +16,14 @@ if TYPE_CHECKING:
 
 #: Above it sums of gains would overflow.
 HIGHEST_GRADE = 1e100
+
+
+def is_grade(value: object) -> bool:
+    """Return whether ``value`` is a number (of any type) that a grade can be."""
+    try:
+        return bool(np.abs(read_floats([value], 1)[0]) <= HIGHEST_GRADE)
+    except NOT_NUMBERS:
+        return False
 
 
 def refuse_grade(
@@ -28,11 +35,7 @@ def refuse_grade(
     """Raise QrelsError that names the first grade that is not a finite number."""
     grades = chain.from_iterable(judged.values() for judged in judged_of)
     for place, grade in enumerate(grades):
-        try:
-            fits = bool(np.abs(read_floats([grade], 1)[0]) <= HIGHEST_GRADE)
-        except (struct.error, TypeError, OverflowError, ValueError):
-            fits = False
-        if not fits:
+        if not is_grade(grade):
             query_id = queries[int(np.searchsorted(starts, place, side="right")) - 1]
             msg = (
                 f"the grade of document {documents[place]!r} for query {query_id!r} is "

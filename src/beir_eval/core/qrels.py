@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Mapping
 from functools import cached_property
 from itertools import chain, compress, repeat
-from operator import contains, itemgetter
-from typing import TYPE_CHECKING, Any, cast
+from operator import contains, itemgetter, methodcaller
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from beir_eval.core.arrays import (
+    NOT_NUMBERS,
     Floats,
     Ints,
     position_in_row,
@@ -23,6 +23,7 @@ from beir_eval.core.arrays import (
 from beir_eval.core.ids import (
     checked_columns,
     checked_ids,
+    checked_query_ids,
     have_text_keys,
     is_dataframe,
     pick_ids,
@@ -82,9 +83,9 @@ class Qrels:
             )
             raise QrelsError(msg)
         judged_of = list(mapping.values())
-        if not all(issubclass(kind, Mapping) for kind in set(map(type, judged_of))):
-            wrong = [query_id for query_id, judged in mapping.items() if not _is_mapping(judged)]
-            query_id, judged = wrong[0], mapping[wrong[0]]
+        wrong = {kind for kind in set(map(type, judged_of)) if not issubclass(kind, Mapping)}
+        if wrong:
+            query_id, judged = next(item for item in mapping.items() if type(item[1]) in wrong)
             msg = (
                 f"the judgements of query {query_id!r} must be {{doc_id: grade}}, not "
                 f"{type(judged).__name__}"
@@ -164,18 +165,14 @@ class Qrels:
         starts = starts_of(lengths)
         doc_ids = list(chain.from_iterable(judged_of))
         text = have_text_keys(judged_of)
-        queries = checked_ids(query_ids, "qrels", QrelsError)
+        queries = checked_query_ids(query_ids, "qrels", QrelsError)
         # Not a look at every id where the dicts tell that it is text.
         fit = text and not any(map(contains, judged_of, repeat("")))
         documents = doc_ids if fit else checked_ids(doc_ids, "qrels", QrelsError)
         try:
-            values: Iterable[Iterable[Any]] = (
-                map(dict.values, cast("list[dict[Any, Any]]", judged_of))
-                if text
-                else (judged.values() for judged in judged_of)
-            )
-            grades = read_floats(chain.from_iterable(values), len(doc_ids))
-        except (struct.error, TypeError, OverflowError, ValueError):
+            of_query: Any = dict.values if text else methodcaller("values")
+            grades = read_floats(chain.from_iterable(map(of_query, judged_of)), len(doc_ids))
+        except NOT_NUMBERS:
             refuse_grade(queries, starts, documents, judged_of)
         if not (np.abs(grades) <= HIGHEST_GRADE).all():
             refuse_grade(queries, starts, documents, judged_of)
@@ -185,10 +182,6 @@ class Qrels:
         if not judged.any():
             msg = "the qrels are empty: there is no judgement in them, so nothing can be evaluated"
             raise QrelsError(msg)
-        if queries is not query_ids and len(set(queries)) < len(queries):
-            msg = "qrels: an integer and a text query id name the same query; keep one of the two"
-            raise QrelsError(msg)
-
         kept = queries if judged.all() else compress(queries, judged.tolist())
         self._take(kept, documents, grades, lengths[judged])
         self.queries_without_judgements = int(np.count_nonzero(~judged))
@@ -322,7 +315,3 @@ class Qrels:
     def __repr__(self) -> str:
         """Return the size, not the content."""
         return f"Qrels({len(self.query_ids)} queries, {len(self.doc_ids)} judgements)"
-
-
-def _is_mapping(judged: object) -> bool:
-    return isinstance(judged, Mapping)

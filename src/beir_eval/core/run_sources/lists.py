@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
@@ -11,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from beir_eval.core.arrays import Floats, Ints, read_floats, starts_of
-from beir_eval.core.ids import checked_columns, checked_ids
+from beir_eval.core.arrays import NOT_NUMBERS, Floats, Ints, read_finite_floats, starts_of
+from beir_eval.core.ids import checked_columns, checked_ids, checked_query_ids
 from beir_eval.core.run_sources.columns import ColumnSource, FlatRankings, Retrieved
-from beir_eval.core.run_sources.scores import is_finite_number, refuse_score
+from beir_eval.core.run_sources.scores import refuse_scores
 from beir_eval.errors import RunError
 
 if TYPE_CHECKING:
@@ -90,13 +89,9 @@ def source_from_columns(
         (query_ids, doc_ids, scores), "scores", "run", RunError
     )
     try:
-        values = read_floats(raw_scores, len(raw_scores))
-    except (struct.error, TypeError, OverflowError, ValueError):
-        values = np.full(len(raw_scores), np.nan)
-    if not np.isfinite(values).all():
-        for query, doc, score in zip(queries, docs, raw_scores, strict=True):
-            if not is_finite_number(score):
-                refuse_score(query, doc, score)
+        values = read_finite_floats(raw_scores, len(raw_scores))
+    except NOT_NUMBERS:
+        refuse_scores(zip(queries, docs, raw_scores, strict=True))
     codes: dict[str, int] = {}
     row = np.fromiter(
         (codes.setdefault(query, len(codes)) for query in queries), np.int64, len(queries)
@@ -113,7 +108,7 @@ def source_from_rankings(rankings: Mapping[Any, Iterable[Any]]) -> ColumnSource:
         msg = f"rankings must be {{query_id: [doc_id, …]}}, not {type(rankings).__name__}"
         raise RunError(msg)
     listed: list[list[str]] = []
-    query_ids = checked_ids(rankings, "run", RunError)
+    query_ids = checked_query_ids(rankings, "run", RunError)
     for query_id, ranking in zip(query_ids, rankings.values(), strict=True):
         no_order = isinstance(ranking, (str, bytes, Mapping, AbstractSet))
         if no_order or not isinstance(ranking, Iterable):
@@ -123,7 +118,4 @@ def source_from_rankings(rankings: Mapping[Any, Iterable[Any]]) -> ColumnSource:
             )
             raise RunError(msg)
         listed.append(list(checked_ids(ranking, "run", RunError)))
-    if len(set(query_ids)) < len(query_ids):
-        msg = "run: an integer and a text query id name the same query; keep one of the two"
-        raise RunError(msg)
     return source_from_lists(query_ids, listed, None)

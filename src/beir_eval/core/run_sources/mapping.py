@@ -4,25 +4,27 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from itertools import chain, compress, repeat
+from operator import contains, methodcaller
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, NoReturn
 
 import numpy as np
 
 from beir_eval.core.arrays import (
+    NOT_NUMBERS,
     Floats,
     Ints,
     Mask,
-    read_floats,
+    read_finite_floats,
     runs_of,
     starts_of,
     stretches,
 )
-from beir_eval.core.ids import checked_ids, have_text_keys, id_text
+from beir_eval.core.ids import checked_ids, checked_query_ids, have_text_keys
 from beir_eval.core.run_sources.base import RankingBlock
-from beir_eval.core.run_sources.scores import is_finite_number, refuse_score
+from beir_eval.core.run_sources.scores import refuse_scores
 from beir_eval.errors import RunError, some
 
 if TYPE_CHECKING:
@@ -34,24 +36,6 @@ if TYPE_CHECKING:
 BLOCK_SCORES = 100_000
 #: Scores handed to ``struct`` in one call.
 _SCORES_AT_ONCE = 10_000
-
-
-class _Access(NamedTuple):
-    """How rankings are read; of plain dicts without a step of Python for each."""
-
-    get: Callable[[Any, str, float], Any]
-    values: Callable[[Any], Iterable[Any]]
-    contains: Callable[[Any, str], bool]
-
-    @classmethod
-    def to(cls, rankings: Iterable[Mapping[str, Any]]) -> _Access:
-        if set(map(type, rankings)) <= {dict}:
-            return _Access(dict.get, dict.values, dict.__contains__)
-        return _Access(
-            lambda ranking, doc, default: ranking.get(doc, default),
-            lambda ranking: ranking.values(),
-            lambda ranking, doc: doc in ranking,
-        )
 
 
 class MappingSource:
@@ -68,10 +52,7 @@ class MappingSource:
     def __init__(self, mapping: Mapping[Any, Mapping[Any, Any]]) -> None:
         """Check the outer ids; the rankings are checked when they are read."""
         self._listed = keys = list(mapping)
-        self.query_ids: Sequence[str] = checked_ids(keys, "run", RunError)
-        if self.query_ids is not keys and len(set(self.query_ids)) < len(keys):
-            msg = "run: an integer and a text query id name the same query; keep one of the two"
-            raise RunError(msg)
+        self.query_ids: Sequence[str] = checked_query_ids(keys, "run", RunError)
         self._mapping = mapping
 
     def rankings(self) -> Iterator[tuple[str, Sequence[str], Floats | None]]:
@@ -96,7 +77,6 @@ class MappingSource:
             judged_keys = compress(self._listed, is_judged)
             rankings = list(map(self._mapping.__getitem__, judged_keys))
         rankings = _with_text_keys(query_ids, rankings)
-        access = _Access.to(rankings)
         starts = starts_of(np.fromiter(map(len, rankings), np.int64, len(rankings)))
         for begin, end in stretches(starts, BLOCK_SCORES):
             part = _Part(
@@ -105,7 +85,7 @@ class MappingSource:
                 rankings=rankings[begin:end],
                 starts=starts[begin : end + 1] - starts[begin],
             )
-            yield _mapping_block(qrels, part, access)
+            yield _mapping_block(qrels, part)
 
     def _refuse_changes(self) -> None:
         """Raise RunError where the queries are not those that they were."""
@@ -165,16 +145,8 @@ def _ids_at(rankings: Sequence[Mapping[str, Any]], starts: Ints, positions: Ints
         keys = list(rankings[row])
         first = int(starts[row])
         for index in by_row[begin:end].tolist():
-            ids[index] = _text(keys[int(positions[index]) - first])
-    return ids
-
-
-def _text(doc_id: object) -> str:
-    try:
-        return id_text(doc_id)
-    except (TypeError, ValueError) as error:
-        msg = f"run: {error}"
-        raise RunError(msg) from error
+            ids[index] = keys[int(positions[index]) - first]
+    return checked_ids(ids, "run", RunError)
 
 
 class _Part(NamedTuple):
@@ -186,11 +158,11 @@ class _Part(NamedTuple):
     starts: Ints
 
 
-def _mapping_block(qrels: Qrels, part: _Part, access: _Access) -> RankingBlock:
+def _mapping_block(qrels: Qrels, part: _Part) -> RankingBlock:
     rankings, starts = part.rankings, part.starts
     judgement, ranking, judged = qrels.judgements_of(part.rows)
     judged_starts = starts_of(np.bincount(ranking, minlength=len(rankings)))
-    scores, judged_score, holds_query = _read(part, judged, judged_starts, access)
+    scores, judged_score, holds_query = _read(part, judged, judged_starts)
     hits = np.flatnonzero(~np.isnan(judged_score))
     identical = [
         int(starts[row]) + list(rankings[row]).index(part.query_ids[row])
@@ -209,9 +181,7 @@ def _mapping_block(qrels: Qrels, part: _Part, access: _Access) -> RankingBlock:
     )
 
 
-def _read(
-    part: _Part, judged: Sequence[str], judged_starts: Ints, access: _Access
-) -> tuple[Floats, Floats, Mask]:
+def _read(part: _Part, judged: Sequence[str], judged_starts: Ints) -> tuple[Floats, Floats, Mask]:
     """Return all scores, those of the judged documents, and which rankings hold their query.
 
     In small parts, so that a ranking is still in the processor's cache when it is looked into.
@@ -220,25 +190,28 @@ def _read(
         part: R rankings, N documents in all.
         judged: the judged documents of each, ranking after ranking. [J]
         judged_starts: where those of each ranking begin, and the end of the last, i8[R+1].
-        access: how the rankings are read.
 
     Returns:
         f8[N]; f8[J], NaN where the ranking does not hold the document; bool[R].
     """
     rankings, starts = part.rankings, part.starts
+    # Plain dicts are looked into without a step of Python for each document.
+    are_dicts = set(map(type, rankings)) <= {dict}
+    get: Any = dict.get if are_dicts else _get
+    values_of: Any = dict.values if are_dicts else methodcaller("values")
     scores, found = np.empty(starts[-1]), np.empty(len(judged))
     holds_query = np.empty(len(rankings), dtype=np.bool_)
     counts = np.diff(judged_starts).tolist()
     try:
         for begin, end in stretches(starts, _SCORES_AT_ONCE):
             here = rankings[begin:end]
-            _fill(scores, starts[[begin, end]], chain.from_iterable(map(access.values, here)))
+            _fill(scores, starts[[begin, end]], chain.from_iterable(map(values_of, here)))
             first, last = looked_up = judged_starts[[begin, end]]
             rankings_of = chain.from_iterable(map(repeat, here, counts[begin:end]))
-            values = map(access.get, rankings_of, judged[first:last], repeat(math.nan))
+            values = map(get, rankings_of, judged[first:last], repeat(math.nan))
             _fill(found, looked_up, values)
-            holds_query[begin:end] = list(map(access.contains, here, part.query_ids[begin:end]))
-    except (struct.error, TypeError, OverflowError, ValueError):
+            holds_query[begin:end] = list(map(contains, here, part.query_ids[begin:end]))
+    except NOT_NUMBERS:
         _refuse_score(part.query_ids, rankings)
     if not np.isfinite(scores).all():
         _refuse_score(part.query_ids, rankings)
@@ -254,18 +227,18 @@ def _fill(array: Floats, stretch: Ints, values: Iterable[Any]) -> None:
 def _scores(query_id: str, ranking: Mapping[str, Any]) -> Floats:
     """Return the scores of one ranking, or raise RunError for the first bad one."""
     try:
-        scores = read_floats(ranking.values(), len(ranking))
-    except (struct.error, TypeError, OverflowError, ValueError):
+        return read_finite_floats(ranking.values(), len(ranking))
+    except NOT_NUMBERS:
         _refuse_score([query_id], [ranking])
-    if not np.isfinite(scores).all():
-        _refuse_score([query_id], [ranking])
-    return scores
 
 
 def _refuse_score(query_ids: Sequence[str], rankings: Sequence[Mapping[str, Any]]) -> NoReturn:
-    for query_id, ranking in zip(query_ids, rankings, strict=True):
-        for doc_id, score in ranking.items():
-            if not is_finite_number(score):
-                refuse_score(query_id, doc_id, score)
-    msg = "a ranking cannot be read: its length, keys, values and look-ups do not agree"
-    raise RunError(msg)
+    refuse_scores(
+        (query_id, doc_id, score)
+        for query_id, ranking in zip(query_ids, rankings, strict=True)
+        for doc_id, score in ranking.items()
+    )
+
+
+def _get(ranking: Mapping[str, Any], doc_id: str, default: float) -> Any:
+    return ranking.get(doc_id, default)

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import struct
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
-import numpy as np
-
-from beir_eval.core.arrays import read_floats
+from beir_eval.core.arrays import NOT_NUMBERS, read_finite_floats
 from beir_eval.errors import RunError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 
 def is_finite_number(value: object) -> bool:
     """Return whether ``value`` is a number (of any type) that is neither NaN nor infinite."""
     try:
-        return bool(np.isfinite(read_floats([value], 1)).all())
-    except (struct.error, TypeError, OverflowError, ValueError):
+        read_finite_floats([value], 1)
+    except NOT_NUMBERS:
         return False
+    return True
 
 
 def refuse_score(query_id: str, doc_id: object, score: object) -> NoReturn:
@@ -25,4 +26,17 @@ def refuse_score(query_id: str, doc_id: object, score: object) -> NoReturn:
         f"the score of document {doc_id!r} for query {query_id!r} is {score!r}; a score must be "
         "a finite number"
     )
+    raise RunError(msg)
+
+
+def refuse_scores(entries: Iterable[tuple[str, object, object]]) -> NoReturn:
+    """Raise RunError about the first of these scores that is not a finite number.
+
+    Args:
+        entries: query, document and score.
+    """
+    for query_id, doc_id, score in entries:
+        if not is_finite_number(score):
+            refuse_score(query_id, doc_id, score)
+    msg = "a ranking cannot be read: its length, keys, values and look-ups do not agree"
     raise RunError(msg)
