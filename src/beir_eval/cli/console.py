@@ -97,9 +97,9 @@ def print_table(table: tables.Table) -> None:
         return
     for column, (text, width) in enumerate(zip(table.header, widths, strict=True)):
         justify: Literal["left", "right"] = "right" if column else "left"
-        shown.add_column(Text(text), justify=justify, width=width, overflow="fold")
+        shown.add_column(_folded(Text(text), width), justify=justify, no_wrap=True)
     for row in table.rows:
-        shown.add_row(*map(_coloured, row))
+        shown.add_row(*map(_folded, map(_coloured, row), widths))
     console.print(shown)
 
 
@@ -119,6 +119,14 @@ def _widths(table: tables.Table) -> list[int] | None:
             widths[column] += 1
         spare -= len(narrow)
     return widths
+
+
+def _folded(text: Text, width: int) -> Text:
+    """Return the text in lines of this width.
+
+    Columns of a fixed width would be simpler, but rich 13.7 makes them too narrow for a number.
+    """
+    return Text("\n").join(text.wrap(console, width, overflow="fold"))
 
 
 def _coloured(cell: str | tables.Cell) -> Text:
