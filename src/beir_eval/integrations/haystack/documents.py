@@ -13,11 +13,9 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
-from operator import not_
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 
@@ -28,9 +26,9 @@ from beir_eval.core.run_sources.scores import is_finite_number
 from beir_eval.errors import InputError, SettingError, some
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from beir_eval.core.qrels import Qrels
+
+_Name = TypeVar("_Name")
 
 _META = "meta."
 #: No field of a document yields such an id: it stands for one that cannot be told from others.
@@ -161,11 +159,13 @@ class Ranking(NamedTuple):
         Raises:
             InputError: something is no document, or has no score where one is needed.
         """
-        with documents_expected(query_id, documents, "retrieved"):
-            named = names.of(documents)
+        with DocumentsExpected(query_id, documents, "retrieved"):
+            doc_ids = names.of(documents)
             scores = _ranking_scores(query_id, documents) if scored else None
-        doc_ids = [name or f"{_UNNAMED}{rank}" for rank, name in enumerate(named)]
-        return cls(doc_ids, scores, sum(map(not_, named)))
+        unnamed = [] if all(doc_ids) else [rank for rank, name in enumerate(doc_ids) if not name]
+        for rank in unnamed:
+            doc_ids[rank] = f"{_UNNAMED}{rank}"
+        return cls(cast("list[str]", doc_ids), scores, len(unnamed))
 
     @classmethod
     def distinct_from_documents(
@@ -180,7 +180,7 @@ class Ranking(NamedTuple):
             InputError: something is no document.
         """
         score_of: dict[str, Any] = {}
-        with documents_expected(query_id, documents, "retrieved"):
+        with DocumentsExpected(query_id, documents, "retrieved"):
             for name, document in zip(names.of(documents), documents, strict=True):
                 if name:
                     score_of.setdefault(name, document.score)
@@ -272,21 +272,25 @@ def judgements_of(
     judged: dict[str, dict[str, float]] = {}
     unnamed = 0
     for query_id, documents in zip(query_ids, truth, strict=True):
-        with documents_expected(query_id, documents, "ground-truth"):
+        with DocumentsExpected(query_id, documents, "ground-truth"):
             named = names.of(documents)
             grades = grades_of(query_id, documents)
-        unnamed += sum(map(not_, named))
-        judged[query_id] = highest(
-            (name, grade) for name, grade in zip(named, grades, strict=True) if name
-        )
+        found = highest(list(zip(named, grades, strict=True)))
+        if not all(found):
+            unnamed += sum(not name for name in named)
+            found = {name: grade for name, grade in found.items() if name}
+        judged[query_id] = cast("dict[str, float]", found)
     return Judgements(judged, unnamed)
 
 
-def highest(pairs: Iterable[tuple[str, float]]) -> dict[str, float]:
+def highest(pairs: Sequence[tuple[_Name, float]]) -> dict[_Name, float]:
     """Return {name: its highest grade}."""
-    grades: dict[str, float] = {}
-    for name, grade in pairs:
-        grades[name] = max(grades.get(name, grade), grade)
+    grades = dict(pairs)
+    if len(grades) < len(pairs):
+        grades = {}
+        for name, grade in pairs:
+            if name not in grades or grade > grades[name]:
+                grades[name] = grade
     return grades
 
 
@@ -315,26 +319,32 @@ def grades_of(query_id: str, documents: Sequence[Any]) -> list[float]:
     return list(map(float, scores))
 
 
-@contextmanager
-def documents_expected(query_id: str, documents: Any, what: str) -> Iterator[None]:
-    """Raise InputError unless this is a list of objects with the attributes that are read inside.
+class DocumentsExpected:
+    """A context that reads the documents of one query; other objects raise InputError."""
 
-    Args:
-        query_id: the query, for the message.
-        documents: what should be a list of documents.
-        what: "retrieved" or "ground-truth", for the message.
-    """
-    expected = f"the {what} documents of query {query_id!r} must be a list of Documents"
-    if not _is_sequence(documents):
-        msg = f"{expected}, not {type(documents).__name__}"
-        raise InputError(msg)
-    try:
-        yield
-    except (AttributeError, TypeError) as error:
-        wrong = [document for document in documents if not hasattr(document, "meta")]
-        problem = f", but it holds {wrong[0]!r:.80}" if wrong else f": {error}"
-        msg = f"{expected}{problem}"
-        raise InputError(msg) from error
+    __slots__ = ("_documents", "_query_id", "_what")
+
+    def __init__(self, query_id: str, documents: Any, what: str) -> None:
+        """Check that it is a list of documents; ``what``: "retrieved" or "ground-truth"."""
+        self._query_id, self._documents, self._what = query_id, documents, what
+        is_list = type(documents) is list  # the usual case; the abstract classes take longer
+        if not is_list and not _is_sequence(documents):
+            msg = f"{self._problem()}, not {type(documents).__name__}"
+            raise InputError(msg)
+
+    def __enter__(self) -> None:
+        """Do nothing: the list has been checked."""
+
+    def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
+        """Name the object that lacks the attributes of a document."""
+        if isinstance(error, (AttributeError, TypeError)):
+            wrong = [one for one in self._documents if not hasattr(one, "meta")]
+            found = f", but it holds {wrong[0]!r:.80}" if wrong else f": {error}"
+            msg = f"{self._problem()}{found}"
+            raise InputError(msg) from error
+
+    def _problem(self) -> str:
+        return f"the {self._what} documents of query {self._query_id!r} must be a list of Documents"
 
 
 def _is_sequence(value: Any) -> bool:

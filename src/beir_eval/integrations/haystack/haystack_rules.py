@@ -21,8 +21,8 @@ from beir_eval.errors import InputError
 from beir_eval.evaluation.evaluator import Evaluator
 from beir_eval.evaluation.score_matrix import ScoreMatrix
 from beir_eval.integrations.haystack.documents import (
+    DocumentsExpected,
     Ranking,
-    documents_expected,
     field_of,
     grades_of,
     highest,
@@ -61,17 +61,19 @@ def evaluate_as_haystack(
     graded: dict[str, dict[str, float]] = {}
     not_empty: dict[str, dict[str, float]] = {}
     for query_id, found, wanted in zip(query_ids, retrieved, truth, strict=True):
-        with documents_expected(query_id, found, "retrieved"):
+        with DocumentsExpected(query_id, found, "retrieved"):
             codes = [code_of(field_of(document, field)) for document in found]
         rankings[query_id] = Ranking(codes, None)
-        with documents_expected(query_id, wanted, "ground-truth"):
+        with DocumentsExpected(query_id, wanted, "ground-truth"):
             values = [field_of(document, field) for document in wanted]
             grades = grades_of(query_id, wanted)
         _check_not_negative(query_id, grades)
         graded[query_id] = highest(
-            (code_of(value), grade)
-            for value, grade in zip(values, grades, strict=True)
-            if value is not None
+            [
+                (code_of(value), grade)
+                for value, grade in zip(values, grades, strict=True)
+                if value is not None
+            ]
         )
         not_empty[query_id] = {code_of(one): 1.0 for one in values if not _is_empty(one)}
     run = run_from_rankings(rankings)
