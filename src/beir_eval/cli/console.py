@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 #: Output that is not read on a screen is never wrapped.
 UNWRAPPED = 10_000
-#: A label is not folded to fewer characters; blanks beside a column.
+#: Labels are folded to no fewer characters than these; the blanks that a column takes.
 _NARROWEST_LABEL, _GAP = 16, 2
 VERDICT_COLOURS = {"better": "green", "worse": "red", "equal": "cyan", "undecided": "default"}
 

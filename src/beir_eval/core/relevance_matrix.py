@@ -103,7 +103,7 @@ class RelevanceMatrix:
         return self._count_of(("R", rel), lambda: judged.row[is_relevant(judged.grade, rel)])
 
     def num_retrieved_upto(self, cutoff: int | None) -> Ints:
-        """Return how many documents stand in the first ``cutoff``, i8[Q]."""
+        """Return how many documents are in the first ``cutoff`` ranks, i8[Q]."""
         return self.num_retrieved if cutoff is None else np.minimum(self.num_retrieved, cutoff)
 
     def num_relevant_upto(self, cutoff: int | None, rel: float | None = None) -> Ints:
