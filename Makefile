@@ -11,7 +11,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 LOWEST := .venv-lowest
 # What needs packages that are not in that environment.
-NOT_LOWEST := tests/integrations/test_beir.py tests/integrations/test_vector_database.py \
+NOT_LOWEST := tests/integrations/test_beir.py tests/integrations/haystack/test_vector_database.py \
 	tests/against/test_statsmodels.py tests/report/test_in_a_browser.py tests/against/definitions
 SOURCES := pyproject.toml constraints.txt
 

@@ -23,7 +23,7 @@ from pathlib import Path
 import bm25s
 import Stemmer
 
-DATA_DIR = Path(__file__).resolve().parents[1] / "src" / "beir_eval" / "data"
+DATA_DIR = Path(__file__).resolve().parents[1] / "src" / "beir_eval" / "datasets" / "demo"
 DEPTH = 20
 
 # The usual BM25 defaults, written out so that a new release of bm25s with

@@ -45,6 +45,22 @@ def test_a_package_says_what_is_inside_and_what_is_public(package):
     assert "public" in said.lower()
 
 
+def test_the_tests_of_a_package_are_in_the_folder_of_its_name():
+    tests = Path(__file__).parent
+    packages = {path.parent.relative_to(SOURCE) for path in SOURCE.rglob("__init__.py")}
+    packages -= {Path(), Path("datasets/demo")}  # the second holds data only
+    untested = {
+        package
+        for package in packages
+        if not any((tests / package).glob("test_*.py"))
+        and not (tests / package).with_name(f"test_{package.name}.py").exists()
+    }
+    assert untested == set()
+    folders = {path.parent.relative_to(tests) for path in tests.rglob("test_*.py")}
+    no_package = {"against", "docs", "haystack_integrations"}
+    assert {folder for folder in folders if not {*folder.parts} & no_package} <= packages | {Path()}
+
+
 def imported(module):
     """Yield (module, name or None) for each import that runs, at once, later or lazily."""
     path = MODULES[module]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from support.recorded import record
+from recorded import record
 
 
 def test_the_values_of_real_runs_are_those_recorded_bit_for_bit(realdata):

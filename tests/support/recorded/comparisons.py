@@ -24,8 +24,8 @@ from beir_eval import (
     read_run,
     significance,
 )
-from support.recorded.digest import digest_of
-from support.recorded.values import DATA_SETS
+from recorded.digest import digest_of
+from recorded.values import DATA_SETS
 
 MEASURES = ("nDCG@10", "MAP@100", "MRR@10", "Recall@100")
 #: Longer lists are recorded by their hash.

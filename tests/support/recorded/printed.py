@@ -27,7 +27,7 @@ from beir_eval import (
 )
 from beir_eval.cli.app import app
 from beir_eval.datasets import demo
-from support.recorded.digest import digest_of
+from recorded.digest import digest_of
 
 #: Each runs in one folder that holds what ``_inputs`` puts there.
 COMMANDS = """
@@ -95,7 +95,7 @@ def record():
     It comes from a process of its own: neither the terminal nor what was imported before counts.
     """
     environment = {name: value for name, value in os.environ.items() if name not in UNSET}
-    environment |= SET | {"PYTHONPATH": str(Path(__file__).parents[2])}
+    environment |= SET | {"PYTHONPATH": str(Path(__file__).parents[1])}
     done = subprocess.run(
         [sys.executable, __file__],
         env=environment,

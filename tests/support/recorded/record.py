@@ -13,9 +13,9 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 if __name__ == "__main__":
-    sys.path.insert(0, str(HERE.parents[1]))
+    sys.path.insert(0, str(HERE.parent))
 
-from support.recorded import comparisons, printed, values  # noqa: E402 - found by what is above
+from recorded import comparisons, printed, values  # noqa: E402 - found by what is above
 
 #: How many changed lines are shown.
 SHOWN = 40

@@ -10,7 +10,7 @@ from beir_eval import BeirEvalError, BeirEvalWarning, Run, evaluate, read_qrels,
 from beir_eval.errors import MeasureError, SettingError
 from beir_eval.integrations import pytrec_eval
 from beir_eval.integrations.beir import EvaluateRetrieval
-from support.recorded.digest import digest_of
+from recorded.digest import digest_of
 
 #: {folder of runs: its qrels}
 DATA_SETS = {

@@ -337,7 +337,7 @@ SCRIPT = """
 import sys, time
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
-from test_benchmark import MEASURES, words
+from test_runner import MEASURES, words
 from beir_eval.benchmark import Benchmark
 
 def slowly(queries, corpus):

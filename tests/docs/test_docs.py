@@ -20,7 +20,7 @@ from beir_eval.core import EvaluationSettings, relate
 from beir_eval.measures import JUDGED_ONLY, Measure, definitions
 from doc_examples import check_console, check_workflow
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 PAGES = [ROOT / "README.md", *sorted(DOCS.glob("*.md"))]
 API = (DOCS / "api.md").read_text()
