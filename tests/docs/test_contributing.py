@@ -1,0 +1,134 @@
+"""CONTRIBUTING.md and the files beside it: recipes that work, checks and versions that agree."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+
+import beir_eval
+
+ROOT = Path(__file__).parents[2]
+GUIDE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+RECIPES = dict(
+    re.findall(r"(?ms)^### (.+?)\n(.+?)(?=^### |\Z)", GUIDE.partition("\n## Recipes\n")[2])
+)
+#: How many files under src a change touches, at most.
+MOST_FILES = {
+    "Add a measure": 2,
+    "Add an input format": 2,
+    "Add a statistical test": 2,
+    "Add a host": 3,
+    "Add an option": 3,
+}
+
+
+def blocks(text, language):
+    """Return the code blocks of a language."""
+    return re.findall(rf"(?ms)^```{language}\n(.+?)^```$", text)
+
+
+def changed(diff):
+    """Return (path, hunks) of a diff; a hunk is what it replaces and the replacement."""
+    header, *hunks = re.split(r"(?m)^@@.*\n", diff)
+    path = header.removeprefix("+++ ").strip()
+    lines = [hunk.splitlines(keepends=True) for hunk in hunks]
+    return path, [
+        (
+            "".join(line[1:] for line in hunk if line[0] != "+"),
+            "".join(line[1:] for line in hunk if line[0] != "-"),
+        )
+        for hunk in lines
+    ]
+
+
+def apply(diff, root):
+    """Change a file under this folder, or create it; return its path."""
+    name, hunks = changed(diff)
+    path = root / name
+    text = path.read_text(encoding="utf-8") if path.exists() else ""
+    for old, new in hunks:
+        if old:
+            assert text.count(old) == 1, f"{name}: these lines are not there once:\n{old}"
+            text = text.replace(old, new)
+        else:
+            text += new
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_there_is_a_recipe_for_each_kind_of_change():
+    assert list(RECIPES) == list(MOST_FILES)
+
+
+def run_example(folder):
+    """Return the process that ran the example with the source of this folder."""
+    return subprocess.run(
+        [sys.executable, "-m", "doctest", "-o", "NORMALIZE_WHITESPACE", "example.txt"],
+        cwd=folder,
+        env=os.environ | {"PYTHONPATH": str(folder / "src")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("name", MOST_FILES)
+def test_a_recipe_makes_its_example_work_and_touches_few_files(name, tmp_path):
+    shutil.copytree(ROOT / "src", tmp_path / "src")
+    (example,) = blocks(RECIPES[name], "python")
+    (tmp_path / "example.txt").write_text(example, encoding="utf-8")
+    assert run_example(tmp_path).returncode == 1
+    paths = {apply(diff, tmp_path) for diff in blocks(RECIPES[name], "diff")}
+    assert len(paths) <= MOST_FILES[name]
+    done = run_example(tmp_path)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_the_commands_for_single_tests_name_files_and_tests_that_exist():
+    arguments = re.findall(r"(?m)^\$ \.venv/bin/python -m pytest (\S+)", GUIDE)
+    assert len(arguments) == 4
+    for argument in arguments:
+        path, _, test = argument.partition("::")
+        assert (ROOT / path).exists()
+        assert not test or f"\ndef {test}(" in (ROOT / path).read_text(encoding="utf-8")
+
+
+def test_the_layout_names_every_package_in_twelve_lines():
+    layout = re.search(r"(?m)^(?:    \w.+\n)+", GUIDE)[0].splitlines()
+    named = {name for line in layout for name in re.split(r"\s{2,}", line.strip())[0].split(", ")}
+    folder = Path(beir_eval.__file__).parent
+    packages = {path.parent.name for path in folder.glob("*/__init__.py")}
+    assert named == packages | {"errors", "_version"}
+    assert len(layout) == 12
+
+
+def test_the_hooks_run_the_commands_of_make_check():
+    config = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text(encoding="utf-8"))
+    (repository,) = config["repos"]
+    hooks = [hook["entry"] for hook in repository["hooks"]]
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    recipe = re.search(r"(?m)^check:.*\n((?:\t.+\n)+)", makefile)[1]
+    assert hooks == [line.strip().replace("$(BIN)", ".venv/bin") for line in recipe.splitlines()]
+
+
+def test_the_citation_has_the_version_and_the_licences_of_the_package():
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert citation["version"] == beir_eval.__version__
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert " AND ".join(citation["license"]) == project["license"]
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / ".github/ISSUE_TEMPLATE").glob("[0-9]*.yml")))
+def test_an_issue_form_has_a_name_and_questions_with_ids_of_their_own(path):
+    form = yaml.safe_load(path.read_text(encoding="utf-8"))
+    assert form["name"]
+    assert form["description"]
+    questions = [part for part in form["body"] if part["type"] != "markdown"]
+    assert len({question["id"] for question in questions}) == len(questions) > 1
+    assert all(question["attributes"]["label"] for question in questions)
