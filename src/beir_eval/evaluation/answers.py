@@ -1,4 +1,7 @@
-"""Predicted answers against gold answers, as a run and qrels that every measure takes."""
+"""Evaluation of predicted answers: ``evaluate_answers``, ``normalize_answer``, ``token_f1``.
+
+Gold answers become qrels and predicted answers become a run, so every measure applies to them.
+"""
 
 from __future__ import annotations
 
@@ -22,24 +25,35 @@ if TYPE_CHECKING:
     from beir_eval.evaluation.result import EvaluationResult
     from beir_eval.measures import MeasureLike
 
-#: Whether a prediction says a gold answer.
+#: (prediction, gold answer) -> whether the prediction matches the gold answer.
 Match: TypeAlias = Callable[[str, str], bool]
 
+#: The values of ``match`` that are not a function.
 MATCHES = ("exact", "normalized", "contains", "f1")
+#: The values of ``gold_lists``.
 GOLD_LISTS = ("answers", "aliases")
 _ARTICLES = re.compile(r"\b(a|an|the)\b")
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
 
 
 class GoldAnswer(NamedTuple):
-    """One relevant thing: the texts that all say it, and how relevant it is."""
+    """One gold answer: the texts (aliases) that express it, and its grade."""
 
     aliases: tuple[str, ...]
     grade: float
 
 
 def normalize_answer(text: str) -> str:
-    """Return an answer without what does not matter: case, punctuation, articles, blanks.
+    """Return an answer in lower case, without punctuation, articles and extra blanks.
+
+    ASCII punctuation and the words "a", "an" and "the" are removed, and every run of blanks
+    becomes one space.
+
+    Args:
+        text: the answer.
+
+    Returns:
+        The words that remain, separated by one space; "" if none remain.
 
     Source: Rajpurkar et al., SQuAD: 100,000+ questions for machine comprehension of text, EMNLP
     2016, and its evaluation script.
@@ -47,24 +61,31 @@ def normalize_answer(text: str) -> str:
     >>> normalize_answer("The  Eiffel Tower!")
     'eiffel tower'
     """
-    bare = _ARTICLES.sub(" ", text.lower().translate(_PUNCTUATION))
-    return " ".join(bare.split())
+    without_articles = _ARTICLES.sub(" ", text.lower().translate(_PUNCTUATION))
+    return " ".join(without_articles.split())
 
 
 def token_f1(prediction: str, gold: str) -> float:
-    """Return the harmonic mean of precision and recall over the words of two normalised answers.
+    """Return the F1 score over the words of two answers, from 0 to 1.
 
-    Formula: 2PR / (P + R), with P and R the shares of the prediction's and the gold answer's words
-    that the other has too, each word counted as often as it stands. 0 where either is empty.
+    Formula: 2PR / (P + R). P is the share of the prediction's words that are in the gold answer, R
+    is the share of the gold answer's words that are in the prediction. Both answers are normalised
+    by ``normalize_answer`` first, and repeated words count as often as they occur. The score is 0
+    if the answers share no word.
 
-    Source: as ``normalize_answer``.
+    Args:
+        prediction: the predicted answer.
+        gold: the gold answer.
+
+    Source: Rajpurkar et al., SQuAD: 100,000+ questions for machine comprehension of text, EMNLP
+    2016, and its evaluation script.
 
     >>> token_f1("New York City", "new york")
     0.8
     """
-    said, wanted = normalize_answer(prediction).split(), normalize_answer(gold).split()
-    shared = sum((Counter(said) & Counter(wanted)).values())
-    return 2 * shared / (len(said) + len(wanted)) if shared else 0.0
+    words, gold_words = normalize_answer(prediction).split(), normalize_answer(gold).split()
+    num_shared = sum((Counter(words) & Counter(gold_words)).values())
+    return 2 * num_shared / (len(words) + len(gold_words)) if num_shared else 0.0
 
 
 def answers_to_relevance(
@@ -77,51 +98,75 @@ def answers_to_relevance(
 ) -> tuple[Qrels, Run]:
     """Return the gold answers as qrels and the predictions as a run.
 
-    A prediction that says a gold answer stands for it in the ranking. Each gold answer is credited
-    once: a second prediction of it is a duplicate, which ``evaluate(..., duplicates="keep")`` lets
-    take up a rank and gain nothing. Where a prediction says several, the best one not credited yet
-    counts.
+    Each gold answer is a document of the qrels. A prediction that matches a gold answer is that
+    document in the run; a prediction that matches none is an unjudged document. A gold answer is
+    credited once: later predictions that match only credited answers repeat a document, so evaluate
+    the run with ``duplicates="keep"``, which leaves repeats at their ranks and gives them no gain.
+    If a prediction matches several gold answers, it is credited with the one of highest grade that
+    is not credited yet.
 
     Args:
-        predictions: {question_id: [answer, …]}, best first; or a list of such lists.
-        gold: for every question (same keys, or same length), one of: a text; a set of aliases
-            (one relevant thing, R = 1); a list of answers, each a text or a set of aliases; a
-            mapping {answer: grade}.
-        match: "exact" (the same text), "normalized" (the same after ``normalize_answer``),
-            "contains" (the gold answer's words stand in the prediction, one after the other), "f1"
-            (``token_f1`` is at least ``threshold``), or a function (prediction, gold) -> bool.
-        threshold: for "f1".
-        gold_lists: whether a list of texts holds several "answers" or the "aliases" of one.
+        predictions: {question_id: [answer, …]}, the answers best first; or a list of such lists,
+            whose questions are numbered from 0.
+        gold: the gold answers of the same questions: {question_id: gold answers}, or a list of the
+            length of ``predictions``. The gold answers of a question are one of
+
+            - a text: one answer;
+            - a set of aliases: one answer that can be expressed in several ways;
+            - a list of answers, each a text or a set, list or tuple of aliases (see
+              ``gold_lists``);
+            - a mapping {answer: grade}, each answer a text or a tuple or frozenset of aliases. In
+              the other forms the grade is 1.
+        match: how a prediction is compared with an alias of a gold answer:
+
+            - "exact": both are the same text;
+            - "normalized": both are the same after ``normalize_answer``;
+            - "contains": the words of the normalised gold answer follow each other in the
+              normalised prediction;
+            - "f1": ``token_f1`` is at least ``threshold``;
+            - a function (prediction, gold) -> bool.
+        threshold: the smallest F1 score that is a match, above 0 and at most 1. Only ``match="f1"``
+            uses it.
+        gold_lists: the meaning of a list of gold answers: several "answers", or the "aliases" of
+            one answer.
+
+    Returns:
+        The qrels, and the run without scores: the order of the predictions is the ranking.
 
     Raises:
-        InputError: another shape, questions that do not belong together, an empty gold answer, no
-            question.
-        SettingError: a value that does not exist.
+        InputError: ``predictions`` or ``gold`` has another shape, they are not about the same
+            questions, there is no question, a gold answer is empty, or a grade is not a finite
+            number.
+        SettingError: ``match``, ``threshold`` or ``gold_lists`` has another value.
 
     >>> qrels, run = answers_to_relevance([["Elon Musk", "Tony", "Stark"]], ["Stark"])
     >>> evaluate(qrels, run, ["Success@2", "Success@3"], duplicates="keep").as_dict()
     {'Success@2': 0.0, 'Success@3': 1.0}
     """
-    says = _matcher(match, threshold)
+    matches = _match_function(match, threshold)
     check_choice("gold_lists", gold_lists, GOLD_LISTS)
-    predicted, wanted = by_question("predictions", predictions), by_question("gold", gold)
-    if set(predicted) != set(wanted):
-        lacking = sorted(set(wanted) ^ set(predicted))
+    predictions_of, gold_of = by_question("predictions", predictions), by_question("gold", gold)
+    if set(predictions_of) != set(gold_of):
+        unshared = sorted(set(gold_of) ^ set(predictions_of))
         msg = (
             f"predictions and gold must be about the same questions, but only one of them has "
-            f"{some(lacking)}"
+            f"{some(unshared)}"
         )
         raise InputError(msg)
-    if not wanted:
+    if not gold_of:
         msg = "there is no question in predictions and gold"
         raise InputError(msg)
-    judged: dict[str, dict[str, float]] = {}
+    grades: dict[str, dict[str, float]] = {}
     rankings: dict[str, list[str]] = {}
-    for question, answers in wanted.items():
-        listed = _gold_answers(question, answers, gold_lists)
-        judged[question] = {f"gold {place}": one.grade for place, one in enumerate(listed)}
-        rankings[question] = _ranking(_texts(question, predicted[question]), listed, says)
-    return Qrels(judged), Run.from_rankings(rankings)
+    for question, answers in gold_of.items():
+        gold_answers = _gold_answers(question, answers, gold_lists)
+        grades[question] = {
+            f"gold {index}": answer.grade for index, answer in enumerate(gold_answers)
+        }
+        rankings[question] = _ranking(
+            _prediction_texts(question, predictions_of[question]), gold_answers, matches
+        )
+    return Qrels(grades), Run.from_rankings(rankings)
 
 
 def evaluate_answers(  # noqa: PLR0913 - one keyword a setting
@@ -134,10 +179,53 @@ def evaluate_answers(  # noqa: PLR0913 - one keyword a setting
     gold_lists: str = "answers",
     name: str = "run",
 ) -> EvaluationResult:
-    """Evaluate predicted answers; the arguments are those of ``answers_to_relevance``.
+    """Return every score of predicted answers against gold answers.
+
+    Predictions that match a gold answer are relevant, the others are unjudged. A gold answer counts
+    once: a later prediction that matches only answers already matched gains nothing and keeps its
+    rank. If a prediction matches several gold answers, the one of highest grade that is not matched
+    yet counts.
+
+    Args:
+        predictions: {question_id: [answer, …]}, the answers best first; or a list of such lists,
+            whose questions are numbered from 0.
+        gold: the gold answers of the same questions: {question_id: gold answers}, or a list of the
+            length of ``predictions``. The gold answers of a question are one of
+
+            - a text: one answer;
+            - a set of aliases: one answer that can be expressed in several ways;
+            - a list of answers, each a text or a set, list or tuple of aliases (see
+              ``gold_lists``);
+            - a mapping {answer: grade}, each answer a text or a tuple or frozenset of aliases. In
+              the other forms the grade is 1.
+        measures: names in any spelling that ``parse`` reads, ``Measure`` values, or a list of
+            either; by default nDCG, MAP, Recall, R_cap, Precision and MRR at 1, 3, 5, 10, 100 and
+            1,000.
+        match: how a prediction is compared with an alias of a gold answer:
+
+            - "exact": both are the same text;
+            - "normalized": both are the same after ``normalize_answer``;
+            - "contains": the words of the normalised gold answer follow each other in the
+              normalised prediction;
+            - "f1": ``token_f1`` is at least ``threshold``;
+            - a function (prediction, gold) -> bool.
+        threshold: the smallest F1 score that is a match, above 0 and at most 1. Only ``match="f1"``
+            uses it.
+        gold_lists: the meaning of a list of gold answers: several "answers", or the "aliases" of
+            one answer.
+        name: the name of the system that made the predictions, for tables and reports.
+
+    Returns:
+        A result whose queries are the questions.
 
     Raises:
-        BeirEvalError: as there, and as ``evaluate``.
+        InputError: ``predictions`` or ``gold`` has another shape, they are not about the same
+            questions, there is no question, a gold answer is empty, or a grade is not a finite
+            number.
+        SettingError: ``match``, ``threshold`` or ``gold_lists`` has another value, or the name is
+            not text.
+        MeasureError: a measure does not exist (UnknownMeasureError), or its parameter or cutoff is
+            impossible.
 
     >>> result = evaluate_answers([["Elon Musk", "Tony", "Stark"]], ["Stark"], ["MRR", "MAP"])
     >>> result["MRR"] == result["MAP"] == 1 / 3
@@ -149,65 +237,78 @@ def evaluate_answers(  # noqa: PLR0913 - one keyword a setting
     return evaluate(qrels, run, measures, duplicates="keep", name=name)
 
 
-def _matcher(match: str | Match, threshold: float) -> Match:
+def _match_function(match: str | Match, threshold: float) -> Match:
     if callable(match):
         return match
     check_choice("match", match, MATCHES)
     if isinstance(threshold, bool) or not is_finite_number(threshold) or not 0 < threshold <= 1:
         msg = f"threshold must be above 0 and at most 1, not {threshold!r}"
         raise SettingError(msg)
-    matchers: dict[str, Match] = {
+    functions: dict[str, Match] = {
         "exact": lambda prediction, gold: prediction == gold,
-        "normalized": _same,
-        "contains": _contains,
+        "normalized": _is_same_answer,
+        "contains": _has_words_of,
         "f1": lambda prediction, gold: token_f1(prediction, gold) >= threshold,
     }
-    return matchers[match]
+    return functions[match]
 
 
-def _same(prediction: str, gold: str) -> bool:
-    """Compare normalised answers; those of which nothing is left ("The") as they are."""
-    said, wanted = normalize_answer(prediction), normalize_answer(gold)
-    return said == wanted if said or wanted else prediction.split() == gold.split()
+def _is_same_answer(prediction: str, gold: str) -> bool:
+    """Return whether the normalised answers are equal.
+
+    If normalisation leaves no word of either ("The"), the answers themselves are compared.
+    """
+    text, gold_text = normalize_answer(prediction), normalize_answer(gold)
+    return text == gold_text if text or gold_text else prediction.split() == gold.split()
 
 
-def _contains(prediction: str, gold: str) -> bool:
-    said, wanted = normalize_answer(prediction).split(), normalize_answer(gold).split()
-    starts = range(len(said) - len(wanted) + 1)
-    return bool(wanted) and any(said[at : at + len(wanted)] == wanted for at in starts)
+def _has_words_of(prediction: str, gold: str) -> bool:
+    """Return whether the normalised prediction has the words of the gold answer, in a row."""
+    words, gold_words = normalize_answer(prediction).split(), normalize_answer(gold).split()
+    positions = range(len(words) - len(gold_words) + 1)
+    return bool(gold_words) and any(
+        words[start : start + len(gold_words)] == gold_words for start in positions
+    )
 
 
-def by_question(what: str, given: Any, query_ids: Iterable[Any] | None = None) -> dict[str, Any]:
-    """Return {question_id: value}; a list's questions are ``query_ids``, or numbered from 0.
+def by_question(name: str, values: Any, query_ids: Iterable[Any] | None = None) -> dict[str, Any]:
+    """Return {question_id: value} for values in a mapping or a list.
+
+    Args:
+        name: the name of the argument that holds the values, for messages.
+        values: {question_id: value}, or a list with a value for each question.
+        query_ids: the ids of the questions of a list; by default they are numbered from 0. Not used
+            for a mapping.
 
     Raises:
-        InputError: neither a list nor {question_id: value}, something that is not an id, an id
-            given twice, another number of ids than of values.
+        InputError: the values are neither a list nor a mapping, an id is not text or an integer, an
+            id occurs twice, or the numbers of ids and values differ.
     """
-    if isinstance(given, str) or not isinstance(given, (Mapping, Sequence)):
+    if isinstance(values, str) or not isinstance(values, (Mapping, Sequence)):
         msg = (
-            f"{what} must be a list with an entry for each question, or {{question_id: …}}, not "
-            f"{type(given).__name__}"
+            f"{name} must be a list with an entry for each question, or {{question_id: …}}, not "
+            f"{type(values).__name__}"
         )
         raise InputError(msg)
-    if isinstance(given, Mapping):
-        questions = checked_ids(given, what, InputError)
-        if len(set(questions)) < len(given):
-            msg = f"{what}: an integer and a text id name the same question; keep one of the two"
+    if isinstance(values, Mapping):
+        questions = checked_ids(values, name, InputError)
+        if len(set(questions)) < len(values):
+            msg = f"{name}: an integer and a text id name the same question; keep one of the two"
             raise InputError(msg)
-        return dict(zip(questions, given.values(), strict=True))
-    ids = range(len(given)) if query_ids is None else query_ids
-    questions = checked_ids(ids, what, InputError)
-    if len(questions) != len(given) or len(set(questions)) < len(questions):
+        return dict(zip(questions, values.values(), strict=True))
+    ids = range(len(values)) if query_ids is None else query_ids
+    questions = checked_ids(ids, name, InputError)
+    if len(questions) != len(values) or len(set(questions)) < len(questions):
         msg = (
-            f"{what} has {len(given)} entries, for {len(questions)} query_ids of which "
+            f"{name} has {len(values)} entries, for {len(questions)} query_ids of which "
             f"{len(set(questions))} are distinct; one entry for each question was expected"
         )
         raise InputError(msg)
-    return dict(zip(questions, given, strict=True))
+    return dict(zip(questions, values, strict=True))
 
 
-def _texts(question: str, answers: Any) -> list[str]:
+def _prediction_texts(question: str, answers: Any) -> list[str]:
+    """Return the predictions of one question, or raise InputError unless they are texts."""
     is_list = isinstance(answers, Sequence) and not isinstance(answers, str)
     if not is_list or not all(isinstance(answer, str) for answer in answers):
         msg = f"the predictions for question {question!r} must be a list of texts, not {answers!r}"
@@ -216,6 +317,7 @@ def _texts(question: str, answers: Any) -> list[str]:
 
 
 def _gold_answers(question: str, answers: Any, gold_lists: str) -> list[GoldAnswer]:
+    """Return the gold answers of one question, given in any of the forms of ``gold``."""
     if isinstance(answers, (str, AbstractSet)):
         return [_gold_answer(question, answers, 1.0)]
     if isinstance(answers, Mapping) and answers:
@@ -232,9 +334,10 @@ def _gold_answers(question: str, answers: Any, gold_lists: str) -> list[GoldAnsw
 
 
 def _gold_answer(question: str, answer: Any, grade: Any) -> GoldAnswer:
+    """Return one gold answer, a text or a collection of aliases; raise InputError for others."""
     aliases = [answer] if isinstance(answer, str) else answer
-    is_set = isinstance(aliases, (list, tuple, AbstractSet)) and len(aliases) > 0
-    if not is_set or not all(isinstance(alias, str) and alias.strip() for alias in aliases):
+    is_collection = isinstance(aliases, (list, tuple, AbstractSet)) and len(aliases) > 0
+    if not is_collection or not all(isinstance(alias, str) and alias.strip() for alias in aliases):
         msg = (
             f"a gold answer of question {question!r} is {answer!r}; it must be a text that says it"
         )
@@ -245,21 +348,21 @@ def _gold_answer(question: str, answer: Any, grade: Any) -> GoldAnswer:
     return GoldAnswer(tuple(sorted(aliases)), float(grade))
 
 
-def _ranking(predictions: Sequence[str], gold: Sequence[GoldAnswer], says: Match) -> list[str]:
-    """Return the gold answer that each prediction stands for, or a name of its own."""
-    best_first = sorted(range(len(gold)), key=lambda place: -gold[place].grade)
+def _ranking(predictions: Sequence[str], gold: Sequence[GoldAnswer], matches: Match) -> list[str]:
+    """Return a document id for each prediction: of the gold answer it is credited with, or new."""
+    best_first = sorted(range(len(gold)), key=lambda index: -gold[index].grade)
     credited: set[int] = set()
     ranking = []
     for rank, prediction in enumerate(predictions):
-        said = [
-            place
-            for place in best_first
-            if any(says(prediction, alias) for alias in gold[place].aliases)
+        matched = [
+            index
+            for index in best_first
+            if any(matches(prediction, alias) for alias in gold[index].aliases)
         ]
-        if said:
-            chosen = next((place for place in said if place not in credited), said[0])
-            credited.add(chosen)
-            ranking.append(f"gold {chosen}")
+        if matched:
+            credited_index = next((index for index in matched if index not in credited), matched[0])
+            credited.add(credited_index)
+            ranking.append(f"gold {credited_index}")
         else:
             ranking.append(f"prediction {rank}")
     return ranking
