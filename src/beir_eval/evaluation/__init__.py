@@ -1,8 +1,8 @@
-"""Evaluation of runs, and of answers, on judgements: ``Evaluator`` and ``EvaluationResult``.
+"""Evaluation of runs and of predicted answers: ``evaluate``, ``Evaluator``, ``EvaluationResult``.
 
-Inside: ``evaluator``, ``result`` with its ``records``, ``score_matrix``, ``notes`` (what was
-counted, in sentences), ``side_by_side`` (several results), ``answers`` (texts instead of
-documents).
+Inside: ``evaluator``; ``result`` (``EvaluationResult``) with its ``records`` (counts, provenance,
+times) and its ``score_matrix``; ``notes`` (sentences about the counts); ``side_by_side`` (several
+results in one output); ``answers`` (predicted answers against gold answers).
 
 Public: ``evaluate``, ``Evaluator``, ``EvaluationResult``, its records ``Counted``, ``Provenance``,
 ``Retrieval`` and ``TopDocuments`` (its settings are ``core.EvaluationSettings``);

@@ -1,4 +1,4 @@
-"""Evaluator: qrels and measures once, then any number of runs."""
+"""``evaluate`` and ``Evaluator``: the scores of runs on one qrels."""
 
 from __future__ import annotations
 
@@ -40,28 +40,68 @@ if TYPE_CHECKING:
 
 
 class Evaluator:
-    """Evaluates runs on one qrels; reads the judgements and checks the settings once.
+    """An evaluator of any number of runs on one qrels.
+
+    It reads the judgements and checks the settings once; ``evaluate(run)`` returns the scores of a
+    run. The function ``evaluate`` does both for a single run.
 
     Args:
-        qrels: ``Qrels`` or {query_id: {doc_id: grade}}.
-        measures: names in any spelling or ``Measure`` values; by default nDCG, MAP, Recall, R_cap,
-            Precision and MRR at 1, 3, 5, 10, 100 and 1000.
-        order: "score" (highest first) or "given" (the order of the run is the ranking).
-        ties: the order of equal scores: "trec_eval" (document id descending, scores in double
-            precision: trec_eval 10), "trec_eval9" (scores as float32: trec_eval 9, pytrec_eval,
-            BEIR), "input" (as given), "best" or "worst" (relevant documents first or last).
-        missing: a judged query that the run does not have counts as an empty ranking ("zero"), is
-            left out ("skip", as BEIR and pytrec_eval do), or is an "error".
-        no_relevant: a query with nothing relevant scores 0 ("zero", as trec_eval) or is left out of
-            the mean ("skip"; its score is NaN).
-        duplicates: a document that stands twice in a ranking is an "error"; "first" counts its
-            best-ranked copy only and closes up; "keep" lets later copies gain nothing.
-        drop_identical_ids: leave out retrieved documents whose id is that of the query.
-        keep_top: how many of the best documents of each query the result keeps.
-        fingerprint: keep the SHA-256 of qrels and run in the result; it reads all ids.
+        qrels: ``Qrels``, {query_id: {doc_id: grade}}, or a dataframe that ``Qrels.from_dataframe``
+            reads.
+        measures: names in any spelling that ``parse`` reads, ``Measure`` values, or a list of
+            either; by default nDCG, MAP, Recall, R_cap, Precision and MRR at 1, 3, 5, 10, 100 and
+            1,000.
+        order: how a query's documents are ranked:
+
+            - "score": highest score first;
+            - "given": in the order of the run, scores are not used. A run without scores is always
+              ranked so.
+        ties: the order of documents with equal scores, if ``order="score"``:
+
+            - "trec_eval": document id descending, scores compared in double precision, as in
+              trec_eval 10;
+            - "trec_eval9": document id descending, scores compared as float32, as in trec_eval 9,
+              pytrec_eval and BEIR;
+            - "input": in the order of the run;
+            - "best" or "worst": relevant documents first or last, which gives the highest or the
+              lowest score that any order of the tied documents gives.
+        missing: what happens to judged queries that the run does not have:
+
+            - "zero": they count as empty rankings, which score 0 in most measures;
+            - "skip": they are left out of the means, as in BEIR and pytrec_eval;
+            - "error": QueryMismatchError is raised.
+        no_relevant: what happens to queries that have no relevant document in the qrels:
+
+            - "zero": they score 0 in measures that need a relevant document, as in trec_eval
+              (0.00001 in gm_map);
+            - "skip": they are left out of the means of these measures; their score is NaN.
+        duplicates: what happens to a document that is listed more than once in a ranking:
+
+            - "error": DuplicateDocumentError is raised;
+            - "first": only the best-ranked copy counts, and the ranking closes up;
+            - "keep": the best-ranked copy counts; the others gain nothing but keep their ranks.
+        drop_identical_ids: whether documents whose id equals the query id are removed from the
+            rankings.
+        keep_top: how many of the best documents of each query the result keeps (its ``top``); 0 for
+            none.
+        fingerprint: whether the result records the SHA-256 of the qrels and of the run (its
+            ``provenance``). This reads all ids of both.
+
+    Attributes:
+        qrels: the judgements.
+        measures: the measures, in the order given.
 
     Raises:
-        QrelsError, MeasureError, SettingError: the arguments are not as above.
+        QrelsError: there is no judgement, an id is empty or of another type, or a grade is not a
+            finite number.
+        MeasureError: a measure does not exist (UnknownMeasureError), its parameter or cutoff is
+            impossible, or no measure is named.
+        SettingError: a setting has another value; or ``ties`` is "best" or "worst" for a measure
+            whose highest and lowest scores are not those of relevant documents first and last.
+
+    Warns:
+        BeirEvalWarning: the qrels have fractional grades, and a measure without a threshold counts
+            every grade above 0 as relevant.
 
     >>> evaluator = Evaluator({"q": {"a": 1}}, ["MRR@10"])
     >>> evaluator.evaluate({"q": {"x": 0.9, "a": 0.8}}, name="A")["MRR@10"]
@@ -100,20 +140,29 @@ class Evaluator:
         check_count("keep_top", keep_top, least=0)
         self._keep_top = operator.index(keep_top)
         self._qrels_sha256 = self.qrels.fingerprint() if fingerprint else None
-        _warn_of_grades(self.qrels, self.measures)
-        _check_extremes(ties, self.measures)
+        _warn_of_fractional_grades(self.qrels, self.measures)
+        _check_tie_extremes(ties, self.measures)
 
     def evaluate(self, run: Run | RunMapping, *, name: str = "run") -> EvaluationResult:
-        """Return every score of one run; the run is left as it is.
+        """Return every score of one run. The run is not changed.
 
         Args:
-            run: ``Run`` or {query_id: {doc_id: score}}.
-            name: what made the run, for tables and reports.
+            run: ``Run``, {query_id: {doc_id: score}}, or a dataframe that ``Run.from_dataframe``
+                reads.
+            name: the name of the system that made the run, for tables and reports.
+
+        Returns:
+            The scores of the judged queries, in the order of the qrels.
 
         Raises:
-            RunError: a score is not a finite number, an id is not an id, or
-                (DuplicateDocumentError) a document stands twice.
-            QueryMismatchError: no query in common; or, with ``missing="error"``, queries missing.
+            RunError: a score of a judged query is not a finite number, or an id is empty or of
+                another type.
+            DuplicateDocumentError: a document is listed twice in the ranking of a judged query, and
+                ``duplicates="error"``.
+            QueryMismatchError: the run has no judged query; or, with ``missing="error"``, not all
+                of them.
+            SettingError: the name is not text.
+            MeasureError: a score is beyond what a float can hold.
         """
         if not isinstance(name, str):
             msg = f"name must be text, not {name!r}"
@@ -121,19 +170,19 @@ class Evaluator:
         run = Run.coerce(run)
         matrix, summary = relate(self.qrels, run, self._settings, keep_top=self._keep_top)
         self._check_queries(summary.missing, run)
-        counted = self._counted(matrix, summary, run)
+        counted = self._count(matrix, summary, run)
         skipped = None
         if self._settings.missing == "skip" and summary.missing.any():
             skipped = matrix.select(np.flatnonzero(summary.missing))
             matrix = matrix.select(np.flatnonzero(~summary.missing))
-        # Not validated: these numbers are our own. What is loaded from a file is.
+        # Not validated: these numbers are computed here. Results loaded from a file are validated.
         return EvaluationResult.model_construct(
             schema_version=SCHEMA_VERSION,
             name=name,
             measures=tuple(map(str, self.measures)),
             query_ids=matrix.query_ids,
-            values=self._values(matrix),
-            skipped_values=None if skipped is None else self._values(skipped),
+            values=self._scores_of(matrix),
+            skipped_values=None if skipped is None else self._scores_of(skipped),
             counted=counted,
             settings=self._settings,
             provenance=Provenance(
@@ -144,7 +193,8 @@ class Evaluator:
             top=summary.top if self._keep_top else None,
         )
 
-    def _values(self, matrix: RelevanceMatrix) -> ScoreMatrix:
+    def _scores_of(self, matrix: RelevanceMatrix) -> ScoreMatrix:
+        """Return the score of every query on every measure."""
         values = np.empty((len(self.measures), matrix.num_queries))
         for row, measure in zip(values, self.measures, strict=True):
             row[:] = measure.scores(matrix)
@@ -158,22 +208,24 @@ class Evaluator:
         return ScoreMatrix.owning(values)
 
     def _check_queries(self, missing: Mask, run: Run) -> None:
+        """Raise QueryMismatchError unless the run has the judged queries that it must have."""
         if missing.all():
-            ours, theirs = some(self.qrels.query_ids), some(run.query_ids) or "no query at all"
+            judged, retrieved = some(self.qrels.query_ids), some(run.query_ids) or "no query at all"
             msg = (
-                f"the run has no query in common with the qrels. The qrels judge {ours}; the run "
-                f"has {theirs}. Check that both belong to the same data set and split"
+                f"the run has no query in common with the qrels. The qrels judge {judged}; the run "
+                f"has {retrieved}. Check that both belong to the same data set and split"
             )
             raise QueryMismatchError(msg)
         if self._settings.missing == "error" and missing.any():
-            absent = [self.qrels.query_ids[row] for row in np.flatnonzero(missing)]
+            missing_ids = [self.qrels.query_ids[row] for row in np.flatnonzero(missing)]
             msg = (
-                f"{len(absent)} of {len(self.qrels)} judged queries are missing from the run: "
-                f"{some(absent)}. Complete the run, or choose missing='zero' or 'skip'"
+                f"{len(missing_ids)} of {len(self.qrels)} judged queries are missing from the run: "
+                f"{some(missing_ids)}. Complete the run, or choose missing='zero' or 'skip'"
             )
             raise QueryMismatchError(msg)
 
-    def _counted(self, matrix: RelevanceMatrix, summary: RunSummary, run: Run) -> Counted:
+    def _count(self, matrix: RelevanceMatrix, summary: RunSummary, run: Run) -> Counted:
+        """Return the counts of queries, documents and judgements of a run."""
         query_ids, missing = matrix.query_ids, summary.missing
         empty = (matrix.num_retrieved == 0) & ~missing
         evaluated = (
@@ -181,14 +233,14 @@ class Evaluator:
         )
         cutoffs = sorted({measure.cutoff for measure in self.measures if measure.cutoff})
 
-        def ids(mask: Any) -> tuple[str, ...]:
+        def ids_where(mask: Any) -> tuple[str, ...]:
             return tuple(query_ids[row] for row in np.flatnonzero(mask).tolist())
 
         return Counted(
             queries_judged=len(self.qrels),
-            queries_missing=ids(missing),
-            queries_empty=ids(empty),
-            queries_without_relevant=ids((matrix.num_relevant() == 0) & evaluated),
+            queries_missing=ids_where(missing),
+            queries_empty=ids_where(empty),
+            queries_without_relevant=ids_where((matrix.num_relevant() == 0) & evaluated),
             queries_not_judged=len(run) - int(np.count_nonzero(~missing)),
             queries_without_judgements=self.qrels.queries_without_judgements,
             duplicates=summary.duplicates,
@@ -219,12 +271,77 @@ def evaluate(  # noqa: PLR0913 - one keyword a policy
     keep_top: int = 0,
     fingerprint: bool = False,
 ) -> EvaluationResult:
-    """Return every score of one run on one qrels; neither is changed.
+    """Return every score of one run on one qrels. Neither is changed.
 
-    The arguments are those of ``Evaluator``, which saves reading the qrels again for every run.
+    ``Evaluator`` takes the same settings and evaluates several runs without reading the qrels
+    again.
+
+    Args:
+        qrels: ``Qrels``, {query_id: {doc_id: grade}}, or a dataframe that ``Qrels.from_dataframe``
+            reads.
+        run: ``Run``, {query_id: {doc_id: score}}, or a dataframe that ``Run.from_dataframe``
+            reads.
+        measures: names in any spelling that ``parse`` reads, ``Measure`` values, or a list of
+            either; by default nDCG, MAP, Recall, R_cap, Precision and MRR at 1, 3, 5, 10, 100 and
+            1,000.
+        order: how a query's documents are ranked:
+
+            - "score": highest score first;
+            - "given": in the order of the run, scores are not used. A run without scores is always
+              ranked so.
+        ties: the order of documents with equal scores, if ``order="score"``:
+
+            - "trec_eval": document id descending, scores compared in double precision, as in
+              trec_eval 10;
+            - "trec_eval9": document id descending, scores compared as float32, as in trec_eval 9,
+              pytrec_eval and BEIR;
+            - "input": in the order of the run;
+            - "best" or "worst": relevant documents first or last, which gives the highest or the
+              lowest score that any order of the tied documents gives.
+        missing: what happens to judged queries that the run does not have:
+
+            - "zero": they count as empty rankings, which score 0 in most measures;
+            - "skip": they are left out of the means, as in BEIR and pytrec_eval;
+            - "error": QueryMismatchError is raised.
+        no_relevant: what happens to queries that have no relevant document in the qrels:
+
+            - "zero": they score 0 in measures that need a relevant document, as in trec_eval
+              (0.00001 in gm_map);
+            - "skip": they are left out of the means of these measures; their score is NaN.
+        duplicates: what happens to a document that is listed more than once in a ranking:
+
+            - "error": DuplicateDocumentError is raised;
+            - "first": only the best-ranked copy counts, and the ranking closes up;
+            - "keep": the best-ranked copy counts; the others gain nothing but keep their ranks.
+        drop_identical_ids: whether documents whose id equals the query id are removed from the
+            rankings.
+        name: the name of the system that made the run, for tables and reports.
+        keep_top: how many of the best documents of each query the result keeps (its ``top``); 0 for
+            none.
+        fingerprint: whether the result records the SHA-256 of the qrels and of the run (its
+            ``provenance``). This reads all ids of both.
+
+    Returns:
+        The scores of the judged queries, in the order of the qrels.
 
     Raises:
-        BeirEvalError: see ``Evaluator`` and ``Evaluator.evaluate``.
+        QrelsError: there is no judgement, an id is empty or of another type, or a grade is not a
+            finite number.
+        RunError: a score of a judged query is not a finite number, or an id is empty or of another
+            type.
+        DuplicateDocumentError: a document is listed twice in the ranking of a judged query, and
+            ``duplicates="error"``.
+        QueryMismatchError: the run has no judged query; or, with ``missing="error"``, not all of
+            them.
+        MeasureError: a measure does not exist (UnknownMeasureError), its parameter or cutoff is
+            impossible, no measure is named, or a score is beyond what a float can hold.
+        SettingError: a setting has another value, or the name is not text; or ``ties`` is "best" or
+            "worst" for a measure whose highest and lowest scores are not those of relevant
+            documents first and last.
+
+    Warns:
+        BeirEvalWarning: the qrels have fractional grades, and a measure without a threshold counts
+            every grade above 0 as relevant.
 
     >>> qrels = {"q1": {"d1": 2, "d2": 1}, "q2": {"d3": 1}}
     >>> run = {"q1": {"d2": 0.9, "d1": 0.8}, "q2": {"d3": 0.7}}
@@ -248,28 +365,30 @@ def evaluate(  # noqa: PLR0913 - one keyword a policy
 
 
 def _judged_in_top(matrix: RelevanceMatrix, cutoff: int) -> tuple[int, int]:
-    shown = matrix.cells.upto(cutoff)
-    judged: Floats = shown.grade[shown.grade >= 0]
-    return len(judged), int(np.minimum(matrix.num_retrieved, cutoff).sum())
+    """Return how many of the first ``cutoff`` documents of all queries are judged, of how many."""
+    cells = matrix.cells.upto(cutoff)
+    judged_grades: Floats = cells.grade[cells.grade >= 0]
+    return len(judged_grades), int(np.minimum(matrix.num_retrieved, cutoff).sum())
 
 
-def _warn_of_grades(qrels: Qrels, measures: Iterable[Measure]) -> None:
-    unsure = [
+def _warn_of_fractional_grades(qrels: Qrels, measures: Iterable[Measure]) -> None:
+    """Warn of fractional grades if a measure that takes a threshold has none."""
+    without_threshold = [
         str(measure)
         for measure in measures
         if "rel" in measure.definition.defaults and "rel" not in dict(measure.parameters)
     ]
-    if unsure and qrels.has_fractional_grades:
+    if without_threshold and qrels.has_fractional_grades:
         warnings.warn(
             f"the qrels hold fractional grades, and every grade above 0 counts as relevant for "
-            f"{some(unsure)}; set a threshold, for example Precision(rel=0.5)@10",
+            f"{some(without_threshold)}; set a threshold, for example Precision(rel=0.5)@10",
             BeirEvalWarning,
-            stacklevel=_frames_of_this_package(),
+            stacklevel=_caller_stacklevel(),
         )
 
 
-def _frames_of_this_package() -> int:
-    """Return the ``stacklevel`` with which a warning points at the line of the caller outside."""
+def _caller_stacklevel() -> int:
+    """Return the ``stacklevel`` of a warning that points at the line that called this package."""
     frame: FrameType | None = sys._getframe(1)  # noqa: SLF001 - as the warnings module does
     level = 1
     while frame and frame.f_globals.get("__name__", "").startswith("beir_eval."):
@@ -277,8 +396,9 @@ def _frames_of_this_package() -> int:
     return level
 
 
-def _check_extremes(ties: str, measures: Iterable[Measure]) -> None:
-    names = [str(one) for one in measures if not one.has_tie_extremes]
+def _check_tie_extremes(ties: str, measures: Iterable[Measure]) -> None:
+    """Raise SettingError for ``ties`` "best" or "worst" with a measure that it does not fit."""
+    names = [str(measure) for measure in measures if not measure.has_tie_extremes]
     if ties in ("best", "worst") and names:
         msg = (
             f"ties={ties!r} is not offered for {some(names)}: relevant documents first or last are "

@@ -1,4 +1,4 @@
-"""What was counted, in sentences a person reads under a table."""
+"""Notes on a result: sentences about missing queries, duplicates, ties and undefined scores."""
 
 from __future__ import annotations
 
@@ -17,86 +17,91 @@ if TYPE_CHECKING:
 
 
 def notes_on(result: EvaluationResult) -> list[str]:
-    """Return the notes on one result; what did not occur is not mentioned."""
+    """Return the notes on one result; ties, duplicates and the like only if there are any."""
     counted, settings = result.counted, result.settings
     return [
-        *_on_queries(counted, settings),
-        *([] if result.retrieval is None else _on_retrieval(result.retrieval)),
-        *_on_documents(counted, settings),
-        *_on_measures(counted, settings, result.num_scored),
+        *_query_notes(counted, settings),
+        *([] if result.retrieval is None else _retrieval_notes(result.retrieval)),
+        *_document_notes(counted, settings),
+        *_measure_notes(counted, settings, result.num_scored),
     ]
 
 
-def _on_retrieval(retrieval: Retrieval) -> Iterator[str]:
+def _retrieval_notes(retrieval: Retrieval) -> Iterator[str]:
     if failed := retrieval.failures:
         reasons = "; ".join(f"{query}: {text}" for query, text in list(failed.items())[:3])
-        yield f"{_count(len(failed), 'query')} failed and count as missing ({reasons})"
+        yield f"{_quantity(len(failed), 'query')} failed and count as missing ({reasons})"
     if retrieval.left_out:
-        entries = _count(retrieval.left_out, "retrieved document")
-        yield f"{entries} left out, which the ranking holds already or which have no name"
+        documents = _quantity(retrieval.left_out, "retrieved document")
+        yield f"{documents} left out, which the ranking holds already or which have no name"
     if retrieval.seconds:
-        timed = _count(len(retrieval.seconds), "query")
-        middle, slow = _seconds(retrieval.p50), _seconds(retrieval.p95)
-        yield f"time per query: median {middle}, 95th percentile {slow} (of {timed})"
+        timed_queries = _quantity(len(retrieval.seconds), "query")
+        p50, p95 = _duration(retrieval.p50), _duration(retrieval.p95)
+        yield f"time per query: median {p50}, 95th percentile {p95} (of {timed_queries})"
 
 
-def _seconds(value: float) -> str:
-    """Return a duration as a person reads it.
+def _duration(seconds: float) -> str:
+    """Return a duration as text, in seconds or milliseconds.
 
-    >>> _seconds(0.01234), _seconds(2.5)
+    Args:
+        seconds: the duration.
+
+    >>> _duration(0.01234), _duration(2.5)
     ('12.3 ms', '2.50 s')
     """
-    return f"{value:.2f} s" if value >= 1 else f"{1000 * value:.3g} ms"
+    return f"{seconds:.2f} s" if seconds >= 1 else f"{1000 * seconds:.3g} ms"
 
 
-def _on_queries(counted: Counted, settings: EvaluationSettings) -> Iterator[str]:
+def _query_notes(counted: Counted, settings: EvaluationSettings) -> Iterator[str]:
     judged = counted.queries_judged
     if missing := counted.queries_missing:
         retrieved = counted.queries_retrieved
-        over = (
+        effect_on_means = (
             f"means over the {retrieved} that it has (missing='skip')"
             if settings.missing == "skip"
             else f"they count as empty rankings in the means over all {judged} (missing='zero')"
         )
-        yield f"{len(missing)} of {judged} judged queries missing from the run: {over}"
+        yield f"{len(missing)} of {judged} judged queries missing from the run: {effect_on_means}"
     else:
-        yield f"{_count(judged, 'judged query')}, all of them in the run"
+        yield f"{_quantity(judged, 'judged query')}, all of them in the run"
     if empty := counted.queries_empty:
-        yield f"{_count(len(empty), 'query')} with an empty ranking: {some(empty)}"
-    if without := counted.queries_without_relevant:
-        skip = settings.no_relevant == "skip"
-        effect = "left out of means that need one" if skip else "counted as undefined, mostly 0"
-        queries = _count(len(without), "query")
-        yield f"{queries} with no grade above 0 ({effect}): {some(without)}"
-    if extra := counted.queries_not_judged:
-        yield f"{_count(extra, 'query')} of the run not judged: without effect"
-    if unjudged := counted.queries_without_judgements:
-        yield f"{_count(unjudged, 'query')} of the qrels with no judgement: left out"
+        yield f"{_quantity(len(empty), 'query')} with an empty ranking: {some(empty)}"
+    if without_relevant := counted.queries_without_relevant:
+        is_skipped = settings.no_relevant == "skip"
+        effect = (
+            "left out of means that need one" if is_skipped else "counted as undefined, mostly 0"
+        )
+        queries = _quantity(len(without_relevant), "query")
+        yield f"{queries} with no grade above 0 ({effect}): {some(without_relevant)}"
+    if not_judged := counted.queries_not_judged:
+        yield f"{_quantity(not_judged, 'query')} of the run not judged: without effect"
+    if without_judgements := counted.queries_without_judgements:
+        yield f"{_quantity(without_judgements, 'query')} of the qrels with no judgement: left out"
 
 
-def _on_documents(counted: Counted, settings: EvaluationSettings) -> Iterator[str]:
+def _document_notes(counted: Counted, settings: EvaluationSettings) -> Iterator[str]:
     if counted.duplicates:
         effect = {
             "first": "only the best-ranked copy counts and the ranking closes up",
             "keep": "later copies gain nothing and ranks stay",
         }[settings.duplicates]
-        entries = _count(counted.duplicates, "entry")
+        entries = _quantity(counted.duplicates, "entry")
         yield f"{entries} of a document that its ranking holds already: {effect}"
     if counted.duplicates_checked == "judged":
         yield "only judged documents were looked at for duplicates"
     if counted.identical_ids:
         effect = "dropped" if settings.drop_identical_ids else "kept"
-        yield f"{_count(counted.identical_ids, 'document')} with the id of the query ({effect})"
+        yield f"{_quantity(counted.identical_ids, 'document')} with the id of the query ({effect})"
     if counted.tied_documents:
         yield (
-            f"{_count(counted.tied_documents, 'judged document')} of "
-            f"{_count(counted.tied_queries, 'query')} with the score of another entry: "
+            f"{_quantity(counted.tied_documents, 'judged document')} of "
+            f"{_quantity(counted.tied_queries, 'query')} with the score of another entry: "
             f"ties='{settings.ties}' orders them"
         )
     if counted.negative_judgements:
-        yield f"{_count(counted.negative_judgements, 'negative grade')}: pooled but unjudged"
+        yield f"{_quantity(counted.negative_judgements, 'negative grade')}: pooled but unjudged"
     if counted.repeated_judgements:
-        repeated = _count(counted.repeated_judgements, "repeated judgement")
+        repeated = _quantity(counted.repeated_judgements, "repeated judgement")
         yield f"{repeated} in the qrels, counted once"
     shares = [
         f"{share:.1%} of the top {k}"
@@ -107,26 +112,28 @@ def _on_documents(counted: Counted, settings: EvaluationSettings) -> Iterator[st
         yield f"share of retrieved documents that are judged: {', '.join(shares)}"
 
 
-def _on_measures(
+def _measure_notes(
     counted: Counted, settings: EvaluationSettings, num_scored: Mapping[str, int]
 ) -> Iterator[str]:
     deepest = counted.deepest_ranking
     if any((parse(name).cutoff or 0) > deepest for name in num_scored):
-        yield f"* the cutoff is beyond the deepest ranking, of {_count(deepest, 'document')}"
-    skipped = len(counted.queries_missing) if settings.missing == "skip" else 0
-    evaluated = counted.queries_judged - skipped
-    partly = [name for name, scored in num_scored.items() if scored < evaluated]
-    if partly:
-        counts = ", ".join(f"{name} over {num_scored[name]}" for name in partly)
+        yield f"* the cutoff is beyond the deepest ranking, of {_quantity(deepest, 'document')}"
+    num_skipped = len(counted.queries_missing) if settings.missing == "skip" else 0
+    num_evaluated = counted.queries_judged - num_skipped
+    undefined_somewhere = [
+        name for name, num_queries in num_scored.items() if num_queries < num_evaluated
+    ]
+    if undefined_somewhere:
+        counts = ", ".join(f"{name} over {num_scored[name]}" for name in undefined_somewhere)
         yield f"undefined for some queries, which its mean leaves out: {counts}"
 
 
-def _count(number: int, what: str) -> str:
-    """Return a number with its noun.
+def _quantity(number: int, noun: str) -> str:
+    """Return a number with its noun, which is in the plural unless the number is 1.
 
-    >>> _count(1, "query"), _count(2, "query"), _count(0, "document")
+    >>> _quantity(1, "query"), _quantity(2, "query"), _quantity(0, "document")
     ('1 query', '2 queries', '0 documents')
     """
     if number == 1:
-        return f"1 {what}"
-    return f"{number} {what[:-1]}ies" if what.endswith("y") else f"{number} {what}s"
+        return f"1 {noun}"
+    return f"{number} {noun[:-1]}ies" if noun.endswith("y") else f"{number} {noun}s"

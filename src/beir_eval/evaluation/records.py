@@ -1,4 +1,4 @@
-"""What a result records beside the scores: counts, provenance, times."""
+"""Records of a result beside its scores: ``Counted``, ``Provenance`` and ``Retrieval``."""
 
 from __future__ import annotations
 
@@ -15,7 +15,13 @@ if TYPE_CHECKING:
 
 
 class Provenance(BaseModel):
-    """Where the numbers come from; the hashes only with ``fingerprint=True``."""
+    """The package version and the hashes of the inputs behind a result.
+
+    Attributes:
+        package_version: the version of beir-eval that computed the scores.
+        qrels_sha256: the SHA-256 (hex) of the qrels; None without ``fingerprint=True``.
+        run_sha256: the SHA-256 (hex) of the run; None without ``fingerprint=True``.
+    """
 
     model_config = FROZEN
 
@@ -25,27 +31,34 @@ class Provenance(BaseModel):
 
 
 class Counted(BaseModel):
-    """What was met on the way to the numbers.
+    """Counts of queries, documents and judgements in an evaluation.
+
+    Counts of documents are about the rankings of judged queries only.
 
     Attributes:
-        queries_judged: queries with at least one judgement.
-        queries_missing: judged queries that the run does not have.
-        queries_empty: judged queries for which the run holds an empty ranking.
-        queries_without_relevant: evaluated queries whose qrels hold no grade above 0.
-        queries_not_judged: queries of the run that the qrels do not have; they play no part. None
-            where it cannot be told: after merging, a query may be judged in another part.
-        queries_without_judgements: queries of the qrels under which nothing is judged; left out.
-        duplicates: entries that repeat a document of their ranking.
-        duplicates_checked: whether "all" documents were looked at for duplicates, or only those
-            that are "judged" (top-k arrays, unless told otherwise).
-        identical_ids: retrieved documents whose id is that of their query.
-        tied_documents, tied_queries: judged documents whose score another document of the ranking
-            shares, and the queries they belong to: there the tie rule decides.
-        negative_judgements: judgements below 0, "pooled but unjudged".
-        repeated_judgements: judgements given twice with the same grade, counted once.
-        max_grade: the highest grade of the qrels, on which ERR depends.
-        deepest_ranking: the length of the longest ranking.
-        judged_in_top: by cutoff, how many of the first k documents are judged, and of how many.
+        queries_judged: the number of queries with at least one judgement.
+        queries_missing: ids of judged queries that the run does not have.
+        queries_empty: ids of judged queries with an empty ranking, or one that is empty after
+            ``drop_identical_ids``.
+        queries_without_relevant: ids of evaluated queries without a grade above 0 in the qrels.
+        queries_not_judged: the number of queries of the run that are not judged; they have no
+            effect. None in a merged result if a part has any, since another part may judge them.
+        queries_without_judgements: the number of queries of the qrels without a judgement; they are
+            left out.
+        duplicates: the number of entries that repeat a document of their ranking.
+        duplicates_checked: whether "all" documents were compared to find duplicates, or only the
+            "judged" ones (runs of top-k arrays, unless ``check_duplicates=True``).
+        identical_ids: the number of retrieved documents whose id equals the query id.
+        tied_documents: the number of judged documents that have the same score as another entry of
+            their ranking, so that the tie rule decides their rank.
+        tied_queries: the number of queries with such documents.
+        negative_judgements: the number of grades below 0, which mean "pooled but unjudged".
+        repeated_judgements: the number of judgements listed again with the same grade; each counts
+            once.
+        max_grade: the highest grade of the qrels; ERR depends on it.
+        deepest_ranking: the number of documents in the longest ranking.
+        judged_in_top: {cutoff: (judged documents, all documents)} in the first ``cutoff`` ranks of
+            all queries, for each cutoff of the measures.
     """
 
     model_config = FROZEN
@@ -68,36 +81,39 @@ class Counted(BaseModel):
     judged_in_top: dict[int, tuple[int, int]]
 
     @classmethod
-    def joined(cls, parts: Sequence[Counted]) -> Counted:
-        """Return the counts over disjoint queries: sums, lists one after the other, the deepest."""
-        joined: dict[str, object] = {}
+    def from_parts(cls, parts: Sequence[Counted]) -> Counted:
+        """Return the counts over the queries of all parts, which are disjoint."""
+        counts: dict[str, object] = {}
         for name in cls.model_fields:
             values = [getattr(part, name) for part in parts]
             if name in ("deepest_ranking", "max_grade"):
-                joined[name] = max(values)
+                counts[name] = max(values)
             elif name == "judged_in_top":
-                joined[name] = {
-                    cutoff: tuple(map(sum, zip(*(one[cutoff] for one in values), strict=True)))
+                counts[name] = {
+                    cutoff: tuple(map(sum, zip(*(top[cutoff] for top in values), strict=True)))
                     for cutoff in values[0]
                 }
             elif name == "queries_not_judged":
-                joined[name] = None if any(value != 0 for value in values) else 0
+                counts[name] = None if any(value != 0 for value in values) else 0
             elif name == "duplicates_checked":
-                joined[name] = min(values, key=("judged", "all").index)
+                counts[name] = min(values, key=("judged", "all").index)
             elif isinstance(values[0], tuple):
-                joined[name] = tuple(one for value in values for one in value)
+                counts[name] = tuple(query_id for query_ids in values for query_id in query_ids)
             else:
-                joined[name] = sum(values)
-        return cls.model_validate(joined)
+                counts[name] = sum(values)
+        return cls.model_validate(counts)
 
     @property
     def queries_retrieved(self) -> int:
-        """Judged queries that the run has a ranking for, empty ones included."""
+        """The number of judged queries that the run has a ranking for, empty rankings included."""
         return self.queries_judged - len(self.queries_missing)
 
     @property
     def judged_share(self) -> dict[int, float]:
-        """By cutoff k, the share of all retrieved documents in the top k that are judged."""
+        """{cutoff: share of the documents in the first ``cutoff`` ranks that are judged}.
+
+        NaN if nothing is retrieved.
+        """
         return {
             cutoff: judged / retrieved if retrieved else math.nan
             for cutoff, (judged, retrieved) in self.judged_in_top.items()
@@ -105,12 +121,13 @@ class Counted(BaseModel):
 
 
 class Retrieval(BaseModel):
-    """How the run was made, where this package had the queries run.
+    """Times and failures of the queries that a pipeline answered for an evaluation.
 
     Attributes:
-        seconds: how long each query took, for those whose time is known.
-        failures: the queries that raised an error, with its text; the run does not have them.
-        left_out: retrieved documents that their ranking holds already, or that have no name.
+        seconds: {query_id: duration in seconds}, for the queries whose duration is known.
+        failures: {query_id: error message} of queries that failed; the run does not have them.
+        left_out: the number of retrieved documents that were left out, because their ranking has
+            them already or because they lack the field that identifies documents.
     """
 
     model_config = FROZEN
@@ -120,25 +137,31 @@ class Retrieval(BaseModel):
     left_out: int = 0
 
     @classmethod
-    def joined(cls, parts: Sequence[Retrieval]) -> Retrieval:
-        """Return that of disjoint queries together."""
+    def from_parts(cls, parts: Sequence[Retrieval]) -> Retrieval:
+        """Return the times and failures of all parts, whose queries are disjoint."""
         return cls(
-            seconds={query: took for part in parts for query, took in part.seconds.items()},
+            seconds={query: seconds for part in parts for query, seconds in part.seconds.items()},
             failures={query: text for part in parts for query, text in part.failures.items()},
             left_out=sum(part.left_out for part in parts),
         )
 
     @property
     def p50(self) -> float:
-        """The median of the seconds a query took; NaN where none is known."""
+        """The median duration of a query, in seconds; NaN if no duration is known."""
         return self.percentile(50)
 
     @property
     def p95(self) -> float:
-        """The seconds that 95 % of the queries stayed below; NaN where none is known."""
+        """The 95th percentile of the durations, in seconds; NaN if no duration is known."""
         return self.percentile(95)
 
     def percentile(self, percent: float) -> float:
-        """Return a percentile of the seconds a query took, linear between two queries."""
-        took = list(self.seconds.values())
-        return float(np.percentile(took, percent)) if took else math.nan
+        """Return a percentile of the durations, in seconds; NaN if no duration is known.
+
+        Values between two durations are interpolated linearly.
+
+        Args:
+            percent: the percentile, 0 to 100.
+        """
+        durations = list(self.seconds.values())
+        return float(np.percentile(durations, percent)) if durations else math.nan

@@ -1,4 +1,4 @@
-"""The result of an evaluation: every score, what was counted, and how."""
+"""``EvaluationResult``: scores, means, counts and settings of one evaluation."""
 
 from __future__ import annotations
 
@@ -35,22 +35,23 @@ class EvaluationResult(Saved):
 
     ``result["nDCG@10"]`` is the mean over queries, ``result.scores("nDCG@10")`` the score of
     every query, aligned with ``result.query_ids``; both take every spelling that ``parse`` takes.
-    Nothing is rounded. A score is NaN where a measure is undefined for a query; such a query is
-    left out of that measure's mean (``num_scored``).
+    Nothing is rounded. A score is NaN if a measure is undefined for a query; such a query is left
+    out of the mean of that measure (``num_scored``).
 
     Attributes:
-        schema_version: the version of this layout.
-        name: what made the run.
-        measures: canonical names. [M]
-        query_ids: the queries evaluated, in the order of the qrels. [Q]
-        values: f8[M, Q], read-only.
-        skipped_values: the scores that the missing queries would count with, f8[M, missing];
-            only with ``missing="skip"``, where they are not among ``query_ids``.
-        counted: what was met on the way.
-        settings: how the numbers were made.
-        provenance: package version, hashes.
-        top: with ``keep_top=k``, the k best documents of each query that the run has.
-        retrieval: what the queries took and which failed, where a pipeline was run for them.
+        schema_version: the version of the layout of saved results.
+        name: the name of the system that made the run.
+        measures: the canonical names of the measures. [M]
+        query_ids: the evaluated queries, in the order of the qrels. [Q]
+        values: the scores, f8[M, Q], read-only.
+        skipped_values: the scores of the missing queries as empty rankings, f8[M, missing]. None
+            unless ``missing="skip"`` left queries out of ``query_ids``.
+        counted: the counts of queries, documents and judgements.
+        settings: how the run was ranked and averaged.
+        provenance: the package version, and the hashes of qrels and run.
+        top: with ``keep_top=k``, {query_id: the k best documents} of the judged queries that the
+            run has; else None.
+        retrieval: the times and failures of the queries, if a pipeline was run for them; else None.
 
     >>> from beir_eval import evaluate
     >>> result = evaluate({"q1": {"a": 1}, "q2": {"b": 1}}, {"q1": {"a": 0.9}}, ["MRR@10"])
@@ -102,39 +103,54 @@ class EvaluationResult(Saved):
     def scores(self, measure: MeasureLike) -> Floats:
         """Return the score of every query, f8[Q] aligned with ``query_ids``, read-only.
 
+        Args:
+            measure: a measure, or its name in any spelling that ``parse`` reads.
+
         Raises:
-            NotEvaluatedError: the result does not hold this measure.
-            MeasureError: nothing goes by that name.
+            NotEvaluatedError: the result does not have this measure.
+            MeasureError: the measure does not exist (UnknownMeasureError), or its parameter or
+                cutoff is impossible.
         """
         scores: Floats = self.values.array[self._index(measure)]
         return scores
 
     def __getitem__(self, measure: MeasureLike) -> float:
-        """Return the mean over queries (for ``num_*`` the sum, for gm_map the geometric mean)."""
+        """Return the mean over queries (for ``num_*`` the sum, for gm_map the geometric mean).
+
+        Raises:
+            NotEvaluatedError: the result does not have this measure.
+            MeasureError: the measure does not exist (UnknownMeasureError), or its parameter or
+                cutoff is impossible.
+        """
         return self._means[self.measures[self._index(measure)]]
 
     def __contains__(self, measure: MeasureLike) -> bool:
-        """Return whether the result holds this measure, in any spelling."""
+        """Return whether the result has this measure, in any spelling that ``parse`` reads.
+
+        Raises:
+            MeasureError: the measure does not exist (UnknownMeasureError), or its parameter or
+                cutoff is impossible.
+        """
         return str(parse(measure)) in self.measures
 
     @property
     def aggregate(self) -> dict[str, float]:
-        """{measure: mean over the evaluated queries}; NaN where no query has a score."""
+        """{measure: mean over the evaluated queries}; NaN if no query has a score."""
         return dict(self._means)
 
     @cached_property
     def _means(self) -> dict[str, float]:
-        return self._summaries(self.values.array)
+        return self._aggregates(self.values.array)
 
     @property
     def num_scored(self) -> dict[str, int]:
-        """{measure: number of queries that its mean is over}."""
+        """{measure: number of queries that have a score, over which its mean is taken}."""
         scored = np.count_nonzero(~np.isnan(self.values.array), axis=1)
         return dict(zip(self.measures, scored.tolist(), strict=True))
 
     @property
     def per_query(self) -> dict[str, dict[str, float]]:
-        """{query_id: {measure: score}}, made anew on every access."""
+        """{query_id: {measure: score}}; a new dict at every access."""
         columns = self.values.array.T.tolist()
         return {
             query_id: dict(zip(self.measures, scores, strict=True))
@@ -144,27 +160,36 @@ class EvaluationResult(Saved):
     def mean_over(self, queries: Literal["judged", "retrieved"]) -> dict[str, float]:
         """Return {measure: mean} over all judged queries, or only those that the run has.
 
-        The two differ where queries are missing: the first counts them with the score of an empty
-        ranking (mostly 0), the second leaves them out, as BEIR and pytrec_eval do.
+        The two differ if judged queries are missing from the run.
+
+        Args:
+            queries: "judged" counts missing queries with the score of an empty ranking (0 in most
+                measures); "retrieved" leaves them out, as BEIR and pytrec_eval do.
+
+        Raises:
+            SettingError: ``queries`` has another value.
         """
         check_choice("queries", queries, ("judged", "retrieved"))
         if queries == "judged":
             skipped = self.skipped_values
             parts = [self.values.array] + ([] if skipped is None else [skipped.array])
-            return self._summaries(np.concatenate(parts, axis=1))
-        return self._summaries(self.values.array[:, self._is_retrieved()])
+            return self._aggregates(np.concatenate(parts, axis=1))
+        return self._aggregates(self.values.array[:, self._retrieved_mask()])
 
-    def _is_retrieved(self) -> Mask:
+    def _retrieved_mask(self) -> Mask:
+        """Return which of ``query_ids`` the run has, bool[Q]."""
         missing = set(self.counted.queries_missing)
         return np.array([query_id not in missing for query_id in self.query_ids], dtype=np.bool_)
 
-    def _summaries(self, values: Floats) -> dict[str, float]:
+    def _aggregates(self, values: Floats) -> dict[str, float]:
+        """Return {measure: mean, sum or geometric mean} of f8[M, Q]."""
         return {
-            name: _summary(parse(name), row)
+            name: _aggregate_of(parse(name), row)
             for name, row in zip(self.measures, values, strict=True)
         }
 
     def _index(self, measure: MeasureLike) -> int:
+        """Return the index of a measure in ``measures``, or raise NotEvaluatedError."""
         name = str(parse(measure))
         try:
             return self.measures.index(name)
@@ -172,22 +197,26 @@ class EvaluationResult(Saved):
             msg = f"{name} was not evaluated for {self.name!r}; it holds {', '.join(self.measures)}"
             raise NotEvaluatedError(msg) from None
 
-    # Other shapes
+    # Export
 
     def as_dict(self, names: str | None = None) -> dict[str, float]:
-        """Return {measure: mean}, named as ``"beir"``, ``"trec_eval"`` or ``"ir_measures"`` do.
+        """Return {measure: mean}, with the measures' names in this package or in another tool.
 
-        A measure that the tool does not have keeps our name.
+        Args:
+            names: the tool whose names are used: "beir", "trec_eval" or "ir_measures"; by default
+                the canonical names. A measure that the tool does not have keeps its canonical name.
 
         Raises:
-            SettingError: another value of ``names``.
+            SettingError: ``names`` has another value.
         """
         if names is None:
             return dict(self.aggregate)
         return {spelled(parse(name), names): value for name, value in self.aggregate.items()}
 
     def to_dataframe(self) -> pl.DataFrame:
-        """Return a polars DataFrame: query_id and one column a measure, one row a query.
+        """Return a polars DataFrame with a row for each query.
+
+        The columns are ``query_id`` and each measure, f8, NaN if it is undefined for the query.
 
         Raises:
             MissingExtraError: polars is not installed.
@@ -198,7 +227,10 @@ class EvaluationResult(Saved):
         return pl.DataFrame({"query_id": list(self.query_ids), **columns})
 
     def to_table(self) -> Table:
-        """Return the means as a table, cutoffs beyond the deepest ranking marked with ``*``."""
+        """Return a table of the means and of the number of queries that each is taken over.
+
+        A ``*`` marks cutoffs beyond the deepest ranking.
+        """
         header, scored = ("measure", self.name, "queries"), self.num_scored
         rows = [
             (self.label(name), number(value), str(scored[name]))
@@ -207,21 +239,31 @@ class EvaluationResult(Saved):
         return Table(header, rows)
 
     def label(self, name: str) -> str:
-        """Return a measure's name for display: with a ``*`` where no ranking is that deep."""
+        """Return the name of a measure, with a ``*`` if its cutoff is beyond the deepest ranking.
+
+        Args:
+            name: the name of a measure, as it is shown.
+        """
         cutoff = parse(name).cutoff
         return f"{name} *" if cutoff and cutoff > self.counted.deepest_ranking else name
 
     def to_markdown(self) -> str:
-        """Return the table of means and the notes on what was counted, as markdown."""
+        """Return the table of means and the notes, as markdown."""
         return f"{self.to_table().markdown()}\n\n{markdown_list(self.notes())}"
 
     def plot(self, measure: MeasureLike | None = None) -> Figure:
-        """Return one measure (by default the first) of every query, best first, as a figure.
+        """Return a figure of the scores on one measure, a bar for each query, highest first.
 
         A notebook shows it; ``figure.save("scores.svg")`` writes it.
 
+        Args:
+            measure: a measure, or its name in any spelling that ``parse`` reads; by default the
+                first.
+
         Raises:
-            NotEvaluatedError: the result does not hold this measure.
+            NotEvaluatedError: the result does not have this measure.
+            MeasureError: the measure does not exist (UnknownMeasureError), or its parameter or
+                cutoff is impossible.
         """
         from beir_eval.display.chart_parts import score_rows  # noqa: PLC0415
         from beir_eval.display.charts import query_scores  # noqa: PLC0415 - few results are drawn
@@ -235,21 +277,29 @@ class EvaluationResult(Saved):
         return self.to_table().html() + notes.html()
 
     def notes(self) -> list[str]:
-        """Return what was counted, in sentences; what did not occur is not mentioned."""
+        """Return the counts in sentences; ties, duplicates and the like only if there are any."""
         return notes_on(self)
 
     def __deepcopy__(self, memo: dict[int, Any] | None = None) -> EvaluationResult:
-        """Return a copy that shares the scores: nothing in it changes, and hosts copy results."""
+        """Return a copy that shares the scores: they are read-only, and Haystack copies results."""
         return self.__copy__()
 
-    # Several
+    # Several results
 
     def merge(self, *others: EvaluationResult) -> EvaluationResult:
-        """Return one result over the queries of all, which must be disjoint.
+        """Return one result over the queries of this result and others, which must be disjoint.
+
+        Args:
+            others: results of the same name, measures, settings and package version.
+
+        Returns:
+            The queries in the order of the results. Its ``provenance`` has no hashes; ``top`` is
+            None unless all results have one.
 
         Raises:
-            ResultError: they share queries, or differ in name, measures, settings or version; or
-                ERR was computed with different highest grades.
+            ResultError: an argument is not a result; results share queries, or differ in name,
+                measures, settings or package version; or ERR was computed with different highest
+                grades.
         """
         results = [self, *others]
         for other in others:
@@ -258,50 +308,55 @@ class EvaluationResult(Saved):
                 raise ResultError(msg)
             _check_mergeable(self, other)
         _check_disjoint(results)
-        skipped = [one.skipped_values.array for one in results if one.skipped_values is not None]
-        tops = [one.top for one in results if one.top is not None]
-        retrievals = [one.retrieval for one in results if one.retrieval is not None]
+        skipped = [
+            result.skipped_values.array for result in results if result.skipped_values is not None
+        ]
+        tops = [result.top for result in results if result.top is not None]
+        retrievals = [result.retrieval for result in results if result.retrieval is not None]
         return EvaluationResult(
             name=self.name,
             measures=self.measures,
-            query_ids=tuple(query_id for one in results for query_id in one.query_ids),
-            values=ScoreMatrix(np.concatenate([one.values.array for one in results], axis=1)),
+            query_ids=tuple(query_id for result in results for query_id in result.query_ids),
+            values=ScoreMatrix(np.concatenate([result.values.array for result in results], axis=1)),
             skipped_values=ScoreMatrix(np.concatenate(skipped, axis=1)) if skipped else None,
-            counted=Counted.joined([one.counted for one in results]),
+            counted=Counted.from_parts([result.counted for result in results]),
             settings=self.settings,
-            # No one file stands behind the whole.
+            # The merged result is not of one qrels file and one run file, so it has no hashes.
             provenance=Provenance(package_version=self.provenance.package_version),
-            top={query: top for one in tops for query, top in one.items()}
+            top={query: top for part in tops for query, top in part.items()}
             if len(tops) == len(results)
             else None,
-            retrieval=Retrieval.joined(retrievals) if retrievals else None,
+            retrieval=Retrieval.from_parts(retrievals) if retrievals else None,
         )
 
 
-def _summary(measure: Measure, scores: Floats) -> float:
-    """Return the mean, sum or geometric mean of the defined scores, correctly rounded."""
+def _aggregate_of(measure: Measure, scores: Floats) -> float:
+    """Return the mean, sum or geometric mean of the scores that are not NaN.
+
+    The sum is correctly rounded, so the order of the queries has no effect.
+    """
     undefined = np.isnan(scores)
     defined = scores[~undefined] if undefined.any() else scores
-    how = measure.definition.aggregate
+    aggregate = measure.definition.aggregate
     total = exact_sum(defined)
-    if how == "sum":
+    if aggregate == "sum":
         return total
     if not len(defined):
         return math.nan
-    if how == "geometric":
+    if aggregate == "geometric":
         return math.exp(math.fsum(map(math.log, defined.tolist())) / len(defined))
     return total / len(defined)
 
 
 def _check_mergeable(first: EvaluationResult, second: EvaluationResult) -> None:
-    """Raise ResultError unless both were made in the same way."""
-    for what in ("name", "measures", "settings", "provenance.package_version"):
-        ours, theirs = attrgetter(what)(first), attrgetter(what)(second)
-        if ours != theirs:
-            msg = f"only results with the same {what} can be merged, not {ours} and {theirs}"
+    """Raise ResultError unless both have the same name, measures, settings and version."""
+    for field in ("name", "measures", "settings", "provenance.package_version"):
+        value, other = attrgetter(field)(first), attrgetter(field)(second)
+        if value != other:
+            msg = f"only results with the same {field} can be merged, not {value} and {other}"
             raise ResultError(msg)
     grades = first.counted.max_grade, second.counted.max_grade
-    if grades[0] != grades[1] and any(_takes_max_grade(name) for name in first.measures):
+    if grades[0] != grades[1] and any(_uses_max_grade_of_qrels(name) for name in first.measures):
         msg = (
             f"ERR depends on the highest grade of the whole qrels, but these results were made "
             f"with {grades[0]:g} and {grades[1]:g}; state it: ERR(max_grade=…)"
@@ -309,19 +364,20 @@ def _check_mergeable(first: EvaluationResult, second: EvaluationResult) -> None:
         raise ResultError(msg)
 
 
-def _takes_max_grade(name: str) -> bool:
+def _uses_max_grade_of_qrels(name: str) -> bool:
+    """Return whether a measure takes ``max_grade`` and its name does not state it."""
     measure = parse(name)
-    given = dict(measure.parameters)
-    return "max_grade" in measure.definition.defaults and "max_grade" not in given
+    parameters = dict(measure.parameters)
+    return "max_grade" in measure.definition.defaults and "max_grade" not in parameters
 
 
 def _check_disjoint(results: Sequence[EvaluationResult]) -> None:
-    """Raise ResultError where two results hold the same query."""
+    """Raise ResultError if two results have the same query, evaluated or missing."""
     seen: set[str] = set()
     for result in results:
         queries = {*result.query_ids, *result.counted.queries_missing}
         if shared := seen & queries:
-            twice = some(sorted(shared))
-            msg = f"results over disjoint queries were expected, but they share {twice}"
+            shared_ids = some(sorted(shared))
+            msg = f"results over disjoint queries were expected, but they share {shared_ids}"
             raise ResultError(msg)
         seen |= queries

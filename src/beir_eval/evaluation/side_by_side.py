@@ -1,4 +1,4 @@
-"""Several results as a reader sees them: notes that hold for all, and means with their labels."""
+"""Several results in one output: their shared notes and measures, and labelled means."""
 
 from __future__ import annotations
 
@@ -11,21 +11,27 @@ if TYPE_CHECKING:
 
 
 def shared_notes(results: Sequence[EvaluationResult]) -> list[str]:
-    """Return the notes on several results; what holds for all of them is said once."""
-    systems: dict[str, list[str]] = {}
+    """Return the notes on several results; a note that is not on all of them names its systems."""
+    systems_by_note: dict[str, list[str]] = {}
     for result in results:
         for note in result.notes():
-            systems.setdefault(note, []).append(result.name)
-    # What explains the asterisk in a table stands last, for whomever it holds.
-    ordered = sorted(systems.items(), key=lambda one: one[0].startswith("*"))
+            systems_by_note.setdefault(note, []).append(result.name)
+    # The note that explains the asterisk in a table comes last, whichever systems it names.
+    ordered = sorted(systems_by_note.items(), key=lambda item: item[0].startswith("*"))
     return [
-        note if len(names) == len(results) else f"{', '.join(dict.fromkeys(names))}: {note}"
-        for note, names in ordered
+        note if len(systems) == len(results) else f"{', '.join(dict.fromkeys(systems))}: {note}"
+        for note, systems in ordered
     ]
 
 
 class LabelledMeans(NamedTuple):
-    """The means of a result, their label, and whether they are over all judged queries."""
+    """The means of one result.
+
+    Attributes:
+        label: the name of the system, with the queries that the means are over if some are missing.
+        means: {measure: mean}.
+        over_all: whether the means are over all judged queries.
+    """
 
     label: str
     means: dict[str, float]
@@ -33,7 +39,11 @@ class LabelledMeans(NamedTuple):
 
 
 def labelled_means(result: EvaluationResult) -> list[LabelledMeans]:
-    """Return name and means; both means, labelled, where queries are missing."""
+    """Return the means of a result, or two means if judged queries are missing from the run.
+
+    The two are the means over all judged queries and over those that the run has; the ones that the
+    result itself holds (see ``missing``) come first.
+    """
     counted = result.counted
     if not counted.queries_missing:
         return [LabelledMeans(result.name, result.aggregate, over_all=True)]
@@ -52,15 +62,22 @@ def labelled_means(result: EvaluationResult) -> list[LabelledMeans]:
 
 
 def shared_measures(results: Sequence[EvaluationResult]) -> list[str]:
-    """Return the measures that all results have, in the order of the first."""
-    return [one for one in results[0].measures if all(one in other.measures for other in results)]
+    """Return the measures that all results have, in the order of the first result."""
+    return [
+        measure
+        for measure in results[0].measures
+        if all(measure in result.measures for result in results)
+    ]
 
 
-def starred(measure: str, results: Sequence[EvaluationResult], shown: str | None = None) -> str:
-    """Return a measure's name, or what is shown for it, with a ``*`` where a cutoff is too deep.
+def starred(measure: str, results: Sequence[EvaluationResult], label: str | None = None) -> str:
+    """Return a measure's label, with a ``*`` if a result has no ranking as deep as its cutoff.
 
-    Too deep is a cutoff beyond the deepest ranking of some result.
+    Args:
+        measure: the name of the measure.
+        results: the results that are shown together.
+        label: the name that is shown for the measure; by default ``measure``.
     """
-    beyond = any(one.label(measure).endswith("*") for one in results)
-    name = measure if shown is None else shown
-    return f"{name} *" if beyond else name
+    is_beyond = any(result.label(measure).endswith("*") for result in results)
+    name = measure if label is None else label
+    return f"{name} *" if is_beyond else name
