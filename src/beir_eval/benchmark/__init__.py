@@ -1,8 +1,9 @@
-"""Many systems on many data sets: making their results, and comparing their averages.
+"""Evaluation of many systems on many data sets, and comparison of their averages.
 
-Inside: ``runner`` (``Benchmark``), ``systems`` (data sets, and what makes runs on them), ``cache``
-(what is kept on disk), ``result``; ``compare_benchmark``, ``dataset_scores`` (what is tested) and
-``comparison_result`` (what it returns).
+Inside: ``runner`` (``Benchmark``); ``systems`` (data sets and retrieval systems in one form);
+``cache`` (runs and results on disk); ``result`` (``BenchmarkResult``); ``compare_benchmark``;
+``dataset_scores`` (scores, p-values and differences by data set); ``comparison_result``
+(``AcrossDatasets``).
 
 Public: ``Benchmark``, ``BenchmarkResult``; ``compare_benchmark``, ``AcrossDatasets`` and its
 records ``AcrossSettings``, ``SystemAverage``, ``AverageDifference``, ``DatasetScores`` and

@@ -1,4 +1,4 @@
-"""What a benchmark has on disk: runs and results, trusted only where their hashes say so."""
+"""``CacheEntry``: the saved run and result of a system on a data set; the lock of the folder."""
 
 from __future__ import annotations
 
@@ -21,19 +21,31 @@ if TYPE_CHECKING:
     from beir_eval.core.arrays import Floats
 
 _SCHEMA_VERSION = 1
-_LONGEST_NAME = 200
-_NAME = re.compile(r"[\w+@=,-][\w+@=,. -]*")
+_MAX_NAME_LENGTH = 200
+_NAME_PATTERN = re.compile(r"[\w+@=,-][\w+@=,. -]*")
 
 
-class Entry:
-    """One system on one data set: ``run.jsonl.gz``, ``result.json``, ``state.json``, ``log.jsonl``.
+class CacheEntry:
+    """The files of one system on one data set.
 
-    ``state.json`` is written last, after each of the two files: it holds their hashes and what they
-    were made from. A file without its line there, or with another hash, is made again.
+    ``run.jsonl.gz`` is the run, ``result.json`` the result and ``log.jsonl`` a log. ``state.json``
+    holds the hashes of run and result, and what they were made from. It is written after each of
+    them, so a file that it does not list, or lists with another hash, is not used.
+
+    Attributes:
+        folder: the folder of the files.
+        run_file: the path of the run.
+        result_file: the path of the result.
     """
 
     def __init__(self, folder: Path, made_from: dict[str, Any]) -> None:
-        """Take the folder, and what runs and results must have been made from."""
+        """Set the folder of the files.
+
+        Args:
+            folder: the folder; it need not exist yet.
+            made_from: what the run and the result must be made from, as JSON. A run depends on
+                "dataset" and "system", a result on all of it.
+        """
         self.folder = folder
         self.run_file = folder / "run.jsonl.gz"
         self.result_file = folder / "result.json"
@@ -41,29 +53,33 @@ class Entry:
         self._made_from = {"schema_version": _SCHEMA_VERSION, **made_from}
 
     def saved_run(self) -> Run | None:
-        """Return the run that is there, if it was made from the same and is whole."""
-        if not self._is_whole("run", self.run_file, ("schema_version", "dataset", "system")):
+        """Return the saved run; None if it is missing, damaged, or made from other inputs."""
+        if not self._is_valid("run", self.run_file, ("schema_version", "dataset", "system")):
             return None
         return read_run(self.run_file, format="jsonl")
 
     def save_run(self, run: Any) -> Run:
-        """Save a run, and return it as it is read back: so a resumed benchmark sees the same."""
-        lines = [_line(*ranking) for ranking in Run.coerce(run).rankings()]
+        """Save a run and return it as read from the file, so that a resumed benchmark has the same.
+
+        Raises:
+            RunError: the run has no query, or it is not valid.
+        """
+        lines = [_ranking_line(*ranking) for ranking in Run.coerce(run).rankings()]
         if not lines:
             raise RunError("the system answered no query at all")
-        self._tidy()
+        self._prepare_folder()
         write_atomically(self.run_file, "".join(lines).encode())
-        self._commit(run=sha256_of(self.run_file))
+        self._write_state(run=sha256_of(self.run_file))
         return read_run(self.run_file, format="jsonl")
 
     def discard(self) -> None:
-        """Take away a run that could not be evaluated, so that it is made again."""
+        """Delete the run and the result, so that a run that cannot be evaluated is made again."""
         for file in (self._state_file, self.run_file, self.result_file):
             file.unlink(missing_ok=True)
 
     def saved_result(self) -> EvaluationResult | None:
-        """Return the result that is there, if it was made from the same and is whole."""
-        if not self._is_whole("result", self.result_file, tuple(self._made_from)):
+        """Return the saved result; None if it is missing, damaged, or made from other inputs."""
+        if not self._is_valid("result", self.result_file, tuple(self._made_from)):
             return None
         try:
             return EvaluationResult.load(self.result_file)
@@ -71,57 +87,69 @@ class Entry:
             return None
 
     def save_result(self, result: EvaluationResult) -> None:
-        """Save a result."""
-        self._tidy()
+        """Save a result; its run, if it is saved, must be the one that was evaluated."""
+        self._prepare_folder()
         result.save(self.result_file)
         files = {"run": self.run_file, "result": self.result_file}
-        self._commit(**{what: sha256_of(file) for what, file in files.items() if file.exists()})
+        self._write_state(
+            **{content: sha256_of(file) for content, file in files.items() if file.exists()}
+        )
 
-    def log(self, **what: Any) -> None:
-        """Add a line to the log, with the time; nothing is ever read from it."""
-        line = json.dumps({"time": time.strftime("%Y-%m-%dT%H:%M:%S%z"), **what})
-        with suppress(OSError):  # a log that cannot be written loses no result
+    def log(self, **fields: Any) -> None:
+        """Add a line with time and fields to the log, which the program never reads."""
+        line = json.dumps({"time": time.strftime("%Y-%m-%dT%H:%M:%S%z"), **fields})
+        with suppress(OSError):  # no result is lost if the log cannot be written
             self.folder.mkdir(parents=True, exist_ok=True)
             with (self.folder / "log.jsonl").open("a", encoding="utf-8") as file:
                 file.write(f"{line}\n")
 
-    def _tidy(self) -> None:
-        """Make the folder, and take away what an interrupted write has left in it."""
+    def _prepare_folder(self) -> None:
+        """Create the folder, and delete the temporary files of interrupted writes."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        for left in self.folder.glob(".*.tmp"):
-            left.unlink()
+        for temporary_file in self.folder.glob(".*.tmp"):
+            temporary_file.unlink()
 
-    def _commit(self, **hashes: str) -> None:
+    def _write_state(self, **hashes: str) -> None:
+        """Write ``state.json`` with the hash of each file, by its content ("run", "result")."""
         state = {"made_from": self._made_from, "sha256": hashes}
         write_atomically(self._state_file, json.dumps(state, indent=1, sort_keys=True).encode())
 
-    def _is_whole(self, what: str, file: Path, same: tuple[str, ...]) -> bool:
+    def _is_valid(self, content: str, file: Path, keys: tuple[str, ...]) -> bool:
+        """Return whether a saved file is intact and made from the same inputs.
+
+        Args:
+            content: "run" or "result".
+            file: its path.
+            keys: the keys of ``made_from`` that must be the same.
+        """
         try:
             state = json.loads(FileContent(self._state_file).text())
-            found, hashes = state["made_from"], state["sha256"]
-            if any(found.get(one) != self._made_from[one] for one in same):
+            made_from, hashes = state["made_from"], state["sha256"]
+            if any(made_from.get(key) != self._made_from[key] for key in keys):
                 return False
-            # A result is only as good as the run that it came from.
-            needed = {what: file} | ({"run": self.run_file} if "run" in hashes else {})
-            return all(hashes.get(one) == sha256_of(path) for one, path in needed.items())
+            # A result is valid only if the run that it was computed from is.
+            files = {content: file} | ({"run": self.run_file} if "run" in hashes else {})
+            return all(hashes.get(name) == sha256_of(path) for name, path in files.items())
         except (OSError, BeirEvalError, ValueError, TypeError, KeyError, AttributeError):
-            return False  # nothing there, or nothing that can be trusted
+            return False  # no state, or a damaged one
 
 
-def _line(query_id: str, doc_ids: Sequence[str], scores: Floats | None) -> str:
-    """Return one ranking as a line of JSON: repeated documents and empty rankings survive."""
-    docs: list[Any] = list(doc_ids)
+def _ranking_line(query_id: str, doc_ids: Sequence[str], scores: Floats | None) -> str:
+    """Return one ranking as a line of JSON, which keeps repeated documents and empty rankings."""
+    documents: list[Any] = list(doc_ids)
     if scores is not None:
-        docs = [list(pair) for pair in zip(doc_ids, scores.tolist(), strict=True)]
-    return json.dumps({"query_id": query_id, "docs": docs}) + "\n"
+        documents = [list(pair) for pair in zip(doc_ids, scores.tolist(), strict=True)]
+    return json.dumps({"query_id": query_id, "docs": documents}) + "\n"
 
 
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Keep other processes out of a benchmark's folder; the lock ends with the process.
+    """Lock a benchmark's folder, so that no other process uses it at the same time.
+
+    The lock ends with the block, or with the process.
 
     Raises:
-        SettingError: another process is at work there.
+        SettingError: another process has locked the folder.
     """
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / ".lock").open("w") as file:
@@ -131,19 +159,21 @@ def locked(folder: Path) -> Iterator[None]:
         yield
 
 
-def check_name(what: str, name: Any, *, nested: bool = False) -> str:
-    """Return a name that can be that of a folder; nested, with sub-folders behind slashes.
+def check_name(kind: str, name: Any, *, nested: bool = False) -> str:
+    """Return a name, or raise SettingError unless it can be that of a folder.
 
-    Raises:
-        SettingError: it cannot.
+    Args:
+        kind: the kind of thing that has the name, for the message.
+        name: the name.
+        nested: whether slashes are allowed, which name folders in folders.
     """
     parts = name.split("/") if nested and isinstance(name, str) else [name]
     if not all(
-        isinstance(part, str) and _NAME.fullmatch(part) and len(part) <= _LONGEST_NAME
+        isinstance(part, str) and _NAME_PATTERN.fullmatch(part) and len(part) <= _MAX_NAME_LENGTH
         for part in parts
     ):
         msg = (
-            f"the name of a {what} becomes a folder: letters, digits and +@=,.- were expected, not "
+            f"the name of a {kind} becomes a folder: letters, digits and +@=,.- were expected, not "
             f"{name!r}"
         )
         raise SettingError(msg)

@@ -1,6 +1,7 @@
-"""Many systems on many data sets, saved as they go, resumed where they stopped.
+"""``Benchmark``: evaluate many systems on many data sets, with saved runs and results.
 
-``Benchmark(datasets, systems, folder).run()`` returns a ``BenchmarkResult``: the table.
+``Benchmark(datasets, systems, folder).run()`` returns a ``BenchmarkResult``. Run again after an
+interruption, it resumes from what is saved.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from beir_eval._version import __version__
 from beir_eval.adapters.dataset_folder import is_dataset, name_of
 from beir_eval.adapters.readers import read_qrels
-from beir_eval.benchmark.cache import Entry, check_name, locked
+from beir_eval.benchmark.cache import CacheEntry, check_name, locked
 from beir_eval.benchmark.result import BenchmarkResult
 from beir_eval.benchmark.systems import System, Task
 from beir_eval.core.files import stem_of
@@ -33,37 +34,60 @@ if TYPE_CHECKING:
 
 
 class Benchmark:
-    """Evaluate every system on every data set.
+    """An evaluation of every system on every data set, with saved runs and results.
+
+    All systems are evaluated in the same way: ties are broken as in trec_eval 10
+    (``ties="trec_eval"``); judged queries that a run does not have count as empty rankings
+    (``missing="zero"``); if a document is listed twice, only its best-ranked copy counts
+    (``duplicates="first"``); documents whose id equals the query id are removed if the conventions
+    of the data set say so (``drop_identical_ids``).
 
     Args:
-        datasets: folders of data sets, qrels files or ``Dataset`` objects, in a list or by name. A
-            folder of several (CQADupStack's forums) is taken as all of them.
-        systems: by name, each one of
+        datasets: the data sets: one, a list of them, or {name: data set}. Each is one of
 
-            - a run file; or a folder of run files that are named after the data sets;
-            - a callable ``(queries, corpus) -> run``, with {query_id: text} and a ``Corpus``, that
-              returns anything ``Run`` takes;
+            - the folder of a data set, or a folder of several (such as CQADupStack's forums), which
+              adds all of them;
+            - a qrels file: judgements without queries and corpus, enough for systems that are run
+              files;
+            - a ``Dataset``;
+            - ``Qrels``, in {name: data set} only.
+        systems: {name: system}. Each system is one of
+
+            - a run file, or a folder of run files that are named after the data sets;
+            - a callable ``(queries, corpus) -> run`` that takes {query_id: text} and a ``Corpus``,
+              and returns a ``Run`` or anything that ``Run`` takes;
             - a BEIR retriever: an object with ``search(corpus, queries, top_k, score_function)``;
-            - a Haystack pipeline over a store that holds the corpus, or a ``PipelineRetriever``.
+            - a Haystack pipeline whose document store holds the corpus, or a ``PipelineRetriever``.
 
-            Whether saved runs of a callable or a retriever are still those of the same system is
-            told by its attribute ``fingerprint``, a text (of its checkpoint, say), else by its
-            name here and that of its class.
-        folder: where runs, results and logs are kept: ``<folder>/<data set>/<system>/``.
-        measures: what to compute; by default BEIR's suite.
-        top_k: how many documents a retriever is asked for.
-        keep_top: as ``Evaluator``; for another number the results are made again, not the runs.
-        progress: whether a progress bar is shown, on a terminal or in a notebook (with the package
-            tqdm).
+            Saved runs and results are used again only for the same system. A run file is identified
+            by its content; another system by its attribute ``fingerprint`` (a text, for example of
+            the checkpoint, or a function that returns one), else by its name here and the name of
+            its class or function.
+        folder: the folder of runs, results and logs: ``<folder>/<data set>/<system>/``.
+        measures: names in any spelling that ``parse`` reads, ``Measure`` values, or a list of
+            either; by default nDCG, MAP, Recall, R_cap, Precision and MRR at 1, 3, 5, 10, 100 and
+            1,000.
+        top_k: the number of documents that a BEIR retriever is asked for. Other systems do not use
+            it.
+        keep_top: how many of the best documents of each query a result keeps (its ``top``); 0 for
+            none. If it is above 0 and differs from that of the saved results, these are computed
+            again from the saved runs; with 0, saved results are used whatever they keep.
+        progress: whether to show a progress bar, on a terminal or in a notebook. Without tqdm, none
+            is shown.
 
-    Rules: ties as trec_eval, missing queries count as empty rankings, of a document that stands
-    twice the better copy counts, documents whose id is that of their query are left out where the
-    data set's conventions say so.
+    Attributes:
+        folder: the folder of runs, results and logs.
+        measures: the measures, in the order given.
 
     Raises:
-        SettingError: a name that cannot be a folder's, two data sets of one name, a system that is
-            none of these, a ``top_k`` below 1 for a BEIR retriever.
+        SettingError: a name cannot be that of a folder, two data sets have the same name, a data
+            set or a system is none of the above, a run file does not exist, or ``top_k`` is below 1
+            for a BEIR retriever.
+        MeasureError: a measure does not exist (UnknownMeasureError), its parameter or cutoff is
+            impossible, or no measure is named.
+        QrelsError: the judgements of a data set are empty or not valid.
         FileFormatError, OSError: a data set cannot be read.
+        MissingExtraError: a data set is in Parquet files, and polars is not installed.
     """
 
     def __init__(  # noqa: PLR0913 - one keyword a setting
@@ -82,32 +106,33 @@ class Benchmark:
         self.measures: tuple[Measure, ...] = (
             DEFAULT_MEASURES if measures is None else parse_all(measures)  # type: ignore[arg-type]
         )
-        self._tasks = list(_tasks(datasets))
+        self._tasks = list(_read_tasks(datasets))
         if not systems or not hasattr(systems, "items"):
             msg = f"systems must be {{name: system}}, not {systems!r}"
             raise SettingError(msg)
         self._systems = {
-            check_name("system", name): System.of(name, system, top_k)
+            check_name("system", name): System.from_object(name, system, top_k)
             for name, system in systems.items()
         }
-        _check_folders([task.name for task in self._tasks], list(self._systems))
+        _check_distinct_folders([task.name for task in self._tasks], list(self._systems))
         self._keep_top = keep_top
         self._progress = progress
 
     @property
     def datasets(self) -> dict[str, Dataset]:
-        """{name: data set} of those that are more than judgements, for ``write_report``."""
+        """{name: data set}, for ``write_report``; data sets with only judgements are left out."""
         return {task.name: task.dataset for task in self._tasks if task.dataset is not None}
 
     def run(self) -> BenchmarkResult:
-        """Do what is not done yet, and return all results.
+        """Retrieve and evaluate what is not saved yet, and return all results.
 
-        Interrupted at any point, it goes on where it stopped when it is run again: a run or a
-        result is taken from disk only if it is whole and was made from the same data set by the
-        same system. What fails is named in ``BenchmarkResult.failures``; the others go on.
+        It can be interrupted at any point and run again. A saved run is used if its file is intact
+        and it is of the same data set and system; a saved result, if also the measures and the
+        version of beir-eval are the same. A system that fails on a data set is listed in
+        ``BenchmarkResult.failures``, and the benchmark continues.
 
         Raises:
-            SettingError: another process is at work in the same folder.
+            SettingError: another process uses the same folder.
         """
         with locked(self.folder):
             return self._run()
@@ -121,9 +146,11 @@ class Benchmark:
                 advance(0, f"{task.name}: {name}")
                 try:
                     results[name][task.name] = self._evaluate(task, self._systems[name])
-                except Exception as error:  # noqa: BLE001 - another's code; the others go on
+                except Exception as error:  # noqa: BLE001 - a system may raise anything
                     failures.setdefault(name, {})[task.name] = f"{type(error).__name__}: {error}"
-                    Entry(self.folder / task.name / name, {}).log(failed=failures[name][task.name])
+                    CacheEntry(self.folder / task.name / name, {}).log(
+                        failed=failures[name][task.name]
+                    )
                 advance()
             advance(0, "done")
         infos = {task.name: task.info for task in self._tasks}
@@ -131,10 +158,11 @@ class Benchmark:
         return BenchmarkResult(results, failures, infos, splits)
 
     def _evaluate(self, task: Task, system: System) -> EvaluationResult:
-        entry = self._entry(task, system)
-        found = entry.saved_result()
-        if found is not None:
-            return found
+        """Return the saved result of a system on a data set, or compute and save it."""
+        entry = self._cache_entry(task, system)
+        saved_result = entry.saved_result()
+        if saved_result is not None:
+            return saved_result
         run = entry.saved_run() if system.retrieves else system.run(task)
         if run is None:
             start = time.perf_counter()
@@ -157,70 +185,78 @@ class Benchmark:
         entry.log(result=True, seconds=round(time.perf_counter() - start, 3))
         return result
 
-    def _entry(self, task: Task, system: System) -> Entry:
+    def _cache_entry(self, task: Task, system: System) -> CacheEntry:
+        """Return the files of a system on a data set, and what they must be made from."""
         made_from: dict[str, Any] = {
-            "dataset": _fingerprint(task, with_corpus=system.retrieves),
+            "dataset": _data_set_fingerprint(task, with_corpus=system.retrieves),
             "system": system.fingerprint(task),
             "measures": list(map(str, self.measures)),
             "package_version": __version__,
             **({"keep_top": self._keep_top} if self._keep_top else {}),
         }
-        return Entry(self.folder / task.name / system.name, made_from)
+        return CacheEntry(self.folder / task.name / system.name, made_from)
 
 
 # Data sets
 
 
-def _tasks(datasets: Iterable[Any] | Mapping[str, Any]) -> Iterator[Task]:
+def _read_tasks(datasets: Iterable[Any] | Mapping[str, Any]) -> Iterator[Task]:
+    """Yield every data set with its name, judgements and conventions."""
     if isinstance(datasets, (str, Path, Dataset, Qrels)):
         datasets = [datasets]
     if not isinstance(datasets, Iterable):
         msg = f"datasets must be folders, qrels files or Datasets in a list, not {datasets!r}"
         raise SettingError(msg)
-    named = datasets.items() if isinstance(datasets, Mapping) else ((None, one) for one in datasets)
-    for name, one in named:
-        for found, dataset in _read(name, one):
-            check_name("data set", found, nested=True)
+    named = (
+        datasets.items()
+        if isinstance(datasets, Mapping)
+        else ((None, dataset) for dataset in datasets)
+    )
+    for given_name, source in named:
+        for name, dataset in _read_data_sets(given_name, source):
+            check_name("data set", name, nested=True)
             if isinstance(dataset, Dataset):
-                yield Task(found, dataset.qrels, dataset.info or known_info(found), dataset)
+                yield Task(name, dataset.qrels, dataset.info or known_info(name), dataset)
             else:
-                yield Task(found, dataset, known_info(found), None)
+                yield Task(name, dataset, known_info(name), None)
 
 
-def _read(name: str | None, one: Any) -> Iterator[tuple[str, Any]]:
-    if isinstance(one, Dataset):
-        yield name or one.name, one
+def _read_data_sets(name: str | None, source: Any) -> Iterator[tuple[str, Any]]:
+    """Yield (name, ``Dataset`` or ``Qrels``) of what a user passes as a data set."""
+    if isinstance(source, Dataset):
+        yield name or source.name, source
         return
-    if isinstance(one, Qrels) and name is not None:
-        yield name, one
+    if isinstance(source, Qrels) and name is not None:
+        yield name, source
         return
-    if not isinstance(one, (str, Path)):
-        msg = f"a data set is a folder, a qrels file or a Dataset, not {one!r}"
+    if not isinstance(source, (str, Path)):
+        msg = f"a data set is a folder, a qrels file or a Dataset, not {source!r}"
         raise SettingError(msg)
-    path = Path(one)
+    path = Path(source)
     if not path.is_dir():
         yield name or stem_of(path), read_qrels(path)
         return
-    found = load_datasets(path)
-    whole, is_single = name or name_of(path), is_dataset(path)
-    for part, dataset in found.items():
-        yield (whole if is_single else f"{whole}/{part}"), dataset
+    datasets = load_datasets(path)
+    folder_name, is_single = name or name_of(path), is_dataset(path)
+    for part, dataset in datasets.items():
+        yield (folder_name if is_single else f"{folder_name}/{part}"), dataset
 
 
-def _check_folders(datasets: list[str], systems: list[str]) -> None:
-    """Raise SettingError unless every data set and system has a folder of its own."""
+def _check_distinct_folders(datasets: list[str], systems: list[str]) -> None:
+    """Raise SettingError unless the folders of all data sets and systems are distinct."""
     if not datasets or len(set(datasets)) < len(datasets):
         msg = f"data sets of different names were expected, not {datasets}"
         raise SettingError(msg)
     folders = {f"{name}/{system}" for name in datasets for system in systems}
     for name in datasets:
-        clash = {folder for folder in folders if f"{name}/".startswith(f"{folder}/")}
-        if clash:
-            msg = f"the data set {name!r} and {clash.pop()!r} would share a folder; rename one"
+        clashes = {folder for folder in folders if f"{name}/".startswith(f"{folder}/")}
+        if clashes:
+            msg = f"the data set {name!r} and {clashes.pop()!r} would share a folder; rename one"
             raise SettingError(msg)
 
 
-def _fingerprint(task: Task, *, with_corpus: bool) -> str:
+def _data_set_fingerprint(task: Task, *, with_corpus: bool) -> str:
+    """Return the SHA-256 of the judgements and conventions; also of queries and corpus if asked."""
     digest = hashlib.sha256(task.qrels.fingerprint().encode())
     if task.info is not None and task.info.drop_identical_ids:
         digest.update(b"identical ids are left out")

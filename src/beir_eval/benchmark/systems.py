@@ -1,4 +1,4 @@
-"""The two sides of a benchmark: data sets with their judgements, and what makes runs on them."""
+"""``Task`` (a data set) and ``System`` (a retrieval system): what a benchmark runs."""
 
 from __future__ import annotations
 
@@ -22,34 +22,42 @@ if TYPE_CHECKING:
     from beir_eval.datasets.dataset import Dataset
 
 
-#: The score function that BEIR names to its retrievers.
+#: The score function that is passed to BEIR's retrievers.
 _SCORE_FUNCTION = "cos_sim"
 
 
 def _is_haystack_pipeline(system: object) -> bool:
+    """Return whether this is a Haystack pipeline, without importing Haystack."""
     module = sys.modules.get("haystack.core.pipeline.base")
     return module is not None and isinstance(system, module.PipelineBase)
 
 
-#: Systems of other tools: how one is recognised, and the "module:class" that makes it a callable
-#: (queries, corpus) -> run. A host adds a row; it is imported for its own systems only.
-_HOSTS: tuple[tuple[Callable[[object], bool], str], ...] = (
+#: (test, "module:class") for the systems of each other tool: the test recognises a system, and the
+#: class makes it a callable (queries, corpus) -> run. The module is imported only when needed.
+_RETRIEVER_CLASSES: tuple[tuple[Callable[[object], bool], str], ...] = (
     (_is_haystack_pipeline, "beir_eval.integrations.haystack:PipelineRetriever"),
 )
 
 
-def _host_of(system: object) -> Callable[[Any], Any] | None:
-    """Return the class that runs this system of another tool; None for any other."""
-    for is_of_host, origin in _HOSTS:
-        if is_of_host(system):
-            host: Callable[[Any], Any] = import_name(origin)
-            return host
+def _retriever_class(system: object) -> Callable[[Any], Any] | None:
+    """Return the class that makes this system of another tool a callable; None if there is none."""
+    for is_supported, class_path in _RETRIEVER_CLASSES:
+        if is_supported(system):
+            retriever_class: Callable[[Any], Any] = import_name(class_path)
+            return retriever_class
     return None
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One data set: its judgements, and the rest of it where there is a rest."""
+    """A data set to evaluate on.
+
+    Attributes:
+        name: its name, which is also its folder's.
+        qrels: its judgements.
+        info: BEIR's conventions; None for a data set that is not BEIR's.
+        dataset: its queries and corpus; None if only judgements were passed.
+    """
 
     name: str
     qrels: Qrels
@@ -58,7 +66,7 @@ class Task:
 
     @property
     def split(self) -> str:
-        """Its split; that of a bare qrels file is taken for the official one."""
+        """The split; judgements without a data set are assumed to be of the official split."""
         if self.dataset is not None:
             return self.dataset.split
         return "test" if self.info is None else self.info.split
@@ -66,23 +74,29 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class System:
-    """A named system: how it makes a run, and what tells it from another."""
+    """A retrieval system with its name.
+
+    Attributes:
+        name: its name, which is also its folder's.
+        source: a path of run files, a callable (queries, corpus) -> run, or a BEIR retriever.
+        top_k: the number of documents that a BEIR retriever is asked for.
+    """
 
     name: str
-    system: Any
+    source: Any
     top_k: int
 
     @classmethod
-    def of(cls, name: str, system: Any, top_k: int) -> System:
-        """Raise SettingError for what is no system."""
+    def from_object(cls, name: str, system: Any, top_k: int) -> System:
+        """Return the system of what a user passes, or raise SettingError if it is none."""
         if isinstance(system, (str, Path)):
             if not Path(system).exists():
                 msg = f"system {name!r}: there is no run file or folder {str(system)!r}"
                 raise SettingError(msg)
             system = Path(system)
-        elif (host := _host_of(system)) is not None:
+        elif (retriever_class := _retriever_class(system)) is not None:
             try:
-                system = host(system)
+                system = retriever_class(system)
             except SettingError as error:
                 msg = f"system {name!r}: {error}"
                 raise SettingError(msg) from error
@@ -100,52 +114,61 @@ class System:
 
     @property
     def retrieves(self) -> bool:
-        """Whether it makes runs from queries and corpus."""
-        return not isinstance(self.system, Path)
+        """Whether it retrieves from queries and corpus; run files do not."""
+        return not isinstance(self.source, Path)
 
     def run(self, task: Task) -> Any:
-        """Return its run on a data set, in any form that ``Run`` takes."""
-        if isinstance(self.system, Path):
-            return read_run(_run_file(self.system, task.name))
+        """Return its run on a data set, in any form that ``Run`` takes.
+
+        Raises:
+            FileFormatError: there is no run file for the data set, or it cannot be read.
+            RunError: the system needs queries and corpus, and only judgements were passed.
+        """
+        if isinstance(self.source, Path):
+            return read_run(_run_file(self.source, task.name))
         if task.dataset is None:
             msg = f"{task.name} has judgements only; {self.name} needs its queries and its corpus"
             raise RunError(msg)
         queries = dict(task.dataset.queries)
-        if hasattr(self.system, "search"):
+        if hasattr(self.source, "search"):
             corpus = task.dataset.corpus.as_dict()
-            return self.system.search(corpus, queries, self.top_k, _SCORE_FUNCTION)
-        call: Callable[..., Any] = self.system
-        return call(queries, task.dataset.corpus)
+            return self.source.search(corpus, queries, self.top_k, _SCORE_FUNCTION)
+        retrieve: Callable[..., Any] = self.source
+        return retrieve(queries, task.dataset.corpus)
 
     def fingerprint(self, task: Task) -> str:
-        """Return what tells whether a saved run is this system's."""
-        if isinstance(self.system, Path):
+        """Return a text that identifies the system, so that its saved runs can be used again."""
+        if isinstance(self.source, Path):
             try:
-                return sha256_of(_run_file(self.system, task.name))
+                return sha256_of(_run_file(self.source, task.name))
             except FileFormatError:
                 return "no run file"
-        stated = getattr(self.system, "fingerprint", None)
-        kind = getattr(self.system, "__qualname__", type(self.system).__qualname__)
-        known = (
+        stated = getattr(self.source, "fingerprint", None)
+        kind = getattr(self.source, "__qualname__", type(self.source).__qualname__)
+        identity = (
             f"{self.name} ({kind})" if stated is None else stated() if callable(stated) else stated
         )
-        return f"{known}, top {self.top_k}" if hasattr(self.system, "search") else str(known)
+        return f"{identity}, top {self.top_k}" if hasattr(self.source, "search") else str(identity)
 
 
 def _run_file(path: Path, name: str) -> Path:
-    """Return the run file itself, or the one in a folder that is named after the data set."""
+    """Return the path if it is a file, else the run file in it that is named after the data set.
+
+    Raises:
+        FileFormatError: there is no such file, or there are several.
+    """
     if path.is_file():
         return path
     for stem in (name, name.replace("/", "-")):
         parent = path / Path(stem).parent
-        found = sorted(
+        run_files = sorted(
             file
             for file in parent.glob("[!.]*")
             if stem_of(file) == Path(stem).name and file.is_file() and is_run_file(file)
         )
-        if len(found) > 1:
-            problem = f"several run files for {name}: {', '.join(file.name for file in found)}"
+        if len(run_files) > 1:
+            problem = f"several run files for {name}: {', '.join(file.name for file in run_files)}"
             raise FileFormatError(path, problem)
-        if found:
-            return found[0]
+        if run_files:
+            return run_files[0]
     raise FileFormatError(path, f"no run file for {name}; expected {name}.trec or the like")
