@@ -1,7 +1,8 @@
-"""Which system is better over several data sets: ``compare_benchmark``.
+"""``compare_benchmark``: comparison of systems by their average over data sets.
 
-Queries of different data sets are never pooled: a large data set would decide alone. The average is
-the unweighted mean of the data sets' means, chance enters by the queries within each data set.
+The average is the unweighted mean of the means on the data sets. Queries of different data sets are
+never pooled, since the largest data set would then decide. Intervals and p-values account for the
+choice of queries within each data set.
 """
 
 from __future__ import annotations
@@ -17,13 +18,13 @@ from beir_eval.benchmark.comparison_result import (
     SystemAverage,
 )
 from beir_eval.benchmark.dataset_scores import (
-    datasets_of,
+    dataset_differences,
     groups_of,
-    means_on,
-    on_each,
+    mean_scores,
     p_values,
+    results_by_system,
+    shared_datasets,
     stratum_of,
-    systems_of,
 )
 from beir_eval.comparison.alignment import check_baseline
 from beir_eval.comparison.differences import direction_of, pairs_of
@@ -54,49 +55,70 @@ def compare_benchmark(  # noqa: PLR0913 - one keyword a setting
     draws: int = 100_000,
     rng: int = 0,
 ) -> AcrossDatasets:
-    """Compare systems by their average over data sets.
+    """Return a comparison of systems by their average over data sets.
 
-    The average is the unweighted mean of the data sets' means; a data set in parts (CQADupStack's
-    forums) is one data set, the mean of its parts. Intervals and ranks come from 10,000 resamples
-    of the queries within each data set, the same for all systems. p: the signs of the differences
-    are flipped query by query, and the statistic is the average over data sets of the mean
-    differences. It is corrected by Holm with a baseline, by max-T for all pairs.
+    The average of a system is the unweighted mean of its means on the data sets. A data set in
+    parts (CQADupStack's forums) is one data set, whose mean is that of its parts. Queries for which
+    a system has no score (NaN) are left out.
+
+    Intervals and ranks come from 10,000 bootstrap resamples of the queries within each data set,
+    the same for all systems: BCa intervals, or percentile intervals with ``hierarchical``. p-values
+    come from a sign-flip test: the signs of the differences are flipped query by query, and the
+    statistic is the average over data sets of the mean differences. They are corrected by Holm's
+    method with a baseline, and by max-T for all pairs. p-values on single data sets are corrected
+    by Holm's method over data sets and pairs.
 
     Args:
-        results: a ``BenchmarkResult``, or {system: {data set: result}}; a result may be a list, the
-            repeats of the system.
-        baseline: the system that all others are compared with; without one, all pairs are.
-        measure: which measure.
-        hierarchical: whether the data sets are resampled too, so that intervals and ranks speak of
-            data sets that there might have been. Takes five or more. p stays that of these data
-            sets.
-        alpha: the level of the verdicts; intervals have the confidence 1 − alpha.
-        on: where systems lack a data set, or a query of one: an "error", or compared on the
-            "intersection".
-        draws: sign vectors that are drawn; all of them are tried where there are no more.
-        rng: the seed.
+        results: a ``BenchmarkResult``, or {system: {data set: result}}. A result is an
+            ``EvaluationResult``, or a list of those of several repeats, whose scores are averaged
+            by query.
+        baseline: the system that all others are compared with; by default all pairs are compared.
+        measure: the measure, or its name in any spelling that ``parse`` reads. It must be a mean
+            over queries, higher is better.
+        hierarchical: whether to resample the data sets too, so that intervals and ranks are about
+            other data sets like these; needs five data sets or more. p-values and verdicts are
+            about these data sets in any case.
+        alpha: the level of significance of the verdicts, between 0 and 1; intervals have the
+            confidence 1 − alpha. They are not corrected for multiple comparisons.
+        on: what happens if a system lacks a data set, or a query of a data set:
+
+            - "error": ResultError or QueryMismatchError is raised;
+            - "intersection": only what all systems have is compared.
+        draws: the number of random sign vectors of the test. If there are no more of them than
+            this, all are used, and p is exact.
+        rng: the seed of the random numbers, a whole number, 0 or more.
+
+    Returns:
+        The averages with intervals and ranks, and the differences with p-values and verdicts.
 
     Raises:
-        ResultError: fewer than two systems, a data set that a system lacks, none that all have,
-            results of one data set that were evaluated differently.
-        QueryMismatchError: different queries in a data set (named).
-        NotEvaluatedError, MeasureError: a result lacks the measure, or it is no mean.
-        InputError: fewer than two queries in a data set.
-        SettingError: a value that does not exist; hierarchical with fewer than five data sets; all
-            pairs of more than 100 systems.
+        ResultError: there are fewer than two systems; a system lacks a data set, with on="error";
+            no data set is common to all systems; or the results of a data set were evaluated with
+            different settings or on different qrels.
+        QueryMismatchError: the results of a data set have different queries, with on="error"; or
+            none in common.
+        NotEvaluatedError: a result does not have the measure.
+        MeasureError: the measure does not exist (UnknownMeasureError), or is not a mean over
+            queries of which higher is better.
+        InputError: fewer than two queries of a data set have a score from all systems.
+        SettingError: a setting has another value; the baseline is not one of the systems;
+            ``hierarchical`` with fewer than five data sets; all pairs of more than 100 systems.
+
+    Source: stratified and hierarchical bootstrap: Davison and Hinkley, Bootstrap Methods and their
+    Application, 1997, sections 3.2 and 3.8.
 
     >>> from beir_eval import evaluate
     >>> qrels = {f"q{n}": {"a": 1} for n in range(8)}
     >>> first = evaluate(qrels, {query: {"a": 2, "x": 1} for query in qrels}, "MRR")
     >>> second = evaluate(qrels, {query: {"a": 1, "x": 2} for query in qrels}, "MRR")
     >>> results = {"A": {"one": first, "two": first}, "B": {"one": second, "two": first}}
-    >>> found = compare_benchmark(results, "B", "MRR").difference("A")
-    >>> found.difference, found.p, found.better, found.verdict  # p: 2 of 2^8 patterns
+    >>> pair = compare_benchmark(results, "B", "MRR").difference("A")
+    >>> pair.difference, pair.p, pair.better, pair.verdict  # p: 2 of 2^8 patterns
     (0.25, 0.0078125, 1, 'better')
     """
-    name = str(parse(measure))
-    by_system = systems_of(results)
-    systems = tuple(by_system)
+    measure_name = str(parse(measure))
+    results_of = results_by_system(results)
+    systems = tuple(results_of)
     check_baseline(baseline, systems)
     pairs = pairs_of(systems, baseline)
     settings = AcrossSettings(
@@ -107,78 +129,80 @@ def compare_benchmark(  # noqa: PLR0913 - one keyword a setting
         draws=draws,
         rng=rng,
     )
-    names, left_out = datasets_of(by_system, on)
-    strata = [stratum_of(one, by_system, name, on) for one in names]
-    drawn = stratified_bootstrap(
-        [one.scores for one in strata],
-        units=[one.unit for one in strata],
+    names, left_out = shared_datasets(results_of, on)
+    strata = [stratum_of(name, results_of, measure_name, on) for name in names]
+    bootstrap = stratified_bootstrap(
+        [stratum.scores for stratum in strata],
+        units=[stratum.unit for stratum in strata],
         hierarchical=hierarchical,
         rng=rng,
     )
     p, corrected = p_values(strata, pairs, settings)
-    order = np.argsort(-drawn.averages, kind="stable").tolist()
+    order = np.argsort(-bootstrap.averages, kind="stable").tolist()
     groups = [] if baseline is not None else groups_of(order, pairs.listed, corrected, alpha)
-    datasets = means_on(strata, systems)
-    by_dataset = on_each(strata, datasets, systems, pairs, settings)
+    datasets = mean_scores(strata, systems)
+    by_dataset = dataset_differences(strata, datasets, systems, pairs, settings)
     return AcrossDatasets(
-        measure=name,
+        measure=measure_name,
         baseline=baseline,
         datasets=tuple(datasets),
-        averages=tuple(_averages(drawn, systems, order, groups, alpha)),
+        averages=tuple(_averages(bootstrap, systems, order, groups, alpha)),
         differences=tuple(
-            _differences(drawn, systems, pairs.listed, (p, corrected), by_dataset, alpha)
+            _differences(bootstrap, systems, pairs.listed, (p, corrected), by_dataset, alpha)
         ),
         by_dataset=tuple(by_dataset),
         groups=tuple(tuple(systems[row] for row in group) for group in groups),
         settings=settings,
         left_out=left_out,
-        queries_left_out={one.name: one.left_out for one in strata if one.left_out},
+        queries_left_out={stratum.name: stratum.left_out for stratum in strata if stratum.left_out},
     )
 
 
 def _averages(
-    drawn: StratifiedBootstrap,
+    bootstrap: StratifiedBootstrap,
     systems: Sequence[str],
     order: Sequence[int],
     groups: Sequence[Sequence[int]],
     alpha: float,
 ) -> list[SystemAverage]:
-    ranks = resampled_ranks(drawn.resampled, confidence=1 - alpha)
-    found = []
+    """Return the average of every system with interval, rank and groups, highest average first."""
+    ranks = resampled_ranks(bootstrap.resampled, confidence=1 - alpha)
+    averages = []
     for row in order:
-        low, high = drawn.interval(row, confidence=1 - alpha)
-        found.append(
+        low, high = bootstrap.interval(row, confidence=1 - alpha)
+        averages.append(
             SystemAverage(
                 system=systems[row],
-                average=float(drawn.averages[row]),
+                average=float(bootstrap.averages[row]),
                 low=low,
                 high=high,
-                rank=1 + int((drawn.averages > drawn.averages[row]).sum()),
+                rank=1 + int((bootstrap.averages > bootstrap.averages[row]).sum()),
                 rank_low=int(ranks.low[row]),
                 rank_high=int(ranks.high[row]),
                 first=float(ranks.first[row]),
                 groups="".join(
-                    letter_at(place) for place, group in enumerate(groups) if row in group
+                    letter_at(index) for index, group in enumerate(groups) if row in group
                 ),
             )
         )
-    return found
+    return averages
 
 
-def _differences(  # noqa: PLR0913, PLR0917 - what the verdicts come from
-    drawn: StratifiedBootstrap,
+def _differences(  # noqa: PLR0913, PLR0917 - all that the verdicts depend on
+    bootstrap: StratifiedBootstrap,
     systems: Sequence[str],
     pairs: Sequence[Pair],
     p_values: tuple[Floats, Floats],
     by_dataset: Sequence[DatasetDifference],
     alpha: float,
 ) -> list[AverageDifference]:
-    found = []
-    for place, (pair, p, corrected) in enumerate(zip(pairs, *p_values, strict=True)):
-        difference = float(drawn.averages[pair.system] - drawn.averages[pair.against])
-        low, high = drawn.interval(pair.system, pair.against, confidence=1 - alpha)
-        on_each_one = by_dataset[place :: len(pairs)]
-        found.append(
+    """Return the difference of the averages of every pair, with interval, p-values and verdict."""
+    differences = []
+    for index, (pair, p, corrected) in enumerate(zip(pairs, *p_values, strict=True)):
+        difference = float(bootstrap.averages[pair.system] - bootstrap.averages[pair.against])
+        low, high = bootstrap.interval(pair.system, pair.against, confidence=1 - alpha)
+        on_datasets = by_dataset[index :: len(pairs)]
+        differences.append(
             AverageDifference(
                 system=systems[pair.system],
                 against=systems[pair.against],
@@ -187,11 +211,15 @@ def _differences(  # noqa: PLR0913, PLR0917 - what the verdicts come from
                 high=high,
                 p=float(p),
                 p_corrected=float(corrected),
-                better=sum(one.difference > 0 for one in on_each_one),
-                worse=sum(one.difference < 0 for one in on_each_one),
-                significantly_better=sum(one.verdict == "better" for one in on_each_one),
-                significantly_worse=sum(one.verdict == "worse" for one in on_each_one),
+                better=sum(on_dataset.difference > 0 for on_dataset in on_datasets),
+                worse=sum(on_dataset.difference < 0 for on_dataset in on_datasets),
+                significantly_better=sum(
+                    on_dataset.verdict == "better" for on_dataset in on_datasets
+                ),
+                significantly_worse=sum(
+                    on_dataset.verdict == "worse" for on_dataset in on_datasets
+                ),
                 verdict=direction_of(difference, corrected, alpha),
             )
         )
-    return found
+    return differences

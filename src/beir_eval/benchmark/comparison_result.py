@@ -1,4 +1,4 @@
-"""What a comparison over several data sets found: ``AcrossDatasets``."""
+"""``AcrossDatasets``: the result of a comparison over several data sets, and its records."""
 
 from __future__ import annotations
 
@@ -27,12 +27,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AcrossSettings:
-    """How verdicts are reached: checked once, then passed on whole.
+    """The settings of a comparison over data sets, checked once.
 
-    The meaning of each is that of ``compare_benchmark``'s argument.
+    Attributes:
+        hierarchical: whether the data sets are resampled too, besides the queries.
+        correction: the correction of p-values for multiple comparisons: "holm" (with a baseline) or
+            "max-t" (all pairs). Not checked: ``compare_benchmark`` sets it.
+        alpha: the level of significance of the verdicts; intervals have the confidence 1 − alpha.
+        on: what happens if a system lacks a data set or a query: "error" or "intersection".
+        draws: the number of random sign vectors of the test.
+        rng: the seed of the random numbers.
 
     Raises:
-        SettingError: a value that does not exist.
+        SettingError: a setting has another value.
     """
 
     hierarchical: bool
@@ -43,23 +50,23 @@ class AcrossSettings:
     rng: int
 
     def __post_init__(self) -> None:
-        """Check what users state, as a comparison on one data set does."""
+        """Check the settings that users pass, and keep numpy's numbers as Python's, for JSON."""
         if not isinstance(self.hierarchical, bool):
             msg = f"hierarchical must be True or False, not {self.hierarchical!r}"
             raise SettingError(msg)
-        plain = ComparisonSettings(alpha=self.alpha, on=self.on, draws=self.draws, rng=self.rng)
+        checked = ComparisonSettings(alpha=self.alpha, on=self.on, draws=self.draws, rng=self.rng)
         for name in ("alpha", "draws", "rng"):
-            object.__setattr__(self, name, getattr(plain, name))
+            object.__setattr__(self, name, getattr(checked, name))
 
 
 class DatasetScores(BaseModel):
-    """One data set.
+    """The means of all systems on one data set.
 
     Attributes:
-        name: the data set.
-        parts: what it is the mean of, {part: number of queries}: CQADupStack's forums, or just the
-            data set itself.
-        means: by system.
+        name: the name of the data set.
+        parts: {part: number of queries} of its parts, such as CQADupStack's forums; a data set
+            without parts is its own part.
+        means: {system: mean}; with several parts, the unweighted mean of the means on them.
     """
 
     model_config = FROZEN
@@ -70,22 +77,23 @@ class DatasetScores(BaseModel):
 
     @property
     def num_queries(self) -> int:
-        """Queries on which all systems have a score."""
+        """The number of queries on which all systems have a score."""
         return sum(self.parts.values())
 
 
 class SystemAverage(BaseModel):
-    """One system over all data sets.
+    """The average of one system over all data sets.
 
     Attributes:
         system: its name.
         average: the unweighted mean of its means on the data sets.
-        low, high: the bootstrap interval of the average, at confidence 1 − alpha.
-        rank: 1 is the highest average; systems that tie share the better rank.
+        low, high: the bootstrap interval of the average, with confidence 1 − alpha.
+        rank: its rank by average, 1 for the highest; systems with the same average share the better
+            rank.
         rank_low, rank_high: the interval of the rank, from the same resamples.
-        first: the share of resamples in which it is first.
-        groups: letters of the groups of systems that cannot be told apart that it belongs to; ""
-            where there is a baseline, since not all pairs are compared.
+        first: the share of resamples in which it has the highest average.
+        groups: the letters of its groups; systems of one group do not differ significantly. ""
+            with a baseline, since not all pairs are compared then.
     """
 
     model_config = FROZEN
@@ -102,18 +110,19 @@ class SystemAverage(BaseModel):
 
 
 class AverageDifference(BaseModel):
-    """One system against another over all data sets; a difference is always system − against.
+    """The difference of the averages of two systems, always system − against.
 
     Attributes:
-        system, against: their names.
-        difference: of the averages.
-        low, high: its bootstrap interval, at confidence 1 − alpha.
-        p: by flipping signs of queries within each data set, uncorrected, above 0.
-        p_corrected: corrected for all differences.
-        better, worse: on how many data sets the mean is higher, lower.
-        significantly_better, significantly_worse: on how many of them that is significant,
-            corrected by Holm over data sets and differences.
-        verdict: "better" or "worse" where p_corrected <= alpha, else "undecided".
+        system, against: the names of the two.
+        difference: the difference of their averages.
+        low, high: the bootstrap interval of the difference, with confidence 1 − alpha.
+        p: the p-value of the sign-flip test within the data sets, uncorrected, above 0.
+        p_corrected: the p-value corrected over all differences, by Holm or max-T.
+        better, worse: the number of data sets on which the mean of ``system`` is higher, lower.
+        significantly_better, significantly_worse: the number of data sets on which it is
+            significantly higher, lower, corrected by Holm over data sets and differences.
+        verdict: "better" or "worse" if p_corrected <= alpha and the difference is not 0, else
+            "undecided".
     """
 
     model_config = FROZEN
@@ -132,7 +141,7 @@ class AverageDifference(BaseModel):
     verdict: Direction
 
     def reversed(self) -> Self:
-        """Return the same pair as seen from the other system."""
+        """Return the same difference with the two systems exchanged."""
         counts = {
             "better": self.worse,
             "worse": self.better,
@@ -143,14 +152,15 @@ class AverageDifference(BaseModel):
 
 
 class DatasetDifference(BaseModel):
-    """One pair on one data set.
+    """The difference of the means of two systems on one data set, always system − against.
 
     Attributes:
-        dataset, system, against: their names.
-        difference: of the means.
-        p: by sign flips, uncorrected, above 0.
-        p_corrected: by Holm over data sets and pairs.
-        verdict: from p_corrected.
+        dataset, system, against: the names of the data set and of the two systems.
+        difference: the difference of their means; 0 if they differ only by rounding.
+        p: the p-value of the sign-flip test, uncorrected, above 0.
+        p_corrected: the p-value corrected by Holm over data sets and pairs.
+        verdict: "better" or "worse" if p_corrected <= alpha and the difference is not 0, else
+            "undecided".
     """
 
     model_config = FROZEN
@@ -165,22 +175,26 @@ class DatasetDifference(BaseModel):
 
 
 class AcrossDatasets(Saved):
-    """What a comparison over several data sets found; frozen, saved as JSON.
+    """The result of a comparison over several data sets; frozen, saved as JSON.
 
     Attributes:
-        schema_version: the version of this layout.
-        measure: its canonical name.
-        baseline: the system that the others are compared with; None where all pairs are.
-        datasets: means and numbers of queries by data set.
-        averages: every system with interval and rank, highest average first.
-        differences: every pair with evidence and verdict.
-        by_dataset: every pair on every data set.
-        groups: where all pairs are compared, the longest runs of systems, in the order of their
-            averages, no two of which differ significantly. A system may stand in several. Two that
-            share none need not differ, where one that stands between them differs from one of them.
-        settings: how the verdicts were reached.
-        left_out: with on="intersection", {data set: the systems that do not have it}.
-        queries_left_out: {data set: queries that not all systems have a score for}.
+        schema_version: the version of the layout of saved comparisons.
+        measure: the canonical name of the measure.
+        baseline: the system that the others are compared with; None if all pairs are compared.
+        datasets: the means and numbers of queries on each data set.
+        averages: the average of every system with interval and rank, highest average first.
+        differences: the difference of the averages of every pair, with p-values and verdict.
+        by_dataset: the difference of every pair on every data set, ordered by data set.
+        groups: if all pairs are compared, the longest sequences of systems, ordered by average, in
+            which no two differ significantly; else empty. A system can be in several groups. Two
+            systems without a common group need not differ: it is enough that a system between them
+            differs from one of them.
+        settings: the settings of the comparison.
+        left_out: {data set: systems that lack it} of the data sets that are not compared, with
+            on="intersection".
+        queries_left_out: {data set or part: number of queries left out of the results of a system,
+            of the system with the most queries}. A query is left out if not all systems have a
+            score for it.
     """
 
     WHAT: ClassVar[str] = "comparison over data sets"
@@ -198,68 +212,77 @@ class AcrossDatasets(Saved):
 
     @property
     def systems(self) -> tuple[str, ...]:
-        """The systems, highest average first. [S]."""
+        """The names of the systems, highest average first. [S]."""
         return tuple(one.system for one in self.averages)
 
     def average(self, system: str) -> SystemAverage:
-        """Return one system over all data sets.
+        """Return the average of one system.
+
+        Args:
+            system: its name.
 
         Raises:
             NotEvaluatedError: there is no such system.
         """
-        for one in self.averages:
-            if one.system == system:
-                return one
+        for average in self.averages:
+            if average.system == system:
+                return average
         msg = f"there is no system {system!r}; there are {some(self.systems)}"
         raise NotEvaluatedError(msg)
 
     def difference(self, system: str, against: str | None = None) -> AverageDifference:
-        """Return one pair, by default against the baseline, as seen from ``system``.
+        """Return the difference of the averages of two systems, ``system`` − ``against``.
+
+        Args:
+            system: the name of a system.
+            against: the name of the system that it is compared with; by default the baseline.
 
         Raises:
             NotEvaluatedError: the pair was not compared.
         """
-        other = self.baseline if against is None else against
-        for one in self.differences:
-            if (one.system, one.against) == (system, other):
-                return one
-            if (one.system, one.against) == (other, system):
-                return one.reversed()
+        reference = self.baseline if against is None else against
+        for difference in self.differences:
+            if (difference.system, difference.against) == (system, reference):
+                return difference
+            if (difference.system, difference.against) == (reference, system):
+                return difference.reversed()
         compared = (
             "all pairs were" if self.baseline is None else f"{self.baseline!r} is the baseline"
         )
-        msg = f"{system!r} was not compared with {other!r}; {compared}, of {some(self.systems)}"
+        msg = f"{system!r} was not compared with {reference!r}; {compared}, of {some(self.systems)}"
         raise NotEvaluatedError(msg)
 
-    # Other shapes
+    # Export
 
     def to_table(self) -> Table:
-        """Return the systems with average, interval, rank and groups or verdict."""
+        """Return a table of the systems: average, interval, rank, and groups or difference."""
         last = "groups" if self.baseline is None else f"against {self.baseline}"
-        average = f"average {self.measure}"
-        header = ("system", average, "interval", "rank", "ranks", "first", last)
-        return Table(header, [self._row(one) for one in self.averages])
+        heading = f"average {self.measure}"
+        header = ("system", heading, "interval", "rank", "ranks", "first", last)
+        return Table(header, [self._average_row(average) for average in self.averages])
 
-    def _row(self, one: SystemAverage) -> tuple[str | Cell, ...]:
+    def _average_row(self, average: SystemAverage) -> tuple[str | Cell, ...]:
+        """Return the row of one system in ``to_table``."""
         return (
-            one.system,
-            number(one.average),
-            f"{number(one.low)} … {number(one.high)}",
-            str(one.rank),
-            f"{one.rank_low} … {one.rank_high}",
-            f"{one.first:.0%}",
-            one.groups if self.baseline is None else self._against_baseline(one.system),
+            average.system,
+            number(average.average),
+            f"{number(average.low)} … {number(average.high)}",
+            str(average.rank),
+            f"{average.rank_low} … {average.rank_high}",
+            f"{average.first:.0%}",
+            average.groups if self.baseline is None else self._against_baseline(average.system),
         )
 
     def _against_baseline(self, system: str) -> str | Cell:
+        """Return the difference of a system to the baseline, marked with its verdict."""
         if system == self.baseline:
             return "baseline"
-        one = self.difference(system)
-        return marked_cell(signed(one.difference), one.verdict)
+        difference = self.difference(system)
+        return marked_cell(signed(difference.difference), difference.verdict)
 
     def to_markdown(self) -> str:
-        """Return verdicts, averages, differences, data sets, notes as GitHub-flavoured markdown."""
-        verdicts = markdown_list(map(self._sentence, self.differences))
+        """Return verdicts, tables and notes as GitHub-flavoured markdown."""
+        verdicts = markdown_list(map(self._verdict_line, self.differences))
         tables = "\n\n".join(
             table.markdown()
             for table in (self.to_table(), self._differences_table(), self._datasets_table())
@@ -267,7 +290,7 @@ class AcrossDatasets(Saved):
         return f"{verdicts}\n{tables}\n\n{markdown_list(self.notes())}"
 
     def _differences_table(self) -> Table:
-        """Return every difference of the averages with its evidence."""
+        """Return a table of the differences of the averages, with p-values and verdicts."""
         header = (
             "system",
             "against",
@@ -281,89 +304,102 @@ class AcrossDatasets(Saved):
         )
         rows = [
             (
-                one.system,
-                one.against,
-                signed(one.difference),
-                signed_range(one.low, one.high),
-                p_text(one.p),
-                p_text(one.p_corrected),
-                f"{one.better}/{one.worse}",
-                f"{one.significantly_better}/{one.significantly_worse}",
-                Cell(one.verdict, verdict=one.verdict),
+                difference.system,
+                difference.against,
+                signed(difference.difference),
+                signed_range(difference.low, difference.high),
+                p_text(difference.p),
+                p_text(difference.p_corrected),
+                f"{difference.better}/{difference.worse}",
+                f"{difference.significantly_better}/{difference.significantly_worse}",
+                Cell(difference.verdict, verdict=difference.verdict),
             )
-            for one in self.differences
+            for difference in self.differences
         ]
         return Table(header, rows)
 
-    def _sentence(self, one: AverageDifference) -> str:
-        """Return a verdict as a sentence."""
+    def _verdict_line(self, difference: AverageDifference) -> str:
+        """Return the verdict on a difference, with its p-value, as a sentence."""
         evidence = (
-            f"corrected p {p_text(one.p_corrected)}; better on {one.better} of "
-            f"{len(self.datasets)} data sets ({one.significantly_better} significantly), worse on "
-            f"{one.worse} ({one.significantly_worse})"
+            f"corrected p {p_text(difference.p_corrected)}; better on {difference.better} of "
+            f"{len(self.datasets)} data sets ({difference.significantly_better} significantly), "
+            f"worse on {difference.worse} ({difference.significantly_worse})"
         )
-        return verdict_sentence(f"average {self.measure}", one, evidence)
+        return verdict_sentence(f"average {self.measure}", difference, evidence)
 
     def _datasets_table(self) -> Table:
-        """Return data sets × systems: means, with a mark against the baseline where it is shown."""
+        """Return a table of means, data sets × systems, with marks of significance."""
         *means, _ = self._means_table().turned(self.measure).rows
         rows = [
             (name, str(dataset.num_queries), *cells)
             for dataset, (name, *cells) in zip(self.datasets, means, strict=True)
         ]
-        averages = [number(one.average) for one in self.averages]
+        averages = [number(average.average) for average in self.averages]
         return Table((self.measure, "queries", *self.systems), [*rows, ("average", "", *averages)])
 
     def to_latex(self) -> str:
-        """Return systems × data sets as LaTeX (booktabs): best bold, significance superscript."""
+        """Return the means, systems × data sets, as LaTeX (booktabs).
+
+        The best mean of a data set is bold; marks of significance are superscripts.
+        """
         return self._means_table().latex()
 
     def _means_table(self) -> Table:
-        """Return systems × data sets and the average, with marks; the best are known."""
+        """Return a table of means and averages, systems × data sets.
+
+        Cells have marks of significance to the baseline, and the best of each column is marked.
+        """
         verdicts = {}
-        if self.baseline is not None:  # marks are against it
-            verdicts = {(one.dataset, one.system): one.verdict for one in self.by_dataset}
-        best = {one.name: max(one.means.values()) for one in self.datasets}
-        best_average = max(one.average for one in self.averages)
+        if self.baseline is not None:  # marks show differences to it
+            verdicts = {
+                (difference.dataset, difference.system): difference.verdict
+                for difference in self.by_dataset
+            }
+        best = {dataset.name: max(dataset.means.values()) for dataset in self.datasets}
+        best_average = max(average.average for average in self.averages)
         rows = []
-        for one in self.averages:
-            row: list[str | Cell] = [one.system]
+        for average in self.averages:
+            row: list[str | Cell] = [average.system]
             for dataset in self.datasets:
-                mean = dataset.means[one.system]
-                verdict = verdicts.get((dataset.name, one.system), "")
+                mean = dataset.means[average.system]
+                verdict = verdicts.get((dataset.name, average.system), "")
                 row.append(mean_cell(mean, verdict, is_best=mean == best[dataset.name]))
-            is_best = one.average == best_average
+            is_best = average.average == best_average
             if self.baseline is None:
-                row.append(Cell(number(one.average), one.groups, is_best=is_best))
+                row.append(Cell(number(average.average), average.groups, is_best=is_best))
             else:
-                verdict = "" if one.system == self.baseline else self.difference(one.system).verdict
-                row.append(mean_cell(one.average, verdict, is_best=is_best))
+                verdict = (
+                    ""
+                    if average.system == self.baseline
+                    else self.difference(average.system).verdict
+                )
+                row.append(mean_cell(average.average, verdict, is_best=is_best))
             rows.append(row)
-        return Table((self.measure, *(one.name for one in self.datasets), "average"), rows)
+        return Table((self.measure, *(dataset.name for dataset in self.datasets), "average"), rows)
 
     def to_csv(self) -> str:
-        """Return every difference with its evidence, one a line."""
+        """Return the differences of the averages as CSV, a line for each."""
         return records_csv(self.differences)
 
     def notes(self) -> list[str]:
-        """Return what a reader of the tables must know."""
+        """Return notes on the tables: methods, data sets and queries left out, marks."""
         return list(self._notes())
 
     def _notes(self) -> Iterator[str]:
         settings = self.settings
-        queries = sum(one.num_queries for one in self.datasets)
+        queries = sum(dataset.num_queries for dataset in self.datasets)
         yield (
             f"{len(self.datasets)} data {'sets' if len(self.datasets) > 1 else 'set'}, "
             f"{queries} queries; the average is the unweighted mean "
             "of the data sets' means, queries are never pooled"
         )
-        drawn = (
+        resampled = (
             "data sets, and queries within each" if settings.hierarchical else "queries within each"
         )
         kind = "percentile" if settings.hierarchical else "BCa"
         yield (
             f"intervals and ranks, not corrected: {kind} bootstrap at {1 - settings.alpha:.0%}, "
-            f"resampling {drawn}"
+            f"resampling {resampled}"
             + ("" if settings.hierarchical else " data set; they hold for these data sets")
         )
         if settings.hierarchical:
@@ -385,9 +421,12 @@ class AcrossDatasets(Saved):
             )
         else:
             yield "▲ better than the baseline, ▼ worse"
-        for one in self.datasets:
-            if list(one.parts) != [one.name]:
-                yield f"{one.name}: the mean of {len(one.parts)} parts, which count as one data set"
+        for dataset in self.datasets:
+            if list(dataset.parts) != [dataset.name]:
+                yield (
+                    f"{dataset.name}: the mean of {len(dataset.parts)} parts, which count as one "
+                    "data set"
+                )
         for name, systems in self.left_out.items():
             yield f"{name}: left out, no result of {', '.join(systems)}"
         for name, count in self.queries_left_out.items():
@@ -397,5 +436,5 @@ class AcrossDatasets(Saved):
         return self.to_table().html()
 
     def __repr__(self) -> str:
-        """Return what it is, not the content."""
+        """Return the number of rows of the table, not the content."""
         return f"AcrossDatasets({len(self.to_table().rows)} rows)"

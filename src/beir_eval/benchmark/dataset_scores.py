@@ -1,4 +1,4 @@
-"""Systems × data sets as strata of scores, and what is tested on them."""
+"""Scores of systems by data set: alignment, means, p-values, differences and groups."""
 
 from __future__ import annotations
 
@@ -32,13 +32,14 @@ if TYPE_CHECKING:
 
 
 class Stratum(NamedTuple):
-    """One data set, or one part of a data set in parts.
+    """The scores on one data set, or on one part of a data set in parts.
 
     Attributes:
-        name: its name.
-        unit: the data set that it is a part of, else its own name.
-        scores: f8[S, Q], no NaN.
-        left_out: queries that not all systems have a score for.
+        name: the name of the data set or part.
+        unit: the data set that it is a part of; its own name if it is not a part.
+        scores: the scores of S systems on Q queries, f8[S, Q], no NaN.
+        left_out: the number of queries left out of the results of a system, of the system with the
+            most queries. A query is left out if not all systems have a score for it.
     """
 
     name: str
@@ -47,47 +48,55 @@ class Stratum(NamedTuple):
     left_out: int
 
 
-def systems_of(results: Any) -> dict[str, Mapping[str, SystemResults]]:
-    """Return {system: {data set: result}}, of a ``BenchmarkResult`` too.
+def results_by_system(results: Any) -> dict[str, Mapping[str, SystemResults]]:
+    """Return {system: {data set: result}} of a ``BenchmarkResult`` or of such a mapping.
 
     Raises:
-        ResultError: it is neither, or there are fewer than two systems.
+        ResultError: the results are neither, or there are fewer than two systems.
     """
-    given = getattr(results, "results", results)
-    if not isinstance(given, Mapping) or not all(isinstance(o, Mapping) for o in given.values()):
+    systems = getattr(results, "results", results)
+    if not isinstance(systems, Mapping) or not all(
+        isinstance(by_dataset, Mapping) for by_dataset in systems.values()
+    ):
         msg = (
             "a BenchmarkResult or {system: {data set: EvaluationResult}} was expected, not "
             f"{type(results).__name__}; compare(results) takes the results of one data set"
         )
         raise ResultError(msg)
-    if len(given) < 2:  # noqa: PLR2004 - a comparison
-        msg = f"two systems or more were expected, not {some(given) or 'none'}"
+    if len(systems) < 2:  # noqa: PLR2004 - a comparison
+        msg = f"two systems or more were expected, not {some(systems) or 'none'}"
         raise ResultError(msg)
-    return dict(given)
+    return dict(systems)
 
 
-def datasets_of(
+def shared_datasets(
     systems: Mapping[str, Mapping[str, SystemResults]], on: str
 ) -> tuple[list[str], dict[str, tuple[str, ...]]]:
     """Return the data sets that all systems have, and {data set: systems that lack it}.
 
+    Args:
+        systems: {system: {data set: result}}.
+        on: "error" or "intersection", as in ``compare_benchmark``.
+
     Raises:
-        ResultError: a system lacks one, with on="error"; or there is none that all have.
+        ResultError: a system lacks a data set, with on="error"; or no data set is common to all.
     """
-    every = dict.fromkeys(name for of_system in systems.values() for name in of_system)
-    lacking = {
-        name: tuple(system for system, of_system in systems.items() if name not in of_system)
-        for name in every
+    names = dict.fromkeys(name for by_dataset in systems.values() for name in by_dataset)
+    systems_without = {
+        name: tuple(system for system, by_dataset in systems.items() if name not in by_dataset)
+        for name in names
     }
-    left_out = {name: without for name, without in lacking.items() if without}
-    shared = [name for name in every if name not in left_out]
+    left_out = {name: lacking for name, lacking in systems_without.items() if lacking}
+    shared = [name for name in names if name not in left_out]
     if left_out and on == "error":
-        by_system = {
-            system: [name for name, without in left_out.items() if system in without]
+        missing = {
+            system: [name for name, lacking in left_out.items() if system in lacking]
             for system in systems
         }
         shown = "; ".join(
-            f"{system}: {some(names)}" for system, names in by_system.items() if names
+            f"{system}: {some(missing_names)}"
+            for system, missing_names in missing.items()
+            if missing_names
         )
         msg = (
             f"not every system has every data set. Without a result are {shown}. Evaluate them, or "
@@ -105,121 +114,151 @@ def stratum_of(
 ) -> Stratum:
     """Return the scores of all systems on one data set.
 
+    Args:
+        name: the data set.
+        systems: {system: {data set: result}}.
+        measure: the canonical name of the measure.
+        on: "error" or "intersection", as in ``compare_benchmark``.
+
     Raises:
-        ResultError, QueryMismatchError, NotEvaluatedError, MeasureError: as ``compare``; the
-            message begins with the data set.
-        InputError: fewer than two queries.
+        ResultError: the results were evaluated differently. This and all following messages begin
+            with the data set.
+        QueryMismatchError: the results have different queries, with on="error"; or none in common.
+        NotEvaluatedError: a result does not have the measure.
+        MeasureError: the measure is not a mean over queries.
+        InputError: fewer than two queries have a score from all systems.
     """
     try:
-        joined = join({system: of[name] for system, of in systems.items()}, measure, on)
+        joined = join(
+            {system: by_dataset[name] for system, by_dataset in systems.items()}, measure, on
+        )
         scores = joined.by_measure[0].where_defined().scores
     except (ResultError, InputError, NotEvaluatedError, MeasureError) as error:
         msg = f"{name}: {error}"
         raise type(error)(msg) from error
-    most = len(joined.query_ids) + max(joined.left_out.values(), default=0)
-    group = group_of(name)
-    unit = name if group is None else group.name
-    return Stratum(name, unit, scores, most - scores.shape[1])
+    most_queries = len(joined.query_ids) + max(joined.left_out.values(), default=0)
+    dataset_in_parts = group_of(name)
+    unit = name if dataset_in_parts is None else dataset_in_parts.name
+    return Stratum(name, unit, scores, most_queries - scores.shape[1])
 
 
-def means_on(strata: Sequence[Stratum], systems: Sequence[str]) -> list[DatasetScores]:
-    """Return the data sets, parts together, with the mean of every system."""
+def mean_scores(strata: Sequence[Stratum], systems: Sequence[str]) -> list[DatasetScores]:
+    """Return the mean of every system on each data set, where parts are one data set."""
     return [
         DatasetScores(
             name=unit,
-            parts={one.name: one.scores.shape[1] for one in parts},
+            parts={part.name: part.scores.shape[1] for part in parts},
             means={
-                system: math.fsum(math.fsum(one.scores[row]) / one.scores.shape[1] for one in parts)
+                system: math.fsum(
+                    math.fsum(part.scores[row]) / part.scores.shape[1] for part in parts
+                )
                 / len(parts)
                 for row, system in enumerate(systems)
             },
         )
-        for unit, parts in _units(strata)
+        for unit, parts in _parts_by_unit(strata)
     ]
 
 
-def _units(strata: Sequence[Stratum]) -> list[tuple[str, list[Stratum]]]:
-    names = dict.fromkeys(one.unit for one in strata)
-    return [(name, [one for one in strata if one.unit == name]) for name in names]
+def _parts_by_unit(strata: Sequence[Stratum]) -> list[tuple[str, list[Stratum]]]:
+    """Return (data set, its parts) for each data set; one without parts is its own part."""
+    units = dict.fromkeys(stratum.unit for stratum in strata)
+    return [(unit, [stratum for stratum in strata if stratum.unit == unit]) for unit in units]
 
 
 def p_values(
     strata: Sequence[Stratum], pairs: Pairs, settings: AcrossSettings
 ) -> tuple[Floats, Floats]:
-    """Return p of every pair by sign flips within the data sets, and the same corrected."""
+    """Return the p-values of all pairs on the average, uncorrected and corrected.
+
+    The signs of differences are flipped query by query, within each data set.
+
+    Args:
+        strata: the scores by data set or part.
+        pairs: the pairs of systems that are compared.
+        settings: the correction ("holm" or "max-t"), the number of draws and the seed.
+
+    Returns:
+        f8[pairs] and f8[pairs].
+    """
     draws, rng = settings.draws, settings.rng
-    rows = balanced([one.scores for one in strata], units=[one.unit for one in strata])
+    rows = balanced(
+        [stratum.scores for stratum in strata], units=[stratum.unit for stratum in strata]
+    )
     p = sign_flip_p(rows, pairs, draws=draws, rng=rng)
     if settings.correction == "holm":
         return p, holm(p)
     return p, pairs.values_in(max_t_pairs(rows, draws=draws, rng=rng).p)
 
 
-def on_each(
+def dataset_differences(
     strata: Sequence[Stratum],
     datasets: Sequence[DatasetScores],
     systems: Sequence[str],
     pairs: Pairs,
     settings: AcrossSettings,
 ) -> list[DatasetDifference]:
-    """Return every pair on every data set, data set by data set, in the order of the pairs.
+    """Return the difference of every pair on every data set, with p-values and verdict.
+
+    The differences are ordered by data set, then by pair. p-values are corrected by Holm over all
+    of them.
 
     Args:
-        strata: the scores.
-        datasets: what ``means_on`` makes of them.
-        systems: names. [S]
-        pairs: which systems are compared.
-        settings: tests and levels.
+        strata: the scores by data set or part.
+        datasets: the means, as ``mean_scores`` returns them for these strata.
+        systems: the names of the systems. [S]
+        pairs: the pairs of systems that are compared.
+        settings: the level of the verdicts, the number of draws and the seed.
     """
     draws, rng = settings.draws, settings.rng
     p = np.stack(
         [
-            sign_flip_p(balanced([one.scores for one in parts]), pairs, draws=draws, rng=rng)
-            for _, parts in _units(strata)
+            sign_flip_p(balanced([part.scores for part in parts]), pairs, draws=draws, rng=rng)
+            for _, parts in _parts_by_unit(strata)
         ]
     )
     corrected = holm(p)
-    found = []
+    differences = []
     for row, dataset in enumerate(datasets):
         for column, pair in enumerate(pairs.listed):
             system, against = systems[pair.system], systems[pair.against]
             difference = dataset.means[system] - dataset.means[against]
-            found.append(
+            differences.append(
                 DatasetDifference(
                     dataset=dataset.name,
                     system=system,
                     against=against,
-                    # What rounding makes of equal means is no win.
+                    # Means that differ only by rounding are equal.
                     difference=difference if abs(difference) > TOLERANCE else 0.0,
                     p=float(p[row, column]),
                     p_corrected=float(corrected[row, column]),
                     verdict=direction_of(difference, corrected[row, column], settings.alpha),
                 )
             )
-    return found
+    return differences
 
 
 def groups_of(
     order: Sequence[int], pairs: Sequence[Pair], corrected: Floats, alpha: float
 ) -> list[list[int]]:
-    """Return the longest runs of systems in which no two differ significantly.
+    """Return the longest sequences of systems, by average, in which no two differ significantly.
 
     Args:
-        order: systems, highest average first.
-        pairs: all pairs.
-        corrected: their p-values, f8[pairs].
-        alpha: the level.
+        order: the indices of the systems, highest average first. [S]
+        pairs: all pairs of systems.
+        corrected: the corrected p-values of the pairs, f8[pairs].
+        alpha: the level of significance.
     """
     differ = np.zeros((len(order), len(order)), dtype=np.bool_)
     for pair, p in zip(pairs, corrected.tolist(), strict=True):
         differ[pair.system, pair.against] = differ[pair.against, pair.system] = p <= alpha
-    runs: list[list[int]] = []
-    reached = 0
+    groups: list[list[int]] = []
+    previous_end = 0
     for begin in range(len(order)):
         end = begin + 1
         while end < len(order) and not differ[order[end], order[begin:end]].any():
             end += 1
-        if end > reached:  # else it lies within the run before
-            runs.append(list(order[begin:end]))
-            reached = end
-    return runs
+        if end > previous_end:  # else the previous group contains it
+            groups.append(list(order[begin:end]))
+            previous_end = end
+    return groups

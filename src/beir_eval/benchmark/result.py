@@ -1,4 +1,4 @@
-"""The table of a benchmark: data sets × systems, with the averages that papers report."""
+"""``BenchmarkResult``: scores by data set and system, and the averages that papers report."""
 
 from __future__ import annotations
 
@@ -19,8 +19,11 @@ if TYPE_CHECKING:
 
     from beir_eval.evaluation.result import EvaluationResult
 
+#: The heading of the column of published scores: flat BM25 of Anserini.
 BASELINE = "BM25 (Anserini)"
+#: The measure of the published scores.
 _BASELINE_MEASURE = nDCG @ 10
+#: The names of BEIR's data sets in MTEB.
 _MTEB_TASKS = {
     "msmarco": "MSMARCO",
     "trec-covid": "TRECCOVID",
@@ -45,13 +48,14 @@ _MTEB_TASKS = {
 
 @dataclass(frozen=True, eq=False)
 class BenchmarkResult:
-    """All results of a benchmark.
+    """The results of a benchmark, by system and data set.
 
     Attributes:
         results: {system: {data set: result}}.
-        failures: {system: {data set: what went wrong}}.
-        infos: {data set: BEIR's conventions, None where it is not BEIR's}.
-        splits: {data set: split}; only official splits enter averages and have a baseline.
+        failures: {system: {data set: error message}} of systems that failed on a data set.
+        infos: {data set: BEIR's conventions}, None for a data set that is not BEIR's.
+        splits: {data set: split}. For BEIR's data sets, only the official split counts in averages
+            and has a published BM25 score.
     """
 
     results: Mapping[str, Mapping[str, EvaluationResult]]
@@ -60,7 +64,7 @@ class BenchmarkResult:
     splits: Mapping[str, str]
 
     def _canonical(self, name: str) -> str:
-        """Return BEIR's own name ("scifact" for "BeIR/SciFact"), the name itself for others."""
+        """Return BEIR's name ("scifact" for "BeIR/SciFact"), or the name of another data set."""
         info = self.infos.get(name)
         if info is not None:
             return info.name
@@ -68,7 +72,7 @@ class BenchmarkResult:
         return name if group is None else f"{group.name}/{name.rpartition('/')[2].lower()}"
 
     def _official(self) -> dict[str, str]:
-        """Return {BEIR's name: name here} of the data sets whose split is the official one."""
+        """Return {BEIR's name: name here}, without data sets on a split that is not official."""
         return {
             self._canonical(name): name
             for name, info in self.infos.items()
@@ -76,20 +80,28 @@ class BenchmarkResult:
         }
 
     def score(self, system: str, name: str, measure: MeasureLike) -> float:
-        """Return the mean of a measure; NaN where the system has none for this data set.
+        """Return the mean of a measure for a system on a data set; NaN if it has no result.
 
-        For a data set in parts (CQADupStack) it is the unweighted mean of all parts, NaN where one
-        is missing.
+        For a data set in parts (CQADupStack) this is the unweighted mean of all parts, NaN if the
+        system has no result for one of them.
+
+        Args:
+            system: the name of the system.
+            name: the name of the data set.
+            measure: the measure, or its name in any spelling that ``parse`` reads.
 
         Raises:
-            NotEvaluatedError: there is no such system or data set.
+            NotEvaluatedError: there is no such system or data set, or the result does not have the
+                measure.
+            MeasureError: the measure does not exist (UnknownMeasureError), or its parameter or
+                cutoff is impossible.
         """
-        of_system = self.results.get(system)
-        if of_system is None:
+        by_dataset = self.results.get(system)
+        if by_dataset is None:
             msg = f"there is no system {system!r}; there are {', '.join(self.results)}"
             raise NotEvaluatedError(msg)
-        if name in of_system:
-            return of_system[name][measure]
+        if name in by_dataset:
+            return by_dataset[name][measure]
         if name in self.infos:
             return math.nan
         known = known_info(name)
@@ -97,54 +109,78 @@ class BenchmarkResult:
             msg = f"there is no data set {name!r}; there are {', '.join(self.infos)}"
             raise NotEvaluatedError(msg)
         official = self._official()
-        found = [of_system.get(official.get(f"{known.name}/{part}", "")) for part in known.parts]
-        scores = [one[measure] for one in found if one is not None]
-        return math.fsum(scores) / len(found) if len(scores) == len(found) else math.nan
+        part_results = [
+            by_dataset.get(official.get(f"{known.name}/{part}", "")) for part in known.parts
+        ]
+        scores = [result[measure] for result in part_results if result is not None]
+        return (
+            math.fsum(scores) / len(part_results) if len(scores) == len(part_results) else math.nan
+        )
 
     def rows(self, measure: MeasureLike = _BASELINE_MEASURE) -> list[tuple[str, list[float]]]:
-        """Return (data set or average, the score of every system), NaN where there is none.
+        """Return (name, the score of each system) for each row of the table; NaN if there is none.
 
-        Below the data sets: CQADupStack as the mean of its twelve forums, and the averages over 13,
-        14 and 18 data sets that papers report, each only where some system has all of them.
+        The rows are the data sets; CQADupStack, as the mean of its twelve forums, if a forum is one
+        of them; and the averages over 13, 14 and 18 data sets that papers report, each only if a
+        system has all of its data sets.
+
+        Args:
+            measure: the measure, or its name in any spelling that ``parse`` reads.
+
+        Raises:
+            NotEvaluatedError: a result does not have the measure.
+            MeasureError: the measure does not exist (UnknownMeasureError), or its parameter or
+                cutoff is impossible.
         """
         systems = list(self.results)
         official = self._official()
-        wholes = [
+        in_parts = [
             name
             for name, info in DATASETS.items()
             if name not in official and any(f"{name}/{part}" in official for part in info.parts)
         ]
         rows = [
             (name, [self.score(system, name, measure) for system in systems])
-            for name in (*self.infos, *wholes)
+            for name in (*self.infos, *in_parts)
         ]
-        there = official | {name: name for name in wholes}
+        name_of = official | {name: name for name in in_parts}
         for size, names in GROUPS.items():
-            if set(names) <= set(there):
-                columns = [
-                    math.fsum(self.score(system, there[name], measure) for name in names) / size
+            if set(names) <= set(name_of):
+                averages = [
+                    math.fsum(self.score(system, name_of[name], measure) for name in names) / size
                     for system in systems
                 ]
-                if not all(map(math.isnan, columns)):
-                    rows.append((f"average of {size}", columns))
+                if not all(map(math.isnan, averages)):
+                    rows.append((f"average of {size}", averages))
         return rows
 
     def to_table(self, measure: MeasureLike = _BASELINE_MEASURE, *, baseline: bool = True) -> Table:
-        """Return data sets × systems; for nDCG@10 with a column of Anserini's BM25 (flat)."""
-        wanted = baseline and parse(measure) == _BASELINE_MEASURE
-        header = [str(parse(measure)), *self.results, *([BASELINE] if wanted else [])]
+        """Return a table of scores, data sets × systems, with averages (see ``rows``).
+
+        Args:
+            measure: the measure, or its name in any spelling that ``parse`` reads.
+            baseline: whether nDCG@10 has a last column with the published scores of BM25 (Anserini,
+                flat). Other measures have no such column.
+
+        Raises:
+            NotEvaluatedError: a result does not have the measure.
+            MeasureError: the measure does not exist (UnknownMeasureError), or its parameter or
+                cutoff is impossible.
+        """
+        has_baseline = baseline and parse(measure) == _BASELINE_MEASURE
+        header = [str(parse(measure)), *self.results, *([BASELINE] if has_baseline else [])]
         rows = []
         official = set(self._official().values())
         for name, scores in self.rows(measure):
-            known = self.infos.get(name, DATASETS.get(name))
+            info = self.infos.get(name, DATASETS.get(name))
             is_official = name in official or name not in self.infos
-            flat = known.bm25[0] if known is not None and is_official else None
-            last = [number(math.nan if flat is None else flat)] if wanted else []
-            rows.append([name, *map(number, scores), *last])
+            bm25 = info.bm25[0] if info is not None and is_official else None
+            baseline_cells = [number(math.nan if bm25 is None else bm25)] if has_baseline else []
+            rows.append([name, *map(number, scores), *baseline_cells])
         return Table(header, rows)
 
     def notes(self) -> list[str]:
-        """Return what a reader of the table must know: conventions, missing queries, failures."""
+        """Return notes on the table: conventions, missing queries, duplicates and failures."""
         notes = [
             f"{name}: documents whose id is that of their query are left out"
             for name, info in self.infos.items()
@@ -155,8 +191,8 @@ class BenchmarkResult:
             for name, info in self.infos.items()
             if info is not None and self.splits[name] != info.split
         ]
-        for system, of_system in self.results.items():
-            for name, result in of_system.items():
+        for system, by_dataset in self.results.items():
+            for name, result in by_dataset.items():
                 counted, where = result.counted, f"{system}, {name}"
                 if missing := len(counted.queries_missing):
                     judged = counted.queries_judged
@@ -169,35 +205,57 @@ class BenchmarkResult:
                     )
         notes += [
             f"{system}, {name}: failed with {problem}"
-            for system, of_system in self.failures.items()
-            for name, problem in of_system.items()
+            for system, by_dataset in self.failures.items()
+            for name, problem in by_dataset.items()
         ]
         return notes
 
     def to_markdown(
         self, measure: MeasureLike = _BASELINE_MEASURE, *, baseline: bool = True
     ) -> str:
-        """Return the table and the notes as markdown."""
+        """Return the table and the notes as markdown.
+
+        Args:
+            measure: the measure, or its name in any spelling that ``parse`` reads.
+            baseline: whether nDCG@10 has a last column with the published scores of BM25 (Anserini,
+                flat). Other measures have no such column.
+
+        Raises:
+            NotEvaluatedError: a result does not have the measure.
+            MeasureError: the measure does not exist (UnknownMeasureError), or its parameter or
+                cutoff is impossible.
+        """
         notes = markdown_list(self.notes())
         table = self.to_table(measure, baseline=baseline).markdown()
         return f"{table}\n" + (f"\n{notes}" if notes else "")
 
     def to_json(self) -> str:
-        """Return {system: {data set: {measure: mean}}} as JSON, null where a mean is undefined."""
+        """Return all means and failures as JSON.
+
+        The object has "results", {system: {data set: {measure: mean}}} with null for an undefined
+        mean, and "failures", {system: {data set: error message}}.
+        """
         means = {
             system: {
                 name: {
-                    one: None if math.isnan(mean) else mean
-                    for one, mean in result.aggregate.items()
+                    measure: None if math.isnan(mean) else mean
+                    for measure, mean in result.aggregate.items()
                 }
-                for name, result in of_system.items()
+                for name, result in by_dataset.items()
             }
-            for system, of_system in self.results.items()
+            for system, by_dataset in self.results.items()
         }
         return json.dumps({"results": means, "failures": self.failures}, indent=1, sort_keys=True)
 
     def mteb(self, system: str, name: str, *, revision: str = "") -> dict[str, Any]:
         """Return one result in the layout of MTEB's result files.
+
+        Scores are rounded to five decimals; measures that MTEB does not have are left out.
+
+        Args:
+            system: the name of the system.
+            name: the name of the data set.
+            revision: the revision of the data set, for "dataset_revision".
 
         Raises:
             NotEvaluatedError: the system has no result for the data set.
