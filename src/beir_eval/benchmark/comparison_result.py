@@ -213,7 +213,7 @@ class AcrossDatasets(Saved):
     @property
     def systems(self) -> tuple[str, ...]:
         """The names of the systems, highest average first. [S]."""
-        return tuple(one.system for one in self.averages)
+        return tuple(average.system for average in self.averages)
 
     def average(self, system: str) -> SystemAverage:
         """Return the average of one system.
@@ -386,6 +386,7 @@ class AcrossDatasets(Saved):
         return list(self._notes())
 
     def _notes(self) -> Iterator[str]:
+        """Yield what ``notes`` returns."""
         settings = self.settings
         queries = sum(dataset.num_queries for dataset in self.datasets)
         yield (

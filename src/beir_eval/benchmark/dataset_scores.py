@@ -93,13 +93,13 @@ def shared_datasets(
             system: [name for name, lacking in left_out.items() if system in lacking]
             for system in systems
         }
-        shown = "; ".join(
+        gaps = "; ".join(
             f"{system}: {some(missing_names)}"
             for system, missing_names in missing.items()
             if missing_names
         )
         msg = (
-            f"not every system has every data set. Without a result are {shown}. Evaluate them, or "
+            f"not every system has every data set. Without a result are {gaps}. Evaluate them, or "
             "compare with on='intersection'"
         )
         raise ResultError(msg)

@@ -64,9 +64,9 @@ class Benchmark:
             the checkpoint, or a function that returns one), else by its name here and the name of
             its class or function.
         folder: the folder of runs, results and logs: ``<folder>/<data set>/<system>/``.
-        measures: names in any spelling that ``parse`` reads, ``Measure`` values, or a list of
-            either; by default nDCG, MAP, Recall, R_cap, Precision and MRR at 1, 3, 5, 10, 100 and
-            1,000.
+        measures: a measure or a list of measures, each a name in any spelling that ``parse`` reads
+            or a ``Measure``; by default nDCG, MAP, Recall, R_cap, Precision and MRR at 1, 3, 5, 10,
+            100 and 1,000.
         top_k: the number of documents that a BEIR retriever is asked for. Other systems do not use
             it.
         keep_top: how many of the best documents of each query a result keeps (its ``top``); 0 for
@@ -138,6 +138,7 @@ class Benchmark:
             return self._run()
 
     def _run(self) -> BenchmarkResult:
+        """Evaluate every system on every data set; a failure is recorded and logged."""
         results: dict[str, dict[str, EvaluationResult]] = {name: {} for name in self._systems}
         failures: dict[str, dict[str, str]] = {}
         jobs = [(task, name) for task in self._tasks for name in self._systems]

@@ -198,9 +198,9 @@ def evaluate_answers(  # noqa: PLR0913 - one keyword a setting
               ``gold_lists``);
             - a mapping {answer: grade}, each answer a text or a tuple or frozenset of aliases. In
               the other forms the grade is 1.
-        measures: names in any spelling that ``parse`` reads, ``Measure`` values, or a list of
-            either; by default nDCG, MAP, Recall, R_cap, Precision and MRR at 1, 3, 5, 10, 100 and
-            1,000.
+        measures: a measure or a list of measures, each a name in any spelling that ``parse`` reads
+            or a ``Measure``; by default nDCG, MAP, Recall, R_cap, Precision and MRR at 1, 3, 5, 10,
+            100 and 1,000.
         match: how a prediction is compared with an alias of a gold answer:
 
             - "exact": both are the same text;
@@ -238,6 +238,11 @@ def evaluate_answers(  # noqa: PLR0913 - one keyword a setting
 
 
 def _match_function(match: str | Match, threshold: float) -> Match:
+    """Return the function that compares a prediction with a gold answer.
+
+    Raises:
+        SettingError: ``match`` or ``threshold`` has another value.
+    """
     if callable(match):
         return match
     check_choice("match", match, MATCHES)

@@ -48,9 +48,9 @@ class Evaluator:
     Args:
         qrels: ``Qrels``, {query_id: {doc_id: grade}}, or a dataframe that ``Qrels.from_dataframe``
             reads.
-        measures: names in any spelling that ``parse`` reads, ``Measure`` values, or a list of
-            either; by default nDCG, MAP, Recall, R_cap, Precision and MRR at 1, 3, 5, 10, 100 and
-            1,000.
+        measures: a measure or a list of measures, each a name in any spelling that ``parse`` reads
+            or a ``Measure``; by default nDCG, MAP, Recall, R_cap, Precision and MRR at 1, 3, 5, 10,
+            100 and 1,000.
         order: how a query's documents are ranked:
 
             - "score": highest score first;
@@ -70,7 +70,8 @@ class Evaluator:
             - "zero": they count as empty rankings, which score 0 in most measures;
             - "skip": they are left out of the means, as in BEIR and pytrec_eval;
             - "error": QueryMismatchError is raised.
-        no_relevant: what happens to queries that have no relevant document in the qrels:
+        no_relevant: what happens to queries whose qrels have no relevant document (no grade above
+            0, or none that reaches the measure's ``rel``):
 
             - "zero": they score 0 in measures that need a relevant document, as in trec_eval
               (0.00001 in gm_map);
@@ -152,7 +153,7 @@ class Evaluator:
             name: the name of the system that made the run, for tables and reports.
 
         Returns:
-            The scores of the judged queries, in the order of the qrels.
+            The scores of the evaluated queries, in the order of the qrels.
 
         Raises:
             RunError: a score of a judged query is not a finite number, or an id is empty or of
@@ -234,6 +235,7 @@ class Evaluator:
         cutoffs = sorted({measure.cutoff for measure in self.measures if measure.cutoff})
 
         def ids_where(mask: Any) -> tuple[str, ...]:
+            """Return the ids of the queries for which a mask is set, bool[Q]."""
             return tuple(query_ids[row] for row in np.flatnonzero(mask).tolist())
 
         return Counted(
@@ -281,9 +283,9 @@ def evaluate(  # noqa: PLR0913 - one keyword a policy
             reads.
         run: ``Run``, {query_id: {doc_id: score}}, or a dataframe that ``Run.from_dataframe``
             reads.
-        measures: names in any spelling that ``parse`` reads, ``Measure`` values, or a list of
-            either; by default nDCG, MAP, Recall, R_cap, Precision and MRR at 1, 3, 5, 10, 100 and
-            1,000.
+        measures: a measure or a list of measures, each a name in any spelling that ``parse`` reads
+            or a ``Measure``; by default nDCG, MAP, Recall, R_cap, Precision and MRR at 1, 3, 5, 10,
+            100 and 1,000.
         order: how a query's documents are ranked:
 
             - "score": highest score first;
@@ -303,7 +305,8 @@ def evaluate(  # noqa: PLR0913 - one keyword a policy
             - "zero": they count as empty rankings, which score 0 in most measures;
             - "skip": they are left out of the means, as in BEIR and pytrec_eval;
             - "error": QueryMismatchError is raised.
-        no_relevant: what happens to queries that have no relevant document in the qrels:
+        no_relevant: what happens to queries whose qrels have no relevant document (no grade above
+            0, or none that reaches the measure's ``rel``):
 
             - "zero": they score 0 in measures that need a relevant document, as in trec_eval
               (0.00001 in gm_map);
@@ -322,7 +325,7 @@ def evaluate(  # noqa: PLR0913 - one keyword a policy
             ``provenance``). This reads all ids of both.
 
     Returns:
-        The scores of the judged queries, in the order of the qrels.
+        The scores of the evaluated queries, in the order of the qrels.
 
     Raises:
         QrelsError: there is no judgement, an id is empty or of another type, or a grade is not a

@@ -28,6 +28,7 @@ def notes_on(result: EvaluationResult) -> list[str]:
 
 
 def _retrieval_notes(retrieval: Retrieval) -> Iterator[str]:
+    """Yield the notes on failed queries, documents left out and times."""
     if failed := retrieval.failures:
         reasons = "; ".join(f"{query}: {text}" for query, text in list(failed.items())[:3])
         yield f"{_quantity(len(failed), 'query')} failed and count as missing ({reasons})"
@@ -53,6 +54,7 @@ def _duration(seconds: float) -> str:
 
 
 def _query_notes(counted: Counted, settings: EvaluationSettings) -> Iterator[str]:
+    """Yield the notes on missing, empty and unjudged queries."""
     judged = counted.queries_judged
     if missing := counted.queries_missing:
         retrieved = counted.queries_retrieved
@@ -80,6 +82,7 @@ def _query_notes(counted: Counted, settings: EvaluationSettings) -> Iterator[str
 
 
 def _document_notes(counted: Counted, settings: EvaluationSettings) -> Iterator[str]:
+    """Yield the notes on duplicates, identical ids, ties and judgements."""
     if counted.duplicates:
         effect = {
             "first": "only the best-ranked copy counts and the ranking closes up",
@@ -115,6 +118,7 @@ def _document_notes(counted: Counted, settings: EvaluationSettings) -> Iterator[
 def _measure_notes(
     counted: Counted, settings: EvaluationSettings, num_scored: Mapping[str, int]
 ) -> Iterator[str]:
+    """Yield the notes on cutoffs beyond the deepest ranking and on undefined scores."""
     deepest = counted.deepest_ranking
     if any((parse(name).cutoff or 0) > deepest for name in num_scored):
         yield f"* the cutoff is beyond the deepest ranking, of {_quantity(deepest, 'document')}"

@@ -77,6 +77,7 @@ class EvaluationResult(Saved):
 
     @model_validator(mode="after")
     def _check_shapes(self) -> EvaluationResult:
+        """Raise ValueError unless shapes, query ids, scores and names of measures are valid."""
         expected = (len(self.measures), len(self.query_ids))
         if self.values.array.shape != expected:
             msg = f"values must be [measures, queries] = {expected}, not {self.values.array.shape}"
@@ -140,6 +141,7 @@ class EvaluationResult(Saved):
 
     @cached_property
     def _means(self) -> dict[str, float]:
+        """``aggregate``, computed once; not to be changed."""
         return self._aggregates(self.values.array)
 
     @property

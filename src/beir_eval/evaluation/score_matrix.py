@@ -103,6 +103,7 @@ def _read_rows(values: Any) -> list[list[float]]:
 
 
 def _read_score(value: Any) -> float:
+    """Return a score as a float, or raise ValueError unless it is a number."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         msg = f"a score is {value!r}, not a number"
         raise ValueError(msg)  # noqa: TRY004 - pydantic turns it into its own error
