@@ -1,15 +1,21 @@
-"""Is system B better than A, by how much, and on which queries?
+"""Comparison of systems: differences with significance tests, verdicts, gates, rank similarity.
 
-Inside: ``compare`` (results or runs in, a ``Comparison`` out), ``alignment`` (which queries and
-scores are compared), ``differences`` (tests, intervals and verdicts), ``result`` with its
-``records``, ``tables`` and ``charts``; ``gate`` (a comparison as a check); ``agreement`` and
-``rank_similarity`` (how similarly two runs rank, without judgements), ``likeness`` (the same for
-every pair of a comparison). ``robustness``: what unjudged documents and ties could change;
-``slices``: the comparison within parts of the queries; ``checkpoints``: one system over training
-steps.
+Inside:
 
-Public: what ``__all__`` lists; ``beir_eval.comparison.slices`` and
-``beir_eval.comparison.checkpoints`` list their own.
+- ``compare``: the functions ``compare`` (takes results) and ``compare_runs`` (takes runs), which
+  return a ``Comparison``.
+- ``alignment``: the scores of all systems on the queries that they share.
+- ``differences``: tests, intervals and verdicts for every pair of systems.
+- ``result``: the class ``Comparison``, with its ``records``, ``tables`` and ``charts``.
+- ``gate``: checks for continuous integration and tests.
+- ``rank_similarity``: similarity of two rankings, without judgements; ``agreement``: of two runs;
+  ``likeness``: of every pair in a comparison.
+- ``robustness``: what unjudged documents and ties could change.
+- ``slices``: the comparison within groups of queries.
+- ``checkpoints``: one system over its training steps.
+
+Public: the names in ``__all__``, and those in ``__all__`` of ``beir_eval.comparison.slices`` and
+``beir_eval.comparison.checkpoints``.
 """
 
 from typing import TYPE_CHECKING

@@ -1,7 +1,4 @@
-"""How alike two runs rank, query by query: ``agree``, and the functions that it applies.
-
-None of them looks at judgements.
-"""
+"""Agreement of two runs, query by query and without judgements: the function ``agree``."""
 
 from __future__ import annotations
 
@@ -26,8 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 
-#: NaN is null in JSON.
-_Value = Annotated[
+#: A number that may be NaN, which JSON writes as null.
+_FloatOrNaN = Annotated[
     float,
     BeforeValidator(lambda value: math.nan if value is None else value),
     PlainSerializer(lambda value: None if math.isnan(value) else value, when_used="json"),
@@ -35,15 +32,18 @@ _Value = Annotated[
 
 
 class Agreement(BaseModel):
-    """How alike two runs are, query by query and on average.
+    """The agreement of two runs, query by query and on average.
 
     Attributes:
         first, second: the names of the runs.
-        k, p, penalty: the depth that is compared, RBO's persistence, Kendall's penalty.
+        k: how many top documents of each ranking are compared.
+        p: the persistence of RBO.
+        penalty: Kendall's penalty for pairs of documents that one list lacks.
         query_ids: the queries that both runs have. [Q]
-        per_query: {measure: value by query}, f8[Q] as lists; NaN where undefined. The measures are
-            kendall_distance, spearman, rbo (extrapolated), rbo_lowest, rbo_residual and overlap.
-        only_first, only_second: queries that one run has and the other lacks; left out.
+        per_query: {measure: values}, one value for each query, NaN where undefined. [Q] The
+            measures are kendall_distance, spearman, rbo (extrapolated), rbo_lowest, rbo_residual
+            and overlap.
+        only_first, only_second: how many queries only one of the runs has; they are left out.
     """
 
     model_config = FROZEN
@@ -54,25 +54,25 @@ class Agreement(BaseModel):
     p: float
     penalty: float
     query_ids: tuple[str, ...]
-    per_query: dict[str, tuple[_Value, ...]]
+    per_query: dict[str, tuple[_FloatOrNaN, ...]]
     only_first: int
     only_second: int
 
     @property
     def mean(self) -> dict[str, float]:
-        """{measure: mean over the queries for which it is defined}; NaN where there is none."""
+        """{measure: mean over the queries for which it is defined}; NaN without such queries."""
         means = {}
-        for name, values in self.per_query.items():
+        for measure, values in self.per_query.items():
             defined = [value for value in values if not math.isnan(value)]
-            means[name] = math.fsum(defined) / len(defined) if defined else math.nan
+            means[measure] = math.fsum(defined) / len(defined) if defined else math.nan
         return means
 
     @property
     def num_defined(self) -> dict[str, int]:
         """{measure: number of queries for which it is defined}."""
         return {
-            name: sum(not math.isnan(value) for value in values)
-            for name, values in self.per_query.items()
+            measure: sum(not math.isnan(value) for value in values)
+            for measure, values in self.per_query.items()
         }
 
 
@@ -90,22 +90,33 @@ def agree(  # noqa: PLR0913 - one keyword a setting
 ) -> Agreement:
     """Return how alike the first k documents of two runs are, for every query that both have.
 
+    The measures are ``kendall_distance``, ``spearman``, ``rbo`` and ``overlap``.
+
     Args:
         first: ``Run``, {query_id: {doc_id: score}} or a dataframe.
-        second: likewise.
-        k: how deep; the whole RBO is computed from the first k documents too.
-        p: RBO's persistence.
-        penalty: Kendall's penalty for pairs that one list lacks altogether.
-        order: "score" or "given", as in ``evaluate``.
-        ties: "trec_eval", "trec_eval9" or "input", as in ``evaluate``.
-        duplicates: a document that stands twice is an "error", or only its "first" (best-ranked)
-            copy counts and the ranking closes up.
-        names: what made the runs.
+        second: the other run, in one of the same forms.
+        k: how many top documents of each ranking to compare, a whole number above 0. All measures,
+            RBO included, see these documents only.
+        p: the persistence of RBO, at least 1e-6 and below 1: higher values give lower ranks more
+            weight.
+        penalty: what a pair of documents counts in Kendall's distance if one of the lists has
+            neither of the two; from 0 to 1.
+        order: "score" (highest first) or "given" (the order of the run is the ranking).
+        ties: the order of equal scores: "trec_eval" (document id descending, double precision),
+            "trec_eval9" (the same with float32 scores) or "input" (as given).
+        duplicates: a document listed twice in the first k raises an error ("error"), or only its
+            best-ranked copy counts and the ranking closes up ("first").
+        names: the names of the two runs, a tuple of two texts.
+
+    Returns:
+        The values of every query that both runs have, and their means.
 
     Raises:
-        QueryMismatchError: no query in common.
-        SettingError: a value that does not exist.
-        DuplicateDocumentError: a document stands twice in a ranking; see ``duplicates``.
+        QueryMismatchError: the runs have no query in common.
+        SettingError: an argument has a value that does not exist or is out of range.
+        DuplicateDocumentError: a document is listed twice in the first k of a ranking, with
+            duplicates="error".
+        RunError: a run is not usable.
 
     >>> agree({"q": {"a": 2.0, "b": 1.0}}, {"q": {"a": 1.0, "b": 2.0}}).mean["kendall_distance"]
     1.0
@@ -119,51 +130,62 @@ def agree(  # noqa: PLR0913 - one keyword a setting
     if isinstance(k, bool) or not isinstance(k, int):
         msg = f"k must be a whole number above 0, not {k!r}"
         raise SettingError(msg)
-    one, other = (_rankings(Run.coerce(run), order, ties, duplicates) for run in (first, second))
-    shared = [query for query in one if query in other]
-    if not shared:
+    first_ranked, second_ranked = (
+        _doc_ids_by_query(Run.coerce(run), order, ties, duplicates) for run in (first, second)
+    )
+    shared_ids = [query_id for query_id in first_ranked if query_id in second_ranked]
+    if not shared_ids:
         msg = (
-            f"the two runs have no query in common: {names[0]!r} has {some(one)}, {names[1]!r} has "
-            f"{some(other)}"
+            f"the two runs have no query in common: {names[0]!r} has {some(first_ranked)}, "
+            f"{names[1]!r} has {some(second_ranked)}"
         )
         raise QueryMismatchError(msg)
-    rows = [_compare(query, one[query], other[query], k, p, penalty) for query in shared]
+    similarities = [
+        _query_similarities(
+            query_id, first_ranked[query_id], second_ranked[query_id], k, p, penalty
+        )
+        for query_id in shared_ids
+    ]
     return Agreement(
         first=names[0],
         second=names[1],
         k=k,
         p=p,
         penalty=penalty,
-        query_ids=tuple(shared),
-        per_query={name: tuple(row[name] for row in rows) for name in rows[0]},
-        only_first=len(one) - len(shared),
-        only_second=len(other) - len(shared),
+        query_ids=tuple(shared_ids),
+        per_query={
+            name: tuple(values[name] for values in similarities) for name in similarities[0]
+        },
+        only_first=len(first_ranked) - len(shared_ids),
+        only_second=len(second_ranked) - len(shared_ids),
     )
 
 
-def _compare(  # noqa: PLR0913, PLR0917 - what ``agree`` was told
-    query: str, one: Sequence[str], other: Sequence[str], k: int, p: float, penalty: float
+def _query_similarities(  # noqa: PLR0913, PLR0917 - the settings of ``agree``
+    query_id: str, first: Sequence[str], second: Sequence[str], k: int, p: float, penalty: float
 ) -> dict[str, float]:
+    """Return {measure: value} for the two rankings of a query; an error names the query."""
     try:
-        biased = rbo(one, other, p=p, k=k)
+        rank_biased = rbo(first, second, p=p, k=k)
         return {
-            "kendall_distance": kendall_distance(one, other, k=k, penalty=penalty),
-            "spearman": spearman(one, other, k=k),
-            "rbo": biased.extrapolated,
-            "rbo_lowest": biased.lowest,
-            "rbo_residual": biased.residual,
-            "overlap": overlap(one, other, k=k),
+            "kendall_distance": kendall_distance(first, second, k=k, penalty=penalty),
+            "spearman": spearman(first, second, k=k),
+            "rbo": rank_biased.extrapolated,
+            "rbo_lowest": rank_biased.lowest,
+            "rbo_residual": rank_biased.residual,
+            "overlap": overlap(first, second, k=k),
         }
     except DuplicateDocumentError as error:
-        msg = f"query {query!r}: {error}, or choose duplicates='first'"
+        msg = f"query {query_id!r}: {error}, or choose duplicates='first'"
         raise DuplicateDocumentError(msg) from error
 
 
-def _rankings(run: Run, order: str, ties: str, duplicates: str) -> dict[str, list[str]]:
-    ranked = {}
-    for query, doc_ids, scores in run.rankings():
-        listed = list(doc_ids)
+def _doc_ids_by_query(run: Run, order: str, ties: str, duplicates: str) -> dict[str, list[str]]:
+    """Return {query_id: doc_ids, best first}."""
+    rankings = {}
+    for query_id, doc_ids, scores in run.rankings():
+        ranking = list(doc_ids)
         if scores is not None and order == "score":
-            listed = [listed[place] for place in best_first(listed, scores, ties)]
-        ranked[query] = list(dict.fromkeys(listed)) if duplicates == "first" else listed
-    return ranked
+            ranking = [ranking[position] for position in best_first(ranking, scores, ties)]
+        rankings[query_id] = list(dict.fromkeys(ranking)) if duplicates == "first" else ranking
+    return rankings

@@ -1,4 +1,4 @@
-"""Results of several systems as arrays over the same queries."""
+"""Alignment of results: the scores of several systems as arrays over the queries they share."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from beir_eval.core.arrays import Floats, Mask
     from beir_eval.measures import Measure, MeasureLike
 
-#: Scores closer than this, relative to their size, differ by the rounding of a float.
+#: Scores whose relative difference is at most this are equal but for rounding of floats.
 ROUNDING = 1e-12
 
-#: A system: one result, or those of several repeats.
+#: The results of a system: one, or a list with one for each repeat.
 SystemResults = EvaluationResult | Sequence[EvaluationResult]
 
 
@@ -38,8 +38,8 @@ class MeasureScores(NamedTuple):
     Attributes:
         measure: its canonical name.
         systems: names. [S]
-        repeats: by system, f8[R, Q] with R repeats.
-        scores: the mean over repeats, f8[S, Q]; what differs by rounding alone is equal.
+        repeats: for each system the scores of its R repeats, f8[R, Q]. [S]
+        scores: the mean over repeats, f8[S, Q]; scores that differ only by rounding are made equal.
     """
 
     measure: str
@@ -49,19 +49,19 @@ class MeasureScores(NamedTuple):
 
     @property
     def is_defined(self) -> Mask:
-        """Whether all systems have a score, bool[Q]."""
+        """Whether all systems have a score on each query, bool[Q]."""
         return np.logical_not(np.isnan(self.scores).any(axis=0))
 
     def on(self, queries: Mask) -> MeasureScores:
-        """Return the scores on some of the queries, bool[Q]."""
-        repeats = [of_system[:, queries] for of_system in self.repeats]
+        """Return the scores on the queries selected by a mask, bool[Q]."""
+        repeats = [system_scores[:, queries] for system_scores in self.repeats]
         return self._replace(repeats=repeats, scores=self.scores[:, queries])
 
     def where_defined(self) -> MeasureScores:
-        """Return the scores on the queries on which all systems have one.
+        """Return the scores on the queries for which all systems have a score.
 
         Raises:
-            InputError: fewer than two queries.
+            InputError: there are fewer than two such queries.
         """
         defined = self.is_defined
         if (num_queries := int(defined.sum())) < FEWEST_QUERIES:
@@ -73,15 +73,16 @@ class MeasureScores(NamedTuple):
         return self.on(defined)
 
 
-class Joined(NamedTuple):
+class AlignedScores(NamedTuple):
     """Scores of all systems over the same queries, sorted by id.
 
     Attributes:
         systems: names. [S]
         query_ids: sorted. [Q]
         by_measure: the scores on each measure. [M]
-        left_out: {system: queries that it has and others have not}.
-        results: the repeats of each system.
+        left_out: {system: number of its queries that another system lacks}; systems without such
+            queries are left out.
+        results: {system: its results, one for each repeat}.
     """
 
     systems: tuple[str, ...]
@@ -92,75 +93,93 @@ class Joined(NamedTuple):
 
     @property
     def measures(self) -> tuple[str, ...]:
-        """Canonical names. [M]."""
+        """Canonical names of the measures. [M]."""
         return tuple(scores.measure for scores in self.by_measure)
 
 
-def settled(scores: Floats) -> Floats:
-    """Return f8[S, Q] in which the scores of a query that differ by rounding alone are the same.
+def without_rounding_noise(scores: Floats) -> Floats:
+    """Return f8[S, Q] in which scores of a query that differ only by rounding are made equal.
 
-    The mean of three times 0.1 is not 0.1, and a test would take such differences for real ones.
+    The mean of three times 0.1 is not 0.1, and a test would count such differences as real.
+    Each group of equal scores gets the lowest score of the group; NaN stays NaN.
     """
     order = np.argsort(scores, axis=0, kind="stable")
     ranked = np.take_along_axis(scores, order, axis=0)
-    size = np.maximum(np.abs(ranked[1:]), np.abs(ranked[:-1]))
-    apart = ranked[1:] - ranked[:-1] > ROUNDING * size
-    first = np.zeros(scores.shape, dtype=np.int64)
-    first[1:] = np.where(apart, np.arange(1, len(scores))[:, None], 0)
-    same = np.take_along_axis(ranked, np.maximum.accumulate(first, axis=0), axis=0)
-    same = np.where(np.isnan(ranked), ranked, same)
-    made = np.empty_like(scores)
-    np.put_along_axis(made, order, same, axis=0)
-    return made
+    magnitude = np.maximum(np.abs(ranked[1:]), np.abs(ranked[:-1]))
+    is_new_value = ranked[1:] - ranked[:-1] > ROUNDING * magnitude
+    first_rank = np.zeros(scores.shape, dtype=np.int64)
+    first_rank[1:] = np.where(is_new_value, np.arange(1, len(scores))[:, None], 0)
+    merged = np.take_along_axis(ranked, np.maximum.accumulate(first_rank, axis=0), axis=0)
+    merged = np.where(np.isnan(ranked), ranked, merged)
+    result = np.empty_like(scores)
+    np.put_along_axis(result, order, merged, axis=0)
+    return result
 
 
 def join(
     results: Mapping[str, SystemResults] | Iterable[EvaluationResult],
     measures: Iterable[MeasureLike] | MeasureLike | None,
     on: str,
-) -> Joined:
+) -> AlignedScores:
     """Return the scores of all systems on the queries that they share.
 
+    Args:
+        results: {system: a result or a list of repeats}, or results with different names.
+        measures: the measures to compare; None takes all that every result holds and that can be
+            compared.
+        on: "error" or "intersection", for systems with different queries.
+
     Raises:
-        ResultError: fewer than two systems, two of one name, results that were not made alike.
-        QueryMismatchError: they have different queries, with on="error"; or none in common.
-        NotEvaluatedError: a result lacks a measure that was asked for.
-        MeasureError: results have no measure in common; a measure that is no mean over queries.
+        ResultError: there are fewer than two systems or two of one name, or the results have
+            different settings or qrels.
+        QueryMismatchError: the systems have different queries (with on="error"), or none in common.
+        NotEvaluatedError: a result does not hold one of ``measures``.
+        MeasureError: the results have no measure in common, or one of ``measures`` cannot be
+            compared.
     """
-    systems = _systems(results)
-    flat = [(name, result) for name, repeats in systems.items() for result in repeats]
-    _check_alike(flat)
-    names = _measures([result for _, result in flat], measures)
-    query_ids, left_out = _queries(flat, on)
-    wanted = np.array(query_ids)
-    arrays = []
+    systems = _repeats_by_system(results)
+    named_results = [(system, result) for system, repeats in systems.items() for result in repeats]
+    _check_alike(named_results)
+    measure_names = _measures_to_compare([result for _, result in named_results], measures)
+    query_ids, left_out = _shared_queries(named_results, on)
+    shared_ids = np.array(query_ids)
+    system_arrays = []
     for repeats in systems.values():
-        listed = []
+        repeat_arrays = []
         for result in repeats:
             order = np.argsort(np.array(result.query_ids))
-            places = order[np.searchsorted(np.array(result.query_ids), wanted, sorter=order)]
-            listed.append(np.stack([result.scores(name)[places] for name in names]))
-        arrays.append(np.stack(listed))
+            positions = order[np.searchsorted(np.array(result.query_ids), shared_ids, sorter=order)]
+            repeat_arrays.append(
+                np.stack([result.scores(measure)[positions] for measure in measure_names])
+            )
+        system_arrays.append(np.stack(repeat_arrays))
     by_measure = []
-    for index, name in enumerate(names):
-        of_systems = [of_system[:, index] for of_system in arrays]
-        means = np.stack([scores.mean(axis=0) for scores in of_systems])
-        by_measure.append(MeasureScores(name, tuple(systems), of_systems, settled(means)))
-    return Joined(tuple(systems), query_ids, tuple(by_measure), left_out, systems)
+    for index, measure in enumerate(measure_names):
+        repeats_by_system = [array[:, index] for array in system_arrays]
+        means = np.stack([repeats.mean(axis=0) for repeats in repeats_by_system])
+        by_measure.append(
+            MeasureScores(measure, tuple(systems), repeats_by_system, without_rounding_noise(means))
+        )
+    return AlignedScores(tuple(systems), query_ids, tuple(by_measure), left_out, systems)
 
 
-def _systems(given: Any) -> dict[str, list[EvaluationResult]]:
-    if isinstance(given, Mapping):
+def _repeats_by_system(results: Any) -> dict[str, list[EvaluationResult]]:
+    """Return {system: list of its results}, from what ``join`` takes.
+
+    Raises:
+        ResultError: a value is not a result, there are fewer than two systems or two of one name.
+    """
+    if isinstance(results, Mapping):
         named = [
-            (name, [one] if isinstance(one, EvaluationResult) else list(one))
-            for name, one in given.items()
+            (name, [result] if isinstance(result, EvaluationResult) else list(result))
+            for name, result in results.items()
         ]
-    elif isinstance(given, EvaluationResult):
-        named = [(given.name, [given])]
+    elif isinstance(results, EvaluationResult):
+        named = [(results.name, [results])]
     else:
-        named = [(getattr(one, "name", None), [one]) for one in given]
+        named = [(getattr(result, "name", None), [result]) for result in results]
     for name, repeats in named:
-        if not repeats or not all(isinstance(one, EvaluationResult) for one in repeats):
+        if not repeats or not all(isinstance(result, EvaluationResult) for result in repeats):
             msg = (
                 f"system {name!r} must be an EvaluationResult, or a list of them for repeats; "
                 "compare_runs(qrels, runs) takes runs"
@@ -180,19 +199,21 @@ def _systems(given: Any) -> dict[str, list[EvaluationResult]]:
 
 
 def _check_alike(results: Sequence[tuple[str, EvaluationResult]]) -> None:
+    """Raise ResultError unless all results, (system, result) each, share settings and qrels."""
     first_name, first = results[0]
     for name, result in results[1:]:
         ours, theirs = first.settings, result.settings
         if ours != theirs:
-            differing = [
+            setting_names = [
                 field.name
                 for field in fields(ours)
                 if getattr(ours, field.name) != getattr(theirs, field.name)
             ]
-            shown = ", ".join(
-                f"{one}={getattr(ours, one)!r} and {getattr(theirs, one)!r}" for one in differing
+            different_values = ", ".join(
+                f"{setting}={getattr(ours, setting)!r} and {getattr(theirs, setting)!r}"
+                for setting in setting_names
             )
-            msg = f"{first_name!r} and {name!r} were evaluated differently: {shown}"
+            msg = f"{first_name!r} and {name!r} were evaluated differently: {different_values}"
             raise ResultError(msg)
         hashes = first.provenance.qrels_sha256, result.provenance.qrels_sha256
         if None not in hashes and hashes[0] != hashes[1]:
@@ -200,51 +221,65 @@ def _check_alike(results: Sequence[tuple[str, EvaluationResult]]) -> None:
             raise ResultError(msg)
 
 
-def _measures(
-    results: Sequence[EvaluationResult], asked: Iterable[MeasureLike] | MeasureLike | None
+def _measures_to_compare(
+    results: Sequence[EvaluationResult], measures: Iterable[MeasureLike] | MeasureLike | None
 ) -> tuple[str, ...]:
-    if asked is None:
-        names = [one for one in shared_measures(results) if _is_compared(parse(one))]
+    """Return the canonical names of the measures, without repeats.
+
+    Raises:
+        MeasureError: a measure cannot be compared, or the results have none in common.
+    """
+    if measures is None:
+        names = [name for name in shared_measures(results) if _can_be_compared(parse(name))]
         if not names:
             msg = "the results have no measure in common; evaluate the systems with the same ones"
             raise MeasureError(msg)
         return tuple(names)
-    chosen = parse_all(asked)  # type: ignore[arg-type]
-    for measure in chosen:
+    parsed_measures = parse_all(measures)  # type: ignore[arg-type]
+    for measure in parsed_measures:
         if not measure.definition.higher_is_better:
             msg = f"{measure} says how much is unjudged, not how good a system is; compare Judged"
             raise MeasureError(msg)
         if measure.definition.aggregate != "mean":
             msg = f"{measure} is no mean over queries, so its differences cannot be tested"
             raise MeasureError(msg)
-    return tuple(dict.fromkeys(map(str, chosen)))
+    return tuple(dict.fromkeys(map(str, parsed_measures)))
 
 
-def _is_compared(measure: Measure) -> bool:
+def _can_be_compared(measure: Measure) -> bool:
+    """Return whether the measure is a mean over queries, and higher is better."""
     return measure.definition.aggregate == "mean" and measure.definition.higher_is_better
 
 
-def _queries(
+def _shared_queries(
     results: Sequence[tuple[str, EvaluationResult]], on: str
 ) -> tuple[tuple[str, ...], dict[str, int]]:
-    sets = [(name, set(result.query_ids)) for name, result in results]
-    shared = set.intersection(*(query_ids for _, query_ids in sets))
-    if not shared:
+    """Return the sorted ids of the queries in all results, and by system how many it has besides.
+
+    Raises:
+        QueryMismatchError: there is no shared query, or with on="error" a query is not shared.
+    """
+    named_query_ids = [(name, set(result.query_ids)) for name, result in results]
+    shared_ids = set.intersection(*(system_ids for _, system_ids in named_query_ids))
+    if not shared_ids:
         msg = f"the systems have no query in common: {some(name for name, _ in results)}"
         raise QueryMismatchError(msg)
-    extras: dict[str, set[str]] = {}
-    for name, query_ids in sets:
-        if extra := query_ids - shared:
-            extras.setdefault(name, set()).update(extra)
-    left_out = {name: len(ids) for name, ids in extras.items()}
+    extra_ids_by_system: dict[str, set[str]] = {}
+    for name, system_ids in named_query_ids:
+        if extra_ids := system_ids - shared_ids:
+            extra_ids_by_system.setdefault(name, set()).update(extra_ids)
+    left_out = {name: len(extra_ids) for name, extra_ids in extra_ids_by_system.items()}
     if left_out and on == "error":
-        shown = "; ".join(f"{name}: {some(sorted(ids))}" for name, ids in list(extras.items())[:3])
+        examples = "; ".join(
+            f"{name}: {some(sorted(extra_ids))}"
+            for name, extra_ids in list(extra_ids_by_system.items())[:3]
+        )
         msg = (
-            f"the systems were evaluated on different queries. Beyond the {len(shared)} that all "
-            f"have, {shown}. Evaluate with missing='zero', or compare with on='intersection'"
+            f"the systems were evaluated on different queries. Beyond the {len(shared_ids)} that "
+            f"all have, {examples}. Evaluate with missing='zero', or compare with on='intersection'"
         )
         raise QueryMismatchError(msg)
-    return tuple(sorted(shared)), left_out
+    return tuple(sorted(shared_ids)), left_out
 
 
 def check_baseline(baseline: str | None, systems: Sequence[str]) -> None:

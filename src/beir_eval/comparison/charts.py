@@ -1,10 +1,10 @@
-"""A comparison as figures."""
+"""Figures of a comparison: all differences (forest), or the queries of one pair."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from beir_eval.display import charts as kinds
+from beir_eval.display import charts as display_charts
 from beir_eval.display.chart_parts import difference_rows
 
 if TYPE_CHECKING:
@@ -13,30 +13,42 @@ if TYPE_CHECKING:
     from beir_eval.comparison.result import Comparison
     from beir_eval.display.figure import Figure
 
-#: What ``Comparison.plot`` draws.
-KINDS = ("forest", "queries", "scatter")
+#: The kinds of figures that ``Comparison.plot`` draws.
+PLOT_KINDS = ("forest", "queries", "scatter")
 
 
 def forest_of(comparison: Comparison, measure: str, *, most: int | None = None) -> Figure:
-    """Return the differences on a measure with their intervals, or only the ``most`` greatest."""
-    differences = [one for one in comparison.differences if one.measure == measure]
-    greatest = sorted(differences, key=lambda one: -abs(one.difference))[:most]
+    """Return a forest plot: the differences on a measure with their intervals.
+
+    Args:
+        comparison: the comparison.
+        measure: the canonical name of one of its measures.
+        most: how many differences to draw at most, the largest in absolute value; None draws all.
+    """
+    differences = [
+        difference for difference in comparison.differences if difference.measure == measure
+    ]
+    greatest = sorted(differences, key=lambda difference: -abs(difference.difference))[:most]
     rows = [
         {
-            "label": f"{one.system} − {one.against}",
-            **one.model_dump(include={"difference", "low", "high", "verdict"}),
+            "label": f"{difference.system} − {difference.against}",
+            **difference.model_dump(include={"difference", "low", "high", "verdict"}),
         }
-        for one in (differences if len(greatest) == len(differences) else greatest)
+        for difference in (differences if len(greatest) == len(differences) else greatest)
     ]
     settings = comparison.settings
-    figure = kinds.forest(rows, measure=measure, margin=settings.margin, level=1 - settings.alpha)
+    figure = display_charts.forest(
+        rows, measure=measure, margin=settings.margin, level=1 - settings.alpha
+    )
     if len(rows) < len(differences):
-        said = f"{figure.spec['description']}; the {len(rows)} greatest of {len(differences)}"
-        figure.spec.update(description=said, title=said)
+        description = (
+            f"{figure.spec['description']}; the {len(rows)} greatest of {len(differences)}"
+        )
+        figure.spec.update(description=description, title=description)
     return figure
 
 
-def pair_of(  # noqa: PLR0913 - what is drawn, of whom
+def pair_figure(  # noqa: PLR0913 - what to draw, and for which systems
     comparison: Comparison,
     kind: str,
     measure: str,
@@ -45,9 +57,18 @@ def pair_of(  # noqa: PLR0913 - what is drawn, of whom
     *,
     texts: Mapping[str, str] | None = None,
 ) -> Figure:
-    """Return the queries of one pair, as sorted bars ("queries") or as points ("scatter")."""
+    """Return a figure of the queries of one pair.
+
+    Args:
+        comparison: the comparison.
+        kind: "queries" (sorted bars of the differences) or "scatter" (points of both scores).
+        measure: the canonical name of one of its measures.
+        system: the system whose gains are positive.
+        against: the system it is compared with.
+        texts: {query_id: text} for the pointer to show.
+    """
     array = comparison.scores[measure].array
-    ours, theirs = (array[comparison.systems.index(one)].tolist() for one in (system, against))
+    ours, theirs = (array[comparison.systems.index(name)].tolist() for name in (system, against))
     rows = difference_rows(comparison.query_ids, ours, theirs, texts)
-    draw = kinds.query_differences if kind == "queries" else kinds.scatter
+    draw = display_charts.query_differences if kind == "queries" else display_charts.scatter
     return draw(rows, measure=measure, system=system, against=against)

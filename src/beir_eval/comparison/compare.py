@@ -1,4 +1,4 @@
-"""Is system B better than A, by how much, and on which queries: ``compare``, ``compare_runs``."""
+"""The functions ``compare`` (of evaluated results) and ``compare_runs`` (of runs)."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from beir_eval.evaluation.result import EvaluationResult
     from beir_eval.measures import MeasureLike
 
-#: How deep to look at how alike rankings are, unless told.
+#: How many top documents of each ranking are compared by default (``Likeness``).
 _LIKENESS_K = 10
 
 
@@ -48,33 +48,62 @@ def compare(  # noqa: PLR0913 - one keyword a setting
     draws: int = 100_000,
     rng: int = 0,
 ) -> Comparison:
-    """Compare systems by their results on the same queries.
+    """Return the comparison of systems by their results on the same queries.
+
+    A query on which a measure is undefined for any system is left out for that measure.
 
     Args:
-        results: {name: result}, or results with different names. A system may be a list of results,
-            its repeats: averaged for each query, their spread shown.
-        baseline: the system that all others are compared with; without one, all pairs are.
-        measures: which of the measures to compare; by default all that every result holds and that
-            are means over queries.
-        test: "sign_flip" (randomisation of the mean difference), "t" (paired t test), or, where
-            they must be reported, "wilcoxon" or "sign".
-        correction: for the differences of one measure: with a baseline "holm" by default, for all
-            pairs "max-t"; "bonferroni", "benjamini-hochberg", "tukey" (randomised Tukey HSD, all
-            pairs), "none".
-        alpha: the level of the verdicts; intervals have the confidence 1 − alpha.
-        margin: δ, the smallest difference that matters, in the unit of the measures.
-        on: systems with different queries are an "error", or compared on their "intersection".
-        draws: sign vectors that are drawn; all of them are tried where there are no more.
-        rng: the seed.
+        results: {name: result}, or an iterable of results with different names. The value of a
+            name may also be a list of results, the repeats of one system: their scores are
+            averaged for each query, and their spread is reported.
+        baseline: the name of the system that all others are compared with; None compares all pairs
+            of systems.
+        measures: the measures to compare, one or several, as names in any spelling or ``Measure``
+            values. None takes all measures that every result holds, if they are means over queries
+            and higher is better.
+        test: the significance test of the differences:
 
-    A query on which a measure is undefined for some system is left out for that measure.
+            - "sign_flip": randomisation test that flips the signs of the differences.
+            - "t": paired t test.
+            - "wilcoxon", "sign": for those who must report them; a note advises against both.
+
+        correction: the correction of p for all differences of one measure:
+
+            - None: "max-t" for all pairs with test="sign_flip", otherwise "holm".
+            - "holm", "bonferroni": family-wise error, from the uncorrected p-values.
+            - "benjamini-hochberg": false discovery rate.
+            - "max-t": family-wise error, from the largest t of each sign flip; only with
+              test="sign_flip".
+            - "tukey": randomised Tukey HSD with 10,000 permutations; only for all pairs with
+              test="sign_flip".
+            - "none": no correction.
+
+        alpha: the significance level of the verdicts, above 0 and below 0.5. Intervals have
+            confidence 1 − alpha.
+        margin: the smallest difference you consider meaningful, above 0, in the unit of the
+            measures. Systems are "equal" if they are shown to differ by less.
+        on: what to do if systems have different queries: "error" raises an error, "intersection"
+            compares the queries that all systems have.
+        draws: how many sign vectors the sign-flip and max-t tests draw, 1 or more. If there are no
+            more than this in total (2^queries), all of them are tried and p is exact.
+        rng: the random seed, a whole number from 0. Equal seeds give equal results.
+
+    Returns:
+        The means, the difference and verdict of every pair, the scores of every query, and the
+        judged shares at the cutoffs that were evaluated. ``likeness`` is known if all results
+        keep their top documents (``keep_top=10`` or more in ``evaluate``).
 
     Raises:
-        ResultError: fewer than two systems, or results that were evaluated differently.
-        QueryMismatchError: different queries (named), or none in common.
-        NotEvaluatedError, MeasureError: a measure that a result lacks, or that is no mean.
-        InputError: fewer than two queries.
-        SettingError: a value that does not exist; all pairs of more than 100 systems.
+        ResultError: there are fewer than two systems or two of one name, or the results have
+            different settings or qrels.
+        QueryMismatchError: the systems have different queries (with on="error"), or none in common.
+        NotEvaluatedError: a result does not hold one of ``measures``.
+        MeasureError: one of ``measures`` is not a mean over queries or measures what is unjudged
+            (Hole, RBP_residual), or the results have no measure in common.
+        InputError: all systems have a score on fewer than two queries.
+        SettingError: an argument has a value that does not exist or that does not go with the
+            others, ``baseline`` is not a system, or all pairs of more than 100 systems are to be
+            compared.
         MissingExtraError: scipy is not installed.
 
     >>> from beir_eval import evaluate
@@ -82,50 +111,58 @@ def compare(  # noqa: PLR0913 - one keyword a setting
     >>> runs = {"B": {query: {"a": 1, "x": 2} for query in qrels}}
     >>> runs["A"] = {query: {"a": 2, "x": 1} for query in qrels}
     >>> results = {name: evaluate(qrels, run, ["MRR"]) for name, run in runs.items()}
-    >>> found = compare(results, "B").difference("MRR", "A")
-    >>> found.difference, found.p, found.wins, found.verdict  # p: 2 of 2^8 flips
+    >>> mrr = compare(results, "B").difference("MRR", "A")
+    >>> mrr.difference, mrr.p, mrr.wins, mrr.verdict  # p: 2 of 2^8 flips
     (0.5, 0.0078125, 8, 'better')
     """
     settings = ComparisonSettings(
         test=test,
-        correction=_correction(correction, test, baseline),
+        correction=_choose_correction(correction, test, baseline),
         alpha=alpha,
         margin=margin,
         on=on,
         draws=draws,
         rng=rng,
     )
-    joined = join(results, measures, on)
-    check_baseline(baseline, joined.systems)
-    pairs = pairs_of(joined.systems, baseline)
+    aligned = join(results, measures, on)
+    check_baseline(baseline, aligned.systems)
+    pairs = pairs_of(aligned.systems, baseline)
     means: list[SystemMean] = []
     differences: list[Difference] = []
-    for scores in joined.by_measure:
-        compared = scores.where_defined()
-        means += means_of(compared, settings)
-        differences += differences_of(compared, pairs, settings)
-    found = Comparison(
-        systems=joined.systems,
+    for measure_scores in aligned.by_measure:
+        defined_scores = measure_scores.where_defined()
+        means += means_of(defined_scores, settings)
+        differences += differences_of(defined_scores, pairs, settings)
+    comparison = Comparison(
+        systems=aligned.systems,
         baseline=baseline,
-        measures=joined.measures,
-        query_ids=joined.query_ids,
-        scores={one.measure: ScoreMatrix.owning(one.scores) for one in joined.by_measure},
+        measures=aligned.measures,
+        query_ids=aligned.query_ids,
+        scores={
+            measure_scores.measure: ScoreMatrix.owning(measure_scores.scores)
+            for measure_scores in aligned.by_measure
+        },
         means=tuple(means),
         differences=tuple(differences),
         settings=settings,
-        left_out=joined.left_out,
+        left_out=aligned.left_out,
     )
-    known: dict[str, Any] = {"trust": trust_without_runs(found, joined.results)}
-    if all(repeats[0].top is not None for repeats in joined.results.values()):
-        known["likeness"] = likeness_of(found, joined.results, _LIKENESS_K)
-    return found.model_copy(update=known)._made_from(joined.results)  # noqa: SLF001 - its own package
+    extra_fields: dict[str, Any] = {"trust": trust_without_runs(comparison, aligned.results)}
+    if all(repeats[0].top is not None for repeats in aligned.results.values()):
+        extra_fields["likeness"] = likeness_of(comparison, aligned.results, _LIKENESS_K)
+    return comparison.model_copy(update=extra_fields)._with_results(aligned.results)  # noqa: SLF001 - its own package
 
 
-def _correction(stated: str | None, test: str, baseline: str | None) -> str:
-    if stated == "tukey" and baseline is not None:
+def _choose_correction(correction: str | None, test: str, baseline: str | None) -> str:
+    """Return the correction, or the default for this test and baseline.
+
+    Raises:
+        SettingError: Tukey's correction with a baseline.
+    """
+    if correction == "tukey" and baseline is not None:
         msg = "correction='tukey' is for all pairs; with a baseline choose 'holm' or 'max-t'"
         raise SettingError(msg)
-    return stated or ("max-t" if baseline is None and test == "sign_flip" else "holm")
+    return correction or ("max-t" if baseline is None and test == "sign_flip" else "holm")
 
 
 def compare_runs(  # noqa: PLR0913 - one keyword a setting
@@ -145,53 +182,126 @@ def compare_runs(  # noqa: PLR0913 - one keyword a setting
     likeness_k: int | None = _LIKENESS_K,
     **policies: Any,
 ) -> Comparison:
-    """Evaluate runs on one qrels and compare them.
+    """Evaluate runs on one qrels and return their comparison.
+
+    A query on which a measure is undefined for any system is left out for that measure.
 
     Args:
-        qrels: as ``evaluate``.
-        runs: {name: run}; a list of runs is one system's repeats.
-        measures: what to compute; by default nDCG@10, which a verdict is mostly asked for.
-        baseline: as ``compare``; so are test, correction, alpha, margin, on, draws and rng.
-        test: see there.
-        correction: see there.
-        alpha: see there.
-        margin: see there.
-        on: see there.
-        draws: see there.
-        rng: see there.
-        trust: find out what unjudged documents and ties could change about each difference
-            (``PairTrust``), and which documents to judge: with a baseline, or for all pairs of at
-            most 10 systems.
-        likeness_k: how deep to look at how alike the rankings are (``Likeness``), for at most 45
-            pairs, and 100,000 pairs times queries; None leaves it out.
-        policies: keywords of ``Evaluator``: order, ties, missing, no_relevant, duplicates, …;
-            ``keep_top`` is at least as deep as trust and likeness look.
+        qrels: ``Qrels`` or {query_id: {doc_id: grade}}.
+        runs: {name: run} of two systems or more. A run is ``Run``, {query_id: {doc_id: score}} or
+            a dataframe. The value of a name may also be a list of runs, the repeats of one system:
+            their scores are averaged for each query, and their spread is reported.
+        measures: the measures to compute and compare, one or several, as names in any spelling or
+            ``Measure`` values; None takes nDCG@10.
+        baseline: the name of the system that all others are compared with; None compares all pairs
+            of systems.
+        test: the significance test of the differences:
+
+            - "sign_flip": randomisation test that flips the signs of the differences.
+            - "t": paired t test.
+            - "wilcoxon", "sign": for those who must report them; a note advises against both.
+
+        correction: the correction of p for all differences of one measure:
+
+            - None: "max-t" for all pairs with test="sign_flip", otherwise "holm".
+            - "holm", "bonferroni": family-wise error, from the uncorrected p-values.
+            - "benjamini-hochberg": false discovery rate.
+            - "max-t": family-wise error, from the largest t of each sign flip; only with
+              test="sign_flip".
+            - "tukey": randomised Tukey HSD with 10,000 permutations; only for all pairs with
+              test="sign_flip".
+            - "none": no correction.
+
+        alpha: the significance level of the verdicts, above 0 and below 0.5. Intervals have
+            confidence 1 − alpha.
+        margin: the smallest difference you consider meaningful, above 0, in the unit of the
+            measures. Systems are "equal" if they are shown to differ by less.
+        on: what to do if systems have scores for different queries, which only missing="skip"
+            allows: "error" raises an error, "intersection" compares the queries that all have.
+        draws: how many sign vectors the sign-flip and max-t tests draw, 1 or more. If there are no
+            more than this in total (2^queries), all of them are tried and p is exact.
+        rng: the random seed, a whole number from 0. Equal seeds give equal results.
+        trust: also find what unjudged documents and ties could change about each difference
+            (``Comparison.trust``), and which documents to judge (``Comparison.to_judge``). Without
+            a baseline, it is left out for more than 10 systems.
+        likeness_k: also find how alike the first k documents of each pair of systems are
+            (``Comparison.likeness``), a whole number above 0. It is left out for more than 45
+            pairs, or more than 100,000 pairs times queries. None sets no depth: the first 10
+            documents are compared if the results keep top documents, which trust=True and
+            ``keep_top`` make them do.
+        **policies: how the runs are evaluated, each a keyword:
+
+            - ``order``: "score" (highest first; default) or "given" (the order of the run is the
+              ranking).
+            - ``ties``: the order of equal scores: "trec_eval" (document id descending, double
+              precision, as trec_eval 10; default), "trec_eval9" (the same with float32 scores, as
+              trec_eval 9, pytrec_eval and BEIR), "input" (as given), "best" or "worst" (relevant
+              documents first or last).
+            - ``missing``: a judged query that a run does not have counts as an empty ranking
+              ("zero"; default), is left out ("skip"), or raises an error ("error").
+            - ``no_relevant``: a query without relevant documents scores 0 ("zero"; default), or is
+              left out of the mean ("skip").
+            - ``duplicates``: a document listed twice in a ranking raises an error ("error";
+              default), only its best-ranked copy counts and the ranking closes up ("first"), or
+              later copies gain nothing and ranks stay ("keep").
+            - ``drop_identical_ids``: True leaves out documents whose id is the query's; False by
+              default.
+            - ``keep_top``: how many top documents of each query every result keeps, 0 by default;
+              at least as many as ``trust`` and ``likeness_k`` need.
+            - ``fingerprint``: True keeps the SHA-256 of qrels and runs in the results; False by
+              default.
+
+    Returns:
+        The means, the difference and verdict of every pair, and the scores of every query. Its
+        ``results`` are the evaluated runs.
 
     Raises:
-        BeirEvalError: as ``evaluate`` and ``compare``.
+        QrelsError: the qrels are not usable.
+        RunError: a run is not usable.
+        DuplicateDocumentError: a document is listed twice in a ranking (with duplicates="error").
+        QueryMismatchError: a run has no query in common with the qrels; a judged query is missing
+            (with missing="error"); or the systems have different queries (with on="error").
+        ResultError: ``runs`` is not a mapping, or has fewer than two systems.
+        MeasureError: a measure does not exist, is not a mean over queries, or measures what
+            is unjudged (Hole, RBP_residual).
+        InputError: all systems have a score on fewer than two queries.
+        SettingError: an argument has a value that does not exist or that does not go with the
+            others, ``baseline`` is not a system, or all pairs of more than 100 systems are to be
+            compared.
+        TypeError: another keyword.
+        MissingExtraError: scipy is not installed.
+
+    >>> qrels = {f"q{n}": {"a": 1} for n in range(8)}
+    >>> runs = {"B": {query: {"a": 1, "x": 2} for query in qrels}}
+    >>> runs["A"] = {query: {"a": 2, "x": 1} for query in qrels}
+    >>> compare_runs(qrels, runs, "MRR", baseline="B").difference("MRR", "A").verdict
+    'better'
     """
     if not isinstance(runs, Mapping):
         msg = f"runs must be {{name: run}}, not {type(runs).__name__}"
         raise ResultError(msg)
-    chosen = parse_all("nDCG@10" if measures is None else measures)  # type: ignore[arg-type]
+    parsed_measures = parse_all("nDCG@10" if measures is None else measures)  # type: ignore[arg-type]
     if likeness_k is not None:
         check_count("likeness_k", likeness_k)
-    deepest = max([likeness_k or 0, *(depth_of(one) for one in chosen if trust)])
-    asked = policies.pop("keep_top", 0)
-    check_count("keep_top", asked, least=0)
-    evaluator = Evaluator(qrels, chosen, keep_top=max(deepest, asked), **policies)
-    of_system = {
-        name: [Run.coerce(one) for one in (run if isinstance(run, (list, tuple)) else [run])]
-        for name, run in runs.items()
+    depth = max([likeness_k or 0, *(depth_of(measure) for measure in parsed_measures if trust)])
+    keep_top = policies.pop("keep_top", 0)
+    check_count("keep_top", keep_top, least=0)
+    evaluator = Evaluator(qrels, parsed_measures, keep_top=max(depth, keep_top), **policies)
+    runs_by_system = {
+        name: [
+            Run.coerce(run)
+            for run in (repeats if isinstance(repeats, (list, tuple)) else [repeats])
+        ]
+        for name, repeats in runs.items()
     }
     results = {
-        name: [_evaluated(evaluator, one, name) for one in repeats]
-        for name, repeats in of_system.items()
+        name: [_evaluate_run(evaluator, run, name) for run in repeats]
+        for name, repeats in runs_by_system.items()
     }
-    found = compare(
+    comparison = compare(
         results,
         baseline,
-        measures=chosen,
+        measures=parsed_measures,
         test=test,
         correction=correction,
         alpha=alpha,
@@ -200,17 +310,17 @@ def compare_runs(  # noqa: PLR0913 - one keyword a setting
         draws=draws,
         rng=rng,
     )
-    known: dict[str, Any] = {"trust": None}
-    if trust and is_looked_at(found):
-        pairs, documents = trust_with_runs(found, evaluator.qrels, of_system, results)
-        known = {"trust": pairs, "to_judge": documents}
+    extra_fields: dict[str, Any] = {"trust": None}
+    if trust and is_looked_at(comparison):
+        pairs, documents = trust_with_runs(comparison, evaluator.qrels, runs_by_system, results)
+        extra_fields = {"trust": pairs, "to_judge": documents}
     if likeness_k is not None:
-        known["likeness"] = likeness_of(found, results, int(likeness_k))
-    return found.model_copy(update=known)
+        extra_fields["likeness"] = likeness_of(comparison, results, int(likeness_k))
+    return comparison.model_copy(update=extra_fields)
 
 
-def _evaluated(evaluator: Evaluator, run: Run, name: str) -> EvaluationResult:
-    """Return the result of one run; what is wrong with it names the system."""
+def _evaluate_run(evaluator: Evaluator, run: Run, name: str) -> EvaluationResult:
+    """Return the result of one run; an error about the run names the system."""
     try:
         return evaluator.evaluate(run, name=name)
     except InputError as error:

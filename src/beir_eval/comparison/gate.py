@@ -1,4 +1,4 @@
-"""May it ship: a comparison as a gate for continuous integration and for tests."""
+"""Gates for continuous integration and tests: is a system worse than the baseline?"""
 
 from __future__ import annotations
 
@@ -24,19 +24,20 @@ if TYPE_CHECKING:
     from beir_eval.comparison.result import Comparison
     from beir_eval.measures import MeasureLike
 
+#: How many queries ``assert_no_regression`` lists when it fails.
 _WORST_QUERIES = 5
-#: Below so many queries that differ, a bound is said to rest on few.
+#: With fewer queries that differ, the reason of a check says that they are too few.
 _FEW_QUERIES = 10
 
 
 @dataclass(frozen=True)
 class GateCheck:
-    """One system against the baseline on one measure.
+    """The check of one system against the baseline on one measure.
 
     Attributes:
-        difference: what the comparison found.
-        passed: whether the system may pass.
-        reason: why, or why not, in a sentence.
+        difference: the difference system − baseline, with evidence and verdict.
+        passed: whether the system passes the gate.
+        reason: the reason, as a sentence.
     """
 
     difference: Difference
@@ -50,93 +51,116 @@ def check_gate(
     *,
     non_inferior: bool = False,
 ) -> list[GateCheck]:
-    """Check every system against the baseline.
+    """Return a check of every system against the baseline, on every measure of the gate.
 
-    A system fails when it is significantly worse than the baseline: its verdict is "worse". With
-    ``non_inferior`` it fails unless the lower bound of the difference is above −margin, and a
-    one-sided t test rejects a loss of the margin or more: then it must have shown that it is not
-    worse by the margin, which takes enough queries. Where hardly a query differs neither can know
-    how much the others may; the reason says so. Several systems are each checked by themselves.
+    There are two rules:
+
+    - By default, a system fails if it is significantly worse than the baseline, that is, if its
+      verdict is "worse". An undecided difference passes. The p-value of the verdict is corrected
+      for all differences of the measure.
+    - With ``non_inferior``, a system passes only if it is shown to lose less than the margin: the
+      lower bound of the difference is above −margin, and a one-sided t test rejects a loss of the
+      margin or more at the level of the comparison. This takes enough queries. If fewer than 10
+      queries differ, the reason says that they are too few. Bound and p are not corrected for
+      several systems.
 
     Args:
-        comparison: one with a baseline.
-        measures: the measures of the gate; by default all that were compared.
-        non_inferior: which of the two.
+        comparison: a comparison with a baseline.
+        measures: the measures of the gate, one or several, as names in any spelling or ``Measure``
+            values; None takes all measures of the comparison.
+        non_inferior: whether systems must be shown not to be worse by the margin (True), or must
+            only not be shown to be worse (False).
+
+    Returns:
+        The checks, by measure, and for each measure in the order of the systems. An empty list for
+        empty ``measures``.
 
     Raises:
+        UnknownMeasureError: there is no measure of such a name.
         SettingError: the comparison has no baseline.
         NotEvaluatedError: a measure was not compared.
     """
     if comparison.baseline is None:
         msg = "a gate needs a baseline: compare(results, baseline=…)"
         raise SettingError(msg)
-    names = comparison.measures if measures is None else _listed(measures)
+    chosen_measures = comparison.measures if measures is None else _parse_measures(measures)
     return [
-        _check(comparison, measure, system, non_inferior=non_inferior)
-        for measure in names
+        _check_system(comparison, measure, system, non_inferior=non_inferior)
+        for measure in chosen_measures
         for system in comparison.systems
         if system != comparison.baseline
     ]
 
 
-def _listed(measures: Iterable[MeasureLike] | MeasureLike) -> list[MeasureLike]:
+def _parse_measures(measures: Iterable[MeasureLike] | MeasureLike) -> list[MeasureLike]:
+    """Return one or several measures as a list, which may be empty."""
     if isinstance(measures, str) or not hasattr(measures, "__iter__"):
         return [parse(measures)]
-    return [parse(one) for one in measures]
+    return [parse(measure) for measure in measures]
 
 
-def _check(
+def _check_system(
     comparison: Comparison, measure: MeasureLike, system: str, *, non_inferior: bool
 ) -> GateCheck:
-    one, margin = comparison.difference(measure, system), comparison.settings.margin
+    """Return the check of one system on one measure, by the rule that ``non_inferior`` selects."""
+    difference, margin = comparison.difference(measure, system), comparison.settings.margin
     if not non_inferior:
-        return GateCheck(one, one.verdict != "worse", sentence(one, margin))
-    p = _p_of_inferiority(comparison, one)
-    passed = one.low > -margin and p <= comparison.settings.alpha
-    relation = "above" if one.low > -margin else "not above"
-    differing = one.wins + one.losses
-    few = (
-        f"; only {differing} of {one.num_queries} queries differ, too few to know how much others "
-        "may"
-        if differing < _FEW_QUERIES
+        return GateCheck(difference, difference.verdict != "worse", sentence(difference, margin))
+    p = _p_of_non_inferiority(comparison, difference)
+    passed = difference.low > -margin and p <= comparison.settings.alpha
+    relation = "above" if difference.low > -margin else "not above"
+    num_differing = difference.wins + difference.losses
+    few_note = (
+        f"; only {num_differing} of {difference.num_queries} queries differ, too few to know how "
+        "much others may"
+        if num_differing < _FEW_QUERIES
         else ""
     )
     reason = (
-        f"{one.measure}: the lower bound of {one.system} − {one.against} is {signed(one.low)}, "
-        f"{relation} {-margin:g}; p of a loss of {margin:g} or more {p_text(p)} (difference "
-        f"{signed(one.difference)}, {one.num_queries} queries{few})"
+        f"{difference.measure}: the lower bound of {difference.system} − {difference.against} is "
+        f"{signed(difference.low)}, {relation} {-margin:g}; p of a loss of {margin:g} or more "
+        f"{p_text(p)} (difference {signed(difference.difference)}, {difference.num_queries} "
+        f"queries{few_note})"
     )
-    return GateCheck(one, passed, reason)
+    return GateCheck(difference, passed, reason)
 
 
-def _p_of_inferiority(comparison: Comparison, one: Difference) -> float:
-    """Return the one-sided p of the t test that the mean difference is −margin or less."""
-    array = comparison.scores[one.measure].array
-    places = (comparison.systems.index(name) for name in (one.system, one.against))
-    ours, theirs = (array[place] for place in places)
-    differences = (ours - theirs)[~np.isnan(ours - theirs)]
+def _p_of_non_inferiority(comparison: Comparison, difference: Difference) -> float:
+    """Return the p of the one-sided t test that rejects a mean difference of −margin or less."""
+    array = comparison.scores[difference.measure].array
+    rows = (comparison.systems.index(name) for name in (difference.system, difference.against))
+    system_scores, baseline_scores = (array[row] for row in rows)
+    differences = (system_scores - baseline_scores)[~np.isnan(system_scores - baseline_scores)]
     return paired_t(differences + comparison.settings.margin, alternative="greater").p
 
 
 def to_junit(checks: Iterable[GateCheck]) -> str:
-    """Return checks as JUnit XML, a test case each, for the test reports of a CI service."""
-    listed = list(checks)
-    failures = sum(not one.passed for one in listed)
+    """Return JUnit XML with a test case for each check, which CI services show as test reports.
+
+    Args:
+        checks: the checks that ``check_gate`` returns.
+
+    Returns:
+        XML as text, without a declaration: a test suite "beir-eval gate", whose test cases hold the
+        reason as output or as failure.
+    """
+    all_checks = list(checks)
+    failures = sum(not check.passed for check in all_checks)
     suite = ET.Element(
-        "testsuite", name="beir-eval gate", tests=str(len(listed)), failures=str(failures)
+        "testsuite", name="beir-eval gate", tests=str(len(all_checks)), failures=str(failures)
     )
-    for one in listed:
-        found = one.difference
+    for check in all_checks:
+        difference = check.difference
         case = ET.SubElement(
             suite,
             "testcase",
-            classname=f"gate.{printable(found.measure)}",
-            name=printable(f"{found.system} against {found.against}"),
+            classname=f"gate.{printable(difference.measure)}",
+            name=printable(f"{difference.system} against {difference.against}"),
         )
-        if one.passed:
-            ET.SubElement(case, "system-out").text = printable(one.reason)
+        if check.passed:
+            ET.SubElement(case, "system-out").text = printable(check.reason)
         else:
-            ET.SubElement(case, "failure", message=printable(one.reason))
+            ET.SubElement(case, "failure", message=printable(check.reason))
     ET.indent(suite)
     return ET.tostring(suite, encoding="unicode", xml_declaration=False) + "\n"
 
@@ -150,20 +174,35 @@ def assert_no_regression(  # noqa: PLR0913 - one keyword a setting
     alpha: float = 0.05,
     non_inferior: bool = False,
 ) -> None:
-    """Fail a test where a system has become worse: for pytest, and for anything with asserts.
+    """Raise AssertionError if a system is worse than the baseline, for use in tests.
+
+    The systems are compared on the same queries, with the sign-flip test.
 
     Args:
-        result: the new result, or the file that it was saved in.
-        baseline: the one to compare with, or its file.
-        measure: the measure.
-        margin: δ, the smallest difference that matters.
-        alpha: the level.
-        non_inferior: as ``check_gate``.
+        result: the new result, or the path of the file that it was saved in.
+        baseline: the result to compare with, or the path of its file.
+        measure: the measure, as a name in any spelling or a ``Measure``.
+        margin: the smallest difference you consider meaningful, above 0, in the unit of the
+            measure. It decides only with ``non_inferior``.
+        alpha: the significance level, above 0 and below 0.5.
+        non_inferior: False fails only if the result is significantly worse than the baseline. True
+            fails unless the result is shown to lose less than the margin: the lower bound of the
+            difference is above −margin, and a one-sided t test rejects a loss of the margin or
+            more. This takes enough queries.
 
     Raises:
-        AssertionError: the system fails the gate; the message has the evidence, and the queries
-            that lost most.
-        BeirEvalError: as ``compare``.
+        AssertionError: the result fails. The message has the evidence, and up to five queries that
+            lost most.
+        ResultError: a file does not hold a saved result, or the results have different settings or
+            qrels.
+        FileFormatError, OSError: a file is damaged, or cannot be read.
+        QueryMismatchError: the results have different queries.
+        NotEvaluatedError: a result does not hold the measure.
+        MeasureError: the measure does not exist, is not a mean over queries, or measures what is
+            unjudged (Hole, RBP_residual).
+        InputError: both results have a score on fewer than two queries.
+        SettingError: ``margin`` or ``alpha`` is out of range.
+        MissingExtraError: scipy is not installed.
 
     >>> from beir_eval import evaluate
     >>> qrels = {f"q{n}": {"a": 1} for n in range(9)}
@@ -171,8 +210,8 @@ def assert_no_regression(  # noqa: PLR0913 - one keyword a setting
     >>> assert_no_regression(old, old, "MRR")
     """
     new, old = (
-        one if isinstance(one, EvaluationResult) else EvaluationResult.load(one)
-        for one in (result, baseline)
+        source if isinstance(source, EvaluationResult) else EvaluationResult.load(source)
+        for source in (result, baseline)
     )
     names = (new.name, old.name) if new.name != old.name else ("result", "baseline")
     measure = parse(measure)
@@ -185,10 +224,11 @@ def assert_no_regression(  # noqa: PLR0913 - one keyword a setting
     )
     [check] = check_gate(comparison, non_inferior=non_inferior)
     if not check.passed:
-        lost = comparison.regressions(measure, _WORST_QUERIES)
-        shown = "".join(
-            f"\n  {one.query_id}: {one.against:.4f} -> {one.score:.4f} ({signed(one.difference)})"
-            for one in lost
+        worst_queries = comparison.regressions(measure, _WORST_QUERIES)
+        query_lines = "".join(
+            f"\n  {query.query_id}: {query.against:.4f} -> {query.score:.4f} "
+            f"({signed(query.difference)})"
+            for query in worst_queries
         )
-        msg = f"{check.reason}\nThe queries that lost most:{shown}"
+        msg = f"{check.reason}\nThe queries that lost most:{query_lines}"
         raise AssertionError(msg)

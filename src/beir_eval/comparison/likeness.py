@@ -1,4 +1,4 @@
-"""How alike the compared systems rank: ``Likeness`` of each pair, computed and as text."""
+"""Similarity of the rankings of each pair in a comparison: ``Likeness``, its table and notes."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from beir_eval.comparison.result import Comparison
     from beir_eval.evaluation.result import EvaluationResult
 
-#: Beyond it likeness is left out: pairs of systems, and pairs times queries.
-MOST_PAIRS, MOST_RANKINGS = 45, 100_000
+#: Likeness is left out for more pairs of systems, or for more pairs times queries.
+MOST_PAIRS, MOST_RANKING_PAIRS = 45, 100_000
 #: The rows of ``Likeness.values``.
 LIKENESS_ROWS = ("rbo", "overlap", "kendall_distance")
 _COLUMNS = ("system", "against", "RBO", "RBO bounds", "overlap", "Kendall distance")
@@ -33,16 +33,18 @@ _COLUMNS = ("system", "against", "RBO", "RBO bounds", "overlap", "Kendall distan
 class Likeness(BaseModel):
     """How alike the rankings of two systems are, over the queries that both have.
 
+    A number is a mean over the queries for which it is defined, or None if there is no such query.
+
     Attributes:
-        system, against: their names; of a system's repeats the first is taken.
-        k: how deep.
-        rbo: rank-biased overlap, extrapolated; the mean, as all that follow. None, as they, where
-            the systems share no query.
-        rbo_lowest, rbo_highest: its bounds, whatever stands below k.
+        system, against: the names of the systems; only the first of a system's repeats is compared.
+        k: how many top documents of each ranking are compared.
+        rbo: rank-biased overlap, extrapolated.
+        rbo_lowest, rbo_highest: the bounds of RBO, whatever documents rank below k.
         overlap: the share of the first k documents that both have.
-        kendall_distance: the share of document pairs that the two order differently.
-        values: by query, f8[3, Q]: rbo, overlap, kendall_distance; NaN where a system lacks the
-            query or nothing is retrieved.
+        kendall_distance: the share of document pairs that the two order differently; a pair of
+            which one list has neither document counts ½.
+        values: rbo, overlap and kendall_distance of every query of the comparison, f8[3, Q]; NaN
+            where a system lacks the query or the value is undefined.
     """
 
     model_config = FROZEN
@@ -61,54 +63,70 @@ class Likeness(BaseModel):
 def likeness_of(
     comparison: Comparison, results: Mapping[str, Sequence[EvaluationResult]], k: int
 ) -> tuple[Likeness, ...] | None:
-    """Return how alike each pair ranks, by the top lists of its results; None for too many pairs.
+    """Return the likeness of each pair; None for too many pairs.
 
-    The lists are ranked already, by the rules of the evaluation.
+    Args:
+        comparison: its pairs and queries are used.
+        results: {system: results of its repeats} with their top documents, which the evaluation
+            has ranked; the first repeat is compared.
+        k: how many top documents to compare.
     """
     if has_too_many_pairs(comparison):
         return None
-    tops = {name: _top_lists(comparison, repeats[0]) for name, repeats in results.items()}
+    rankings = {name: _top_rankings(comparison, repeats[0]) for name, repeats in results.items()}
     return tuple(
-        _likeness(comparison, system, against, _agreement(tops[system], tops[against], k), k)
-        for system, against in _pairs(comparison)
+        _pair_likeness(
+            comparison,
+            system,
+            against,
+            _agreement(rankings[system], rankings[against], k),
+            k,
+        )
+        for system, against in _compared_pairs(comparison)
     )
 
 
 def has_too_many_pairs(comparison: Comparison) -> bool:
-    """Return whether likeness is not computed because there are too many pairs of systems."""
-    pairs = len(_pairs(comparison))
-    return pairs > MOST_PAIRS or pairs * len(comparison.query_ids) > MOST_RANKINGS
+    """Return whether there are too many pairs, or pairs times queries, to compute likeness."""
+    num_pairs = len(_compared_pairs(comparison))
+    return num_pairs > MOST_PAIRS or num_pairs * len(comparison.query_ids) > MOST_RANKING_PAIRS
 
 
-def _pairs(comparison: Comparison) -> dict[tuple[str, str], None]:
-    return dict.fromkeys((one.system, one.against) for one in comparison.differences)
+def _compared_pairs(comparison: Comparison) -> dict[tuple[str, str], None]:
+    """Return the pairs (system, against) in order, each once, as the keys of a dict."""
+    return dict.fromkeys(
+        (difference.system, difference.against) for difference in comparison.differences
+    )
 
 
-def _top_lists(comparison: Comparison, result: EvaluationResult) -> Run:
+def _top_rankings(comparison: Comparison, result: EvaluationResult) -> Run:
+    """Return the top documents of the compared queries as a run without scores."""
     top = result.top or {}
     return Run.from_rankings(
         {query_id: top[query_id].doc_ids for query_id in comparison.query_ids if query_id in top}
     )
 
 
-def _agreement(one: Run, other: Run, k: int) -> Agreement | None:
+def _agreement(first: Run, second: Run, k: int) -> Agreement | None:
+    """Return the agreement of two runs; None if they share no query."""
     try:
-        return agree(one, other, k=k, duplicates="first")
-    except QueryMismatchError:  # each lacks the queries that the other has
+        return agree(first, second, k=k, duplicates="first")
+    except QueryMismatchError:
         return None
 
 
-def _likeness(
-    comparison: Comparison, system: str, against: str, found: Agreement | None, k: int
+def _pair_likeness(
+    comparison: Comparison, system: str, against: str, agreement: Agreement | None, k: int
 ) -> Likeness:
+    """Return the likeness of a pair, with the values of the agreement at the right queries."""
     values = np.full((len(LIKENESS_ROWS), len(comparison.query_ids)), np.nan)
     means: dict[str, float] = {}
-    if found is not None:
-        place_of = {query_id: place for place, query_id in enumerate(comparison.query_ids)}
-        places = [place_of[query_id] for query_id in found.query_ids]
+    if agreement is not None:
+        column_of = {query_id: column for column, query_id in enumerate(comparison.query_ids)}
+        columns = [column_of[query_id] for query_id in agreement.query_ids]
         for row, name in zip(values, LIKENESS_ROWS, strict=True):
-            row[places] = found.per_query[name]
-        means = {name: value for name, value in found.mean.items() if not math.isnan(value)}
+            row[columns] = agreement.per_query[name]
+        means = {name: value for name, value in agreement.mean.items() if not math.isnan(value)}
     lowest = means.get("rbo_lowest")
     return Likeness(
         system=system,
@@ -124,25 +142,25 @@ def _likeness(
 
 
 def likeness_table(comparison: Comparison) -> Table:
-    """Return how alike every pair ranks."""
+    """Return the likeness of every pair as a table, one row for each pair."""
     return Table(
         _COLUMNS,
         [
             (
-                one.system,
-                one.against,
-                value_or_unknown(one.rbo),
-                low_to_high(one.rbo_lowest, one.rbo_highest),
-                value_or_unknown(one.overlap),
-                value_or_unknown(one.kendall_distance),
+                likeness.system,
+                likeness.against,
+                value_or_unknown(likeness.rbo),
+                low_to_high(likeness.rbo_lowest, likeness.rbo_highest),
+                value_or_unknown(likeness.overlap),
+                value_or_unknown(likeness.kendall_distance),
             )
-            for one in comparison.likeness or ()
+            for likeness in comparison.likeness or ()
         ],
     )
 
 
 def likeness_section(comparison: Comparison) -> str:
-    """Return how alike every pair ranks, as markdown without the notes; "" if unknown."""
+    """Return the table as a section of Markdown, without the notes; "" if likeness is unknown."""
     if not comparison.likeness:
         return ""
     k = comparison.likeness[0].k
@@ -151,12 +169,12 @@ def likeness_section(comparison: Comparison) -> str:
 
 
 def likeness_notes(comparison: Comparison) -> Iterator[str]:
-    """Yield what a reader must know of how likeness was found, or why not."""
-    judged = comparison.to_judge is not None
-    if judged and comparison.likeness is None and has_too_many_pairs(comparison):
+    """Yield notes: why likeness was left out, or that only the first repeat was compared."""
+    has_documents_to_judge = comparison.to_judge is not None
+    if has_documents_to_judge and comparison.likeness is None and has_too_many_pairs(comparison):
         yield (
             f"how alike the rankings are is looked at for at most {MOST_PAIRS} pairs, and "
-            f"{MOST_RANKINGS} pairs times queries: name a baseline"
+            f"{MOST_RANKING_PAIRS} pairs times queries: name a baseline"
         )
-    if comparison.likeness and any(one.repeats > 1 for one in comparison.means):
+    if comparison.likeness and any(mean.repeats > 1 for mean in comparison.means):
         yield "how alike the rankings are: of a system's repeats, the first is taken"

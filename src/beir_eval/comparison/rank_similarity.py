@@ -1,4 +1,4 @@
-"""How alike two rankings are: lists of document ids, best first, and nothing else."""
+"""Similarity of two rankings, lists of document ids: Kendall, Spearman, RBO, overlap."""
 
 from __future__ import annotations
 
@@ -19,17 +19,18 @@ if TYPE_CHECKING:
     from beir_eval.core.arrays import Floats
 
 PAIRS = ("union", "intersection")
-#: Below it RBO looks at nothing but the first document.
+#: With a lower p, RBO depends on the first document only.
 LOWEST_P = 1e-6
 
 
 class RBO(NamedTuple):
-    """Rank-biased overlap of two rankings of which only the beginnings are known.
+    """Rank-biased overlap of two rankings, of which only the top documents are known.
 
     Attributes:
-        lowest: if nothing below the known beginnings overlaps.
-        residual: how much the unknown rest could add; lowest + residual is the highest.
-        extrapolated: if the agreement goes on as at the end of the known beginnings.
+        lowest: the lower bound: no further document is shared below the known ones.
+        residual: the upper bound minus the lower bound, that is, how much the unknown documents
+            could add.
+        extrapolated: the estimate: the agreement stays as it is at the end of the known documents.
     """
 
     lowest: float
@@ -47,20 +48,29 @@ def kendall_distance(
 ) -> float:
     """Return the share of document pairs on whose order two top-k lists disagree, 0 to 1.
 
-    Formula: K / (n(n−1)/2) over the n documents of either list. A pair counts 1 when the lists
-    order it differently; a document absent from a list stands below all that are in it; a pair that
-    one list lacks altogether counts ``penalty``. Equal lists have 0, reversed ones 1, one swap of
-    neighbours 1 / (n(n−1)/2), disjoint lists of k documents (3k−1)/(4k−2) with penalty ½. With
-    ``pairs="intersection"`` only documents in both lists count.
+    Formula: K / (n(n−1)/2) over the n documents of either list. A pair of documents counts 1 if the
+    lists order it differently. A document absent from a list ranks below all documents in the
+    list. A pair of which one list has neither document counts ``penalty``. Equal lists have 0,
+    reversed lists 1, lists that differ by one swap of neighbours 1 / (n(n−1)/2), disjoint lists of
+    k documents (3k−1)/(4k−2) with penalty ½.
 
-    Undefined when there is no pair: NaN, but 0 where both lists are the same one document.
+    Undefined if there is no pair: NaN, but 0 if both lists hold the same single document.
+
+    Args:
+        first: document ids, best first.
+        second: document ids of the other ranking, best first.
+        k: how many top documents of each ranking to compare, a whole number above 0; None compares
+            all.
+        penalty: what a pair counts if one list has neither of its documents, from 0 to 1.
+        pairs: "union" takes the documents of either list, "intersection" only those in both.
 
     Source: Kendall, 1938; Fagin, Kumar and Sivakumar, Comparing top k lists, SIAM J. Discrete
     Mathematics 17(1), 2003 (K with penalty parameter p).
 
     Raises:
         SettingError: k below 1, a penalty outside 0 to 1, another value of ``pairs``.
-        DuplicateDocumentError: a list holds a document twice.
+        RunError: a ranking is a text, a set or a mapping.
+        DuplicateDocumentError: a document is listed twice in the first k.
 
     >>> kendall_distance(["a", "b", "c"], ["b", "a", "c"])  # 1 of 3 pairs
     0.3333333333333333
@@ -69,45 +79,63 @@ def kendall_distance(
     if not _is_number(penalty) or not 0 <= penalty <= 1:
         msg = f"penalty must be from 0 to 1, not {penalty!r}"
         raise SettingError(msg)
-    one, other = _top(first, k), _top(second, k)
-    place = {doc: rank for rank, doc in enumerate(other)}
-    common = [place[doc] for doc in one if doc in place]
-    disagreeing: float = _inversions(common)
+    first, second = _top_documents(first, k), _top_documents(second, k)
+    rank_in_second = {doc_id: rank for rank, doc_id in enumerate(second)}
+    shared_ranks = [rank_in_second[doc_id] for doc_id in first if doc_id in rank_in_second]
+    disagreeing: float = _count_inversions(shared_ranks)
     if pairs == "intersection":
-        return _share(disagreeing, len(common), same=one == other)
-    only_one, only_other = len(one) - len(common), len(other) - len(common)
-    disagreeing += _above_common(one, set(other)) + _above_common(other, set(one))
-    disagreeing += only_one * only_other
-    disagreeing += penalty * (math.comb(only_one, 2) + math.comb(only_other, 2))
-    return _share(disagreeing, len(common) + only_one + only_other, same=one == other)
+        return _share_of_pairs(disagreeing, len(shared_ranks), same=first == second)
+    only_first, only_second = (
+        len(first) - len(shared_ranks),
+        len(second) - len(shared_ranks),
+    )
+    disagreeing += _count_absent_above(first, set(second)) + _count_absent_above(second, set(first))
+    disagreeing += only_first * only_second
+    disagreeing += penalty * (math.comb(only_first, 2) + math.comb(only_second, 2))
+    return _share_of_pairs(
+        disagreeing,
+        len(shared_ranks) + only_first + only_second,
+        same=first == second,
+    )
 
 
 def spearman(first: Sequence[str], second: Sequence[str], *, k: int | None = None) -> float:
     """Return Spearman's rank correlation over the documents in both lists, −1 to 1.
 
-    Formula: 1 − 6 Σ d² / (n(n² − 1)), d the difference of ranks after ranking the n common
-    documents anew in each list.
+    Formula: 1 − 6 Σ d² / (n(n² − 1)), where d is the difference of a document's ranks after ranking
+    the n shared documents anew in each list.
 
-    Undefined below two common documents: NaN.
+    Undefined for fewer than two shared documents: NaN.
+
+    Args:
+        first: document ids, best first.
+        second: document ids of the other ranking, best first.
+        k: how many top documents of each ranking to compare, a whole number above 0; None compares
+            all.
 
     Source: Spearman, 1904.
 
     Raises:
-        SettingError, DuplicateDocumentError: as ``kendall_distance``.
+        SettingError: k below 1.
+        RunError: a ranking is a text, a set or a mapping.
+        DuplicateDocumentError: a document is listed twice in the first k.
 
     >>> spearman(["a", "b", "x", "c"], ["c", "b", "a"])
     -1.0
     """
-    one, other = _top(first, k), _top(second, k)
-    shared = set(one) & set(other)
-    count = len(shared)
-    if count < 2:  # noqa: PLR2004 - a correlation needs two
+    first, second = _top_documents(first, k), _top_documents(second, k)
+    shared = set(first) & set(second)
+    num_shared = len(shared)
+    if num_shared < 2:  # noqa: PLR2004 - a correlation needs two
         return math.nan
-    rank = {doc: place for place, doc in enumerate(doc for doc in other if doc in shared)}
+    rank_in_second = {
+        doc_id: rank for rank, doc_id in enumerate(doc_id for doc_id in second if doc_id in shared)
+    }
     squares = sum(
-        (place - rank[doc]) ** 2 for place, doc in enumerate(doc for doc in one if doc in shared)
+        (rank - rank_in_second[doc_id]) ** 2
+        for rank, doc_id in enumerate(doc_id for doc_id in first if doc_id in shared)
     )
-    return 1.0 - 6.0 * squares / (count * (count * count - 1))
+    return 1.0 - 6.0 * squares / (num_shared * (num_shared * num_shared - 1))
 
 
 def rbo(
@@ -115,19 +143,27 @@ def rbo(
 ) -> RBO:
     """Return rank-biased overlap: top-weighted agreement of two rankings of any length.
 
-    Formula: (1 − p) Σ over depths d of p^(d−1) · (documents shared by the first d) / d. ``p`` is
-    the chance of going on to the next depth. Of finite lists only a beginning is known: see
-    ``RBO``.
+    Formula: (1 − p) Σ over depths d of p^(d−1) · (documents shared by the first d) / d. The sum has
+    no last depth, and finite lists are the top of longer rankings, so the result has a lower bound,
+    a residual and an extrapolated value (``RBO``).
 
-    Undefined when both lists are empty: NaN; with one list empty nothing is known of it, and the
-    extrapolated value is 0.
+    Undefined if both lists are empty: NaN. If one list is empty, the extrapolated value is 0.
+
+    Args:
+        first: document ids, best first.
+        second: document ids of the other ranking, best first.
+        p: the persistence, the probability that a reader goes on to the next rank; at least 1e-6
+            and below 1.
+        k: how many top documents of each ranking to compare, a whole number above 0; None compares
+            all.
 
     Source: Webber, Moffat and Zobel, A similarity measure for indefinite rankings, ACM TOIS 28(4),
     2010; extrapolation for lists of different lengths by its equation 32.
 
     Raises:
-        SettingError: p outside 0 to 1, k below 1.
-        DuplicateDocumentError: a list holds a document twice.
+        SettingError: p below 1e-6 or not below 1, k below 1.
+        RunError: a ranking is a text, a set or a mapping.
+        DuplicateDocumentError: a document is listed twice in the first k.
 
     >>> round(rbo([1, 2, 3, 4, 5], [2, 3, 4, 1, 5], p=0.9).extrapolated, 3)
     0.828
@@ -135,32 +171,40 @@ def rbo(
     if not _is_number(p) or not LOWEST_P <= p < 1:
         msg = f"p must be at least {LOWEST_P:g} and below 1, not {p!r}"
         raise SettingError(msg)
-    short, long = sorted((_top(first, k), _top(second, k)), key=len)
+    short, long = sorted((_top_documents(first, k), _top_documents(second, k)), key=len)
     if not long:
         return RBO(math.nan, math.nan, math.nan)
-    return _rbo(short, long, p)
+    return _rbo_of_lists(short, long, p)
 
 
 def overlap(first: Sequence[str], second: Sequence[str], *, k: int) -> float:
     """Return the share of documents that two top-k lists have in common, 0 to 1.
 
-    Formula: (documents in the first k of both) / k; divided by the length of the longer list where
-    both are shorter than k.
+    Formula: (number of documents in the first k of both lists) / k. If both lists are shorter than
+    k, the denominator is the length of the longer list.
 
-    Undefined when both lists are empty: NaN.
+    Undefined if both lists are empty: NaN.
+
+    Args:
+        first: document ids, best first.
+        second: document ids of the other ranking, best first.
+        k: how many top documents of each ranking to compare, a whole number above 0.
 
     Raises:
-        SettingError, DuplicateDocumentError: as ``kendall_distance``.
+        SettingError: k below 1.
+        RunError: a ranking is a text, a set or a mapping.
+        DuplicateDocumentError: a document is listed twice in the first k.
 
     >>> overlap(["a", "b", "c"], ["c", "x", "a"], k=2)
     0.0
     """
-    one, other = _top(first, k), _top(second, k)
-    longest = max(len(one), len(other))
-    return len(set(one) & set(other)) / longest if longest else math.nan
+    first, second = _top_documents(first, k), _top_documents(second, k)
+    longest = max(len(first), len(second))
+    return len(set(first) & set(second)) / longest if longest else math.nan
 
 
-def _top(ranking: Sequence[str], k: Any) -> list[str]:
+def _top_documents(ranking: Sequence[str], k: Any) -> list[str]:
+    """Return the first k documents, or all if k is None; raise as the public functions do."""
     if k is not None and (isinstance(k, bool) or not isinstance(k, int) or k < 1):
         msg = f"k must be a whole number above 0, not {k!r}"
         raise SettingError(msg)
@@ -178,63 +222,69 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
-def _inversions(places: Sequence[int]) -> int:
-    """Return how many pairs stand in the wrong order."""
-    seen: list[int] = []
+def _count_inversions(ranks: Sequence[int]) -> int:
+    """Return how many pairs of the list are in descending order."""
+    earlier_ranks: list[int] = []
     count = 0
-    for place in places:
-        count += len(seen) - bisect_left(seen, place)
-        insort(seen, place)
+    for rank in ranks:
+        count += len(earlier_ranks) - bisect_left(earlier_ranks, rank)
+        insort(earlier_ranks, rank)
     return count
 
 
-def _above_common(ranking: Sequence[str], others: set[str]) -> int:
-    """Count pairs in which a document the other list lacks stands above one that it has."""
-    lacking = count = 0
-    for doc in ranking:
-        if doc in others:
-            count += lacking
+def _count_absent_above(ranking: Sequence[str], other_ids: set[str]) -> int:
+    """Return how many pairs have a document absent from the other list above one that it has."""
+    num_absent = count = 0
+    for doc_id in ranking:
+        if doc_id in other_ids:
+            count += num_absent
         else:
-            lacking += 1
+            num_absent += 1
     return count
 
 
-def _share(disagreeing: float, documents: int, *, same: bool) -> float:
-    total = math.comb(documents, 2)
-    if not total:
-        return 0.0 if documents and same else math.nan
-    return disagreeing / total
+def _share_of_pairs(num_disagreeing: float, num_documents: int, *, same: bool) -> float:
+    """Return the disagreeing share of all pairs of documents.
+
+    Without a pair it is 0 for equal lists of one document (``same``), and NaN otherwise.
+    """
+    num_pairs = math.comb(num_documents, 2)
+    if not num_pairs:
+        return 0.0 if num_documents and same else math.nan
+    return num_disagreeing / num_pairs
 
 
-def _rbo(short: Sequence[str], long: Sequence[str], p: float) -> RBO:
+def _rbo_of_lists(short: Sequence[str], long: Sequence[str], p: float) -> RBO:
+    """Return the RBO of two lists; ``short`` may be empty, ``long`` not."""
     s, l = len(short), len(long)  # noqa: E741 - the letters of the paper
     shared = _shared_by_depth(short, long)
     depth = np.arange(1, l + 1, dtype=np.float64)
     weight = np.power(p, depth)
     scale = (1.0 - p) / p
-    # Nothing more is shared: X_l stays, and Σ p^d/d over all d is −ln(1 − p).
+    # The lower bound: the number shared stays X_l, and Σ p^d/d over all d is −ln(1 − p).
     last = shared[-1]
     lowest = scale * (np.sum((shared - last) * weight / depth) - last * math.log1p(-p))
-    # As much as possible is shared below the known beginnings; all of it from depth f on.
+    # The upper bound: as much as possible is shared below the known documents; from depth f on,
+    # all of it.
     f = l + s - int(last)
     deeper = np.arange(1, f + 1, dtype=np.float64)
     known = np.concatenate([shared, np.full(f - l, last)])
-    free = np.maximum(deeper - s, 0) + np.maximum(deeper - l, 0)
-    highest = scale * np.sum((known + free) / deeper * np.power(p, deeper)) + p**f
+    possible = np.maximum(deeper - s, 0) + np.maximum(deeper - l, 0)
+    highest = scale * np.sum((known + possible) / deeper * np.power(p, deeper)) + p**f
     if s:
-        goes_on = shared + np.maximum(depth - s, 0) * shared[s - 1] / s
+        extrapolated_shared = shared + np.maximum(depth - s, 0) * shared[s - 1] / s
         agreement = (last - shared[s - 1]) / l + shared[s - 1] / s
-        extrapolated = scale * np.sum(goes_on / depth * weight) + agreement * p**l
+        extrapolated = scale * np.sum(extrapolated_shared / depth * weight) + agreement * p**l
     else:
         extrapolated = 0.0
     return RBO(float(lowest), float(highest - lowest), float(extrapolated))
 
 
 def _shared_by_depth(short: Sequence[str], long: Sequence[str]) -> Floats:
-    """Return how many documents the first d of both lists share, for d = 1 to the longer length."""
-    place = {doc: rank for rank, doc in enumerate(short)}
-    new = np.zeros(len(long))
-    for rank, doc in enumerate(long):
-        if doc in place:
-            new[max(rank, place[doc])] += 1
-    return np.cumsum(new)
+    """Return how many documents the first d of both lists share, for d = 1 … len(long), f8[l]."""
+    rank_in_short = {doc_id: rank for rank, doc_id in enumerate(short)}
+    num_new = np.zeros(len(long))
+    for rank, doc_id in enumerate(long):
+        if doc_id in rank_in_short:
+            num_new[max(rank, rank_in_short[doc_id])] += 1
+    return np.cumsum(num_new)

@@ -1,4 +1,4 @@
-"""What a comparison holds: settings, means, differences with their evidence, trust."""
+"""Records of a comparison: settings, means, differences, trust, documents to judge."""
 
 from __future__ import annotations
 
@@ -13,19 +13,20 @@ from beir_eval.errors import SettingError, check_choice
 from beir_eval.significance import PAIRED_TESTS
 from beir_eval.significance.validation import check_draws, check_positive, check_seed, check_share
 
+#: The values of ``ComparisonSettings.correction``.
 CORRECTIONS = ("holm", "bonferroni", "benjamini-hochberg", "max-t", "tukey", "none")
-#: What happens to systems with different queries.
+#: The values of ``ComparisonSettings.on``: what to do with systems that have different queries.
 ON = ("error", "intersection")
 
-#: Whether a difference was shown; over several data sets, equality is not looked into.
+#: The verdict of a test of the difference alone; ``Verdict`` adds the test of equality.
 Direction = Literal["better", "worse", "undecided"]
 Verdict = Literal["better", "worse", "equal", "undecided"]
-#: What a verdict is from the side of the other system; the others are the same from both sides.
+#: The verdict on a pair with its systems swapped; verdicts not listed here stay the same.
 OPPOSITE: dict[str, Verdict] = {"better": "worse", "worse": "better"}
 
 
 class PairDifference(Protocol):
-    """One system against another: what every record of a difference has."""
+    """The fields that every record of a difference between two systems has."""
 
     system: str
     against: str
@@ -35,11 +36,11 @@ class PairDifference(Protocol):
 
     @property
     def verdict(self) -> str:
-        """What the difference shows."""
+        """The verdict on the difference, such as "better"."""
 
 
 def mirrored(pair: PairDifference) -> dict[str, Any]:
-    """Return the fields of a pair as seen from the other system."""
+    """Return the fields of a pair with its systems swapped: values with the opposite sign."""
     return {
         "system": pair.against,
         "against": pair.system,
@@ -52,9 +53,18 @@ def mirrored(pair: PairDifference) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComparisonSettings:
-    """How verdicts are reached: checked once, then passed on whole.
+    """The settings of a comparison, checked when they are created.
 
-    The meaning of each is that of ``compare``'s argument.
+    Attributes:
+        test: the significance test: "sign_flip", "t", "wilcoxon" or "sign".
+        correction: the correction of p for all differences of one measure: "holm", "bonferroni",
+            "benjamini-hochberg", "max-t", "tukey" (both only with test="sign_flip") or "none".
+        alpha: the level of the verdicts; intervals have confidence 1 − alpha.
+        margin: the smallest difference that matters, above 0, in the unit of the measures.
+        on: what to do with systems that have different queries: "error", or "intersection" to
+            compare the queries that all have.
+        draws: how many sign vectors the sign-flip and max-t tests draw at most.
+        rng: the random seed, a whole number from 0.
 
     Raises:
         SettingError: a value that does not exist, or values that do not go together.
@@ -69,7 +79,7 @@ class ComparisonSettings:
     rng: int = 0
 
     def __post_init__(self) -> None:
-        """Check every value, and keep numpy's numbers as plain ones, which JSON takes."""
+        """Check every value, and convert numpy's numbers to Python's, which JSON needs."""
         check_share("alpha", self.alpha)
         check_positive("margin", self.margin)
         check_seed(self.rng)
@@ -93,16 +103,18 @@ class ComparisonSettings:
 
 
 class SystemMean(BaseModel):
-    """One system on one measure.
+    """The mean score of one system on one measure.
 
     Attributes:
-        measure, system: their names.
-        mean: over the queries compared.
+        measure: the canonical name of the measure.
+        system: the name of the system.
+        mean: the mean over the queries on which all systems have a score.
         low, high: the bootstrap (BCa) interval of the mean, at confidence 1 − alpha.
         repeats: how many runs of the system were averaged for each query.
         spread: the standard deviation of the means of the repeats (repeats − 1 in the denominator);
             None for a single run.
-        lowest, highest: the extremes of the means of the repeats; the mean itself for one run.
+        lowest, highest: the lowest and the highest mean of a repeat; the mean itself for a single
+            run.
     """
 
     model_config = FROZEN
@@ -119,26 +131,28 @@ class SystemMean(BaseModel):
 
 
 class Difference(BaseModel):
-    """One system against another on one measure; a difference is always system − against.
+    """The difference of two systems on one measure, always system − against.
 
     Attributes:
-        measure, system, against: their names.
-        difference: of the means.
+        measure: the canonical name of the measure.
+        system, against: the names of the systems.
+        difference: the difference of the means.
         low, high: the bootstrap (BCa) interval of the mean difference, at confidence 1 − alpha.
-        effect: the mean difference in standard deviations of the differences, no unit; None where
-            all differences are the same and not 0: it is infinite then.
-        p: of the test that was asked for, uncorrected, above 0.
-        p_t: of the paired t test, uncorrected.
+        effect: the mean difference in standard deviations of the differences, no unit; None if
+            all differences are equal and not 0, because it is infinite then.
+        p: the uncorrected p of the chosen test, above 0.
+        p_t: the uncorrected p of the paired t test.
         p_corrected: p corrected for all differences of this measure.
-        p_equal: of the two one-sided t tests for equality within the margin, corrected by Holm.
-        wins, ties, losses: queries on which the system is better, as good, worse.
-        num_queries: queries on which both have a score.
-        detectable: the difference that this many queries would show with 80 % power.
-        queries_needed: about how many queries would show a difference of the margin with 80 %
-            power; None where it is more than can be counted.
-        verdict: "better" or "worse" where p_corrected <= alpha; else "equal" (within the margin)
-            where p_equal <= alpha; else "undecided".
-        note: what the test says about itself; mostly empty.
+        p_equal: the p of the two one-sided t tests for equality within the margin, corrected by
+            Holm.
+        wins, ties, losses: the number of queries on which the system is better, as good, worse.
+        num_queries: the number of queries on which all compared systems have a score.
+        detectable: the true difference that this many queries would detect with 80% power.
+        queries_needed: about how many queries would detect a true difference of the margin with 80%
+            power; None for more than 10^15.
+        verdict: "better" or "worse" if p_corrected <= alpha; otherwise "equal" (within the margin)
+            if p_equal <= alpha; otherwise "undecided".
+        note: the note of the test to its readers; mostly empty.
     """
 
     model_config = FROZEN
@@ -164,14 +178,21 @@ class Difference(BaseModel):
     note: str = ""
 
     def reversed(self) -> Difference:
-        """Return the same pair as seen from the other system; every test is two-sided."""
+        """Return the difference against − system: the same evidence with the systems swapped."""
         effect = None if self.effect is None else -self.effect
         changes = {"wins": self.losses, "losses": self.wins, "effect": effect}
         return self.model_copy(update=mirrored(self) | changes)
 
 
 class QueryDifference(BaseModel):
-    """One query: the score of a system, that of the one it is compared with, their difference."""
+    """The scores of two systems on one query.
+
+    Attributes:
+        query_id: the query.
+        score: the score of the system.
+        against: the score of the system it is compared with.
+        difference: score − against.
+    """
 
     model_config = FROZEN
 
@@ -182,35 +203,38 @@ class QueryDifference(BaseModel):
 
 
 class PairTrust(BaseModel):
-    """What documents that nobody judged, and ties, could change about one difference.
+    """How unjudged documents and ties could change the difference of two systems on one measure.
 
-    The documents are those unjudged in the first ``depth`` of either system. Each is taken to be
-    relevant, with the highest grade of the qrels, or left as it is, alike in both systems; the
-    number of relevant documents and the ideal ranking follow. The ranking stays as it is, and a
-    negative grade, "pooled but unjudged", stays what it is. What cannot be known is None: results
-    without their runs know the judged shares only.
+    The documents are those in the first ``depth`` of either system that nobody judged. Each is
+    either relevant, with the highest grade of the qrels, or stays unjudged, in both systems alike;
+    the number of relevant documents and the ideal ranking change with it. Rankings stay as they
+    are, and so do documents with a negative grade ("pooled but unjudged"). A value that is not
+    known is None: without the runs, only the judged shares are known.
 
     Attributes:
-        measure, system, against: their names; a difference is always system − against.
-        depth: the measure's cutoff, 10 where it has none, at most 100.
-        judged, judged_against: the share of the documents in the first ``depth`` that is judged, as
-            the measure Judged counts it, over all queries.
-        unjudged: how many documents are unjudged, over all queries.
-        low, high: the least and the greatest difference of the means that they allow; None too for
-            measures that look at what is judged (Judged, Hole, RBP_residual, infAP).
-        exact: whether no choice of these documents reaches further than low and high. It is so for
-            sums over documents divided by what depends on the number of relevant ones: nDCG, DCG,
-            CG, Precision, Recall, RBP, and R_cap and F1 with a cutoff. For others low and high are
-            the extremes of the choices that were tried: each document alone, and those best for one
-            system, more and more of them.
-        could_flip: whether the verdict is another one at either bound, where the test is done
-            again: "better" or "worse" lost or turned, "undecided" decided, "equal" beyond the
-            margin.
-        condensed, condensed_against, condensed_difference: the means, and their difference, when
-            unjudged documents are left out of the rankings (``judged_only=True``).
-        ties, ties_against: the means with relevant documents last and first among equal scores;
-            None without scores, for measures that have no such extremes, and for
-            ties="trec_eval9", which compares scores in another precision.
+        measure: the canonical name of the measure.
+        system, against: the names of the systems; a difference is always system − against.
+        depth: the measure's cutoff, or 10 if it has none; at most 100.
+        judged, judged_against: the share of each system's documents in the first ``depth`` that are
+            judged, over all queries, as the measure Judged counts them.
+        unjudged: the number of these unjudged documents, over all queries.
+        low, high: the lowest and the highest difference of the means that they could cause. Also
+            None for measures of what is judged (Judged, Hole, RBP_residual, infAP), and if the
+            measure's ``gain`` is a table without the highest grade or with a gain for grade 0.
+        exact: whether no choice of these documents could exceed low and high. This is so for
+            measures that are a sum over documents, divided by a function of the number of relevant
+            documents: nDCG, DCG, CG, Precision, Recall, RBP, and R_cap and F1 with a cutoff; not
+            with judged_only=True, and only if a query has few enough of these documents to try
+            every number of relevant ones. Otherwise, low and high are the extremes of the choices
+            that were tried: each document alone, and growing sets of those best for one system.
+        could_flip: whether the verdict changes at low or high, where the test is repeated: "better"
+            or "worse" becomes undecided or the opposite, "undecided" becomes "better" or "worse",
+            "equal" exceeds the margin.
+        condensed, condensed_against, condensed_difference: the means, and their difference, if
+            unjudged documents are removed from the rankings (``judged_only=True``).
+        ties, ties_against: the mean of each system with relevant documents last, and first, among
+            equal scores. Also None for runs without scores, for measures without such extremes, and
+            for ties="trec_eval9", which compares scores in another precision.
     """
 
     model_config = FROZEN
@@ -234,14 +258,15 @@ class PairTrust(BaseModel):
 
 
 class DocumentToJudge(BaseModel):
-    """An unjudged document, and what its judgement could change.
+    """An unjudged document, and how its judgement could change the differences of a measure.
 
     Attributes:
-        measure: the measure that is meant.
-        query_id, doc_id: the document, retrieved for this query.
-        ranks: {system: rank} where it is retrieved; of a system's repeats the best rank.
-        changes: {system: {against: change}}: by how much the difference of the means changes if it
-            is relevant; pairs whose difference stays are left out.
+        measure: the canonical name of the measure.
+        query_id: the query.
+        doc_id: the document, which a system retrieved for this query.
+        ranks: {system: rank} of the systems that retrieve it; the best rank of a system's repeats.
+        changes: {system: {against: change}}: how much the difference of the means changes if only
+            this document is relevant; pairs without a change are left out.
         total: the sum of the absolute changes over all pairs.
     """
 

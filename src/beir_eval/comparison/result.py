@@ -1,4 +1,4 @@
-"""What a comparison of systems found: ``Comparison``."""
+"""The result of a comparison of systems: the class ``Comparison``."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 from pydantic import ConfigDict, Field, PrivateAttr, model_validator
 
-from beir_eval.comparison.charts import KINDS, forest_of, pair_of
+from beir_eval.comparison.charts import PLOT_KINDS, forest_of, pair_figure
 from beir_eval.comparison.likeness import (
     LIKENESS_ROWS,
     Likeness,
@@ -47,31 +47,32 @@ if TYPE_CHECKING:
 
 
 class Comparison(Saved):
-    """What a comparison of systems found; frozen, saved as JSON.
+    """The result of a comparison of systems; frozen, saved as JSON.
 
     Attributes:
-        schema_version: the version of this layout.
-        systems: names, in the order given. [S]
-        baseline: the system that the others are compared with; None where all pairs are.
-        measures: canonical names. [M]
+        schema_version: the version of the saved layout.
+        systems: the names of the systems, in the order given. [S]
+        baseline: the system that the others are compared with; None if all pairs are compared.
+        measures: the canonical names of the measures. [M]
         query_ids: the queries that all systems have, sorted. [Q]
-        scores: by measure the scores of every system, f8[S, Q]; the mean where it has repeats; NaN
-            where the measure is undefined for it.
-        means: every system on every measure.
-        differences: every pair on every measure, with evidence and verdict.
-        settings: how the verdicts were reached.
-        left_out: queries that a system has and others have not, by system.
-        trust: what unjudged documents and ties could change about each difference; without the
-            runs, the judged shares only. None where it was not looked at.
-        to_judge: for each measure the unjudged documents that could change most, at most 1000.
-        likeness: how alike each pair ranks; None where it was not looked at.
+        scores: {measure: scores of every system}, f8[S, Q]; the mean over repeats; NaN where the
+            measure is undefined.
+        means: the mean of every system on every measure.
+        differences: the difference of every pair on every measure, with evidence and verdict.
+        settings: the settings of tests, corrections and verdicts.
+        left_out: {system: number of its queries that other systems lack}.
+        trust: what unjudged documents and ties could change about each difference; only judged
+            shares if the runs are not known; None if it was not computed.
+        to_judge: for each measure the unjudged documents that could change the differences most, at
+            most 1,000; None if they were not computed.
+        likeness: how alike the rankings of each pair are; None if it was not computed.
 
     >>> from beir_eval import compare_runs
     >>> qrels = {f"q{n}": {"a": 1} for n in range(8)}
     >>> best = {query: {"a": 2.0, "x": 1.0} for query in qrels}
     >>> worse = {query: {"a": 1.0, "x": 2.0} for query in qrels}
-    >>> found = compare_runs(qrels, {"B": worse, "A": best}, ["MRR"], baseline="B")
-    >>> found.difference("MRR", "A").difference, found.difference("MRR", "A").verdict
+    >>> comparison = compare_runs(qrels, {"B": worse, "A": best}, ["MRR"], baseline="B")
+    >>> comparison.difference("MRR", "A").difference, comparison.difference("MRR", "A").verdict
     (0.5, 'better')
     """
 
@@ -97,7 +98,7 @@ class Comparison(Saved):
     def _check_shapes(self) -> Comparison:
         expected = (len(self.systems), len(self.query_ids))
         if set(self.scores) != set(self.measures) or any(
-            one.array.shape != expected for one in self.scores.values()
+            matrix.array.shape != expected for matrix in self.scores.values()
         ):
             msg = f"scores must hold [systems, queries] = {expected} for every measure"
             raise ValueError(msg)
@@ -105,63 +106,87 @@ class Comparison(Saved):
 
     @property
     def results(self) -> dict[str, list[EvaluationResult]] | None:
-        """The results that were compared, by system, a list each: its repeats.
+        """{system: the results of its repeats}, a list even for a single result.
 
-        A comparison that was read from a file has none: they are not saved with it.
+        None for a comparison that was loaded from a file, because results are not saved with it.
         """
         return None if self._results is None else dict(self._results)
 
-    def _made_from(self, results: dict[str, list[EvaluationResult]]) -> Comparison:
+    def _with_results(self, results: dict[str, list[EvaluationResult]]) -> Comparison:
+        """Set the results that were compared, and return the comparison itself."""
         self._results = results
         return self
 
     def __eq__(self, other: object) -> bool:
-        """Compare all that is saved."""
+        """Return whether all saved fields are equal."""
         if not isinstance(other, Comparison):
             return NotImplemented
-        return all(getattr(self, one) == getattr(other, one) for one in Comparison.model_fields)
+        return all(
+            getattr(self, field) == getattr(other, field) for field in Comparison.model_fields
+        )
 
     __hash__ = None  # type: ignore[assignment]
 
-    # What was found
+    # Values
 
     @cached_property
     def verdicts(self) -> dict[tuple[str, str, str], Verdict]:
         """{(measure, system, against): verdict}."""
-        return {(one.measure, one.system, one.against): one.verdict for one in self.differences}
+        return {
+            (difference.measure, difference.system, difference.against): difference.verdict
+            for difference in self.differences
+        }
 
     def mean(self, measure: MeasureLike, system: str) -> SystemMean:
-        """Return one system on one measure.
+        """Return the mean of one system on one measure, with its interval.
+
+        Args:
+            measure: the measure, as a name in any spelling or a ``Measure``.
+            system: the name of the system.
 
         Raises:
-            NotEvaluatedError: the comparison does not hold it.
+            NotEvaluatedError: the comparison does not hold the system or the measure.
         """
-        name = self._measure(measure)
-        self._system(system)
-        return next(one for one in self.means if (one.measure, one.system) == (name, system))
+        name = self._measure_name(measure)
+        self._check_system(system)
+        return next(mean for mean in self.means if (mean.measure, mean.system) == (name, system))
 
     def difference(
         self, measure: MeasureLike, system: str, against: str | None = None
     ) -> Difference:
-        """Return the difference of one pair on one measure, by default against the baseline.
+        """Return the difference of one pair on one measure: system − against.
 
-        Where the pair was compared the other way round, the same is returned as seen from here.
+        If the comparison holds against − system, the reversed difference is returned.
+
+        Args:
+            measure: the measure, as a name in any spelling or a ``Measure``.
+            system: the name of the system.
+            against: the system it is compared with; by default the baseline, or the other of two
+                systems.
 
         Raises:
-            NotEvaluatedError: the pair or the measure was not compared.
+            NotEvaluatedError: the comparison does not hold the pair or the measure.
+            SettingError: ``against`` has no default, so it must be named.
         """
-        name, other = self._measure(measure), self._against(system, against)
-        for one in self.differences:
-            if one.measure == name and (one.system, one.against) == (system, other):
-                return one
-            if one.measure == name and (one.system, one.against) == (other, system):
-                return one.reversed()
+        name, other = self._measure_name(measure), self._resolve_against(system, against)
+        for pair in self.differences:
+            if pair.measure == name and (pair.system, pair.against) == (system, other):
+                return pair
+            if pair.measure == name and (pair.system, pair.against) == (other, system):
+                return pair.reversed()
         msg = f"{system!r} was not compared with {other!r}, only with {self.baseline!r}"
         raise NotEvaluatedError(msg)
 
     def per_query(self, measure: MeasureLike) -> dict[str, dict[str, float]]:
-        """Return {query_id: {system: score}}, made anew on every access."""
-        columns = self.scores[self._measure(measure)].array.T.tolist()
+        """Return {query_id: {system: score}} as new dicts; NaN where the measure is undefined.
+
+        Args:
+            measure: the measure, as a name in any spelling or a ``Measure``.
+
+        Raises:
+            NotEvaluatedError: the measure was not compared.
+        """
+        columns = self.scores[self._measure_name(measure)].array.T.tolist()
         return {
             query_id: dict(zip(self.systems, scores, strict=True))
             for query_id, scores in zip(self.query_ids, columns, strict=True)
@@ -175,17 +200,25 @@ class Comparison(Saved):
         system: str | None = None,
         against: str | None = None,
     ) -> list[QueryDifference]:
-        """Return the queries on which a system lost most, worst first; at most ``n``.
+        """Return the queries on which a system lost most, worst first.
 
         Args:
-            measure: the measure.
-            n: how many.
-            system: by default the one that is not the baseline, where there is just one.
-            against: by default the baseline, or the other one of two systems.
+            measure: the measure, as a name in any spelling or a ``Measure``.
+            n: the number of queries at most.
+            system: the system; by default the only one that is not the baseline, or the second of
+                two systems without a baseline.
+            against: the system it is compared with; by default the baseline, or the other of two
+                systems.
+
+        Raises:
+            NotEvaluatedError: the measure or a system was not compared.
+            SettingError: the default system is not unique, so it must be named.
         """
-        return [one for one in self._by_difference(measure, system, against) if one.difference < 0][
-            :n
-        ]
+        return [
+            query
+            for query in self._sorted_differences(measure, system, against)
+            if query.difference < 0
+        ][:n]
 
     def improvements(
         self,
@@ -195,47 +228,67 @@ class Comparison(Saved):
         system: str | None = None,
         against: str | None = None,
     ) -> list[QueryDifference]:
-        """Return the queries on which a system gained most, best first; as ``regressions``."""
-        found = self._by_difference(measure, system, against)[::-1]
-        return [one for one in found if one.difference > 0][:n]
+        """Return the queries on which a system gained most, best first.
+
+        Args:
+            measure: the measure, as a name in any spelling or a ``Measure``.
+            n: the number of queries at most.
+            system: the system; by default the only one that is not the baseline, or the second of
+                two systems without a baseline.
+            against: the system it is compared with; by default the baseline, or the other of two
+                systems.
+
+        Raises:
+            NotEvaluatedError: the measure or a system was not compared.
+            SettingError: the default system is not unique, so it must be named.
+        """
+        differences = self._sorted_differences(measure, system, against)[::-1]
+        return [query for query in differences if query.difference > 0][:n]
 
     def documents_to_judge(
         self, n: int = 20, *, measure: MeasureLike | None = None
     ) -> list[DocumentToJudge]:
-        """Return the unjudged documents whose judgement would settle most, at most ``n``.
+        """Return the unjudged documents most worth judging, best first.
 
-        First those that, being relevant, change the differences of the means most, added up over
-        the pairs. At most 1000 are known for each measure.
+        These are the documents that would change the differences of the means most if they were
+        relevant; the absolute changes are added up over the pairs. At most 1,000 documents are
+        known for each measure.
 
         Args:
-            n: how many.
-            measure: by default the first.
+            n: the number of documents at most.
+            measure: the measure, as a name in any spelling or a ``Measure``; by default the first.
 
         Raises:
-            NotEvaluatedError: the measure was not compared, or the comparison had no runs.
+            NotEvaluatedError: the measure was not compared, or the documents are not known: only
+                ``compare_runs`` with trust=True finds them, for few enough systems.
         """
-        name = self.measures[0] if measure is None else self._measure(measure)
+        name = self.measures[0] if measure is None else self._measure_name(measure)
         if self.to_judge is None:
             msg = "documents to judge are known to compare_runs(qrels, runs) with trust=True"
             raise NotEvaluatedError(msg)
-        return [one for one in self.to_judge if one.measure == name][:n]
+        return [document for document in self.to_judge if document.measure == name][:n]
 
     def likeness_per_query(
         self, system: str | None = None, against: str | None = None
     ) -> dict[str, dict[str, float]]:
         """Return {query_id: {"rbo": …, "overlap": …, "kendall_distance": …}} for one pair.
 
+        A value is NaN where a system lacks the query or the value is undefined.
+
         Args:
-            system: by default the one that is not the baseline, where there is just one.
-            against: by default the baseline, or the other one of two systems.
+            system: the system; by default the only one that is not the baseline, or the second of
+                two systems without a baseline.
+            against: the system it is compared with; by default the baseline, or the other of two
+                systems.
 
         Raises:
             NotEvaluatedError: the likeness of this pair is not known.
+            SettingError: the default system is not unique, so it must be named.
         """
-        pair = set(self._pair(system, against))
-        for one in self.likeness or ():
-            if {one.system, one.against} == pair:
-                columns = one.values.array.T.tolist()
+        pair = set(self._resolve_pair(system, against))
+        for likeness in self.likeness or ():
+            if {likeness.system, likeness.against} == pair:
+                columns = likeness.values.array.T.tolist()
                 return {
                     query_id: dict(zip(LIKENESS_ROWS, values, strict=True))
                     for query_id, values in zip(self.query_ids, columns, strict=True)
@@ -243,44 +296,50 @@ class Comparison(Saved):
         msg = f"how alike {' and '.join(map(repr, sorted(pair)))} rank is not known"
         raise NotEvaluatedError(msg)
 
-    def _by_difference(
+    def _sorted_differences(
         self, measure: MeasureLike, system: str | None, against: str | None
     ) -> list[QueryDifference]:
-        array = self.scores[self._measure(measure)].array
-        ours, theirs = (array[self.systems.index(one)] for one in self._pair(system, against))
-        difference = ours - theirs
-        order = np.argsort(difference, kind="stable")  # NaN last
+        """Return the queries on which both systems have a score, the largest loss first."""
+        scores = self.scores[self._measure_name(measure)].array
+        system_scores, against_scores = (
+            scores[self.systems.index(name)] for name in self._resolve_pair(system, against)
+        )
+        differences = system_scores - against_scores
+        order = np.argsort(differences, kind="stable")  # NaN last
         return [
             QueryDifference(
-                query_id=self.query_ids[place],
-                score=float(ours[place]),
-                against=float(theirs[place]),
-                difference=float(difference[place]),
+                query_id=self.query_ids[index],
+                score=float(system_scores[index]),
+                against=float(against_scores[index]),
+                difference=float(differences[index]),
             )
-            for place in order.tolist()
-            if not np.isnan(difference[place])
+            for index in order.tolist()
+            if not np.isnan(differences[index])
         ]
 
-    def _measure(self, measure: MeasureLike) -> str:
+    def _measure_name(self, measure: MeasureLike) -> str:
+        """Return the canonical name, or raise NotEvaluatedError if it was not compared."""
         name = str(parse(measure))
         if name not in self.measures:
             msg = f"{name} was not compared; the comparison holds {', '.join(self.measures)}"
             raise NotEvaluatedError(msg)
         return name
 
-    def _system(self, system: str) -> str:
+    def _check_system(self, system: str) -> str:
+        """Return the system, or raise NotEvaluatedError if it was not compared."""
         if system not in self.systems:
             msg = f"there is no system {system!r}; there are {some(self.systems)}"
             raise NotEvaluatedError(msg)
         return system
 
-    def _pair(self, system: str | None, against: str | None) -> tuple[str, str]:
-        """Return a system and the one it is compared with, each by default the only one there."""
-        chosen = self._only_system() if system is None else self._system(system)
-        return chosen, self._against(chosen, against)
+    def _resolve_pair(self, system: str | None, against: str | None) -> tuple[str, str]:
+        """Return the system and the one it is compared with; None means the default."""
+        resolved_system = self._default_system() if system is None else self._check_system(system)
+        return resolved_system, self._resolve_against(resolved_system, against)
 
-    def _only_system(self) -> str:
-        others = [one for one in self.systems if one != self.baseline]
+    def _default_system(self) -> str:
+        """Return the only system that is not the baseline, or the second of two."""
+        others = [system for system in self.systems if system != self.baseline]
         if len(others) == 1:
             return others[0]
         if len(self.systems) == 2:  # noqa: PLR2004 - a pair
@@ -288,43 +347,48 @@ class Comparison(Saved):
         msg = f"name the system: there are {some(others)}"
         raise SettingError(msg)
 
-    def _against(self, system: str, against: str | None) -> str:
-        self._system(system)
+    def _resolve_against(self, system: str, against: str | None) -> str:
+        """Return the system that ``system`` is compared with; None means the default."""
+        self._check_system(system)
         if against is not None:
-            return self._system(against)
+            return self._check_system(against)
         if self.baseline is not None and system != self.baseline:
             return self.baseline
-        others = [one for one in self.systems if one != system]
+        others = [name for name in self.systems if name != system]
         if len(others) == 1:
             return others[0]
         msg = f"name what {system!r} is compared with: there are {some(others)}"
         raise SettingError(msg)
 
-    # Other shapes
+    # Tables, texts and figures
 
     def to_table(self) -> Table:
-        """Return systems × measures: means, with a mark where a verdict is "better" or "worse"."""
+        """Return a table of means, a row for each system and a column for each measure.
+
+        With a baseline, a mark gives the verdict: ▲ better, ▼ worse, = equal within the margin.
+        Without one, the letters at a mean name the systems that this one is better than.
+        """
         return to_table(self)
 
     def differences_table(self) -> Table:
-        """Return every difference with its evidence, a row each."""
+        """Return a table of the differences with their evidence, a row for each."""
         return differences_table(self)
 
     def to_markdown(self) -> str:
-        """Return verdicts, means, differences, trust and likeness as GitHub-flavoured markdown."""
+        """Return verdicts, means, differences, trust, likeness and notes as GitHub's Markdown."""
         notes = markdown_list(self.notes())
         return f"{to_markdown(self)}{trust_section(self)}{likeness_section(self)}\n{notes}"
 
     def notes(self) -> list[str]:
-        """Return what a reader of the tables must know, in sentences."""
+        """Return notes on how to read the tables: tests, corrections, marks, what was left out."""
         return [*notes_of(self), *trust_notes(self), *likeness_notes(self)]
 
     def to_latex(self) -> str:
-        """Return the table of means as LaTeX (booktabs): best bold, significance superscript."""
+        """Return the table of means as LaTeX (booktabs): best in bold, marks as superscripts."""
         return to_table(self).latex()
 
     def to_csv(self) -> str:
-        """Return every difference with its evidence, one a line."""
+        """Return the differences with their evidence as CSV, a line for each."""
         return records_csv(self.differences)
 
     def plot(
@@ -339,23 +403,26 @@ class Comparison(Saved):
         """Return a figure: a notebook shows it, ``figure.save("forest.svg")`` writes it.
 
         Args:
-            kind: "forest" (every difference with its interval), "queries" (one bar a query, from
-                the greatest loss to the greatest gain) or "scatter" (one point a query).
-            measure: by default the first.
-            system: for one pair, as ``regressions``.
-            against: for one pair, as ``regressions``.
-            queries: {query_id: text}, shown where a notebook draws the figure and the pointer
-                rests on a query.
+            kind: "forest" (all differences of a measure with their intervals), "queries" (a bar
+                for each query, from the largest loss to the largest gain) or "scatter" (a point
+                for each query, the score of one system over that of the other).
+            measure: the measure, as a name in any spelling or a ``Measure``; by default the first.
+            system: the system of a "queries" or "scatter" figure; by default the only one that is
+                not the baseline, or the second of two systems without a baseline.
+            against: the system it is compared with in these figures; by default the baseline, or
+                the other of two systems.
+            queries: {query_id: text} of these figures; a notebook shows the text of the query under
+                the pointer.
 
         Raises:
-            SettingError: another kind; a pair that must be named.
-            NotEvaluatedError: the measure was not compared.
+            SettingError: another kind; or the default system is not unique, so it must be named.
+            NotEvaluatedError: the measure or a system was not compared.
         """
-        check_choice("kind", kind, KINDS)
-        name = self.measures[0] if measure is None else self._measure(measure)
+        check_choice("kind", kind, PLOT_KINDS)
+        name = self.measures[0] if measure is None else self._measure_name(measure)
         if kind == "forest":
             return forest_of(self, name)
-        return pair_of(self, kind, name, *self._pair(system, against), texts=queries)
+        return pair_figure(self, kind, name, *self._resolve_pair(system, against), texts=queries)
 
     def _repr_html_(self) -> str:
         return self.to_table().html() + self.differences_table().html()

@@ -1,4 +1,4 @@
-"""A comparison as text: verdicts in sentences, tables of means and of differences."""
+"""Texts of a comparison: numbers, verdicts as sentences, notes, tables of means and differences."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from beir_eval.comparison.records import Difference, PairDifference, SystemMean
     from beir_eval.comparison.result import Comparison
 
-#: The mark of each verdict behind a mean, where there is a baseline, and what it says.
+#: By verdict against the baseline: the mark behind a mean, and its explanation.
 _MARKS = {
     "better": ("▲", "better than the baseline"),
     "worse": ("▼", "worse than the baseline"),
@@ -23,12 +23,12 @@ _MARKS = {
 }
 _LETTERS = string.ascii_lowercase
 _CLOSE_TO_0 = 0.0001
-#: In place of a value that is None.
+#: The text for a value that is None.
 UNKNOWN = "?"
 
 
 def p_text(p: float) -> str:
-    """Return a p-value as it is printed.
+    """Return a p-value as text.
 
     >>> p_text(0.0312), p_text(2e-9)
     ('0.0312', '≤0.0001')
@@ -37,7 +37,7 @@ def p_text(p: float) -> str:
 
 
 def signed(value: float) -> str:
-    """Return a difference with its sign.
+    """Return a difference as text, with its sign.
 
     >>> signed(0.03), signed(-0.03), signed(0.0)
     ('+0.0300', '-0.0300', '0.0000')
@@ -46,12 +46,12 @@ def signed(value: float) -> str:
 
 
 def value_or_unknown(value: float | None) -> str:
-    """Return a value as it is printed."""
+    """Return a value as text, ``UNKNOWN`` for None."""
     return UNKNOWN if value is None else number(value)
 
 
 def low_to_high(low: float | None, high: float | None) -> str:
-    """Return a range as it is printed.
+    """Return a range as text; one number if both ends look the same, ``UNKNOWN`` for None.
 
     >>> low_to_high(0.25, 0.5), low_to_high(0.25, 0.25), low_to_high(None, 0.5)
     ('0.2500 … 0.5000', '0.2500', '?')
@@ -62,7 +62,7 @@ def low_to_high(low: float | None, high: float | None) -> str:
 
 
 def signed_range(low: float, high: float) -> str:
-    """Return a range of differences as it is printed.
+    """Return a range of differences as text, with signs.
 
     >>> signed_range(-0.01, 0.03)
     '-0.0100 … +0.0300'
@@ -70,50 +70,56 @@ def signed_range(low: float, high: float) -> str:
     return f"{signed(low)} … {signed(high)}"
 
 
-def marked_cell(text: str, verdict: str, **shown: Any) -> Cell:
-    """Return a number as a cell, with the mark of a verdict against the baseline.
+def marked_cell(text: str, verdict: str, **cell_fields: Any) -> Cell:
+    """Return a number as a cell, with the mark of its verdict against the baseline.
 
     Args:
-        text: the number as it is shown.
+        text: the number as text.
         verdict: "" if there is no verdict.
-        shown: further fields of the cell.
+        cell_fields: further fields of ``Cell``, by keyword.
     """
     mark, explanation = _MARKS.get(verdict, ("", ""))
-    return Cell(text, mark, verdict if mark else "", explanation, **shown)
+    return Cell(text, mark, verdict if mark else "", explanation, **cell_fields)
 
 
-def mean_cell(mean: float, verdict: str = "", **shown: Any) -> Cell:
-    """Return a mean as a cell; the other arguments are those of ``marked_cell``."""
-    return marked_cell(number(mean), verdict, **shown)
+def mean_cell(mean: float, verdict: str = "", **cell_fields: Any) -> Cell:
+    """Return a mean as a cell, with the mark of its verdict against the baseline.
+
+    Args:
+        mean: the mean.
+        verdict: "" if there is no verdict.
+        cell_fields: further fields of ``Cell``, by keyword.
+    """
+    return marked_cell(number(mean), verdict, **cell_fields)
 
 
-def _cell_of(comparison: Comparison, mean: SystemMean, **shown: Any) -> Cell:
-    """Return a system's mean: with the mark against the baseline, or with letters.
+def _marked_mean_cell(comparison: Comparison, mean: SystemMean, **cell_fields: Any) -> Cell:
+    """Return a system's mean as a cell, with the mark of its verdict against the baseline.
 
-    The letters are those of the systems that this one is better than.
+    Without a baseline, the mark is the letters of the systems that this one is better than.
     """
     measure, system = mean.measure, mean.system
     if comparison.baseline is not None:
         verdict = _verdict(comparison, measure, system, comparison.baseline)
-        return mean_cell(mean.mean, verdict, **shown)
+        return mean_cell(mean.mean, verdict, **cell_fields)
     letters = "".join(
-        letter_of(comparison, other)
-        for other in comparison.systems
-        if other != system and _verdict(comparison, measure, system, other) == "better"
+        letter_of(comparison, against)
+        for against in comparison.systems
+        if against != system and _verdict(comparison, measure, system, against) == "better"
     )
     if not letters:
-        return mean_cell(mean.mean, **shown)
+        return mean_cell(mean.mean, **cell_fields)
     explanation = "better than the systems of these letters"
-    return Cell(number(mean.mean), letters, "better", explanation, **shown)
+    return Cell(number(mean.mean), letters, "better", explanation, **cell_fields)
 
 
 def letter_of(comparison: Comparison, system: str) -> str:
-    """Return the letter of a system."""
+    """Return the letter of a system, by its position in the comparison."""
     return letter_at(comparison.systems.index(system))
 
 
 def letter_at(index: int) -> str:
-    """Return a letter for the index of a system or a group.
+    """Return the letter for the index of a system or a group; a number in brackets after z.
 
     >>> letter_at(0), letter_at(25), letter_at(26)
     ('a', 'z', '[27]')
@@ -122,6 +128,7 @@ def letter_at(index: int) -> str:
 
 
 def _verdict(comparison: Comparison, measure: str, system: str, against: str) -> str:
+    """Return the verdict on a pair, in whichever order it was compared."""
     verdicts = comparison.verdicts
     if (measure, system, against) in verdicts:
         return verdicts[measure, system, against]
@@ -130,15 +137,20 @@ def _verdict(comparison: Comparison, measure: str, system: str, against: str) ->
 
 
 def label_of(comparison: Comparison, system: str) -> str:
-    """Return a system's name for a table: the baseline is named so, others have letters."""
+    """Return a system's name for a table, with "(baseline)", or with its letter for all pairs."""
     if comparison.baseline is not None:
         return f"{system} (baseline)" if system == comparison.baseline else system
     return f"{letter_of(comparison, system)} {system}"
 
 
 def to_table(comparison: Comparison, *, intervals: bool = False) -> Table:
-    """Return systems × measures; ``intervals`` are those of the means."""
-    means = {(one.measure, one.system): one for one in comparison.means}
+    """Return a table of means, a row for each system and a column for each measure.
+
+    Args:
+        comparison: the comparison.
+        intervals: whether cells hold the intervals of the means too.
+    """
+    means = {(mean.measure, mean.system): mean for mean in comparison.means}
     best = {
         measure: max(means[measure, system].mean for system in comparison.systems)
         for measure in comparison.measures
@@ -150,7 +162,7 @@ def to_table(comparison: Comparison, *, intervals: bool = False) -> Table:
             mean = means[measure, system]
             interval = f"{number(mean.low)} to {number(mean.high)}" if intervals else ""
             is_best = mean.mean == best[measure]
-            row.append(_cell_of(comparison, mean, interval=interval, is_best=is_best))
+            row.append(_marked_mean_cell(comparison, mean, interval=interval, is_best=is_best))
         rows.append(row)
     return Table(("system", *comparison.measures), rows)
 
@@ -171,7 +183,7 @@ COLUMNS = (
 
 
 def difference_cells(difference: Difference, margin: float) -> dict[str, str | Cell]:
-    """Return one difference as cells by column, those of ``COLUMNS``."""
+    """Return {column: cell} of one difference, for the columns of ``COLUMNS``."""
     verdict = difference.verdict
     cells = (
         difference.measure,
@@ -189,69 +201,85 @@ def difference_cells(difference: Difference, margin: float) -> dict[str, str | C
 
 
 def differences_table(comparison: Comparison) -> Table:
-    """Return every difference with its evidence."""
+    """Return a table of the differences with their evidence, a row for each."""
     margin = comparison.settings.margin
-    rows = [list(difference_cells(one, margin).values()) for one in comparison.differences]
+    rows = [
+        list(difference_cells(difference, margin).values()) for difference in comparison.differences
+    ]
     return Table(COLUMNS, rows)
 
 
-def sentence(one: Difference, margin: float) -> str:
-    """Return a verdict as a sentence."""
-    if one.verdict == "equal":
+def sentence(difference: Difference, margin: float) -> str:
+    """Return the verdict on a difference as a sentence.
+
+    Args:
+        difference: one pair on one measure.
+        margin: the smallest difference that matters, in the unit of the measure.
+    """
+    if difference.verdict == "equal":
         return (
-            f"{one.measure}: {one.system} and {one.against} are equal within {margin:g}: "
-            f"{_size(one)}, {one.num_queries} queries"
+            f"{difference.measure}: {difference.system} and {difference.against} are equal within "
+            f"{margin:g}: {_size_with_interval(difference)}, {difference.num_queries} queries"
         )
-    evidence = f"corrected p {p_text(one.p_corrected)}, {one.num_queries} queries"
-    if one.verdict == "undecided":
+    evidence = f"corrected p {p_text(difference.p_corrected)}, {difference.num_queries} queries"
+    if difference.verdict == "undecided":
         evidence += (
-            f". So many queries show a true difference of {one.detectable:.4f} in 4 cases of 5; "
-            f"one of {margin:g} takes about {one.queries_needed or 'more than 10^15'}"
+            f". So many queries show a true difference of {difference.detectable:.4f} in 4 cases "
+            f"of 5; one of {margin:g} takes about {difference.queries_needed or 'more than 10^15'}"
         )
-    is_small = one.verdict != "undecided" and abs(one.difference) < margin
+    is_small = difference.verdict != "undecided" and abs(difference.difference) < margin
     return verdict_sentence(
-        one.measure, one, evidence, comment=f", less than {margin:g}" if is_small else ""
+        difference.measure,
+        difference,
+        evidence,
+        comment=f", less than {margin:g}" if is_small else "",
     )
 
 
 def verdict_sentence(
     measure: str, pair: PairDifference, evidence: str, *, comment: str = ""
 ) -> str:
-    """Return what was shown of a difference, or that nothing was, with the evidence.
+    """Return a sentence with the verdict on a pair, the size of the difference and the evidence.
 
     Args:
-        measure: what differs.
+        measure: the name of the measure.
         pair: two systems, their difference and the verdict, which is not "equal".
-        evidence: ends the sentence.
-        comment: follows the difference.
+        evidence: the end of the sentence.
+        comment: text between the size of the difference and the evidence.
     """
-    shown = f"{_size(pair)}{comment}; {evidence}"
+    size_and_evidence = f"{_size_with_interval(pair)}{comment}; {evidence}"
     if pair.verdict == "undecided":
-        return f"{measure}: {pair.system} and {pair.against} cannot be told apart: {shown}"
-    return f"{measure}: {pair.system} is {pair.verdict} than {pair.against}, by {shown}"
+        return (
+            f"{measure}: {pair.system} and {pair.against} cannot be told apart: {size_and_evidence}"
+        )
+    return f"{measure}: {pair.system} is {pair.verdict} than {pair.against}, by {size_and_evidence}"
 
 
-def _size(pair: PairDifference) -> str:
+def _size_with_interval(pair: PairDifference) -> str:
+    """Return the difference as text, with its interval in parentheses."""
     return f"{signed(pair.difference)} ({signed(pair.low)} to {signed(pair.high)})"
 
 
 def left_out_notes(left_out: Mapping[str, int]) -> Iterator[str]:
-    """Yield how many queries of each system were left out."""
+    """Yield a note for each system on how many of its queries were left out."""
     for system, count in left_out.items():
         yield f"{system}: {count} queries left out that others do not have"
 
 
 def notes_of(comparison: Comparison) -> Iterator[str]:
-    """Yield what a reader of the tables must know."""
+    """Yield notes on how to read the tables: tests, corrections, marks, what was left out."""
     settings = comparison.settings
-    several = len(comparison.differences) // len(comparison.measures)
-    corrected = f", corrected by {settings.correction} over the {several} comparisons of a measure"
+    num_comparisons = len(comparison.differences) // len(comparison.measures)
+    correction_note = (
+        f", corrected by {settings.correction} over the {num_comparisons} comparisons of a measure"
+    )
     yield (
         f"{len(comparison.query_ids)} queries; {PAIRED_TESTS[settings.test].label}"
-        f"{corrected if several > 1 else ''}; better and worse at {settings.alpha:g}; intervals "
-        f"are BCa bootstrap intervals of the mean difference at {1 - settings.alpha:.0%}"
+        f"{correction_note if num_comparisons > 1 else ''}; better and worse at "
+        f"{settings.alpha:g}; intervals are BCa bootstrap intervals of the mean difference at "
+        f"{1 - settings.alpha:.0%}"
     )
-    if several > 1:
+    if num_comparisons > 1:
         yield (
             "intervals, and the queries it takes, are for one comparison by itself: an interval "
             "may leave out 0 where the corrected p does not decide"
@@ -266,7 +294,7 @@ def notes_of(comparison: Comparison) -> Iterator[str]:
     else:
         yield "▲ better than the baseline, ▼ worse, = equal within the margin"
     yield from left_out_notes(comparison.left_out)
-    yield from {one.note: None for one in comparison.differences if one.note}
+    yield from {difference.note: None for difference in comparison.differences if difference.note}
     for mean in comparison.means:
         if mean.repeats > 1:
             yield (
@@ -276,8 +304,8 @@ def notes_of(comparison: Comparison) -> Iterator[str]:
 
 
 def to_markdown(comparison: Comparison) -> str:
-    """Return verdicts, means and differences."""
+    """Return the verdicts as a list and the tables of means and differences, as Markdown."""
     margin = comparison.settings.margin
-    verdicts = markdown_list(sentence(one, margin) for one in comparison.differences)
+    verdicts = markdown_list(sentence(difference, margin) for difference in comparison.differences)
     tables = f"{to_table(comparison).markdown()}\n\n{differences_table(comparison).markdown()}"
     return f"{verdicts}\n{tables}\n"

@@ -457,7 +457,7 @@ def test_all_pairs_of_more_than_ten_systems_are_not_looked_at():
 # Likeness
 
 
-@pytest.mark.parametrize(("limit", "most"), [("MOST_PAIRS", 3), ("MOST_RANKINGS", 3 * 2)])
+@pytest.mark.parametrize(("limit", "most"), [("MOST_PAIRS", 3), ("MOST_RANKING_PAIRS", 3 * 2)])
 def test_likeness_is_left_out_beyond_a_number_of_pairs_and_rankings(monkeypatch, limit, most):
     qrels = {"q1": {"a": 1}, "q2": {"a": 1}}
     runs = {name: {query: {"a": 1.0, name: 2.0} for query in qrels} for name in "xyz"}
