@@ -80,8 +80,8 @@ class AlignedScores(NamedTuple):
         systems: names. [S]
         query_ids: sorted. [Q]
         by_measure: the scores on each measure. [M]
-        left_out: {system: number of its queries that another system lacks}; systems without such
-            queries are left out.
+        left_out: {system: number of its queries that another system lacks}, for systems that have
+            such queries.
         results: {system: its results, one for each repeat}.
     """
 
@@ -171,8 +171,8 @@ def _repeats_by_system(results: Any) -> dict[str, list[EvaluationResult]]:
     """
     if isinstance(results, Mapping):
         named = [
-            (name, [result] if isinstance(result, EvaluationResult) else list(result))
-            for name, result in results.items()
+            (name, [value] if isinstance(value, EvaluationResult) else list(value))
+            for name, value in results.items()
         ]
     elif isinstance(results, EvaluationResult):
         named = [(results.name, [results])]
@@ -254,7 +254,7 @@ def _can_be_compared(measure: Measure) -> bool:
 def _shared_queries(
     results: Sequence[tuple[str, EvaluationResult]], on: str
 ) -> tuple[tuple[str, ...], dict[str, int]]:
-    """Return the sorted ids of the queries in all results, and by system how many it has besides.
+    """Return the sorted ids of the queries in all results, and {system: number of its others}.
 
     Raises:
         QueryMismatchError: there is no shared query, or with on="error" a query is not shared.

@@ -90,8 +90,8 @@ def compare(  # noqa: PLR0913 - one keyword a setting
 
     Returns:
         The means, the difference and verdict of every pair, the scores of every query, and the
-        judged shares at the cutoffs that were evaluated. ``likeness`` is known if all results
-        keep their top documents (``keep_top=10`` or more in ``evaluate``).
+        judged shares at the cutoffs that were evaluated. ``likeness`` is known for at most 45
+        pairs, if all results keep their top documents (``keep_top=10`` or more in ``evaluate``).
 
     Raises:
         ResultError: there are fewer than two systems or two of one name, or the results have
@@ -226,9 +226,9 @@ def compare_runs(  # noqa: PLR0913 - one keyword a setting
             a baseline, it is left out for more than 10 systems.
         likeness_k: also find how alike the first k documents of each pair of systems are
             (``Comparison.likeness``), a whole number above 0. It is left out for more than 45
-            pairs, or more than 100,000 pairs times queries. None sets no depth: the first 10
-            documents are compared if the results keep top documents, which trust=True and
-            ``keep_top`` make them do.
+            pairs, or more than 100,000 pairs times queries. None leaves it out only with
+            trust=False and without ``keep_top``; otherwise the results keep top documents, and the
+            first 10 of these are compared.
         **policies: how the runs are evaluated, each a keyword:
 
             - ``order``: "score" (highest first; default) or "given" (the order of the run is the
@@ -236,7 +236,7 @@ def compare_runs(  # noqa: PLR0913 - one keyword a setting
             - ``ties``: the order of equal scores: "trec_eval" (document id descending, double
               precision, as trec_eval 10; default), "trec_eval9" (the same with float32 scores, as
               trec_eval 9, pytrec_eval and BEIR), "input" (as given), "best" or "worst" (relevant
-              documents first or last).
+              documents first or last; not for measures of what is judged, such as Judged).
             - ``missing``: a judged query that a run does not have counts as an empty ranking
               ("zero"; default), is left out ("skip"), or raises an error ("error").
             - ``no_relevant``: a query without relevant documents scores 0 ("zero"; default), or is
@@ -268,8 +268,8 @@ def compare_runs(  # noqa: PLR0913 - one keyword a setting
         SettingError: an argument has a value that does not exist or that does not go with the
             others, ``baseline`` is not a system, or all pairs of more than 100 systems are to be
             compared.
-        TypeError: another keyword.
-        MissingExtraError: scipy is not installed.
+        TypeError: a keyword that is not listed here.
+        MissingExtraError: scipy is not installed, or polars for a dataframe.
 
     >>> qrels = {f"q{n}": {"a": 1} for n in range(8)}
     >>> runs = {"B": {query: {"a": 1, "x": 2} for query in qrels}}

@@ -62,7 +62,7 @@ def check_gate(
       lower bound of the difference is above −margin, and a one-sided t test rejects a loss of the
       margin or more at the level of the comparison. This takes enough queries. If fewer than 10
       queries differ, the reason says that they are too few. Bound and p are not corrected for
-      several systems.
+      several systems; p is that of all queries on which these two systems have a score.
 
     Args:
         comparison: a comparison with a baseline.
@@ -126,7 +126,10 @@ def _check_system(
 
 
 def _p_of_non_inferiority(comparison: Comparison, difference: Difference) -> float:
-    """Return the p of the one-sided t test that rejects a mean difference of −margin or less."""
+    """Return the p of the one-sided t test that rejects a mean difference of −margin or less.
+
+    The test takes all queries on which these two systems have a score.
+    """
     array = comparison.scores[difference.measure].array
     rows = (comparison.systems.index(name) for name in (difference.system, difference.against))
     system_scores, baseline_scores = (array[row] for row in rows)

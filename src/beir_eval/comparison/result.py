@@ -60,7 +60,7 @@ class Comparison(Saved):
         means: the mean of every system on every measure.
         differences: the difference of every pair on every measure, with evidence and verdict.
         settings: the settings of tests, corrections and verdicts.
-        left_out: {system: number of its queries that other systems lack}.
+        left_out: {system: number of its queries that another system lacks}.
         trust: what unjudged documents and ties could change about each difference; only judged
             shares if the runs are not known; None if it was not computed.
         to_judge: for each measure the unjudged documents that could change the differences most, at
@@ -205,8 +205,8 @@ class Comparison(Saved):
         Args:
             measure: the measure, as a name in any spelling or a ``Measure``.
             n: the number of queries at most.
-            system: the system; by default the only one that is not the baseline, or the second of
-                two systems without a baseline.
+            system: the name of the system; by default the only one that is not the baseline, or
+                the second of two systems without a baseline.
             against: the system it is compared with; by default the baseline, or the other of two
                 systems.
 
@@ -233,8 +233,8 @@ class Comparison(Saved):
         Args:
             measure: the measure, as a name in any spelling or a ``Measure``.
             n: the number of queries at most.
-            system: the system; by default the only one that is not the baseline, or the second of
-                two systems without a baseline.
+            system: the name of the system; by default the only one that is not the baseline, or
+                the second of two systems without a baseline.
             against: the system it is compared with; by default the baseline, or the other of two
                 systems.
 
@@ -276,8 +276,8 @@ class Comparison(Saved):
         A value is NaN where a system lacks the query or the value is undefined.
 
         Args:
-            system: the system; by default the only one that is not the baseline, or the second of
-                two systems without a baseline.
+            system: the name of the system; by default the only one that is not the baseline, or
+                the second of two systems without a baseline.
             against: the system it is compared with; by default the baseline, or the other of two
                 systems.
 
