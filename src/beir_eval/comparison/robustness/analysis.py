@@ -1,4 +1,8 @@
-"""How far a comparison can be trusted: judged shares, holes, condensed lists, ties."""
+"""Robustness of a comparison: judged shares, bounds, condensed lists, ties, documents to judge.
+
+``trust_with_runs`` fills every field of ``PairTrust``; ``trust_without_runs`` only the judged
+shares, the ones that results contain.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +21,7 @@ from beir_eval.comparison.robustness.bounds import (
     depth_of,
     mean_scores,
 )
-from beir_eval.comparison.robustness.pool import Choices, Pool, judged_share
+from beir_eval.comparison.robustness.pool import Choices, Pool, count_judged
 from beir_eval.core.arrays import exact_sum
 from beir_eval.measures import Measure, parse
 
@@ -27,46 +31,56 @@ if TYPE_CHECKING:
     from beir_eval.comparison.records import ComparisonSettings, Difference
     from beir_eval.comparison.result import Comparison
     from beir_eval.comparison.robustness.bounds import PairBounds
-    from beir_eval.comparison.robustness.pool import Ranked
+    from beir_eval.comparison.robustness.pool import RunRanks
     from beir_eval.core.arrays import Floats, Mask
     from beir_eval.core.qrels import Qrels
     from beir_eval.core.ranking import EvaluationSettings
     from beir_eval.core.run import Run
     from beir_eval.evaluation.result import EvaluationResult
 
-#: All pairs of more systems are not looked at; with a baseline there is no limit.
+#: All pairs are analysed for at most so many systems; with a baseline there is no limit.
 MOST_SYSTEMS = 10
-#: Documents that a comparison keeps for each measure.
+#: The greatest number of documents to judge that a comparison keeps for each measure.
 MOST_CANDIDATES = 1000
 
 
 def is_looked_at(comparison: Comparison) -> bool:
-    """Return whether there are few enough pairs."""
+    """Return whether a comparison has few enough pairs to be analysed."""
     return comparison.baseline is not None or len(comparison.systems) <= MOST_SYSTEMS
 
 
 def trust_without_runs(
     comparison: Comparison, results: Mapping[str, Sequence[EvaluationResult]]
 ) -> tuple[PairTrust, ...] | None:
-    """Return what results know by themselves: the judged shares at the cutoffs evaluated."""
+    """Return a record of every pair with the judged shares only, which need no runs.
+
+    A share is known if the results counted judged documents at that depth; otherwise it is None.
+
+    Args:
+        comparison: the comparison, with its differences.
+        results: the repeats of each system.
+
+    Returns:
+        One record for each difference, or None if there are too many pairs.
+    """
     if not is_looked_at(comparison):
         return None
     shares: dict[tuple[str, int], float | None] = {}
     for name, repeats in results.items():
         for cutoff in repeats[0].counted.judged_in_top:
-            counts = [one.counted.judged_in_top.get(cutoff, (0, 0)) for one in repeats]
-            shares[name, cutoff] = _share(counts)
+            counts = [result.counted.judged_in_top.get(cutoff, (0, 0)) for result in repeats]
+            shares[name, cutoff] = _judged_share(counts)
     depths = {measure: depth_of(parse(measure)) for measure in comparison.measures}
     return tuple(
         PairTrust(
-            measure=one.measure,
-            system=one.system,
-            against=one.against,
-            depth=depths[one.measure],
-            judged=shares.get((one.system, depths[one.measure])),
-            judged_against=shares.get((one.against, depths[one.measure])),
+            measure=difference.measure,
+            system=difference.system,
+            against=difference.against,
+            depth=depths[difference.measure],
+            judged=shares.get((difference.system, depths[difference.measure])),
+            judged_against=shares.get((difference.against, depths[difference.measure])),
         )
-        for one in comparison.differences
+        for difference in comparison.differences
     )
 
 
@@ -76,35 +90,49 @@ def trust_with_runs(
     runs: Mapping[str, Sequence[Run]],
     results: Mapping[str, Sequence[EvaluationResult]],
 ) -> tuple[tuple[PairTrust, ...], tuple[DocumentToJudge, ...]]:
-    """Return what the holes and ties could change, and the documents that would change most.
+    """Return what unjudged documents and ties could change, and the documents most worth judging.
 
     Args:
-        comparison: systems, scores and differences.
-        qrels: what the runs were evaluated on.
+        comparison: the comparison, with scores and differences.
+        qrels: the judgements on which the runs were evaluated.
         runs: the repeats of each system.
-        results: their results, with the top lists.
+        results: the result of each run, with its top documents (``keep_top``).
+
+    Returns:
+        One record for each difference, and the documents by measure, greatest change first.
     """
-    looked = _Looked(comparison, qrels, runs, results)
+    analysis = _TrustAnalysis(comparison, qrels, runs, results)
     trust: list[PairTrust] = []
     documents: list[DocumentToJudge] = []
     for name in comparison.measures:
-        differences = [one for one in comparison.differences if one.measure == name]
-        pairs, wanted = looked.at(parse(name), comparison.scores[name].array, differences)
+        differences = [
+            difference for difference in comparison.differences if difference.measure == name
+        ]
+        pairs, measure_documents = analysis.analyse(
+            parse(name), comparison.scores[name].array, differences
+        )
         trust += pairs
-        documents += wanted
+        documents += measure_documents
     return tuple(trust), tuple(documents)
 
 
 class _SystemTrust(NamedTuple):
-    """What one measure says about a system; None where it says nothing."""
+    """The robustness of one system on one measure.
+
+    Attributes:
+        judged: the judged share of the top; None if nothing was retrieved.
+        condensed: the mean score without unjudged documents; None if the measure has no bounds.
+        ties: the mean scores with relevant documents last and first among equal scores; None
+            without scores, or if ties have no such extremes.
+    """
 
     judged: float | None
     condensed: float | None
     ties: tuple[float, float] | None
 
 
-class _Looked:
-    """All runs, with the rank of every judged and every unjudged document that counts."""
+class _TrustAnalysis:
+    """The ranks of all judged and unjudged documents in every run, analysed measure by measure."""
 
     def __init__(
         self,
@@ -116,91 +144,121 @@ class _Looked:
         self._comparison = comparison
         measures = list(map(parse, comparison.measures))
         depth = max(map(depth_of, measures))
-        holes = _holes_of([one for repeats in results.values() for one in repeats], depth)
+        holes = _holes_by_query(
+            [result for repeats in results.values() for result in repeats], depth
+        )
         self._pool = Pool(qrels, comparison.query_ids, holes)
         settings = results[comparison.systems[0]][0].settings
-        self._ranked = self._all_ranked(runs, settings)
-        can_tie = settings.ties != "trec_eval9" and any(one.has_tie_extremes for one in measures)
-        self._worst_best = (
+        self._ranks = self._rank_all(runs, settings)
+        can_tie = settings.ties != "trec_eval9" and any(
+            measure.has_tie_extremes for measure in measures
+        )
+        self._tie_extremes = (
             [
-                self._all_ranked(runs, replace(settings, ties=ties), self._ranked)
+                self._rank_all(runs, replace(settings, ties=ties), self._ranks)
                 for ties in ("worst", "best")
             ]
             if can_tie
             else []
         )
 
-    def _all_ranked(
+    def _rank_all(
         self,
         runs: Mapping[str, Sequence[Run]],
         settings: EvaluationSettings,
-        known: Sequence[Sequence[Ranked]] | None = None,
-    ) -> list[list[Ranked]]:
-        """Rank every run; where nothing is tied, every tie rule ranks as the one known."""
+        reference: Sequence[Sequence[RunRanks]] | None = None,
+    ) -> list[list[RunRanks]]:
+        """Return the ranks in every run, by system and repeat.
+
+        Args:
+            runs: the repeats of each system.
+            settings: how runs are ranked.
+            reference: the ranks under another tie rule. They are reused for runs without ties, for
+                which all tie rules give the same ranks.
+        """
         return [
             [
-                known[place][repeat]
-                if known and not known[place][repeat].has_ties
+                reference[index][repeat]
+                if reference and not reference[index][repeat].has_ties
                 else self._pool.rank(run, settings)
                 for repeat, run in enumerate(runs[name])
             ]
-            for place, name in enumerate(self._comparison.systems)
+            for index, name in enumerate(self._comparison.systems)
         ]
 
-    def at(
+    def analyse(
         self, measure: Measure, scores: Floats, differences: Sequence[Difference]
     ) -> tuple[list[PairTrust], list[DocumentToJudge]]:
-        """Return every pair on one measure, and the documents that would change it most."""
+        """Return the record of every pair on one measure, and the documents most worth judging.
+
+        Args:
+            measure: the measure.
+            scores: NaN where undefined, f8[S, Q].
+            differences: the differences on this measure.
+        """
         defined: Mask = np.logical_not(np.isnan(scores).any(axis=0))
-        systems = [self._of_system(index, measure, defined) for index in range(len(self._ranked))]
+        systems = [self._system_trust(index, measure, defined) for index in range(len(self._ranks))]
         bounds = None
         if can_be_bounded(measure, self._pool.max_grade):
-            bounds = MeasureBounds(self._pool, self._ranked, measure, defined, len(differences))
+            bounds = MeasureBounds(self._pool, self._ranks, measure, defined, len(differences))
         trust = []
-        for one in differences:
-            system, against = map(self._comparison.systems.index, (one.system, one.against))
-            ours, theirs = systems[system], systems[against]
-            found: dict[str, Any] = {}
+        for difference in differences:
+            system, against = map(
+                self._comparison.systems.index, (difference.system, difference.against)
+            )
+            system_trust, against_trust = systems[system], systems[against]
+            bound_fields: dict[str, Any] = {}
             if bounds is not None:
-                pair = bounds.of_pair(system, against)
-                found = _of_bounds(pair, measure, one, defined, self._comparison.settings)
+                pair_bounds = bounds.pair_bounds(system, against)
+                bound_fields = _bound_fields(
+                    pair_bounds, measure, difference, defined, self._comparison.settings
+                )
             trust.append(
                 PairTrust(
-                    measure=one.measure,
-                    system=one.system,
-                    against=one.against,
+                    measure=difference.measure,
+                    system=difference.system,
+                    against=difference.against,
                     depth=depth_of(measure),
-                    judged=ours.judged,
-                    judged_against=theirs.judged,
-                    condensed=ours.condensed,
-                    condensed_against=theirs.condensed,
-                    condensed_difference=_less(ours.condensed, theirs.condensed),
-                    ties=ours.ties,
-                    ties_against=theirs.ties,
-                    **found,
+                    judged=system_trust.judged,
+                    judged_against=against_trust.judged,
+                    condensed=system_trust.condensed,
+                    condensed_against=against_trust.condensed,
+                    condensed_difference=_subtract(system_trust.condensed, against_trust.condensed),
+                    ties=system_trust.ties,
+                    ties_against=against_trust.ties,
+                    **bound_fields,
                 )
             )
         if bounds is None:
             return trust, []
-        return trust, list(self._documents(measure, bounds, differences, int(defined.sum())))
+        return trust, list(
+            self._documents_to_judge(measure, bounds, differences, int(defined.sum()))
+        )
 
-    def _of_system(self, index: int, measure: Measure, defined: Mask) -> _SystemTrust:
-        ranked = self._ranked[index]
-        counts = [judged_share(self._pool, one, depth_of(measure)) for one in ranked]
+    def _system_trust(self, index: int, measure: Measure, defined: Mask) -> _SystemTrust:
+        repeats = self._ranks[index]
+        counts = [count_judged(self._pool, ranks, depth_of(measure)) for ranks in repeats]
         condensed = ties = None
         if can_be_bounded(measure, self._pool.max_grade):
-            condensed = self._mean(ranked, measure(judged_only=True), defined)
-        if self._worst_best and measure.has_tie_extremes and all(one.has_scores for one in ranked):
-            worst, best = (self._mean(tied[index], measure, defined) for tied in self._worst_best)
+            condensed = self._mean_score(repeats, measure(judged_only=True), defined)
+        if (
+            self._tie_extremes
+            and measure.has_tie_extremes
+            and all(ranks.has_scores for ranks in repeats)
+        ):
+            worst, best = (
+                self._mean_score(ranks_by_system[index], measure, defined)
+                for ranks_by_system in self._tie_extremes
+            )
             ties = worst, best
-        return _SystemTrust(_share(counts), condensed, ties)
+        return _SystemTrust(_judged_share(counts), condensed, ties)
 
-    def _mean(self, ranked: Sequence[Ranked], measure: Measure, defined: Mask) -> float:
-        nothing = Choices.none(self._pool.num_queries)
-        scores = mean_scores(self._pool, ranked, measure, nothing)[defined]
+    def _mean_score(self, repeats: Sequence[RunRanks], measure: Measure, defined: Mask) -> float:
+        no_holes = Choices.empty(self._pool.num_queries)
+        scores = mean_scores(self._pool, repeats, measure, no_holes)[defined]
         return exact_sum(scores) / len(scores)
 
-    def _documents(
+    def _documents_to_judge(
         self,
         measure: Measure,
         bounds: MeasureBounds,
@@ -208,59 +266,65 @@ class _Looked:
         num_queries: int,
     ) -> Iterator[DocumentToJudge]:
         index = self._comparison.systems.index
-        pairs = [(one.system, one.against) for one in differences]
+        pairs = [(difference.system, difference.against) for difference in differences]
         total = np.zeros(len(bounds.holes))
         for system, against in pairs:
             total += np.abs(bounds.changes(index(system), index(against), slice(None)))
         chosen = np.argsort(-total, kind="stable")[:MOST_CANDIDATES]
-        chosen = chosen[total[chosen] > 0]  # the others settle nothing
+        chosen = chosen[total[chosen] > 0]  # the others change no difference
         changes = [
             bounds.changes(index(system), index(against), chosen) / num_queries
             for system, against in pairs
         ]
-        for place, hole in enumerate(chosen.tolist()):
+        for position, hole in enumerate(chosen.tolist()):
             document = int(bounds.holes[hole])
             by_pair: dict[str, dict[str, float]] = defaultdict(dict)
             for (system, against), change in zip(pairs, changes, strict=True):
-                if change[place]:
-                    by_pair[system][against] = float(change[place])
+                if change[position]:
+                    by_pair[system][against] = float(change[position])
             ranks = {
-                name: [int(one.rank[document]) for one in ranked if one.rank[document]]
-                for name, ranked in zip(self._comparison.systems, self._ranked, strict=True)
+                name: [
+                    int(run_ranks.rank[document])
+                    for run_ranks in repeats
+                    if run_ranks.rank[document]
+                ]
+                for name, repeats in zip(self._comparison.systems, self._ranks, strict=True)
             }
             yield DocumentToJudge(
                 measure=str(measure),
                 query_id=self._pool.qrels.query_ids[int(self._pool.qrels.row[document])],
                 doc_id=self._pool.qrels.doc_ids[document],
-                ranks={name: min(listed) for name, listed in ranks.items() if listed},
+                ranks={
+                    name: min(system_ranks) for name, system_ranks in ranks.items() if system_ranks
+                },
                 changes=dict(by_pair),
                 total=float(total[hole]) / num_queries,
             )
 
 
-def _holes_of(results: Sequence[EvaluationResult], depth: int) -> dict[str, set[str]]:
-    """Return the unjudged documents in the first ``depth`` of any result, by query."""
+def _holes_by_query(results: Sequence[EvaluationResult], depth: int) -> dict[str, set[str]]:
+    """Return {query_id: unjudged documents in the first ``depth`` of any result}."""
     holes: dict[str, set[str]] = defaultdict(set)
     for result in results:
         for query_id, top in (result.top or {}).items():
-            shown = zip(top.doc_ids[:depth], top.grades[:depth], strict=True)
-            holes[query_id].update(doc_id for doc_id, grade in shown if grade is None)
+            documents = zip(top.doc_ids[:depth], top.grades[:depth], strict=True)
+            holes[query_id].update(doc_id for doc_id, grade in documents if grade is None)
     return holes
 
 
-def _share(counts: Sequence[tuple[int, int]]) -> float | None:
+def _judged_share(counts: Sequence[tuple[int, int]]) -> float | None:
     judged, retrieved = map(sum, zip(*counts, strict=True))
     return judged / retrieved if retrieved else None
 
 
-def _less(one: float | None, other: float | None) -> float | None:
-    return None if one is None or other is None else one - other
+def _subtract(value: float | None, other: float | None) -> float | None:
+    return None if value is None or other is None else value - other
 
 
-def _of_bounds(
+def _bound_fields(
     pair: PairBounds,
     measure: Measure,
-    one: Difference,
+    difference: Difference,
     defined: Mask,
     settings: ComparisonSettings,
 ) -> dict[str, Any]:
@@ -270,21 +334,30 @@ def _of_bounds(
         "low": exact_sum(low) / len(low),
         "high": exact_sum(high) / len(high),
         "exact": measure.is_additive and pair.all_tried,
-        "could_flip": _could_flip(one, low, high, settings),
+        "could_flip": _could_flip(difference, low, high, settings),
     }
 
 
-def _could_flip(one: Difference, low: Floats, high: Floats, settings: ComparisonSettings) -> bool:
-    """Return whether the verdict is another one at either extreme.
+def _could_flip(
+    difference: Difference, low: Floats, high: Floats, settings: ComparisonSettings
+) -> bool:
+    """Return whether the verdict changes at either bound.
 
-    The test is done again there, its p corrected by the factor that the observed one was.
+    The test is repeated on the differences at the bound. Its p is multiplied by the ratio of the
+    observed corrected p to the observed p. "equal" changes if a bound lies beyond the margin.
+
+    Args:
+        difference: the observed difference.
+        low: the least difference of each query compared, f8[Q].
+        high: the greatest, f8[Q].
+        settings: test, level and margin.
     """
-    if one.verdict == "equal":
+    if difference.verdict == "equal":
         return bool(low.mean() < -settings.margin or high.mean() > settings.margin)
-    factor = max(1.0, one.p_corrected / one.p)
-    for extreme in (low, high):
-        values = np.where(np.abs(extreme) <= ROUNDING, 0.0, extreme)
+    factor = max(1.0, difference.p_corrected / difference.p)
+    for bound in (low, high):
+        values = np.where(np.abs(bound) <= ROUNDING, 0.0, bound)
         p = paired_test_of(values, settings).p * factor
-        if direction_of(float(values.mean()), p, settings.alpha) != one.verdict:
+        if direction_of(float(values.mean()), p, settings.alpha) != difference.verdict:
             return True
     return False

@@ -23,25 +23,27 @@ from beir_eval.measures import JUDGED_ONLY
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from beir_eval.comparison.robustness.pool import Pool, Ranked
+    from beir_eval.comparison.robustness.pool import Pool, RunRanks
     from beir_eval.measures import Measure
 
-#: Where a measure has no cutoff; and where it looks deeper than bounds say anything.
+#: The depth for a measure without a cutoff, and the greatest depth for any measure.
 USUAL_DEPTH, DEEPEST = 10, 100
-#: How many numbers of relevant documents are tried of a query's unjudged ones: all, where this much
-#: work for a measure (numbers × queries × pairs × depth) allows it, but no fewer than the least.
+#: Of each query 1, 2, 3, … unjudged documents are assumed to be relevant. All these numbers are
+#: tried if numbers × queries × pairs × depth stays within ``_WORK`` for a measure; otherwise fewer,
+#: evenly spaced, but at least ``LEAST_STEPS``.
 _WORK, LEAST_STEPS = 20_000_000, 4
-#: Cells of a matrix that are held at a time.
+#: Cells of relevance matrices in memory at a time.
 _CELLS = 1_000_000
 
 
 class PairBounds(NamedTuple):
-    """What the holes of two systems could change, over the queries compared.
+    """How far the holes of two systems could move their difference.
 
     Attributes:
-        low, high: the least and greatest difference of each query, f8[Q].
-        unjudged: how many documents there are.
-        all_tried: whether, for every number of relevant ones, the best and the worst were tried.
+        low, high: the least and the greatest difference of each query, f8[Q].
+        unjudged: the number of holes in the top of either system.
+        all_tried: whether, for every number of relevant holes, the best and the worst choice for
+            the system were tried.
     """
 
     low: Floats
@@ -51,141 +53,189 @@ class PairBounds(NamedTuple):
 
 
 def depth_of(measure: Measure) -> int:
-    """Return down to which rank unjudged documents are looked at."""
+    """Return the rank down to which unjudged documents count as holes.
+
+    This is the measure's cutoff: 10 if it has none, and at most 100.
+    """
     return min(measure.cutoff or USUAL_DEPTH, DEEPEST)
 
 
-def mean_scores(pool: Pool, ranked: Sequence[Ranked], measure: Measure, choices: Choices) -> Floats:
-    """Return a system's score for each set of holes, the mean of its repeats, f8[P]."""
-    grade = _grade_of(measure, pool.max_grade)
-    scores = [measure.scores(pool.matrix(one, choices, grade)) for one in ranked]
+def mean_scores(
+    pool: Pool, repeats: Sequence[RunRanks], measure: Measure, choices: Choices
+) -> Floats:
+    """Return a system's score for each of P sets of holes, the mean over its repeats, f8[P].
+
+    Args:
+        pool: the judged documents and the holes.
+        repeats: the ranks in each of the system's runs.
+        measure: the measure to compute.
+        choices: P sets of holes, each relevant in its query.
+    """
+    grade = _hole_grade(measure, pool.max_grade)
+    scores = [measure.scores(pool.matrix(ranks, choices, grade)) for ranks in repeats]
     return np.asarray(np.mean(scores, axis=0))
 
 
-def _grade_of(measure: Measure, max_grade: float) -> float:
-    """Return the grade of a hole that is relevant: the highest, and enough for the measure."""
+def _hole_grade(measure: Measure, max_grade: float) -> float:
+    """Return the grade of a relevant hole.
+
+    This is the highest grade of the qrels (1 if none is positive), or the measure's ``rel`` if that
+    is higher.
+    """
     rel: Any = dict(measure.parameters).get("rel")
     return max(max_grade if max_grade > 0 else 1.0, rel or 0.0)
 
 
 def can_be_bounded(measure: Measure, max_grade: float) -> bool:
-    """Return whether more relevant documents mean a higher score, with a gain that is known."""
+    """Return whether bounds can be computed for a measure.
+
+    More relevant documents must mean a higher score, and a table of gains must contain the grade of
+    a relevant hole.
+    """
     gain = dict(measure.parameters).get("gain")
-    known = not isinstance(gain, tuple) or _grade_of(measure, max_grade) in dict(gain)
-    return measure.has_tie_extremes and known
+    is_gain_known = not isinstance(gain, tuple) or _hole_grade(measure, max_grade) in dict(gain)
+    return measure.has_tie_extremes and is_gain_known
 
 
 class MeasureBounds:
-    """The scores of all systems on one measure, as judged and with each hole alone relevant.
+    """The scores of all systems on one measure: as judged, and with each hole alone relevant.
 
     Args:
-        pool: judged documents and holes.
-        systems: where each system's runs have them.
-        measure: one that ``can_be_bounded``.
-        compared: the queries that count, bool[Q].
-        num_pairs: how many pairs will be asked for; of many, each gets less work.
+        pool: the judged documents and the holes.
+        systems: the ranks in each run of each system. [S][repeats]
+        measure: a measure that ``can_be_bounded``.
+        compared: the queries that are compared, bool[Q].
+        num_pairs: the number of pairs of systems. The more pairs, the fewer sets of holes are tried
+            for each.
 
     Attributes:
-        holes: the documents within the depth of any system, indices into the pool, i8[H].
+        holes: the holes in the first ``depth_of(measure)`` of any system, as indices into the pool,
+            i8[H].
     """
 
     def __init__(
         self,
         pool: Pool,
-        systems: Sequence[Sequence[Ranked]],
+        systems: Sequence[Sequence[RunRanks]],
         measure: Measure,
         compared: Mask,
         num_pairs: int,
     ) -> None:
-        """Evaluate every system once for each hole."""
+        """Compute the score of every system as judged, and with each hole alone relevant."""
         self._pool, self._systems, self._measure = pool, systems, measure
-        counts = pool.is_hole & compared[pool.qrels.row]
-        seen = [in_top(ranked, depth_of(measure)) & counts for ranked in systems]
-        self.holes: Ints = np.flatnonzero(np.logical_or.reduce(seen))
-        self._seen = [one[self.holes] for one in seen]
+        is_counted = pool.is_hole & compared[pool.qrels.row]
+        is_in_top = [in_top(repeats, depth_of(measure)) & is_counted for repeats in systems]
+        self.holes: Ints = np.flatnonzero(np.logical_or.reduce(is_in_top))
+        self._is_in_top = [mask[self.holes] for mask in is_in_top]
         self._query: Ints = pool.qrels.row[self.holes]
-        nothing = Choices.none(pool.num_queries)
-        self._observed = [self._scores(ranked, nothing) for ranked in systems]
-        self._alone = [self._scores_alone(ranked) for ranked in systems]
+        no_holes = Choices.empty(pool.num_queries)
+        self._observed = [self._scores(repeats, no_holes) for repeats in systems]
+        self._with_hole = [self._score_with_each_hole(repeats) for repeats in systems]
         allowed = _WORK // (pool.num_queries * num_pairs * depth_of(measure))
         self._steps = max(allowed, LEAST_STEPS)
 
-    def of_pair(self, system: int, against: int) -> PairBounds:
-        """Return what the holes of two systems could change."""
+    def pair_bounds(self, system: int, against: int) -> PairBounds:
+        """Return how far the holes of two systems could move their difference.
+
+        Args:
+            system: the index of the system.
+            against: the index of the one it is compared with.
+        """
         observed = self._observed[system] - self._observed[against]
-        mine = np.flatnonzero(self._seen[system] | self._seen[against])
-        query, gained = self._query[mine], self._alone[system][mine] - self._alone[against][mine]
-        best = mine[np.lexsort((-gained, query))]
-        worst = mine[np.lexsort((gained, query))]
+        pair_holes = np.flatnonzero(self._is_in_top[system] | self._is_in_top[against])
+        query, with_hole = (
+            self._query[pair_holes],
+            self._with_hole[system][pair_holes] - self._with_hole[against][pair_holes],
+        )
+        best_first = pair_holes[np.lexsort((-with_hole, query))]
+        worst_first = pair_holes[np.lexsort((with_hole, query))]
         low, high = observed.copy(), observed.copy()
-        _widen(low, high, query, gained)
-        for ordered in (best, worst):
-            for choices in _prefixes(self._query[ordered], self.holes[ordered], self._steps):
+        _widen(low, high, query, with_hole)
+        for order in (best_first, worst_first):
+            for choices in _prefixes(self._query[order], self.holes[order], self._steps):
                 difference = self._scores(self._systems[system], choices)
                 difference -= self._scores(self._systems[against], choices)
                 _widen(low, high, choices.query, difference)
         all_tried = bool((np.bincount(query, minlength=1) <= self._steps).all())
-        return PairBounds(low, high, len(mine), all_tried)
+        return PairBounds(low, high, len(pair_holes), all_tried)
 
     def changes(self, system: int, against: int, holes: Ints | slice) -> Floats:
-        """Return by how much the difference of a hole's query changes if it alone is relevant.
+        """Return the change in the difference of a hole's query if that hole alone is relevant.
 
         Args:
-            system: one of the pair.
-            against: the other.
-            holes: which of ``holes``, places in it.
+            system: the index of the system.
+            against: the index of the one it is compared with.
+            holes: the holes, as indices into ``self.holes`` or a slice of it, i8[N].
+
+        Returns:
+            f8[N]
         """
         query = self._query[holes]
-        ours = self._alone[system][holes] - self._observed[system][query]
-        return ours - (self._alone[against][holes] - self._observed[against][query])
+        ours = self._with_hole[system][holes] - self._observed[system][query]
+        return ours - (self._with_hole[against][holes] - self._observed[against][query])
 
-    def _scores_alone(self, ranked: Sequence[Ranked]) -> Floats:
-        """Return a system's score of its query where each hole alone is relevant, f8[H].
+    def _score_with_each_hole(self, repeats: Sequence[RunRanks]) -> Floats:
+        """Return a system's score of each hole's query if that hole alone is relevant, f8[H].
 
-        The holes that a system does not show have the same score in each query.
+        All holes of a query that no run of the system has within the cutoff give the same score, so
+        one of them is computed. A measure of condensed lists can reach below the cutoff.
         """
         cutoff = None if (JUDGED_ONLY, True) in self._measure.parameters else self._measure.cutoff
-        shown = in_top(ranked, cutoff)[self.holes]
-        others = np.flatnonzero(~shown)
-        _, first, alike = np.unique(self._query[others], return_index=True, return_inverse=True)
-        chosen = np.concatenate([np.flatnonzero(shown), others[first]])
-        ones = np.ones(len(chosen), dtype=np.int64)
-        found = self._scores(ranked, Choices(self._query[chosen], ones, self.holes[chosen]))
-        alone = np.empty(len(self.holes))
-        alone[shown] = found[: len(chosen) - len(first)]
-        alone[others] = found[len(chosen) - len(first) :][alike]
-        return alone
+        in_cutoff = in_top(repeats, cutoff)[self.holes]
+        outside = np.flatnonzero(~in_cutoff)
+        _, first, inverse = np.unique(self._query[outside], return_index=True, return_inverse=True)
+        chosen = np.concatenate([np.flatnonzero(in_cutoff), outside[first]])
+        size = np.ones(len(chosen), dtype=np.int64)
+        scores = self._scores(repeats, Choices(self._query[chosen], size, self.holes[chosen]))
+        with_hole = np.empty(len(self.holes))
+        with_hole[in_cutoff] = scores[: len(chosen) - len(first)]
+        with_hole[outside] = scores[len(chosen) - len(first) :][inverse]
+        return with_hole
 
-    def _scores(self, ranked: Sequence[Ranked], choices: Choices) -> Floats:
-        """Return ``mean_scores`` of each set of holes, a part of them at a time, f8[P]."""
+    def _scores(self, repeats: Sequence[RunRanks], choices: Choices) -> Floats:
+        """Return ``mean_scores`` for P sets of holes, computed in parts to save memory, f8[P]."""
         parts = (
-            mean_scores(self._pool, ranked, self._measure, part) for part in self._parts(choices)
+            mean_scores(self._pool, repeats, self._measure, part) for part in self._split(choices)
         )
         return np.concatenate([np.zeros(0), *parts])
 
-    def _parts(self, choices: Choices) -> Iterator[Choices]:
+    def _split(self, choices: Choices) -> Iterator[Choices]:
+        """Yield the sets in parts whose matrices have about ``_CELLS`` cells each."""
         judged = np.diff(self._pool.qrels.starts)[choices.query]
         blocks = np.cumsum(judged + choices.size) // _CELLS
         for begin, end in runs_of(blocks):
             yield choices.part(begin, end)
 
 
-def _prefixes(query: Ints, holes: Ints, most: int) -> Iterator[Choices]:
-    """Yield the first 1, 2, 3, … holes of each query, some queries at a time.
+def _prefixes(query: Ints, holes: Ints, max_prefixes: int) -> Iterator[Choices]:
+    """Yield, for some queries at a time, the first 1, 2, 3, … holes of each query.
 
-    Of more than ``most`` holes there are so many prefixes, evenly spaced, the last of them whole.
+    A query with more than ``max_prefixes`` holes gets that many prefixes, evenly spaced; the last
+    one holds all its holes.
+
+    Args:
+        query: the query of each hole, never decreasing, i8[N].
+        holes: the holes, as indices into the pool, in the order to try, i8[N].
+        max_prefixes: the greatest number of prefixes of one query.
     """
     queries, begin, count = np.unique(query, return_index=True, return_counts=True)
-    steps = np.minimum(count, most)
+    steps = np.minimum(count, max_prefixes)
     for first, last in stretches(starts_of(steps * count), 2 * _CELLS):
-        of_query = first + rows_of(steps[first:last])
-        step = position_in_row(of_query) + 1
-        size = -(-step * count[of_query] // steps[of_query])
-        chosen = holes[ranges(begin[of_query], begin[of_query] + size)]
-        yield Choices(queries[of_query], size, chosen)
+        query_index = first + rows_of(steps[first:last])
+        step = position_in_row(query_index) + 1
+        size = -(-step * count[query_index] // steps[query_index])
+        chosen = holes[ranges(begin[query_index], begin[query_index] + size)]
+        yield Choices(queries[query_index], size, chosen)
 
 
 def _widen(low: Floats, high: Floats, query: Ints, difference: Floats) -> None:
-    """Let the bounds of each query hold these differences."""
+    """Widen the bounds in place so that they contain these differences.
+
+    Args:
+        low: the least difference of each query, f8[Q].
+        high: the greatest, f8[Q].
+        query: the query of each difference, i8[N].
+        difference: the differences to contain, f8[N].
+    """
     np.minimum.at(low, query, difference)
     np.maximum.at(high, query, difference)

@@ -1,4 +1,9 @@
-"""Holes: documents that nobody judged, as a matrix in which some of them are relevant."""
+"""A pool of judged and unjudged documents, and matrices in which some unjudged ones are relevant.
+
+A *hole* is an unjudged document in the top of a run. ``Pool`` holds the judged documents and the
+holes of each query, ``Pool.rank`` their ranks in one run, and ``Pool.matrix`` builds the relevance
+matrix in which a chosen set of holes is relevant.
+"""
 
 from __future__ import annotations
 
@@ -21,41 +26,54 @@ if TYPE_CHECKING:
     from beir_eval.core.ranking import EvaluationSettings
     from beir_eval.core.run import Run
 
-#: The grade of a hole while ranks are looked up: among equal scores ties="best" and "worst" put
-#: unjudged documents between the relevant ones and the zeros, and so this grade.
-_HOLE = float(np.nextafter(0, 1))
+#: The grade of a hole while ranks are computed. Among equal scores, ties="best" and "worst" put
+#: unjudged documents between relevant ones and those of grade 0; this grade is ordered like that.
+_HOLE_GRADE = float(np.nextafter(0, 1))
 
 
-class _Rows(NamedTuple):
-    """Some documents of a pool, by query: their indices i8[N], and where each query begins."""
+class _DocumentsByQuery(NamedTuple):
+    """Some documents of a pool, grouped by query.
+
+    Attributes:
+        documents: indices into the pool, query after query, i8[N].
+        starts: where the documents of each query begin, and the end of the last, i8[Q+1].
+    """
 
     documents: Ints
     starts: Ints
 
     @classmethod
-    def of(cls, documents: Ints, qrels: Qrels) -> Self:
+    def from_documents(cls, documents: Ints, qrels: Qrels) -> Self:
+        """Return the documents grouped; they must already be sorted by query."""
         lengths = np.bincount(qrels.row[documents], minlength=len(qrels))
         return cls(documents, starts_of(lengths))
 
     def of_queries(self, query: Ints) -> tuple[Ints, Ints]:
-        """Return the documents of each query, one query after the other, and whose they are."""
+        """Return the documents of P queries, and for each document which of the P it belongs to.
+
+        Args:
+            query: indices of queries; a query may be repeated, i8[P].
+
+        Returns:
+            Indices into the pool, i8[N], and positions in ``query``, i8[N].
+        """
         begin, end = self.starts[query], self.starts[query + 1]
         return self.documents[ranges(begin, end)], rows_of(end - begin)
 
 
-class Ranked(NamedTuple):
-    """Where one run has the documents of a pool.
+class RunRanks(NamedTuple):
+    """The ranks of a pool's documents in one run.
 
     Attributes:
-        rank: of each document, 0 where it is not retrieved, i8[J].
+        rank: the 1-based rank of each document, 0 where it is not retrieved, i8[J].
         judged: the judged documents that are retrieved, by query.
-        num_retrieved: by query, i8[Q].
-        has_scores: whether scores made the ranking, so that there can be ties.
+        num_retrieved: the length of each query's ranking, i8[Q].
+        has_scores: whether the ranking follows from scores, so that there can be ties.
         has_ties: whether a document of the pool shares its score with another.
     """
 
     rank: Ints
-    judged: _Rows
+    judged: _DocumentsByQuery
     num_retrieved: Ints
     has_scores: bool
     has_ties: bool
@@ -63,12 +81,12 @@ class Ranked(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Choices:
-    """Sets of holes: each chooses, for one query, the holes that are taken to be relevant.
+    """P sets of holes: each set lists the holes of one query that are assumed to be relevant.
 
     Attributes:
-        query: the query of each set, i8[P].
-        size: how many holes each holds, i8[P].
-        holes: their indices into the pool, set after set, i8[sum of sizes].
+        query: the query of each set, an index into the pool's queries, i8[P].
+        size: the number of holes in each set, i8[P].
+        holes: the holes, set after set, as indices into the pool, i8[sum of sizes].
     """
 
     query: Ints
@@ -76,39 +94,48 @@ class Choices:
     holes: Ints
 
     def part(self, begin: int, end: int) -> Choices:
-        """Return the sets from ``begin`` to ``end``."""
+        """Return the sets from ``begin`` to ``end`` (excluded)."""
         first = int(self.size[:begin].sum())
         last = first + int(self.size[begin:end].sum())
         return Choices(self.query[begin:end], self.size[begin:end], self.holes[first:last])
 
     @classmethod
-    def none(cls, num_queries: int) -> Choices:
-        """Return the empty set for each query: what was judged, as it is."""
+    def empty(cls, num_queries: int) -> Choices:
+        """Return an empty set for each query: no hole is relevant."""
         query = np.arange(num_queries, dtype=np.int64)
         return cls(query, np.zeros(num_queries, np.int64), np.zeros(0, np.int64))
 
 
 class Pool:
-    """The judged documents of some queries, and holes beside them. J documents in all.
+    """The judged documents and the holes of some queries, J documents in all.
 
     Attributes:
-        qrels: both, in the order of the queries.
-        is_hole: bool[J].
+        qrels: the documents of both kinds, by query; a hole has a grade just above 0.
+        is_hole: which of the documents are holes, bool[J].
         max_grade: the highest grade of the whole qrels.
     """
 
     def __init__(
         self, qrels: Qrels, query_ids: Sequence[str], holes: Mapping[str, AbstractSet[str]]
     ) -> None:
-        """Put {query_id: unjudged documents} beside the judgements of these queries."""
+        """Combine the judgements of these queries with their holes.
+
+        Args:
+            qrels: the judgements.
+            query_ids: the queries; each must be judged. [Q]
+            holes: {query_id: ids of its unjudged documents}; a query without holes may be absent.
+        """
         judged = qrels.select(query_ids).as_dict()
         self.qrels = Qrels(
             {
-                query_id: grades | dict.fromkeys(sorted(holes.get(query_id, ())), _HOLE)
+                query_id: grades | dict.fromkeys(sorted(holes.get(query_id, ())), _HOLE_GRADE)
                 for query_id, grades in judged.items()
             }
         )
-        sizes = [(len(judged[one]), len(holes.get(one, ()))) for one in self.qrels.query_ids]
+        sizes = [
+            (len(judged[query_id]), len(holes.get(query_id, ())))
+            for query_id in self.qrels.query_ids
+        ]
         self.is_hole: Mask = np.repeat(
             np.tile([False, True], len(sizes)), np.array(sizes, dtype=np.int64).ravel()
         )
@@ -119,9 +146,15 @@ class Pool:
         """Q, the number of queries."""
         return len(self.qrels)
 
-    def rank(self, run: Run, settings: EvaluationSettings) -> Ranked:
-        """Find the documents of the pool in a run."""
-        if settings.duplicates == "error":  # the evaluation has looked already, at what it checks
+    def rank(self, run: Run, settings: EvaluationSettings) -> RunRanks:
+        """Return the ranks of the pool's documents in a run.
+
+        Args:
+            run: the rankings; queries outside the pool are ignored.
+            settings: the order, the tie rule and the treatment of duplicates. "error" counts as
+                "keep".
+        """
+        if settings.duplicates == "error":  # the evaluation has already raised
             settings = replace(settings, duplicates="keep")
         rank = np.zeros(len(self.is_hole), dtype=np.int64)
         num_retrieved = np.zeros(self.num_queries, dtype=np.int64)
@@ -132,60 +165,68 @@ class Pool:
             num_retrieved[kept.rows] = np.diff(kept.starts)
             has_scores |= kept.scores is not None and settings.order == "score"
             has_ties |= bool(is_tied.any())
-        judged = _Rows.of(np.flatnonzero((rank > 0) & ~self.is_hole), self.qrels)
-        return Ranked(rank, judged, num_retrieved, has_scores, has_ties)
+        judged = _DocumentsByQuery.from_documents(
+            np.flatnonzero((rank > 0) & ~self.is_hole), self.qrels
+        )
+        return RunRanks(rank, judged, num_retrieved, has_scores, has_ties)
 
-    def matrix(self, ranked: Ranked, choices: Choices, grade: float) -> RelevanceMatrix:
-        """Return a matrix with one row for each set of holes, which have this grade in it.
+    def matrix(self, ranks: RunRanks, choices: Choices, grade: float) -> RelevanceMatrix:
+        """Return a matrix with one row for each set of holes.
 
         Args:
-            ranked: where the run has the documents.
-            choices: which holes are relevant. [P]
-            grade: no judged document may have a higher one.
+            ranks: the ranks of the documents in the run.
+            choices: P sets of holes that are relevant.
+            grade: the grade of these holes, at least the highest grade of the qrels.
         """
-        found, row = ranked.judged.of_queries(choices.query)
-        member = rows_of(choices.size)
-        met = ranked.rank[choices.holes] > 0
-        row = np.concatenate([row, member[met]])
-        rank = np.concatenate([ranked.rank[found], ranked.rank[choices.holes[met]]])
-        grades = np.concatenate([self.qrels.grades[found], np.full(int(met.sum()), grade)])
+        judged, row = ranks.judged.of_queries(choices.query)
+        hole_row = rows_of(choices.size)
+        is_retrieved = ranks.rank[choices.holes] > 0
+        row = np.concatenate([row, hole_row[is_retrieved]])
+        rank = np.concatenate([ranks.rank[judged], ranks.rank[choices.holes[is_retrieved]]])
+        grades = np.concatenate(
+            [self.qrels.grades[judged], np.full(int(is_retrieved.sum()), grade)]
+        )
         order = np.argsort(row * (1 + rank.max(initial=0)) + rank, kind="stable")
         return RelevanceMatrix(
             ("",) * len(choices.query),  # sets of holes have no names
-            ranked.num_retrieved[choices.query],
+            ranks.num_retrieved[choices.query],
             max(self.max_grade, grade),
             Cells(row[order], rank[order], grades[order]),
             self._ideal(choices, grade),
         )
 
     def _ideal(self, choices: Choices, grade: float) -> Cells:
-        """Return the ideal ranking of each set: its holes, then what is judged, best first."""
-        found, judged_row = self._judged.of_queries(choices.query)
+        """Return the ideal ranking of each set: its holes, then judged documents, best first."""
+        judged, judged_row = self._judged_best_first.of_queries(choices.query)
         row = np.concatenate([rows_of(choices.size), judged_row])
         order = np.argsort(row, kind="stable")
-        grades = np.concatenate([np.full(len(choices.holes), grade), self.qrels.grades[found]])
+        grades = np.concatenate([np.full(len(choices.holes), grade), self.qrels.grades[judged]])
         row = row[order]
         return Cells(row, position_in_row(row) + 1, grades[order])
 
     @cached_property
-    def _judged(self) -> _Rows:
+    def _judged_best_first(self) -> _DocumentsByQuery:
+        """The judged documents, by query, best grade first."""
         judged = np.flatnonzero(~self.is_hole)
         row, grades = self.qrels.row[judged], self.qrels.grades[judged]
-        return _Rows.of(judged[np.lexsort((-grades, row))], self.qrels)
+        return _DocumentsByQuery.from_documents(judged[np.lexsort((-grades, row))], self.qrels)
 
 
-def judged_share(pool: Pool, ranked: Ranked, depth: int) -> tuple[int, int]:
-    """Return how many of the first ``depth`` documents are judged, and of how many."""
-    shown = (ranked.rank > 0) & (ranked.rank <= depth) & ~pool.is_hole & (pool.qrels.grades >= 0)
-    return int(shown.sum()), int(np.minimum(ranked.num_retrieved, depth).sum())
+def count_judged(pool: Pool, ranks: RunRanks, depth: int) -> tuple[int, int]:
+    """Return how many of the first ``depth`` documents are judged, and how many there are.
 
-
-def in_top(ranked: Sequence[Ranked], depth: int | None) -> Mask:
-    """Return which documents of the pool any of these runs has in its first ``depth``, bool[J].
-
-    With None, anywhere.
+    The counts are over all queries. A negative grade ("pooled but unjudged") is not judged.
     """
-    found = np.zeros(len(ranked[0].rank), dtype=np.bool_)
-    for one in ranked:
-        found |= (one.rank > 0) & (one.rank <= (depth or np.inf))
-    return found
+    is_judged = (ranks.rank > 0) & (ranks.rank <= depth) & ~pool.is_hole & (pool.qrels.grades >= 0)
+    return int(is_judged.sum()), int(np.minimum(ranks.num_retrieved, depth).sum())
+
+
+def in_top(repeats: Sequence[RunRanks], depth: int | None) -> Mask:
+    """Return which documents of the pool are in the first ``depth`` of any of these runs, bool[J].
+
+    With ``depth=None``, the whole ranking counts.
+    """
+    is_in_top = np.zeros(len(repeats[0].rank), dtype=np.bool_)
+    for ranks in repeats:
+        is_in_top |= (ranks.rank > 0) & (ranks.rank <= (depth or np.inf))
+    return is_in_top

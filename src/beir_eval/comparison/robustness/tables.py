@@ -1,4 +1,4 @@
-"""What unjudged documents and ties could change, as text: a table, sentences, notes."""
+"""What unjudged documents and ties could change, as a table, a section of markdown and notes."""
 
 from __future__ import annotations
 
@@ -31,24 +31,27 @@ _TRUST_COLUMNS = (
 
 
 def trust_table(comparison: Comparison) -> Table:
-    """Return what holes and ties could change about every difference."""
-    return Table(_TRUST_COLUMNS, [_trust_cells(one) for one in comparison.trust or ()])
+    """Return a table of what unjudged documents and ties could change, one row for each pair."""
+    return Table(_TRUST_COLUMNS, [_pair_cells(pair) for pair in comparison.trust or ()])
 
 
 def trust_section(comparison: Comparison) -> str:
-    """Return what holes and ties could change, as markdown without the notes; "" if unknown."""
+    """Return what unjudged documents and ties could change as a section of markdown.
+
+    The section has no notes (``trust_notes``); it is "" if the comparison has no such analysis.
+    """
     if not comparison.trust:
         return ""
-    listed = markdown_list(sentences(comparison))
-    gap = "\n" if listed else ""
+    verdict_list = markdown_list(sentences(comparison))
+    gap = "\n" if verdict_list else ""
     return (
         "\n### What unjudged documents and ties could change\n\n"
-        f"{listed}{gap}{trust_table(comparison).markdown()}\n"
+        f"{verdict_list}{gap}{trust_table(comparison).markdown()}\n"
     )
 
 
 def trust_notes(comparison: Comparison) -> Iterator[str]:
-    """Yield what a reader must know of how trust was found, or why not."""
+    """Yield how the analysis was done, or why there is none."""
     if comparison.trust is None and not is_looked_at(comparison):
         yield (
             f"what unjudged documents and ties could change is looked at with a baseline, or for "
@@ -61,18 +64,20 @@ def trust_notes(comparison: Comparison) -> Iterator[str]:
             "rank to it or with keep_top; keep the runs"
         )
     if comparison.trust and comparison.to_judge is not None:
-        yield from _on_bounds(comparison.trust)
+        yield from _bound_notes(comparison.trust)
 
 
-def _on_bounds(trust: tuple[PairTrust, ...]) -> Iterator[str]:
+def _bound_notes(trust: tuple[PairTrust, ...]) -> Iterator[str]:
     yield (
         "bounds: of the difference of the means if each unjudged document in the top of either "
         "system were relevant, with the highest grade, or stayed as it is, alike in both"
     )
-    partly = {one.measure: one.depth for one in trust if parse(one.measure).cutoff != one.depth}
-    for measure, depth in partly.items():
+    limited_depths = {
+        pair.measure: pair.depth for pair in trust if parse(pair.measure).cutoff != pair.depth
+    }
+    for measure, depth in limited_depths.items():
         yield f"{measure}: unjudged documents are looked at down to rank {depth}, no deeper"
-    unproven = dict.fromkeys(one.measure for one in trust if one.exact is False)
+    unproven = dict.fromkeys(pair.measure for pair in trust if pair.exact is False)
     if unproven:
         yield (
             f"bounds of {', '.join(unproven)}: the extremes of the choices that were tried, others "
@@ -81,27 +86,37 @@ def _on_bounds(trust: tuple[PairTrust, ...]) -> Iterator[str]:
 
 
 def sentences(comparison: Comparison) -> Iterator[str]:
-    """Yield which verdicts unjudged documents could change, or that they can change none."""
-    verdicts = {(one.measure, one.system, one.against): one for one in comparison.differences}
-    known = [one for one in comparison.trust or () if one.could_flip is not None]
-    for one in known:
-        if not one.could_flip or one.low is None or one.high is None:
+    """Yield a sentence for each verdict that unjudged documents could change.
+
+    If there is no such verdict, one sentence says so; without bounds there is no sentence.
+    """
+    differences = {
+        (difference.measure, difference.system, difference.against): difference
+        for difference in comparison.differences
+    }
+    bounded_pairs = [pair for pair in comparison.trust or () if pair.could_flip is not None]
+    for pair in bounded_pairs:
+        if not pair.could_flip or pair.low is None or pair.high is None:
             continue
-        found = verdicts[one.measure, one.system, one.against]
-        bounds = f"the difference of {signed(found.difference)} could lie from {signed(one.low)}"
-        bounds += f" to {signed(one.high)}"
-        if found.verdict in ("better", "worse"):
+        observed = differences[pair.measure, pair.system, pair.against]
+        bounds = (
+            f"the difference of {signed(observed.difference)} could lie from {signed(pair.low)}"
+        )
+        bounds += f" to {signed(pair.high)}"
+        if observed.verdict in ("better", "worse"):
             yield (
-                f"{one.measure}: {one.system} is {found.verdict} than {one.against}, but unjudged "
-                f"documents could turn that: {bounds}"
+                f"{pair.measure}: {pair.system} is {observed.verdict} than {pair.against}, but "
+                f"unjudged documents could turn that: {bounds}"
             )
         else:
             yield (
-                f"{one.measure}: {one.system} and {one.against} are {found.verdict}, but unjudged "
-                f"documents could change that: {bounds}"
+                f"{pair.measure}: {pair.system} and {pair.against} are {observed.verdict}, but "
+                f"unjudged documents could change that: {bounds}"
             )
-    if known and not any(one.could_flip for one in known):
-        proven = all(one.exact and parse(one.measure).cutoff == one.depth for one in known)
+    if bounded_pairs and not any(pair.could_flip for pair in bounded_pairs):
+        proven = all(
+            pair.exact and parse(pair.measure).cutoff == pair.depth for pair in bounded_pairs
+        )
         yield (
             "unjudged documents could not turn any verdict"
             if proven
@@ -109,21 +124,21 @@ def sentences(comparison: Comparison) -> Iterator[str]:
         )
 
 
-def _trust_cells(one: PairTrust) -> tuple[str, ...]:
+def _pair_cells(pair: PairTrust) -> tuple[str, ...]:
     return (
-        one.measure,
-        one.system,
-        one.against,
-        str(one.depth),
-        _share(one.judged),
-        _share(one.judged_against),
-        UNKNOWN if one.low is None or one.high is None else signed_range(one.low, one.high),
-        {None: UNKNOWN, True: "yes", False: "no"}[one.could_flip],
-        UNKNOWN if one.condensed_difference is None else signed(one.condensed_difference),
-        low_to_high(*(one.ties or (None, None))),
-        low_to_high(*(one.ties_against or (None, None))),
+        pair.measure,
+        pair.system,
+        pair.against,
+        str(pair.depth),
+        _percent(pair.judged),
+        _percent(pair.judged_against),
+        UNKNOWN if pair.low is None or pair.high is None else signed_range(pair.low, pair.high),
+        {None: UNKNOWN, True: "yes", False: "no"}[pair.could_flip],
+        UNKNOWN if pair.condensed_difference is None else signed(pair.condensed_difference),
+        low_to_high(*(pair.ties or (None, None))),
+        low_to_high(*(pair.ties_against or (None, None))),
     )
 
 
-def _share(share: float | None) -> str:
+def _percent(share: float | None) -> str:
     return UNKNOWN if share is None else f"{share:.1%}"
