@@ -1,6 +1,7 @@
-"""One system over its training steps: the curve, and after which step nothing improved.
+"""Comparison of the checkpoints of one training run: the curve and where improvement ended.
 
-Inside: ``checkpoint_curve``, ``result`` (what it returns), ``steps`` (steps from names).
+Inside: ``checkpoint_curve`` (the function), ``result`` (the class it returns), ``steps`` (training
+steps from names of checkpoints).
 
 Public: ``checkpoint_curve``, ``CheckpointCurve``, ``Checkpoint``, ``CurvePoint``, ``Outcome``.
 """

@@ -1,4 +1,4 @@
-"""When did training stop helping: ``checkpoint_curve``, over checkpoints in their order."""
+"""``checkpoint_curve``: scores over training steps, and the step after which nothing improved."""
 
 from __future__ import annotations
 
@@ -39,60 +39,81 @@ def checkpoint_curve(  # noqa: PLR0913 - one keyword a setting
     draws: int = 100_000,
     rng: int = 0,
 ) -> CheckpointCurve:
-    r"""Follow a system from checkpoint to checkpoint.
+    r"""Return the scores of a training run over its steps, and the step where improvement ended.
 
-    The first step after which nothing improved significantly is the first whose every later step
-    fails to be better: one-sided sign flips of each later step against it, corrected by Holm over
-    the later steps. The steps are tried from the first on until one holds. Testing in an order that
-    was fixed before, and stopping there, needs no further correction: the chance to go past a step
-    after which nothing truly improves is at most alpha.
+    Each checkpoint is compared with the one before it: two-sided sign flips, corrected by Holm over
+    these pairs. In addition, the result names for each measure the best step, how much the score of
+    the best of many is biased upward (``best_of_many``), and the first step after which nothing
+    improved significantly.
+
+    That step is the first one that no later step beats significantly. Each later step is tested
+    against it by one-sided sign flips, corrected by Holm over the later steps. Steps are tested
+    from the first to the last until one passes. The order is fixed before the tests, so stopping at
+    the first pass needs no further correction: the chance to pass over a step after which nothing
+    truly improves is at most alpha.
+
+    A query on which a measure is undefined for some checkpoint is left out for that measure.
 
     Source: Westfall and Krishen, Optimally weighted, fixed sequence and gatekeeper multiple testing
     procedures, J. Statistical Planning and Inference 99(1), 2001.
 
     Args:
-        results: as ``compare``; a checkpoint may be a list of results, its repeats.
-        steps: where the step stands in a name, as a regular expression with the group ``step`` or
-            one group (by default the last whole number); or {name: step}; or the names in order,
-            whose steps are then 1, 2, ….
-        measures: as ``compare``.
-        alpha: the level; intervals have the confidence 1 − alpha.
-        margin: as ``compare``, for each step against the one before.
-        on: as ``compare``.
-        draws: as ``compare``.
-        rng: the seed.
+        results: {name: result}, or results with different names. A checkpoint may be a list of
+            results, its repeats; their scores are averaged for each query.
+        steps: how to find the step of each name: a regular expression with a group named ``step``
+            or exactly one group (by default the last number in the name); or {name: step}; or a
+            list of all names in the order of their steps, which are then 1, 2, ….
+        measures: the measures to compare; by default all that every result contains and that are
+            means over queries for which more is better.
+        alpha: the level of the verdicts and of the test above; intervals have the confidence
+            1 − alpha.
+        margin: the smallest difference between a step and the one before it that you consider
+            meaningful, in the unit of the measures.
+        on: checkpoints evaluated on different queries are an "error", or are compared on the
+            "intersection" of their queries.
+        draws: the number of random sign vectors; with at most that many possible ones (2^queries),
+            each is used once.
+        rng: the seed of sign vectors and bootstrap resamples, a whole number from 0.
 
     Raises:
-        SettingError: names without a step, two of one step, a list that leaves out or adds names,
-            and as ``compare``.
-        BeirEvalError: as ``compare``.
+        SettingError: a name without a step, two names with the same step, ``steps`` that lack a
+            name or contain an unknown one, an invalid expression, or an invalid setting.
+        ResultError: fewer than two checkpoints, two of the same name, or results that were
+            evaluated differently.
+        QueryMismatchError: different queries with ``on="error"``, or no query in common.
+        NotEvaluatedError: a measure that a result lacks.
+        MeasureError: an unknown measure, one that cannot be compared, or none in common.
+        InputError: fewer than two queries on which every checkpoint has a score.
+        MissingExtraError: scipy is not installed.
 
     >>> from beir_eval import evaluate
     >>> qrels = {f"q{n}": {"a": 1} for n in range(8)}
-    >>> def stands_at(rank):
-    ...     return {query: {"a": 1.0, "x": 3.0 - rank, "y": 2.5 - rank} for query in qrels}
-    >>> runs = {"step-200": stands_at(1.2), "step-100": stands_at(0), "step-300": stands_at(3)}
+    >>> def run_of(model):
+    ...     return {query: {"a": model, "x": 3.0, "y": 2.5} for query in qrels}
+    >>> runs = {"step-200": run_of(2.2), "step-100": run_of(1.0), "step-300": run_of(4.0)}
     >>> results = {name: evaluate(qrels, run, ["MRR"], name=name) for name, run in runs.items()}
-    >>> found = checkpoint_curve(results, r"step-(?P<step>\d+)")
-    >>> [(one.step, round(one.mean, 2)) for one in found.curve("MRR")]
+    >>> curve = checkpoint_curve(results, r"step-(?P<step>\d+)")
+    >>> [(point.step, round(point.mean, 2)) for point in curve.curve("MRR")]
     [(100, 0.33), (200, 0.33), (300, 1.0)]
-    >>> found.outcome("MRR").best.step, found.outcome("MRR").settled.step
+    >>> curve.outcome("MRR").best.step, curve.outcome("MRR").settled.step
     (300, 300)
     """
     settings = ComparisonSettings(alpha=alpha, margin=margin, on=on, draws=draws, rng=rng)
     joined = join(results, measures, on)
-    numbers = steps_of(joined.systems, steps)
-    order = sorted(range(len(numbers)), key=numbers.__getitem__)
-    checkpoints = [Checkpoint(step=numbers[one], name=joined.systems[one]) for one in order]
-    # Each with the one before.
+    system_steps = steps_of(joined.systems, steps)
+    order = sorted(range(len(system_steps)), key=system_steps.__getitem__)
+    checkpoints = [
+        Checkpoint(step=system_steps[index], name=joined.systems[index]) for index in order
+    ]
+    # Each checkpoint is compared with the one before it.
     pairs = Pairs([Pair(later, later - 1) for later in range(1, len(order))], are_all=False)
     points: list[CurvePoint] = []
     changes: list[Difference] = []
     outcomes: list[Outcome] = []
-    for of_systems in joined.by_measure:
-        scores = _by_step(of_systems, order).where_defined()
+    for measure_scores in joined.by_measure:
+        scores = _sort_systems(measure_scores, order).where_defined()
         best = best_of_many(scores.scores, rng=rng)
-        points += _points(checkpoints, scores, best, settings)
+        points += _curve_points(checkpoints, scores, best, settings)
         changes += differences_of(scores, pairs, settings)
         outcomes.append(_outcome(checkpoints, scores, best, settings))
     return CheckpointCurve(
@@ -106,19 +127,25 @@ def checkpoint_curve(  # noqa: PLR0913 - one keyword a setting
     )
 
 
-def _by_step(scores: MeasureScores, order: Sequence[int]) -> MeasureScores:
-    """Return the systems in this order, the mean of each one's repeats as a single one."""
+def _sort_systems(scores: MeasureScores, order: Sequence[int]) -> MeasureScores:
+    """Return the scores with the systems in another order, and their repeats averaged.
+
+    Args:
+        scores: the scores of S systems on one measure.
+        order: indices of the systems. [S]
+    """
     means = scores.scores[order]
     systems = tuple(scores.systems[index] for index in order)
     return MeasureScores(scores.measure, systems, list(means[:, None]), means)
 
 
-def _points(
+def _curve_points(
     checkpoints: Sequence[Checkpoint],
     scores: MeasureScores,
     best: BestOfMany,
     settings: ComparisonSettings,
 ) -> list[CurvePoint]:
+    """Return the point of every checkpoint on one measure; both are in the order of the steps."""
     means = means_of(scores, settings)
     return [
         CurvePoint(
@@ -140,7 +167,8 @@ def _outcome(
     best: BestOfMany,
     settings: ComparisonSettings,
 ) -> Outcome:
-    settled, p_settled = _settled(scores.scores, settings)
+    """Return the best step and the step after which nothing improved, on one measure."""
+    settled, p_settled = _find_settled(scores.scores, settings)
     return Outcome(
         measure=scores.measure,
         best=checkpoints[best.best],
@@ -152,8 +180,15 @@ def _outcome(
     )
 
 
-def _settled(scores: Floats, settings: ComparisonSettings) -> tuple[int, float | None]:
-    """Return the first row that no later one is better than, and the smallest corrected p."""
+def _find_settled(scores: Floats, settings: ComparisonSettings) -> tuple[int, float | None]:
+    """Return the first row that no later row beats significantly, and the smallest corrected p.
+
+    The p is None for the last row.
+
+    Args:
+        scores: in the order of the steps, without NaN, f8[S, Q].
+        settings: level, draws and seed.
+    """
     last = len(scores) - 1
     for row in range(last):
         p = holm(

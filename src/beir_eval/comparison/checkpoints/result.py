@@ -1,4 +1,4 @@
-"""What became of a system over its training steps: ``CheckpointCurve``."""
+"""``CheckpointCurve``, the result of ``checkpoint_curve``, and its records."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 #: Columns of the table of changes from step to step.
 _CHANGES = ("measure", "difference", "interval", "p", "corrected", "won/tied/lost", "verdict")
 
-#: A step: whole where it can be.
+#: A training step; one that is read from a name is an int if it is whole.
 Step = int | float
 
 
@@ -40,10 +40,12 @@ class CurvePoint(BaseModel):
     """One checkpoint on one measure.
 
     Attributes:
-        measure, step, name: what it is.
-        mean: over the queries compared.
+        measure: the canonical name of the measure.
+        step, name: the checkpoint.
+        mean: the mean score over the queries compared.
         low, high: the bootstrap (BCa) interval of the mean, at confidence 1 − alpha.
-        best_in: the share of resamples of the queries in which it is the best checkpoint.
+        best_in: the share of bootstrap resamples of the queries in which it is the best checkpoint,
+            or ties with the best.
     """
 
     model_config = FROZEN
@@ -58,18 +60,18 @@ class CurvePoint(BaseModel):
 
 
 class Outcome(BaseModel):
-    """What one measure says about a training run.
+    """The best checkpoint on one measure, and the one after which nothing improved.
 
     Attributes:
-        measure: its name.
+        measure: the canonical name of the measure.
         best: the checkpoint with the highest mean, the first of those that tie.
-        score: its mean.
-        bias: by how much at least the mean of the best of so many is too high, by the bootstrap
-            (``best_of_many``).
+        score: the mean of ``best``.
+        bias: the amount by which ``score`` is too high because ``best`` was chosen among many, as
+            estimated by the bootstrap (``best_of_many``). The estimate is mostly too low.
         settled: the first checkpoint after which nothing improved significantly.
-        p_settled: the smallest corrected p of a later checkpoint being better than it; None where
-            it is the last.
-        num_queries: queries on which every checkpoint has a score.
+        p_settled: the smallest corrected p of the tests whether a later checkpoint is better than
+            ``settled``; None if ``settled`` is the last checkpoint.
+        num_queries: the number of queries on which every checkpoint has a score.
     """
 
     model_config = FROZEN
@@ -84,18 +86,20 @@ class Outcome(BaseModel):
 
 
 class CheckpointCurve(Saved):
-    """What became of a system from step to step; frozen, saved as JSON.
+    """Scores and verdicts of a training run over its steps; frozen, saved as JSON.
 
     Attributes:
-        schema_version: the version of this layout.
-        checkpoints: by step, the first one first.
+        schema_version: the version of the saved format.
+        checkpoints: in ascending order of their steps. [S]
         measures: canonical names. [M]
-        points: every checkpoint on every measure.
-        changes: every checkpoint against the one before it, on every measure, with evidence and
-            verdict.
-        outcomes: by measure the best step, its bias, the first after which nothing improved.
+        points: the score of every checkpoint on every measure.
+        changes: the difference between every checkpoint and the one before it, on every measure,
+            with evidence and verdict.
+        outcomes: for each measure the best step, its bias, and the first step after which nothing
+            improved. [M]
         settings: how the verdicts were reached.
-        left_out: queries that a checkpoint has and others have not, by name.
+        left_out: {name: number of queries that this checkpoint has and others lack}; such queries
+            are not compared.
     """
 
     WHAT: ClassVar[str] = "curve of checkpoints"
@@ -109,24 +113,32 @@ class CheckpointCurve(Saved):
     left_out: dict[str, int]
 
     def curve(self, measure: MeasureLike) -> list[CurvePoint]:
-        """Return the points of one measure, by step.
+        """Return the points of one measure, in ascending order of their steps.
+
+        Args:
+            measure: a measure or its name, in any spelling that ``parse`` reads.
 
         Raises:
-            NotEvaluatedError: the curve does not hold it.
+            NotEvaluatedError: the curve does not contain the measure.
+            MeasureError: there is no such measure.
         """
-        name = self._measure(measure)
-        return [one for one in self.points if one.measure == name]
+        name = self._measure_name(measure)
+        return [point for point in self.points if point.measure == name]
 
     def outcome(self, measure: MeasureLike) -> Outcome:
-        """Return what one measure says.
+        """Return the best step on one measure, and the step after which nothing improved.
+
+        Args:
+            measure: a measure or its name, in any spelling that ``parse`` reads.
 
         Raises:
-            NotEvaluatedError: the curve does not hold it.
+            NotEvaluatedError: the curve does not contain the measure.
+            MeasureError: there is no such measure.
         """
-        name = self._measure(measure)
-        return next(one for one in self.outcomes if one.measure == name)
+        name = self._measure_name(measure)
+        return next(outcome for outcome in self.outcomes if outcome.measure == name)
 
-    def _measure(self, measure: MeasureLike) -> str:
+    def _measure_name(self, measure: MeasureLike) -> str:
         name = str(parse(measure))
         if name not in self.measures:
             msg = f"{name} is not in the curve; it holds {', '.join(self.measures)}"
@@ -136,63 +148,66 @@ class CheckpointCurve(Saved):
     # Other shapes
 
     def to_table(self) -> Table:
-        """Return checkpoints × measures: the mean with its interval, the best step marked."""
-        points = {(one.measure, one.name): one for one in self.points}
-        best = {(one.measure, one.best.name) for one in self.outcomes}
-        settled = {(one.measure, one.settled.name) for one in self.outcomes}
+        """Return a table of checkpoints × measures: each mean with its interval.
+
+        ★ marks the best step, ● the first one after which nothing improved significantly.
+        """
+        points = {(point.measure, point.name): point for point in self.points}
+        best = {(outcome.measure, outcome.best.name) for outcome in self.outcomes}
+        settled = {(outcome.measure, outcome.settled.name) for outcome in self.outcomes}
         rows = []
         for checkpoint in self.checkpoints:
             cells = [str(checkpoint.step), checkpoint.name]
             for measure in self.measures:
-                place = (measure, checkpoint.name)
-                point = points[place]
-                marks = ("★" if place in best else "") + ("●" if place in settled else "")
-                shown = f"{number(point.mean)} ({number(point.low)} … {number(point.high)})"
-                cells.append(f"{shown} {marks}".rstrip())
+                key = (measure, checkpoint.name)
+                point = points[key]
+                marks = ("★" if key in best else "") + ("●" if key in settled else "")
+                text = f"{number(point.mean)} ({number(point.low)} … {number(point.high)})"
+                cells.append(f"{text} {marks}".rstrip())
             rows.append(cells)
         return Table(("step", "checkpoint", *self.measures), rows)
 
     def to_markdown(self) -> str:
-        """Return what was found, the curve, the changes from step to step and notes as markdown."""
+        """Return conclusions, the curve, the changes from step to step and notes as markdown."""
         tables = f"{self.to_table().markdown()}\n\n{self._changes_table().markdown()}"
         return f"{markdown_list(self._sentences())}\n{tables}\n\n{markdown_list(self._notes())}"
 
     def _changes_table(self) -> Table:
-        """Return every checkpoint against the one before it."""
-        step = {one.name: one.step for one in self.checkpoints}
+        """Return a table of the differences between each checkpoint and the one before it."""
+        step_of = {checkpoint.name: checkpoint.step for checkpoint in self.checkpoints}
         rows = []
-        for one in self.changes:
-            cells = difference_cells(one, self.settings.margin)
-            steps = f"{step[one.against]} to {step[one.system]}"
+        for change in self.changes:
+            cells = difference_cells(change, self.settings.margin)
+            steps = f"{step_of[change.against]} to {step_of[change.system]}"
             rows.append((steps, *(cells[column] for column in _CHANGES)))
         return Table(("steps", *_CHANGES), rows)
 
     def to_csv(self) -> str:
-        """Return every point of every curve, one a line."""
+        """Return every point of every curve as CSV, one point per line."""
         return records_csv(self.points)
 
     def notes(self) -> list[str]:
-        """Return what was found in sentences, and what a reader of the tables must know."""
+        """Return the conclusions as sentences, then the notes needed to read the tables."""
         return [*self._sentences(), *self._notes()]
 
     def _sentences(self) -> Iterator[str]:
-        """Yield what each measure says about the best step, and after which nothing improved."""
-        for one in self.outcomes:
-            yield self._on_best(one)
-            yield _on_settled(one)
+        """Yield two sentences for each measure: the best step, and where improvement ended."""
+        for outcome in self.outcomes:
+            yield self._best_sentence(outcome)
+            yield _settled_sentence(outcome)
 
-    def _on_best(self, one: Outcome) -> str:
+    def _best_sentence(self, outcome: Outcome) -> str:
         count = len(self.checkpoints)
         share = next(
-            each.best_in
-            for each in self.points
-            if (each.measure, each.name) == (one.measure, one.best.name)
+            point.best_in
+            for point in self.points
+            if (point.measure, point.name) == (outcome.measure, outcome.best.name)
         )
         return (
-            f"{one.measure}: step {_named(one.best)} is best with {number(one.score)}, in "
-            f"{share:.0%} of the resamples too. The best of {count} is biased upward, here by "
-            f"about {number(one.bias)} or more: report it on other queries than those it was "
-            "chosen on"
+            f"{outcome.measure}: step {_step_and_name(outcome.best)} is best with "
+            f"{number(outcome.score)}, in {share:.0%} of the resamples too. The best of "
+            f"{count} is biased upward, here by about {number(outcome.bias)} or more: report it on "
+            "other queries than those it was chosen on"
         )
 
     def _notes(self) -> Iterator[str]:
@@ -210,24 +225,29 @@ class CheckpointCurve(Saved):
         yield from left_out_notes(self.left_out)
 
     def plot(self, measure: MeasureLike | None = None) -> Figure:
-        """Return one measure (by default the first) from step to step, as a figure.
+        """Return a figure of the means of one measure over the steps, with their intervals.
 
-        The best checkpoint and the first after which nothing improved are marked.
+        The best checkpoint and the first one after which nothing improved are marked.
+
+        Args:
+            measure: a measure or its name, in any spelling that ``parse`` reads; by default the
+                first of the curve.
 
         Raises:
-            NotEvaluatedError: the curve does not hold it.
+            NotEvaluatedError: the curve does not contain the measure.
+            MeasureError: there is no such measure.
         """
-        name = self.measures[0] if measure is None else self._measure(measure)
+        name = self.measures[0] if measure is None else self._measure_name(measure)
         outcome = self.outcome(name)
         marks = {outcome.settled.name: "no later gain shown", outcome.best.name: "best"}
         if outcome.settled == outcome.best:
             marks = {outcome.best.name: "best, no later gain shown"}
         rows = [
             {
-                **one.model_dump(include={"step", "name", "mean", "low", "high"}),
-                "mark": marks.get(one.name, ""),
+                **point.model_dump(include={"step", "name", "mean", "low", "high"}),
+                "mark": marks.get(point.name, ""),
             }
-            for one in self.curve(name)
+            for point in self.curve(name)
         ]
         return kinds.curve(rows, measure=name, level=1 - self.settings.alpha)
 
@@ -235,23 +255,23 @@ class CheckpointCurve(Saved):
         return self.to_table().html()
 
     def __repr__(self) -> str:
-        """Return what it is, not the content."""
+        """Return the class and the number of rows of the table, not the content."""
         return f"CheckpointCurve({len(self.to_table().rows)} rows)"
 
 
-def _on_settled(one: Outcome) -> str:
-    settled = _named(one.settled)
-    if one.p_settled is None:
+def _settled_sentence(outcome: Outcome) -> str:
+    settled = _step_and_name(outcome.settled)
+    if outcome.p_settled is None:
         return (
-            f"{one.measure}: after every step something improved significantly, up to the last, "
-            f"step {settled}: more training may improve it further"
+            f"{outcome.measure}: after every step something improved significantly, up to the "
+            f"last, step {settled}: more training may improve it further"
         )
     return (
-        f"{one.measure}: after step {settled} nothing improved significantly (smallest corrected "
-        f"p {p_text(one.p_settled)}, {one.num_queries} queries); that a later step is no better is "
-        "not shown by that"
+        f"{outcome.measure}: after step {settled} nothing improved significantly (smallest "
+        f"corrected p {p_text(outcome.p_settled)}, {outcome.num_queries} queries); that a "
+        "later step is no better is not shown by that"
     )
 
 
-def _named(checkpoint: Checkpoint) -> str:
+def _step_and_name(checkpoint: Checkpoint) -> str:
     return f"{checkpoint.step} ({checkpoint.name})"

@@ -1,4 +1,4 @@
-"""Which step of the training a name stands for."""
+"""Training steps of checkpoints, read from their names or from a mapping or list of names."""
 
 from __future__ import annotations
 
@@ -16,31 +16,42 @@ if TYPE_CHECKING:
 
     from beir_eval.comparison.checkpoints.result import Step
 
-#: The last number in a name.
+#: A regular expression for the last number in a name.
 LAST_NUMBER = r"(?P<step>\d+(?:\.\d+)?)\D*$"
 
 
 def steps_of(names: Sequence[str], steps: Any) -> list[Step]:
-    """Return the step of every name, all of them different.
+    """Return the step of every name, in the order of the names; all steps are different.
+
+    Args:
+        names: the names of the checkpoints.
+        steps: a regular expression, {name: step}, or the names in the order of their steps, as for
+            ``checkpoint_curve``.
 
     Raises:
-        SettingError: a name has no step, two have the same, names are missing or too many.
+        SettingError: a name has no step, two names have the same step, ``steps`` lacks a name or
+            has an unknown one, or the expression is invalid.
     """
-    found = _matched(names, steps) if isinstance(steps, str) else _listed(names, steps)
+    step_values = (
+        _steps_from_pattern(names, steps)
+        if isinstance(steps, str)
+        else _steps_from_list(names, steps)
+    )
     by_step: dict[Step, list[str]] = {}
-    for name, step in zip(names, found, strict=True):
+    for name, step in zip(names, step_values, strict=True):
         by_step.setdefault(step, []).append(name)
-    for step, several in by_step.items():
-        if len(several) > 1:
+    for step, same_step in by_step.items():
+        if len(same_step) > 1:
             msg = (
-                f"{some(several)} have the same step, {step}; hand over {{name: step}}, or the "
+                f"{some(same_step)} have the same step, {step}; hand over {{name: step}}, or the "
                 "names in order. Repeats of one checkpoint belong into one list of results"
             )
             raise SettingError(msg)
-    return found
+    return step_values
 
 
-def _matched(names: Sequence[str], pattern: str) -> list[Step]:
+def _steps_from_pattern(names: Sequence[str], pattern: str) -> list[Step]:
+    """Return the number that the pattern finds in every name."""
     try:
         expression = re.compile(pattern)
     except re.error as error:
@@ -51,18 +62,19 @@ def _matched(names: Sequence[str], pattern: str) -> list[Step]:
         raise SettingError(msg)
     group = "step" if "step" in expression.groupindex else 1
     matches = [expression.search(name) for name in names]
-    found = [_number(match[group]) if match else None for match in matches]
-    wrong = [name for name, step in zip(names, found, strict=True) if step is None]
-    if wrong:
+    parsed = [_parse_step(match[group]) if match else None for match in matches]
+    unmatched = [name for name, step in zip(names, parsed, strict=True) if step is None]
+    if unmatched:
         msg = (
-            f"no step is found by {pattern!r} in {some(wrong)}; hand over another pattern, "
+            f"no step is found by {pattern!r} in {some(unmatched)}; hand over another pattern, "
             "{name: step}, or the names in order"
         )
         raise SettingError(msg)
-    return [step for step in found if step is not None]
+    return [step for step in parsed if step is not None]
 
 
-def _number(text: str | None) -> Step | None:
+def _parse_step(text: str | None) -> Step | None:
+    """Return a finite number, as an int if it is whole; None if the text is no such number."""
     if text is not None and text.isdecimal():
         return int(text)
     try:
@@ -74,24 +86,25 @@ def _number(text: str | None) -> Step | None:
     return int(number) if number.is_integer() else number
 
 
-def _listed(names: Sequence[str], steps: Any) -> list[Step]:
+def _steps_from_list(names: Sequence[str], steps: Any) -> list[Step]:
+    """Return the step of every name from {name: step}, or from its position in a list of names."""
     if isinstance(steps, Mapping):
-        given = dict(steps)
+        step_of = dict(steps)
     else:
-        listed = list(steps)
-        given = {name: place for place, name in enumerate(listed, start=1)}
-        if len(given) < len(listed):
-            msg = f"a name stands twice in the order {listed}"
+        order = list(steps)
+        step_of = {name: position for position, name in enumerate(order, start=1)}
+        if len(step_of) < len(order):
+            msg = f"a name stands twice in the order {order}"
             raise SettingError(msg)
-    missing = [name for name in names if name not in given]
-    unknown = [name for name in given if name not in names]
+    missing = [name for name in names if name not in step_of]
+    unknown = [name for name in step_of if name not in names]
     if missing or unknown:
-        parts = [f"without a step: {some(missing)}"] if missing else []
-        parts += [f"not among the results: {some(unknown)}"] if unknown else []
-        msg = f"steps must name each of the {len(names)} results; {'; '.join(parts)}"
+        problems = [f"without a step: {some(missing)}"] if missing else []
+        problems += [f"not among the results: {some(unknown)}"] if unknown else []
+        msg = f"steps must name each of the {len(names)} results; {'; '.join(problems)}"
         raise SettingError(msg)
     for name in names:
-        if not is_number(given[name]) or not np.isfinite(given[name]):
-            msg = f"the step of {name!r} must be a number, not {given[name]!r}"
+        if not is_number(step_of[name]) or not np.isfinite(step_of[name]):
+            msg = f"the step of {name!r} must be a number, not {step_of[name]!r}"
             raise SettingError(msg)
-    return [given[name] for name in names]
+    return [step_of[name] for name in names]

@@ -1,6 +1,7 @@
-"""Systems compared within every slice of the queries, corrected over all slices.
+"""Comparison of systems within slices of the queries, corrected over all slices.
 
-Inside: ``compare_slices``, ``result`` (what it returns), ``columns`` (labels of queries).
+Inside: ``compare_slices`` (the function), ``result`` (the class it returns), ``columns`` (labels of
+queries).
 
 Public: ``compare_slices``, ``SlicedComparison``, ``Slice``; labels: ``cut``, ``by_length``,
 ``by_num_relevant``, ``by_metadata``.

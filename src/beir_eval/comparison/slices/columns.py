@@ -1,4 +1,4 @@
-"""Columns to slice by: {query_id: label} from lengths, judgements, metadata, numbers."""
+"""Labels of queries to slice by: from query lengths, judgements, metadata or numbers."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
     from beir_eval.core.qrels import QrelsMapping
 
-#: A number for each query is cut into so many parts of about equal size unless told otherwise.
+#: The default number of slices into which a number per query is cut.
 PARTS = 4
-#: What one column is: a label or a number by query.
+#: A column: {query_id: label or number}.
 Column = Mapping[str, Any]
 
 
@@ -36,66 +36,79 @@ def cut(
     parts: int = PARTS,
     unit: str = "",
 ) -> dict[str, str]:
-    """Return {query_id: label} from a number for each query.
+    """Return {query_id: label}, where a label is a range of numbers.
 
-    The queries come in the order of their numbers, so that slices are shown in that order.
+    The queries are sorted by their numbers, so that slices are shown in that order.
 
     Args:
         values: {query_id: number}; a query whose number is NaN is left out.
-        edges: where a slice ends and the next begins; a number equal to an edge belongs above it.
-        parts: without edges, into how many parts of about equal size; equal numbers stay together,
-            so there may be fewer.
-        unit: what is counted, put behind the numbers.
+        edges: the numbers at which a slice ends and the next one begins, ascending; a number equal
+            to an edge belongs to the slice above it. None cuts at quantiles.
+        parts: the number of slices of about equal size if ``edges`` is None; equal numbers get the
+            same label, so there may be fewer.
+        unit: what the numbers count; appended to each label.
 
     Raises:
-        InputError: a value is no number, or there is none.
-        SettingError: fewer than two parts, edges that do not ascend.
+        InputError: a value is not a number, or all are NaN, or there is none.
+        SettingError: fewer than two parts, or edges that do not ascend.
 
     >>> cut({"q1": 3, "q2": 12, "q3": 4}, edges=(4, 8), unit="words")
     {'q1': 'below 4 words', 'q3': '4 to 7 words', 'q2': '8 or more words'}
     """
-    wrong = [query_id for query_id, value in values.items() if not is_number(value)]
-    if wrong:
-        msg = f"numbers were expected, not {values[wrong[0]]!r} for query {wrong[0]!r}"
+    not_numbers = [query_id for query_id, value in values.items() if not is_number(value)]
+    if not_numbers:
+        msg = f"numbers were expected, not {values[not_numbers[0]]!r} for query {not_numbers[0]!r}"
         raise InputError(msg)
-    known = {one: value for one, value in values.items() if not math.isnan(value)}
-    if not known:
+    numbers = {query_id: value for query_id, value in values.items() if not math.isnan(value)}
+    if not numbers:
         raise InputError("there is no number to cut at; give one for each query")
-    whole = all(float(value).is_integer() for value in known.values())
+    are_whole = all(float(value).is_integer() for value in numbers.values())
     if edges is None:
         if parts < 2:  # noqa: PLR2004 - a cut
             msg = f"parts must be a whole number from 2, not {parts!r}"
             raise SettingError(msg)
         shares = [part / parts for part in range(1, parts)]
-        found = np.quantile(list(known.values()), shares, method="higher").tolist()
-        lowest = min(known.values())
-        edges = [edge for edge in dict.fromkeys(found) if edge > lowest]
+        quantiles = np.quantile(list(numbers.values()), shares, method="higher").tolist()
+        lowest = min(numbers.values())
+        edges = [edge for edge in dict.fromkeys(quantiles) if edge > lowest]
     elif any(first >= second for first, second in pairwise(edges)):
         msg = f"edges must ascend, not {list(edges)}"
         raise SettingError(msg)
-    whole = whole and all(float(one).is_integer() for one in edges)
-    labels = _labels(list(edges), whole=whole, counts=whole and min(known.values()) >= 0)
-    behind = f" {unit}" if unit else ""
-    ordered = sorted(known, key=lambda query_id: known[query_id])
+    are_whole = are_whole and all(float(edge).is_integer() for edge in edges)
+    labels = _slice_labels(
+        list(edges), are_whole=are_whole, are_counts=are_whole and min(numbers.values()) >= 0
+    )
+    suffix = f" {unit}" if unit else ""
+    ordered = sorted(numbers, key=lambda query_id: numbers[query_id])
     return {
-        query_id: f"{labels[bisect_right(edges, known[query_id])]}{behind}" for query_id in ordered
+        query_id: f"{labels[bisect_right(edges, numbers[query_id])]}{suffix}"
+        for query_id in ordered
     }
 
 
-def _labels(edges: list[float], *, whole: bool, counts: bool) -> list[str]:
+def _slice_labels(edges: list[float], *, are_whole: bool, are_counts: bool) -> list[str]:
+    """Return the label of each slice in ascending order, one more than there are edges.
+
+    Args:
+        edges: ascending.
+        are_whole: whether all numbers and edges are whole, so that a range ends with a number.
+        are_counts: whether, in addition, no number is negative, so that "below 1" means 0.
+    """
     if not edges:
         return ["all"]
-    labels = ["0" if counts and edges[0] == 1 else f"below {_shown(edges[0])}"]
+    labels = ["0" if are_counts and edges[0] == 1 else f"below {_edge_text(edges[0])}"]
     for low, high in pairwise(edges):
-        if whole:
+        if are_whole:
             last = high - 1
-            labels.append(_shown(low) if low == last else f"{_shown(low)} to {_shown(last)}")
+            labels.append(
+                _edge_text(low) if low == last else f"{_edge_text(low)} to {_edge_text(last)}"
+            )
         else:
-            labels.append(f"{_shown(low)} to below {_shown(high)}")
-    return [*labels, f"{_shown(edges[-1])} or more"]
+            labels.append(f"{_edge_text(low)} to below {_edge_text(high)}")
+    return [*labels, f"{_edge_text(edges[-1])} or more"]
 
 
-def _shown(edge: float) -> str:
+def _edge_text(edge: float) -> str:
     return f"{int(edge)}" if float(edge).is_integer() else repr(float(f"{edge:.12g}"))
 
 
@@ -105,21 +118,24 @@ def by_length(
     edges: Sequence[float] | None = (4, 8, 16, 32),
     parts: int = PARTS,
 ) -> dict[str, str]:
-    """Return {query_id: label} by the number of words, separated by white space.
+    """Return {query_id: label} by the number of words, which are separated by white space.
 
     Args:
         queries: {query_id: text}.
-        edges: as ``cut``: doubling by default, since the data sets go from 3 words (NFCorpus) to
-            190 (ArguAna) a query. None cuts into ``parts`` of about equal size.
-        parts: as ``cut``.
+        edges: the numbers of words at which a slice ends and the next one begins, ascending; an
+            edge belongs to the slice above it. The default edges double, because queries have from
+            3 words (NFCorpus) to 190 words (ArguAna) on average. None cuts at quantiles.
+        parts: the number of slices of about equal size if ``edges`` is None.
 
     Raises:
-        InputError, SettingError: as ``cut``.
+        InputError: there is no query.
+        SettingError: fewer than two parts, or edges that do not ascend.
+        TypeError, ValueError: a query id is neither text nor an integer, or is empty.
 
     >>> by_length({"q1": "what is ndcg", "q2": "how is the gain of a document discounted"})
     {'q1': 'below 4 words', 'q2': '8 to 15 words'}
     """
-    lengths = {id_text(one): len(text.split()) for one, text in queries.items()}
+    lengths = {id_text(query_id): len(text.split()) for query_id, text in queries.items()}
     return cut(lengths, edges=edges, parts=parts, unit="words")
 
 
@@ -132,13 +148,15 @@ def by_num_relevant(
     """Return {query_id: label} by the number of relevant documents (grade above 0).
 
     Args:
-        qrels: the judgements.
-        edges: as ``cut``; None cuts into ``parts`` of about equal size.
-        parts: as ``cut``.
+        qrels: ``Qrels``, {query_id: {doc_id: grade}} or a dataframe. Queries without judgements
+            get no label.
+        edges: the numbers of documents at which a slice ends and the next one begins, ascending; an
+            edge belongs to the slice above it. None cuts at quantiles.
+        parts: the number of slices of about equal size if ``edges`` is None.
 
     Raises:
-        QrelsError: the qrels cannot be used.
-        InputError, SettingError: as ``cut``.
+        QrelsError: the qrels are invalid.
+        SettingError: fewer than two parts, or edges that do not ascend.
 
     >>> by_num_relevant({"q1": {"a": 1, "b": 1, "c": 0}, "q2": {"d": 1}})
     {'q2': '1 relevant', 'q1': '2 to 4 relevant'}
@@ -151,25 +169,25 @@ def by_num_relevant(
 
 
 def by_metadata(path: str | Path, key: str) -> dict[str, Any]:
-    """Return {query_id: what its metadata holds under a key}, from queries.jsonl.
+    """Return {query_id: value of one key of its metadata}, read from queries.jsonl.
 
-    Queries without the key, or with null under it, are left out. Where all values are numbers they
-    stay so, and ``compare_slices`` cuts them; other values become text.
+    Queries without the key, or with null as its value, are left out. If all values are numbers,
+    they stay numbers, and ``compare_slices`` cuts them into slices; otherwise all become text.
 
     Args:
-        path: the file, or the folder of the data set.
-        key: a key of the records' "metadata".
+        path: the file, or a data-set folder that contains queries.jsonl or queries.jsonl.gz.
+        key: a key of the object "metadata" of each query.
 
     Raises:
-        FileFormatError: not such a file, no query has the key (the message lists those there
-            are), or it holds a list or an object.
-        OSError: it cannot be read.
+        FileFormatError: the file has another format, no query has the key (the message lists the
+            keys), or a value is a list or an object.
+        OSError: the file cannot be read.
     """
     file = Path(path)
     if file.is_dir():
         plain, packed = file / "queries.jsonl", file / "queries.jsonl.gz"
         file = packed if packed.exists() and not plain.exists() else plain
-    found: dict[str, Any] = {}
+    value_of: dict[str, Any] = {}
     keys: dict[str, None] = {}
     for query_id, metadata in read_metadata(file):
         keys |= dict.fromkeys(metadata)
@@ -178,44 +196,54 @@ def by_metadata(path: str | Path, key: str) -> dict[str, Any]:
             problem = f"metadata {key!r} of query {query_id!r} is no label but {str(value)[:60]}"
             raise FileFormatError(file, problem)
         if value is not None:
-            found[query_id] = value
-    if not found:
+            value_of[query_id] = value
+    if not value_of:
         problem = f"no query has metadata {key!r}; there are {some(keys) or 'none'}"
         raise FileFormatError(file, problem)
-    if all(is_number(value) for value in found.values()):
-        return found
-    return {one: _as_label(value) for one, value in found.items()}
+    if all(is_number(value) for value in value_of.values()):
+        return value_of
+    return {query_id: _label_text(value) for query_id, value in value_of.items()}
 
 
-def _as_label(value: Any) -> str:
+def _label_text(value: Any) -> str:
+    """Return a value as text; True and False become "true" and "false", as in JSON."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def columns_of(slices: Any) -> dict[str, dict[str, str]]:
-    """Return {column: {query_id: label}}; a single column is called "slice".
+    """Return {column name: {query_id: label}}, with columns of numbers cut into slices.
+
+    Args:
+        slices: one column, {query_id: label or number}, which gets the name "slice"; or several,
+            {column name: column}.
 
     Raises:
-        InputError: it is neither a column nor several, or a label is neither text nor a number.
+        InputError: ``slices`` is neither, or a label is neither text, True, False nor a number, or
+            a column mixes text and numbers.
+        TypeError, ValueError: a query id is neither text nor an integer, or is empty.
     """
     if not isinstance(slices, Mapping) or not slices:
         msg = f"slices must be {{query_id: label}} or {{name: {{query_id: label}}}}, not {slices!r}"
         raise InputError(msg)
-    several = [isinstance(one, Mapping) for one in slices.values()]
-    if any(several) and not all(several):
+    are_columns = [isinstance(column, Mapping) for column in slices.values()]
+    if any(are_columns) and not all(are_columns):
         raise InputError("slices must be one column or several, not labels and columns mixed")
-    columns = slices if all(several) else {"slice": slices}
-    return {str(name): _labelled(str(name), column) for name, column in columns.items()}
+    columns = slices if all(are_columns) else {"slice": slices}
+    return {str(name): _column_labels(str(name), column) for name, column in columns.items()}
 
 
-def _labelled(name: str, column: Column) -> dict[str, str]:
-    texts = {id_text(one): value for one, value in column.items() if value is not None}
-    if texts and all(is_number(value) for value in texts.values()):
-        return cut(texts)
-    wrong = [one for one, value in texts.items() if not isinstance(value, (str, bool))]
-    if wrong:
+def _column_labels(name: str, column: Column) -> dict[str, str]:
+    """Return {query_id: label} of one column; queries whose label is None are left out."""
+    label_of = {id_text(query_id): value for query_id, value in column.items() if value is not None}
+    if label_of and all(is_number(value) for value in label_of.values()):
+        return cut(label_of)
+    not_labels = [
+        query_id for query_id, value in label_of.items() if not isinstance(value, (str, bool))
+    ]
+    if not_labels:
         msg = (
-            f"{name}: a label is text, and a column of numbers is cut; query {wrong[0]!r} has "
-            f"{texts[wrong[0]]!r}"
+            f"{name}: a label is text, and a column of numbers is cut; query {not_labels[0]!r} has "
+            f"{label_of[not_labels[0]]!r}"
         )
         raise InputError(msg)
-    return {one: _as_label(value) for one, value in texts.items()}
+    return {query_id: _label_text(value) for query_id, value in label_of.items()}

@@ -1,8 +1,8 @@
-"""Where is one system better than another: the comparison by slices of the queries.
+"""``compare_slices``: comparison of systems within slices of the queries.
 
-``compare_slices`` compares within every slice and corrects over all of them. A slice is a label of
-a column {query_id: label}, such as ``by_length``, ``by_num_relevant``, ``by_metadata`` and ``cut``
-make.
+A column {query_id: label} divides the queries into slices, one for each label. ``by_length``,
+``by_num_relevant``, ``by_metadata`` and ``cut`` return such columns. The p-values of all slices are
+corrected together.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from beir_eval.evaluation.result import EvaluationResult
     from beir_eval.measures import MeasureLike
 
-#: The label of queries that have none.
-NONE = "(none)"
+#: The label of the slice of queries without a label.
+NO_LABEL = "(none)"
 
 
 def compare_slices(  # noqa: PLR0913 - one keyword a setting
@@ -50,30 +50,47 @@ def compare_slices(  # noqa: PLR0913 - one keyword a setting
     draws: int = 100_000,
     rng: int = 0,
 ) -> SlicedComparison:
-    """Compare systems within every slice of the queries, corrected over all slices.
+    """Return a comparison of systems within every slice of the queries, corrected over all slices.
+
+    A query on which a measure is undefined for some system is left out for that measure. A slice in
+    which fewer than two queries remain is not compared; the result lists it as too small.
 
     Args:
-        results: as ``compare``.
-        slices: {query_id: label}, or {name: {query_id: label}} for several columns. A column of
-            numbers is cut into four parts of about equal size (``cut`` cuts otherwise); numbers
-            that are labels must be text. Slices come in the order in which the column first names
-            them; queries without a label are the slice "(none)".
-        baseline: as ``compare``.
-        measures: as ``compare``.
-        test: as ``compare``.
-        correction: over slices × pairs of one measure, all columns together: "holm", "bonferroni",
-            "benjamini-hochberg" or "none". The p of equality is corrected by Holm likewise.
-        alpha: as ``compare``.
-        margin: as ``compare``.
-        on: as ``compare``.
-        draws: as ``compare``.
-        rng: as ``compare``.
-
-    A slice with fewer than two queries cannot be compared; it is listed as too small.
+        results: {name: result}, or results with different names. A system may be a list of results,
+            its repeats; their scores are averaged for each query.
+        slices: one column, {query_id: label}, or several, {column name: {query_id: label}}. A label
+            is text, True or False; a column of numbers is cut into four slices of about equal size
+            (use ``cut`` for other edges, and text for numbers that are labels). Slices are listed
+            in the order in which their labels first occur in the column; queries without a label
+            form the slice "(none)".
+        baseline: the name of the system with which all others are compared; None compares all
+            pairs.
+        measures: the measures to compare; by default all that every result contains and that are
+            means over queries for which more is better.
+        test: "sign_flip" (randomisation test of the mean difference), "t" (paired t test),
+            "wilcoxon" or "sign".
+        correction: the correction over all slices of all columns and all pairs of systems, for each
+            measure: "holm", "bonferroni", "benjamini-hochberg" or "none". The p of equality is
+            always corrected by Holm.
+        alpha: the level of the verdicts; intervals have the confidence 1 − alpha.
+        margin: the smallest difference you consider meaningful, in the unit of the measures.
+        on: systems evaluated on different queries are an "error", or are compared on the
+            "intersection" of their queries.
+        draws: the number of random sign vectors; with at most that many possible ones (2^queries),
+            each is used once.
+        rng: the seed of sign vectors and bootstrap resamples, a whole number from 0.
 
     Raises:
-        InputError: no query compared has a label, or a label is none.
-        BeirEvalError: as ``compare``.
+        InputError: ``slices`` has another shape, no query compared has a label in some column, or a
+            label is neither text, True, False nor a number.
+        SettingError: an invalid setting, an unknown baseline, or all pairs of more than 100
+            systems.
+        ResultError: fewer than two systems, two of the same name, or results that were evaluated
+            differently.
+        QueryMismatchError: different queries with ``on="error"``, or no query in common.
+        NotEvaluatedError: a measure that a result lacks.
+        MeasureError: an unknown measure, one that cannot be compared, or none in common.
+        MissingExtraError: scipy is not installed.
 
     >>> from beir_eval import evaluate
     >>> qrels = {f"q{n}": {"a": 1} for n in range(17)}
@@ -81,8 +98,8 @@ def compare_slices(  # noqa: PLR0913 - one keyword a setting
     >>> runs["A"] = runs["B"] | {f"q{n}": {"a": 2, "x": 1} for n in range(8)}
     >>> results = {name: evaluate(qrels, run, ["MRR"], name=name) for name, run in runs.items()}
     >>> topics = {f"q{n}": "one" if n < 8 else "two" for n in range(16)}
-    >>> found = compare_slices(results, topics, "B")
-    >>> [(one.label, *(each.verdict for each in one.differences)) for one in found.slices]
+    >>> slices = compare_slices(results, topics, "B").slices
+    >>> [(part.label, *(pair.verdict for pair in part.differences)) for part in slices]
     [('one', 'better'), ('two', 'equal'), ('(none)',)]
     """
     check_choice("correction", correction, CORRECTIONS)
@@ -99,9 +116,9 @@ def compare_slices(  # noqa: PLR0913 - one keyword a setting
     joined = join(results, measures, on)
     check_baseline(baseline, joined.systems)
     pairs = pairs_of(joined.systems, baseline)
-    drafts = list(_drafts(columns, joined.query_ids))
+    drafts = list(_empty_drafts(columns, joined.query_ids))
     for scores in joined.by_measure:
-        _measure(drafts, scores, pairs, settings)
+        _add_measure(drafts, scores, pairs, settings)
     return SlicedComparison(
         systems=joined.systems,
         baseline=baseline,
@@ -126,7 +143,13 @@ def compare_slices(  # noqa: PLR0913 - one keyword a setting
 
 @dataclass(frozen=True, eq=False)
 class _SliceDraft:
-    """A slice that is filled measure by measure; ``queries`` are those in it, bool[Q]."""
+    """A slice whose means and differences are added measure by measure.
+
+    Attributes:
+        column, label: the name of the column, and the label.
+        queries: which of the queries compared are in the slice, bool[Q].
+        too_small, means, differences: as in ``Slice``.
+    """
 
     column: str
     label: str
@@ -136,28 +159,43 @@ class _SliceDraft:
     differences: list[Difference] = field(default_factory=list)
 
 
-def _drafts(
+def _empty_drafts(
     columns: Mapping[str, Mapping[str, str]], query_ids: Sequence[str]
 ) -> Iterator[_SliceDraft]:
-    """Yield every slice, still empty."""
+    """Yield every slice without means and differences.
+
+    Args:
+        columns: {column name: {query_id: label}}.
+        query_ids: the queries compared. [Q]
+
+    Raises:
+        InputError: no query compared has a label in some column.
+    """
     for name, column in columns.items():
-        labels = np.array([column.get(query_id, NONE) for query_id in query_ids], dtype=object)
-        there = set(labels.tolist())
-        if there == {NONE}:
+        labels = np.array([column.get(query_id, NO_LABEL) for query_id in query_ids], dtype=object)
+        present = set(labels.tolist())
+        if present == {NO_LABEL}:
             msg = (
                 f"{name}: no query has a label. The queries compared are {some(query_ids)}, the "
                 f"column has {some(column) or 'none'}"
             )
             raise InputError(msg)
-        for label in dict.fromkeys((*column.values(), NONE)):
-            if label in there:
+        for label in dict.fromkeys((*column.values(), NO_LABEL)):
+            if label in present:
                 yield _SliceDraft(name, label, labels == label)
 
 
-def _measure(
+def _add_measure(
     drafts: Sequence[_SliceDraft], scores: MeasureScores, pairs: Pairs, settings: ComparisonSettings
 ) -> None:
-    """Add one measure to every slice that is large enough, corrected over all slices."""
+    """Add the means and differences of one measure to every slice with at least two queries.
+
+    Args:
+        drafts: the slices, which are changed in place.
+        scores: the scores of all systems on the measure.
+        pairs: the pairs of systems to compare.
+        settings: test, correction, level and margin; the correction is over all slices and pairs.
+    """
     defined = scores.is_defined
     evidence: list[Difference] = []
     compared: list[_SliceDraft] = []
@@ -166,11 +204,11 @@ def _measure(
         if queries.sum() < FEWEST_QUERIES:
             draft.too_small.append(scores.measure)
             continue
-        in_slice = scores.on(queries)
-        draft.means.extend(means_of(in_slice, settings))
-        of_slice = evidence_of(in_slice, pairs, settings)
-        evidence += of_slice
-        compared += [draft] * len(of_slice)
+        slice_scores = scores.on(queries)
+        draft.means.extend(means_of(slice_scores, settings))
+        slice_evidence = evidence_of(slice_scores, pairs, settings)
+        evidence += slice_evidence
+        compared += [draft] * len(slice_evidence)
     p_corrected = correct([difference.p for difference in evidence], settings.correction)
     differences = with_verdicts(evidence, p_corrected, settings)
     for draft, difference in zip(compared, differences, strict=True):

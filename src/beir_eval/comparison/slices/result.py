@@ -1,4 +1,4 @@
-"""What a comparison by slices found: ``SlicedComparison``."""
+"""``SlicedComparison``, the result of ``compare_slices``, and its record ``Slice``."""
 
 from __future__ import annotations
 
@@ -23,16 +23,17 @@ if TYPE_CHECKING:
 
 
 class Slice(BaseModel):
-    """The queries of one label.
+    """The comparison within one slice, the queries with the same label.
 
     Attributes:
-        column: the column that the label is of.
-        label: the label; "(none)" for the queries that have none.
-        num_queries: how many they are.
-        too_small: the measures for which fewer than two of them have a score, so that nothing can
-            be compared.
-        means: every system on every other measure.
-        differences: every pair on every other measure, corrected over all slices.
+        column: the name of the column.
+        label: the label; "(none)" for queries without a label.
+        num_queries: the number of queries in the slice.
+        too_small: the measures that are not compared, because fewer than two of these queries have
+            a score of every system.
+        means: the mean of every system, for every measure that is compared.
+        differences: the difference of every pair, for every measure that is compared; p-values are
+            corrected over all slices.
     """
 
     model_config = FROZEN
@@ -46,18 +47,19 @@ class Slice(BaseModel):
 
 
 class SlicedComparison(Saved):
-    """What a comparison by slices found; frozen, saved as JSON.
+    """Means and verdicts of systems within slices of the queries; frozen, saved as JSON.
 
     Attributes:
-        schema_version: the version of this layout.
+        schema_version: the version of the saved format.
         systems: names, in the order given. [S]
-        baseline: the system that the others are compared with; None where all pairs are.
+        baseline: the system with which the others are compared; None if all pairs are compared.
         measures: canonical names. [M]
-        num_queries: queries that all systems have.
-        columns: names of the columns.
-        slices: every slice of every column, those too small to compare included.
+        num_queries: the number of queries that all systems have.
+        columns: the names of the columns.
+        slices: every slice of every column, including slices too small to compare.
         settings: how the verdicts were reached.
-        left_out: queries that a system has and others have not, by system.
+        left_out: {system: number of queries that it has and others lack}; such queries are not
+            compared.
     """
 
     WHAT: ClassVar[str] = "comparison by slices"
@@ -72,71 +74,89 @@ class SlicedComparison(Saved):
     left_out: dict[str, int]
 
     def slice(self, label: str, column: str | None = None) -> Slice:
-        """Return one slice; the column may be left out where just one has the label.
+        """Return one slice.
+
+        Args:
+            label: the label of the slice; "(none)" for the queries without a label.
+            column: the name of the column; needed only if several columns have this label.
 
         Raises:
-            NotEvaluatedError: there is no such slice, or several columns have one.
+            NotEvaluatedError: there is no such slice, or several columns have this label.
         """
-        found = [one for one in self.slices if one.label == label and column in (None, one.column)]
-        if len(found) == 1:
-            return found[0]
-        if found:
-            columns = some(one.column for one in found)
+        matches = [
+            slice_
+            for slice_ in self.slices
+            if slice_.label == label and column in (None, slice_.column)
+        ]
+        if len(matches) == 1:
+            return matches[0]
+        if matches:
+            columns = some(slice_.column for slice_ in matches)
             msg = f"several columns have a slice {label!r}; name one of {columns}"
             raise NotEvaluatedError(msg)
-        there = [one.label for one in self.slices if column in (None, one.column)]
-        msg = f"there is no slice {label!r}; there are {some(there) or 'none'}"
+        labels = [slice_.label for slice_ in self.slices if column in (None, slice_.column)]
+        msg = f"there is no slice {label!r}; there are {some(labels) or 'none'}"
         raise NotEvaluatedError(msg)
 
     @property
     def too_small(self) -> Sequence[Slice]:
-        """The slices in which nothing could be compared."""
-        return [one for one in self.slices if len(one.too_small) == len(self.measures)]
+        """The slices that are too small for every measure."""
+        return [slice_ for slice_ in self.slices if len(slice_.too_small) == len(self.measures)]
 
     # Other shapes
 
     def to_table(self) -> Table:
-        """Return slices × systems: means, with a mark where a verdict was reached.
+        """Return a table with a row for each slice and measure, and a column for each system.
 
-        A row for each slice and measure; the first column names the slice.
+        A cell shows the mean. With a baseline it is marked ▲ (better), ▼ (worse) or = (equal);
+        without one, "> names" lists the systems that this system is better than. Slices too small
+        for a measure have no row.
         """
         rows = [
-            self._row(one, measure)
-            for one in self.slices
+            self._row(slice_, measure)
+            for slice_ in self.slices
             for measure in self.measures
-            if measure not in one.too_small
+            if measure not in slice_.too_small
         ]
         return Table(("slice", "queries", "measure", *self.systems), rows)
 
-    def _row(self, one: Slice, measure: str) -> list[str | Cell]:
-        mean = {each.system: each.mean for each in one.means if each.measure == measure}
-        cells = [self._mean_cell(one, measure, system, mean[system]) for system in self.systems]
-        return [self._name(one), str(one.num_queries), measure, *cells]
+    def _row(self, slice_: Slice, measure: str) -> list[str | Cell]:
+        means = {
+            system_mean.system: system_mean.mean
+            for system_mean in slice_.means
+            if system_mean.measure == measure
+        }
+        cells = [self._mean_cell(slice_, measure, system, means[system]) for system in self.systems]
+        return [self._slice_name(slice_), str(slice_.num_queries), measure, *cells]
 
-    def _mean_cell(self, one: Slice, measure: str, system: str, mean: float) -> str | Cell:
-        """Return a mean: with the mark against the baseline, or what the system is better than."""
-        mine = [
-            each if each.system == system else each.reversed()
-            for each in one.differences
-            if each.measure == measure and system in (each.system, each.against)
+    def _mean_cell(self, slice_: Slice, measure: str, system: str, mean: float) -> str | Cell:
+        """Return a mean with its mark, or with the systems that this system is better than."""
+        of_system = [
+            difference if difference.system == system else difference.reversed()
+            for difference in slice_.differences
+            if difference.measure == measure and system in (difference.system, difference.against)
         ]
         if self.baseline is not None:
-            return mean_cell(mean, "" if system == self.baseline else mine[0].verdict)
-        beaten = [each.against for each in mine if each.verdict == "better"]
+            return mean_cell(mean, "" if system == self.baseline else of_system[0].verdict)
+        beaten = [difference.against for difference in of_system if difference.verdict == "better"]
         return f"{number(mean)} > {', '.join(beaten)}" if beaten else number(mean)
 
-    def _name(self, one: Slice) -> str:
-        """Return a slice's name for a table: with its column where there are several."""
-        return one.label if len(self.columns) == 1 else f"{one.column}: {one.label}"
+    def _slice_name(self, slice_: Slice) -> str:
+        """Return a slice's name for a table: its label, with the column if there are several."""
+        return slice_.label if len(self.columns) == 1 else f"{slice_.column}: {slice_.label}"
 
     def to_markdown(self) -> str:
         """Return verdicts, means, differences and notes as GitHub-flavoured markdown."""
         margin = self.settings.margin
-        listed = [(self._name(one), each) for one in self.slices for each in one.differences]
+        named_differences = [
+            (self._slice_name(slice_), difference)
+            for slice_ in self.slices
+            for difference in slice_.differences
+        ]
         verdicts = markdown_list(
-            f"{name}: {sentence(each, margin)}"
-            for name, each in listed
-            if each.verdict in ("better", "worse")
+            f"{name}: {sentence(difference, margin)}"
+            for name, difference in named_differences
+            if difference.verdict in ("better", "worse")
         )
         tables = f"{self.to_table().markdown()}\n\n{self._differences_table().markdown()}"
         notes = markdown_list(self.notes())
@@ -145,37 +165,54 @@ class SlicedComparison(Saved):
     def _differences_table(self) -> Table:
         margin = self.settings.margin
         rows = [
-            (self._name(one), str(each.num_queries), *difference_cells(each, margin).values())
-            for one in self.slices
-            for each in one.differences
+            (
+                self._slice_name(slice_),
+                str(difference.num_queries),
+                *difference_cells(difference, margin).values(),
+            )
+            for slice_ in self.slices
+            for difference in slice_.differences
         ]
         return Table(("slice", "queries", *COLUMNS), rows)
 
     def to_csv(self) -> str:
-        """Return every difference of every slice with its evidence, one a line.
+        """Return every difference of every slice with its evidence as CSV, one per line.
 
-        A slice that is too small for a measure has a line too, empty but for its number of queries.
+        A slice too small for a measure has a line without evidence: column, slice, number of
+        queries and measure.
         """
-        known = any(one.differences for one in self.slices)
-        fields = [one for one in (Difference.model_fields if known else ()) if one != "measure"]
+        has_differences = any(slice_.differences for slice_ in self.slices)
+        fields = [
+            name
+            for name in (Difference.model_fields if has_differences else ())
+            if name != "measure"
+        ]
         rows: list[Sequence[object]] = [("column", "slice", "slice_queries", "measure", *fields)]
-        for one in self.slices:
-            start = (one.column, one.label, one.num_queries)
+        for slice_ in self.slices:
+            slice_columns = (slice_.column, slice_.label, slice_.num_queries)
             rows += [
-                (*start, each.measure, *(getattr(each, field) for field in fields))
-                for each in one.differences
+                (
+                    *slice_columns,
+                    difference.measure,
+                    *(getattr(difference, field) for field in fields),
+                )
+                for difference in slice_.differences
             ]
-            rows += [(*start, measure, *[""] * len(fields)) for measure in one.too_small]
+            rows += [(*slice_columns, measure, *[""] * len(fields)) for measure in slice_.too_small]
         return csv_text(rows)
 
     def notes(self) -> list[str]:
-        """Return what a reader of the tables must know."""
+        """Return the notes needed to read the tables: corrections, marks, slices too small."""
         return list(self._notes())
 
     def _notes(self) -> Iterator[str]:
         settings = self.settings
         for measure in self.measures:
-            count = sum(each.measure == measure for one in self.slices for each in one.differences)
+            count = sum(
+                difference.measure == measure
+                for slice_ in self.slices
+                for difference in slice_.differences
+            )
             yield (
                 f"{measure}: corrected by {settings.correction} over the {count} comparisons of "
                 f"all slices; better and worse at {settings.alpha:g}"
@@ -189,13 +226,15 @@ class SlicedComparison(Saved):
             if self.baseline is not None
             else "> names the systems that one is better than"
         )
-        for one in self.slices:
-            if one.too_small:
-                all_of_them = len(one.too_small) == len(self.measures)
-                measures = "" if all_of_them else f" with a score for {', '.join(one.too_small)}"
+        for slice_ in self.slices:
+            if slice_.too_small:
+                is_every_measure = len(slice_.too_small) == len(self.measures)
+                measures = (
+                    "" if is_every_measure else f" with a score for {', '.join(slice_.too_small)}"
+                )
                 yield (
-                    f"{self._name(one)}: too small, {one.num_queries} "
-                    f"{'query' if one.num_queries == 1 else 'queries'}"
+                    f"{self._slice_name(slice_)}: too small, {slice_.num_queries} "
+                    f"{'query' if slice_.num_queries == 1 else 'queries'}"
                     f"{measures and ', fewer than 2'}{measures}"
                 )
         yield from left_out_notes(self.left_out)
@@ -204,5 +243,5 @@ class SlicedComparison(Saved):
         return self.to_table().html()
 
     def __repr__(self) -> str:
-        """Return what it is, not the content."""
+        """Return the class and the number of rows of the table, not the content."""
         return f"SlicedComparison({len(self.to_table().rows)} rows)"
