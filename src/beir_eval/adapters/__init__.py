@@ -1,8 +1,8 @@
-"""Files in other formats, and judgements made elsewhere, as ``Qrels`` and ``Run``; and back.
+"""Reading and writing of files in other formats, and qrels from votes.
 
 Inside: ``readers`` and ``writers``, ``formats`` (the tables of formats, and a module for each
-family of formats), ``dataset_folder`` (where a data set keeps its judgements), ``votes`` (several
-judgements of one document).
+family of formats), ``dataset_folder`` (the files of a data set in a folder), ``votes`` (qrels from
+votes of people).
 
 Public: ``read_qrels``, ``read_run``, ``write_qrels``, ``write_run``, ``qrels_from_votes``,
 ``VoteJudgements``.

@@ -1,4 +1,7 @@
-"""Where the files of a data set are: BEIR's folders, and Hugging Face's as they lie on a disk."""
+"""Corpus, queries and qrels files of a data-set folder.
+
+A folder has BEIR's layout, or that of a data set downloaded from Hugging Face.
+"""
 
 from __future__ import annotations
 
@@ -12,15 +15,21 @@ from beir_eval.errors import FileFormatError, SettingError
 if TYPE_CHECKING:
     from pathlib import Path
 
-_LINES = (".jsonl", ".jsonl.gz")
-#: Judgements of a split, in the order of preference: what BEIR and Hugging Face publish, then any.
-_JUDGEMENTS = tuple(dict.fromkeys([".tsv", ".tsv.gz", *_LINES, ".parquet", *QRELS_FORMATS.endings]))
-#: Folders in which Hugging Face's data sets keep judgements.
+_JSONL_ENDINGS = (".jsonl", ".jsonl.gz")
+#: Endings of qrels files in the order of preference: those of BEIR and Hugging Face come first.
+_QRELS_ENDINGS = tuple(
+    dict.fromkeys([".tsv", ".tsv.gz", *_JSONL_ENDINGS, ".parquet", *QRELS_FORMATS.endings])
+)
+#: Folders of qrels in a data set: BEIR's, then those of Hugging Face.
 _QRELS_FOLDERS = ("qrels", "default", "data")
 
 
 class DatasetFiles(NamedTuple):
-    """The files of a data set; several where a table is cut into parts."""
+    """The files of one split of a data set.
+
+    Attributes:
+        corpus, queries, qrels: the file, or the files of a table that is split into parts.
+    """
 
     corpus: tuple[Path, ...]
     queries: tuple[Path, ...]
@@ -28,63 +37,84 @@ class DatasetFiles(NamedTuple):
 
 
 def is_dataset(folder: Path) -> bool:
-    """Return whether a folder holds a corpus, so that it is one data set and not several."""
-    return bool(_tables(folder, "corpus", None))
+    """Return whether a folder is a data set: whether it contains a corpus."""
+    return bool(_table_files(folder, "corpus", None))
 
 
 def missing_texts(folder: Path) -> list[str]:
-    """Return what a folder with judgements lacks of a whole data set: corpus, queries."""
-    return [name for name in ("corpus", "queries") if not _tables(folder, name, None)]
+    """Return which of "corpus" and "queries" a folder with judgements lacks."""
+    return [name for name in ("corpus", "queries") if not _table_files(folder, name, None)]
 
 
 def find_dataset_files(folder: Path, split: str) -> DatasetFiles:
     """Return the files of one split of a data-set folder.
 
+    Args:
+        folder: the data set.
+        split: the name of the split, such as "test".
+
     Raises:
-        FileFormatError: no corpus, no queries, or no such split; the message lists its splits.
+        FileFormatError: the folder has no corpus, no queries or no such split; the message lists
+            the splits it has.
+        SettingError: ``split`` is not a name.
     """
-    corpus, queries = _tables(folder, "corpus", split), _tables(folder, "queries", split)
-    for name, found in (("corpus", corpus), ("queries", queries)):
-        if not found:
+    corpus, queries = _table_files(folder, "corpus", split), _table_files(folder, "queries", split)
+    for name, files in (("corpus", corpus), ("queries", queries)):
+        if not files:
             problem = (
                 f"no {name} in this folder; expected {name}.jsonl, {name}.jsonl.gz or "
                 f"{name}/*.parquet beside qrels/{split}.tsv"
             )
             raise FileFormatError(folder, problem)
-    return DatasetFiles(corpus, queries, find_judgements(folder, split))
+    return DatasetFiles(corpus, queries, find_qrels_files(folder, split))
 
 
-def find_qrels(folder: Path, split: str) -> Path:
-    """Return the one qrels file of a split of a data-set folder.
+def find_qrels_file(folder: Path, split: str) -> Path:
+    """Return the single qrels file of one split of a data-set folder.
+
+    Args:
+        folder: the data set.
+        split: the name of the split, such as "test".
 
     Raises:
-        FileFormatError: as ``find_judgements``; also where the judgements are cut into parts.
+        FileFormatError: the folder has no qrels or no such split, or its qrels are split into
+            several files.
+        SettingError: ``split`` is not a name.
     """
-    found = find_judgements(folder, split)
-    if len(found) > 1:
-        problem = f"the judgements are cut into {len(found)} files; read them with load_dataset"
+    files = find_qrels_files(folder, split)
+    if len(files) > 1:
+        problem = f"the judgements are cut into {len(files)} files; read them with load_dataset"
         raise FileFormatError(folder, problem)
-    return found[0]
+    return files[0]
 
 
-def find_judgements(folder: Path, split: str) -> tuple[Path, ...]:
+def find_qrels_files(folder: Path, split: str) -> tuple[Path, ...]:
     """Return the qrels files of one split: in the folder, or in ``<folder>-qrels`` beside it.
 
+    Args:
+        folder: the data set.
+        split: the name of the split, such as "test".
+
+    Returns:
+        One file, or the parts of a Parquet table.
+
     Raises:
-        FileFormatError: the folder has no such split, or no qrels; the message lists its splits.
+        FileFormatError: the folder has no qrels or no such split; the message lists the splits it
+            has.
+        SettingError: ``split`` is not a name.
     """
-    beside = folder.absolute().parent / f"{name_of(folder)}-qrels"
-    folders = [*(folder / name for name in _QRELS_FOLDERS), beside, beside / "data"]
+    sibling = folder.absolute().parent / f"{name_of(folder)}-qrels"
+    folders = [*(folder / name for name in _QRELS_FOLDERS), sibling, sibling / "data"]
     _check_split(split)
-    for place in folders:
-        for ending in _JUDGEMENTS:
-            candidate = place / f"{split}{ending}"
+    for qrels_folder in folders:
+        for ending in _QRELS_ENDINGS:
+            candidate = qrels_folder / f"{split}{ending}"
             if candidate.is_file():
                 return (candidate,)
-        parts = [file for file in sorted(place.glob("*.parquet")) if _is_part(file, split)]
+        parts = [file for file in sorted(qrels_folder.glob("*.parquet")) if _is_part(file, split)]
         if parts:
             return tuple(parts)
-    splits = sorted({name for place in folders for name in _splits(place)})
+    splits = sorted({name for qrels_folder in folders for name in _split_names(qrels_folder)})
     if splits:
         problem = f"no qrels/{split}.tsv in this folder; it has the splits {', '.join(splits)}"
     else:
@@ -95,45 +125,53 @@ def find_judgements(folder: Path, split: str) -> tuple[Path, ...]:
     raise FileFormatError(folder, problem)
 
 
-def _splits(folder: Path) -> list[str]:
-    files = [file.name for file in folder.glob("*") if file.name.endswith(_JUDGEMENTS)]
+def _split_names(folder: Path) -> list[str]:
+    """Return the split of each qrels file: its name up to the first dot, without "-00000-of-…"."""
+    files = [file.name for file in folder.glob("*") if file.name.endswith(_QRELS_ENDINGS)]
     return [name.partition(".")[0].partition("-0")[0] for name in files]
 
 
-def _tables(folder: Path, name: str, split: str | None) -> tuple[Path, ...]:
-    """Return the file of the corpus or of the queries, or the parts of its table."""
-    for ending in _LINES:
+def _table_files(folder: Path, name: str, split: str | None) -> tuple[Path, ...]:
+    """Return the files of the corpus or of the queries; none if there is no such file.
+
+    Args:
+        folder: the data set.
+        name: "corpus" or "queries".
+        split: prefer the Parquet files of this split, if there are any.
+    """
+    for ending in _JSONL_ENDINGS:
         candidate = folder / f"{name}{ending}"
         if candidate.is_file():
             return (candidate,)
     parts = sorted((folder / name).glob("*.parquet"))
-    # Data sets whose splits are whole data sets (NanoBEIR) name a table after the split.
-    own = [part for part in parts if split and _is_part(part, split)]
-    return tuple(own or parts)
+    # In some data sets each split has its own corpus (NanoBEIR), in a file named after the split.
+    split_parts = [part for part in parts if split and _is_part(part, split)]
+    return tuple(split_parts or parts)
 
 
 def name_of(folder: Path) -> str:
-    """Return the name by which a folder was reached: that of a link, not of what it leads to."""
+    """Return a folder's name as it was given: for a link its own name, not that of its target."""
     return folder.resolve().name if folder.name in ("", "..") else folder.name
 
 
 def is_run_file(file: Path) -> bool:
-    """Return whether a file's name ends as those of runs do."""
+    """Return whether a file's name has an ending of run files, or no ending at all."""
     name = plain_name(file)
     return name.endswith(RUN_FORMATS.endings) or "." not in name
 
 
 def is_qrels_file(file: Path) -> bool:
-    """Return whether a file's name ends as those of judgements do."""
+    """Return whether a file's name has an ending of qrels files."""
     return plain_name(file).endswith(QRELS_FORMATS.endings)
 
 
 def _is_part(file: Path, split: str) -> bool:
-    """Return whether a table's file belongs to a split: ``test.parquet``, ``test-00000-of-…``."""
+    """Return whether a file belongs to a split: ``test.parquet``, ``test-00000-of-….parquet``."""
     return bool(re.fullmatch(rf"{re.escape(split)}(-\d+(-of-\d+)?)?\.parquet", file.name))
 
 
 def _check_split(split: str) -> None:
+    """Raise SettingError unless ``split`` can be the name of a file."""
     if not re.fullmatch(r"\w[\w.-]*", str(split)):
         msg = f"a split is a name such as 'test', not {split!r}"
         raise SettingError(msg)

@@ -1,11 +1,11 @@
-"""Reading and writing files: ``read_qrels``, ``read_run``, ``write_qrels``, ``write_run``."""
+"""Reading of qrels and run files: ``read_qrels``, ``read_run``."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from beir_eval.adapters.dataset_folder import find_qrels
+from beir_eval.adapters.dataset_folder import find_qrels_file
 from beir_eval.adapters.formats import QRELS_FORMATS, RUN_FORMATS, FormatTable, load
 from beir_eval.core.files import FileContent
 from beir_eval.errors import FileFormatError, InputError, SettingError
@@ -16,35 +16,41 @@ if TYPE_CHECKING:
 
 
 def read_qrels(path: str | Path, *, split: str | None = None, format: str | None = None) -> Qrels:  # noqa: A002
-    """Read judgements from a file or from a BEIR data-set folder.
+    """Return the judgements of a file, or of a split of a data-set folder.
 
-    Formats, told by the content unless ``format`` states one:
+    The format is detected from the content of the file unless ``format`` names it:
 
     - "trec": query, iteration, document, grade, separated by blanks or tabs; lines that start with
       ``#`` are comments;
-    - "beir": query, document, grade, separated by tabs, with a header row or without;
+    - "beir": query, document, grade, separated by tabs; a header row is optional;
     - "json": ``{query_id: {doc_id: grade}}``;
-    - "jsonl": one ``{"query_id", "doc_id", "grade"}`` a line;
-    - "parquet": columns named as ``Qrels.from_dataframe`` recognises them.
+    - "jsonl": one object ``{"query_id": …, "doc_id": …, "grade": …}`` per line;
+    - "parquet": columns with names that ``Qrels.from_dataframe`` recognises.
 
-    ``.gz`` and ``.zst`` files are unpacked. Grades may be fractions ("1.0", "0.5").
+    Files compressed with gzip or zstd are decompressed, whatever their names. Grades may be
+    fractions ("1.0", "0.5").
 
     Args:
-        path: a file, or a folder that holds ``qrels/<split>.tsv``.
-        split: which judgements of a folder, "test" by default; not for a file.
-        format: the format of the file.
+        path: a file; or a data-set folder, as BEIR publishes it (``qrels/<split>.tsv``) or as
+            downloaded from Hugging Face.
+        split: the split of a folder, "test" by default; not allowed for a file.
+        format: the name of the format; None detects it.
+
+    Returns:
+        The judgements.
 
     Raises:
-        FileFormatError: the content is not of that format: a line with another number of columns,
-            a grade that is not a number, a document judged twice with different grades, no
-            judgement at all, a truncated .gz, a binary file; a folder without that split.
-        SettingError: ``split`` with a file, or an unknown format.
-        MissingExtraError: a Parquet file without polars, a .zst file without zstandard.
+        FileFormatError: the content does not have the format: a line has another number of columns,
+            a grade is not a finite number, a document is judged twice with different grades, there
+            is no judgement, or the file is binary or damaged. Also if a folder lacks the split, or
+            has its judgements in several files (``load_dataset`` reads these).
+        SettingError: ``split`` for a file, a ``split`` that is not a name, or an unknown format.
+        MissingExtraError: polars is needed for a Parquet file, or zstandard for a zstd file.
         OSError: the file cannot be read.
     """
     source = Path(path)
     if source.is_dir():
-        source = find_qrels(source, split or "test")
+        source = find_qrels_file(source, split or "test")
     elif split is not None:
         msg = f"split={split!r} belongs to a data-set folder, but {path} is a file"
         raise SettingError(msg)
@@ -53,28 +59,38 @@ def read_qrels(path: str | Path, *, split: str | None = None, format: str | None
 
 
 def read_run(path: str | Path, *, format: str | None = None) -> Run:  # noqa: A002
-    """Read a run.
+    """Return the run of a file.
 
-    Formats, told by the content unless ``format`` states one:
+    The format is detected from the content of the file unless ``format`` names it:
 
-    - "trec": query, Q0, document, rank, score, tag, separated by blanks or tabs. The rank is
-      ignored, as trec_eval ignores it: scores rank. Lines that start with ``#`` are comments;
-    - "msmarco": query, document, rank, and maybe a score. Without scores the ranks are the ranking;
-      with scores the scores are;
+    - "trec": query, Q0, document, rank, score, tag, separated by blanks or tabs. Documents are
+      ranked by score; the rank is ignored, as in trec_eval. Lines that start with ``#`` are
+      comments;
+    - "msmarco": query, document, rank, and optionally a score, separated by blanks or tabs.
+      Documents are ranked by score if there is one, and by rank otherwise;
     - "json": ``{query_id: {doc_id: score}}``;
-    - "jsonl": one query a line, ``{"query_id": …, "docs": …}`` with ``{doc_id: score}``, a list of
-      ids (best first), of ``[doc_id, score]`` or of objects; or one document a line,
-      ``{"query_id", "doc_id", "score"}``;
-    - "parquet": columns named as ``Run.from_dataframe`` recognises them.
+    - "jsonl": one query per line, ``{"query_id": …, "docs": …}``, where the documents are
+      ``{doc_id: score}``, a list of ids (best first), of ``[doc_id, score]`` or of objects; or one
+      document per line, ``{"query_id": …, "doc_id": …, "score": …}``;
+    - "parquet": columns with names that ``Run.from_dataframe`` recognises.
 
-    ``.gz`` and ``.zst`` files are unpacked. A document that stands twice is kept twice;
-    ``evaluate(duplicates=…)`` decides about it.
+    Files compressed with gzip or zstd are decompressed, whatever their names. A document listed
+    twice for a query is kept twice; ``evaluate(duplicates=…)`` decides what becomes of it.
+
+    Args:
+        path: the file.
+        format: the name of the format; None detects it.
+
+    Returns:
+        The run.
 
     Raises:
-        FileFormatError: the content is not of that format: a line with another number of columns,
-            a score that is not a finite number, nothing at all, a truncated .gz, a binary file.
+        FileFormatError: the content does not have the format: a line has another number of columns,
+            a score is not a finite number, a rank is not a whole number, two documents of a query
+            have the same rank, there is no query, or the file is binary or damaged.
         SettingError: an unknown format.
-        MissingExtraError: polars is not installed (JSON is read without), or zstandard for .zst.
+        MissingExtraError: polars is needed for all formats but JSON and JSON lines, or zstandard
+            for a zstd file.
         OSError: the file cannot be read.
     """
     run: Run = _read(FileContent(Path(path)), RUN_FORMATS, format, "reading a run file")
@@ -82,6 +98,7 @@ def read_run(path: str | Path, *, format: str | None = None) -> Run:  # noqa: A0
 
 
 def _read(content: FileContent, formats: FormatTable, stated: str | None, purpose: str) -> Any:
+    """Return what the reader of a file's format returns; every error names the file."""
     file_format = formats.choose(content, stated)
     try:
         return load(file_format.read, purpose)(content)

@@ -1,4 +1,7 @@
-"""Writing runs and judgements: all of a file or nothing."""
+"""Writing of qrels and run files: ``write_qrels``, ``write_run``.
+
+A file is written completely or not at all.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,7 @@ from beir_eval.errors import BeirEvalWarning, SettingError, check_choice, some
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-_PACKED = (".gz", ".zst")
+_PACKED_ENDINGS = (".gz", ".zst")
 
 
 def write_run(
@@ -28,22 +31,27 @@ def write_run(
     format: str | None = None,  # noqa: A002 - as read_run names it
     tag: str = "beir-eval",
 ) -> None:
-    """Write a run to a file, exactly: read again, it gives the same numbers to the last bit.
+    """Write a run to a file, exactly: ``read_run`` returns the same scores to the last bit.
 
-    The rows keep the order of the run. TREC ranks count from 1 in the order of trec_eval (score,
-    then document id descending), whatever the order of the rows. A run without scores gets n, n−1,
-    …, 1. Only JSON can say that a ranking is empty; the others leave it out, with a warning.
+    Rows are written in the order of the run. The ranks of a TREC file count from 1 in the order of
+    trec_eval (score, then document id, both descending), whatever the order of the rows. The n
+    documents of a ranking without scores get the scores n, n−1, …, 1. Only JSON can represent an
+    empty ranking; the other formats leave it out, with a warning.
 
     Args:
         run: ``Run``, {query_id: {doc_id: score}} or a dataframe.
-        path: where to; ``.gz`` and ``.zst`` names are packed.
-        format: "trec", "json" or "parquet"; by default the ending of the name says which.
-        tag: the last column of TREC.
+        path: the file to write; it is compressed if its name ends in ``.gz`` or ``.zst``.
+        format: "trec", "json" or "parquet"; None chooses it by the ending of the name: ``.trec``,
+            ``.txt``, ``.run``, ``.qrels``; ``.json``; ``.parquet``.
+        tag: the last column of a TREC file, the name of the system.
 
     Raises:
-        SettingError: the ending says no format, or the format cannot be written.
-        RunError: an id with white space (TREC), a document that stands twice (JSON), no document.
-        MissingExtraError: Parquet without polars.
+        SettingError: the ending belongs to no format, or the format cannot be written.
+        InputError: an id or the tag contains white space or begins with # (an id for TREC, the tag
+            for any format), or an id is not Unicode.
+        RunError: the run is invalid, a document is listed twice (JSON), or there is none (TREC).
+        MissingExtraError: polars is needed for Parquet and for a dataframe, or zstandard for
+            ``.zst``.
         OSError: the file cannot be written.
     """
     target = Path(path)
@@ -74,13 +82,17 @@ def write_qrels(
 
     Args:
         qrels: ``Qrels``, {query_id: {doc_id: grade}} or a dataframe.
-        path: where to; ``.gz`` and ``.zst`` names are packed; ``.tsv`` is BEIR's layout.
-        format: "trec", "beir", "json" or "parquet"; by default the ending of the name says which.
+        path: the file to write; it is compressed if its name ends in ``.gz`` or ``.zst``.
+        format: "trec", "beir", "json" or "parquet"; None chooses it by the ending of the name:
+            ``.trec``, ``.txt``, ``.run``, ``.qrels``; ``.tsv``; ``.json``; ``.parquet``.
 
     Raises:
-        SettingError: the ending says no format, or the format cannot be written.
-        InputError: an id with white space (TREC) or a tab (BEIR).
-        MissingExtraError: Parquet without polars.
+        SettingError: the ending belongs to no format, or the format cannot be written.
+        InputError: an id contains white space or begins with # (TREC), contains a tab or a line
+            break or has blanks at its ends (BEIR), or is not Unicode.
+        QrelsError: the qrels are invalid.
+        MissingExtraError: polars is needed for Parquet and for a dataframe, or zstandard for
+            ``.zst``.
         OSError: the file cannot be written.
     """
     target = Path(path)
@@ -94,19 +106,28 @@ def write_qrels(
 
 
 def format_for(path: Path, stated: str | None = None, formats: FormatTable = RUN_FORMATS) -> Format:
-    """Return the format that a file's name says, or the one stated.
+    """Return the format in which a file is written.
+
+    Args:
+        path: the file, whose ending chooses the format if ``stated`` is None.
+        stated: the name of the format.
+        formats: the formats of runs or those of judgements.
 
     Raises:
-        SettingError: neither says one that can be written.
+        SettingError: the ending or the name belongs to no format that can be written.
     """
-    by_name = {row.name: row for row in formats.formats if row.write}
+    by_name = {
+        file_format.name: file_format for file_format in formats.formats if file_format.write
+    }
     if stated is not None:
         check_choice("format", stated, by_name)
         return by_name[stated]
     by_ending = {
-        ending: row for row in by_name.values() for ending in row.written_endings or row.endings
+        ending: file_format
+        for file_format in by_name.values()
+        for ending in file_format.written_endings or file_format.endings
     }
-    ending = Path(path.stem).suffix if path.suffix in _PACKED else path.suffix
+    ending = Path(path.stem).suffix if path.suffix in _PACKED_ENDINGS else path.suffix
     if ending not in by_ending:
         msg = (
             f"the name {path.name!r} does not say which format to write; end it in "
@@ -117,6 +138,6 @@ def format_for(path: Path, stated: str | None = None, formats: FormatTable = RUN
 
 
 def check_ids(ids: Iterable[str], file_format: Format) -> None:
-    """Raise InputError for an id that a run file of this format cannot hold."""
+    """Raise InputError for an id that a file of this format cannot contain."""
     for text in ids:
         file_format.check_id(text)

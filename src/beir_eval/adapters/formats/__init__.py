@@ -1,12 +1,12 @@
-"""The formats of files: a table of those of runs and a table of those of judgements.
+"""The tables of file formats: ``RUN_FORMATS`` and ``QRELS_FORMATS``.
 
 Detection, reading, writing, the recognition of files in folders and the messages that list formats
-read these tables. A new format changes two files: this one (a row, and the module's name below) and
-the module with its reader, and its writer if it has one. Describe the format to users in the
-docstring of ``read_run`` or ``read_qrels``, too.
+all use these tables. To add a format, change two files: this one (a row, and the name of the module
+below), and the module with its reader, and with its writer if it has one. Also describe the format
+in the docstring of ``read_run`` or ``read_qrels``.
 
-Inside: the readers and writers, imported for files of their format (``text_runs`` and
-``trec_run_writer``, ``text_qrels``, ``json_formats``, ``parquet``), and ``text_lines``, which
+Inside: the readers and writers, which are imported for files of their format only (``text_runs``
+and ``trec_run_writer``, ``text_qrels``, ``json_formats``, ``parquet``), and ``text_lines``, which
 detection and these modules share. Nothing is public: ``read_run`` and the like choose the format.
 """
 
@@ -16,7 +16,12 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from beir_eval.adapters.formats.text_lines import BYTE_ORDER_MARK, encoded, first_line, trec_word
+from beir_eval.adapters.formats.text_lines import (
+    BYTE_ORDER_MARK,
+    encode_utf8,
+    first_line,
+    trec_word,
+)
 from beir_eval.core.column_names import QUERY_NAMES, matching
 from beir_eval.core.files import check_is_text, is_binary
 from beir_eval.core.imports import import_name
@@ -27,9 +32,9 @@ if TYPE_CHECKING:
 
     from beir_eval.core.files import FileContent
 
-#: A record names its query by one of these; by ``id`` only where there is no better name.
+#: Keys of the query id in a record of JSON lines; ``_id`` and ``id`` count if there is no other.
 QUERY_KEYS = (*QUERY_NAMES, "_id", "id")
-#: A single line that is longer than this holds a whole run, not one record.
+#: A file with one line that is longer than this (bytes) is taken for a whole run, not for a record.
 LONGEST_RECORD = 1 << 24
 
 
@@ -37,19 +42,20 @@ LONGEST_RECORD = 1 << 24
 class Format:
     """A format of runs or of judgements.
 
-    Its reader and its writer are named as "module:function", with a module of this package: it is
+    Reader and writer are named as "module:function", where the module is one of this package. It is
     imported for files of this format only, because it may need polars, which is an extra.
 
     Attributes:
-        name: what users call it, as in ``read_run(path, format="trec")``.
-        detect: whether a file has this format, by its content and its first line (without comments
-            and blank lines; empty for a binary file).
-        endings: the endings of file names by which it is recognised in a folder of such files.
-        read: its reader: FileContent → Run or Qrels.
-        write: its writer: a run's (rankings, tag), or judgements' rows, → bytes. Empty for a format
-            that is only read.
-        written_endings: the endings of file names for which it is written, if they are others.
-        check_id: raises InputError for an id that a written file cannot hold.
+        name: the name for users, as in ``read_run(path, format="trec")``.
+        detect: a function (content, first line) → whether the file has this format. The first line
+            is the first that is neither blank nor a comment; it is empty for a binary file.
+        endings: the endings of file names by which files of this format are found in a folder.
+        read: the reader: FileContent → Run or Qrels.
+        write: the writer: (rankings, tag) of a run, or the rows of judgements, → bytes. Empty for a
+            format that is only read.
+        written_endings: the endings of file names that are written in this format; if empty,
+            ``endings``.
+        check_id: a function that raises InputError for an id that a written file cannot contain.
         keeps_empty: whether a written run keeps queries without documents.
     """
 
@@ -59,7 +65,7 @@ class Format:
     read: str
     write: str = ""
     written_endings: tuple[str, ...] = ()
-    check_id: Callable[[str], object] = encoded
+    check_id: Callable[[str], object] = encode_utf8
     keeps_empty: bool = False
 
 
@@ -68,11 +74,11 @@ class FormatTable:
     """The formats of runs, or those of judgements.
 
     Attributes:
-        formats: in the order in which messages list them. Detection tries the last one first: a
-            special format follows the general one that would accept its files.
-        example: good lines of text, as a message shows them.
-        columns: the columns of good lines, as a message describes them.
-        hash_ids: whether the first line may be one of BEIR's qrels with an id that begins with #.
+        formats: in the order in which messages list them. Detection tries the last one first, so a
+            more specific format comes after a general one that also accepts its files.
+        example: valid lines of text, as an error message shows them.
+        columns: the columns of valid lines, as an error message describes them.
+        hash_ids: whether the first line may belong to BEIR qrels with an id that begins with #.
     """
 
     formats: tuple[Format, ...]
@@ -82,19 +88,23 @@ class FormatTable:
 
     @property
     def endings(self) -> tuple[str, ...]:
-        """The endings by which any of the formats is recognised in a folder."""
-        return tuple(ending for row in self.formats for ending in row.endings)
+        """The endings by which files of any of the formats are found in a folder."""
+        return tuple(ending for file_format in self.formats for ending in file_format.endings)
 
     def choose(self, content: FileContent, stated: str | None) -> Format:
-        """Return the format that was stated, or else the one that the content has.
+        """Return the format of a file.
+
+        Args:
+            content: the file, from which the format is detected if ``stated`` is None.
+            stated: the name of the format.
 
         Raises:
-            SettingError: there is no format of the stated name.
-            FileFormatError: the content looks like no format of the table.
+            SettingError: there is no format of this name.
+            FileFormatError: the content has none of the formats.
         """
         if stated is None:
             return self._detect(content)
-        by_name = {row.name: row for row in self.formats}
+        by_name = {file_format.name: file_format for file_format in self.formats}
         check_choice("format", stated, by_name)
         return by_name[stated]
 
@@ -102,9 +112,9 @@ class FormatTable:
         number, line = 1, b""
         if not is_binary(content.head):
             number, line = first_line(content.head, hash_ids=self.hash_ids)
-        for row in reversed(self.formats):
-            if row.detect(content, line):
-                return row
+        for file_format in reversed(self.formats):
+            if file_format.detect(content, line):
+                return file_format
         check_is_text(content.path, content.head)
         if not line:
             problem = f"there is no line in it; expected lines such as {self.example}"
@@ -114,10 +124,14 @@ class FormatTable:
 
 
 def load(origin: str, purpose: str) -> Callable[..., Any]:
-    """Return a reader or a writer of the table, importing its module.
+    """Return a reader or a writer, importing its module.
+
+    Args:
+        origin: its name in the table, "module:function".
+        purpose: what polars is needed for, for the error message.
 
     Raises:
-        MissingExtraError: it needs polars, which is not installed.
+        MissingExtraError: the module needs polars, which is not installed.
     """
     with needs_extra("polars", "files", purpose):
         function: Callable[..., Any] = import_name(f"{__name__}.{origin}")
@@ -125,13 +139,19 @@ def load(origin: str, purpose: str) -> Callable[..., Any]:
 
 
 def _has_columns(*numbers: int, or_by_tabs: bool = False) -> Callable[[FileContent, bytes], bool]:
-    """Return the test for lines with one of these numbers of columns, between any white space."""
+    """Return a function for ``Format.detect``: whether a line has one of these numbers of columns.
 
-    def test(_content: FileContent, line: bytes) -> bool:
+    Args:
+        numbers: numbers of columns.
+        or_by_tabs: columns are separated by white space; also accept a line whose columns have one
+            of these numbers if it is split at tabs only.
+    """
+
+    def has_columns(_content: FileContent, line: bytes) -> bool:
         by_tabs = or_by_tabs and len(line.split(b"\t")) in numbers
         return by_tabs or len(line.split()) in numbers
 
-    return test
+    return has_columns
 
 
 def _is_json(_content: FileContent, line: bytes) -> bool:
@@ -139,28 +159,28 @@ def _is_json(_content: FileContent, line: bytes) -> bool:
 
 
 def _is_jsonl(content: FileContent, line: bytes) -> bool:
-    """Return whether the first line is an object of its own: one record of several, or of one."""
+    """Return whether the first line is a complete object: the first record, or the only one."""
     if not _is_json(content, line):
         return False
-    line, _, rest = content.data().removeprefix(BYTE_ORDER_MARK).strip().partition(b"\n")
-    if not rest.strip() and len(line) > LONGEST_RECORD:
+    line, _, other_lines = content.data().removeprefix(BYTE_ORDER_MARK).strip().partition(b"\n")
+    if not other_lines.strip() and len(line) > LONGEST_RECORD:
         return False
     try:
-        first = json.loads(line)
+        record = json.loads(line)
     except (ValueError, RecursionError):
         return False
-    if not isinstance(first, dict):
+    if not isinstance(record, dict):
         return False
-    # {query_id: {doc_id: score}} on one line has an object under every key.
-    is_whole = all(isinstance(value, dict) for value in first.values())
-    return bool(rest.strip()) or (not is_whole and bool(matching(first, QUERY_KEYS)))
+    # A whole run on one line, {query_id: {doc_id: score}}, has an object under every key.
+    is_whole_run = all(isinstance(value, dict) for value in record.values())
+    return bool(other_lines.strip()) or (not is_whole_run and bool(matching(record, QUERY_KEYS)))
 
 
 def _is_parquet(content: FileContent, _line: bytes) -> bool:
     return content.head.startswith(b"PAR1")
 
 
-#: TREC runs and TREC judgements are written under any of their endings.
+#: Endings under which both TREC runs and TREC qrels are written.
 _TREC_ENDINGS = (".trec", ".txt", ".run", ".qrels")
 
 RUN_FORMATS = FormatTable(
@@ -194,7 +214,7 @@ RUN_FORMATS = FormatTable(
     hash_ids=False,
 )
 
-#: A JSON file in a folder of judgements may hold anything, so that its name shows nothing.
+#: JSON has no endings here: a JSON file in a folder of qrels may contain anything.
 QRELS_FORMATS = FormatTable(
     formats=(
         Format(

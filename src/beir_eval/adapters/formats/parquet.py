@@ -1,4 +1,4 @@
-"""Runs and judgements as Parquet files, with polars."""
+"""Readers and writers of runs and judgements as Parquet files, with polars."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from beir_eval.adapters.formats.text_lines import encoded
+from beir_eval.adapters.formats.text_lines import encode_utf8
 from beir_eval.core.files import parquet_errors
 from beir_eval.core.qrels import Qrels
 from beir_eval.core.run import Run
@@ -20,37 +20,49 @@ if TYPE_CHECKING:
 
 
 def read_run(content: FileContent) -> Run:
-    """Read "parquet": columns named as ``Run.from_dataframe`` recognises them.
+    """Return the run of a file of format "parquet".
+
+    The columns are named as ``Run.from_dataframe`` recognises them.
 
     Raises:
-        FileFormatError: not a Parquet file.
-        InputError: no such columns, something that is not an id, or not a number.
+        FileFormatError: the content is not a Parquet file.
+        InputError: a column is missing, an id is invalid, or a number is not finite.
     """
     return Run.from_dataframe(_read(content))
 
 
 def read_qrels(content: FileContent) -> Qrels:
-    """Read "parquet": columns named as ``Qrels.from_dataframe`` recognises them.
+    """Return the qrels of a file of format "parquet".
+
+    The columns are named as ``Qrels.from_dataframe`` recognises them.
 
     Raises:
-        FileFormatError: not a Parquet file.
-        InputError: no such columns, something that is not an id, or not a number.
+        FileFormatError: the content is not a Parquet file.
+        InputError: a column is missing, an id is invalid, or a number is not finite.
     """
     return Qrels.from_dataframe(_read(content))
 
 
 def write_run(rankings: Sequence[tuple[str, Sequence[str], Floats]], _tag: str) -> bytes:
-    """Return "parquet": the columns query_id, doc_id, score."""
+    """Return the bytes of format "parquet": the columns query_id, doc_id, score.
+
+    Raises:
+        InputError: an id is not Unicode.
+    """
     queries = [query for query, docs, _ in rankings for _ in docs]
-    docs = [doc for _, listed, _ in rankings for doc in listed]
+    docs = [doc for _, doc_ids, _ in rankings for doc in doc_ids]
     scores = [score for _, _, values in rankings for score in values.tolist()]
-    return _written({"query_id": queries, "doc_id": docs}, "score", scores)
+    return _to_parquet({"query_id": queries, "doc_id": docs}, "score", scores)
 
 
 def write_qrels(rows: Sequence[tuple[str, str, float]]) -> bytes:
-    """Return "parquet": the columns query_id, doc_id, grade."""
+    """Return the bytes of format "parquet": the columns query_id, doc_id, grade.
+
+    Raises:
+        InputError: an id is not Unicode.
+    """
     queries, docs, grades = zip(*rows, strict=True)
-    return _written({"query_id": queries, "doc_id": docs}, "grade", grades)
+    return _to_parquet({"query_id": queries, "doc_id": docs}, "grade", grades)
 
 
 def _read(content: FileContent) -> pl.DataFrame:
@@ -58,9 +70,10 @@ def _read(content: FileContent) -> pl.DataFrame:
         return pl.read_parquet(content.source(), glob=False)
 
 
-def _written(ids: Mapping[str, Sequence[str]], name: str, numbers: Sequence[float]) -> bytes:
+def _to_parquet(ids: Mapping[str, Sequence[str]], name: str, numbers: Sequence[float]) -> bytes:
+    """Return a Parquet file with columns of ids and a column of numbers, called ``name``."""
     for values in ids.values():
-        encoded("".join(values))
+        encode_utf8("".join(values))
     columns = {key: pl.Series(values, dtype=pl.String) for key, values in ids.items()}
     columns[name] = pl.Series(numbers, dtype=pl.Float64)
     buffer = io.BytesIO()

@@ -1,4 +1,4 @@
-"""Lines of text, as detection, readers and writers share them: the first line, and ids in lines."""
+"""Text of lines, for detection, readers and writers: the first line, checks of ids, UTF-8."""
 
 from __future__ import annotations
 
@@ -11,21 +11,25 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 def first_line(head: bytes, *, hash_ids: bool = False) -> tuple[int, bytes]:
-    """Return number and text of the first line that is neither blank nor a comment.
+    """Return (1-based number, text) of the first line that is neither blank nor a comment.
 
-    With ``hash_ids``, a line with two tabs and a number behind them is one of BEIR's qrels, whose
-    ids may begin with ``#``.
+    Without such a line this is (1, b"").
+
+    Args:
+        head: the first bytes of a file.
+        hash_ids: take a line that begins with ``#`` but has two tabs, and a number after them, for
+            a line of BEIR qrels, whose ids may begin with ``#``.
     """
     for number, line in enumerate(head.removeprefix(BYTE_ORDER_MARK).split(b"\n"), start=1):
-        bare = line.rstrip(b"\r")
-        is_beir = hash_ids and re.fullmatch(rb"[^\t]+\t[^\t]+\t[-+.\deE]+", bare) is not None
-        if bare.strip() and (not bare.startswith(b"#") or is_beir):
-            return number, bare.strip(b" ")
+        text = line.rstrip(b"\r")
+        is_beir = hash_ids and re.fullmatch(rb"[^\t]+\t[^\t]+\t[-+.\deE]+", text) is not None
+        if text.strip() and (not text.startswith(b"#") or is_beir):
+            return number, text.strip(b" ")
     return 1, b""
 
 
-def encoded(text: str) -> bytes:
-    """Return UTF-8, or raise InputError for an id that is not Unicode."""
+def encode_utf8(text: str) -> bytes:
+    """Return the text as UTF-8; raise InputError if an id in it is not Unicode."""
     try:
         return text.encode()
     except UnicodeEncodeError as error:
@@ -35,8 +39,12 @@ def encoded(text: str) -> bytes:
 
 
 def trec_word(text: str) -> str:
-    """Return the text, or raise InputError where a column of TREC would end in the middle of it."""
-    encoded(str(text))
+    """Return the text if it fits into a column of a TREC file.
+
+    Raises:
+        InputError: it contains blanks or begins with ``#``, or is not Unicode.
+    """
+    encode_utf8(str(text))
     if split_fields(str(text)) != [text] or text.startswith(("#", "\ufeff")):
         msg = f"{text!r} holds blanks or begins with #, which a TREC file cannot say; write JSON"
         raise InputError(msg)

@@ -1,10 +1,10 @@
-"""Judgements as lines of text, read and written: TREC's four columns, BEIR's three."""
+"""Readers and writers of judgements in columns of text: four in TREC qrels, three in BEIR's."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from beir_eval.adapters.formats.text_lines import encoded, trec_word
+from beir_eval.adapters.formats.text_lines import encode_utf8, trec_word
 from beir_eval.core.files import read_number, split_fields
 from beir_eval.core.qrels import Qrels
 from beir_eval.errors import FileFormatError, InputError
@@ -20,53 +20,70 @@ _GRADE_HEADERS = frozenset({"score", "grade", "label", "rel", "relevance", "rele
 
 
 def read_trec(content: FileContent) -> Qrels:
-    """Read "trec": query, iteration, document, grade.
+    """Return the qrels of a file of format "trec": query, iteration, document, grade.
 
     Raises:
-        FileFormatError: a line with another number of columns, a grade that is not a finite
-            number, no judgement at all, or a run.
+        FileFormatError: a line has another number of columns, a grade is not a finite number, there
+            is no judgement, or the file is a run.
+        QrelsError: a document is judged twice with different grades.
     """
-    columns = _columns(content, _trec(content))
+    columns = _read_columns(content, _trec_rows(content))
     _refuse_run(content, *columns)
     return Qrels.from_columns(*columns)
 
 
 def read_beir(content: FileContent) -> Qrels:
-    """Read "beir": query, document, grade, separated by tabs, with a header row or without.
+    """Return the qrels of a file of format "beir": query, document, grade, separated by tabs.
+
+    A header row is optional.
 
     Raises:
-        FileFormatError: a line with another number of columns, an empty id, a grade that is not a
-            finite number, or no judgement at all.
+        FileFormatError: a line has another number of columns, an id is empty, a grade is not a
+            finite number, or there is no judgement.
+        QrelsError: a document is judged twice with different grades.
     """
-    return Qrels.from_columns(*_columns(content, _beir(content)))
+    return Qrels.from_columns(*_read_columns(content, _beir_rows(content)))
 
 
 def write_trec(rows: Iterable[tuple[str, str, float]]) -> bytes:
-    """Return "trec": query, 0, document, grade.
+    """Return the bytes of format "trec": query, 0, document, grade.
 
     Raises:
-        InputError: an id with white space, or not Unicode.
+        InputError: an id contains white space, begins with # or is not Unicode.
     """
     lines = [
-        f"{trec_word(query)} 0 {trec_word(doc)} {_plain(grade)}\n" for query, doc, grade in rows
+        f"{trec_word(query)} 0 {trec_word(doc)} {_grade_text(grade)}\n"
+        for query, doc, grade in rows
     ]
-    return encoded("".join(lines))
+    return encode_utf8("".join(lines))
 
 
 def write_beir(rows: Iterable[tuple[str, str, float]]) -> bytes:
-    """Return "beir": query, document, grade, separated by tabs, below a header row.
+    """Return the bytes of format "beir": query, document, grade, separated by tabs, after a header.
 
     Raises:
-        InputError: an id with a tab or with blanks at its ends, or not Unicode.
+        InputError: an id contains a tab or a line break, begins or ends with a blank, or is not
+            Unicode.
     """
-    lines = [f"{_cell(query)}\t{_cell(doc)}\t{_plain(grade)}\n" for query, doc, grade in rows]
-    return encoded("".join(["query-id\tcorpus-id\tscore\n", *lines]))
+    lines = [
+        f"{_beir_cell(query)}\t{_beir_cell(doc)}\t{_grade_text(grade)}\n"
+        for query, doc, grade in rows
+    ]
+    return encode_utf8("".join(["query-id\tcorpus-id\tscore\n", *lines]))
 
 
-def _columns(
+def _read_columns(
     content: FileContent, rows: Iterable[tuple[int, list[str]]]
 ) -> tuple[list[str], list[str], list[float]]:
-    """Return query ids, document ids and grades."""
+    """Return query ids, document ids and grades.
+
+    Args:
+        content: the file, for error messages.
+        rows: (line number, fields) of each judgement: first the query, last document and grade.
+
+    Raises:
+        FileFormatError: an id is empty, a grade is not a finite number, or there is no row.
+    """
     queries: list[str] = []
     documents: list[str] = []
     grades: list[float] = []
@@ -85,11 +102,11 @@ def _columns(
 def _refuse_run(
     content: FileContent, queries: Sequence[str], documents: Sequence[str], grades: Sequence[float]
 ) -> None:
-    """Raise FileFormatError for four columns of MS MARCO: query, document, rank, score."""
-    first = [place for place, query in enumerate(queries) if query == queries[0]]
-    ranks = [documents[place] for place in first]
-    counted = [str(rank) for rank in range(1, len(first) + 1)]
-    if ranks == counted and any(not grades[place].is_integer() for place in first):
+    """Raise FileFormatError if the columns are an MS MARCO run: query, document, rank, score."""
+    first_rows = [index for index, query in enumerate(queries) if query == queries[0]]
+    ranks = [documents[index] for index in first_rows]
+    expected_ranks = [str(rank) for rank in range(1, len(first_rows) + 1)]
+    if ranks == expected_ranks and any(not grades[index].is_integer() for index in first_rows):
         problem = (
             "the third column counts 1, 2, … and the fourth holds fractions: this looks like a run "
             "(query, document, rank, score), not like qrels; read it with read_run"
@@ -97,8 +114,9 @@ def _refuse_run(
         raise FileFormatError(content.path, problem)
 
 
-def _trec(content: FileContent) -> Iterator[tuple[int, list[str]]]:
-    for number, line in _lines(content):
+def _trec_rows(content: FileContent) -> Iterator[tuple[int, list[str]]]:
+    """Yield (line number, four fields) of every line that is neither blank nor a comment."""
+    for number, line in _filled_lines(content):
         if line.startswith("#"):
             continue
         fields = split_fields(line)
@@ -111,15 +129,18 @@ def _trec(content: FileContent) -> Iterator[tuple[int, list[str]]]:
         yield number, fields
 
 
-def _beir(content: FileContent) -> Iterator[tuple[int, list[str]]]:
-    """Split at tabs, where a line has any: ids may hold blanks. The first row may be a header."""
+def _beir_rows(content: FileContent) -> Iterator[tuple[int, list[str]]]:
+    """Yield (line number, three fields) of every judgement, without a header.
+
+    A line with tabs is split at tabs only, because ids may contain blanks.
+    """
     is_first = True
-    for number, line in _lines(content):
+    for number, line in _filled_lines(content):
         by_tab = [field.strip(" ") for field in line.split("\t")]
         fields = by_tab if len(by_tab) > 1 else split_fields(line)
         if len(fields) != _BEIR_COLUMNS:
-            found = f"{len(fields)} columns"
-            problem = f"{found}, expected 3 (query, document, grade) separated by tabs"
+            columns = f"{len(fields)} columns"
+            problem = f"{columns}, expected 3 (query, document, grade) separated by tabs"
             raise FileFormatError(content.path, problem, line=number)
         if not (is_first and _is_header(fields)):
             yield number, fields
@@ -134,22 +155,22 @@ def _is_header(fields: Sequence[str]) -> bool:
     return fields[-1].strip().lower() in _GRADE_HEADERS
 
 
-def _lines(content: FileContent) -> Iterator[tuple[int, str]]:
+def _filled_lines(content: FileContent) -> Iterator[tuple[int, str]]:
     """Yield (1-based number, line without its end) of every line that is not blank."""
     for number, line in enumerate(content.text().split("\n"), start=1):
-        bare = line.removesuffix("\r")
-        if bare.strip():
-            yield number, bare
+        text = line.removesuffix("\r")
+        if text.strip():
+            yield number, text
 
 
-def _cell(text: str) -> str:
-    """Return the text, or raise InputError where BEIR's reader would see another one."""
+def _beir_cell(text: str) -> str:
+    """Return an id if a reader of BEIR files reads it unchanged; otherwise raise InputError."""
     if any(mark in text for mark in "\t\r\n") or text != text.strip(" "):
         msg = f"{text!r} holds a tab or ends in blanks, which a BEIR file cannot say; write JSON"
         raise InputError(msg)
     return text
 
 
-def _plain(grade: float) -> str:
-    """Return a whole grade without a point, as other readers expect it."""
+def _grade_text(grade: float) -> str:
+    """Return a grade as text; a whole one has no decimal point, as other readers expect."""
     return str(int(grade)) if grade.is_integer() else repr(grade)

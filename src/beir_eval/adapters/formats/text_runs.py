@@ -1,7 +1,8 @@
-"""Runs as columns of text, read with polars.
+"""Readers of runs in columns of text, TREC and MS MARCO, with polars.
 
-Columns separated by one blank or one tab are read by polars; whatever it stumbles over goes line
-by line, which takes any white space and knows which line is at fault.
+polars reads files whose columns are separated by exactly one blank or one tab. All other files are
+read line by line: this is slower, but allows any number of blanks and tabs, and an error names the
+line.
 """
 
 from __future__ import annotations
@@ -24,30 +25,35 @@ if TYPE_CHECKING:
 
     from beir_eval.core.files import FileContent
 
-RANK, LAST, GIVEN_RANK = "rank", "last", "given_rank"
-_LONGEST_RANK = 18
-_RANK = rf"^[0-9]{{1,{_LONGEST_RANK}}}$"
-#: Bytes looked at together.
-_PART = 1 << 19
-#: How zlib data begins.
-_ZLIB = (b"x\x01", b"x^", b"x\x9c", b"x\xda")
+RANK, TAG, GIVEN_RANK = "rank", "last", "given_rank"
+_MOST_RANK_DIGITS = 18
+_RANK_PATTERN = rf"^[0-9]{{1,{_MOST_RANK_DIGITS}}}$"
+#: Bytes that are checked at a time.
+_PART_SIZE = 1 << 19
+#: The first bytes of zlib data.
+_ZLIB_HEADERS = (b"x\x01", b"x^", b"x\x9c", b"x\xda")
 
 
 class Layout(NamedTuple):
-    """The columns of a line, and how messages describe them."""
+    """The columns of a line.
+
+    Attributes:
+        names: the names of the columns, in their order.
+        description: the columns as an error message describes them.
+        ranked_by: the column that ranks the documents of a query, ``SCORE`` or ``RANK``.
+    """
 
     names: tuple[str, ...]
-    described: str
-    #: What orders the documents of a query.
-    orders: str
+    description: str
+    ranked_by: str
 
-    def place(self, name: str) -> int:
-        """Return the 0-based place of a column."""
+    def index_of(self, name: str) -> int:
+        """Return the 0-based index of a column."""
         return self.names.index(name)
 
 
 TREC = Layout(
-    (QUERY, "iteration", DOC, GIVEN_RANK, SCORE, LAST),
+    (QUERY, "iteration", DOC, GIVEN_RANK, SCORE, TAG),
     "6 (query, Q0, document, rank, score, tag)",
     SCORE,
 )
@@ -56,7 +62,7 @@ MSMARCO_SCORED = Layout((QUERY, DOC, GIVEN_RANK, SCORE), "4 (query, document, ra
 
 
 def read_trec(content: FileContent) -> Run:
-    """Read "trec": query, Q0, document, rank, score, tag.
+    """Return the run of a file of format "trec": query, Q0, document, rank, score, tag.
 
     Raises:
         FileFormatError, OSError: see ``beir_eval.read_run``.
@@ -65,7 +71,7 @@ def read_trec(content: FileContent) -> Run:
 
 
 def read_msmarco(content: FileContent) -> Run:
-    """Read "msmarco": query, document, rank, and maybe a score.
+    """Return the run of a file of format "msmarco": query, document, rank, and optionally a score.
 
     Raises:
         FileFormatError, OSError: see ``beir_eval.read_run``.
@@ -86,13 +92,13 @@ def _read(content: FileContent, layout: Layout) -> Run:
         frame = _read_lines(content, layout)
     if layout is MSMARCO_SCORED:
         _refuse_qrels(content, frame)
-    if layout.orders == RANK:
-        frame = _by_rank(content, frame)
+    if layout.ranked_by == RANK:
+        frame = _sort_by_rank(content, frame)
     return Run.from_source(source_from_frame(frame))
 
 
 def _separator(head: bytes, layout: Layout) -> str | None:
-    """Return the one character between the columns of the first line, None where there is none."""
+    """Return the single character between the columns of the first line; None if there is none."""
     if head.startswith(BYTE_ORDER_MARK):
         return None
     _, line = first_line(head)
@@ -104,14 +110,15 @@ def _separator(head: bytes, layout: Layout) -> str | None:
 
 
 def _read_columns(content: FileContent, layout: Layout, separator: str) -> pl.DataFrame | None:
-    """Return the columns, or None where any line is not exactly as expected."""
-    if content.head.startswith(_ZLIB):  # polars would unpack it, though it is the text of an id
+    """Return the columns as polars reads them; None if a line is not exactly as expected."""
+    # polars would take an id that begins like this for zlib data, and unpack it.
+    if content.head.startswith(_ZLIB_HEADERS):
         return None
-    wanted = list(dict.fromkeys([QUERY, DOC, layout.orders]))
+    needed = list(dict.fromkeys([QUERY, DOC, layout.ranked_by]))
     if layout is MSMARCO_SCORED:
-        wanted.append(GIVEN_RANK)
-    # polars fills up short lines with nulls and cuts off long ones, both without a word. Both
-    # readers let go of the interpreter: they run side by side.
+        needed.append(GIVEN_RANK)
+    # polars silently fills up short lines with nulls and cuts long ones, so the lines are counted
+    # too. Both release the interpreter lock, so they run in parallel.
     with ThreadPoolExecutor(1) as pool:
         lines = pool.submit(_count_plain_lines, content, layout, separator)
         try:
@@ -127,41 +134,45 @@ def _read_columns(content: FileContent, layout: Layout, separator: str) -> pl.Da
                     glob=False,
                     truncate_ragged_lines=True,
                 )
-                .select(wanted)
+                .select(needed)
                 .collect()
             )
         except (
-            pl.exceptions.ComputeError,  # a number that is none, text that is not UTF-8
+            pl.exceptions.ComputeError,  # an invalid number, text that is not UTF-8
             pl.exceptions.SchemaError,  # a first line with another number of columns
             pl.exceptions.NoDataError,
         ):
             return None
-        if lines.result() != len(frame) or any(frame[name].null_count() for name in wanted):
+        if lines.result() != len(frame) or any(frame[name].null_count() for name in needed):
             return None
-    return _as_ordered(frame, layout)
+    return _ranked_columns(frame, layout)
 
 
-def _as_ordered(frame: pl.DataFrame, layout: Layout) -> pl.DataFrame | None:
-    """Return query, document and what orders them; None where a number is not as it should be."""
+def _ranked_columns(frame: pl.DataFrame, layout: Layout) -> pl.DataFrame | None:
+    """Return query, document, and score or rank; None if a score or a rank is invalid."""
     if any(
-        not frame[name].str.contains(_RANK).all() for name in (RANK, GIVEN_RANK) if name in frame
+        not frame[name].str.contains(_RANK_PATTERN).all()
+        for name in (RANK, GIVEN_RANK)
+        if name in frame
     ):
         return None
     if SCORE in frame and not frame[SCORE].is_finite().all():
         return None
-    columns = frame.select(QUERY, DOC, layout.orders)
-    return columns if layout.orders == SCORE else columns.with_columns(pl.col(RANK).cast(pl.Int64))
+    columns = frame.select(QUERY, DOC, layout.ranked_by)
+    return (
+        columns if layout.ranked_by == SCORE else columns.with_columns(pl.col(RANK).cast(pl.Int64))
+    )
 
 
 def _count_plain_lines(content: FileContent, layout: Layout, separator: str) -> int | None:
-    """Return the number of lines; None unless each is plain.
+    """Return the number of lines; None unless all lines are plain.
 
-    Plain is a line with just the separators that it must have, none beside another, with no other
-    white space and no control character, and no comment: both readers agree on where its columns
-    end, and none of these is empty.
+    A plain line has exactly the separators it needs, no two of them adjacent, no other white space
+    or control character, and is not a comment. Both readers split such a line into the same
+    columns, none of them empty.
     """
     columns, lines = len(layout.names), 0
-    for part in content.parts(_PART):
+    for part in content.parts(_PART_SIZE):
         plain = _plain_lines(part, columns, ord(separator))
         if plain is None:
             return None
@@ -170,7 +181,13 @@ def _count_plain_lines(content: FileContent, layout: Layout, separator: str) -> 
 
 
 def _plain_lines(part: bytes, columns: int, separator: int) -> int | None:
-    """Return the number of lines of a part of a file; None unless each is plain."""
+    """Return the number of lines in a part of a file; None unless all lines are plain.
+
+    Args:
+        part: whole lines.
+        columns: the number of columns of a line.
+        separator: the code of the character between columns.
+    """
     if b"\r" in part:
         part = part.replace(b"\r\n", b"\n")
     if part[-1:] != b"\n":
@@ -194,41 +211,49 @@ def _plain_lines(part: bytes, columns: int, separator: int) -> int | None:
 
 
 def _read_lines(content: FileContent, layout: Layout) -> pl.DataFrame:
-    """Return the columns, read line by line; raise FileFormatError with the line at fault."""
+    """Return the columns, read line by line.
+
+    Raises:
+        FileFormatError: a line has another number of columns or an invalid number; the error names
+            the line.
+    """
     queries: list[str] = []
     docs: list[str] = []
     values: list[float] = []
-    query, doc, value = (layout.place(name) for name in (QUERY, DOC, layout.orders))
-    for number, fields in _fields(content):
+    query, doc, value = (layout.index_of(name) for name in (QUERY, DOC, layout.ranked_by))
+    for number, fields in _split_lines(content):
         if len(fields) != len(layout.names):
             problem = (
-                f"{len(fields)} columns, expected {layout.described} separated by blanks or tabs"
+                f"{len(fields)} columns, expected {layout.description} separated by blanks or tabs"
             )
             raise FileFormatError(content.path, problem, line=number)
         if layout is MSMARCO_SCORED:
-            _rank(content, number, fields[layout.place(GIVEN_RANK)])
+            _parse_rank(content, number, fields[layout.index_of(GIVEN_RANK)])
         queries.append(fields[query])
         docs.append(fields[doc])
-        if layout.orders == RANK:
-            values.append(_rank(content, number, fields[value]))
+        if layout.ranked_by == RANK:
+            values.append(_parse_rank(content, number, fields[value]))
         else:
             values.append(read_number(content.path, number, "score", fields[value]))
     if not queries:
-        problem = f"there is no line in it; expected lines of {layout.described} columns"
+        problem = f"there is no line in it; expected lines of {layout.description} columns"
         raise FileFormatError(content.path, problem)
-    dtype = pl.Int64 if layout.orders == RANK else pl.Float64
-    return pl.DataFrame({QUERY: queries, DOC: docs, layout.orders: pl.Series(values, dtype=dtype)})
+    dtype = pl.Int64 if layout.ranked_by == RANK else pl.Float64
+    return pl.DataFrame(
+        {QUERY: queries, DOC: docs, layout.ranked_by: pl.Series(values, dtype=dtype)}
+    )
 
 
-def _fields(content: FileContent) -> Iterator[tuple[int, list[str]]]:
-    """Yield number and fields of every line that is neither blank nor a comment."""
+def _split_lines(content: FileContent) -> Iterator[tuple[int, list[str]]]:
+    """Yield (1-based number, fields) of every line that is neither blank nor a comment."""
     for number, line in enumerate(decode(content.path, content.data()).split("\n"), start=1):
         if line.strip() and not line.startswith("#"):
             yield number, split_fields(line)
 
 
-def _rank(content: FileContent, number: int, text: str) -> int:
-    if not (text.isascii() and text.isdecimal() and len(text) <= _LONGEST_RANK):
+def _parse_rank(content: FileContent, number: int, text: str) -> int:
+    """Return a rank; raise FileFormatError for the line if it is not a whole number."""
+    if not (text.isascii() and text.isdecimal() and len(text) <= _MOST_RANK_DIGITS):
         problem = (
             f"the rank {text!r} is not a whole number; three columns are query, document and rank, "
             "four have a score behind them. For query, document and score write a dataframe or a "
@@ -238,17 +263,22 @@ def _rank(content: FileContent, number: int, text: str) -> int:
     return int(text)
 
 
-def _by_rank(content: FileContent, frame: pl.DataFrame) -> pl.DataFrame:
-    """Return the rows by rank, without the rank: their order is the ranking."""
-    twice = frame.filter(frame.select(QUERY, RANK).is_duplicated())
-    if len(twice):
-        query, _, rank = twice.row(0)
+def _sort_by_rank(content: FileContent, frame: pl.DataFrame) -> pl.DataFrame:
+    """Return the rows sorted by rank, without the column of ranks.
+
+    Raises:
+        FileFormatError: two documents of a query have the same rank, or its ranks do not begin at
+            0 or 1.
+    """
+    repeated = frame.filter(frame.select(QUERY, RANK).is_duplicated())
+    if len(repeated):
+        query, _, rank = repeated.row(0)
         problem = f"two documents stand at rank {rank} of query {query!r}"
         raise FileFormatError(content.path, problem)
-    lowest = frame.group_by(QUERY, maintain_order=True).agg(pl.col(RANK).min())
-    headless = lowest.filter(pl.col(RANK) > 1)
-    if len(headless):
-        query, rank = headless.row(0)
+    first_ranks = frame.group_by(QUERY, maintain_order=True).agg(pl.col(RANK).min())
+    wrong_start = first_ranks.filter(pl.col(RANK) > 1)
+    if len(wrong_start):
+        query, rank = wrong_start.row(0)
         problem = (
             f"the ranks of query {query!r} begin at {rank}, not at 0 or 1; three columns are "
             "query, document and rank, not a score"
@@ -258,7 +288,7 @@ def _by_rank(content: FileContent, frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def _refuse_qrels(content: FileContent, frame: pl.DataFrame) -> None:
-    """Raise FileFormatError where the second column is TREC's iteration: that is no document."""
+    """Raise FileFormatError if the second column is the iteration of TREC qrels, not a document."""
     iterations = frame[DOC].unique().to_list()
     if iterations in (["0"], ["Q0"]):
         problem = (

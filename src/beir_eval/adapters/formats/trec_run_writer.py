@@ -1,4 +1,7 @@
-"""Writing runs as TREC: not beside their reader, which needs polars; this needs no extra."""
+"""The writer of TREC runs.
+
+It is not in the module of their reader (``text_runs``), because that needs polars, an extra.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from beir_eval.adapters.formats.text_lines import encoded, trec_word
+from beir_eval.adapters.formats.text_lines import encode_utf8, trec_word
 from beir_eval.core.ranking import best_first
 from beir_eval.errors import RunError
 
@@ -17,11 +20,15 @@ if TYPE_CHECKING:
 
 
 def write_trec(rankings: Sequence[tuple[str, Sequence[str], Floats]], tag: str) -> bytes:
-    """Return "trec": query, Q0, document, rank, score, tag.
+    """Return the bytes of format "trec": query, Q0, document, rank, score, tag.
+
+    Args:
+        rankings: (query id, document ids, scores f8[N]) of each query.
+        tag: the last column.
 
     Raises:
-        InputError: an id with white space, or not Unicode.
-        RunError: no document at all.
+        InputError: an id contains white space, begins with # or is not Unicode.
+        RunError: the run has no document.
     """
     lines = []
     for query, docs, scores in rankings:
@@ -31,11 +38,18 @@ def write_trec(rankings: Sequence[tuple[str, Sequence[str], Floats]], tag: str) 
             lines.append(f"{word} Q0 {trec_word(doc)} {rank} {score!r} {tag}\n")
     if not lines:
         raise RunError("the run holds no document, and a TREC file without a line is no run")
-    return encoded("".join(lines))
+    return encode_utf8("".join(lines))
 
 
 def _ranks(docs: Sequence[str], scores: Floats) -> Ints:
-    """Return the rank of each row by trec_eval's rule: score, then document id, descending."""
+    """Return the 1-based rank of each document in the order of trec_eval, i8[N].
+
+    The order is by score, then by document id, both descending.
+
+    Args:
+        docs: document ids. [N]
+        scores: f8[N].
+    """
     ranks = np.empty(len(docs), dtype=np.int64)
     ranks[best_first(docs, scores, "trec_eval")] = np.arange(1, len(docs) + 1)
     return ranks

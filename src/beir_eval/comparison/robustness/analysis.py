@@ -265,6 +265,7 @@ class _TrustAnalysis:
         differences: Sequence[Difference],
         num_queries: int,
     ) -> Iterator[DocumentToJudge]:
+        """Yield the unjudged documents that could change the differences, greatest change first."""
         index = self._comparison.systems.index
         pairs = [(difference.system, difference.against) for difference in differences]
         total = np.zeros(len(bounds.holes))
@@ -313,6 +314,7 @@ def _holes_by_query(results: Sequence[EvaluationResult], depth: int) -> dict[str
 
 
 def _judged_share(counts: Sequence[tuple[int, int]]) -> float | None:
+    """Return the judged share over the repeats of a system from (judged, retrieved) counts."""
     judged, retrieved = map(sum, zip(*counts, strict=True))
     return judged / retrieved if retrieved else None
 
@@ -328,6 +330,7 @@ def _bound_fields(
     defined: Mask,
     settings: ComparisonSettings,
 ) -> dict[str, Any]:
+    """Return the fields of ``PairTrust`` that follow from the bounds, by name."""
     low, high = pair.low[defined], pair.high[defined]
     return {
         "unjudged": pair.unjudged,
