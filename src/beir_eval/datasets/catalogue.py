@@ -1,6 +1,6 @@
-"""What is agreed about each BEIR data set: its split, its exceptions, its baseline, its averages.
+"""The catalogue of BEIR's data sets: official splits, sizes, BM25 scores, reported averages.
 
-``catalogue.toml`` lists the data sets, and the sources of the numbers.
+The data are in ``catalogue.toml``, which also names the sources of the numbers.
 """
 
 from __future__ import annotations
@@ -16,8 +16,10 @@ from beir_eval.errors import SettingError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+#: The address of BEIR's public archives.
 ARCHIVES = "https://public.ukp.informatik.tu-darmstadt.de/thakur/BEIR/datasets"
-_CORE = (13, 14, 18)
+#: The averages that papers report, by their number of data sets.
+_GROUP_SIZES = (13, 14, 18)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,20 +27,23 @@ class DatasetInfo:
     """The conventions of one data set.
 
     Attributes:
-        name: BEIR's name.
-        title: the name in papers.
-        split: the one whose numbers are reported.
-        queries: in that split.
-        documents: in the corpus.
-        relevant_per_query: on average, in that split.
-        graded: whether grades go beyond 1.
-        drop_identical_ids: whether documents whose id is that of their query are left out.
-        groups: the averages it belongs to, named by their size: 13, 14 or 18 data sets.
-        parts: the sub-folders whose unweighted mean is its number.
-        bm25: nDCG@10 of Anserini's BM25, flat and multifield; None where there is none.
-        licence: that of the data, as MTEB states it; sources disagree on some.
-        md5: checksum of the public archive; None where there is none.
-        note: what else must be known.
+        name: BEIR's name, for example "scifact".
+        title: the name in papers, for example "SciFact".
+        queries: the number of queries in ``split``.
+        documents: the number of documents in the corpus.
+        relevant_per_query: the mean number of relevant documents per query in ``split``.
+        licence: the licence of the data; sources disagree on some.
+        split: the split on which results are reported.
+        graded: whether there are grades above 1.
+        drop_identical_ids: whether retrieved documents with the id of their query are dropped.
+        groups: the reported averages that include the data set, each named by its number of data
+            sets: 13, 14 or 18.
+        parts: the names of the sub-folders, if the data set has several; its score is then the
+            unweighted mean of theirs.
+        bm25: nDCG@10 of Anserini's BM25: first with title and text in one field (flat), then in
+            two fields (multifield). None: the catalogue has no score.
+        md5: the MD5 checksum of the public archive; None: there is no public archive.
+        note: other conventions, as a sentence.
     """
 
     name: str
@@ -50,7 +55,7 @@ class DatasetInfo:
     split: str = "test"
     graded: bool = False
     drop_identical_ids: bool = False
-    groups: tuple[int, ...] = _CORE
+    groups: tuple[int, ...] = _GROUP_SIZES
     parts: tuple[str, ...] = ()
     bm25: tuple[float | None, float | None] = (None, None)
     md5: str | None = None
@@ -58,54 +63,67 @@ class DatasetInfo:
 
     @property
     def url(self) -> str | None:
-        """The public archive; None where the data must be had from their owner."""
+        """The address of the public archive; None if the data are not public."""
         return None if self.md5 is None else f"{ARCHIVES}/{self.name}.zip"
 
 
 def _read_catalogue() -> Iterator[DatasetInfo]:
     content = files("beir_eval.datasets").joinpath("catalogue.toml").read_text(encoding="utf-8")
-    for name, stated in tomllib.loads(content).items():
-        bm25 = stated.pop("bm25_flat", None), stated.pop("bm25_multifield", None)
-        lists = {key: tuple(value) for key, value in stated.items() if isinstance(value, list)}
-        yield DatasetInfo(name=name, bm25=bm25, **stated | lists)
+    for name, fields in tomllib.loads(content).items():
+        bm25 = fields.pop("bm25_flat", None), fields.pop("bm25_multifield", None)
+        lists = {key: tuple(value) for key, value in fields.items() if isinstance(value, list)}
+        yield DatasetInfo(name=name, bm25=bm25, **fields | lists)
 
 
-#: All of BEIR's data sets, by name.
+#: The conventions of all BEIR data sets, by name.
 DATASETS: Mapping[str, DatasetInfo] = {info.name: info for info in _read_catalogue()}
-#: The averages that papers report: how many data sets, and which.
+#: The averages that papers report: {number of data sets: their names}.
 GROUPS: Mapping[int, tuple[str, ...]] = {
-    size: tuple(info.name for info in DATASETS.values() if size in info.groups) for size in _CORE
+    size: tuple(info.name for info in DATASETS.values() if size in info.groups)
+    for size in _GROUP_SIZES
 }
+#: Other spellings of names, in lower case, with BEIR's name.
 _OTHER_NAMES = {"touche2020": "webis-touche2020", "dbpedia": "dbpedia-entity"}
 
 
 def known_info(name: str) -> DatasetInfo | None:
-    """Return the conventions of a data set of that name ("SciFact", "BeIR/scifact"), or None."""
+    """Return the conventions of a BEIR data set; None for any other data set.
+
+    Args:
+        name: the name in any case, with or without a prefix: "SciFact", "BeIR/scifact".
+    """
     short = name.rpartition("/")[2].lower().replace("_", "-")
     short = _OTHER_NAMES.get(short, short)
     return DATASETS.get(short)
 
 
 def group_of(name: str) -> DatasetInfo | None:
-    """Return the data set in parts that this one is a part of ("cqadupstack/android"), or None."""
-    whole, _, part = name.rpartition("/")
-    group = known_info(whole)
+    """Return the conventions of the data set that this one is a part of; None if there is none.
+
+    Args:
+        name: the path of the part, for example "cqadupstack/android".
+    """
+    group_name, _, part = name.rpartition("/")
+    group = known_info(group_name)
     return group if group is not None and part.lower() in group.parts else None
 
 
 def info_of(name: str) -> DatasetInfo:
-    """Return the conventions of a data set.
+    """Return the conventions of a BEIR data set.
+
+    Args:
+        name: the name in any case, with or without a prefix: "SciFact", "BeIR/scifact".
 
     Raises:
-        SettingError: BEIR has no data set of that name; the message names the nearest.
+        SettingError: BEIR has no data set of that name; the message suggests similar names.
 
     >>> info_of("arguana").drop_identical_ids
     True
     """
     info = known_info(name)
     if info is None:
-        near = difflib.get_close_matches(name.lower(), DATASETS, n=2, cutoff=0.5)
-        hint = f"did you mean {' or '.join(near)}? " if near else ""
+        similar = difflib.get_close_matches(name.lower(), DATASETS, n=2, cutoff=0.5)
+        hint = f"did you mean {' or '.join(similar)}? " if similar else ""
         msg = f"BEIR has no data set {name!r}; {hint}`beir-eval datasets` lists them all"
         raise SettingError(msg)
     return info

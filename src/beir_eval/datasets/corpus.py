@@ -1,4 +1,4 @@
-"""Documents and queries in files: JSON lines and Parquet, read when they are asked for."""
+"""``Corpus`` and readers of queries: JSON-lines files and tables, read row by row when used."""
 
 from __future__ import annotations
 
@@ -20,14 +20,15 @@ from beir_eval.errors import FileFormatError, needs_extra
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+#: The fields that may hold the id, and the text, of a record; the first match is used.
 _ID_NAMES = ("_id", "id", "doc_id", "docid", "corpus-id", "query-id", "query_id")
 _TEXT_NAMES = ("text", "contents", "query")
-#: Rows of a Parquet file that are held at a time.
-_BATCH = 10_000
+#: Rows of a Parquet file that are read at a time.
+_BATCH_ROWS = 10_000
 
 
 class Document(NamedTuple):
-    """One document: its id, its title ("" where it has none) and its text."""
+    """One document: its id, its title ("" if there is none) and its text."""
 
     doc_id: str
     title: str
@@ -35,40 +36,42 @@ class Document(NamedTuple):
 
 
 class Corpus(ABC):
-    """The documents of a data set: none is read before it is asked for, and none is kept.
+    """The documents of a data set, read when they are used and not kept in memory.
 
-    Iterating yields each ``Document`` in the order of the file. ``corpus[doc_id]`` looks one up;
-    the first look-up reads the file once for an index of places. ``len(corpus)`` counts once.
+    Iterating yields each ``Document`` in the order of the file. ``corpus[doc_id]`` returns one
+    document; the first look-up reads the whole file once, to index the positions of the documents.
+    ``len(corpus)`` reads the file once if there is no index yet.
     """
 
-    #: The file, the folder or the table.
+    #: The file, the folder or the table, as error messages name it.
     name: str
 
     @abstractmethod
-    def _placed(self) -> Iterator[tuple[int, Document]]:
-        """Yield every document with the place by which ``_at`` finds it."""
+    def _documents_with_positions(self) -> Iterator[tuple[int, Document]]:
+        """Yield (position, document) in the order of the file; see ``_document_at``."""
 
     @abstractmethod
-    def _at(self, place: int) -> Document:
-        """Return the document at a place."""
+    def _document_at(self, position: int) -> Document:
+        """Return the document at a position: a byte offset, or the index of a row."""
 
     def __iter__(self) -> Iterator[Document]:
         """Yield every document in the order of the file.
 
         Raises:
-            FileFormatError: a record is none, or has no id or no text.
+            FileFormatError: a record is malformed, or has no id or no text.
         """
-        for _, document in self._placed():
+        for _, document in self._documents_with_positions():
             yield document
 
     @cached_property
-    def _place_of(self) -> Mapping[str, int]:
-        place_of: dict[str, int] = {}
-        for place, document in self._placed():
-            if document.doc_id in place_of:
+    def _positions(self) -> Mapping[str, int]:
+        """{doc_id: position} of all documents."""
+        positions: dict[str, int] = {}
+        for position, document in self._documents_with_positions():
+            if document.doc_id in positions:
                 raise FileFormatError(self.name, f"document {document.doc_id!r} stands twice")
-            place_of[document.doc_id] = place
-        return place_of
+            positions[document.doc_id] = position
+        return positions
 
     @cached_property
     def _count(self) -> int:
@@ -76,23 +79,24 @@ class Corpus(ABC):
 
     def __len__(self) -> int:
         """Return the number of documents."""
-        return len(self._place_of) if "_place_of" in vars(self) else self._count
+        return len(self._positions) if "_positions" in vars(self) else self._count
 
     def __contains__(self, doc_id: object) -> bool:
-        """Return whether there is a document of that id."""
-        return doc_id in self._place_of
+        """Return whether the corpus has a document of this id."""
+        return doc_id in self._positions
 
     def __getitem__(self, doc_id: str) -> Document:
-        """Return one document.
+        """Return the document of this id.
 
         Raises:
-            KeyError: there is no document of that id.
+            KeyError: there is no document of this id.
+            FileFormatError: a record is malformed, or two documents have the same id.
         """
-        return self._at(self._place_of[doc_id])
+        return self._document_at(self._positions[doc_id])
 
     def fingerprint(self) -> str:
-        """Return the SHA-256 (hex) of all documents, in their order; reads the whole corpus."""
-        import hashlib  # noqa: PLC0415 - loads OpenSSL, and few ask for it
+        """Return the SHA-256 (hex) of all documents in order; this reads the whole corpus."""
+        import hashlib  # noqa: PLC0415 - loads OpenSSL, and few callers use it
 
         digest = hashlib.sha256()
         for document in self:
@@ -100,79 +104,84 @@ class Corpus(ABC):
         return digest.hexdigest()
 
     def as_dict(self) -> dict[str, dict[str, str]]:
-        """Return {doc_id: {"title", "text"}}, all in memory: what BEIR's retrievers take.
+        """Return {doc_id: {"title": …, "text": …}}, all in memory, as BEIR's retrievers expect it.
 
         Raises:
-            FileFormatError: a document stands twice.
+            FileFormatError: a record is malformed, or two documents have the same id.
         """
-        listed = list(self)
-        texts = {one.doc_id: {"title": one.title, "text": one.text} for one in listed}
-        if len(texts) < len(listed):
+        documents = list(self)
+        texts = {
+            document.doc_id: {"title": document.title, "text": document.text}
+            for document in documents
+        }
+        if len(texts) < len(documents):
             raise FileFormatError(self.name, "a document stands twice")
         return texts
 
     def __repr__(self) -> str:
-        """Return the name, not the content."""
+        """Return ``Corpus('name')``; no document is read."""
         return f"Corpus({self.name!r})"
 
 
 class JsonlCorpus(Corpus):
-    """A corpus of JSON lines, packed or not."""
+    """A corpus in a JSON-lines file, with or without gzip."""
 
     def __init__(self, path: Path) -> None:
-        """Take the file; it is not opened."""
+        """Keep the path; the file is opened when documents are read."""
         self.path = path
         self.name = str(path)
 
     def __reduce__(self) -> tuple[type[JsonlCorpus], tuple[Path]]:
-        """Pickle by the file: the index is made again where it is wanted."""
+        """Pickle the path only: an unpickled corpus builds its own index."""
         return JsonlCorpus, (self.path,)
 
-    def _placed(self) -> Iterator[tuple[int, Document]]:
-        for offset, number, record in _records(self.path):
-            yield offset, _document(self.path, number, record)
+    def _documents_with_positions(self) -> Iterator[tuple[int, Document]]:
+        for offset, number, record in _read_records(self.path):
+            yield offset, _document_from_record(self.path, number, record)
 
-    def _at(self, place: int) -> Document:
-        # Opened for each look-up: threads and processes must not move each other's place.
-        with self._unpacked.open("rb") as file:
-            file.seek(place)
-            number = None if place else 1  # a byte order mark may begin the file
-            return _document(self.path, None, _record(self.path, number, file.readline()))
+    def _document_at(self, position: int) -> Document:
+        # Open the file for each look-up: threads and processes must not share a file position.
+        with self._seekable_file.open("rb") as file:
+            file.seek(position)
+            number = None if position else 1  # the first line may begin with a byte order mark
+            return _document_from_record(
+                self.path, None, _parse_line(self.path, number, file.readline())
+            )
 
     @cached_property
-    def _unpacked(self) -> Path:
-        """The file, or a temporary copy of what it packs: only there is a place found quickly."""
+    def _seekable_file(self) -> Path:
+        """The file, or a temporary unpacked copy if it is gzip, in which seeking is slow."""
         if not is_gzip(self.path):
             return self.path
         folder = tempfile.mkdtemp(prefix="beir-eval-")
         weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
         copy = Path(folder, "corpus.jsonl")
-        with _open_packed(self.path) as file, copy.open("wb") as target:
+        with _open_unpacked(self.path) as file, copy.open("wb") as target:
             shutil.copyfileobj(file, target)
         return copy
 
 
 class TableCorpus(Corpus):
-    """A corpus of rows: Parquet files, or a table of the package ``datasets``."""
+    """A corpus in a table: Parquet files, or a table of the package ``datasets``."""
 
     def __init__(self, name: str, rows: Sequence[Mapping[str, Any]] | ParquetRows) -> None:
-        """Take the rows; none is read."""
+        """Keep the rows; they are read when documents are used."""
         self.name = name
         self._rows = rows
 
-    def _placed(self) -> Iterator[tuple[int, Document]]:
-        for place, row in enumerate(self._rows):
-            yield place, _document(self.name, place + 1, row)
+    def _documents_with_positions(self) -> Iterator[tuple[int, Document]]:
+        for position, row in enumerate(self._rows):
+            yield position, _document_from_record(self.name, position + 1, row)
 
-    def _at(self, place: int) -> Document:
-        return _document(self.name, place + 1, self._rows[place])
+    def _document_at(self, position: int) -> Document:
+        return _document_from_record(self.name, position + 1, self._rows[position])
 
 
 class ParquetRows:
-    """The rows of Parquet files, a batch at a time."""
+    """The rows of Parquet files, read in batches."""
 
     def __init__(self, paths: Sequence[Path]) -> None:
-        """Take the files; they are not opened."""
+        """Keep the paths; the files are opened when rows are read."""
         self._paths = list(paths)
 
     @cached_property
@@ -181,72 +190,81 @@ class ParquetRows:
             import polars as pl  # noqa: PLC0415 - an extra
         return pl.scan_parquet(self._paths, glob=False)
 
-    def _batch(self, begin: int, size: int) -> Any:
+    def _read_rows(self, begin: int, size: int) -> Any:
+        """Return at most ``size`` rows from row ``begin`` (0-based), as a polars data frame."""
         with parquet_errors(self._paths[0]):
             return self._frame.slice(begin, size).collect()
 
     def __iter__(self) -> Iterator[Mapping[str, Any]]:
-        """Yield every row."""
+        """Yield every row as {column: value}."""
         begin = 0
-        while len(batch := self._batch(begin, _BATCH)):
+        while len(batch := self._read_rows(begin, _BATCH_ROWS)):
             yield from batch.iter_rows(named=True)
             begin += len(batch)
 
-    def __getitem__(self, place: int) -> Mapping[str, Any]:
-        """Return one row."""
-        row: Mapping[str, Any] = self._batch(place, 1).row(0, named=True)
+    def __getitem__(self, index: int) -> Mapping[str, Any]:
+        """Return the row at an index (0-based) as {column: value}."""
+        row: Mapping[str, Any] = self._read_rows(index, 1).row(0, named=True)
         return row
 
 
 def read_queries(path: Path) -> Iterator[tuple[str, str]]:
-    """Yield id and text of every query of a file of JSON lines.
+    """Yield (query_id, text) of every query in a JSON-lines file.
 
     Raises:
-        FileFormatError: a record is none, or has no id or no text.
+        FileFormatError: a record is malformed, or has no id or no text.
     """
-    for _, number, record in _records(path):
+    for _, number, record in _read_records(path):
         yield _id_and_text(path, number, record)
 
 
 def read_metadata(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Yield id and metadata of every query of a file of JSON lines, {} where it has none.
+    """Yield (query_id, metadata) of every query in a JSON-lines file; {} if it has no metadata.
 
     Raises:
-        FileFormatError: a record is none, or has no id, or metadata that is no object.
+        FileFormatError: a record is malformed, has no id, or has metadata other than an object.
     """
-    for _, number, record in _records(path):
+    for _, number, record in _read_records(path):
         metadata = record.get("metadata")
         if not isinstance(metadata, dict | None):
             problem = f"metadata must be an object, not {str(metadata)[:60]!r}"
             raise FileFormatError(path, problem, line=number)
-        yield _id(path, number, record), metadata or {}
+        yield _record_id(path, number, record), metadata or {}
 
 
-def queries_of_rows(
+def queries_from_rows(
     name: Path | str, rows: Iterable[Mapping[str, Any]]
 ) -> Iterator[tuple[str, str]]:
-    """Yield id and text of every row of a table."""
-    for place, row in enumerate(rows, start=1):
-        yield _id_and_text(name, place, row)
+    """Yield (query_id, text) of every row in a table.
+
+    Args:
+        name: the file or table, for error messages.
+        rows: the rows as {column: value}.
+
+    Raises:
+        FileFormatError: a row has no id or no text.
+    """
+    for number, row in enumerate(rows, start=1):
+        yield _id_and_text(name, number, row)
 
 
-def _records(path: Path) -> Iterator[tuple[int, int, Mapping[str, Any]]]:
-    """Yield offset, 1-based number and JSON object of every line that is not blank."""
-    with _open_packed(path) as file:
+def _read_records(path: Path) -> Iterator[tuple[int, int, Mapping[str, Any]]]:
+    """Yield (byte offset, 1-based line number, JSON object) of every line that is not blank."""
+    with _open_unpacked(path) as file:
         offset = 0
         for number, line in enumerate(file, start=1):
             if line.strip():
-                yield offset, number, _record(path, number, line)
+                yield offset, number, _parse_line(path, number, line)
             offset += len(line)
 
 
-def _open_packed(path: Path) -> IO[bytes]:
-    """Open a file for reading, unpacked where it is gzip."""
-    return _Unpacked(path) if is_gzip(path) else path.open("rb")  # type: ignore[return-value]
+def _open_unpacked(path: Path) -> IO[bytes]:
+    """Open a file for reading; a gzip file is unpacked while it is read."""
+    return _GzipFile(path) if is_gzip(path) else path.open("rb")  # type: ignore[return-value]
 
 
-class _Unpacked(gzip.GzipFile):
-    """A gzip file that names itself when it is damaged."""
+class _GzipFile(gzip.GzipFile):
+    """A gzip file that raises FileFormatError, with its path, if it is damaged."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(path, "rb")
@@ -260,8 +278,8 @@ class _Unpacked(gzip.GzipFile):
             raise FileFormatError(self._path, problem) from error
 
 
-def _record(path: Path, number: int | None, line: bytes) -> Mapping[str, Any]:
-    """Return the JSON object of one line, or raise FileFormatError."""
+def _parse_line(path: Path, number: int | None, line: bytes) -> Mapping[str, Any]:
+    """Return the JSON object of one line; raise FileFormatError if it is not one."""
     try:
         record = json.loads(line.decode("utf-8-sig" if number == 1 else "utf-8"))
     except (UnicodeDecodeError, ValueError, RecursionError) as error:
@@ -272,7 +290,10 @@ def _record(path: Path, number: int | None, line: bytes) -> Mapping[str, Any]:
     return record
 
 
-def _document(name: Path | str, number: int | None, record: Mapping[str, Any]) -> Document:
+def _document_from_record(
+    name: Path | str, number: int | None, record: Mapping[str, Any]
+) -> Document:
+    """Return the document of a record; raise FileFormatError if it has no id or no text."""
     title = record.get("title")
     doc_id, text = _id_and_text(name, number, record)
     return Document(doc_id, "" if title is None else str(title), text)
@@ -281,23 +302,23 @@ def _document(name: Path | str, number: int | None, record: Mapping[str, Any]) -
 def _id_and_text(
     name: Path | str, number: int | None, record: Mapping[str, Any]
 ) -> tuple[str, str]:
-    """Return id and text of a query's or document's record, or raise FileFormatError."""
-    return _id(name, number, record), _text(name, number, record)
+    """Return (id, text) of the record of a query or document, or raise FileFormatError."""
+    return _record_id(name, number, record), _record_text(name, number, record)
 
 
-def _id(name: Path | str, number: int | None, record: Mapping[str, Any]) -> str:
-    found = [record[one] for one in _ID_NAMES if one in record]
+def _record_id(name: Path | str, number: int | None, record: Mapping[str, Any]) -> str:
+    ids = [record[field] for field in _ID_NAMES if field in record]
     try:
-        return id_text(found[0])
+        return id_text(ids[0])
     except (IndexError, TypeError, ValueError) as error:
         problem = f"the record has no id: expected one of {', '.join(_ID_NAMES)}"
         raise FileFormatError(name, problem, line=number) from error
 
 
-def _text(name: Path | str, number: int | None, record: Mapping[str, Any]) -> str:
-    found = [record[one] for one in _TEXT_NAMES if isinstance(record.get(one), str)]
-    if not found:
+def _record_text(name: Path | str, number: int | None, record: Mapping[str, Any]) -> str:
+    texts = [record[field] for field in _TEXT_NAMES if isinstance(record.get(field), str)]
+    if not texts:
         problem = f"the record has no text: expected one of {', '.join(_TEXT_NAMES)}"
         raise FileFormatError(name, problem, line=number)
-    text: str = found[0]
+    text: str = texts[0]
     return text

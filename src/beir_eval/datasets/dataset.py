@@ -1,4 +1,4 @@
-"""BEIR's data sets: corpus, queries, judgements and conventions, from a folder or from the hub."""
+"""``Dataset`` (corpus, queries, qrels, conventions), loaded from a folder or the hub."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from beir_eval.datasets.corpus import (
     JsonlCorpus,
     ParquetRows,
     TableCorpus,
-    queries_of_rows,
+    queries_from_rows,
     read_queries,
 )
 from beir_eval.errors import FileFormatError, SettingError, needs_extra
@@ -24,21 +24,21 @@ from beir_eval.errors import FileFormatError, SettingError, needs_extra
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-#: The tables of a data set on the hub that hold judgements, by preference.
+#: The configurations of a repository on the hub that may hold the qrels; the first match is used.
 _QRELS_CONFIGS = ("qrels", "default")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Dataset:
-    """One data set, ready to be retrieved from and evaluated on.
+    """One split of a data set: corpus, queries and qrels.
 
     Attributes:
-        name: the name of its folder, or of the data set on the hub.
-        split: which judgements these are.
-        corpus: the documents; not read before they are asked for.
-        queries: {query_id: text} of the judged queries that have a text.
+        name: the name of the folder, or of the repository on the hub.
+        split: the name of the split, for example "test".
+        corpus: the documents, read from the file whenever they are used.
+        queries: {query_id: text} of the judged queries that have a text, in the order of the qrels.
         qrels: the judgements of the split.
-        info: BEIR's conventions; None for a data set that is not BEIR's.
+        info: the conventions of a BEIR data set; None for any other data set.
     """
 
     name: str
@@ -50,41 +50,43 @@ class Dataset:
 
     @property
     def queries_without_text(self) -> tuple[str, ...]:
-        """The judged queries that the queries file lacks: no retriever can answer them."""
-        return tuple(one for one in self.qrels.query_ids if one not in self.queries)
+        """The ids of the judged queries without a text: no retriever can answer them."""
+        return tuple(query_id for query_id in self.qrels.query_ids if query_id not in self.queries)
 
     def __repr__(self) -> str:
-        """Return the size, not the content."""
+        """Return name, split and number of queries."""
         return f"Dataset({self.name!r}, split={self.split!r}, {len(self.queries)} queries)"
 
 
 def load_dataset(path: str | Path, split: str | None = None) -> Dataset:
-    """Read a data set from its folder: queries and judgements now, the corpus when it is asked for.
+    """Return the data set in a folder: queries and qrels are read now, the corpus when it is used.
 
-    Layouts: BEIR's (``corpus.jsonl``, ``queries.jsonl``, ``qrels/<split>.tsv``, packed or not,
-    with a header or without), and Hugging Face's as they lie on a disk: ``BeIR/x`` with its
-    judgements in ``x-qrels`` beside it, ``mteb/x`` and NanoBEIR (Parquet tables in ``corpus``,
-    ``queries`` and ``qrels``, ``default`` or ``data``).
+    Supported layouts: that of BEIR (``corpus.jsonl``, ``queries.jsonl``, ``qrels/<split>.tsv``,
+    with or without gzip, with or without a header), and those of repositories downloaded from the
+    hub: ``BeIR/x`` with the qrels in a folder ``x-qrels`` beside it; ``mteb/x`` and NanoBEIR, with
+    Parquet tables in ``corpus``, ``queries`` and one of ``qrels``, ``default`` or ``data``.
 
     Args:
         path: the folder.
-        split: which judgements; by default the official split of a BEIR data set of that name,
-            else "test".
+        split: the name of the split, for example "dev"; by default the official split if the name
+            of the folder is that of a BEIR data set, else "test".
 
     Raises:
-        FileFormatError: a file is missing or is not what it should be; several data sets.
-        MissingExtraError: Parquet tables without polars.
+        FileFormatError: there is no such folder, a file is missing or malformed, the split does not
+            exist, or the folder holds several data sets.
+        SettingError: ``split`` is not a valid name.
+        MissingExtraError: the tables are Parquet files and polars is not installed.
         OSError: a file cannot be read.
     """
     folder = Path(path)
     if not folder.is_dir():
         problem = "no such folder; a data set is a folder with corpus, queries and qrels"
         raise FileFormatError(folder, problem)
-    if not is_dataset(folder) and (parts := _parts(folder)):
-        problem = f"{len(parts)} data sets ({', '.join(parts)}): read them with load_datasets"
+    if not is_dataset(folder) and (names := _dataset_names(folder)):
+        problem = f"{len(names)} data sets ({', '.join(names)}): read them with load_datasets"
         raise FileFormatError(folder, problem)
     name = name_of(folder)
-    split = _split_of(name, split)
+    split = _split_or_default(name, split)
     files = find_dataset_files(folder, split)
     is_table = files.corpus[0].suffix == ".parquet"
     corpus: Corpus = (
@@ -92,114 +94,129 @@ def load_dataset(path: str | Path, split: str | None = None) -> Dataset:
         if is_table
         else JsonlCorpus(files.corpus[0])
     )
-    qrels = _joined([read_qrels(file) for file in files.qrels])
-    return _dataset(name, split, corpus, _queries(files.queries), qrels)
+    qrels = _join_qrels([read_qrels(file) for file in files.qrels])
+    return _new_dataset(name, split, corpus, _read_queries(files.queries), qrels)
 
 
 def load_datasets(path: str | Path, split: str | None = None) -> dict[str, Dataset]:
-    """Read a folder of data sets, such as CQADupStack's twelve forums: {name: Dataset}.
+    """Return {name: Dataset} of a folder of data sets, such as the twelve forums of CQADupStack.
 
-    The folder of a single data set gives that one.
+    Args:
+        path: a folder of data-set folders, or the folder of a single data set.
+        split: the name of the split of all data sets; by default each has that of ``load_dataset``.
 
     Raises:
-        FileFormatError, MissingExtraError, OSError: as ``load_dataset``; no data set at all.
+        FileFormatError: there is no data set in the folder, or one cannot be read.
+        SettingError: ``split`` is not a valid name.
+        MissingExtraError: the tables are Parquet files and polars is not installed.
+        OSError: a file cannot be read.
     """
     folder = Path(path)
     if is_dataset(folder):
         return {name_of(folder): load_dataset(folder, split)}
-    parts = _parts(folder)
-    if not parts:
+    names = _dataset_names(folder)
+    if not names:
         problem = "no data set in this folder: no corpus.jsonl, corpus.jsonl.gz or corpus/*.parquet"
         raise FileFormatError(folder, problem)
-    return {name: load_dataset(folder / name, split) for name in parts}
+    return {name: load_dataset(folder / name, split) for name in names}
 
 
 def load_from_hub(name: str, split: str | None = None, *, revision: str | None = None) -> Dataset:
-    """Read a data set from Hugging Face's hub (or its local cache), with the package ``datasets``.
+    """Return a data set of the Hugging Face hub (or its local cache), read by ``datasets``.
 
-    Layouts: ``BeIR/x`` with its judgements in ``BeIR/x-qrels``, ``mteb/x``, NanoBEIR.
+    Supported layouts: ``BeIR/x`` with the qrels in ``BeIR/x-qrels``; ``mteb/x``; NanoBEIR. Other
+    errors of the package ``datasets`` are not caught, for example for a missing repository.
 
     Args:
-        name: the repository, for example "mteb/scifact"; or a folder laid out like one.
-        split: which judgements; by default the official split of a BEIR data set of that name,
-            else "test".
-        revision: a commit, branch or tag of the repository.
+        name: the repository, for example "mteb/scifact", or a folder with the same layout.
+        split: the name of the split, for example "dev"; by default the official split if the name
+            is that of a BEIR data set, else "test".
+        revision: a commit, branch or tag of the repository; it does not apply to ``BeIR/x-qrels``.
 
     Raises:
         MissingExtraError: the package ``datasets`` is not installed.
-        SettingError: the repository has no such table or split.
-        FileFormatError: a row has no id or no text.
+        SettingError: the repository has no such split, or its qrels lack a column.
+        FileFormatError: a query has no id or no text. Documents are checked when they are read.
     """
     with needs_extra("datasets", "hub", "loading from the hub"):
         import datasets  # noqa: PLC0415 - an extra
-    split = _split_of(name, split)
+    split = _split_or_default(name, split)
     configs = datasets.get_dataset_config_names(name, revision=revision)
-    judged_in = next((config for config in _QRELS_CONFIGS if config in configs), None)
-    has_qrels = judged_in is not None and {"corpus", "queries"} <= set(configs)
-    source = (name, judged_in, revision) if has_qrels else (f"{name}-qrels", None, None)
-    table = _table(*source, split)
-    columns = {one.lower().replace("-", "_"): one for one in table.column_names}
-    wanted = [columns.get(one) for one in ("query_id", "corpus_id", "score")]
-    if None in wanted:
+    qrels_config = next((config for config in _QRELS_CONFIGS if config in configs), None)
+    has_qrels = qrels_config is not None and {"corpus", "queries"} <= set(configs)
+    source = (name, qrels_config, revision) if has_qrels else (f"{name}-qrels", None, None)
+    table = _load_table(*source, split)
+    columns = {column.lower().replace("-", "_"): column for column in table.column_names}
+    qrels_columns = [columns.get(column) for column in ("query_id", "corpus_id", "score")]
+    if None in qrels_columns:
         msg = f"{source[0]}: the judgements must have query-id, corpus-id and score, not {columns}"
         raise SettingError(msg)
-    qrels = Qrels.from_columns(*(table[one] for one in wanted))
-    corpus = TableCorpus(name, _table(name, "corpus", revision, split))
-    queries = queries_of_rows(name, _table(name, "queries", revision, split))
-    return _dataset(name, split, corpus, queries, qrels)
+    qrels = Qrels.from_columns(*(table[column] for column in qrels_columns))
+    corpus = TableCorpus(name, _load_table(name, "corpus", revision, split))
+    queries = queries_from_rows(name, _load_table(name, "queries", revision, split))
+    return _new_dataset(name, split, corpus, queries, qrels)
 
 
-def _table(name: str, config: str | None, revision: str | None, split: str) -> Any:
-    """Return one table: the split of that name, or the only one there is."""
+def _load_table(name: str, config: str | None, revision: str | None, split: str) -> Any:
+    """Return one table of a repository: the split of that name.
+
+    A corpus or queries with a single split of another name are used for every split.
+
+    Raises:
+        SettingError: there is no such split.
+    """
     import datasets  # noqa: PLC0415 - an extra
 
-    found = datasets.load_dataset(name, config, revision=revision)
-    if split in found:
-        return found[split]
-    if config in ("corpus", "queries") and len(found) == 1:
-        return next(iter(found.values()))
+    splits = datasets.load_dataset(name, config, revision=revision)
+    if split in splits:
+        return splits[split]
+    if config in ("corpus", "queries") and len(splits) == 1:
+        return next(iter(splits.values()))
     msg = (
-        f"{name} has no split {split!r} of {config or 'its judgements'}; it has {', '.join(found)}"
+        f"{name} has no split {split!r} of {config or 'its judgements'}; it has {', '.join(splits)}"
     )
     raise SettingError(msg)
 
 
-def _split_of(name: str, stated: str | None) -> str:
-    if stated is not None:
-        return stated
+def _split_or_default(name: str, split: str | None) -> str:
+    if split is not None:
+        return split
     info = known_info(name)
     return "test" if info is None else info.split
 
 
-def _parts(folder: Path) -> list[str]:
-    """Return the sub-folders that are data sets."""
-    return sorted(one.name for one in folder.glob("[!.]*") if one.is_dir() and is_dataset(one))
+def _dataset_names(folder: Path) -> list[str]:
+    """Return the names of the sub-folders that are data sets."""
+    return sorted(
+        inside.name for inside in folder.glob("[!.]*") if inside.is_dir() and is_dataset(inside)
+    )
 
 
-def _queries(files: tuple[Path, ...]) -> Iterable[tuple[str, str]]:
+def _read_queries(files: tuple[Path, ...]) -> Iterable[tuple[str, str]]:
+    """Return (query_id, text) of all queries in the files."""
     if files[0].suffix == ".parquet":
-        return queries_of_rows(files[0], ParquetRows(files))
+        return queries_from_rows(files[0], ParquetRows(files))
     return chain.from_iterable(read_queries(file) for file in files)
 
 
-def _dataset(
+def _new_dataset(
     name: str, split: str, corpus: Corpus, queries: Iterable[tuple[str, str]], qrels: Qrels
 ) -> Dataset:
-    """Return the data set with the texts of its judged queries, in the order of the judgements."""
+    """Return the data set with its judged queries only, in the order of the qrels."""
     judged = set(qrels.query_ids)
-    text_of = {query_id: text for query_id, text in queries if query_id in judged}
+    texts = {query_id: text for query_id, text in queries if query_id in judged}
     return Dataset(
         name=name,
         split=split,
         corpus=corpus,
-        queries={query: text_of[query] for query in qrels.query_ids if query in text_of},
+        queries={query_id: texts[query_id] for query_id in qrels.query_ids if query_id in texts},
         qrels=qrels,
         info=known_info(name),
     )
 
 
-def _joined(parts: list[Qrels]) -> Qrels:
-    """Return the judgements of all parts of a table."""
+def _join_qrels(parts: list[Qrels]) -> Qrels:
+    """Return the qrels of a table that consists of several files."""
     if len(parts) == 1:
         return parts[0]
     rows = [

@@ -1,4 +1,4 @@
-"""Fetching BEIR's public archives: resumed, checked, unpacked whole or not at all."""
+"""Download of BEIR's public archives: resume, compare the checksum, unpack atomically."""
 
 from __future__ import annotations
 
@@ -23,11 +23,13 @@ from beir_eval.errors import FileFormatError, SettingError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_PART = 1 << 20
-_SECONDS = 60
-#: What the packers raise for damaged or encrypted members, and members that stand twice.
-_DAMAGES = (zipfile.BadZipFile, RuntimeError, EOFError, zlib.error, lzma.LZMAError, OSError)
-_CLASHES = (errno.EEXIST, errno.ENOTDIR, errno.EISDIR)
+#: Bytes that are read from the server at a time.
+_CHUNK_BYTES = 1 << 20
+_TIMEOUT_SECONDS = 60
+#: Exceptions raised for damaged or encrypted members.
+_ARCHIVE_ERRORS = (zipfile.BadZipFile, RuntimeError, EOFError, zlib.error, lzma.LZMAError, OSError)
+#: Error codes for members that are listed twice, or both as a file and as a folder.
+_CLASH_ERRNOS = (errno.EEXIST, errno.ENOTDIR, errno.EISDIR)
 
 
 def download_dataset(
@@ -38,24 +40,29 @@ def download_dataset(
     md5: str | None = None,
     progress: Callable[[int | None, int], None] | None = None,
 ) -> Path:
-    """Fetch a data set's public archive and unpack it; return its folder.
+    """Download a data set's public archive, unpack it, and return the path of its folder.
 
-    What is there already is left as it is. A download that was interrupted goes on where it stopped
-    (``<name>.….zip.part``). The checksum is compared before anything is unpacked; the folder
-    appears whole or not at all.
+    If the folder exists already, nothing is downloaded. An interrupted download resumes where it
+    stopped, from the file ``<name>.….zip.part``. The checksum is compared before anything is
+    unpacked. The folder appears only when it is complete.
 
     Args:
-        name: BEIR's name of the data set, and that of the folder in the archive.
-        folder: where to put it.
-        url: another archive; by default BEIR's own.
-        md5: its checksum; by default BEIR's own, and none for another archive.
-        progress: called with the size of the archive (None where the server does not say) and the
-            bytes that have arrived.
+        name: the name of the data set in BEIR; with ``url``, the name of the folder in the archive.
+        folder: the folder in which the data set's folder is created; it is created if missing.
+        url: the address (http or https) of another ZIP archive; by default that of BEIR.
+        md5: the checksum of the archive at ``url``, as hex; None: no check. Ignored without
+            ``url``: BEIR's archives are checked against the catalogue.
+        progress: a function that is called after each chunk with the size of the archive in bytes
+            (None if the server does not report it) and the number of bytes received.
+
+    Returns:
+        ``folder / name``, with BEIR's spelling of the name.
 
     Raises:
-        SettingError: BEIR has no such data set, or it is not public.
-        FileFormatError: the checksum differs, the archive is damaged, or a member of it would leave
-            the folder.
+        SettingError: BEIR has no data set of that name, or it is not public; with ``url``: the name
+            is not the name of a folder, or the address is not http or https.
+        FileFormatError: the checksum differs, or the archive is damaged, lacks the folder, or has a
+            member that would be written outside of it.
         OSError: the server cannot be reached, or a file cannot be written.
     """
     if url is None:
@@ -74,7 +81,7 @@ def download_dataset(
     if target.is_dir():
         return target
     target.parent.mkdir(parents=True, exist_ok=True)
-    # What is left of another archive is not gone on with.
+    # The name depends on the address: the partial download of another archive is not resumed.
     source = hashlib.sha256(url.encode()).hexdigest()[:8]
     archive = target.with_name(f"{name}.{source}.zip.part")
     try:
@@ -82,9 +89,9 @@ def download_dataset(
     except (http.client.HTTPException, ValueError) as error:
         msg = f"{url} cannot be fetched: {error!r}"
         raise OSError(msg) from error
-    if md5 is not None and (found := _md5(archive)) != md5.lower():
+    if md5 is not None and (digest := _md5(archive)) != md5.lower():
         archive.unlink()
-        problem = f"the archive from {url} has the MD5 {found}, expected {md5}; fetch it again"
+        problem = f"the archive from {url} has the MD5 {digest}, expected {md5}; fetch it again"
         raise FileFormatError(archive, problem)
     _unpack(archive, target)
     archive.unlink()
@@ -92,30 +99,34 @@ def download_dataset(
 
 
 def _fetch(url: str, archive: Path, progress: Callable[[int | None, int], None] | None) -> None:
-    """Fetch what is not there yet."""
-    there = archive.stat().st_size if archive.exists() else 0
-    headers = {"Range": f"bytes={there}-"} if there else {}
+    """Download the archive; resume if a part of it exists.
+
+    Raises:
+        OSError: the server answers with an error, or the connection ends early.
+    """
+    received = archive.stat().st_size if archive.exists() else 0
+    headers = {"Range": f"bytes={received}-"} if received else {}
     request = urllib.request.Request(url, headers=headers)  # noqa: S310 - http, checked above
     try:
-        answer = urllib.request.urlopen(request, timeout=_SECONDS)  # noqa: S310
+        response = urllib.request.urlopen(request, timeout=_TIMEOUT_SECONDS)  # noqa: S310
     except urllib.error.HTTPError as error:
-        if there and error.code == HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE:
-            return  # all of it is there
+        if received and error.code == HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE:
+            return  # the archive is complete
         msg = f"{url} cannot be fetched: {error.code} {error.reason}"
         raise OSError(msg) from error
-    with answer:
-        if answer.status != HTTPStatus.PARTIAL_CONTENT:
-            there = 0  # the server begins anew
-        length = answer.headers.get("Content-Length")
-        whole = None if length is None else there + int(length)
-        with archive.open("ab" if there else "wb") as file:
-            while part := answer.read(_PART):
-                file.write(part)
-                there += len(part)
+    with response:
+        if response.status != HTTPStatus.PARTIAL_CONTENT:
+            received = 0  # the server sends the archive from the start
+        length = response.headers.get("Content-Length")
+        size = None if length is None else received + int(length)
+        with archive.open("ab" if received else "wb") as file:
+            while chunk := response.read(_CHUNK_BYTES):
+                file.write(chunk)
+                received += len(chunk)
                 if progress is not None:
-                    progress(whole, there)
-    if whole is not None and there < whole:
-        msg = f"{url}: the connection ended after {there} of {whole} bytes; try again to go on"
+                    progress(size, received)
+    if size is not None and received < size:
+        msg = f"{url}: the connection ended after {received} of {size} bytes; try again to go on"
         raise OSError(msg)
 
 
@@ -125,31 +136,36 @@ def _md5(path: Path) -> str:
 
 
 def _unpack(archive: Path, target: Path) -> None:
-    """Unpack next to the target, then rename."""
-    waiting = target.with_name(f".{target.name}.{os.urandom(8).hex()}")
+    """Unpack the archive into a temporary folder beside ``target``, then rename it to ``target``.
+
+    Raises:
+        FileFormatError: the archive is damaged or unsafe; it is deleted.
+        OSError: a file cannot be written.
+    """
+    temporary = target.with_name(f".{target.name}.{os.urandom(8).hex()}")
     try:
         with zipfile.ZipFile(archive) as packed:
-            members = [one for one in packed.infolist() if not one.is_dir()]
+            members = [member for member in packed.infolist() if not member.is_dir()]
             for member in members:
-                _check_stays(archive, member)
+                _check_member(archive, member)
             for member in members:
-                place = waiting / member.filename
-                place.parent.mkdir(parents=True, exist_ok=True)
-                with packed.open(member) as source, place.open("xb") as copy:
+                path = temporary / member.filename
+                path.parent.mkdir(parents=True, exist_ok=True)
+                with packed.open(member) as source, path.open("xb") as copy:
                     shutil.copyfileobj(source, copy)
-        inner = waiting / target.name
-        _check_folder(archive, inner)
-        inner.rename(target)
+        unpacked = temporary / target.name
+        _check_folder(archive, unpacked)
+        unpacked.rename(target)
     except FileFormatError:
         archive.unlink()
         raise
-    except _DAMAGES as error:
-        if isinstance(error, OSError) and error.errno not in (None, *_CLASHES):
-            raise  # the disk, not the archive
+    except _ARCHIVE_ERRORS as error:
+        if isinstance(error, OSError) and error.errno not in (None, *_CLASH_ERRNOS):
+            raise  # a fault of the disk, not of the archive
         archive.unlink()
         raise FileFormatError(archive, f"a damaged archive ({error}); fetch it again") from error
     finally:
-        shutil.rmtree(waiting, ignore_errors=True)
+        shutil.rmtree(temporary, ignore_errors=True)
 
 
 def _check_folder(archive: Path, folder: Path) -> None:
@@ -157,11 +173,11 @@ def _check_folder(archive: Path, folder: Path) -> None:
         raise FileFormatError(archive, f"the archive holds no folder {folder.name!r}")
 
 
-def _check_stays(archive: Path, member: zipfile.ZipInfo) -> None:
-    """Raise FileFormatError for a member that would be written outside the folder, or is a link."""
+def _check_member(archive: Path, member: zipfile.ZipInfo) -> None:
+    """Raise FileFormatError if a member would be written outside the folder or is a link."""
     name = member.filename
     path = PurePosixPath(name)
-    leaves = path.is_absolute() or ".." in path.parts or "\\" in name or ":" in name or "\0" in name
-    if leaves or stat.S_ISLNK(member.external_attr >> 16):
+    unsafe = path.is_absolute() or ".." in path.parts or "\\" in name or ":" in name or "\0" in name
+    if unsafe or stat.S_ISLNK(member.external_attr >> 16):
         problem = f"the member {name!r} would leave the folder; nothing was unpacked"
         raise FileFormatError(archive, problem)

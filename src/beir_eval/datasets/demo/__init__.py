@@ -1,4 +1,4 @@
-"""The bundled data set (see README.md beside this file) and two saved runs over it.
+"""The bundled data set and two saved runs on it; README.md in this folder describes them.
 
 Public: ``FOLDER``, ``RUNS``.
 """
