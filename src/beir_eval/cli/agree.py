@@ -9,7 +9,7 @@ import typer
 from rich.text import Text
 
 from beir_eval.adapters.readers import read_run
-from beir_eval.cli.console import check_targets, clear_errors, console, new_table
+from beir_eval.cli.console import check_targets, console, new_table, print_errors
 from beir_eval.cli.options import choice, system_names
 from beir_eval.cli.results_output import write_csv
 from beir_eval.core.ranking import PLAIN_TIES, EvaluationSettings
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from beir_eval.comparison.agreement import Agreement
 
 CHOICES = EvaluationSettings.CHOICES
-#: What ``beir-eval agree`` shows, in this order, with a word on the scale.
+#: The measures that the command prints, in this order, with an explanation of their scales.
 _SCALES = {
     "kendall_distance": "0 the same order, 1 reversed",
     "spearman": "1 the same order, -1 reversed",
@@ -30,7 +30,7 @@ _SCALES = {
 }
 
 
-def agree(  # noqa: PLR0913, PLR0917 - one option a setting
+def agree(  # noqa: PLR0913, PLR0917 - one parameter per option
     first: Annotated[Path, typer.Argument(help="A run file.")],
     second: Annotated[Path, typer.Argument(help="Another run file over the same queries.")],
     k: Annotated[int, typer.Option("-k", help="How many documents of each ranking.")] = 10,
@@ -47,7 +47,7 @@ def agree(  # noqa: PLR0913, PLR0917 - one option a setting
     """Show how alike two runs rank: Kendall's distance, Spearman's rho, RBO, overlap."""
     from beir_eval.comparison import agreement  # noqa: PLC0415
 
-    with clear_errors():
+    with print_errors():
         check_targets([first, second], [per_query])
         names = system_names([first, second])
         result = agreement.agree(
@@ -60,13 +60,13 @@ def agree(  # noqa: PLR0913, PLR0917 - one option a setting
             duplicates=duplicates,
             names=(names[0], names[1]),
         )
-        _print(result)
+        _print_agreement(result)
         if per_query is not None:
-            _write(per_query, result)
+            _write_per_query(per_query, result)
 
 
-def _print(result: Agreement) -> None:
-    """Print the means, and what was counted."""
+def _print_agreement(result: Agreement) -> None:
+    """Print the means and the number of queries behind each."""
     table = new_table()
     table.add_column(f"top {result.k}", no_wrap=True)
     table.add_column("mean", justify="right")
@@ -76,12 +76,12 @@ def _print(result: Agreement) -> None:
         table.add_row(name, number(result.mean[name]), str(result.num_defined[name]), scale)
     console.print(Text(f"{result.first} and {result.second}"))
     console.print(table)
-    for name, extra in ((result.first, result.only_first), (result.second, result.only_second)):
-        if extra:
-            console.print(Text(f"queries that only {name} has, left out: {extra}"))
+    for name, left_out in ((result.first, result.only_first), (result.second, result.only_second)):
+        if left_out:
+            console.print(Text(f"queries that only {name} has, left out: {left_out}"))
 
 
-def _write(path: Path, result: Agreement) -> None:
-    """Write a CSV file: query_id and one column a measure; empty where undefined."""
+def _write_per_query(path: Path, result: Agreement) -> None:
+    """Write a CSV file: query_id and one column per measure; undefined values are empty."""
     rows = zip(result.query_ids, *result.per_query.values(), strict=True)
     write_csv(path, ["query_id", *result.per_query], rows)

@@ -1,4 +1,4 @@
-"""The command line ``beir-eval``: one module per command, registered here."""
+"""The typer application ``app``, with all commands of ``beir-eval`` registered."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ app = typer.Typer(
 
 
 @app.callback(invoke_without_command=True)
-def _top(
+def _print_version(
     *, version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False
 ) -> None:
     if version:
@@ -36,7 +36,7 @@ def _top(
         raise typer.Exit
 
 
-# What most people come for stands first.
+# The help lists the commands in this order: the most used first.
 app.command(short_help="Evaluate runs and print the means.")(evaluate)
 app.command(short_help="Compare systems: is one better?")(compare)
 app.command(short_help="Evaluate many runs on many data sets.")(bench)

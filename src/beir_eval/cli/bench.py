@@ -1,6 +1,6 @@
-"""The commands ``beir-eval bench`` and ``beir-eval datasets``.
+"""The command ``beir-eval bench``: evaluate many runs on many data sets.
 
-What only they need is imported when they run: the other commands start without it.
+What only this command needs is imported when it runs, so that the other commands start faster.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from beir_eval.adapters.dataset_folder import (
     is_run_file,
     name_of,
 )
-from beir_eval.cli.console import check_targets, clear_errors, console, print_table
+from beir_eval.cli.console import check_targets, console, print_errors, print_table
 from beir_eval.cli.options import HTML, check_report, write_html
 from beir_eval.cli.results_output import write_texts
 from beir_eval.core.files import stem_of, write_atomically
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
     from beir_eval.benchmark.result import BenchmarkResult
 
 BASELINES = ("bm25",)
-#: How many documents of a ranking a report shows; results are kept on disk with no more.
-_SHOWN = 10
+#: How many documents of each ranking are kept for the report.
+_REPORT_DEPTH = 10
 
 
-def bench(  # noqa: PLR0913, PLR0917 - one option a file
+def bench(  # noqa: PLR0913, PLR0917 - one parameter per option
     datasets: Annotated[
         Path,
         typer.Argument(help="A folder of data sets or qrels files, one data set, or qrels."),
@@ -61,47 +61,53 @@ def bench(  # noqa: PLR0913, PLR0917 - one option a file
     """Evaluate every run on every data set and print the table: data sets as rows."""
     from beir_eval.benchmark.runner import Benchmark  # noqa: PLC0415
 
-    with clear_errors():
+    with print_errors():
         if baseline is not None:
             check_choice("--baseline", baseline, BASELINES)
         check_targets([datasets, *runs], [markdown, latex, csv, json, html])
         check_report(html)
-        asked = parse(measure)
+        table_measure = parse(measure)
         benchmark = Benchmark(
-            _datasets(datasets),
-            _systems(runs),
+            _find_datasets(datasets),
+            _find_systems(runs),
             out,
-            measures=dict.fromkeys([asked, *DEFAULT_MEASURES]),
-            keep_top=_SHOWN if html is not None else 0,
+            measures=dict.fromkeys([table_measure, *DEFAULT_MEASURES]),
+            keep_top=_REPORT_DEPTH if html is not None else 0,
             progress=True,
         )
         result = benchmark.run()
-        table = result.to_table(asked, baseline=baseline is not None)
+        table = result.to_table(table_measure, baseline=baseline is not None)
         print_table(table)
         for note in result.notes():
             console.print(f"- {note}", markup=False)
         write_texts(
             {
-                markdown: lambda: result.to_markdown(asked, baseline=baseline is not None),
+                markdown: lambda: result.to_markdown(table_measure, baseline=baseline is not None),
                 latex: table.latex,
                 csv: table.csv,
                 json: result.to_json,
             }
         )
         if html is not None and any(result.results.values()):
-            write_html(html, result, datasets=benchmark.datasets, measure=asked)
+            write_html(html, result, datasets=benchmark.datasets, measure=table_measure)
         if mteb is not None:
             _write_mteb(result, mteb)
         if result.failures:
             raise typer.Exit(1)
 
 
-def _datasets(path: Path) -> dict[str, Path]:
-    """Return the data sets and qrels files of a folder by name; or the one that it is."""
+def _find_datasets(path: Path) -> dict[str, Path]:
+    """Return {name: path} of the data sets and qrels files in a folder.
+
+    A path that is itself a data set or a qrels file is the only entry.
+
+    Raises:
+        InputError: the folder has neither.
+    """
     if not path.is_dir() or is_dataset(path):
-        return {_name(path): path}
+        return {_name_from_path(path): path}
     datasets = {
-        _name(inside): inside
+        _name_from_path(inside): inside
         for inside in sorted(path.glob("[!.]*"))
         if (inside.is_dir() and _holds_datasets(inside))
         or (inside.is_file() and is_qrels_file(inside))
@@ -112,35 +118,45 @@ def _datasets(path: Path) -> dict[str, Path]:
     return datasets
 
 
-def _name(path: Path) -> str:
+def _name_from_path(path: Path) -> str:
+    """Return the name of a data set or system: the name of its folder, or the stem of its file."""
     return name_of(path) if path.is_dir() else stem_of(path)
 
 
 def _holds_datasets(folder: Path) -> bool:
+    """Return whether a folder is a data set, or holds folders that are."""
     return is_dataset(folder) or any(
-        is_dataset(one) for one in sorted(folder.glob("[!.]*")) if one.is_dir()
+        is_dataset(inside) for inside in sorted(folder.glob("[!.]*")) if inside.is_dir()
     )
 
 
-def _systems(paths: list[Path]) -> dict[str, Path]:
-    found: dict[str, Path] = {}
+def _find_systems(paths: list[Path]) -> dict[str, Path]:
+    """Return {name: run file or folder of run files} of all systems.
+
+    A folder of folders without a run file of its own is expanded: each folder in it is a system.
+
+    Raises:
+        InputError: two systems have the same name.
+    """
+    systems: dict[str, Path] = {}
     for path in paths:
-        inside = sorted(path.glob("[!.]*")) if path.is_dir() else []
-        folders = [one for one in inside if one.is_dir()]
-        has_runs = any(one.is_file() and is_run_file(one) for one in inside)
-        for one in folders if folders and not has_runs else [path]:
-            name = _name(one)
-            if name in found:
-                msg = f"two systems go by the name {name}: {found[name]} and {one}; rename one"
+        entries = sorted(path.glob("[!.]*")) if path.is_dir() else []
+        folders = [entry for entry in entries if entry.is_dir()]
+        has_runs = any(entry.is_file() and is_run_file(entry) for entry in entries)
+        for system in folders if folders and not has_runs else [path]:
+            name = _name_from_path(system)
+            if name in systems:
+                msg = f"two systems go by the name {name}: {systems[name]} and {system}; rename one"
                 raise InputError(msg)
-            found[name] = one
-    return found
+            systems[name] = system
+    return systems
 
 
 def _write_mteb(result: BenchmarkResult, folder: Path) -> None:
-    for system, of_system in result.results.items():
-        for name in of_system:
-            content = result.mteb(system, name)
+    """Write MTEB's JSON file of every system and data set into ``folder/<system>``."""
+    for system, system_results in result.results.items():
+        for dataset in system_results:
+            content = result.mteb(system, dataset)
             target = folder / system / f"{content['task_name'].replace('/', '-')}.json"
             target.parent.mkdir(parents=True, exist_ok=True)
             write_atomically(target, json_.dumps(content, indent=2).encode())

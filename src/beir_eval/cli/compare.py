@@ -1,4 +1,4 @@
-"""The command ``beir-eval compare``: verdicts over runs or saved results, and the gate."""
+"""The command ``beir-eval compare``: compare runs or saved results, and check the gate."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from beir_eval.adapters.readers import read_qrels
-from beir_eval.cli.console import check_targets, clear_errors
+from beir_eval.cli.console import check_targets, print_errors
 from beir_eval.cli.options import (
     HTML,
+    add_policy_options,
     check_report,
     choice,
-    kept_for,
     read_runs,
-    texts_of,
-    with_policies,
+    report_settings,
+    report_texts,
     write_html,
 )
 from beir_eval.cli.results_output import write_texts
-from beir_eval.cli.saved_results import saved_results
+from beir_eval.cli.saved_results import read_saved_results
 from beir_eval.comparison.records import CORRECTIONS, ON
 from beir_eval.core.ranking import EvaluationSettings
 from beir_eval.errors import InputError, some
@@ -36,11 +36,12 @@ if TYPE_CHECKING:
     from beir_eval.comparison.result import Comparison
     from beir_eval.measures import Measure
 
+#: The exit code if a check of the gate fails.
 _GATE_FAILED = 1
 
 
-@with_policies
-def compare(  # noqa: PLR0913, PLR0917 - one option a setting
+@add_policy_options
+def compare(  # noqa: PLR0913, PLR0917 - one parameter per option
     files: Annotated[
         list[Path],
         typer.Argument(
@@ -100,11 +101,11 @@ def compare(  # noqa: PLR0913, PLR0917 - one option a setting
     split: Annotated[str | None, typer.Option(help="The split of a data-set folder.")] = None,
 ) -> None:
     """Compare systems: means, differences with intervals, and a verdict for each pair."""
-    with clear_errors():
+    with print_errors():
         from beir_eval.cli.comparison_output import (  # noqa: PLC0415
+            markdown_summary,
             print_comparison,
             print_gate,
-            summary_of,
         )
         from beir_eval.comparison.gate import check_gate, to_junit  # noqa: PLC0415
 
@@ -116,14 +117,14 @@ def compare(  # noqa: PLR0913, PLR0917 - one option a setting
             raise InputError("--junit writes the checks of a gate; add --gate MEASURE")
         _check_steps(steps, html)
         measures = parse_all([*(measure or ()), *gates]) if measure or gates else None
-        found = _compared(
+        comparison = _compare_files(
             files,
             split,
             measures,
             baseline,
             first_is_baseline=gated and baseline is None,
             policies=policies,
-            for_report=kept_for(html),
+            for_report=report_settings(html),
             settings={
                 "test": test,
                 "correction": correction,
@@ -132,25 +133,25 @@ def compare(  # noqa: PLR0913, PLR0917 - one option a setting
                 "on": on,
             },
         )
-        checks = check_gate(found, gates or None, non_inferior=non_inferior) if gated else []
-        print_comparison(found)
+        checks = check_gate(comparison, gates or None, non_inferior=non_inferior) if gated else []
+        print_comparison(comparison)
         print_gate(checks)
         write_texts(
             {
-                markdown: lambda: summary_of(found, checks),
-                latex: found.to_latex,
-                csv: found.to_csv,
-                json: found.model_dump_json,
+                markdown: lambda: markdown_summary(comparison, checks),
+                latex: comparison.to_latex,
+                csv: comparison.to_csv,
+                json: comparison.model_dump_json,
                 junit: lambda: to_junit(checks),
             }
         )
         if html is not None:
-            _write_html(html, found, files[0], split, steps)
-        if not all(one.passed for one in checks):
+            _write_report(html, comparison, files[0], split, steps)
+        if not all(check.passed for check in checks):
             raise typer.Exit(_GATE_FAILED)
 
 
-def _compared(  # noqa: PLR0913 - what the command was told
+def _compare_files(  # noqa: PLR0913 - the options of the command
     files: Sequence[Path],
     split: str | None,
     measures: Sequence[Measure] | None,
@@ -163,17 +164,28 @@ def _compared(  # noqa: PLR0913 - what the command was told
 ) -> Comparison:
     """Return the comparison of runs on judgements, or of saved results.
 
-    Without ``measures`` runs are compared on the default, saved results on all that they have.
+    Args:
+        files: judgements and runs, or files of saved results.
+        split: the split of a data-set folder with the judgements.
+        measures: None: runs are compared on nDCG@10, saved results on all their measures.
+        baseline: the name of the system that the others are compared with, if any.
+        first_is_baseline: the first system is the baseline, in place of ``baseline``.
+        policies: the fields of ``EvaluationSettings``.
+        settings: further arguments of ``compare_runs`` and ``compare``.
+        for_report: arguments of ``compare_runs`` that keep what a report shows.
+
+    Raises:
+        InputError: options that apply to runs only are set for saved results.
     """
     from beir_eval import comparison as comparing  # noqa: PLC0415
 
-    results = saved_results(files)
+    results = read_saved_results(files)
     if results is None:
-        judged = read_qrels(files[0], split=split)
+        qrels = read_qrels(files[0], split=split)
         runs = read_runs(files[1:])
-        base = next(iter(runs), None) if first_is_baseline else baseline
+        baseline_name = next(iter(runs), None) if first_is_baseline else baseline
         return comparing.compare_runs(
-            judged, runs, measures, baseline=base, **settings, **policies, **for_report
+            qrels, runs, measures, baseline=baseline_name, **settings, **policies, **for_report
         )
     if split is not None or EvaluationSettings(**policies) != EvaluationSettings():
         msg = (
@@ -181,30 +193,32 @@ def _compared(  # noqa: PLR0913 - what the command was told
             "--split are for judgements and runs; saved results were evaluated already"
         )
         raise InputError(msg)
-    base = results[0].name if first_is_baseline else baseline
-    return comparing.compare(results, base, measures=measures, **settings)
+    baseline_name = results[0].name if first_is_baseline else baseline
+    return comparing.compare(results, baseline_name, measures=measures, **settings)
 
 
-def _write_html(
-    html: Path, found: Comparison, judged: Path, split: str | None, steps: str | None
+def _write_report(
+    html: Path, comparison: Comparison, judgements: Path, split: str | None, steps: str | None
 ) -> None:
+    """Write the report, with a curve of the checkpoints if ``steps`` is given."""
     from beir_eval.comparison.checkpoints.checkpoint_curve import checkpoint_curve  # noqa: PLC0415
 
     curve = None
     if steps is not None:
-        chosen = found.settings
+        settings = comparison.settings
         curve = checkpoint_curve(
-            _checkpoints(found, steps),
+            _checkpoints(comparison, steps),
             steps,
-            measures=found.measures,
-            alpha=chosen.alpha,
-            margin=chosen.margin,
-            on=chosen.on,
+            measures=comparison.measures,
+            alpha=settings.alpha,
+            margin=settings.margin,
+            on=settings.on,
         )
-    write_html(html, found, curve=curve, **texts_of(judged, split))
+    write_html(html, comparison, curve=curve, **report_texts(judgements, split))
 
 
 def _check_steps(steps: str | None, html: Path | None) -> None:
+    """Raise InputError if ``--steps`` is no regular expression, or no report is written."""
     if steps is None:
         return
     if html is None:
@@ -216,10 +230,18 @@ def _check_steps(steps: str | None, html: Path | None) -> None:
         raise InputError(msg) from error
 
 
-def _checkpoints(found: Comparison, steps: str) -> dict[str, list[EvaluationResult]]:
-    """Return the systems whose names have a step: a baseline beside the checkpoints has none."""
-    results = found.results or {}
-    matched = {name: one for name, one in results.items() if re.search(steps, name)}
+def _checkpoints(comparison: Comparison, steps: str) -> dict[str, list[EvaluationResult]]:
+    """Return {name: results} of the systems whose names match the pattern ``steps``.
+
+    The baseline may be a system without a step in its name; it is left out.
+
+    Raises:
+        InputError: fewer than two names match.
+    """
+    results = comparison.results or {}
+    matched = {
+        name: system_results for name, system_results in results.items() if re.search(steps, name)
+    }
     if len(matched) < 2:  # noqa: PLR2004 - a curve
         msg = f"--steps {steps!r} finds a step in {len(matched)} of the names {some(results)}"
         raise InputError(msg)

@@ -1,4 +1,4 @@
-"""What ``beir-eval compare`` prints: tables, verdicts, trust, the gate; and its summary."""
+"""The output of ``beir-eval compare``: tables, verdicts, trust, the gate, Markdown summary."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from beir_eval.cli.console import VERDICT_COLOURS, console, print_table
-from beir_eval.comparison import tables as texts
+from beir_eval.comparison import tables
 from beir_eval.comparison.likeness import likeness_table
-from beir_eval.comparison.robustness import tables as trust
+from beir_eval.comparison.robustness import tables as trust_tables
 from beir_eval.display.tables import markdown_text
 
 if TYPE_CHECKING:
@@ -19,45 +19,47 @@ if TYPE_CHECKING:
     from beir_eval.comparison.result import Comparison
 
 
-def print_comparison(found: Comparison) -> None:
-    """Print means, differences, verdicts, trust and notes."""
-    print_table(found.to_table())
-    margin = found.settings.margin
-    print_table(found.differences_table())
-    for one in found.differences:
-        console.print(Text(texts.sentence(one, margin), style=VERDICT_COLOURS[one.verdict]))
-    if found.trust:
+def print_comparison(comparison: Comparison) -> None:
+    """Print means, differences, verdicts, trust, similarity of the rankings, and notes."""
+    print_table(comparison.to_table())
+    margin = comparison.settings.margin
+    print_table(comparison.differences_table())
+    for difference in comparison.differences:
+        console.print(
+            Text(tables.sentence(difference, margin), style=VERDICT_COLOURS[difference.verdict])
+        )
+    if comparison.trust:
         console.print(Text("\nWhat unjudged documents and ties could change", style="bold"))
-        print_table(trust.trust_table(found))
-        for sentence in trust.sentences(found):
+        print_table(trust_tables.trust_table(comparison))
+        for sentence in trust_tables.sentences(comparison):
             console.print(Text(sentence, style="yellow"))
-    if found.likeness:
-        depth = found.likeness[0].k
+    if comparison.likeness:
+        depth = comparison.likeness[0].k
         console.print(Text(f"\nHow alike the first {depth} documents are", style="bold"))
-        print_table(likeness_table(found))
+        print_table(likeness_table(comparison))
     console.print()
-    for note in found.notes():
+    for note in comparison.notes():
         console.print(Text(note, style="dim"))
 
 
 def print_gate(checks: Sequence[GateCheck]) -> None:
     """Print whether each check of the gate passed."""
-    for one in checks:
+    for check in checks:
         word = (
-            Text("passed", style="bold green") if one.passed else Text("failed", style="bold red")
+            Text("passed", style="bold green") if check.passed else Text("failed", style="bold red")
         )
-        console.print(Text.assemble("gate ", word, ": ", one.reason))
+        console.print(Text.assemble("gate ", word, ": ", check.reason))
 
 
-def summary_of(found: Comparison, checks: Sequence[GateCheck]) -> str:
-    """Return the gate and the comparison as markdown."""
+def markdown_summary(comparison: Comparison, checks: Sequence[GateCheck]) -> str:
+    """Return the checks of the gate and the comparison as Markdown."""
     lines = ["## Comparison", ""]
     if checks:
-        passed = all(one.passed for one in checks)
+        passed = all(check.passed for check in checks)
         lines += [f"**Gate {'passed' if passed else 'failed'}**", ""]
         lines += [
-            f"- {'passed' if one.passed else '**failed**'}: {markdown_text(one.reason)}"
-            for one in checks
+            f"- {'passed' if check.passed else '**failed**'}: {markdown_text(check.reason)}"
+            for check in checks
         ]
         lines.append("")
-    return "\n".join([*lines, found.to_markdown()])
+    return "\n".join([*lines, comparison.to_markdown()])

@@ -1,4 +1,4 @@
-"""The terminal, as all commands use it: tables, errors; checks of files to write."""
+"""Terminal output of all commands: tables, errors, warnings. Also checks of output files."""
 
 from __future__ import annotations
 
@@ -22,36 +22,44 @@ if TYPE_CHECKING:
 
     from beir_eval.display import tables
 
-#: Output that is not read on a screen is never wrapped.
+#: The width of output that does not go to a terminal: too large for any line to wrap.
 UNWRAPPED = 10_000
-#: Labels are folded to no fewer characters than these; the blanks that a column takes.
+#: The smallest width to which labels are folded, and the width of the gap behind a column.
 _NARROWEST_LABEL, _GAP = 16, 2
 VERDICT_COLOURS = {"better": "green", "worse": "red", "equal": "cyan", "undecided": "default"}
 
 
-def _console(*, stderr: bool) -> Console:
+def _new_console(*, stderr: bool) -> Console:
     stream = sys.stderr if stderr else sys.stdout
     width = None if stream.isatty() else UNWRAPPED
     return Console(stderr=stderr, width=width, highlight=False)
 
 
-console = _console(stderr=False)
-stderr = _console(stderr=True)
+console = _new_console(stderr=False)
+error_console = _new_console(stderr=True)
 
 
 def fail(message: str) -> NoReturn:
-    """Print one line and end with exit code 2."""
-    stderr.print(Text.assemble(("error: ", "bold red"), " ".join(message.split())))
+    """Print an error on one line of standard error and end with exit code 2."""
+    error_console.print(Text.assemble(("error: ", "bold red"), " ".join(message.split())))
     raise typer.Exit(2)
 
 
 def warn(message: str) -> None:
-    """Print one line."""
-    stderr.print(Text.assemble(("warning: ", "bold yellow"), " ".join(message.split())))
+    """Print a warning on one line of standard error."""
+    error_console.print(Text.assemble(("warning: ", "bold yellow"), " ".join(message.split())))
 
 
 def check_targets(read: Sequence[Path], written: Sequence[Path | None]) -> None:
-    """Raise InputError where a file would be written over one that is read or written too."""
+    """Check that no output file is also an input file, and that no two are the same file.
+
+    Args:
+        read: the input files.
+        written: the output files; None for an option that is not used.
+
+    Raises:
+        InputError: a file is named twice.
+    """
     taken = {path.resolve() for path in read}
     for path in filter(None, written):
         if path.resolve() in taken:
@@ -61,8 +69,11 @@ def check_targets(read: Sequence[Path], written: Sequence[Path | None]) -> None:
 
 
 @contextmanager
-def clear_errors() -> Iterator[None]:
-    """Turn bad input into one line and exit code 2, and warnings into one line each."""
+def print_errors() -> Iterator[None]:
+    """Print errors and warnings of the package without a traceback, one line each.
+
+    An error ends the command with exit code 2.
+    """
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", BeirEvalWarning)
         try:
@@ -72,23 +83,24 @@ def clear_errors() -> Iterator[None]:
         except OSError as error:
             fail(f"{error.filename}: {error.strerror}" if error.filename else str(error))
         finally:
-            for one in caught:
-                if issubclass(one.category, BeirEvalWarning):
-                    warn(str(one.message))
+            for warning in caught:
+                if issubclass(warning.category, BeirEvalWarning):
+                    warn(str(warning.message))
 
 
 def new_table() -> Table:
-    """Return an empty table as all commands show them."""
+    """Return an empty table in the style of all commands."""
     return Table(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
 
 
 def print_table(table: tables.Table) -> None:
-    """Print a table, verdicts in their colours.
+    """Print a table, with verdicts in colour.
 
-    Where the terminal is too narrow, labels and headings are folded, and if that does not help, a
-    row becomes a line of its own: a number broken over two lines reads as another number.
+    If the terminal is too narrow, labels and headings are folded. If it is too narrow even for the
+    numbers, each row is printed as ``heading value, …``. Numbers are never folded: a part of a
+    number on a line of its own would be read as another number.
     """
-    shown, widths = new_table(), _widths(table)
+    output, widths = new_table(), _column_widths(table)
     if widths is None:
         for row in table.rows:
             pairs = zip(table.header, map(_coloured, row), strict=True)
@@ -97,14 +109,14 @@ def print_table(table: tables.Table) -> None:
         return
     for column, (text, width) in enumerate(zip(table.header, widths, strict=True)):
         justify: Literal["left", "right"] = "right" if column else "left"
-        shown.add_column(_folded(Text(text), width), justify=justify, no_wrap=True)
+        output.add_column(_folded(Text(text), width), justify=justify, no_wrap=True)
     for row in table.rows:
-        shown.add_row(*map(_folded, map(_coloured, row), widths))
-    console.print(shown)
+        output.add_row(*map(_folded, map(_coloured, row), widths))
+    console.print(output)
 
 
-def _widths(table: tables.Table) -> list[int] | None:
-    """Return the width of every column, None if the terminal is too narrow for the numbers."""
+def _column_widths(table: tables.Table) -> list[int] | None:
+    """Return the width of every column; None if the terminal is too narrow for the numbers."""
     columns = list(zip(table.header, *table.rows, strict=True))
     full = [max(cell_len(str(cell)) for cell in column) for column in columns]
     numbers = [max((cell_len(str(cell)) for cell in column[1:]), default=0) for column in columns]
@@ -112,7 +124,7 @@ def _widths(table: tables.Table) -> list[int] | None:
     spare = console.width - sum(widths) - _GAP * len(widths)
     if spare < 0:
         return None
-    # One character each in turn, so that short headings are whole first.
+    # Widen each column by one character in turn, so that short headings fit first.
     while spare and widths != full:
         narrow = [column for column, width in enumerate(widths) if width < full[column]][:spare]
         for column in narrow:
@@ -122,7 +134,7 @@ def _widths(table: tables.Table) -> list[int] | None:
 
 
 def _folded(text: Text, width: int) -> Text:
-    """Return the text in lines of this width.
+    """Return the text, folded into lines of at most ``width`` characters.
 
     Columns of a fixed width would be simpler, but rich 13.7 makes them too narrow for a number.
     """
@@ -130,4 +142,5 @@ def _folded(text: Text, width: int) -> Text:
 
 
 def _coloured(cell: str | tables.Cell) -> Text:
+    """Return the text of a cell, in the colour of its verdict if it has one."""
     return Text(str(cell), style=VERDICT_COLOURS.get(getattr(cell, "verdict", ""), ""))

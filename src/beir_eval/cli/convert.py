@@ -1,4 +1,4 @@
-"""The command ``beir-eval convert``: a run, or judgements, in another format."""
+"""The command ``beir-eval convert``: write a run, or judgements, in another format."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from rich.text import Text
 from beir_eval.adapters.formats import RUN_FORMATS
 from beir_eval.adapters.readers import read_qrels, read_run
 from beir_eval.adapters.writers import write_qrels, write_run
-from beir_eval.cli.console import clear_errors, console
+from beir_eval.cli.console import console, print_errors
 
+#: The usual file ending of each format that can be written.
 _ENDINGS = ", ".join(row.endings[0] for row in RUN_FORMATS.formats if row.write)
 
 
@@ -33,12 +34,12 @@ def convert(
     ] = None,
 ) -> None:
     """Write a run (or judgements) in another format; no number changes."""
-    with clear_errors():
+    with print_errors():
         if qrels:
-            judged = read_qrels(source, format=read_as)
-            write_qrels(judged, target, format=write_as)
+            judgements = read_qrels(source, format=read_as)
+            write_qrels(judgements, target, format=write_as)
             console.print(
-                Text(f"{target}: {len(judged.doc_ids)} judgements of {len(judged)} queries")
+                Text(f"{target}: {len(judgements.doc_ids)} judgements of {len(judgements)} queries")
             )
         else:
             run = read_run(source, format=read_as)

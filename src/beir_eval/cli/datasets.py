@@ -1,4 +1,4 @@
-"""The command ``beir-eval datasets``: BEIR's data sets, or one of them."""
+"""The command ``beir-eval datasets``: list BEIR's data sets, or describe one."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import typer
 from rich import box
 from rich.table import Table
 
-from beir_eval.cli.console import clear_errors, console
+from beir_eval.cli.console import console, print_errors
 
 
 def list_datasets(
@@ -17,14 +17,14 @@ def list_datasets(
     """List BEIR's data sets and their conventions, or show one."""
     from beir_eval.datasets.catalogue import DATASETS, info_of  # noqa: PLC0415
 
-    with clear_errors():
+    with print_errors():
         if name is not None:
             info = info_of(name)
-            shown = {field: getattr(info, field) for field in type(info).__slots__} | {
+            values = {field: getattr(info, field) for field in type(info).__slots__} | {
                 "url": info.url
             }
-            for field, value in shown.items():
-                console.print(f"{field}: {_plain(value)}", markup=False)
+            for field, value in values.items():
+                console.print(f"{field}: {_value_text(value)}", markup=False)
             return
         columns = ("name", "split", "queries", "documents", "rel/query", "BM25 nDCG@10", "notes")
         table = Table(box=box.SIMPLE)
@@ -38,14 +38,15 @@ def list_datasets(
                 f"mean of {len(info.parts)}": info.parts,
                 "not public": not info.url,
             }
-            flat = "" if info.bm25[0] is None else f"{info.bm25[0]:.4f}"
+            bm25 = "" if info.bm25[0] is None else f"{info.bm25[0]:.4f}"
             counts = (f"{info.queries:,}", f"{info.documents:,}", f"{info.relevant_per_query}")
-            notes = ", ".join(mark for mark, holds in marks.items() if holds)
-            table.add_row(info.name, info.split, *counts, flat, notes)
+            notes = ", ".join(mark for mark, applies in marks.items() if applies)
+            table.add_row(info.name, info.split, *counts, bm25, notes)
         console.print(table)
 
 
-def _plain(value: object) -> str:
+def _value_text(value: object) -> str:
+    """Return the value of a field as text; None and empty values become "-"."""
     if isinstance(value, tuple):
-        return ", ".join("-" if one is None else str(one) for one in value) or "-"
+        return ", ".join("-" if item is None else str(item) for item in value) or "-"
     return "-" if value is None or value == "" else str(value)

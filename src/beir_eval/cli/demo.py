@@ -1,4 +1,4 @@
-"""The command ``beir-eval demo``: the bundled runs, two pipelines and a report."""
+"""The command ``beir-eval demo``: evaluate bundled runs and pipelines, and write a report."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import typer
 from rich.text import Text
 
 from beir_eval.adapters.readers import read_qrels
-from beir_eval.cli.console import clear_errors, console
+from beir_eval.cli.console import console, print_errors
 from beir_eval.cli.options import (
     check_report,
     evaluate_files,
-    kept_for,
     read_runs,
-    texts_of,
+    report_settings,
+    report_texts,
     write_html,
 )
 from beir_eval.cli.results_output import print_notes, print_scores
@@ -32,12 +32,12 @@ def demo(
     ] = Path("beir-eval-demo.html"),
 ) -> None:
     """Evaluate two bundled runs and two Haystack pipelines, and write a report on the runs."""
-    with clear_errors():
+    with print_errors():
         evaluator = Evaluator(read_qrels(FOLDER), _MEASURES)
         results = evaluate_files(evaluator, RUNS)
-        queries = len(evaluator.qrels)
+        num_queries = len(evaluator.qrels)
         console.print(
-            f"Two BM25 settings over the bundled data set ({queries} queries about the solar "
+            f"Two BM25 settings over the bundled data set ({num_queries} queries about the solar "
             "system):"
         )
         print_scores(results, None)
@@ -47,7 +47,7 @@ def demo(
 
 
 def _write_report(html: Path, evaluator: Evaluator) -> None:
-    """Compare the bundled runs and write the report; only a hint where an extra is missing."""
+    """Compare the bundled runs and write the report; print a hint if an extra is missing."""
     try:
         check_report(html)
     except MissingExtraError as error:
@@ -56,19 +56,19 @@ def _write_report(html: Path, evaluator: Evaluator) -> None:
     from beir_eval.comparison.compare import compare_runs  # noqa: PLC0415
 
     runs = read_runs(RUNS)
-    found = compare_runs(
-        evaluator.qrels, runs, _MEASURES, baseline=next(reversed(runs)), **kept_for(html)
+    comparison = compare_runs(
+        evaluator.qrels, runs, _MEASURES, baseline=next(reversed(runs)), **report_settings(html)
     )
-    write_html(html, found, **texts_of(FOLDER))
+    write_html(html, comparison, **report_texts(FOLDER))
     console.print(
         Text(f"\nThe report on the two BM25 runs, to look at in a browser: {html.resolve()}")
     )
 
 
 def _print_pipelines() -> None:
-    """Run the two pipelines of the demo and print them side by side; only a hint without Haystack.
+    """Evaluate the two Haystack pipelines of the demo and print their means and their difference.
 
-    The first measure is compared query by query.
+    The pipelines are compared on the first measure. Without Haystack a hint is printed.
     """
     try:
         from beir_eval.integrations.haystack import index  # noqa: F401, PLC0415 - says what is missing
@@ -82,8 +82,13 @@ def _print_pipelines() -> None:
     console.print("\nTwo Haystack pipelines over the same data set, run for every query:")
     results = evaluate_demo_pipelines(_MEASURES)
     print_scores(results, None)
-    found = compare(results, results[0].name, measures=_MEASURES[0])
-    [one] = found.differences
-    console.print(Text(sentence(one, found.settings.margin)))
-    console.print(Text(f"{one.system}: won {one.wins}, tied {one.ties}, lost {one.losses} queries"))
+    comparison = compare(results, results[0].name, measures=_MEASURES[0])
+    [difference] = comparison.differences
+    console.print(Text(sentence(difference, comparison.settings.margin)))
+    console.print(
+        Text(
+            f"{difference.system}: won {difference.wins}, tied {difference.ties}, "
+            f"lost {difference.losses} queries"
+        )
+    )
     print_notes(results)

@@ -1,4 +1,4 @@
-"""The command ``beir-eval evaluate``: the means of runs."""
+"""The command ``beir-eval evaluate``: evaluate runs and print their means."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import Annotated, Any
 import typer
 
 from beir_eval.adapters.readers import read_qrels
-from beir_eval.cli.console import check_targets, clear_errors
+from beir_eval.cli.console import check_targets, print_errors
 from beir_eval.cli.options import (
     HTML,
     PER_QUERY,
+    add_policy_options,
     check_report,
     evaluate_files,
-    kept_for,
-    texts_of,
-    with_policies,
+    report_settings,
+    report_texts,
     write_html,
 )
 from beir_eval.cli.results_output import print_notes, print_scores, write_results
@@ -25,8 +25,8 @@ from beir_eval.evaluation.evaluator import Evaluator
 from beir_eval.measures import DEFAULT_MEASURES, TOOLS, parse_all
 
 
-@with_policies
-def evaluate(  # noqa: PLR0913, PLR0917 - one option a policy
+@add_policy_options
+def evaluate(  # noqa: PLR0913, PLR0917 - one parameter per option
     qrels: Annotated[
         Path, typer.Argument(help="Judgements: a TREC or BEIR file, or a BEIR data-set folder.")
     ],
@@ -63,23 +63,23 @@ def evaluate(  # noqa: PLR0913, PLR0917 - one option a policy
     ] = None,
 ) -> None:
     """Evaluate RUNS on QRELS and print the means, one system a row."""
-    with clear_errors():
+    with print_errors():
         if names is not None:
             check_choice("--names", names, TOOLS)
         check_targets([qrels, *runs], [per_query, json, html])
         check_report(html)
         measures = parse_all(measure) if measure else DEFAULT_MEASURES
         if judged_only:
-            measures = tuple(one(judged_only=True) for one in measures)
+            measures = tuple(parsed(judged_only=True) for parsed in measures)
         evaluator = Evaluator(
             read_qrels(qrels, split=split),
             measures,
             **policies,
-            **kept_for(html),
+            **report_settings(html),
         )
         results = evaluate_files(evaluator, runs)
         print_scores(results, names)
         print_notes(results)
         write_results(results, per_query=per_query, json=json)
         if html is not None:
-            write_html(html, results, **texts_of(qrels, split))
+            write_html(html, results, **report_texts(qrels, split))

@@ -1,6 +1,6 @@
-"""The command ``beir-eval haystack``: a serialised pipeline over a data set.
+"""The command ``beir-eval haystack``: evaluate a serialised pipeline on a data set.
 
-Haystack is imported when it runs: the other commands start without it.
+Haystack is imported when the command runs, so that the other commands start without it.
 """
 
 from __future__ import annotations
@@ -11,15 +11,15 @@ from typing import Annotated, Any
 import typer
 
 from beir_eval.adapters.writers import format_for
-from beir_eval.cli.console import check_targets, clear_errors, console
-from beir_eval.cli.options import HTML, PER_QUERY, check_report, kept_for, write_html
+from beir_eval.cli.console import check_targets, console, print_errors
+from beir_eval.cli.options import HTML, PER_QUERY, check_report, report_settings, write_html
 from beir_eval.cli.results_output import print_notes, print_scores, write_results
 from beir_eval.core.files import stem_of
 from beir_eval.errors import check_choice, check_count
 from beir_eval.measures import DEFAULT_MEASURES, parse_all
 
 
-def haystack(  # noqa: PLR0913, PLR0917 - one option a setting
+def haystack(  # noqa: PLR0913, PLR0917 - one parameter per option
     pipeline: Annotated[
         Path, typer.Argument(help="A pipeline as YAML, as Haystack's Pipeline.dump writes it.")
     ],
@@ -75,7 +75,7 @@ def haystack(  # noqa: PLR0913, PLR0917 - one option a setting
     ] = None,
 ) -> None:
     """Run PIPELINE for every judged query of DATASET and print the means."""
-    with clear_errors():
+    with print_errors():
         from beir_eval.datasets.dataset import load_dataset  # noqa: PLC0415
         from beir_eval.integrations.haystack import evaluate_pipeline, index  # noqa: PLC0415
         from beir_eval.integrations.haystack import load_pipeline as loading  # noqa: PLC0415
@@ -88,37 +88,37 @@ def haystack(  # noqa: PLR0913, PLR0917 - one option a setting
         check_report(html)
         measures = parse_all(measure) if measure else DEFAULT_MEASURES
         data = load_dataset(dataset, split)
-        made = loading.load_pipeline(
+        loaded_pipeline = loading.load_pipeline(
             pipeline, allowed_modules=allow or (), concurrent=concurrency > 1
         )
-        # What is wrong with the settings is said before the corpus is written.
+        # Check all settings before the corpus is written to the store.
         check_choice("on_error", on_error, FAILURES)
         check_count("concurrency", concurrency)
         if limit is not None:
             check_count("limit", limit)
-        found_by: dict[str, Any] = {
+        retriever_settings: dict[str, Any] = {
             "inputs": inputs or None,
             "documents_from": documents_from,
             "document_comparison_field": field or "id",
             "collapse": collapse,
         }
-        PipelineRetriever(made, **found_by)
+        PipelineRetriever(loaded_pipeline, **retriever_settings)
         if save_run is not None:
             format_for(save_run)
         if index_corpus:
-            written = index(data, loading.store_of(made))
-            console.print(f"{written} documents written to the pipeline's store")
+            num_written = index(data, loading.store_of(loaded_pipeline))
+            console.print(f"{num_written} documents written to the pipeline's store")
         result = evaluate_pipeline(
-            made,
+            loaded_pipeline,
             data,
             measures=measures,
-            **found_by,
+            **retriever_settings,
             run_name=name or stem_of(pipeline),
             concurrency=concurrency,
             limit=limit,
             save_run=save_run,
             on_error=on_error,
-            **kept_for(html),
+            **report_settings(html),
         )
         print_scores([result], None)
         print_notes([result])

@@ -1,4 +1,4 @@
-"""The command ``beir-eval measures``: the list of measures, or one of them."""
+"""The command ``beir-eval measures``: list the measures, or describe one."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from beir_eval.cli.console import clear_errors, console, new_table
+from beir_eval.cli.console import console, new_table, print_errors
 from beir_eval.measures import JUDGED_ONLY, Definition, definition_of, definitions
 
 
@@ -18,18 +18,18 @@ def measures(
     ] = None,
 ) -> None:
     """List the measures, or show one with its formula, source and an example."""
-    with clear_errors():
+    with print_errors():
         if name is None:
             console.print(_measures_table())
             console.print("Parameters go in brackets, the cutoff behind @: Precision(rel=2)@5")
             return
-        found = definition_of(name)
-        console.print(f"[bold]{escape(found.name)}[/bold]  ({_parameters_of(found)})")
-        console.print(found.documentation, markup=False)
+        definition = definition_of(name)
+        console.print(f"[bold]{escape(definition.name)}[/bold]  ({_parameters_text(definition)})")
+        console.print(definition.documentation, markup=False)
 
 
 def _measures_table() -> Table:
-    """Return all measures with the first line of their definitions."""
+    """Return a table of all measures: name, first line of the documentation, other names."""
     table = new_table()
     table.add_column("measure", no_wrap=True)
     table.add_column("what it is")
@@ -40,7 +40,8 @@ def _measures_table() -> Table:
     return table
 
 
-def _parameters_of(definition: Definition) -> str:
-    cutoff = {"none": "no cutoff", "optional": "cutoff optional"}
-    named = ", ".join([*definition.defaults, JUDGED_ONLY])
-    return f"parameters: {named}; {cutoff[definition.cutoff]}"
+def _parameters_text(definition: Definition) -> str:
+    """Return the names of the parameters, and whether the measure takes a cutoff."""
+    cutoff_texts = {"none": "no cutoff", "optional": "cutoff optional"}
+    names = ", ".join([*definition.defaults, JUDGED_ONLY])
+    return f"parameters: {names}; {cutoff_texts[definition.cutoff]}"

@@ -1,4 +1,4 @@
-"""What the commands share: options with choices, and run files by the names of their systems."""
+"""Options that several commands take, and the files behind them: runs, data sets, reports."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ if TYPE_CHECKING:
     from beir_eval.evaluation.evaluator import Evaluator
     from beir_eval.evaluation.result import EvaluationResult
 
-#: The option that writes a report, on every command that has results to show.
+#: The option that writes an HTML report.
 HTML = typer.Option(help="Write a report to look at, one HTML file.")
-#: The option that writes the scores behind the means, on every command that evaluates.
+#: The option that writes the scores of every query.
 PER_QUERY = typer.Option(help="Write every query's scores to this CSV file.")
 
 
-def choice(option: str, values: Sequence[str], text: str) -> typer.models.OptionInfo:
-    """Return an option that takes one of some values, all of them named in its help."""
+def choice(option: str, values: Sequence[str], help_text: str) -> typer.models.OptionInfo:
+    """Return an option whose help lists the values that it takes; it does not check them."""
     listed = ", ".join(values)
-    info: typer.models.OptionInfo = typer.Option(option, help=f"{text} One of: {listed}.")
+    info: typer.models.OptionInfo = typer.Option(option, help=f"{help_text} One of: {listed}.")
     return info
 
 
-#: The help of the options that set how runs are ranked and averaged.
-_POLICIES = {
+#: The help text of the option for each field of ``EvaluationSettings``.
+_POLICY_HELP = {
     "order": "What ranks.",
     "ties": "The order of equal scores.",
     "missing": "Judged queries that a run lacks.",
@@ -49,50 +49,59 @@ _POLICIES = {
 }
 
 
-def with_policies(command: Callable[..., None]) -> Callable[..., None]:
-    """Let a command take an option for each field of ``EvaluationSettings``.
+def add_policy_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Return a command that has an option for each field of ``EvaluationSettings``.
 
-    The command has a parameter ``policies``, a mapping of all of them by name; the options replace
-    it.
+    The options replace the parameter ``policies`` of ``command``, which receives their values as
+    {name of the field: value}.
     """
     parameters: list[inspect.Parameter] = []
     for parameter in inspect.signature(command, eval_str=True).parameters.values():
         if parameter.name == "policies":
-            parameters += _policy_options()
+            parameters += _policy_parameters()
         else:
             parameters.append(parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY))
 
-    def run(**given: Any) -> None:
-        policies = {name: given.pop(name) for name in _POLICIES}
-        command(policies=policies, **given)
+    def wrapper(**values: Any) -> None:
+        policies = {name: values.pop(name) for name in _POLICY_HELP}
+        command(policies=policies, **values)
 
-    # Not functools.wraps: typer would find the parameter that the options replace.
-    run.__name__, run.__doc__ = command.__name__, command.__doc__
-    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
-    return run
+    # Not functools.wraps: typer would follow it to the signature that still has ``policies``.
+    wrapper.__name__, wrapper.__doc__ = command.__name__, command.__doc__
+    wrapper.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    wrapper.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return wrapper
 
 
-def _policy_options() -> Iterator[inspect.Parameter]:
+def _policy_parameters() -> Iterator[inspect.Parameter]:
+    """Yield a keyword parameter, annotated with its option, for each evaluation setting."""
     for field in fields(EvaluationSettings):
         option = f"--{field.name.replace('_', '-')}"
-        choices, text = EvaluationSettings.CHOICES.get(field.name), _POLICIES[field.name]
-        shown = choice(option, choices, text) if choices else typer.Option(option, help=text)
+        choices, help_text = EvaluationSettings.CHOICES.get(field.name), _POLICY_HELP[field.name]
+        info = (
+            choice(option, choices, help_text) if choices else typer.Option(option, help=help_text)
+        )
         yield inspect.Parameter(
             field.name,
             inspect.Parameter.KEYWORD_ONLY,
             default=field.default,
-            annotation=Annotated[type(field.default), shown],
+            annotation=Annotated[type(field.default), info],
         )
 
 
 def read_runs(paths: Sequence[Path]) -> dict[str, Run]:
-    """Return the runs of files by the names of their systems."""
+    """Return {system name: run} of run files."""
     return dict(zip(system_names(paths), map(read_run, paths), strict=True))
 
 
 def evaluate_files(evaluator: Evaluator, paths: Sequence[Path]) -> list[EvaluationResult]:
-    """Return the results of run files, each named after its file; a bar shows where it is slow."""
+    """Return the result of each run file, named after its file, in the order of the files.
+
+    A progress bar appears if this takes longer than a second.
+
+    Raises:
+        InputError: a run cannot be evaluated; the message names its file.
+    """
     results = []
     steps, layout = 2 * len(paths), "{desc} {bar} {elapsed}"
     with progress_bar(
@@ -111,7 +120,13 @@ def evaluate_files(evaluator: Evaluator, paths: Sequence[Path]) -> list[Evaluati
 
 
 def system_names(paths: Sequence[Path]) -> list[str]:
-    """Return each file's stem; where two files share it, the whole name, or the folder with it."""
+    """Return a name for each run file: its stem, its name with the ending, or ``folder/stem``.
+
+    All names are of the same kind: the first kind that gives every file a different name.
+
+    Raises:
+        InputError: no kind does.
+    """
     stems = [stem_of(path) for path in paths]
     for candidates in (
         stems,
@@ -121,20 +136,22 @@ def system_names(paths: Sequence[Path]) -> list[str]:
         names = candidates
         if len(set(names)) == len(names):
             break
-    shared = sorted(repeated_ids(names))
-    if shared:
-        msg = f"two runs go by the name {', '.join(shared)}; rename one of the files"
+    repeated = sorted(repeated_ids(names))
+    if repeated:
+        msg = f"two runs go by the name {', '.join(repeated)}; rename one of the files"
         raise InputError(msg)
     return names
 
 
-def texts_of(path: Path, split: str | None = None) -> dict[str, Any]:
-    """Return the texts that ``write_report`` takes; none where there are judgements only.
+def report_texts(path: Path, split: str | None = None) -> dict[str, Any]:
+    """Return the arguments ``queries`` and ``corpus`` of ``write_report``.
 
-    The split is that of ``read_qrels``: "test" unless another is asked for.
+    Args:
+        path: the file or folder of the judgements. Without a corpus or queries the result is empty.
+        split: the split that was evaluated; None means "test", as for ``read_qrels``.
 
     Raises:
-        FileFormatError: a file is there, and not what it should be.
+        FileFormatError: a file of the data set is malformed.
     """
     from beir_eval.adapters.dataset_folder import missing_texts  # noqa: PLC0415
     from beir_eval.datasets.dataset import load_dataset  # noqa: PLC0415
@@ -142,34 +159,35 @@ def texts_of(path: Path, split: str | None = None) -> dict[str, Any]:
     if not path.is_dir():
         return {}
     if missing := missing_texts(path):
-        # The judgements alone were read before.
+        # Only a warning: the judgements were read before, and the results need no texts.
         warn(f"{path} holds no {' and no '.join(missing)}: the report shows ids without texts")
         return {}
-    found = load_dataset(path, split or "test")
-    return {"queries": found.queries, "corpus": found.corpus}
+    dataset = load_dataset(path, split or "test")
+    return {"queries": dataset.queries, "corpus": dataset.corpus}
 
 
-def kept_for(html: Path | None) -> dict[str, Any]:
-    """Return what an evaluation must keep for a report: nothing where none is wanted.
+def report_settings(html: Path | None) -> dict[str, Any]:
+    """Return the settings of an evaluation that a report needs; none if no report is written.
 
-    Documents deep enough to see where one went, and where the numbers come from.
+    ``keep_top`` keeps the first 100 documents, so that the report can show how the rank of a
+    document differs between systems; ``fingerprint`` keeps the SHA-256 of the qrels and the run.
     """
     return {} if html is None else {"keep_top": 100, "fingerprint": True}
 
 
-def write_html(html: Path, what: Any, **shown: Any) -> None:
-    """Write a report; what writes it is imported only if one is wanted."""
+def write_html(html: Path, results: Any, **options: Any) -> None:
+    """Write a report with ``write_report``, which is imported here to keep other commands fast."""
     from beir_eval.report import write_report  # noqa: PLC0415
 
-    write_report(html, what, **shown)
+    write_report(html, results, **options)
 
 
 def check_report(html: Path | None) -> None:
-    """Raise before any work where a report is wanted and cannot be written.
+    """Check that a report can be written, before any evaluation; None: no report is written.
 
     Raises:
         MissingExtraError: the package jinja2 is not installed.
-        InputError: there is no such folder, or it is one.
+        InputError: ``html`` is a folder, or its folder does not exist.
     """
     if html is None:
         return

@@ -1,4 +1,4 @@
-"""Evaluation results on the terminal and in files."""
+"""Evaluation results: print means and notes, write JSON and CSV files."""
 
 from __future__ import annotations
 
@@ -19,16 +19,21 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-#: A wider table than this many measures is turned: measures become rows.
+#: A table of more measures than this is transposed: measures become rows.
 MOST_COLUMNS = 8
 
 
 def print_scores(results: Sequence[EvaluationResult], names: str | None) -> None:
-    """Print the means: systems as rows, or measures as rows where there are many."""
+    """Print the means: systems as rows, or measures as rows if there are many.
+
+    Args:
+        results: the results of all systems, on the same measures.
+        names: the tool whose names of the measures are printed; None for the canonical names.
+    """
     measures = results[0].measures
     labels = [
-        starred(one, results, None if names is None else spelled(parse(one), names))
-        for one in measures
+        starred(measure, results, None if names is None else spelled(parse(measure), names))
+        for measure in measures
     ]
     rows = [
         (row.label, *(number(row.means[measure]) for measure in measures))
@@ -40,7 +45,7 @@ def print_scores(results: Sequence[EvaluationResult], names: str | None) -> None
 
 
 def print_notes(results: Sequence[EvaluationResult]) -> None:
-    """Print what was counted; what holds for all systems is said once."""
+    """Print the notes of the results; a note that all systems share is printed once."""
     for note in shared_notes(results):
         console.print(Text(note))
 
@@ -48,7 +53,7 @@ def print_notes(results: Sequence[EvaluationResult]) -> None:
 def write_results(
     results: Sequence[EvaluationResult], *, per_query: Path | None, json: Path | None
 ) -> None:
-    """Write the files that were requested."""
+    """Write the scores of every query as CSV and the results as JSON; None: no such file."""
     if per_query is not None:
         _write_per_query(per_query, results)
     if json is not None:
@@ -56,14 +61,19 @@ def write_results(
 
 
 def write_texts(texts: Mapping[Path | None, Callable[[], str]]) -> None:
-    """Write each text to its file; a file that was not requested is None."""
-    for path, text in texts.items():
+    """Write texts to files.
+
+    Args:
+        texts: for each file a function that returns its text. The key None, for an option that is
+            not used, is skipped.
+    """
+    for path, make_text in texts.items():
         if path is not None:
-            write_atomically(path, f"{text().rstrip()}\n".encode())
+            write_atomically(path, f"{make_text().rstrip()}\n".encode())
 
 
 def _write_per_query(path: Path, results: Sequence[EvaluationResult]) -> None:
-    """Write a CSV file: system, query_id and one column a measure."""
+    """Write a CSV file with the columns system, query_id and one per measure."""
     rows = (
         (result.name, query_id, *scores)
         for result in results
@@ -73,6 +83,6 @@ def _write_per_query(path: Path, results: Sequence[EvaluationResult]) -> None:
 
 
 def write_csv(path: Path, header: Sequence[str], rows: Iterable[Iterable[str | float]]) -> None:
-    """Write a CSV file; a cell that is not a number is empty."""
-    shown = (["" if cell != cell else cell for cell in row] for row in rows)  # noqa: PLR0124 - NaN
-    write_atomically(path, csv_text([header, *shown]).encode())
+    """Write a CSV file; NaN becomes an empty cell."""
+    cells = (["" if cell != cell else cell for cell in row] for row in rows)  # noqa: PLR0124 - NaN
+    write_atomically(path, csv_text([header, *cells]).encode())

@@ -1,4 +1,4 @@
-"""Results that ``evaluate --json`` or ``EvaluationResult.save`` wrote, as input of a command."""
+"""Read results that were written by ``evaluate --json`` or ``EvaluationResult.save``."""
 
 from __future__ import annotations
 
@@ -15,43 +15,47 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def saved_results(files: Sequence[Path]) -> list[EvaluationResult] | None:
-    """Return saved results; None where the files are judgements and runs."""
-    found = [_records(path) for path in files]
-    if all(records is None for records in found):
+def read_saved_results(files: Sequence[Path]) -> list[EvaluationResult] | None:
+    """Return the results in all files; None if the files are judgements and runs.
+
+    Raises:
+        InputError: some of the files hold results and others do not.
+    """
+    contents = [_read_records(path) for path in files]
+    if all(records is None for records in contents):
         return None
     results: list[EvaluationResult] = []
     origins: list[Path] = []
-    for path, records in zip(files, found, strict=True):
+    for path, records in zip(files, contents, strict=True):
         if records is None:
             msg = f"{path}: saved results were expected in every file, or judgements and runs"
             raise InputError(msg)
         results += [EvaluationResult.from_content(record, path) for record in records]
         origins += [path] * len(records)
-    names = [one.name for one in results]
+    names = [result.name for result in results]
     if len(set(names)) < len(names) and len(set(origins)) == len(origins):
-        # The same system at two times: known by its files.
+        # The same system, saved at two times: name the results after their files.
         results = [
-            one.model_copy(update={"name": name})
-            for one, name in zip(results, system_names(origins), strict=True)
+            result.model_copy(update={"name": name})
+            for result, name in zip(results, system_names(origins), strict=True)
         ]
     return results
 
 
-def _records(path: Path) -> list[object] | None:
-    """Return the saved results of a file, as they stand there; None for another file."""
+def _read_records(path: Path) -> list[object] | None:
+    """Return the saved results in a file, as parsed JSON; None for a file of another kind."""
     if path.is_dir():
         return None
     content = FileContent(path)
     if not content.head.lstrip().startswith((b"{", b"[")):
         return None
     try:
-        whole = json.loads(content.data())
+        data = json.loads(content.data())
     except (ValueError, RecursionError):
         return None
-    listed = whole if isinstance(whole, list) else [whole]
-    is_saved = listed and all(
-        isinstance(one, dict) and {"schema_version", "values", "measures"} <= one.keys()
-        for one in listed
+    records = data if isinstance(data, list) else [data]
+    is_saved = records and all(
+        isinstance(record, dict) and {"schema_version", "values", "measures"} <= record.keys()
+        for record in records
     )
-    return listed if is_saved else None
+    return records if is_saved else None

@@ -103,7 +103,8 @@ def load_datasets(path: str | Path, split: str | None = None) -> dict[str, Datas
 
     Args:
         path: a folder of data-set folders, or the folder of a single data set.
-        split: the name of the split of all data sets; by default each has that of ``load_dataset``.
+        split: the name of the split, for all data sets; by default, for each of them, the official
+            split if its name is that of a BEIR data set, else "test".
 
     Raises:
         FileFormatError: there is no data set in the folder, or one cannot be read.
