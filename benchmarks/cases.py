@@ -1,6 +1,6 @@
-"""What is measured: for every case its data, and one function a side.
+"""The benchmark cases: for each case its data, and one function per side (tool).
 
-A side returns its numbers, so that both can be checked to be the same before they are timed.
+A side returns its means, so that the sides can be checked to agree before they are timed.
 """
 
 from __future__ import annotations
@@ -13,26 +13,27 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+#: The cutoffs and trec_eval's names of the measures: 24 numbers.
 CUTOFFS = (1, 3, 5, 10, 100, 1000)
 NAMES = ("ndcg_cut", "map_cut", "recall", "P")
-#: A side takes the data and returns {measure as trec_eval names it: mean}.
+#: A function that takes the data and returns {trec_eval's name of a measure: mean}.
 Side: TypeAlias = Callable[[Any], dict[str, float]]
 
 
 class Shape(NamedTuple):
-    """How many queries, documents for each, and judgements for each."""
+    """The size of a case: queries, documents per query and judged documents per query."""
 
     queries: int
     documents: int
     judged: int
 
     def __str__(self) -> str:
-        """Return the shape as the tables name it."""
+        """Return the shape as the tables print it."""
         return f"{self.queries:,} × {self.documents:,}, {self.judged:,} judged"
 
 
 class Case(NamedTuple):
-    """One row: data made once a process, and the sides."""
+    """One case: the function that makes its data, called once per process, and its sides."""
 
     make: Callable[[], Any]
     sides: dict[str, Side]
@@ -42,7 +43,10 @@ class Case(NamedTuple):
 
 
 def make_dicts(shape: Shape) -> tuple[dict[str, dict[str, int]], dict[str, dict[str, float]]]:
-    """Return qrels and a run: random ids and scores, about 60 % of the judged retrieved."""
+    """Return qrels and a run with random ids and scores.
+
+    About 60% of the judged documents are retrieved.
+    """
     rng = random.Random(0)  # noqa: S311 - test data
     collection = [str(number) for number in rng.sample(range(8_841_823), 500_000)]
     qrels: dict[str, dict[str, int]] = {}
@@ -60,39 +64,46 @@ def make_dicts(shape: Shape) -> tuple[dict[str, dict[str, int]], dict[str, dict[
 
 
 def make_arrays(queries: int, k: int) -> tuple[dict[str, dict[str, int]], Any, Any, list[str]]:
-    """Return qrels, ids i8[Q, k], scores f4[Q, k] and query ids; no document twice in a row."""
+    """Return qrels, document ids i8[Q, k], scores f4[Q, k] and query ids.
+
+    No row lists a document twice. Each query has one judged document; about 60% are retrieved.
+    """
     rng = np.random.default_rng(0)
     ids = rng.integers(1, 80_000, size=(queries, k))
     np.cumsum(ids, axis=1, out=ids)
     scores = rng.random((queries, k), dtype=np.float32)
     scores.sort(axis=1)
-    np.negative(scores, out=scores)  # the best first: higher is better, and -0.1 is above -0.2
+    np.negative(scores, out=scores)  # best first: -0.1 is better than -0.2
     query_ids = [f"q{number}" for number in range(queries)]
-    hit = rng.integers(0, k, size=queries)
-    found = rng.random(queries) < 0.6
-    judged = np.where(found, ids[np.arange(queries), hit], 9_000_000)
-    qrels = {query: {str(doc): 1} for query, doc in zip(query_ids, judged.tolist(), strict=True)}
+    hit_index = rng.integers(0, k, size=queries)
+    is_retrieved = rng.random(queries) < 0.6
+    judged = np.where(is_retrieved, ids[np.arange(queries), hit_index], 9_000_000)
+    qrels = {
+        query_id: {str(doc): 1} for query_id, doc in zip(query_ids, judged.tolist(), strict=True)
+    }
     return qrels, ids, scores, query_ids
 
 
-# Sides. Each imports what it needs, so that a process holds one side's packages only.
+# Sides. Each imports its own package, so that a process loads the packages of one side only.
 
 
-def _ours(qrels: Any, run: Any) -> dict[str, float]:
+def _beir_eval(qrels: Any, run: Any) -> dict[str, float]:
     import beir_eval as b  # noqa: PLC0415
 
-    measures = [one @ k for one in (b.nDCG, b.MAP, b.Recall, b.Precision) for k in CUTOFFS]
+    measures = [measure @ k for measure in (b.nDCG, b.MAP, b.Recall, b.Precision) for k in CUTOFFS]
     return b.evaluate(qrels, run, measures, ties="trec_eval9").as_dict(names="trec_eval")
 
 
-def _means(values: dict[str, dict[str, float]]) -> dict[str, float]:
-    names = next(iter(values.values()))
+def _means(scores: dict[str, dict[str, float]]) -> dict[str, float]:
+    """Return {measure: mean} of {query_id: {measure: score}}."""
+    names = next(iter(scores.values()))
     return {
-        name: sum(of_query[name] for of_query in values.values()) / len(values) for name in names
+        name: sum(query_scores[name] for query_scores in scores.values()) / len(scores)
+        for name in names
     }
 
 
-def _theirs(qrels: Any, run: Any) -> dict[str, float]:
+def _pytrec_eval(qrels: Any, run: Any) -> dict[str, float]:
     import pytrec_eval  # noqa: PLC0415
 
     measures = {f"{name}.{','.join(map(str, CUTOFFS))}" for name in NAMES}
@@ -102,41 +113,48 @@ def _theirs(qrels: Any, run: Any) -> dict[str, float]:
 def _ranx(qrels: Any, run: Any) -> dict[str, float]:
     import ranx  # noqa: PLC0415
 
-    named = {"ndcg_cut": "ndcg", "map_cut": "map", "recall": "recall", "P": "precision"}
-    asked = {f"{named[name]}@{k}": f"{name}_{k}" for name in NAMES for k in CUTOFFS}
-    found = ranx.evaluate(ranx.Qrels(qrels), ranx.Run(run), list(asked))
-    return {asked[name]: float(value) for name, value in found.items()}
+    ranx_names = {"ndcg_cut": "ndcg", "map_cut": "map", "recall": "recall", "P": "precision"}
+    trec_eval_names = {f"{ranx_names[name]}@{k}": f"{name}_{k}" for name in NAMES for k in CUTOFFS}
+    means = ranx.evaluate(ranx.Qrels(qrels), ranx.Run(run), list(trec_eval_names))
+    return {trec_eval_names[name]: float(mean) for name, mean in means.items()}
 
 
-def _reading(_: Any, run: Any) -> dict[str, float]:
+def _read_scores(_: Any, run: Any) -> dict[str, float]:
+    """Read the scores into arrays and do nothing else: a lower bound for any tool."""
     for ranked in run.values():
         np.fromiter(ranked.values(), np.float64, len(ranked))
     return {}
 
 
-def _over_pair(side: Callable[[Any, Any], dict[str, float]]) -> Side:
+def _from_pair(side: Callable[[Any, Any], dict[str, float]]) -> Side:
+    """Return a side that takes the qrels and the run as one pair."""
     return lambda data: side(*data)
 
 
-def _arrays_ours(data: Any) -> dict[str, float]:
+def _beir_eval_on_arrays(data: Any) -> dict[str, float]:
     import beir_eval as b  # noqa: PLC0415
 
     qrels, ids, scores, query_ids = data
-    return _ours(qrels, b.Run.from_arrays(ids, scores, query_ids=query_ids))
+    return _beir_eval(qrels, b.Run.from_arrays(ids, scores, query_ids=query_ids))
 
 
-def _arrays_theirs(data: Any) -> dict[str, float]:
+def _pytrec_eval_on_arrays(data: Any) -> dict[str, float]:
     qrels, ids, scores, query_ids = data
     run = {
-        query: dict(zip(map(str, docs), values, strict=True))
-        for query, docs, values in zip(query_ids, ids.tolist(), scores.tolist(), strict=True)
+        query_id: dict(zip(map(str, docs), doc_scores, strict=True))
+        for query_id, docs, doc_scores in zip(query_ids, ids.tolist(), scores.tolist(), strict=True)
     }
-    return _theirs(qrels, run)
+    return _pytrec_eval(qrels, run)
 
 
 def _dict_case(shape: Shape) -> Case:
-    sides = {"beir-eval": _ours, "pytrec_eval": _theirs, "ranx": _ranx, "reading": _reading}
-    return Case(lambda: make_dicts(shape), {name: _over_pair(side) for name, side in sides.items()})
+    sides = {
+        "beir-eval": _beir_eval,
+        "pytrec_eval": _pytrec_eval,
+        "ranx": _ranx,
+        "reading": _read_scores,
+    }
+    return Case(lambda: make_dicts(shape), {name: _from_pair(side) for name, side in sides.items()})
 
 
 DICT_SHAPES = (
@@ -148,11 +166,14 @@ DICT_SHAPES = (
 
 
 def _array_case(queries: int, k: int) -> Case:
-    sides: dict[str, Side] = {"beir-eval": _arrays_ours, "pytrec_eval": _arrays_theirs}
+    sides: dict[str, Side] = {
+        "beir-eval": _beir_eval_on_arrays,
+        "pytrec_eval": _pytrec_eval_on_arrays,
+    }
     return Case(lambda: make_arrays(queries, k), sides)
 
 
-def case_of(name: str) -> Case:
+def case_from_name(name: str) -> Case:
     """Return the case of "dicts <queries> <documents> <judged>" or "arrays <queries> <k>"."""
     kind, *sizes = name.split()
     numbers = [int(size) for size in sizes]
@@ -179,30 +200,36 @@ def write_files(folder: Path) -> None:
     beir_eval.write_run(beir_eval.read_run(folder / "run.trec"), folder / "run.parquet")
 
 
-def file_ours(folder: str, name: str) -> dict[str, float]:
-    """Read and evaluate a run file."""
+def evaluate_file(folder: str, name: str) -> dict[str, float]:
+    """Read and evaluate a run file with beir-eval."""
     import beir_eval  # noqa: PLC0415
 
     qrels = beir_eval.read_qrels(Path(folder) / "qrels.trec")
-    return _ours(qrels, beir_eval.read_run(Path(folder) / name))
+    return _beir_eval(qrels, beir_eval.read_run(Path(folder) / name))
 
 
-def file_theirs(folder: str, name: str) -> dict[str, float]:
-    """Read and evaluate a run file with pytrec_eval's own parsers."""
+def evaluate_file_with_pytrec_eval(folder: str, name: str) -> dict[str, float]:
+    """Read and evaluate a run file with pytrec_eval and its own parsers."""
     import pytrec_eval  # noqa: PLC0415
 
     with (Path(folder) / "qrels.trec").open() as file:
         qrels = pytrec_eval.parse_qrel(file)
     with (Path(folder) / name).open() as file:
         run = pytrec_eval.parse_run(file)
-    return _theirs(qrels, run)
+    return _pytrec_eval(qrels, run)
 
 
 if __name__ == "__main__":
     import json
 
-    which, *arguments = sys.argv[1:]
-    if which == "write":
+    command, *arguments = sys.argv[1:]
+    if command == "write":
         write_files(Path(arguments[0]))
     else:
-        print(json.dumps({"ours": file_ours, "theirs": file_theirs}[which](*arguments)))
+        print(
+            json.dumps(
+                {"ours": evaluate_file, "theirs": evaluate_file_with_pytrec_eval}[command](
+                    *arguments
+                )
+            )
+        )

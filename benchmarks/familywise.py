@@ -1,12 +1,12 @@
-"""Family-wise error and power of the tests of all pairs, by simulation.
+"""Simulate the family-wise error and the power of the tests of all pairs.
 
     python benchmarks/familywise.py [simulations]
 
-Five systems on 50 topics, with many ties: scores are rounded to tenths. Full null: all five are
-equal. Partial nulls: two systems, or one, stand above the rest, which are equal. An error is a
-simulation in which any pair of equal systems is called different at .05; power is the share of
-different pairs that are found. In the last cases the noise of one system is twice that of the
-others, so that equal means are not exchangeable scores.
+Each simulation has five systems and 50 topics. Scores are rounded to tenths, so there are many
+ties. Full null: all systems are equal. Partial nulls: one or two systems are better than the rest,
+which are equal. An error is a simulation in which the test rejects at least one pair of equal
+systems at .05; power is the share of different pairs that are rejected. In the last cases the noise
+of one system is twice that of the others, so that scores with equal means are not exchangeable.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ PAIRS = list(combinations(range(SYSTEMS), 2))
 
 
 class Case(NamedTuple):
-    """How good the systems are, and how much noise each has."""
+    """A case: the differences of the systems in quality, and the standard deviations of noise."""
 
     name: str
     quality: tuple[float, ...]
@@ -45,17 +45,17 @@ CASES = (
 )
 
 
-def simulated(case: Case, rng: np.random.Generator) -> Floats:
-    """Return scores f8[S, Q]."""
+def simulate_scores(case: Case, rng: np.random.Generator) -> Floats:
+    """Return scores f8[S, Q] of the systems on all topics."""
     topics = rng.normal(0.5, 0.15, TOPICS)
     noise = rng.normal(0, 1, (SYSTEMS, TOPICS)) * np.array(case.noise)[:, None]
     return np.asarray(np.round(topics + np.array(case.quality)[:, None] + noise, 1))
 
 
-def p_of_pairs(scores: Floats, seed: int) -> dict[str, Floats]:
-    """Return the p-values of all pairs, corrected in every way."""
+def p_values(scores: Floats, seed: int) -> dict[str, Floats]:
+    """Return {method: p-values f8[pairs]} of all pairs, for every correction."""
     upper = np.triu_indices(SYSTEMS, 1)
-    differences = np.array([scores[one] - scores[other] for one, other in PAIRS])
+    differences = np.array([scores[first] - scores[second] for first, second in PAIRS])
     raw = sign_flip_many(differences, draws=DRAWS, rng=seed).p
     return {
         "randomised Tukey HSD": randomised_tukey_hsd(scores, draws=DRAWS, rng=seed).p[upper],
@@ -68,32 +68,37 @@ def p_of_pairs(scores: Floats, seed: int) -> dict[str, Floats]:
 
 
 def simulate(case: Case, simulations: int) -> dict[str, tuple[float, float]]:
-    """Return family-wise error and power by method."""
-    equal = np.array([case.quality[one] == case.quality[other] for one, other in PAIRS])
-    alarms: dict[str, int] = {}
-    found: dict[str, int] = {}
+    """Return {method: (family-wise error, power)}; without different pairs power is NaN."""
+    equal = np.array([case.quality[first] == case.quality[second] for first, second in PAIRS])
+    errors: dict[str, int] = {}
+    detected: dict[str, int] = {}
     for seed in range(simulations):
-        scores = simulated(case, np.random.default_rng(seed))
-        for method, p in p_of_pairs(scores, seed).items():
-            called = p <= ALPHA
-            alarms[method] = alarms.get(method, 0) + bool(called[equal].any())
-            found[method] = found.get(method, 0) + int(called[~equal].sum())
+        scores = simulate_scores(case, np.random.default_rng(seed))
+        for method, p in p_values(scores, seed).items():
+            rejected = p <= ALPHA
+            errors[method] = errors.get(method, 0) + bool(rejected[equal].any())
+            detected[method] = detected.get(method, 0) + int(rejected[~equal].sum())
     possible = simulations * int((~equal).sum())
     return {
-        method: (alarms[method] / simulations, found[method] / possible if possible else math.nan)
-        for method in alarms
+        method: (
+            errors[method] / simulations,
+            detected[method] / possible if possible else math.nan,
+        )
+        for method in errors
     }
 
 
 def main(simulations: int = SIMULATIONS) -> None:
-    """Print the table."""
-    uncertain = math.sqrt(ALPHA * (1 - ALPHA) / simulations)
-    print(f"{simulations:,} simulations each; standard error of a rate of .05: {uncertain:.4f}")
+    """Print the table of all cases and methods."""
+    standard_error = math.sqrt(ALPHA * (1 - ALPHA) / simulations)
+    print(
+        f"{simulations:,} simulations each; standard error of a rate of .05: {standard_error:.4f}"
+    )
     print("| systems | method | family-wise error | power |\n|---|---|---|---|")
     for case in CASES:
         for method, (error, power) in simulate(case, simulations).items():
-            shown = "" if math.isnan(power) else f"{power:.3f}"
-            print(f"| {case.name} | {method} | {error:.4f} | {shown} |", flush=True)
+            power_text = "" if math.isnan(power) else f"{power:.3f}"
+            print(f"| {case.name} | {method} | {error:.4f} | {power_text} |", flush=True)
 
 
 if __name__ == "__main__":

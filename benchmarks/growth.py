@@ -19,7 +19,7 @@ DOCUMENTS = (10, 100, 1_000, 10_000)
 
 
 class Line(NamedTuple):
-    """One line of the picture: what grows, the case for each size, and seconds."""
+    """One line of the picture: label, axis, name of the case for a size, and the sizes."""
 
     label: str
     axis: str
@@ -36,30 +36,30 @@ LINES = (
 
 
 def measure(repetitions: int) -> dict[Line, list[float]]:
-    """Return the median seconds of every line, size by size."""
-    found: dict[Line, list[float]] = {}
+    """Return the median seconds of every line, one for each of its sizes."""
+    seconds_of: dict[Line, list[float]] = {}
     for line in LINES:
         cases = [line.case.format(size) for size in line.sizes]
         times = [in_turns(case, ["beir-eval"], repetitions)["beir-eval"] for case in cases]
-        found[line] = [one.median for one in times]
-        print(line.label, [f"{seconds:.4f}" for seconds in found[line]], flush=True)
-    return found
+        seconds_of[line] = [side.median for side in times]
+        print(line.label, [f"{seconds:.4f}" for seconds in seconds_of[line]], flush=True)
+    return seconds_of
 
 
-def table(found: dict[Line, list[float]]) -> list[str]:
-    """Return the table: seconds, and the factor by which each tenfold size costs more."""
+def table(seconds_of: dict[Line, list[float]]) -> list[str]:
+    """Return the lines of the table: seconds, and their ratio to those of a tenth of the size."""
     rows = ["| what | grows | seconds (times the seconds of a tenth) |", "|---|---|---|"]
-    for line, seconds in found.items():
+    for line, seconds in seconds_of.items():
         cells = [
-            f"{size:,}: {one:.4f}" + (f" (× {one / before:.1f})" if before else "")
-            for size, one, before in zip(line.sizes, seconds, [0.0, *seconds], strict=False)
+            f"{size:,}: {cost:.4f}" + (f" (× {cost / previous:.1f})" if previous else "")
+            for size, cost, previous in zip(line.sizes, seconds, [0.0, *seconds], strict=False)
         ]
         rows.append(f"| {line.label} | {line.axis} | {', '.join(cells)} |")
     return rows
 
 
-def draw(found: dict[Line, list[float]], path: Path = PICTURE) -> None:
-    """Draw both axes with logarithmic scales; a dotted line shows exact proportion."""
+def draw(seconds_of: dict[Line, list[float]], path: Path = PICTURE) -> None:
+    """Save the picture, with logarithmic scales; dotted lines show proportional growth."""
     import matplotlib as mpl  # noqa: PLC0415 - only for the picture
 
     mpl.use("Agg")
@@ -67,7 +67,7 @@ def draw(found: dict[Line, list[float]], path: Path = PICTURE) -> None:
 
     figure, panels = plt.subplots(1, 2, figsize=(10, 4), sharey=True, layout="constrained")
     for panel, axis in zip(panels, ("queries", "documents per query"), strict=True):
-        for line, seconds in found.items():
+        for line, seconds in seconds_of.items():
             if line.axis == axis:
                 (drawn,) = panel.plot(line.sizes, seconds, marker="o", label=line.label)
                 straight = [seconds[-1] * size / line.sizes[-1] for size in line.sizes]

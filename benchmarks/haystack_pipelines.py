@@ -52,44 +52,46 @@ THEIRS = {
 
 
 def documents() -> tuple[list[list[Document]], list[list[Document]]]:
-    """Return retrieved and ground-truth documents of each query."""
-    chance = random.Random(0)  # noqa: S311 - test data
+    """Return the retrieved and the ground-truth documents, a list for each query."""
+    rng = random.Random(0)  # noqa: S311 - test data
     words = [f"word{number}" for number in range(2000)]
-    texts = [" ".join(chance.choices(words, k=80))[:600] for _ in range(20_000)]
+    texts = [" ".join(rng.choices(words, k=80))[:600] for _ in range(20_000)]
     retrieved = [
         [
-            Document(content=texts[one], score=1 / rank)
-            for rank, one in enumerate(chance.sample(range(len(texts)), DEPTH), start=1)
+            Document(content=texts[number], score=1 / rank)
+            for rank, number in enumerate(rng.sample(range(len(texts)), DEPTH), start=1)
         ]
         for _ in range(QUERIES)
     ]
     truth = [
-        [Document(content=one.content) for one in chance.sample(listed, JUDGED // 2)]
-        + [Document(content=text) for text in chance.sample(texts, JUDGED // 2)]
-        for listed in retrieved
+        [Document(content=document.content) for document in rng.sample(ranking, JUDGED // 2)]
+        + [Document(content=text) for text in rng.sample(texts, JUDGED // 2)]
+        for ranking in retrieved
     ]
     return retrieved, truth
 
 
 def in_turns(sides: dict[str, Callable[[], Any]], repetitions: int) -> dict[str, list[float]]:
-    """Return the seconds of each side, run by run; the first one of each is not counted."""
-    taken: dict[str, list[float]] = {name: [] for name in sides}
+    """Return {side: seconds of each run}; the first run of each side is not counted."""
+    seconds: dict[str, list[float]] = {name: [] for name in sides}
     for repetition in range(repetitions + 1):
         for name, side in sides.items():
             start = time.perf_counter()
             side()
             if repetition:
-                taken[name].append(time.perf_counter() - start)
-    return taken
+                seconds[name].append(time.perf_counter() - start)
+    return seconds
 
 
 def ratio(theirs: list[float], ours: list[float]) -> str:
-    """Return the median and the extremes of the ratios of neighbouring runs."""
-    ratios = [slow / fast for slow, fast in zip(theirs, ours, strict=True)]
+    """Return the median, smallest and largest ratio of neighbouring runs, as table text."""
+    ratios = [
+        their_seconds / our_seconds for their_seconds, our_seconds in zip(theirs, ours, strict=True)
+    ]
     return f"**{statistics.median(ratios):.1f}** ({min(ratios):.1f}-{max(ratios):.1f})"
 
 
-def of_evaluators(evaluators: list[Any]) -> Pipeline:
+def evaluator_pipeline(evaluators: list[Any]) -> Pipeline:
     """Return a pipeline of evaluators side by side."""
     pipeline = Pipeline()
     for number, evaluator in enumerate(evaluators):
@@ -98,62 +100,64 @@ def of_evaluators(evaluators: list[Any]) -> Pipeline:
 
 
 def suite_rows() -> list[str]:
-    """Measure the evaluators, outside and inside a pipeline."""
+    """Return the table of the evaluators' times, outside and inside a pipeline."""
     retrieved, truth = documents()
     lists: dict[str, Any] = {"ground_truth_documents": truth, "retrieved_documents": retrieved}
-    names, queries = DocumentNames.by("content"), [str(one) for one in range(QUERIES)]
+    names, queries = DocumentNames.by("content"), [str(number) for number in range(QUERIES)]
     run = run_from_rankings(
         {
-            query: Ranking.from_documents(query, listed, names)
-            for query, listed in zip(queries, retrieved, strict=True)
+            query: Ranking.from_documents(query, ranking, names)
+            for query, ranking in zip(queries, retrieved, strict=True)
         }
     )
     qrels = Qrels(judgements_of(queries, truth, names).grades)
     handles: dict[str, Any] = {"retrieved_documents": run, "qrels": qrels}
-    ours, four = BEIREvaluator(), [kind() for kind in THEIRS.values()]
+    ours, theirs = BEIREvaluator(), [evaluator() for evaluator in THEIRS.values()]
     compatible = BEIREvaluator.haystack_compatible().run(**lists)["metrics"]
-    for (name, kind), measure in zip(
+    for (name, evaluator), measure in zip(
         THEIRS.items(), ("nDCG", "MAP", "MRR", "Success"), strict=True
     ):
-        score = kind().run(**lists)["score"]
+        score = evaluator().run(**lists)["score"]
         if score != compatible[measure]:
             sys.exit(f"{name}: theirs {score!r}, ours {compatible[measure]!r}")
     outside = in_turns(
         {
             "ours": lambda: ours.run(**lists),
             "handles": lambda: ours.run(**handles),
-            "four": lambda: [one.run(**lists) for one in four],
+            "four": lambda: [evaluator.run(**lists) for evaluator in theirs],
         },
         REPETITIONS,
     )
-    one_in_a_pipeline, four_in_a_pipeline = of_evaluators([BEIREvaluator()]), of_evaluators(four)
+    our_pipeline, their_pipeline = evaluator_pipeline([BEIREvaluator()]), evaluator_pipeline(theirs)
     inside = in_turns(
         {
-            "ours": lambda: one_in_a_pipeline.run({"evaluator0": lists}),
-            "handles": lambda: one_in_a_pipeline.run({"evaluator0": handles}),
-            "four": lambda: four_in_a_pipeline.run({f"evaluator{one}": lists for one in range(4)}),
+            "ours": lambda: our_pipeline.run({"evaluator0": lists}),
+            "handles": lambda: our_pipeline.run({"evaluator0": handles}),
+            "four": lambda: their_pipeline.run(
+                {f"evaluator{number}": lists for number in range(4)}
+            ),
         },
         2,
     )
     median = {
-        (place, name): f"{statistics.median(seconds):.3f}"
-        for place, sides in (("outside", outside), ("inside", inside))
+        (where, name): f"{statistics.median(seconds):.3f}"
+        for where, sides in (("outside", outside), ("inside", inside))
         for name, seconds in sides.items()
     }
     return [
         "| where | we are handed | Haystack's four, seconds | our 36 measures | times faster |",
         "|---|---|---|---|---|",
         *(
-            f"| {place} | {what} | {median[place, 'four']} | {median[place, side]} | "
+            f"| {where} | {inputs} | {median[where, 'four']} | {median[where, side]} | "
             f"{ratio(sides['four'], sides[side])} |"
-            for place, sides in (("outside", outside), ("inside", inside))
-            for side, what in (("ours", "documents"), ("handles", "`Run` and `Qrels`"))
+            for where, sides in (("outside", outside), ("inside", inside))
+            for side, inputs in (("ours", "documents"), ("handles", "`Run` and `Qrels`"))
         ),
     ]
 
 
 def overhead_lines() -> list[str]:
-    """Measure what evaluate_pipeline adds to running the pipeline for every query."""
+    """Return a sentence on the time that evaluate_pipeline adds to running the pipeline."""
     data = os.environ.get("BEIR_EVAL_REALDATA")
     if not data:
         return ["", "Overhead of `evaluate_pipeline`: not measured (BEIR_EVAL_REALDATA not set)."]
@@ -164,7 +168,7 @@ def overhead_lines() -> list[str]:
     pipeline.add_component("retriever", InMemoryBM25Retriever(store, top_k=100))
     limit = 100
     texts = list(scifact.queries.values())[:limit]
-    inside: list[float] = []
+    overheads: list[float] = []
 
     def bare() -> None:
         for text in texts:
@@ -173,19 +177,19 @@ def overhead_lines() -> list[str]:
     def ours() -> None:
         start = time.perf_counter()
         result = evaluate_pipeline(pipeline, scifact, limit=limit, progress=False)
-        took = result.retrieval
-        if took is None:
+        retrieval = result.retrieval
+        if retrieval is None:
             raise AssertionError
-        inside.append(time.perf_counter() - start - sum(took.seconds.values()))
+        overheads.append(time.perf_counter() - start - sum(retrieval.seconds.values()))
 
-    taken = in_turns({"bare": bare, "ours": ours}, 3)
-    bare_seconds, our_seconds = (statistics.median(taken[one]) for one in ("bare", "ours"))
-    beside = statistics.median(inside[1:])
+    seconds = in_turns({"bare": bare, "ours": ours}, 3)
+    bare_seconds, our_seconds = (statistics.median(seconds[side]) for side in ("bare", "ours"))
+    added = statistics.median(overheads[1:])
     return [
         "",
         (
             f"`evaluate_pipeline` over {limit} queries of SciFact with BM25 in memory, top 100: "
-            f"{our_seconds:.2f} s, of which {beside:.3f} s ({beside / our_seconds:.1%}) are not "
+            f"{our_seconds:.2f} s, of which {added:.3f} s ({added / our_seconds:.1%}) are not "
             "spent in the pipeline: reading answers, and 36 measures. A bare loop over "
             f"`pipeline.run` took {bare_seconds:.2f} s in the same turns."
         ),
@@ -193,10 +197,10 @@ def overhead_lines() -> list[str]:
 
 
 def main() -> None:
-    """Measure, and put the section in its place in RESULTS.md."""
+    """Measure, and write the section Haystack of RESULTS.md."""
     about = " ".join(str(__doc__).split("\n\n")[1].split())
-    made = f"Made by `python benchmarks/haystack_pipelines.py`. {about}"
-    put_section("Haystack", [made, "", *suite_rows(), *overhead_lines()])
+    introduction = f"Made by `python benchmarks/haystack_pipelines.py`. {about}"
+    put_section("Haystack", [introduction, "", *suite_rows(), *overhead_lines()])
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Timing of several sides in turns, each in processes of its own."""
+"""Time several sides in turns, each in its own process, and write sections of RESULTS.md."""
 
 from __future__ import annotations
 
@@ -17,7 +17,13 @@ PYTHON = sys.executable
 
 
 class Times(NamedTuple):
-    """What one side took, run by run; its highest memory, and how much of that is not its data."""
+    """The time and memory of one side.
+
+    Attributes:
+        seconds: the seconds of each run.
+        peak: the peak memory of the process in bytes.
+        beyond: how much of the peak is not the input data, in bytes.
+    """
 
     seconds: list[float]
     peak: int
@@ -30,10 +36,10 @@ class Times(NamedTuple):
 
 
 class Worker:
-    """One side of a case in its own process."""
+    """A process that runs one side of a case (``worker.py``)."""
 
     def __init__(self, case: str, side: str) -> None:
-        """Start the process and wait until its data are made."""
+        """Start the process and wait until it has made its data."""
         self.name = f"{side} of {case}"
         self.process = subprocess.Popen(
             [PYTHON, str(HERE / "worker.py"), case, side],
@@ -41,17 +47,18 @@ class Worker:
             stdout=subprocess.PIPE,
             text=True,
         )
-        self._answer()
+        self._read_answer()
 
     def run(self) -> dict[str, Any]:
-        """Let it run once and return what it says."""
+        """Run the side once and return its times, memory and means."""
         if self.process.stdin is None:
             raise AssertionError
         self.process.stdin.write("run\n")
         self.process.stdin.flush()
-        return self._answer()
+        return self._read_answer()
 
-    def _answer(self) -> dict[str, Any]:
+    def _read_answer(self) -> dict[str, Any]:
+        """Return the next line of JSON that the process prints."""
         if self.process.stdout is None:
             raise AssertionError
         line = self.process.stdout.readline()
@@ -67,14 +74,17 @@ class Worker:
 
 
 def check_same(ours: dict[str, float], theirs: dict[str, float], tolerance: float) -> None:
-    """Exit unless both sides gave the same numbers."""
+    """Exit with a message unless both sides give the same means, within a tolerance."""
     for name, value in theirs.items():
         if abs(ours[name] - value) > tolerance:
             sys.exit(f"{name}: ours {ours[name]!r}, theirs {value!r}")
 
 
 def in_turns(case: str, sides: list[str], repetitions: int) -> dict[str, Times]:
-    """Run the sides of a case in turns; the first run of each is the check, and not counted."""
+    """Return {side: times} of a case, whose sides run in turns.
+
+    The first run of each side is not counted: it checks that all sides give the same means.
+    """
     workers = {side: Worker(case, side) for side in sides}
     seconds: dict[str, list[float]] = {side: [] for side in sides}
     answers: dict[str, dict[str, Any]] = {}
@@ -93,8 +103,8 @@ def in_turns(case: str, sides: list[str], repetitions: int) -> dict[str, Times]:
         for worker in workers.values():
             worker.stop()
     times = {
-        side: Times(taken, answers[side]["peak"], answers[side]["beyond"])
-        for side, taken in seconds.items()
+        side: Times(side_seconds, answers[side]["peak"], answers[side]["beyond"])
+        for side, side_seconds in seconds.items()
     }
     if "ranx" in first:
         times["ranx, first call"] = Times([first["ranx"]["seconds"]], first["ranx"]["peak"])
@@ -102,7 +112,7 @@ def in_turns(case: str, sides: list[str], repetitions: int) -> dict[str, Times]:
 
 
 def whole_processes(commands: dict[str, list[str]], repetitions: int) -> dict[str, Times]:
-    """Start each command in turns; a run lasts from start to end of the process."""
+    """Return {side: times} of commands that run in turns, each from start to end of its process."""
     seconds: dict[str, list[float]] = {side: [] for side in commands}
     peak = dict.fromkeys(commands, 0)
     printed: dict[str, str] = {}
@@ -112,22 +122,22 @@ def whole_processes(commands: dict[str, list[str]], repetitions: int) -> dict[st
                 start = time.perf_counter()
                 process = subprocess.Popen(command, stdout=output)
                 _, status, usage = os.wait4(process.pid, 0)
-                taken = time.perf_counter() - start
+                elapsed = time.perf_counter() - start
                 output.seek(0)
                 printed[side] = output.read()
             if status:
                 sys.exit(f"{side} failed")
-            if repetition:  # the first one warms the file cache
-                seconds[side].append(taken)
+            if repetition:  # the first run warms the file cache
+                seconds[side].append(elapsed)
                 peak[side] = max(peak[side], usage.ru_maxrss * 1024)
     numbers = [json.loads(text) for text in printed.values() if text.startswith("{")]
-    for other in numbers[1:]:
-        check_same(numbers[0], other, 1e-9)
+    for theirs in numbers[1:]:
+        check_same(numbers[0], theirs, 1e-9)
     return {side: Times(times, peak[side]) for side, times in seconds.items()}
 
 
 def put_section(title: str, lines: list[str]) -> None:
-    """Put a section in its place in RESULTS.md, or at its end."""
+    """Replace the section of this title in RESULTS.md, or append it."""
     results = HERE / "RESULTS.md"
     before, _, rest = results.read_text().partition(f"\n## {title}\n")
     _, heading, after = rest.partition("\n## ")

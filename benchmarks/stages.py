@@ -1,7 +1,7 @@
-"""Where the time of one evaluation goes, step by step: ``python benchmarks/stages.py``.
+"""Time the steps of one evaluation: ``python benchmarks/stages.py``.
 
-Every step runs 15 times by itself, after 48 MiB were written so that the processor's cache is cold;
-the medians are printed. What a step needs is made beforehand.
+Each step runs 15 times by itself, on inputs that are made before, and the medians are printed.
+48 MiB are written before each run so that the processor's cache is cold.
 """
 
 from __future__ import annotations
@@ -25,16 +25,19 @@ from beir_eval.core.ranking import EvaluationSettings, drop_documents, rank_hits
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-MEASURES = [one @ k for one in (b.nDCG, b.MAP, b.Recall, b.Precision) for k in cases.CUTOFFS]
+MEASURES = [
+    measure @ k for measure in (b.nDCG, b.MAP, b.Recall, b.Precision) for k in cases.CUTOFFS
+]
 RULES = EvaluationSettings(ties="trec_eval9")
-_COLD = np.zeros(48 << 20, dtype=np.uint8)
+#: Written before each run, to displace the data from the processor's cache.
+_CACHE_FILLER = np.zeros(48 << 20, dtype=np.uint8)
 
 
-def median(step: Callable[[], object]) -> float:
-    """Return milliseconds."""
+def median_milliseconds(step: Callable[[], object]) -> float:
+    """Return the median time of a step in milliseconds."""
     times = []
     for _ in range(15):
-        _COLD[::64] += 1
+        _CACHE_FILLER[::64] += 1
         start = time.perf_counter()
         step()
         times.append(time.perf_counter() - start)
@@ -42,19 +45,19 @@ def median(step: Callable[[], object]) -> float:
 
 
 def steps(qrels: Any, make_run: Callable[[], b.Run]) -> dict[str, Callable[[], object]]:
-    """Return the steps of an evaluation; each contains those that are indented below it."""
+    """Return {label: step} of an evaluation; a step includes the steps indented below it."""
     judged, run = b.Qrels(qrels), make_run()
     evaluator = b.Evaluator(judged, MEASURES, ties="trec_eval9")
     blocks = list(run.blocks(judged))
     matrix, _ = relate(judged, run, RULES)
     parts = matrix.query_ids, matrix.num_retrieved, matrix.max_grade, matrix.cells
 
-    def whole() -> b.EvaluationResult:
+    def evaluate() -> b.EvaluationResult:
         return b.Evaluator(qrels, MEASURES, ties="trec_eval9").evaluate(make_run())
 
-    result = whole()
+    result = evaluate()
     return {
-        "all, means included": lambda: whole().aggregate,
+        "all, means included": lambda: evaluate().aggregate,
         "- Qrels": lambda: b.Qrels(qrels),
         "- Run": make_run,
         "- cells of the matrix": lambda: relate(judged, run, RULES),
@@ -63,42 +66,42 @@ def steps(qrels: Any, make_run: Callable[[], b.Run]) -> dict[str, Callable[[], o
             rank_hits(drop_documents(block, judged, RULES), judged, RULES) for block in blocks
         ],
         "- 24 measures": lambda: [
-            one.scores(fresh)
+            measure.scores(fresh)
             for fresh in [b.RelevanceMatrix(*parts, matrix.judgements)]
-            for one in MEASURES
+            for measure in MEASURES
         ],
         "- evaluation without Qrels and Run": lambda: evaluator.evaluate(run),
         "- means": lambda: b.EvaluationResult.model_construct(**dict(result)).aggregate,
     }
 
 
-def look_ups(qrels: Any, run: Any) -> Callable[[], object]:
-    """Return the look-ups of all judged documents in their rankings, and nothing else."""
+def look_up_step(qrels: Any, run: Any) -> Callable[[], object]:
+    """Return a step that only looks up all judged documents in their rankings."""
     docs, rankings = [list(judged) for judged in qrels.values()], list(run.values())
 
     def step() -> object:
         owners = chain.from_iterable(map(repeat, rankings, map(len, docs)))
-        found = map(dict.get, owners, chain.from_iterable(docs), repeat(math.nan))
-        return read_floats(found, sum(map(len, docs)))
+        scores = map(dict.get, owners, chain.from_iterable(docs), repeat(math.nan))
+        return read_floats(scores, sum(map(len, docs)))
 
     return step
 
 
 def main() -> None:
-    """Print the steps of the two shapes that stay behind their aims."""
+    """Print the times of the steps for two shapes: dicts with many judgements, top-k arrays."""
     gc.disable()
     shape = cases.Shape(50, 1000, 600)
     qrels, run = cases.make_dicts(shape)
-    shown = {f"dicts, {shape}": steps(qrels, lambda: b.Run(run))}
-    shown[f"dicts, {shape}"]["look-ups alone"] = look_ups(qrels, run)
+    shapes = {f"dicts, {shape}": steps(qrels, lambda: b.Run(run))}
+    shapes[f"dicts, {shape}"]["look-ups alone"] = look_up_step(qrels, run)
     judged, ids, scores, queries = cases.make_arrays(100_000, 100)
-    shown["top-k arrays, 100,000 × 100"] = steps(
+    shapes["top-k arrays, 100,000 × 100"] = steps(
         judged, lambda: b.Run.from_arrays(ids, scores, query_ids=queries)
     )
-    for name, of_shape in shown.items():
+    for name, shape_steps in shapes.items():
         sys.stdout.write(f"{name}\n")
-        for step, work in of_shape.items():
-            sys.stdout.write(f"  {step:36} {median(work):8.2f} ms\n")
+        for label, step in shape_steps.items():
+            sys.stdout.write(f"  {label:36} {median_milliseconds(step):8.2f} ms\n")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
-"""One side of one case in a process of its own: makes the data, then runs when told to.
+"""A process that runs one side of one case: ``python benchmarks/worker.py CASE SIDE``.
 
-Every line on standard input is one run; each answers with a line of JSON: seconds, the highest
-memory of the process in bytes, how much of it is beyond the data, and the numbers.
+It makes the data once, then runs the side for every line on standard input. Each run prints a line
+of JSON: seconds, peak memory of the process in bytes, peak memory without the data, and the means.
 """
 
 from __future__ import annotations
@@ -12,35 +12,35 @@ import sys
 import time
 from pathlib import Path
 
-from cases import case_of
+from cases import case_from_name
 
 
 def memory() -> dict[str, int]:
-    """Return the bytes held now (VmRSS), and the most held since ``forget_peak`` (VmHWM)."""
+    """Return the memory in bytes: now (VmRSS), and its peak since ``reset_peak`` (VmHWM)."""
     lines = Path("/proc/self/status").read_text().splitlines()
     fields = dict(line.split(":", 1) for line in lines)
     return {name: 1024 * int(fields[name].split()[0]) for name in ("VmRSS", "VmHWM")}
 
 
-def forget_peak() -> None:
-    """Let the highest memory begin anew (Linux)."""
+def reset_peak() -> None:
+    """Reset the peak memory of this process to its current memory (Linux)."""
     Path("/proc/self/clear_refs").write_text("5")
 
 
 def main() -> None:
-    """Serve runs until standard input ends."""
-    case, side = case_of(sys.argv[1]), sys.argv[2]
+    """Run the side for every line until standard input ends."""
+    case, side = case_from_name(sys.argv[1]), sys.argv[2]
     data = case.make()
-    work = case.sides[side]
+    run_side = case.sides[side]
     gc.collect()
-    forget_peak()
+    reset_peak()
     before = memory()["VmRSS"]
     print(json.dumps({"ready": True}), flush=True)
     for _ in sys.stdin:
         gc.collect()
         gc.disable()
         start = time.perf_counter()
-        numbers = work(data)
+        numbers = run_side(data)
         seconds = time.perf_counter() - start
         gc.enable()
         peak = memory()["VmHWM"]

@@ -1,4 +1,4 @@
-"""Regenerate the two saved runs of the bundled demo collection.
+"""Regenerate the two saved runs of the bundled data set.
 
 Run it from anywhere with::
 
@@ -8,7 +8,7 @@ Run it from anywhere with::
 It reads ``src/beir_eval/datasets/demo/corpus.jsonl`` and ``queries.jsonl`` and writes
 two TREC run files next to them: ``runs/bm25.trec`` (title and text, English
 stop words removed, Snowball stemming) and ``runs/bm25-plain.trec`` (text only,
-words as they stand). The same input gives the same bytes every time.
+words unchanged). The same input gives the same bytes every time.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ import bm25s
 import Stemmer
 
 DATA_DIR = Path(__file__).resolve().parents[1] / "src" / "beir_eval" / "datasets" / "demo"
+#: The number of documents per query in a run.
 DEPTH = 20
 
 # The usual BM25 defaults, written out so that a new release of bm25s with
@@ -35,11 +36,16 @@ METHOD = "lucene"
 
 @dataclass(frozen=True)
 class Setting:
-    """One way of preparing the text before it is indexed and searched."""
+    """How texts are prepared before they are indexed and searched.
+
+    Attributes:
+        name: the name of the run.
+        with_title: whether titles are indexed.
+        normalise: whether stop words are removed and words are stemmed.
+    """
 
     name: str
     with_title: bool
-    # False means: keep every word exactly as it is written.
     normalise: bool
 
 
@@ -50,7 +56,7 @@ SETTINGS = (
 
 
 def read_jsonl(path: Path) -> list[dict[str, str]]:
-    """Return the objects of a JSON-lines file in file order."""
+    """Return the objects of a JSON-lines file, in the order of the file."""
     with path.open(encoding="utf-8") as handle:
         return [json.loads(line) for line in handle if line.strip()]
 
@@ -63,7 +69,7 @@ def document_text(document: dict[str, str], setting: Setting) -> str:
 
 
 def tokenize(texts: list[str], setting: Setting) -> list[list[str]]:
-    """Split each text into lower-case tokens, normalised if asked for."""
+    """Return the lower-case tokens of each text, normalised if the setting says so."""
     # "english_plus" also drops question words such as "why", "do" and "we";
     # the plain "english" list of bm25s has 33 words only.
     tokens: list[list[str]] = bm25s.tokenize(
@@ -77,7 +83,7 @@ def tokenize(texts: list[str], setting: Setting) -> list[list[str]]:
 
 
 def build_index(texts: list[str], setting: Setting) -> bm25s.BM25:
-    """Index the texts; document number n is the n-th text."""
+    """Return an index of the texts; document n is the n-th text."""
     # Double precision keeps the sixth decimal the same on every machine.
     index = bm25s.BM25(k1=K1, b=B, method=METHOD, dtype="float64", backend="numpy")
     index.index(tokenize(texts, setting), show_progress=False)
@@ -85,7 +91,7 @@ def build_index(texts: list[str], setting: Setting) -> bm25s.BM25:
 
 
 def rank(scores: dict[str, float]) -> list[tuple[str, float]]:
-    """Return the best documents, best first, without those that score 0."""
+    """Return (doc_id, score) of the best documents, best first, without scores of 0."""
     # Scores are rounded before sorting, because a reader of the file sees only
     # six decimals. Equal scores are put in descending order of the id, as
     # trec_eval does, so that the rank column agrees with what it computes.
@@ -101,9 +107,9 @@ def run_lines(
     queries: list[dict[str, str]],
 ) -> list[str]:
     """Search every query and return the lines of the run file."""
-    index = build_index([document_text(doc, setting) for doc in corpus], setting)
+    index = build_index([document_text(document, setting) for document in corpus], setting)
     query_tokens = tokenize([query["text"] for query in queries], setting)
-    doc_ids = [doc["_id"] for doc in corpus]
+    doc_ids = [document["_id"] for document in corpus]
     lines: list[str] = []
     for query, tokens in zip(queries, query_tokens, strict=True):
         # All scores rather than bm25s's own top-k: its order among equal
@@ -118,7 +124,7 @@ def run_lines(
 
 
 def write_atomically(path: Path, lines: list[str]) -> None:
-    """Write the lines so that no reader ever sees half a file."""
+    """Write the lines to a temporary file, then move it to ``path``: no reader sees half a file."""
     path.parent.mkdir(parents=True, exist_ok=True)
     # The temporary file is in the same folder because os.replace is atomic
     # only within one file system.

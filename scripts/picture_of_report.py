@@ -1,6 +1,6 @@
-"""Make the pictures of the report that README and documentation show: of the demo's report.
+"""Make the screenshots of the demo's report that README and documentation show.
 
-Run by hand, with the test dependencies and Chromium at hand, where the report looks different::
+Run it by hand when the look of the report changes. It needs the test dependencies and Chromium::
 
     python scripts/picture_of_report.py
 """
@@ -20,27 +20,27 @@ WIDTH = 1100
 
 
 def main() -> None:
-    """Have the demo write its report; photograph its beginning and the rankings of a query."""
-    with tempfile.TemporaryDirectory() as folder, sync_playwright() as started:
+    """Write the report of the demo; save screenshots of its beginning and of a query's rankings."""
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         file = Path(folder, "report.html")
         app(["demo", "--html", str(file)], standalone_mode=False)
-        browser = started.chromium.launch(
+        browser = playwright.chromium.launch(
             executable_path=shutil.which("chromium"), args=["--no-sandbox"]
         )
         page = browser.new_page(viewport={"width": WIDTH, "height": 900})
         page.goto(file.as_uri())
         page.wait_for_selector("#scatter svg")
-        for name, first, last in (
+        for name, first_selector, last_selector in (
             ("report", "header", "#differences ~ figure >> nth=0"),
             ("report-queries", "#explorer", "#rankings"),
         ):
-            top = page.locator(first).bounding_box()
-            end = page.locator(last).bounding_box()
-            if top is None or end is None:
-                msg = f"{first} or {last} does not show"
+            first = page.locator(first_selector).bounding_box()
+            last = page.locator(last_selector).bounding_box()
+            if first is None or last is None:
+                msg = f"{first_selector} or {last_selector} does not show"
                 raise SystemExit(msg)
-            height = end["y"] + end["height"] - top["y"] + 16
-            clip = {"x": 0, "y": max(0, top["y"] - 16), "width": WIDTH, "height": height}
+            height = last["y"] + last["height"] - first["y"] + 16
+            clip = {"x": 0, "y": max(0, first["y"] - 16), "width": WIDTH, "height": height}
             target = PICTURES / f"{name}.png"
             page.screenshot(path=target, clip=clip, full_page=True)  # type: ignore[arg-type]
         browser.close()

@@ -1,10 +1,10 @@
-"""Fetch the scripts of the report from npm, with their licences, into ``report/vendor``.
+"""Download the scripts of the report from npm, with their licences, into ``report/vendor``.
 
-Run by hand, with npm at hand, where a version is to change::
+Run it by hand to change a version. It needs npm::
 
     python scripts/vendor.py
 
-``vendored.json`` records what was fetched; a test holds the files against it.
+``vendored.json`` records versions and hashes; a test compares the files with it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ TARGET = Path(__file__).parents[1] / "src" / "beir_eval" / "report" / "vendor"
 
 
 class Package(NamedTuple):
-    """A package of npm, and which of its files the report holds."""
+    """A package of npm, and the paths in it of the script and the licence."""
 
     name: str
     version: str
@@ -37,8 +37,8 @@ PACKAGES = (
     Package("datatables.net", "3.1.5", "js/dataTables.min.js", "License.txt"),
 )
 
-#: What vega.min.js and vega-lite.min.js hold of others; their licences want to be named too.
-INSIDE = (
+#: Packages bundled in vega.min.js and vega-lite.min.js; their licences must be included too.
+BUNDLED = (
     "d3@7.9.0",
     "d3-delaunay@6.0.4",
     "d3-geo-projection@4.0.0",
@@ -53,42 +53,46 @@ _SOURCE_MAP = re.compile(r"^//# sourceMappingURL=.*$", re.MULTILINE)
 
 
 def as_plain_script(module: str) -> str:
-    """Return the interpreter, published as a module only, as a script that adds itself to vega."""
-    opened, begins = _IMPORT.subn(r"(function () {\nconst \1 = vega;", module)
-    closed, ends = _EXPORT.subn("vega.expressionInterpreter = expression;\n})();", opened)
-    if (begins, ends) != (1, 1) or re.search(r"^(import|export)\b", closed, re.MULTILINE):
+    """Return vega-interpreter as a script that extends vega; npm has it as a module only.
+
+    Args:
+        module: the text of the module.
+    """
+    opened, imports = _IMPORT.subn(r"(function () {\nconst \1 = vega;", module)
+    closed, exports = _EXPORT.subn("vega.expressionInterpreter = expression;\n})();", opened)
+    if (imports, exports) != (1, 1) or re.search(r"^(import|export)\b", closed, re.MULTILINE):
         msg = "vega-interpreter is laid out differently now; look at it"
         raise SystemExit(msg)
     return closed
 
 
-def packed(wanted: str, folder: Path) -> tuple[dict[str, str], dict[str, str]]:
-    """Return what npm says about a package, and its text files by name."""
-    done = subprocess.run(  # noqa: S603
-        ["npm", "pack", wanted, "--json"],  # noqa: S607
+def download(package: str, folder: Path) -> tuple[dict[str, str], dict[str, str]]:
+    """Return npm's metadata of a package ("name@version") and its files as {path: text}."""
+    result = subprocess.run(  # noqa: S603
+        ["npm", "pack", package, "--json"],  # noqa: S607
         cwd=folder,
         check=True,
         capture_output=True,
         text=True,
     )
-    [about] = json.loads(done.stdout)
+    [metadata] = json.loads(result.stdout)
     texts = {}
-    with tarfile.open(folder / about["filename"]) as archive:
+    with tarfile.open(folder / metadata["filename"]) as archive:
         for member in archive:
             file = archive.extractfile(member)
             if file is not None:
                 texts[member.name.partition("/")[2]] = file.read().decode(errors="replace")
-    return about, texts
+    return metadata, texts
 
 
 def fetch(package: Package, folder: Path) -> dict[str, str]:
-    """Write the script and the licence of one package, and return what is recorded of it."""
-    about, texts = packed(f"{package.name}@{package.version}", folder)
+    """Write the script and the licence of a package; return its entry of ``vendored.json``."""
+    metadata, texts = download(f"{package.name}@{package.version}", folder)
     script = _SOURCE_MAP.sub("", texts[package.script]).rstrip() + "\n"
-    changed = "the source map's address is left out"
+    changes = "the source map's address is left out"
     if package.name == "vega-interpreter":
         script = as_plain_script(script)
-        changed += "; the module became a script: its import and export lines"
+        changes += "; the module became a script: its import and export lines"
     target = TARGET / Path(package.script).name
     target.write_text(script, encoding="utf-8")
     (TARGET / f"{package.name}.LICENSE.txt").write_text(
@@ -98,26 +102,26 @@ def fetch(package: Package, folder: Path) -> dict[str, str]:
         "package": package.name,
         "version": package.version,
         "licence": json.loads(texts["package.json"])["license"],
-        "integrity": about["integrity"],
+        "integrity": metadata["integrity"],
         "file": target.name,
         "sha256": hashlib.sha256(script.encode()).hexdigest(),
-        "changed": changed,
+        "changed": changes,
     }
 
 
-def licence_of(wanted: str, folder: Path) -> str:
+def licence_text(package: str, folder: Path) -> str:
     """Return the text of a package's licence."""
-    _, texts = packed(wanted, folder)
+    _, texts = download(package, folder)
     return next(text for name, text in texts.items() if name.startswith("LICENSE")).strip()
 
 
 def main() -> None:
-    """Fetch all."""
+    """Download all packages and write their scripts, licences and ``vendored.json``."""
     TARGET.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
         records = [fetch(package, Path(folder)) for package in PACKAGES]
-        inside = [f"{one}\n\n{licence_of(one, Path(folder))}" for one in INSIDE]
-    (TARGET / "inside.LICENSE.txt").write_text("\n\n".join(inside) + "\n", encoding="utf-8")
+        licences = [f"{package}\n\n{licence_text(package, Path(folder))}" for package in BUNDLED]
+    (TARGET / "inside.LICENSE.txt").write_text("\n\n".join(licences) + "\n", encoding="utf-8")
     (TARGET / "vendored.json").write_text(json.dumps(records, indent=2) + "\n", encoding="utf-8")
 
 

@@ -1,6 +1,7 @@
-"""Sphinx: an input that Haystack requires is shown without a default.
+"""Sphinx extension: show inputs that a Haystack component requires without a default.
 
-Its default in Python is Haystack's marker for "no default", so that it may follow an optional one.
+In Python their default is Haystack's marker for "no default", so that a required input may follow
+an optional one.
 """
 
 from __future__ import annotations
@@ -14,14 +15,14 @@ if TYPE_CHECKING:
     from sphinx.util.typing import ExtensionMetadata
 
 
-def _without_marker(*event: Any) -> tuple[str, str | None] | None:
-    signature, returns = event[-2:]
+def _remove_marker(*arguments: Any) -> tuple[str, str | None] | None:
+    signature, return_annotation = arguments[-2:]
     if signature is None:
         return None
-    return signature.replace(f"={InputSocket.default_value}", ""), returns
+    return signature.replace(f"={InputSocket.default_value}", ""), return_annotation
 
 
 def setup(app: Sphinx) -> ExtensionMetadata:
     """Register with Sphinx."""
-    app.connect("autodoc-process-signature", _without_marker)
+    app.connect("autodoc-process-signature", _remove_marker)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,7 +1,6 @@
-"""Sphinx: formulas as MathML, made when the site is built.
+"""Sphinx extension: convert formulas to MathML when the site is built.
 
-Browsers draw it without a script, so that formulas need neither a network nor JavaScript. The
-conversion is docutils' own.
+Browsers render MathML without JavaScript and without a network. docutils does the conversion.
 """
 
 from __future__ import annotations
@@ -28,12 +27,12 @@ def _mathml(node: nodes.Element, *, block: bool) -> str:
         raise ExtensionError(msg) from error
 
 
-def _inline(writer: HTML5Translator, node: nodes.math) -> None:
+def _visit_inline(writer: HTML5Translator, node: nodes.math) -> None:
     writer.body.append(_mathml(node, block=False))
     raise nodes.SkipNode
 
 
-def _block(writer: HTML5Translator, node: nodes.math_block) -> None:
+def _visit_block(writer: HTML5Translator, node: nodes.math_block) -> None:
     writer.body.append(f'<div class="formula">{_mathml(node, block=True)}</div>')
     raise nodes.SkipNode
 
@@ -41,6 +40,6 @@ def _block(writer: HTML5Translator, node: nodes.math_block) -> None:
 def setup(app: Sphinx) -> ExtensionMetadata:
     """Register with Sphinx."""
     app.add_html_math_renderer(
-        "mathml", inline_renderers=(_inline, None), block_renderers=(_block, None)
+        "mathml", inline_renderers=(_visit_inline, None), block_renderers=(_visit_block, None)
     )
     return {"parallel_read_safe": True, "parallel_write_safe": True}
