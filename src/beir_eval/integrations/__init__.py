@@ -1,6 +1,6 @@
-"""Interfaces of other tools over this engine: one module or one folder per tool.
+"""Interfaces of other tools, computed by this package: one module or one folder per tool.
 
 Inside: ``beir`` and ``pytrec_eval`` (drop-in replacements; the names of trec_eval's measures are in
-``_trec_eval_names``), ``haystack`` (pipelines). Each lists what is public in it; none is imported
-unless it is used.
+``_trec_eval_names``), ``haystack`` (pipelines). Each lists its public names; none is imported
+before it is used.
 """

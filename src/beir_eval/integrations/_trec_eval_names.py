@@ -1,4 +1,4 @@
-"""trec_eval's measures as pytrec_eval names them, made of this package's measures."""
+"""trec_eval's measures by their names in pytrec_eval, computed from this package's measures."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from beir_eval.measures import (
     parse,
 )
 
-#: Our measures' scores, f8[Q] each, in; trec_eval's value, f8[Q], out.
+#: Takes the scores of our measures, f8[Q] each; returns trec_eval's values, f8[Q].
 _Formula: TypeAlias = Callable[..., Floats]
 
 _CUTOFFS = ("5", "10", "15", "20", "30", "100", "200", "500", "1000")
@@ -36,7 +36,13 @@ _FIFTHS = tuple(f"{fifth / 5}" for fifth in range(1, 11))
 
 
 class Value(NamedTuple):
-    """One number of a query: its name, and of which of our measures it is made, and how."""
+    """A number that pytrec_eval returns for each query, such as ``P_5``.
+
+    Attributes:
+        name: the key in pytrec_eval's results.
+        measures: our measures whose scores the formula takes.
+        formula: computes the values from these scores.
+    """
 
     name: str
     measures: tuple[Measure, ...]
@@ -44,104 +50,119 @@ class Value(NamedTuple):
 
 
 class _Family(NamedTuple):
-    """A measure of trec_eval: its default parameters, and the values that parameters mean.
+    """A measure of trec_eval with any parameters, such as ``P``.
 
-    A measure without default parameters takes none.
+    Attributes:
+        defaults: the parameters used if a request names none. A measure without default parameters
+            takes none.
+        values: returns the values for given parameters.
     """
 
     defaults: tuple[str, ...]
     values: Callable[[tuple[str, ...]], list[Value]]
 
 
-def _itself(scores: Floats) -> Floats:
+def _unchanged(scores: Floats) -> Floats:
     return scores
 
 
-def _plain(name: str, measure: Measure, formula: _Formula = _itself) -> _Family:
+def _plain_family(name: str, measure: Measure, formula: _Formula = _unchanged) -> _Family:
     return _Family((), lambda _: [Value(name, (measure,), formula)])
 
 
-def _at_cutoffs(name: str, measure: Measure, defaults: tuple[str, ...] = _CUTOFFS) -> _Family:
+def _cutoff_family(name: str, measure: Measure, defaults: tuple[str, ...] = _CUTOFFS) -> _Family:
     def values(parameters: tuple[str, ...]) -> list[Value]:
         cutoffs = dict.fromkeys(int(float(parameter)) for parameter in parameters)
-        return [Value(f"{name}_{k}", (measure @ k,), _itself) for k in cutoffs]
+        return [Value(f"{name}_{cutoff}", (measure @ cutoff,), _unchanged) for cutoff in cutoffs]
 
     return _Family(defaults, values)
 
 
-def _at_points(
+def _number_family(
     name: str, measure: Callable[[float], Measure], defaults: tuple[str, ...]
 ) -> _Family:
     def values(parameters: tuple[str, ...]) -> list[Value]:
         return [
-            Value(f"{name}_{point:.2f}", (measure(point),), _itself)
-            for point in map(float, parameters)
+            Value(f"{name}_{number:.2f}", (measure(number),), _unchanged)
+            for number in map(float, parameters)
         ]
 
     return _Family(defaults, values)
 
 
-def _f_measure(parameters: tuple[str, ...]) -> list[Value]:
-    """trec_eval's parameter is the square of F's beta; of several it takes the first."""
-    x = float(parameters[0])
+def _f_measure_values(parameters: tuple[str, ...]) -> list[Value]:
+    """Return the value of set_F.
+
+    trec_eval's parameter is the square of F's beta. If there are several, trec_eval uses the first.
+    """
+    beta_squared = float(parameters[0])
 
     def formula(precision: Floats, recall: Floats) -> Floats:
-        below = recall + x * precision
-        above = (x + 1.0) * precision * recall
-        return np.divide(above, below, out=np.zeros(len(above)), where=below != 0)
+        denominator = recall + beta_squared * precision
+        numerator = (beta_squared + 1.0) * precision * recall
+        return np.divide(
+            numerator, denominator, out=np.zeros(len(numerator)), where=denominator != 0
+        )
 
     return [Value("set_F", (Precision, Recall), formula)]
 
 
-def _utility(parameters: tuple[str, ...]) -> list[Value]:
-    """The collection counts as empty, as in pytrec_eval, which cannot be told its size."""
+def _utility_values(parameters: tuple[str, ...]) -> list[Value]:
+    """Return the value of utility: a·hits + b·nonrelevant + c·missed + d·others.
+
+    Hits and nonrelevant documents are retrieved; missed documents are relevant and not retrieved.
+    The others are the rest of the collection. The size of the collection is taken as 0, as in
+    pytrec_eval, which has no parameter for it; so their number is hits - retrieved - relevant.
+    """
     if len(parameters) != 4:  # noqa: PLR2004 - relevant or not, retrieved or not
         msg = f"utility takes four weights, not {len(parameters)}: {','.join(parameters)}"
         raise MeasureError(msg)
     a, b, c, d = map(float, parameters)
 
-    def formula(found: Floats, retrieved: Floats, relevant: Floats) -> Floats:
-        others, missed = retrieved - found, relevant - found
-        return a * found + b * others + c * missed + d * (found - retrieved - relevant)
+    def formula(hits: Floats, retrieved: Floats, relevant: Floats) -> Floats:
+        nonrelevant, missed = retrieved - hits, relevant - hits
+        return a * hits + b * nonrelevant + c * missed + d * (hits - retrieved - relevant)
 
     return [Value("utility", (num_rel_ret, num_ret, num_rel), formula)]
 
 
-def _logarithm(scores: Floats) -> Floats:
+def _logarithms(scores: Floats) -> Floats:
     return np.array([math.log(score) for score in scores.tolist()])
 
 
-def _nothing(scores: Floats) -> Floats:
+def _zeros(scores: Floats) -> Floats:
     return np.zeros(len(scores))
 
 
-_V9 = "trec_eval9"
-#: trec_eval's names that ``parse`` reads, of measures that take no parameters there, or cutoffs.
-_PLAIN = (
+_ROUNDING = "trec_eval9"
+#: Names that ``parse`` also reads: of measures without parameters, and of measures with cutoffs.
+_WITHOUT_PARAMETERS = (
     *("G", "Rndcg", "Rprec", "binG", "bpref", "infAP", "map", "ndcg", "ndcg_rel"),
     *("num_nonrel_judged_ret", "num_q", "num_rel", "num_rel_ret", "num_ret", "recip_rank"),
     *("set_P", "set_map", "set_recall", "set_relative_P"),
 )
 _WITH_CUTOFFS = ("P", "map_cut", "ndcg_cut", "recall", "relative_P")
 _FAMILIES: Mapping[str, _Family] = {
-    **{name: _plain(name, parse(name)) for name in _PLAIN},
-    **{name: _at_cutoffs(name, parse(name)) for name in _WITH_CUTOFFS},
-    "success": _at_cutoffs("success", parse("success"), ("1", "5", "10")),
-    "11pt_avg": _plain("11pt_avg", AP_11pt(rounding=_V9)),
-    "Rprec_mult": _at_points("Rprec_mult", lambda point: Rprec_mult(multiple=point), _FIFTHS),
-    "iprec_at_recall": _at_points(
-        "iprec_at_recall", lambda point: IPrec(recall=point, rounding=_V9), _TENTHS
+    **{name: _plain_family(name, parse(name)) for name in _WITHOUT_PARAMETERS},
+    **{name: _cutoff_family(name, parse(name)) for name in _WITH_CUTOFFS},
+    "success": _cutoff_family("success", parse("success"), ("1", "5", "10")),
+    "11pt_avg": _plain_family("11pt_avg", AP_11pt(rounding=_ROUNDING)),
+    "Rprec_mult": _number_family(
+        "Rprec_mult", lambda multiple: Rprec_mult(multiple=multiple), _FIFTHS
     ),
-    "gm_bpref": _plain("gm_bpref", gm_bpref, _logarithm),
-    "gm_map": _plain("gm_map", gm_map, _logarithm),
-    # What trec_eval prints as text, pytrec_eval returns as 0.
-    "relstring": _Family(("10",), lambda _: [Value("relstring", (num_q,), _nothing)]),
-    "runid": _plain("runid", num_q, _nothing),
-    "set_F": _Family(("1.0",), _f_measure),
-    "utility": _Family(("1.0", "-1.0", "0.0", "0.0"), _utility),
+    "iprec_at_recall": _number_family(
+        "iprec_at_recall", lambda recall: IPrec(recall=recall, rounding=_ROUNDING), _TENTHS
+    ),
+    "gm_bpref": _plain_family("gm_bpref", gm_bpref, _logarithms),
+    "gm_map": _plain_family("gm_map", gm_map, _logarithms),
+    # trec_eval prints these as text; pytrec_eval returns 0.
+    "relstring": _Family(("10",), lambda _: [Value("relstring", (num_q,), _zeros)]),
+    "runid": _plain_family("runid", num_q, _zeros),
+    "set_F": _Family(("1.0",), _f_measure_values),
+    "utility": _Family(("1.0", "-1.0", "0.0", "0.0"), _utility_values),
 }
 
-#: The measures for relevance judgements, as pytrec_eval names them.
+#: pytrec_eval's names of the measures for relevance judgements.
 SUPPORTED: frozenset[str] = frozenset(_FAMILIES)
 #: Names that stand for several measures.
 NICKNAMES: Mapping[str, frozenset[str]] = {
@@ -163,28 +184,32 @@ NICKNAMES: Mapping[str, frozenset[str]] = {
 _PARAMETERS = re.compile(r"[._](\d+(?:\.\d+)?(?:,\d+(?:\.\d+)?)*)")
 
 
-def values_of(measures: Iterable[str]) -> list[Value]:
-    """Return the numbers that names stand for, each once, by name."""
-    asked: dict[str, set[str]] = {}
+def values_of_measures(measures: Iterable[str]) -> list[Value]:
+    """Return the values that names of measures or nicknames request, each once, sorted by name.
+
+    Raises:
+        MeasureError: an unknown name, or parameters that a measure does not take.
+    """
+    parameters_of: dict[str, set[str]] = {}
     for measure in map(str, measures):
         if measure in NICKNAMES:
             for name in NICKNAMES[measure]:
-                asked.setdefault(name, set())
+                parameters_of.setdefault(name, set())
         elif measure in _FAMILIES:
-            asked.setdefault(measure, set())
+            parameters_of.setdefault(measure, set())
         else:
-            name, parameters = _split(measure)
-            asked.setdefault(name, set()).update(parameters)
-    found: dict[str, Value] = {}
-    for name in sorted(asked):
+            name, parameters = _split_name(measure)
+            parameters_of.setdefault(name, set()).update(parameters)
+    value_of: dict[str, Value] = {}
+    for name in sorted(parameters_of):
         family = _FAMILIES[name]
-        for value in family.values(tuple(sorted(asked[name])) or family.defaults):
-            found[value.name] = value
-    return list(found.values())
+        for value in family.values(tuple(sorted(parameters_of[name])) or family.defaults):
+            value_of[value.name] = value
+    return list(value_of.values())
 
 
-def _split(measure: str) -> tuple[str, list[str]]:
-    """Return name and parameters of "P.5,10" or "P_5,10"."""
+def _split_name(measure: str) -> tuple[str, list[str]]:
+    """Return the name and the parameters of a request such as "P.5,10" or "P_5,10"."""
     for name, family in _FAMILIES.items():
         if measure.startswith(name):
             parameters = _PARAMETERS.fullmatch(measure, len(name))

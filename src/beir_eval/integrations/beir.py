@@ -1,8 +1,9 @@
-"""BEIR's ``EvaluateRetrieval`` over this package's engine: one changed import line, same numbers.
+"""A drop-in replacement for BEIR's ``EvaluateRetrieval``: its interface and its numbers.
 
+In code written for BEIR, change one line: write
 ``from beir_eval.integrations.beir import EvaluateRetrieval`` instead of
-``from beir.retrieval.evaluation import EvaluateRetrieval``. Neither beir nor pytrec_eval is needed,
-but for the retriever that is handed over. docs/beir.md says what is the same and what is not.
+``from beir.retrieval.evaluation import EvaluateRetrieval``. You need neither beir nor pytrec_eval,
+unless your retriever uses them. docs/beir.md lists the differences from BEIR.
 """
 
 from __future__ import annotations
@@ -47,21 +48,23 @@ __all__ = ["EvaluateRetrieval", "evaluate_full", "load_runfile", "save_runfile"]
 
 logger = logging.getLogger(__name__)
 
-#: {query_id: {doc_id: grade}}, {query_id: {doc_id: score}}, {"NDCG@10": 0.5}.
+#: {query_id: {doc_id: grade}}
 _Qrels: TypeAlias = Mapping[str, Mapping[str, int]]
+#: {query_id: {doc_id: score}}
 _Results: TypeAlias = Mapping[str, Mapping[str, float]]
+#: {"NDCG@10": 0.5}
 _Scores: TypeAlias = dict[str, float]
 
 K_VALUES = (1, 3, 5, 10, 100, 1000)
 _DIGITS = 5
-_CUSTOM: Mapping[str, tuple[str, Measure]] = {
+_CUSTOM_METRICS: Mapping[str, tuple[str, Measure]] = {
     **dict.fromkeys(("mrr", "mrr@k", "mrr_cut"), ("MRR", MRR)),
     **dict.fromkeys(("recall_cap", "r_cap", "r_cap@k"), ("R_cap", R_cap)),
     **dict.fromkeys(
         ("acc", "top_k_acc", "accuracy", "accuracy@k", "top_k_accuracy"), ("Accuracy", Success)
     ),
 }
-_HOLE = ("hole", "hole@k")
+_HOLE_METRICS = ("hole", "hole@k")
 
 
 def evaluate_full(
@@ -72,20 +75,23 @@ def evaluate_full(
     ignore_identical_ids: bool = True,
     measures: Iterable[MeasureLike] | None = None,
 ) -> EvaluationResult:
-    """Return every score by BEIR's rules, unrounded, with what was counted and set.
+    """Return an EvaluationResult with unrounded scores, evaluated by BEIR's rules.
 
-    BEIR's rules: ties as trec_eval 9, documents whose id is that of their query left out, means
-    over the judged queries that are in the results. ``result.counted`` names the missing ones.
+    BEIR's rules: ties are broken as in trec_eval 9, documents whose id is that of their query are
+    left out, and means are over the judged queries that are in the results.
+    ``result.counted.queries_missing`` lists the judged queries that the results lack.
 
     Args:
         qrels: {query_id: {doc_id: grade}} or ``Qrels``.
-        results: {query_id: {doc_id: score}} or ``Run``.
+        results: {query_id: {doc_id: score}} or ``Run``; not changed.
         k_values: the cutoffs of nDCG, MAP, Recall, R_cap, Precision and MRR.
         ignore_identical_ids: leave out documents whose id is that of their query.
-        measures: other measures instead.
+        measures: the measures to compute instead of these six at ``k_values``.
 
     Raises:
-        QueryMismatchError, MeasureError, QrelsError, RunError: see ``evaluate``.
+        QueryMismatchError: the qrels and the results have no query in common.
+        MeasureError: a measure is unknown, a cutoff is below 1, or ``k_values`` is empty.
+        QrelsError, RunError: an id or a number is not valid.
 
     >>> result = evaluate_full({"q": {"a": 1}, "r": {"b": 1}}, {"q": {"a": 0.9}}, [10])
     >>> result["NDCG@10"], result.counted.queries_missing
@@ -105,12 +111,15 @@ def evaluate_full(
 
 
 class EvaluateRetrieval:
-    """Retrieve with a BEIR retriever and evaluate: the interface of beir 2.2.
+    """BEIR's class for retrieval and evaluation, with the interface of beir 2.2.
 
     Args:
-        retriever: anything with BEIR's ``search(corpus, queries, top_k, score_function)``.
-        k_values: cutoffs; the highest is how many documents are retrieved.
-        score_function: passed on to the retriever.
+        retriever: an object with BEIR's ``search(corpus, queries, top_k, score_function)``.
+        k_values: cutoffs; the highest is the number of documents retrieved per query.
+        score_function: the name of a score function, which ``retrieve`` passes to the retriever.
+
+    Raises:
+        MeasureError: a cutoff is below 1, or there is none.
 
     >>> qrels, results = {"q": {"a": 1}}, {"q": {"x": 0.9, "a": 0.8}}
     >>> ndcg, _map, recall, precision = EvaluateRetrieval.evaluate(qrels, results, [1, 10])
@@ -124,7 +133,7 @@ class EvaluateRetrieval:
         k_values: list[int] = [1, 3, 5, 10, 100, 1000],  # noqa: B006 - BEIR's signature; not changed
         score_function: str | None = "cos_sim",
     ) -> None:
-        """Take a retriever, cutoffs and the name of a score function."""
+        """Check the cutoffs and keep the settings."""
         self.k_values = list(k_values)
         self.top_k = max(_cutoffs(self.k_values))
         self.retriever = retriever
@@ -135,20 +144,20 @@ class EvaluateRetrieval:
     def retrieve(
         self, corpus: dict[str, dict[str, str]], queries: dict[str, str], **kwargs: Any
     ) -> dict[str, dict[str, float]]:
-        """Return {query_id: {doc_id: score}} of the retriever.
+        """Return the retriever's results, {query_id: {doc_id: score}}.
 
         Args:
-            corpus: {doc_id: {"title", "text"}}; ``Dataset.corpus.as_dict()`` makes it.
+            corpus: {doc_id: {"title": …, "text": …}}, as from ``Dataset.corpus.as_dict()``.
             queries: {query_id: text}.
-            kwargs: passed on to the retriever's ``search``.
+            kwargs: further arguments of the retriever's ``search``.
 
         Raises:
-            SettingError: a ValueError: there is no retriever.
+            SettingError: (a ValueError) there is no retriever.
         """
-        found: dict[str, dict[str, float]] = self._retriever().search(
+        results: dict[str, dict[str, float]] = self._retriever().search(
             corpus, queries, self.top_k, self.score_function, **kwargs
         )
-        return found
+        return results
 
     def encode_and_retrieve(  # noqa: PLR0913, PLR0917 - BEIR's signature
         self,
@@ -160,10 +169,19 @@ class EvaluateRetrieval:
         corpus_filename: str = "corpus.*.pkl",
         **kwargs: Any,
     ) -> dict[str, dict[str, float]]:
-        """Let the retriever encode to files, and search in these files.
+        """Return the results of a retriever that encodes to files and searches these files.
+
+        Args:
+            corpus: {doc_id: {"title": …, "text": …}}.
+            queries: {query_id: text}.
+            encode_output_path: the folder of the files with embeddings.
+            overwrite: whether existing files are written again.
+            query_filename: the name of the file with the embeddings of the queries.
+            corpus_filename: the names of the files with the embeddings of the corpus, a pattern.
+            kwargs: further arguments of the retriever's ``encode`` and ``search_from_files``.
 
         Raises:
-            SettingError: a ValueError: there is no retriever.
+            SettingError: (a ValueError) there is no retriever.
         """
         retriever = self._retriever()
         retriever.encode(
@@ -175,13 +193,13 @@ class EvaluateRetrieval:
             corpus_filename=corpus_filename,
             **kwargs,
         )
-        found: dict[str, dict[str, float]] = retriever.search_from_files(
+        results: dict[str, dict[str, float]] = retriever.search_from_files(
             query_embeddings_file=f"{encode_output_path}/{query_filename}",
-            corpus_embeddings_files=glob.glob(f"{encode_output_path}/{corpus_filename}"),  # noqa: PTH207 - text, as BEIR hands over
+            corpus_embeddings_files=glob.glob(f"{encode_output_path}/{corpus_filename}"),  # noqa: PTH207 - text, as in BEIR
             top_k=self.top_k,
             **kwargs,
         )
-        return found
+        return results
 
     def _retriever(self) -> Any:
         if self.retriever is None:
@@ -196,45 +214,49 @@ class EvaluateRetrieval:
         k_values: list[int],
         ignore_identical_ids: bool = True,  # noqa: FBT001, FBT002 - BEIR's signature
     ) -> tuple[_Scores, _Scores, _Scores, _Scores]:
-        """Return nDCG, MAP, Recall and Precision: ({"NDCG@k": …}, {"MAP@k": …}, …).
+        """Return nDCG, MAP, Recall and Precision as BEIR does: ({"NDCG@k": …}, {"MAP@k": …}, …).
 
-        Means over the queries that are judged and in the results, rounded to 5 digits: BEIR's
-        numbers. ``evaluate_full`` counts missing queries, rounds nothing, and says what it counted.
+        The keys are NDCG@k, MAP@k, Recall@k and P@k. The values are means over the queries that are
+        judged and in the results, rounded to 5 digits. ``evaluate_full`` rounds nothing and lists
+        the judged queries that the results lack.
 
         Args:
             qrels: {query_id: {doc_id: grade}}, or ``Qrels``.
-            results: {query_id: {doc_id: score}}; left as it is.
-            k_values: cutoffs; one that is named twice counts once.
+            results: {query_id: {doc_id: score}}; not changed.
+            k_values: cutoffs; one that is listed twice counts once.
             ignore_identical_ids: leave out documents whose id is that of their query, in this call
                 and in later ones with the same rankings. (BEIR removes them from the results.)
                 Rankings with such documents stay in memory until a later call finds them unused.
 
         Raises:
-            QueryMismatchError: no query in common.
-            MeasureError: a cutoff below 1.
-            QrelsError, RunError: a grade or a score is not a finite number.
+            QueryMismatchError: the qrels and the results have no query in common.
+            MeasureError: a cutoff is below 1, or there is none.
+            QrelsError, RunError: an id is not valid, or a grade or a score is not a finite number.
         """
         cutoffs = _cutoffs(k_values)
-        named = {"NDCG": nDCG, "MAP": MAP, "Recall": Recall, "P": Precision}
+        measure_of = {"NDCG": nDCG, "MAP": MAP, "Recall": Recall, "P": Precision}
         if ignore_identical_ids:
             logger.info("documents whose id is that of their query are left out")
             _identical_ids_ignored.add(results)
-        remaining = _identical_ids_ignored.applied_to(results)
+        remaining = _identical_ids_ignored.apply_to(results)
         result = evaluate_full(
             qrels,
             remaining,
             cutoffs,
             ignore_identical_ids=ignore_identical_ids,
-            measures=[measure @ k for measure in named.values() for k in cutoffs],
+            measures=[measure @ k for measure in measure_of.values() for k in cutoffs],
         )
-        order = _places(result, results)
-        found = [
-            {f"{name}@{k}": _mean(result.scores(measure @ k)[order], len(order)) for k in cutoffs}
-            for name, measure in named.items()
+        indices = _query_indices(result, results)
+        all_scores = [
+            {
+                f"{name}@{k}": _mean(result.scores(measure @ k)[indices], len(indices))
+                for k in cutoffs
+            }
+            for name, measure in measure_of.items()
         ]
-        for scores in found:
-            _log(scores)
-        return found[0], found[1], found[2], found[3]
+        for scores in all_scores:
+            _log_scores(scores)
+        return all_scores[0], all_scores[1], all_scores[2], all_scores[3]
 
     @staticmethod
     def evaluate_custom(
@@ -245,53 +267,67 @@ class EvaluateRetrieval:
     ) -> _Scores:
         """Return BEIR's MRR, capped recall, hole or accuracy: {"MRR@k": …}.
 
-        Sums over the results, divided by the number of queries in the qrels, rounded to 5 digits.
-        Equal scores stand in the order given here, by document id in ``evaluate``: an MRR may
-        contradict the nDCG. Hole is the share of the first k documents that are judged for no
-        query at all, divided by k even where fewer were retrieved. Documents whose id is that of
-        their query count, unless ``evaluate`` has ignored them in the same rankings.
+        The keys are MRR@k, R_cap@k, Hole@k or Accuracy@k. Each value is the sum over the queries in
+        the results, divided by the number of queries in the qrels, rounded to 5 digits.
+
+        Documents with equal scores are ranked in the order of the results here, and by document id
+        in ``evaluate``: with ties, MRR may contradict nDCG. Documents whose id is that of their
+        query count, unless ``evaluate`` has ignored them in the same rankings.
+
+        Hole@k of a query is the number of its first k documents that are not judged for any query,
+        divided by k even if fewer than k documents are retrieved.
 
         Args:
-            qrels: {query_id: {doc_id: grade}}.
-            results: {query_id: {doc_id: score}}; left as it is. Queries without qrels count for
-                hole only (BEIR stops at them).
-            k_values: cutoffs; one that is named twice counts once.
-            metric: "mrr", "recall_cap" ("r_cap"), "hole", "accuracy" ("top_k_accuracy", "acc").
+            qrels: {query_id: {doc_id: grade}}, or ``Qrels``.
+            results: {query_id: {doc_id: score}}; not changed. Queries without qrels count for hole
+                only (BEIR raises KeyError).
+            k_values: cutoffs; one that is listed twice counts once.
+            metric: "mrr", "recall_cap" (or "r_cap"), "hole", "accuracy" (or "top_k_accuracy",
+                "acc"), in upper or lower case.
 
         Raises:
-            MeasureError: another metric (BEIR returns None), or a cutoff below 1.
-            QueryMismatchError, QrelsError, RunError: as ``evaluate``.
+            MeasureError: another metric (BEIR returns None), a cutoff is below 1, or there is none.
+            QrelsError, RunError: the qrels are empty, or a ranking is not a mapping. Except for
+                hole, also: an id is not valid, or a grade or a score is not a finite number.
+            QueryMismatchError: the qrels and the results have no query in common; not for hole.
         """
         cutoffs = _cutoffs(k_values)
-        asked = str(metric).lower()
-        remaining = _identical_ids_ignored.applied_to(results)
-        if asked in _HOLE:
-            scores = _hole(qrels, remaining, cutoffs)
-        elif asked in _CUSTOM:
-            name, measure = _CUSTOM[asked]
+        metric_name = str(metric).lower()
+        remaining = _identical_ids_ignored.apply_to(results)
+        if metric_name in _HOLE_METRICS:
+            scores = _hole_scores(qrels, remaining, cutoffs)
+        elif metric_name in _CUSTOM_METRICS:
+            name, measure = _CUSTOM_METRICS[metric_name]
             suite = [measure @ k for k in cutoffs]
             result = evaluate(qrels, remaining, suite, ties="input", missing="skip")
-            order = _places(result, remaining)
+            indices = _query_indices(result, remaining)
             scores = {
-                f"{name}@{k}": _mean(result.scores(measure @ k)[order], len(qrels)) for k in cutoffs
+                f"{name}@{k}": _mean(result.scores(measure @ k)[indices], len(qrels))
+                for k in cutoffs
             }
         else:
-            known = ", ".join(sorted([*_CUSTOM, *_HOLE]))
+            known = ", ".join(sorted([*_CUSTOM_METRICS, *_HOLE_METRICS]))
             msg = f"there is no metric {metric!r}; known are {known}"
             raise MeasureError(msg)
-        _log(scores)
+        _log_scores(scores)
         return scores
 
 
 def save_runfile(
     output_file: str | Path, results: _Results, run_name: str = "beir", top_k: int = 1000
 ) -> None:
-    """Write results as a TREC run, the best ``top_k`` of each query, with ranks from 1.
+    """Write results as a TREC run, with ranks from 1.
 
-    (BEIR writes rank 0 everywhere.) The file appears whole or not at all.
+    BEIR writes rank 0 on every line. The file is written completely or not at all.
+
+    Args:
+        output_file: the path of the file.
+        results: {query_id: {doc_id: score}}; not changed.
+        run_name: the tag in the last column.
+        top_k: how many documents of each query are written, those with the highest scores.
 
     Raises:
-        RunError: an id holds white space, a score is not a finite number.
+        RunError: an id contains white space, or a score is not a finite number.
         OSError: the file cannot be written.
     """
     top = {
@@ -302,13 +338,17 @@ def save_runfile(
 
 
 def load_runfile(input_file: str | Path) -> dict[str, dict[str, float]]:
-    """Read a run file, in any format that ``read_run`` knows: {query_id: {doc_id: score}}.
+    """Return the run in a file as {query_id: {doc_id: score}}.
+
+    Args:
+        input_file: the path of the file, in any format that ``read_run`` reads.
 
     Raises:
-        FileFormatError: a line is not of the format.
-        RunError: a document stands twice for a query, or the run has no scores.
+        FileFormatError: the content does not fit the format.
+        RunError: a document is listed twice for a query, or the run has no scores.
+        OSError: the file cannot be read.
     """
-    found: dict[str, dict[str, float]] = {}
+    results: dict[str, dict[str, float]] = {}
     for query_id, doc_ids, scores in read_run(input_file).rankings():
         if scores is None:
             msg = f"{input_file}: the run has ranks and no scores; read it with read_run"
@@ -318,12 +358,16 @@ def load_runfile(input_file: str | Path) -> dict[str, dict[str, float]]:
             doc_id = repeated_ids(doc_ids)[0]
             msg = f"{input_file}: document {doc_id!r} stands twice for query {query_id!r}"
             raise RunError(msg)
-        found[query_id] = ranking
-    return found
+        results[query_id] = ranking
+    return results
 
 
 def _cutoffs(k_values: Iterable[int]) -> list[int]:
-    """Return each cutoff once, or raise MeasureError."""
+    """Return each cutoff once.
+
+    Raises:
+        MeasureError: a cutoff is not a whole number above 0, or there is none.
+    """
     cutoffs: list[int] = []
     for k in k_values:
         if isinstance(k, bool) or not hasattr(k, "__index__") or operator.index(k) < 1:
@@ -336,23 +380,29 @@ def _cutoffs(k_values: Iterable[int]) -> list[int]:
     return list(dict.fromkeys(cutoffs))
 
 
-def _places(result: EvaluationResult, results: _Results) -> list[int]:
-    """Return the evaluated queries in the order of the results, in which BEIR adds them up."""
-    place_of = {query_id: place for place, query_id in enumerate(result.query_ids)}
-    return [place_of[str(query)] for query in results if str(query) in place_of]
+def _query_indices(result: EvaluationResult, results: _Results) -> list[int]:
+    """Return the indices of the evaluated queries in the order of ``results``, as BEIR sums them.
+
+    ``result.query_ids`` may be in another order.
+    """
+    index_of = {query_id: index for index, query_id in enumerate(result.query_ids)}
+    return [index_of[str(query_id)] for query_id in results if str(query_id) in index_of]
 
 
 def _mean(scores: Any, count: int) -> float:
-    """Add up one after the other, as BEIR does: another order may change the fifth digit."""
+    """Return the rounded sum of the scores divided by ``count``.
+
+    The scores are added one after the other, as in BEIR: a more exact sum may change a digit.
+    """
     return round(float(np.add.accumulate(scores)[-1]) / count, _DIGITS)
 
 
-def _hole(qrels: _Qrels | Qrels, results: _Results, cutoffs: Sequence[int]) -> _Scores:
+def _hole_scores(qrels: _Qrels | Qrels, results: _Results, cutoffs: Sequence[int]) -> _Scores:
     if not len(qrels):
         msg = "the qrels are empty: there is no judgement in them, so nothing can be evaluated"
         raise QrelsError(msg)
-    listed = [qrels.doc_ids] if isinstance(qrels, Qrels) else qrels.values()
-    judged = {str(doc_id) for documents in listed for doc_id in documents}
+    doc_id_lists = [qrels.doc_ids] if isinstance(qrels, Qrels) else qrels.values()
+    judged = {str(doc_id) for doc_ids in doc_id_lists for doc_id in doc_ids}
     totals = dict.fromkeys(cutoffs, 0.0)
     for query_id, ranking in results.items():
         if not isinstance(ranking, Mapping):
@@ -365,44 +415,44 @@ def _hole(qrels: _Qrels | Qrels, results: _Results, cutoffs: Sequence[int]) -> _
     return {f"Hole@{k}": round(total / len(qrels), _DIGITS) for k, total in totals.items()}
 
 
-def _log(scores: _Scores) -> None:
+def _log_scores(scores: _Scores) -> None:
     for name, value in scores.items():
         logger.info("%s: %.4f", name, value)
 
 
 class _Ignored(NamedTuple):
-    """A ranking, and the ids of its documents that BEIR would have removed from it."""
+    """A ranking, and the document ids that BEIR's ``evaluate`` would have removed from it."""
 
     ranking: Mapping[str, float]
     doc_ids: set[str]
 
     def references(self) -> int:
-        """Return how many references to the ranking there are, this one among them."""
+        """Return the number of references to the ranking, including this one."""
         return sys.getrefcount(self.ranking)
 
 
 class _IdenticalIdsIgnored:
-    """What BEIR's ``evaluate`` would have removed from the caller's rankings.
+    """The documents that BEIR's ``evaluate`` would have removed from the caller's rankings.
 
-    BEIR removes documents with their query's id from the results that it gets, so later evaluations
-    of the same rankings do not see them either. Here the results stay whole, and what was ignored
-    is remembered by the identity of the ranking. A dict cannot be referenced weakly: a ranking is
-    kept until a later call finds that nobody else refers to it.
+    BEIR removes documents with their query's id from the caller's results, so later evaluations of
+    the same rankings do not see them either. This class does not change the results: it stores the
+    ignored ids by the identity of the ranking. Since a dict cannot be weakly referenced, a ranking
+    is kept until a later call finds that there are no other references to it.
     """
 
-    #: A call checks as many rankings as it evaluates, and this many more. So its cost does not grow
-    #: with the number remembered.
-    _MORE_CHECKED = 16
-    _REFERENCES_OF_OURS = _Ignored({}, set()).references()
+    #: Each call checks as many stored rankings as it evaluates, and this many more. So its cost
+    #: does not depend on how many rankings are stored.
+    _EXTRA_CHECKS = 16
+    _OWN_REFERENCES = _Ignored({}, set()).references()
 
     def __init__(self) -> None:
         self._ignored: OrderedDict[int, _Ignored] = OrderedDict()
         self._lock = Lock()
 
     def add(self, results: _Results) -> None:
-        """Remember the documents of these results that have their query's id."""
+        """Store the documents of these results whose id is that of their query."""
         if not isinstance(results, Mapping):
-            return  # refused where it is evaluated
+            return  # the evaluation raises the error
         with self._lock:
             for query_id, ranking in results.items():
                 if not (type(ranking) is dict or isinstance(ranking, Mapping)):
@@ -411,13 +461,13 @@ class _IdenticalIdsIgnored:
                     ignored = self._ignored.setdefault(id(ranking), _Ignored(ranking, set()))
                     ignored.doc_ids.update((query_id, str(query_id)))
 
-    def applied_to(self, results: _Results) -> _Results:
-        """Return the results as BEIR would have left them; rankings that change are copied."""
+    def apply_to(self, results: _Results) -> _Results:
+        """Return the results without the stored documents; changed rankings are copies."""
         if not self._ignored or not isinstance(results, Mapping):
             return results
         shortened = {}
         with self._lock:
-            self._forget_unreachable(len(results) + self._MORE_CHECKED)
+            self._forget_unused(len(results) + self._EXTRA_CHECKS)
             for query_id, ranking in results.items():
                 ignored = self._ignored.get(id(ranking))
                 if ignored is not None:
@@ -426,12 +476,15 @@ class _IdenticalIdsIgnored:
                         copy.pop(doc_id, None)
         return {**results, **shortened} if shortened else results
 
-    def _forget_unreachable(self, number: int) -> None:
-        """Check rankings until so many were found in use, those checked longest ago first."""
+    def _forget_unused(self, count: int) -> None:
+        """Remove rankings without other references; stop after ``count`` that have some.
+
+        The rankings checked longest ago are checked first.
+        """
         in_use = 0
-        while in_use < min(number, len(self._ignored)):
+        while in_use < min(count, len(self._ignored)):
             key, ignored = next(iter(self._ignored.items()))
-            if ignored.references() > self._REFERENCES_OF_OURS:
+            if ignored.references() > self._OWN_REFERENCES:
                 self._ignored.move_to_end(key)
                 in_use += 1
             else:

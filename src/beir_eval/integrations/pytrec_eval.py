@@ -1,15 +1,21 @@
-"""pytrec_eval's public interface over this package's engine: no C extension, the same numbers.
+"""A drop-in replacement for pytrec_eval: its public interface and its numbers, no C extension.
 
-Code written for pytrec_eval needs one changed line,
+In code written for pytrec_eval, change one line:
 ``import beir_eval.integrations.pytrec_eval as pytrec_eval``. For libraries that import pytrec_eval
 themselves, call ``install()`` first.
 
-What is the same: names, nicknames, default cutoffs, trec_eval 9's ties (scores as float32) and
-rounding, every value of every query, the order of the queries. What is not: ids may be integers,
-grades may be fractions, numbers may be numpy's; an empty ranking scores 0 instead of what was left
-in memory; a query that has nothing relevant has relative_P 0, not NaN; a cutoff of 0, a cutoff that
-is asked for twice and a parameter that a measure does not take are errors or counted once, where
-the C extension ends the interpreter or takes no notice; damaged files raise errors of this package.
+The same as in pytrec_eval: names, nicknames, default cutoffs, trec_eval 9's ties (scores as
+float32) and rounding, every value of every query, the order of the queries.
+
+Different from pytrec_eval:
+
+- Ids may be integers, grades may be fractions, numbers may be numpy's.
+- An empty ranking scores 0; pytrec_eval returns what was left in memory.
+- ``relative_P`` of a query without relevant documents is 0, not NaN.
+- A cutoff of 0 is an error; in pytrec_eval it ends the interpreter.
+- A cutoff that is listed twice counts once.
+- A parameter that a measure does not take is an error; pytrec_eval ignores it.
+- Damaged files raise errors of this package.
 """
 
 from __future__ import annotations
@@ -23,11 +29,11 @@ import numpy as np
 
 from beir_eval.errors import DuplicateDocumentError, FileFormatError, QrelsError
 from beir_eval.evaluation.evaluator import Evaluator
-from beir_eval.integrations._trec_eval_names import NICKNAMES, SUPPORTED, values_of
+from beir_eval.integrations._trec_eval_names import NICKNAMES, SUPPORTED, values_of_measures
 from beir_eval.measures import JUDGED_ONLY, Measure, num_q
 
-#: The release of pytrec_eval-terrier whose interface and numbers these are; ir_measures takes no
-#: pytrec_eval without a version.
+#: The release of pytrec_eval-terrier with this interface and these numbers. ir_measures requires
+#: that pytrec_eval has a version.
 __version__ = "0.5.11"
 
 __all__ = [
@@ -44,23 +50,25 @@ _RUN_COLUMNS, _QRELS_COLUMNS = 6, 4
 
 #: The measures for relevance judgements.
 supported_measures: set[str] = set(SUPPORTED)
-#: Names that stand for several measures.
-supported_nicknames: dict[str, set[str]] = {name: set(found) for name, found in NICKNAMES.items()}
+#: Nicknames, each with the names of its measures.
+supported_nicknames: dict[str, set[str]] = {
+    name: set(measures) for name, measures in NICKNAMES.items()
+}
 
 
 class RelevanceEvaluator:
-    """Scores of runs on one set of judgements, query by query.
+    """Scores each query of a run with trec_eval's measures.
 
     Args:
         query_relevance: {query_id: {doc_id: grade}}; a query without judgements is left out.
         measures: names of ``supported_measures``, with parameters or without ("ndcg_cut",
             "ndcg_cut_10", "P.5,10"), or of ``supported_nicknames``.
-        relevance_level: the lowest grade that is relevant, for measures that only ask whether.
-        judged_docs_only_flag: whether unjudged documents are dropped first.
+        relevance_level: the lowest relevant grade, for measures of binary relevance.
+        judged_docs_only_flag: whether unjudged documents are removed from the rankings first.
 
     Raises:
-        MeasureError: a ValueError: no such measure, or parameters that it does not take.
-        QrelsError: a ValueError: an id or a grade is none.
+        MeasureError: (a ValueError) an unknown measure, or parameters that it does not take.
+        QrelsError: (a ValueError) an id or a grade is not valid.
 
     >>> evaluator = RelevanceEvaluator({"q": {"a": 1, "b": 0}}, {"map", "P.1,2"})
     >>> evaluator.evaluate({"q": {"b": 0.9, "a": 0.8}})
@@ -74,14 +82,14 @@ class RelevanceEvaluator:
         relevance_level: int = 1,
         judged_docs_only_flag: bool = False,  # noqa: FBT001, FBT002 - pytrec_eval's signature
     ) -> None:
-        """Check judgements and measures once."""
-        self._values = values_of(measures)
-        self._adapted: dict[Measure, Measure] = {}
-        for measure in dict.fromkeys(one for value in self._values for one in value.measures):
+        """Check the judgements and the measures."""
+        self._values = values_of_measures(measures)
+        self._adapted_measures: dict[Measure, Measure] = {}
+        for measure in dict.fromkeys(source for value in self._values for source in value.measures):
             changes: dict[str, Any] = {JUDGED_ONLY: True} if judged_docs_only_flag else {}
             if "rel" in measure.definition.defaults:
                 changes["rel"] = relevance_level
-            self._adapted[measure] = measure(**changes)
+            self._adapted_measures[measure] = measure(**changes)
         if not isinstance(query_relevance, Mapping):
             msg = (
                 "query_relevance must be {query_id: {doc_id: grade}}, not "
@@ -90,10 +98,10 @@ class RelevanceEvaluator:
             raise QrelsError(msg)
         self._evaluator: Evaluator | None = None
         if any(query_relevance.values()):
-            # Without measures the answer still names the queries; an evaluator needs a measure.
+            # Without measures, evaluate still returns the queries; an Evaluator needs a measure.
             self._evaluator = Evaluator(
                 query_relevance,
-                list(self._adapted.values()) or [num_q],
+                list(self._adapted_measures.values()) or [num_q],
                 ties="trec_eval9",
                 missing="skip",
             )
@@ -101,11 +109,13 @@ class RelevanceEvaluator:
     def evaluate(self, scores: Mapping[str, Mapping[str, float]]) -> dict[str, dict[str, float]]:
         """Return {query_id: {measure: value}} for the queries that are judged and in the run.
 
-        Queries stand in the order of the run, which is left as it is. Without measures, each query
-        has an empty dict.
+        The queries are in the order of the run. Without measures, each query has an empty dict.
+
+        Args:
+            scores: the run, {query_id: {doc_id: score}}; it is not changed.
 
         Raises:
-            RunError: a ValueError: a score is not a finite number, an id is none.
+            RunError: (a ValueError) a score is not a finite number, or an id is not valid.
         """
         evaluator = self._evaluator
         if evaluator is None or not scores:
@@ -115,7 +125,9 @@ class RelevanceEvaluator:
             return {}
         result = evaluator.evaluate(scores)
         columns = [
-            value.formula(*(result.scores(self._adapted[one]) for one in value.measures)).tolist()
+            value.formula(
+                *(result.scores(self._adapted_measures[measure]) for measure in value.measures)
+            ).tolist()
             for value in self._values
         ]
         names = [value.name for value in self._values]
@@ -129,7 +141,13 @@ class RelevanceEvaluator:
 
 
 def compute_aggregated_measure(measure: str, values: list[float]) -> float:
-    """Return one number for many queries: sum of num_*, exp of the mean of gm_*, else the mean.
+    """Return the aggregate of a measure over queries.
+
+    It is the sum for num_*, the exponential of the mean for gm_*, and the mean for all others.
+
+    Args:
+        measure: the name of the measure, as in the results of ``RelevanceEvaluator.evaluate``.
+        values: the value of each query. [Q]
 
     >>> compute_aggregated_measure("map", [0.5, 1.0])
     0.75
@@ -142,57 +160,66 @@ def compute_aggregated_measure(measure: str, values: list[float]) -> float:
 
 
 def parse_run(f_run: Iterable[str]) -> dict[str, dict[str, float]]:
-    """Read the lines of a TREC run: {query_id: {doc_id: score}}. ``read_run`` is faster.
+    """Return a TREC run as {query_id: {doc_id: score}}. ``read_run`` is faster.
+
+    Args:
+        f_run: the lines of the run, for example an open file.
 
     Raises:
-        FileFormatError: another number of columns, a score that is none.
-        DuplicateDocumentError: a document stands twice for a query.
+        FileFormatError: a line does not have 6 columns, or a score is not a number.
+        DuplicateDocumentError: a document is listed twice for a query.
 
     >>> parse_run(["q Q0 a 1 0.5 tag"])["q"]
     {'a': 0.5}
     """
-    run: dict[str, dict[str, float]] = _parsed(f_run, _RUN_COLUMNS, 4, float)
+    run: dict[str, dict[str, float]] = _parse_lines(f_run, _RUN_COLUMNS, 4, float)
     return run
 
 
 def parse_qrel(f_qrel: Iterable[str]) -> dict[str, dict[str, int]]:
-    """Read the lines of TREC qrels: {query_id: {doc_id: grade}}. ``read_qrels`` does more.
+    """Return TREC qrels as {query_id: {doc_id: grade}}. ``read_qrels`` reads more formats.
+
+    Args:
+        f_qrel: the lines of the qrels, for example an open file.
 
     Raises:
-        FileFormatError: another number of columns, a grade that is no integer.
+        FileFormatError: a line does not have 4 columns, or a grade is not an integer.
         DuplicateDocumentError: a document is judged twice for a query.
 
     >>> parse_qrel(["q 0 a 1"])["q"]
     {'a': 1}
     """
-    qrels: dict[str, dict[str, int]] = _parsed(f_qrel, _QRELS_COLUMNS, 3, int)
+    qrels: dict[str, dict[str, int]] = _parse_lines(f_qrel, _QRELS_COLUMNS, 3, int)
     return qrels
 
 
-def _parsed(lines: Iterable[str], columns: int, place: int, number: Callable[[str], Any]) -> Any:
+def _parse_lines(
+    lines: Iterable[str], column_count: int, value_index: int, number_type: Callable[[str], Any]
+) -> Any:
+    """Return {query_id: {doc_id: number}}, with the number from column ``value_index``."""
     path = getattr(lines, "name", "lines")
-    found: dict[str, dict[str, Any]] = defaultdict(dict)
-    for count, line in enumerate(lines, start=1):
+    values_of_query: dict[str, dict[str, Any]] = defaultdict(dict)
+    for number, line in enumerate(lines, start=1):
         fields = line.strip().split()
-        if len(fields) != columns:
-            problem = f"{len(fields)} columns, expected {columns}"
-            raise FileFormatError(path, problem, line=count)
+        if len(fields) != column_count:
+            problem = f"{len(fields)} columns, expected {column_count}"
+            raise FileFormatError(path, problem, line=number)
         query_id, doc_id = fields[0], fields[2]
-        if doc_id in found[query_id]:
-            msg = f"{path}, line {count}: document {doc_id!r} stands twice for query {query_id!r}"
+        if doc_id in values_of_query[query_id]:
+            msg = f"{path}, line {number}: document {doc_id!r} stands twice for query {query_id!r}"
             raise DuplicateDocumentError(msg)
         try:
-            found[query_id][doc_id] = number(fields[place])
+            values_of_query[query_id][doc_id] = number_type(fields[value_index])
         except ValueError as error:
-            problem = f"{fields[place]!r} is no {number.__name__}"
-            raise FileFormatError(path, problem, line=count) from error
-    return found
+            problem = f"{fields[value_index]!r} is no {number_type.__name__}"
+            raise FileFormatError(path, problem, line=number) from error
+    return values_of_query
 
 
 def install() -> None:
-    """Let ``import pytrec_eval`` mean this module from now on, in this process.
+    """Make ``import pytrec_eval`` import this module in the current process.
 
-    For libraries that import pytrec_eval themselves, such as BEIR and MTEB; call it before they
-    are imported. What has imported the C extension already keeps it.
+    This is for libraries that import pytrec_eval themselves, such as BEIR and MTEB. Call it before
+    you import them: a library that has imported the C extension keeps it.
     """
     sys.modules["pytrec_eval"] = sys.modules[__name__]
