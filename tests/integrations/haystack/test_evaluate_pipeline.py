@@ -44,7 +44,7 @@ from beir_eval.integrations.haystack import (
     index,
     to_evaluation_run_result,
 )
-from beir_eval.integrations.haystack.documents import telling_scores
+from beir_eval.integrations.haystack.documents import strictly_decreasing_scores
 from capitals import QRELS, QUERIES, TEXTS, make_store, retrieving
 from haystack_integrations.components.evaluators.beir_eval import BEIREvaluator
 
@@ -169,14 +169,18 @@ scores = st.one_of(
 def test_told_scores_say_the_order_in_single_precision_too(given_scores, sort):
     if sort and None not in given_scores:
         given_scores = sorted(given_scores, reverse=True)
-    told = np.array(telling_scores(given_scores)).astype(np.float32)
+    told = np.array(strictly_decreasing_scores(given_scores)).astype(np.float32)
     assert len(told) == len(given_scores)
     assert (np.diff(told) < 0).all()
     assert np.isfinite(told).all()
 
 
 def test_told_scores_are_the_documents_own_where_these_tell_the_order():
-    assert telling_scores([7.123456789012345, 7.0, -1.5]) == [7.123456789012345, 7.0, -1.5]
+    assert strictly_decreasing_scores([7.123456789012345, 7.0, -1.5]) == [
+        7.123456789012345,
+        7.0,
+        -1.5,
+    ]
 
 
 @component

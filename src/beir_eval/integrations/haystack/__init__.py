@@ -1,13 +1,14 @@
-"""Haystack pipelines: bring a corpus in, run every query, evaluate what comes out.
+"""Haystack pipelines: index a corpus, run every query of a data set, evaluate the rankings.
 
-``index(dataset, store)``, then ``evaluate_pipeline(pipeline, dataset)``; ``PipelineRetriever``
-makes a pipeline a system of a ``Benchmark``. The components for use inside a pipeline are in
-``haystack_integrations.components.evaluators.beir_eval``.
+Call ``index(dataset, store)``, then ``evaluate_pipeline(pipeline, dataset)``. With
+``PipelineRetriever``, a pipeline is a system of a ``Benchmark``. The components for use inside a
+pipeline are in ``haystack_integrations.components.evaluators.beir_eval``.
 
-Inside: ``evaluate_pipeline``, ``retriever``, ``query_runner``, ``sockets``, ``journal`` (resuming a
-run), ``fingerprint``, ``indexing``, ``load_pipeline`` (YAML), ``demo``; ``documents`` (from
-documents to a ``Run``) and ``haystack_rules``, which the components use too and which do not import
-Haystack.
+Inside: ``evaluate_pipeline``, ``retriever`` (a pipeline as a retriever), ``query_runner`` (runs the
+queries), ``sockets`` (inputs and outputs of a pipeline), ``journal`` (resumes an interrupted run),
+``fingerprint`` (hashes of pipelines), ``indexing``, ``load_pipeline`` (YAML), ``demo``;
+``documents`` (converts documents to a ``Run``) and ``haystack_rules`` (the numbers of Haystack's
+evaluators). The components also use the last two, which do not import Haystack.
 
 Public: ``evaluate_pipeline``, ``index``, ``beir_documents``, ``PipelineRetriever``,
 ``to_evaluation_run_result``; they need the extra ``haystack`` (MissingExtraError without it).

@@ -24,14 +24,15 @@ _TOP_K = 20
 
 
 def evaluate_demo_pipelines(measures: Iterable[MeasureLike]) -> list[EvaluationResult]:
-    """Evaluate BM25 over whole documents, and its fusion with BM25 over titles alone."""
+    """Return the results of BM25 over title and text, and of its fusion with BM25 over titles."""
     dataset = load_dataset(FOLDER)
     texts, titles = InMemoryDocumentStore(), InMemoryDocumentStore()
     index(dataset, texts, progress=False)
-    only_titles = (
-        Document(id=one.id, content=one.meta["title"]) for one in beir_documents(dataset)
+    title_documents = (
+        Document(id=document.id, content=document.meta["title"])
+        for document in beir_documents(dataset)
     )
-    index(only_titles, titles, progress=False)
+    index(title_documents, titles, progress=False)
 
     plain = Pipeline()
     plain.add_component("retriever", InMemoryBM25Retriever(texts, top_k=_TOP_K))
@@ -43,8 +44,8 @@ def evaluate_demo_pipelines(measures: Iterable[MeasureLike]) -> list[EvaluationR
     fused.connect("texts.documents", "fusion.documents")
     fused.connect("titles.documents", "fusion.documents")
 
-    wanted = list(measures)
+    measure_list = list(measures)
     return [
-        evaluate_pipeline(one, dataset, measures=wanted, run_name=name, progress=False)
-        for name, one in (("haystack bm25", plain), ("haystack bm25 + titles", fused))
+        evaluate_pipeline(pipeline, dataset, measures=measure_list, run_name=name, progress=False)
+        for name, pipeline in (("haystack bm25", plain), ("haystack bm25 + titles", fused))
     ]

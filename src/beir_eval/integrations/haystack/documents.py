@@ -1,11 +1,11 @@
-"""Haystack's documents as rankings and judgements: what names a document, and what grades it.
+"""Conversion of Haystack's documents to rankings and judgements.
 
-The way from documents to a ``Run``, for the component and for ``evaluate_pipeline``:
-``DocumentNames`` names them, a ``Ranking`` holds those of one query, ``run_from_rankings`` makes
-the run.
+From documents to a ``Run``, for the component and for ``evaluate_pipeline``: ``DocumentNames``
+returns the name of each document, a ``Ranking`` holds the names for one query, and
+``run_from_rankings`` returns the run. ``judgements_of`` converts ground-truth documents.
 
-Documents are read by their attributes (``id``, ``content``, ``meta``, ``score``) and never changed;
-Haystack itself is not needed here.
+The code reads the attributes of documents (``id``, ``content``, ``meta``, ``score``) and changes
+none. It does not import Haystack.
 """
 
 from __future__ import annotations
@@ -30,27 +30,27 @@ if TYPE_CHECKING:
 
 _Name = TypeVar("_Name")
 
-_META = "meta."
-#: No field of a document yields such an id: it stands for one that cannot be told from others.
-_UNNAMED = "\0unnamed "
+_METADATA_PREFIX = "meta."
+#: Ids of documents without a name begin with this; no field of a document has such a value.
+_UNNAMED_PREFIX = "\0unnamed "
 
 
 @dataclass(frozen=True, slots=True)
 class DocumentNames:
-    """What a document goes by.
+    """The fields that identify a document; their values are its name.
 
-    A value that is missing or empty names nothing. Text is taken as it is, an integer as its
-    decimal string (and so, in metadata, a float that is whole). Anything else in metadata is taken
-    as JSON; an id or a content of another type is an error.
+    A document without a value, or with an empty one, has no name. Text is used as it is, an integer
+    as its decimal string. In metadata, a float that is a whole number is used like an integer, and
+    any other value as JSON.
 
     Attributes:
         fields: "content", "id" or "meta.a.b"; several make a composite key, which is written as a
             JSON list of their texts, without blanks: ``["a.pdf","3"]``.
-        collapse: a field that names the document that this one is a part of; where a document has
-            it, it goes by that, so that all chunks of one document are the same document.
+        collapse: the field with the name of the document that a chunk is a part of. A document
+            that has this field gets that name, so that all chunks of a document have one name.
 
     Raises:
-        SettingError: another field.
+        SettingError: there is no field, or another field than "content", "id" or "meta.<key>".
     """
 
     fields: tuple[str, ...]
@@ -59,7 +59,7 @@ class DocumentNames:
     def __post_init__(self) -> None:
         """Check the fields."""
         for field in (*self.fields, *([] if self.collapse is None else [self.collapse])):
-            if field not in ("content", "id") and not _is_meta(field):
+            if field not in ("content", "id") and not _is_metadata_field(field):
                 msg = f"a document goes by 'content', 'id' or 'meta.<key>', not by {field!r}"
                 raise SettingError(msg)
         if not self.fields:
@@ -68,76 +68,82 @@ class DocumentNames:
 
     @classmethod
     def by(cls, field: str | Iterable[str], collapse: str | None = None) -> DocumentNames:
-        """Take one field, or several for a composite key."""
+        """Return the names by one field, or by several as a composite key.
+
+        Raises:
+            SettingError: there is no field, or another field than "content", "id" or "meta.<key>".
+        """
         if not isinstance(field, str) and not isinstance(field, Iterable):
             msg = f"a document goes by 'content', 'id' or 'meta.<key>', not by {field!r}"
             raise SettingError(msg)
         return cls((field,) if isinstance(field, str) else tuple(field), collapse)
 
-    def of(self, documents: Iterable[Any]) -> list[str | None]:
-        """Return the name of each document; None or "" for what cannot be told from others.
+    def names_of(self, documents: Iterable[Any]) -> list[str | None]:
+        """Return the name of each document; None or "" for a document without a name.
 
         Raises:
-            TypeError: an id is neither text nor an integer.
+            TypeError: the only field is "id", and an id is neither text nor an integer.
         """
         if self.collapse is None and self.fields == ("content",):
-            return [document.content for document in documents]  # text: Haystack has checked that
+            return [document.content for document in documents]  # Haystack checks that it is text
         if self.collapse is None and self.fields == ("id",):
             ids = [document.id for document in documents]
             if set(map(type, ids)) <= {str}:
                 return ids
-            return [id_text(one) if one is not None and one != "" else None for one in ids]
-        return [self._of(document) for document in documents]
+            return [
+                id_text(doc_id) if doc_id is not None and doc_id != "" else None for doc_id in ids
+            ]
+        return [self._name_of(document) for document in documents]
 
-    def _of(self, document: Any) -> str | None:
+    def _name_of(self, document: Any) -> str | None:
         if self.collapse is not None:
-            whole = _text(field_of(document, self.collapse))
-            if whole is not None:
-                return whole
-        parts = [_text(field_of(document, field)) for field in self.fields]
-        if len(parts) == 1:
-            return parts[0]
-        if None in parts:
+            parent_name = _value_as_text(field_value(document, self.collapse))
+            if parent_name is not None:
+                return parent_name
+        texts = [_value_as_text(field_value(document, field)) for field in self.fields]
+        if len(texts) == 1:
+            return texts[0]
+        if None in texts:
             return None
-        return json.dumps(parts, ensure_ascii=False, separators=(",", ":"))
+        return json.dumps(texts, ensure_ascii=False, separators=(",", ":"))
 
 
-def _is_meta(field: object) -> bool:
-    return isinstance(field, str) and all(field.split(".")) and field.startswith(_META)
+def _is_metadata_field(field: object) -> bool:
+    return isinstance(field, str) and all(field.split(".")) and field.startswith(_METADATA_PREFIX)
 
 
-def field_of(document: Any, field: str) -> Any:
-    """Return the value of "content", "id" or "meta.a.b"; None where a key is missing."""
-    if not field.startswith(_META):
+def field_value(document: Any, field: str) -> Any:
+    """Return the value of the field "content", "id" or "meta.a.b"; None if a key is missing."""
+    if not field.startswith(_METADATA_PREFIX):
         return getattr(document, field)
     value = document.meta
-    for key in field.removeprefix(_META).split("."):
+    for key in field.removeprefix(_METADATA_PREFIX).split("."):
         if not isinstance(value, Mapping) or key not in value:
             return None
         value = value[key]
     return value
 
 
-def _text(value: Any) -> str | None:
+def _value_as_text(value: Any) -> str | None:
     if value is None or isinstance(value, str):
         return value or None
     if isinstance(value, float) and value.is_integer():
-        value = int(value)  # as Python finds them equal
+        value = int(value)  # 3.0 == 3 in Python, so both get one name
     if isinstance(value, (int, np.integer)) and not isinstance(value, bool):
         return str(int(value))
     try:
         return json.dumps(value, ensure_ascii=False, sort_keys=True, default=repr)
-    except (TypeError, ValueError):  # keys that cannot be sorted, a list that holds itself
+    except (TypeError, ValueError):  # keys that cannot be sorted, a list that contains itself
         return repr(value)
 
 
 class Ranking(NamedTuple):
-    """The documents of one query by name, best first.
+    """The names of the documents retrieved for one query, best first.
 
     Attributes:
-        doc_ids: their names.
-        scores: one for each; None if their order is the ranking.
-        unnamed: how many of them have no name: they match nothing.
+        doc_ids: the names.
+        scores: the score of each document; None if their order is the ranking.
+        unnamed: the number of documents without a name; they match no judged document.
     """
 
     doc_ids: list[str]
@@ -148,48 +154,49 @@ class Ranking(NamedTuple):
     def from_documents(
         cls, query_id: str, documents: Sequence[Any], names: DocumentNames, *, scored: bool = False
     ) -> Ranking:
-        """Return all documents at their ranks, including unnamed and repeated ones.
+        """Return the ranking of all documents, including unnamed and repeated ones.
 
         Args:
-            query_id: the query, for errors.
+            query_id: the query, for error messages.
             documents: best first.
-            names: what a document goes by.
-            scored: whether ``Document.score`` ranks, instead of the order.
+            names: the fields that identify a document.
+            scored: whether documents are ranked by ``Document.score`` instead of their order.
 
         Raises:
-            InputError: something is no document, or has no score where one is needed.
+            InputError: an object is not a document, or with ``scored`` a score is not a finite
+                number.
         """
         with DocumentsExpected(query_id, documents, "retrieved"):
-            doc_ids = names.of(documents)
+            doc_ids = names.names_of(documents)
             scores = _ranking_scores(query_id, documents) if scored else None
         unnamed = [] if all(doc_ids) else [rank for rank, name in enumerate(doc_ids) if not name]
         for rank in unnamed:
-            doc_ids[rank] = f"{_UNNAMED}{rank}"
+            doc_ids[rank] = f"{_UNNAMED_PREFIX}{rank}"
         return cls(cast("list[str]", doc_ids), scores, len(unnamed))
 
     @classmethod
     def distinct_from_documents(
         cls, query_id: str, documents: Sequence[Any], names: DocumentNames
     ) -> Ranking:
-        """Return a ranking that a run file can hold: each document once, and scores.
+        """Return a ranking that can be written to a run file: each document once, with a score.
 
-        A document that the ranking holds already is left out, and so is one without a name. The
-        scores put the documents in this order for every reader (see ``telling_scores``).
+        Of repeated documents the first is kept; documents without a name are left out. Every tool
+        that sorts by the scores gets this order (see ``strictly_decreasing_scores``).
 
         Raises:
-            InputError: something is no document.
+            InputError: an object is not a document.
         """
         score_of: dict[str, Any] = {}
         with DocumentsExpected(query_id, documents, "retrieved"):
-            for name, document in zip(names.of(documents), documents, strict=True):
+            for name, document in zip(names.names_of(documents), documents, strict=True):
                 if name:
                     score_of.setdefault(name, document.score)
             doc_ids = ids_as_text(list(score_of))
-        return cls(doc_ids, telling_scores(list(score_of.values())))
+        return cls(doc_ids, strictly_decreasing_scores(list(score_of.values())))
 
 
 def run_from_rankings(rankings: Mapping[str, Ranking]) -> Run:
-    """Return {query_id: ranking} as a run; all rankings have scores, or none has."""
+    """Return a run with these rankings, {query_id: ranking}; either all have scores or none."""
     names = [ranking.doc_ids for ranking in rankings.values()]
     scores = [ranking.scores for ranking in rankings.values() if ranking.scores is not None]
     flat_scores = np.array(list(chain.from_iterable(scores)), np.float64) if scores else None
@@ -197,12 +204,13 @@ def run_from_rankings(rankings: Mapping[str, Ranking]) -> Run:
 
 
 def _ranking_scores(query_id: str, documents: Sequence[Any]) -> list[float]:
+    """Return the scores of documents that are ranked by score; each must be a finite number."""
     scores = [document.score for document in documents]
-    wrong = _first_not_finite(scores)
-    if wrong is not None:
+    index = _first_not_finite(scores)
+    if index is not None:
         msg = (
             f"order='score' needs a number as the score of every document, but for query "
-            f"{query_id!r} document {documents[wrong].id!r} has {scores[wrong]!r}; rank by the "
+            f"{query_id!r} document {documents[index].id!r} has {scores[index]!r}; rank by the "
             "order of the lists with order='given'"
         )
         raise InputError(msg)
@@ -210,48 +218,57 @@ def _ranking_scores(query_id: str, documents: Sequence[Any]) -> list[float]:
 
 
 def _first_not_finite(scores: Sequence[Any]) -> int | None:
-    """Return the index of the first score that is no finite number; None if all are."""
+    """Return the index of the first score that is not a finite number; None if all are."""
     if set(map(type, scores)) <= {float} and all(map(math.isfinite, scores)):
         return None
-    wrong = (isinstance(score, bool) or not is_finite_number(score) for score in scores)
-    return next((index for index, is_wrong in enumerate(wrong) if is_wrong), None)
+    is_invalid = (isinstance(score, bool) or not is_finite_number(score) for score in scores)
+    return next((index for index, invalid in enumerate(is_invalid) if invalid), None)
 
 
-def telling_scores(scores: Sequence[float | None]) -> list[float]:
-    """Return scores that say the order of this list to everybody, also in single precision.
+def strictly_decreasing_scores(scores: Sequence[float | None]) -> list[float]:
+    """Return scores that decrease strictly along the ranking, also in single precision.
 
-    Scores that fall from each document to the next are kept. Equal ones, which tools order each in
-    their own way, are told apart by the last digit of a float32. Where scores are missing or do not
-    follow the order (the order is the ranking), they are replaced by n, n-1, …, 1.
+    Tools break ties in different ways. With these scores there are none, so all tools rank alike.
 
-    >>> telling_scores([0.9, 0.5])
+    - Scores that decrease strictly in single precision are returned as they are.
+    - If neighbouring scores are equal in single precision, all scores are rounded to float32, and
+      each score that is not below the one before is set to the next lower float32.
+    - If a score is missing, not finite in single precision, or higher than the one before, the
+      scores are replaced by n, n-1, …, 1.
+
+    >>> strictly_decreasing_scores([0.9, 0.5])
     [0.9, 0.5]
-    >>> telling_scores([2.0, 2.0, 1.0])
+    >>> strictly_decreasing_scores([2.0, 2.0, 1.0])
     [2.0, 1.9999998807907104, 1.0]
-    >>> telling_scores([None, None]), telling_scores([0.1, 0.9])
+    >>> strictly_decreasing_scores([None, None]), strictly_decreasing_scores([0.1, 0.9])
     ([2.0, 1.0], [2.0, 1.0])
     """
     by_rank = [float(rank) for rank in range(len(scores), 0, -1)]
     if not all(score is not None and math.isfinite(score) for score in scores):
         return by_rank
-    given = np.array(scores, dtype=np.float64)
+    double = np.array(scores, dtype=np.float64)
     with np.errstate(over="ignore"):
-        single = given.astype(np.float32)
-    if (given[1:] > given[:-1]).any() or not np.isfinite(single).all():
+        single = double.astype(np.float32)
+    if (double[1:] > double[:-1]).any() or not np.isfinite(single).all():
         return by_rank
-    told: list[float] = given.tolist()
+    decreasing: list[float] = double.tolist()
     if (single[1:] < single[:-1]).all():
-        return told
+        return decreasing
     lowest = np.float32(-np.inf)
-    for place in range(1, len(single)):
-        if single[place] >= single[place - 1]:
-            single[place] = np.nextafter(single[place - 1], lowest)
-    told = single.astype(np.float64).tolist()
-    return told if np.isfinite(single).all() else by_rank
+    for index in range(1, len(single)):
+        if single[index] >= single[index - 1]:
+            single[index] = np.nextafter(single[index - 1], lowest)
+    decreasing = single.astype(np.float64).tolist()
+    return decreasing if np.isfinite(single).all() else by_rank
 
 
 class Judgements(NamedTuple):
-    """Ground-truth documents as {query_id: {name: grade}}, and how many of them have no name."""
+    """Ground-truth documents as {query_id: {name: grade}}, and the number of those without a name.
+
+    Attributes:
+        grades: {query_id: {name: grade}}, without unnamed documents.
+        unnamed: the number of documents without a name, over all queries.
+    """
 
     grades: dict[str, dict[str, float]]
     unnamed: int
@@ -262,29 +279,34 @@ def judgements_of(
 ) -> Judgements:
     """Return lists of ground-truth documents as judgements.
 
-    The grade is ``Document.score``, or 1 where a list has no scores; a document that stands twice
-    keeps its highest.
+    The grade is ``Document.score``, or 1 if a list has no scores. A document listed twice gets the
+    highest of its grades.
+
+    Args:
+        query_ids: the ids of the queries. [Q]
+        truth: the ground-truth documents of each query. [Q]
+        names: the fields that identify a document.
 
     Raises:
-        InputError: something is no document, a score is not a number, or a list has documents with
-            and without one.
+        InputError: an object is not a document, a score is not a finite number, or only some
+            documents of a list have a score.
     """
-    judged: dict[str, dict[str, float]] = {}
+    grades_of_query: dict[str, dict[str, float]] = {}
     unnamed = 0
     for query_id, documents in zip(query_ids, truth, strict=True):
         with DocumentsExpected(query_id, documents, "ground-truth"):
-            named = names.of(documents)
+            document_names = names.names_of(documents)
             grades = grades_of(query_id, documents)
-        found = highest(list(zip(named, grades, strict=True)))
-        if not all(found):
-            unnamed += sum(not name for name in named)
-            found = {name: grade for name, grade in found.items() if name}
-        judged[query_id] = cast("dict[str, float]", found)
-    return Judgements(judged, unnamed)
+        grade_of = highest_grades(list(zip(document_names, grades, strict=True)))
+        if not all(grade_of):
+            unnamed += sum(not name for name in document_names)
+            grade_of = {name: grade for name, grade in grade_of.items() if name}
+        grades_of_query[query_id] = cast("dict[str, float]", grade_of)
+    return Judgements(grades_of_query, unnamed)
 
 
-def highest(pairs: Sequence[tuple[_Name, float]]) -> dict[_Name, float]:
-    """Return {name: its highest grade}."""
+def highest_grades(pairs: Sequence[tuple[_Name, float]]) -> dict[_Name, float]:
+    """Return the highest grade of each name."""
     grades = dict(pairs)
     if len(grades) < len(pairs):
         grades = {}
@@ -298,7 +320,7 @@ def grades_of(query_id: str, documents: Sequence[Any]) -> list[float]:
     """Return the grade of each ground-truth document of one query.
 
     Raises:
-        InputError: a score is not a number, or only some documents have one.
+        InputError: a score is not a finite number, or only some documents have a score.
     """
     scores = [document.score for document in documents]
     if scores.count(None) == len(scores):
@@ -309,38 +331,49 @@ def grades_of(query_id: str, documents: Sequence[Any]) -> list[float]:
             "score, which is their grade"
         )
         raise InputError(msg)
-    wrong = _first_not_finite(scores)
-    if wrong is not None:
+    index = _first_not_finite(scores)
+    if index is not None:
         msg = (
-            f"the score of ground-truth document {documents[wrong].id!r} for query {query_id!r} is "
-            f"{scores[wrong]!r}; it is the grade, and must be a finite number"
+            f"the score of ground-truth document {documents[index].id!r} for query {query_id!r} is "
+            f"{scores[index]!r}; it is the grade, and must be a finite number"
         )
         raise InputError(msg)
     return list(map(float, scores))
 
 
 class DocumentsExpected:
-    """A context that reads the documents of one query; other objects raise InputError."""
+    """A context for reading the documents of one query: other objects raise InputError."""
 
     __slots__ = ("_documents", "_query_id", "_what")
 
     def __init__(self, query_id: str, documents: Any, what: str) -> None:
-        """Check that it is a list of documents; ``what``: "retrieved" or "ground-truth"."""
+        """Check that ``documents`` is a list.
+
+        Args:
+            query_id: the query, for error messages.
+            documents: the documents of the query.
+            what: which documents, for error messages: "retrieved" or "ground-truth".
+
+        Raises:
+            InputError: ``documents`` is not a list.
+        """
         self._query_id, self._documents, self._what = query_id, documents, what
-        is_list = type(documents) is list  # the usual case; the abstract classes take longer
+        is_list = type(documents) is list  # fast for the usual case; abstract classes are slower
         if not is_list and not _is_sequence(documents):
             msg = f"{self._problem()}, not {type(documents).__name__}"
             raise InputError(msg)
 
     def __enter__(self) -> None:
-        """Do nothing: the list has been checked."""
+        """Do nothing: ``__init__`` checks the list."""
 
     def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
-        """Name the object that lacks the attributes of a document."""
+        """Raise InputError for an AttributeError or a TypeError, with the object that caused it."""
         if isinstance(error, (AttributeError, TypeError)):
-            wrong = [one for one in self._documents if not hasattr(one, "meta")]
-            found = f", but it holds {wrong[0]!r:.80}" if wrong else f": {error}"
-            msg = f"{self._problem()}{found}"
+            not_documents = [
+                document for document in self._documents if not hasattr(document, "meta")
+            ]
+            detail = f", but it holds {not_documents[0]!r:.80}" if not_documents else f": {error}"
+            msg = f"{self._problem()}{detail}"
             raise InputError(msg) from error
 
     def _problem(self) -> str:
@@ -351,47 +384,57 @@ def _is_sequence(value: Any) -> bool:
     return isinstance(value, Sequence) and not isinstance(value, (str, Mapping))
 
 
-def distinct_ids(what: str, query_ids: Iterable[Any]) -> list[str]:
+def distinct_ids(label: str, query_ids: Iterable[Any]) -> list[str]:
     """Return the ids of queries as text.
 
+    Args:
+        label: the name of the ids in error messages.
+        query_ids: the ids.
+
     Raises:
-        InputError: an id is neither text nor an integer, or is given twice.
+        InputError: an id is empty, neither text nor an integer, or listed twice.
     """
-    queries = checked_ids(query_ids, what, InputError)
-    repeated = repeated_ids(queries)
+    checked = checked_ids(query_ids, label, InputError)
+    repeated = repeated_ids(checked)
     if repeated:
-        msg = f"{what} must be distinct, but {some(repeated)} stand there twice"
+        msg = f"{label} must be distinct, but {some(repeated)} stand there twice"
         raise InputError(msg)
-    return queries
+    return checked
 
 
-def check_lists(what: str, lists: Any) -> None:
-    """Raise InputError unless this is a list with an entry for each query."""
+def check_lists(label: str, lists: Any) -> None:
+    """Check that ``lists`` is a list and not empty; ``label`` is its name in error messages.
+
+    Raises:
+        InputError: it is something else.
+    """
     if not _is_sequence(lists):
-        msg = f"{what} must be a list of lists of Documents, not {type(lists).__name__}"
+        msg = f"{label} must be a list of lists of Documents, not {type(lists).__name__}"
         raise InputError(msg)
     if not lists:
-        msg = f"{what} is empty: there is no query to evaluate"
+        msg = f"{label} is empty: there is no query to evaluate"
         raise InputError(msg)
 
 
-def nothing_in_common(run: Run, qrels: Qrels) -> str | None:
-    """Return a sentence where no judged document was retrieved for any query; None otherwise."""
+def no_overlap_message(run: Run, qrels: Qrels) -> str | None:
+    """Return a warning if no query has a retrieved document that is judged; None otherwise."""
     row_of = {query_id: row for row, query_id in enumerate(qrels.query_ids)}
-    shown: Sequence[str] = ()
-    for query_id, docs, _ in run.rankings():
-        if query_id in row_of and docs:
-            if not qrels.judged(row_of[query_id]).keys().isdisjoint(docs):
+    retrieved_ids: Sequence[str] = ()
+    for query_id, doc_ids, _ in run.rankings():
+        if query_id in row_of and doc_ids:
+            if not qrels.judged(row_of[query_id]).keys().isdisjoint(doc_ids):
                 return None
-            shown = shown or docs
-    if not shown:
+            retrieved_ids = retrieved_ids or doc_ids
+    if not retrieved_ids:
         return "No document was retrieved for any judged query: is the document store empty?"
     return (
         "Retrieved and judged documents have nothing in common, so nothing relevant was found for "
-        f"any query: retrieved are {_samples(shown)}; judged are {_samples(qrels.doc_ids)}."
+        f"any query: retrieved are {_example_ids(retrieved_ids)}; "
+        f"judged are {_example_ids(qrels.doc_ids)}."
     )
 
 
-def _samples(names: Sequence[str]) -> str:
-    named = (name[:60] for name in names[:3] if not name.startswith(_UNNAMED))
-    return some(named) or "documents without a name"
+def _example_ids(ids: Sequence[str]) -> str:
+    """Return up to three ids for a message, each cut to 60 characters."""
+    shortened = (name[:60] for name in ids[:3] if not name.startswith(_UNNAMED_PREFIX))
+    return some(shortened) or "documents without a name"

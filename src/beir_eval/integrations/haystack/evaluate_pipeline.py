@@ -1,4 +1,4 @@
-"""Run every query of a data set through a pipeline, and evaluate the rankings."""
+"""Evaluating a Haystack pipeline on a data set: runs every query and scores the rankings."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from beir_eval.errors import (
     check_count,
 )
 from beir_eval.evaluation.evaluator import Evaluator
-from beir_eval.integrations.haystack.documents import nothing_in_common
+from beir_eval.integrations.haystack.documents import no_overlap_message
 from beir_eval.integrations.haystack.retriever import PipelineRetriever
 
 if TYPE_CHECKING:
@@ -48,39 +48,55 @@ def evaluate_pipeline(  # noqa: PLR0913 - one keyword a setting
 ) -> EvaluationResult:
     """Run a pipeline for every judged query of a data set, and evaluate its rankings.
 
-    The order in which the documents come out is the ranking. A query that has judgements and no
-    text, and one that failed with ``on_error="missing"``, counts as an empty ranking.
+    The order of the returned documents is the ranking. Two kinds of queries count as an empty
+    ranking: queries with judgements and without a text (unless ``limit`` is set), and queries that
+    failed with ``on_error="missing"``.
 
     Args:
         pipeline: a pipeline over a document store that holds the corpus (see ``index``).
         dataset: a ``Dataset``, or its folder.
         measures: what to compute; by default nDCG, MAP, Recall, R_cap, Precision and MRR at 1, 3,
-            5, 10, 100 and 1000. How deep rankings are is the pipeline's affair: its ``top_k``.
-        inputs: the inputs that take the query, as "component.input"; or a function (query_id,
-            text) that returns what the pipeline is run with. See ``PipelineRetriever``.
-        documents_from: the output of the ranking, as "component.output".
-        run_name: what made the run, for tables and reports.
-        concurrency: how many queries are under way at a time.
-        limit: only the first queries, and their judgements.
-        save_run: a run file to write, such as "bm25.trec". An interrupted evaluation goes on from
-            what is saved, and a finished one is evaluated again without running a query. Each
-            document has its score where the scores alone tell the order; equal ones differ in
-            the last digit.
-        on_error: a query that fails is raised ("stop"), or counts as "missing".
-        document_comparison_field: what a document goes by in the judgements.
-        collapse: a field that names the document that a chunk is a part of, as "meta.source_id".
-        progress: whether a progress bar is shown, on a terminal or in a notebook.
-        keep_top: as ``Evaluator``: how many of the best documents of each query the result keeps.
-        fingerprint: as ``Evaluator``: keep the hashes of judgements and run.
+            5, 10, 100 and 1000. The pipeline's ``top_k`` determines the depth of the rankings.
+        inputs: the inputs that take the query, as "component.input" or several of them; or a
+            function (query_id, text) that returns the inputs of the pipeline, {component: {input:
+            value}}. By default, the query goes to the one required input of text, or to several
+            named "query", "question" or "text"; and to optional ones named "query" or "question".
+        documents_from: the output with the ranked documents, as "component.output". By default,
+            the one list of Documents from which the pipeline makes no other list of Documents.
+        run_name: the name of the run in tables and reports.
+        concurrency: how many queries run at a time. More than 1 needs a pipeline with
+            ``run_async``: any pipeline of Haystack 3, an AsyncPipeline of Haystack 2.
+        limit: evaluate only this many queries, the first that have a text; None for all.
+        save_run: a run file to write, such as "bm25.trec". Each answer is saved in
+            ``<save_run>.progress.jsonl`` at once, and a later call with the same file runs only the
+            queries that have no saved answer. The file has the documents' scores if these do not
+            increase along the ranking; equal scores are made to differ in the last digit of a
+            float32. Otherwise it has n, n-1, …, 1.
+        on_error: "stop" raises the first failure; "missing" counts a query that fails as an empty
+            ranking.
+        document_comparison_field: the field that identifies a document in the judgements: "id",
+            "content" or "meta.a.b", or several as a composite key.
+        collapse: the field with the name of the document that a chunk is a part of, such as
+            "meta.source_id". All chunks of a document then count as that document.
+        progress: whether to show a progress bar, on a terminal or in a notebook.
+        keep_top: how many of the best documents of each query the result keeps.
+        fingerprint: whether the result has the SHA-256 hashes of judgements and run.
 
     Returns:
-        The result; ``result.retrieval`` has what each query took, and the failures.
+        The result; ``result.retrieval`` has the time that each query took, and the failures.
 
     Raises:
-        RetrievalError: the pipeline failed for a query, which is named.
-        SettingError: inputs or output cannot be told; a saved run was made by another pipeline.
-        InputError: no judged query has a text.
-        FileFormatError, OSError: the data set cannot be read, the run cannot be written.
+        RetrievalError: the pipeline failed for a query, with ``on_error="stop"``.
+        RunError: the pipeline failed for every query.
+        SettingError: a setting has no such value, the inputs or the output do not exist or are
+            ambiguous, or the saved answers were made by another pipeline.
+        MeasureError: a measure or a cutoff that does not exist.
+        InputError: no judged query has a text, or an id cannot be written to ``save_run``.
+        FileFormatError, OSError: the data set or the saved answers cannot be read, or the run
+            cannot be written.
+
+    Warns:
+        BeirEvalWarning: no retrieved document is judged for its query.
     """
     if not isinstance(dataset, (Dataset, str, Path)):
         msg = f"a data set is a Dataset or its folder, not {type(dataset).__name__}"
@@ -110,7 +126,7 @@ def evaluate_pipeline(  # noqa: PLR0913 - one keyword a setting
         progress=progress,
     )
     run, retrieval = retriever.retrieve(queries, on_error=on_error, save_run=save_run)
-    problem = nothing_in_common(run, qrels)
+    problem = no_overlap_message(run, qrels)
     if problem is not None:
         warnings.warn(problem, BeirEvalWarning, stacklevel=2)
     result = evaluator.evaluate(run, name=run_name)
@@ -123,13 +139,14 @@ def to_evaluation_run_result(
     run_name: str | None = None,
     queries: Mapping[str, str] | None = None,
 ) -> EvaluationRunResult:
-    """Return a result as Haystack's reports take it: a row a measure, a score a query.
+    """Return a result as Haystack's EvaluationRunResult, for Haystack's reports.
 
     Args:
-        result: what ``evaluate_pipeline``, ``evaluate`` or the component gave.
-        run_name: by default the name of the result. Haystack compares two results by their names,
-            which must differ.
-        queries: {query_id: text}, for a column of texts beside that of ids.
+        result: the result of ``evaluate_pipeline`` or ``evaluate``, or the component's output
+            ``result``.
+        run_name: the name of the run; by default that of the result. To compare two results,
+            Haystack needs different names.
+        queries: {query_id: text}, for a column with the texts of the queries; None for ids only.
     """
     inputs = {"query_id": list(result.query_ids)}
     if queries is not None:

@@ -1,4 +1,4 @@
-"""A data set's corpus as Haystack's Documents, and into a DocumentStore."""
+"""Converting a data set's corpus to Haystack's Documents, and writing it to a DocumentStore."""
 
 from __future__ import annotations
 
@@ -20,13 +20,16 @@ if TYPE_CHECKING:
 
 
 def beir_documents(dataset: Dataset | str | Path) -> Iterator[Document]:
-    """Yield the documents of a data set for a DocumentStore, in the order of its corpus.
+    """Yield the documents of a data set as Haystack's Documents, in the order of its corpus.
 
-    ``id`` is the document's id, by which it is judged; ``content`` title and text with a blank
-    between them, as BEIR's own retrievers take them; ``meta["title"]`` the title.
+    ``id`` is the document's id in the judgements; ``content`` is the title and the text, separated
+    by a blank, as in BEIR's own retrievers; ``meta["title"]`` is the title.
+
+    Args:
+        dataset: a ``Dataset``, or its folder.
 
     Raises:
-        FileFormatError, OSError: the corpus cannot be read.
+        FileFormatError, OSError: the data set cannot be read.
     """
     data = dataset if isinstance(dataset, Dataset) else load_dataset(dataset)
     for document in data.corpus:
@@ -42,19 +45,23 @@ def index(
     limit: int | None = None,
     progress: bool = True,
 ) -> int:
-    """Write the corpus of a data set to a DocumentStore, in batches; return how many documents.
+    """Write the corpus of a data set to a DocumentStore, in batches.
 
     Args:
         dataset: a ``Dataset``, its folder, or Documents.
-        target: a DocumentStore, whose documents of the same id are written over; or a pipeline
-            that takes documents and writes them (with an embedder, say).
-        batch_size: how many documents are handed over at a time.
-        limit: only the first documents.
-        progress: whether a progress bar is shown, on a terminal or in a notebook.
+        target: a DocumentStore, in which documents with the same id are overwritten; or an indexing
+            pipeline that takes documents and writes them, for example with an embedder.
+        batch_size: how many documents are written at a time.
+        limit: write only this many documents, the first of the corpus; None for all.
+        progress: whether to show a progress bar, on a terminal or in a notebook.
+
+    Returns:
+        The number of documents written.
 
     Raises:
-        SettingError: the target is neither, or a pipeline without one input of Documents.
-        FileFormatError, OSError: the corpus cannot be read.
+        SettingError: ``dataset`` or ``target`` is something else, the pipeline does not have
+            exactly one input of Documents, or ``batch_size`` or ``limit`` is below 1.
+        FileFormatError, OSError: the data set cannot be read.
     """
     check_count("batch_size", batch_size)
     if limit is not None:
@@ -66,10 +73,10 @@ def index(
     documents = (
         beir_documents(dataset) if isinstance(dataset, (str, Path, Dataset)) else iter(dataset)
     )
-    wanted = islice(documents, limit)
+    selected = islice(documents, limit)
     written = 0
     with progress_bar(shown=progress, desc="documents", unit="") as advance:
-        while batch := list(islice(wanted, batch_size)):
+        while batch := list(islice(selected, batch_size)):
             try:
                 write(batch)
             except Exception as error:
@@ -81,6 +88,7 @@ def index(
 
 
 def _writer(target: Any) -> Callable[[list[Document]], Any]:
+    """Return a function that writes a batch of documents to the target."""
     if hasattr(target, "write_documents"):
         return lambda batch: target.write_documents(batch, policy=DuplicatePolicy.OVERWRITE)
     if hasattr(target, "graph") and hasattr(target, "run"):

@@ -1,4 +1,4 @@
-"""What a pipeline has answered so far, one line per query, to resume from after an interruption."""
+"""The journal of a saved run: a file with a pipeline's answers, to resume after an interruption."""
 
 from __future__ import annotations
 
@@ -23,23 +23,24 @@ _VERSION = 1
 
 
 class Journal:
-    """The file ``<run>.progress.jsonl`` beside a saved run, open while queries are asked.
+    """The file ``<run>.progress.jsonl`` beside a saved run, open while the queries run.
 
-    Its first line says what the answers were made by; each further line is the answer to one query.
-    A line that an interruption has cut off is dropped. The run is written from it, with all answers
-    that it holds.
+    Its first line holds the pipeline and the settings that made the answers; each further line is
+    the answer to one query. A last line that an interruption has cut off is removed. The run file
+    gets all answers of the journal.
 
     Raises:
-        SettingError: the name says no format that can be written; a run is there without a journal;
-            the answers are those of another pipeline; another process is at work on it.
-        FileFormatError: the file is no journal.
-        InputError: an id cannot be written in this format.
+        SettingError: the run's name has no ending of a format that can be written; a run exists
+            without a journal; the answers are those of another pipeline or of other settings; or
+            another process has the journal open.
+        FileFormatError: the file is not a journal.
+        InputError: an id cannot be written in the run's format.
     """
 
     _file: IO[bytes]
 
     def __init__(self, run_file: str | Path, made_by: Mapping[str, Any]) -> None:
-        """Take the run's file, and what the answers in the journal must have been made by."""
+        """Take the run's file, and the pipeline and settings that the journal must be of."""
         self._run_file = Path(run_file)
         self._format = format_for(self._run_file)
         self.path = self._run_file.with_name(f"{self._run_file.name}.progress.jsonl")
@@ -47,7 +48,7 @@ class Journal:
         self._answers: dict[str, tuple[str, Answer]] = {}
 
     def __enter__(self) -> Self:
-        """Open it for this process alone, and read what is there."""
+        """Open the file, lock it for other processes, and read its answers."""
         if self._run_file.exists() and not self.path.exists():
             msg = (
                 f"{self._run_file} is there without {self.path.name}, which would say what made "
@@ -62,21 +63,21 @@ class Journal:
             msg = f"another process is at work on {self.path}; wait for it, or save elsewhere"
             raise SettingError(msg)
         try:
-            self._read()
+            self._read_answers()
         except BaseException:
             self.__exit__()
             raise
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Close it; an empty one is taken away."""
+        """Close the file; remove it if it is empty."""
         if not self._file.tell():
-            with suppress(PermissionError):  # Windows removes no open file; an empty one is fine
+            with suppress(PermissionError):  # Windows cannot remove an open file; it may stay
                 self.path.unlink(missing_ok=True)
         self._file.close()
 
     def answers_to(self, queries: Mapping[str, str]) -> dict[str, Answer]:
-        """Return the answers to these queries, with these texts, that are there already."""
+        """Return the saved answers to these queries, {query_id: text}; the texts must be equal."""
         return {
             query_id: answer
             for query_id, (text, answer) in self._answers.items()
@@ -84,7 +85,7 @@ class Journal:
         }
 
     def add(self, query_id: str, text: str, answer: Answer) -> None:
-        """Add the answer to one query."""
+        """Append the answer to one query to the file."""
         ranking = answer.ranking
         check_ids([query_id, *ranking.doc_ids], self._format)
         record = {
@@ -95,12 +96,12 @@ class Journal:
             "seconds": answer.seconds,
         }
         records = [record] if self._file.tell() else [self._made_by, record]
-        self._file.write("".join(f"{json.dumps(one)}\n" for one in records).encode())
+        self._file.write("".join(f"{json.dumps(entry)}\n" for entry in records).encode())
         self._file.flush()
         self._answers[query_id] = (text, answer)
 
     def write_run(self) -> None:
-        """Write all answers as a run; not where nothing was retrieved, which no run can say."""
+        """Write all answers as a run; if no document was retrieved, there is no run to write."""
         rankings = {query_id: answer.ranking for query_id, (_, answer) in self._answers.items()}
         if any(ranking.doc_ids for ranking in rankings.values()):
             write_run(run_from_rankings(rankings), self._run_file)
@@ -110,18 +111,19 @@ class Journal:
         """Whether the run has not been written yet."""
         return not self._run_file.exists()
 
-    def _read(self) -> None:
+    def _read_answers(self) -> None:
+        """Read the answers from the file; remove a line that an interruption has cut off."""
         self._file.seek(0)
-        *lines, cut_off = self._file.read().split(b"\n")
-        if cut_off:
+        *lines, incomplete_line = self._file.read().split(b"\n")
+        if incomplete_line:
             self._file.truncate(sum(len(line) + 1 for line in lines))
         self._file.seek(0, 2)
         for number, line in enumerate(lines, start=1):
-            record = self._record(number, line)
+            record = self._parse_record(number, line)
             if number == 1:
                 self._check_made_by(record)
             else:
-                query_id, text, answer = self._answer(number, record)
+                query_id, text, answer = self._parse_answer(number, record)
                 self._answers[query_id] = (text, answer)
 
     def _check_made_by(self, record: dict[str, Any]) -> None:
@@ -136,34 +138,34 @@ class Journal:
         )
         raise SettingError(msg)
 
-    def _answer(self, number: int, record: dict[str, Any]) -> tuple[str, str, Answer]:
+    def _parse_answer(self, number: int, record: dict[str, Any]) -> tuple[str, str, Answer]:
         try:
             doc_ids = [id_text(doc_id) for doc_id, _ in record["docs"]]
-            scores = [_finite(score) for _, score in record["docs"]]
-            seconds = None if record["seconds"] is None else _finite(record["seconds"])
+            scores = [_finite_number(score) for _, score in record["docs"]]
+            seconds = None if record["seconds"] is None else _finite_number(record["seconds"])
             answer = Answer(Ranking(doc_ids, scores), int(record["left_out"]), seconds)
             query_id, text = id_text(record["query_id"]), str(record["query"])
         except (KeyError, TypeError, ValueError) as error:
-            raise self._damaged(number, error) from error
+            raise self._damaged_line_error(number, error) from error
         if len(set(doc_ids)) < len(doc_ids):
-            raise self._damaged(number, "a document stands twice")
+            raise self._damaged_line_error(number, "a document stands twice")
         return query_id, text, answer
 
-    def _record(self, number: int, line: bytes) -> dict[str, Any]:
+    def _parse_record(self, number: int, line: bytes) -> dict[str, Any]:
         try:
             record = json.loads(line)
         except (ValueError, RecursionError) as error:
-            raise self._damaged(number, error) from error
+            raise self._damaged_line_error(number, error) from error
         if not isinstance(record, dict):
-            raise self._damaged(number, "not a record")
+            raise self._damaged_line_error(number, "not a record")
         return record
 
-    def _damaged(self, number: int, why: object) -> FileFormatError:
-        problem = f"not a line of a journal of answers ({why}); delete the file to start anew"
+    def _damaged_line_error(self, number: int, reason: object) -> FileFormatError:
+        problem = f"not a line of a journal of answers ({reason}); delete the file to start anew"
         return FileFormatError(self.path, problem, line=number)
 
 
-def _finite(value: Any) -> float:
+def _finite_number(value: Any) -> float:
     number = float(value)
     if not math.isfinite(number):
         msg = f"{value!r} is not a finite number"

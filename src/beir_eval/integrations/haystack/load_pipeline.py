@@ -1,4 +1,4 @@
-"""A serialised pipeline from its file: only classes from modules that are known or allowed."""
+"""Loading a serialised pipeline from YAML, with classes from allowed modules only."""
 
 from __future__ import annotations
 
@@ -23,34 +23,36 @@ if TYPE_CHECKING:
 
     from haystack.core.pipeline.base import PipelineBase
 
-#: What Haystack 3 allows by itself, as far as components and stores are concerned.
-_KNOWN = ("haystack", "haystack_integrations", "haystack_experimental")
-#: Modules of types; Haystack 3 allows them too.
-_HARMLESS = ("typing", "collections")
-#: A pipeline has some hundred; Haystack copies them all, alias by alias.
-_MOST_VALUES = 1_000_000
-_DOTTED = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)+")
+#: The modules of components and stores that Haystack 3 allows by default.
+_HAYSTACK_MODULES = ("haystack", "haystack_integrations", "haystack_experimental")
+#: Modules of types, which Haystack 3 also allows.
+_TYPE_MODULES = ("typing", "collections")
+#: A file with more values is refused, because Haystack copies the value of every alias. A pipeline
+#: has some hundred values.
+_MAX_VALUES = 1_000_000
+_DOTTED_NAME = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)+")
 
 
 def load_pipeline(
     path: Path, *, allowed_modules: Sequence[str] = (), concurrent: bool = False
 ) -> PipelineBase:
-    """Return the pipeline of a YAML file.
+    """Return the pipeline in a YAML file.
 
     Args:
         path: the file, as ``Pipeline.dump`` writes it.
-        allowed_modules: modules beside Haystack's own whose classes may be imported; "pkg.*" for
-            all of a package.
-        concurrent: whether several queries will be under way at a time.
+        allowed_modules: further modules whose classes may be imported, besides Haystack's own;
+            "pkg.*" for all modules of a package.
+        concurrent: whether the pipeline will run several queries at a time.
 
     Raises:
-        FileFormatError: the file is no YAML, or no pipeline that can be made.
-        InputError: a class is of a module that is not allowed.
-        OSError: it cannot be read.
+        FileFormatError: the file is not YAML, or Haystack cannot make a pipeline from it.
+        InputError: the file names a class of a module that is not allowed; or, with Haystack 2, it
+            sets a component to unsafe.
+        OSError: the file cannot be read.
     """
-    kind: Any = haystack.Pipeline
-    if concurrent:  # in Haystack 2, those for an event loop are another class
-        kind = getattr(haystack, "AsyncPipeline", kind)
+    pipeline_class: Any = haystack.Pipeline
+    if concurrent:  # Haystack 2 has a class of its own for pipelines with run_async
+        pipeline_class = getattr(haystack, "AsyncPipeline", pipeline_class)
     text = FileContent(path).text()
     try:
         content: Any = YamlMarshaller().unmarshal(text)
@@ -58,34 +60,40 @@ def load_pipeline(
         raise FileFormatError(path, f"not YAML: {error}") from error
     if not isinstance(content, dict) or not isinstance(content.get("components"), dict):
         raise FileFormatError(path, "no pipeline: a mapping with 'components' was expected")
-    if _size(content, {}) > _MOST_VALUES:
+    if _count_values(content, {}) > _MAX_VALUES:
         raise FileFormatError(path, "no pipeline: its aliases refer to each other again and again")
-    guards_itself = "allowed_modules" in inspect.signature(kind.from_dict).parameters
-    _check_names(path, content["components"], allowed_modules, thoroughly=not guards_itself)
-    settings = {"allowed_modules": list(allowed_modules)} if guards_itself else {}
+    has_own_check = "allowed_modules" in inspect.signature(pipeline_class.from_dict).parameters
+    _check_classes(path, content["components"], allowed_modules, any_text=not has_own_check)
+    settings = {"allowed_modules": list(allowed_modules)} if has_own_check else {}
     try:
-        pipeline: PipelineBase = kind.from_dict(content, **settings)
+        pipeline: PipelineBase = pipeline_class.from_dict(content, **settings)
     except Exception as error:
         raise FileFormatError(path, f"the pipeline cannot be made: {error}") from error
     return pipeline
 
 
-def _check_names(path: Path, components: Any, allowed: Sequence[str], *, thoroughly: bool) -> None:
-    """Raise InputError where the file names a class that is not allowed to be imported.
+def _check_classes(
+    path: Path, components: Any, allowed_modules: Sequence[str], *, any_text: bool
+) -> None:
+    """Check that the file names only classes of allowed modules.
 
-    With Haystack 2, which imports whatever a file names, thoroughly: any text that is the path of
-    something in a module that is there, and components that are told to be unsafe.
+    Haystack 2 imports whatever a file names. For it, ``any_text`` checks more: every text that is
+    the dotted name of something importable, and components that are set to unsafe.
+
+    Raises:
+        InputError: the file names something of a module that is not allowed, or sets a component to
+            unsafe.
     """
-    known = (*_KNOWN, *allowed, *(_HARMLESS if thoroughly else ()))
-    patterns = (*known, *(f"{one}.*" for one in known))
+    module_names = (*_HAYSTACK_MODULES, *allowed_modules, *(_TYPE_MODULES if any_text else ()))
+    patterns = (*module_names, *(f"{name}.*" for name in module_names))
     for mapping in _mappings(components):
         is_class = "init_parameters" in mapping or "data" in mapping
         names = [mapping["type"]] if is_class and "type" in mapping else []
-        if thoroughly:
+        if any_text:
             if mapping.get("unsafe") is True:
                 msg = f"{path}: a component is set to unsafe=true, which runs code of the file"
                 raise InputError(msg)
-            names += [one for value in mapping.values() for one in _paths_in(value)]
+            names += [name for value in mapping.values() for name in _importable_names(value)]
         for name in names:
             module = str(name).rpartition(".")[0]
             if module and not any(fnmatch.fnmatchcase(module, pattern) for pattern in patterns):
@@ -96,48 +104,55 @@ def _check_names(path: Path, components: Any, allowed: Sequence[str], *, thoroug
                 raise InputError(msg)
 
 
-def _size(content: Any, known: dict[int, float]) -> float:
-    """Return how many values this is when every alias is written out; infinite in a circle."""
+def _count_values(content: Any, count_of: dict[int, float]) -> float:
+    """Return the number of values when every alias is written out; infinite for a cycle.
+
+    ``count_of`` holds the numbers known so far, by the identity of the value.
+    """
     if not isinstance(content, (dict, list)):
         return 1
-    if id(content) not in known:
-        known[id(content)] = math.inf  # until it is known: whoever asks meanwhile is in a circle
-        inside = content.values() if isinstance(content, dict) else content
-        known[id(content)] = 1 + sum(_size(one, known) for one in inside)
-    return known[id(content)]
+    if id(content) not in count_of:
+        count_of[id(content)] = math.inf  # read again before it is replaced only in a cycle
+        children = content.values() if isinstance(content, dict) else content
+        count_of[id(content)] = 1 + sum(_count_values(child, count_of) for child in children)
+    return count_of[id(content)]
 
 
 def _mappings(content: Any) -> Iterator[dict[Any, Any]]:
-    """Yield every mapping of a file's content once, however often it is referred to."""
-    waiting, seen = [content], set()
-    while waiting:
-        one = waiting.pop()
-        if not isinstance(one, (dict, list)) or id(one) in seen:
+    """Yield every mapping in a file's content once, however many aliases refer to it."""
+    pending, seen = [content], set()
+    while pending:
+        item = pending.pop()
+        if not isinstance(item, (dict, list)) or id(item) in seen:
             continue
-        seen.add(id(one))
-        waiting += one.values() if isinstance(one, dict) else one
-        if isinstance(one, dict):
-            yield one
+        seen.add(id(item))
+        pending += item.values() if isinstance(item, dict) else item
+        if isinstance(item, dict):
+            yield item
 
 
-def _paths_in(value: Any) -> Iterator[str]:
-    """Yield texts that name something in a module that can be imported."""
-    for one in value if isinstance(value, list) else [value]:
-        if isinstance(one, str) and _DOTTED.fullmatch(one):
+def _importable_names(value: Any) -> Iterator[str]:
+    """Yield the text, or the texts of a list, that are dotted names of something importable."""
+    for text in value if isinstance(value, list) else [value]:
+        if isinstance(text, str) and _DOTTED_NAME.fullmatch(text):
             with suppress(ImportError, ValueError):
-                if importlib.util.find_spec(one.partition(".")[0]) is not None:
-                    yield one
+                if importlib.util.find_spec(text.partition(".")[0]) is not None:
+                    yield text
 
 
 def store_of(pipeline: PipelineBase) -> Any:
     """Return the one document store that the components of a pipeline use.
 
     Raises:
-        SettingError: there is none, or several.
+        SettingError: there is no store, or several with different settings.
     """
-    # Two components that share a store have one each after loading, with the same settings.
-    found = [getattr(component, "document_store", None) for _, component in pipeline.walk()]
-    stores = {_key(store): store for store in found if hasattr(store, "write_documents")}
+    # After loading, two components that share a store have one each, with the same settings.
+    component_stores = [
+        getattr(component, "document_store", None) for _, component in pipeline.walk()
+    ]
+    stores = {
+        _store_key(store): store for store in component_stores if hasattr(store, "write_documents")
+    }
     if len(stores) != 1:
         msg = (
             f"one document store was expected in the pipeline, but it has {len(stores)}; index the "
@@ -147,6 +162,7 @@ def store_of(pipeline: PipelineBase) -> Any:
     return stores.popitem()[1]
 
 
-def _key(store: Any) -> str:
+def _store_key(store: Any) -> str:
+    """Return a text that is equal for stores with the same settings."""
     content = store.to_dict() if hasattr(store, "to_dict") else id(store)
     return json.dumps(content, sort_keys=True, default=repr)

@@ -1,4 +1,4 @@
-"""Running a Haystack pipeline for many queries, one after the other or some at a time."""
+"""Running a Haystack pipeline for many queries, sequentially or concurrently."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ if TYPE_CHECKING:
     from beir_eval.integrations.haystack.sockets import Socket
 
 
-#: How much of an error's text is kept.
-_LONGEST_REASON = 500
+#: The number of characters of an error message that are kept.
+_MAX_REASON_LENGTH = 500
 
 
 class Answer(NamedTuple):
-    """What the pipeline found for one query.
+    """The documents that the pipeline returned for one query.
 
     Attributes:
         ranking: ids and scores, each document once.
-        left_out: documents that the ranking holds already, or that have no name.
-        seconds: what the query took; None where it is not known.
+        left_out: the number of documents that were repeated or have no name.
+        seconds: how long the query took; None if it is not known.
     """
 
     ranking: Ranking
@@ -42,27 +42,34 @@ class Answer(NamedTuple):
     seconds: float | None
 
 
-class Asking(NamedTuple):
-    """A pipeline, what it is given for a query, and where its documents come out."""
+class PipelineCall(NamedTuple):
+    """A pipeline, its inputs for a query, and its output of documents.
+
+    Attributes:
+        pipeline: the pipeline.
+        inputs: returns {component: {input: value}} for (query_id, text).
+        output: the output with the ranked documents.
+        names: the fields that identify a document.
+    """
 
     pipeline: Any
     inputs: Callable[[str, str], Mapping[str, Any]]
     output: Socket
     names: DocumentNames
 
-    def ask(self, query_id: str, text: str) -> Answer:
+    def run(self, query_id: str, text: str) -> Answer:
         """Run the pipeline for one query."""
         start = time.perf_counter()
-        response = self.pipeline.run(*self._request(query_id, text))
-        return self._answer(query_id, response, time.perf_counter() - start)
+        response = self.pipeline.run(*self._run_arguments(query_id, text))
+        return self._answer_from_response(query_id, response, time.perf_counter() - start)
 
-    async def ask_async(self, query_id: str, text: str) -> Answer:
+    async def run_async(self, query_id: str, text: str) -> Answer:
         """Run the pipeline for one query, in the event loop."""
         start = time.perf_counter()
-        response = await self.pipeline.run_async(*self._request(query_id, text))
-        return self._answer(query_id, response, time.perf_counter() - start)
+        response = await self.pipeline.run_async(*self._run_arguments(query_id, text))
+        return self._answer_from_response(query_id, response, time.perf_counter() - start)
 
-    def _request(self, query_id: str, text: str) -> tuple[dict[str, Any], set[str]]:
+    def _run_arguments(self, query_id: str, text: str) -> tuple[dict[str, Any], set[str]]:
         data = self.inputs(query_id, text)
         if not isinstance(data, Mapping):
             msg = (
@@ -72,131 +79,135 @@ class Asking(NamedTuple):
             raise InputError(msg)
         return dict(data), {self.output.component}
 
-    def _answer(self, query_id: str, response: Mapping[str, Any], seconds: float) -> Answer:
-        # A router may have taken another way: then nothing was retrieved.
+    def _answer_from_response(
+        self, query_id: str, response: Mapping[str, Any], seconds: float
+    ) -> Answer:
+        # If a router chose another branch, the output is missing: no document was retrieved.
         documents = response.get(self.output.component, {}).get(self.output.name, [])
         ranking = Ranking.distinct_from_documents(query_id, documents, self.names)
         return Answer(ranking, len(documents) - len(ranking.doc_ids), seconds)
 
 
 @dataclass(frozen=True)
-class Round:
-    """One pipeline run for many queries.
+class QueryRunner:
+    """Runs a pipeline for many queries.
 
     Attributes:
-        asking: the pipeline.
+        call: the pipeline with its inputs and output.
         queries: {query_id: text}.
-        stop: whether the first failure is raised; otherwise failures are collected.
-        answered: called with each answer, as it comes.
+        stop_on_error: whether the first failure is raised; otherwise failures are collected.
+        on_answer: called with (query_id, answer) after each query that did not fail.
         advance: called after each query.
-        failures: {query_id: reason}.
+        failures: {query_id: reason}, filled by ``run``.
     """
 
-    asking: Asking
+    call: PipelineCall
     queries: Mapping[str, str]
-    stop: bool
-    answered: Callable[[str, Answer], None]
+    stop_on_error: bool
+    on_answer: Callable[[str, Answer], None]
     advance: Callable[[], Any]
     failures: dict[str, str] = field(default_factory=dict)
 
     def run(self, concurrency: int) -> None:
-        """Run the pipeline for every query, ``concurrency`` of them at a time.
+        """Run the pipeline for every query, at most ``concurrency`` queries at a time.
 
         Raises:
-            RetrievalError: a query failed, with ``stop``.
-            SettingError: the pipeline cannot run several queries at a time.
+            RetrievalError: a query failed, with ``stop_on_error``.
+            SettingError: several queries at a time need ``run_async``, which the pipeline lacks.
         """
-        if hasattr(self.asking.pipeline, "warm_up"):
-            self.asking.pipeline.warm_up()  # loading models is no query's time
-        if concurrency == 1 and isinstance(self.asking.pipeline, Pipeline):
-            self._one_by_one()
-        elif hasattr(self.asking.pipeline, "run_async"):
+        if hasattr(self.call.pipeline, "warm_up"):
+            self.call.pipeline.warm_up()  # the time of a query does not include loading models
+        if concurrency == 1 and isinstance(self.call.pipeline, Pipeline):
+            self._run_sequentially()
+        elif hasattr(self.call.pipeline, "run_async"):
             try:
-                _in_a_loop(self._together(concurrency))
+                _run_in_event_loop(self._run_concurrently(concurrency))
             except ExceptionGroup as group:
                 raise group.exceptions[0] from group.exceptions[0].__cause__
         else:
             msg = "concurrency needs a pipeline with run_async: an AsyncPipeline in Haystack 2"
             raise SettingError(msg)
 
-    def _one_by_one(self) -> None:
+    def _run_sequentially(self) -> None:
         for query_id, text in self.queries.items():
             answer = None
-            with self._failing(query_id):
-                answer = self.asking.ask(query_id, text)
-            self._note(query_id, answer)
+            with self._handle_failure(query_id):
+                answer = self.call.run(query_id, text)
+            self._report(query_id, answer)
 
-    async def _together(self, concurrency: int) -> None:
+    async def _run_concurrently(self, concurrency: int) -> None:
         pending = iter(self.queries.items())
 
-        async def work() -> None:
+        async def run_pending() -> None:
             for query_id, text in pending:
                 answer = None
-                with self._failing(query_id):
-                    answer = await self.asking.ask_async(query_id, text)
-                self._note(query_id, answer)
+                with self._handle_failure(query_id):
+                    answer = await self.call.run_async(query_id, text)
+                self._report(query_id, answer)
 
         async with asyncio.TaskGroup() as group:
             for _ in range(min(concurrency, len(self.queries))):
-                group.create_task(work())
+                group.create_task(run_pending())
 
     @contextmanager
-    def _failing(self, query_id: str) -> Iterator[None]:
+    def _handle_failure(self, query_id: str) -> Iterator[None]:
+        """Raise an exception of the query as RetrievalError, or add it to ``failures``."""
         try:
             yield
         except (Exception, asyncio.CancelledError) as error:
             if isinstance(error, asyncio.CancelledError) and _is_being_cancelled():
                 raise
-            reason = _shortened(f"{type(error).__name__}: {error}")
-            if self.stop:
+            reason = _shorten(f"{type(error).__name__}: {error}")
+            if self.stop_on_error:
                 text = self.queries[query_id]
                 msg = f"the pipeline failed for query {query_id!r} ({text!r:.80}): {reason}"
                 raise RetrievalError(msg) from error
             self.failures[query_id] = reason
 
-    def _note(self, query_id: str, answer: Answer | None) -> None:
+    def _report(self, query_id: str, answer: Answer | None) -> None:
         if answer is not None:
-            self.answered(query_id, answer)
+            self.on_answer(query_id, answer)
         self.advance()
 
 
 def _is_being_cancelled() -> bool:
-    """Return whether it is this task that is cancelled, and not something that it waited for."""
+    """Return whether this task is cancelled, rather than something that it awaits."""
     try:
         task = asyncio.current_task()
-    except RuntimeError:  # no event loop here, so nothing that could be cancelled
+    except RuntimeError:  # without an event loop there is no task to cancel
         return False
     return task is None or task.cancelling() > 0
 
 
-def _shortened(text: str) -> str:
-    flat = " ".join(text.split()).encode(errors="backslashreplace").decode()
-    return flat if len(flat) <= _LONGEST_REASON else f"{flat[:_LONGEST_REASON]} …"
+def _shorten(text: str) -> str:
+    """Return the text on one line, cut to ``_MAX_REASON_LENGTH`` characters."""
+    line = " ".join(text.split()).encode(errors="backslashreplace").decode()
+    return line if len(line) <= _MAX_REASON_LENGTH else f"{line[:_MAX_REASON_LENGTH]} …"
 
 
-def _in_a_loop(work: Coroutine[Any, Any, None]) -> None:
-    """Run it in an event loop of its own: in a thread where one is running here, as in Jupyter."""
+def _run_in_event_loop(coroutine: Coroutine[Any, Any, None]) -> None:
+    """Run a coroutine in a new event loop; in a new thread if a loop is running, as in Jupyter."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        asyncio.run(work)
+        asyncio.run(coroutine)
         return
-    begun = threading.Event()
-    place: list[tuple[asyncio.AbstractEventLoop, asyncio.Task[None] | None]] = []
+    started = threading.Event()
+    running: list[tuple[asyncio.AbstractEventLoop, asyncio.Task[None] | None]] = []
 
-    async def noted() -> None:
-        place.append((asyncio.get_running_loop(), asyncio.current_task()))
-        begun.set()
-        await work
+    async def record_and_run() -> None:
+        running.append((asyncio.get_running_loop(), asyncio.current_task()))
+        started.set()
+        await coroutine
 
     with ThreadPoolExecutor(1) as pool:
-        done = pool.submit(contextvars.copy_context().run, asyncio.run, noted())
+        future = pool.submit(contextvars.copy_context().run, asyncio.run, record_and_run())
         try:
-            done.result()
+            future.result()
         except BaseException:
-            if not done.done():  # an interrupt came here: stop over there too
-                begun.wait()
-                [(loop, task)] = place
+            if not future.done():  # an interrupt of this thread: cancel the task in the other one
+                started.wait()
+                [(loop, task)] = running
                 if task is not None:
                     loop.call_soon_threadsafe(task.cancel)
             raise

@@ -1,4 +1,4 @@
-"""A Haystack pipeline as something that retrieves."""
+"""A Haystack pipeline as a retriever: runs queries and returns their rankings as a ``Run``."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from beir_eval.integrations.haystack.fingerprint import (
     fingerprint_of_pipeline,
 )
 from beir_eval.integrations.haystack.journal import Journal
-from beir_eval.integrations.haystack.query_runner import Answer, Asking, Round
+from beir_eval.integrations.haystack.query_runner import Answer, PipelineCall, QueryRunner
 from beir_eval.integrations.haystack.sockets import documents_output, query_inputs
 
 if TYPE_CHECKING:
@@ -28,35 +28,37 @@ if TYPE_CHECKING:
 
     from beir_eval.core.run import Run
 
-    #: Names of inputs that take the query, or what a pipeline is run with for (query_id, text).
+    #: Names of the inputs that take the query; or a function (query_id, text) -> pipeline inputs.
     Inputs = str | Iterable[str] | Callable[[str, str], Mapping[str, Any]]
 
 FAILURES = ("stop", "missing")
 
 
 class PipelineRetriever:
-    """A pipeline as something that retrieves: {query_id: text} in, a ``Run`` out.
+    """A Haystack pipeline as a retriever: takes {query_id: text}, returns a ``Run``.
 
-    ``PipelineRetriever(pipeline)`` is a system for ``Benchmark``, which takes a pipeline itself
-    too; this says how it is to be run.
+    A ``PipelineRetriever`` is a system for a ``Benchmark``. ``Benchmark`` also takes a pipeline
+    itself; use this class if the pipeline needs settings.
 
     Args:
         pipeline: the pipeline; it is not changed.
         inputs: the inputs that take the query, as "component.input" or several of them; or a
-            function (query_id, text) that returns what the pipeline is run with. By default the one
-            text that must be given, or several named "query", "question" or "text", and optional
-            ones named "query" or "question".
-        documents_from: the output of the ranking, as "component.output"; by default the one list
-            of Documents from which no other is made.
-        document_comparison_field: what a document goes by in the judgements: "id", "content",
-            "meta.a.b", or several as a composite key.
-        collapse: a field that names the document that a chunk is a part of, as "meta.source_id".
-        concurrency: how many queries are under way at a time. More than 1 needs a pipeline that
-            runs in an event loop: any of Haystack 3, an AsyncPipeline of Haystack 2.
-        progress: whether a progress bar is shown, on a terminal or in a notebook.
+            function (query_id, text) that returns the inputs of the pipeline, {component: {input:
+            value}}. By default, the query goes to the one required input of text, or to several
+            named "query", "question" or "text"; and to optional ones named "query" or "question".
+        documents_from: the output with the ranked documents, as "component.output". By default,
+            the one list of Documents from which the pipeline makes no other list of Documents.
+        document_comparison_field: the field that identifies a document in the judgements: "id",
+            "content" or "meta.a.b", or several as a composite key.
+        collapse: the field with the name of the document that a chunk is a part of, such as
+            "meta.source_id". All chunks of a document then count as that document.
+        concurrency: how many queries run at a time. More than 1 needs a pipeline with
+            ``run_async``: any pipeline of Haystack 3, an AsyncPipeline of Haystack 2.
+        progress: whether to show a progress bar, on a terminal or in a notebook.
 
     Raises:
-        SettingError: inputs or output cannot be told, or are not there.
+        SettingError: this is not a pipeline, ``concurrency`` is below 1, a field is not one of the
+            above, or the inputs or the output do not exist or are ambiguous.
     """
 
     def __init__(  # noqa: PLR0913 - one keyword a setting
@@ -70,17 +72,17 @@ class PipelineRetriever:
         concurrency: int = 1,
         progress: bool = False,
     ) -> None:
-        """Find inputs and output."""
+        """Find the inputs and the output in the pipeline."""
         if not hasattr(pipeline, "graph") or not hasattr(pipeline, "run"):
             msg = f"a Haystack pipeline was expected, not {type(pipeline).__name__}"
             raise SettingError(msg)
         check_count("concurrency", concurrency)
         output = documents_output(pipeline, documents_from)
         if callable(inputs):
-            request, self._inputs = inputs, f"function {fingerprint_of_function(inputs)}"
+            request, self._inputs_text = inputs, f"function {fingerprint_of_function(inputs)}"
         else:
             sockets = query_inputs(pipeline, inputs)
-            self._inputs = ", ".join(map(str, sockets))
+            self._inputs_text = ", ".join(map(str, sockets))
 
             def request(_: str, text: str) -> Mapping[str, Any]:
                 data: dict[str, dict[str, str]] = {}
@@ -89,35 +91,41 @@ class PipelineRetriever:
                 return data
 
         names = DocumentNames.by(document_comparison_field, collapse)
-        self._asking = Asking(pipeline, request, output, names)
+        self._call = PipelineCall(pipeline, request, output, names)
         self._concurrency, self._progress = concurrency, progress
 
     @property
     def made_by(self) -> dict[str, str]:
-        """What tells runs of this pipeline, with these settings, from others.
+        """The pipeline and the settings that a run was made by, for comparison with saved runs.
 
-        The pipeline is told by its components, their settings as they serialise them, and their
-        connections. What its document store holds is not part of it.
+        The pipeline is represented by the hash of its components, their serialised settings and
+        their connections. The content of its document store is not included. A function as
+        ``inputs`` is represented by the hash of its code, without default values of arguments.
         """
-        names = self._asking.names
+        names = self._call.names
         return {
-            "pipeline": fingerprint_of_pipeline(self._asking.pipeline),
-            "inputs": self._inputs,
-            "documents_from": str(self._asking.output),
+            "pipeline": fingerprint_of_pipeline(self._call.pipeline),
+            "inputs": self._inputs_text,
+            "documents_from": str(self._call.output),
             "documents_go_by": " + ".join(names.fields),
             "collapse": names.collapse or "",
         }
 
     @property
     def fingerprint(self) -> str:
-        """The SHA-256 of ``made_by``; a benchmark tells saved runs by it."""
+        """The SHA-256 of ``made_by``, by which a benchmark recognises its saved runs."""
         return hashlib.sha256(json.dumps(self.made_by).encode()).hexdigest()
 
     def __call__(self, queries: Mapping[str, str], corpus: object = None) -> Run:  # noqa: ARG002
-        """Return the rankings of all queries; the corpus is what the pipeline's store holds.
+        """Return the rankings of all queries; this makes the retriever a system of ``Benchmark``.
+
+        Args:
+            queries: {query_id: text}.
+            corpus: ignored; the pipeline searches its own document store.
 
         Raises:
             RetrievalError: the pipeline failed for a query.
+            InputError: an id is neither text nor an integer, or is listed twice.
         """
         return self.retrieve(queries)[0]
 
@@ -128,21 +136,31 @@ class PipelineRetriever:
         on_error: str = "stop",
         save_run: str | Path | None = None,
     ) -> tuple[Run, Retrieval]:
-        """Run the pipeline for every query; only ids and scores are kept.
+        """Run the pipeline for every query and return the run; only ids and scores are kept.
 
         Args:
             queries: {query_id: text}.
-            on_error: the first query that fails is raised ("stop"), or those that fail are left
-                out of the run ("missing").
-            save_run: where the run is written, when all queries have been asked. What is answered
-                stands in ``<save_run>.progress.jsonl`` at once, and is not asked again.
+            on_error: "stop" raises the first failure; "missing" leaves queries that fail out of the
+                run.
+            save_run: the file to write the run to after the last query, such as "bm25.trec". Each
+                answer is saved in ``<save_run>.progress.jsonl`` at once. A later call with the same
+                file runs only the queries that have no saved answer. The file gets all saved
+                answers, also those to queries of earlier calls.
+
+        Returns:
+            The run of these queries; and the time that each query took, the failures, and the
+            number of documents that were left out because they were repeated or have no name.
 
         Raises:
-            RetrievalError: the pipeline failed for a query.
-            RunError: it failed for all of them.
-            SettingError: what is saved there was made by another pipeline; the name says no format.
-            InputError: an id that is neither text nor an integer, or that the format of
-                ``save_run`` cannot hold.
+            RetrievalError: the pipeline failed for a query, with ``on_error="stop"``.
+            RunError: the pipeline failed for every query.
+            SettingError: ``on_error`` is unknown; the ending of ``save_run`` is not that of a
+                format that can be written; the saved answers are those of another pipeline; the
+                file exists without saved answers; or another process is writing it.
+            InputError: an id is neither text nor an integer, is listed twice, or cannot be written
+                in the format of ``save_run``.
+            FileFormatError: the file with saved answers is damaged.
+            OSError: a file cannot be written.
         """
         check_choice("on_error", on_error, FAILURES)
         queries = dict(zip(distinct_ids("ids of queries", queries), queries.values(), strict=True))
@@ -155,9 +173,11 @@ class PipelineRetriever:
         self, queries: Mapping[str, str], journal: Journal | None, on_error: str
     ) -> tuple[Run, Retrieval]:
         answers = {} if journal is None else journal.answers_to(queries)
-        open_queries = {one: text for one, text in queries.items() if one not in answers}
+        unanswered = {
+            query_id: text for query_id, text in queries.items() if query_id not in answers
+        }
 
-        def answered(query_id: str, answer: Answer) -> None:
+        def save_answer(query_id: str, answer: Answer) -> None:
             if journal is not None:
                 journal.add(query_id, queries[query_id], answer)
             answers[query_id] = answer
@@ -165,23 +185,27 @@ class PipelineRetriever:
         with progress_bar(
             shown=self._progress, total=len(queries), initial=len(answers), desc="queries"
         ) as advance:
-            asking = Round(self._asking, open_queries, on_error == "stop", answered, advance)
-            if open_queries:
-                asking.run(self._concurrency)
+            runner = QueryRunner(self._call, unanswered, on_error == "stop", save_answer, advance)
+            if unanswered:
+                runner.run(self._concurrency)
         if not answers:
-            reasons = some(f"{query}: {why}" for query, why in asking.failures.items())
+            reasons = some(f"{query_id}: {reason}" for query_id, reason in runner.failures.items())
             msg = f"the pipeline failed for every query: {reasons}"
             raise RunError(msg)
-        if journal is not None and (open_queries or journal.lacks_run):
+        if journal is not None and (unanswered or journal.lacks_run):
             journal.write_run()
-        in_order = {query_id: answers[query_id] for query_id in queries if query_id in answers}
-        run = run_from_rankings({query_id: one.ranking for query_id, one in in_order.items()})
+        ordered_answers = {
+            query_id: answers[query_id] for query_id in queries if query_id in answers
+        }
+        run = run_from_rankings(
+            {query_id: answer.ranking for query_id, answer in ordered_answers.items()}
+        )
         return run, Retrieval(
             seconds={
                 query_id: answer.seconds
-                for query_id, answer in in_order.items()
+                for query_id, answer in ordered_answers.items()
                 if answer.seconds is not None
             },
-            failures=asking.failures,
-            left_out=sum(answer.left_out for answer in in_order.values()),
+            failures=runner.failures,
+            left_out=sum(answer.left_out for answer in ordered_answers.values()),
         )

@@ -1,4 +1,4 @@
-"""Where a Haystack pipeline takes the query, and where its documents come out."""
+"""The inputs of a Haystack pipeline that take the query, and its output of documents."""
 
 from __future__ import annotations
 
@@ -15,50 +15,57 @@ if TYPE_CHECKING:
 
     from haystack.core.pipeline.base import PipelineBase
 
-#: An optional input of this name takes the query too: a prompt builder's, for example.
+#: An optional input of this name also takes the query: that of a prompt builder, for example.
 _OPTIONAL_NAMES = ("query", "question")
-#: Inputs of these names take the query also where there are several.
+#: If several inputs are required, each must have one of these names.
 _QUERY_NAMES = (*_OPTIONAL_NAMES, "text")
 
 
 class Socket(NamedTuple):
-    """One input or output of one component."""
+    """An input or an output of a component."""
 
     component: str
     name: str
 
     def __str__(self) -> str:
-        """Return it as Haystack writes it."""
+        """Return "component.name", as Haystack writes it."""
         return f"{self.component}.{self.name}"
 
 
-#: Inputs or outputs, each with what Haystack says of it: its "type", whether it "is_mandatory".
-_Traits: TypeAlias = "Mapping[Socket, Mapping[str, Any]]"
+#: Inputs or outputs, each with Haystack's traits of it: its "type", whether it "is_mandatory".
+_Sockets: TypeAlias = "Mapping[Socket, Mapping[str, Any]]"
 
 
-def query_inputs(pipeline: PipelineBase, stated: str | Iterable[str] | None) -> list[Socket]:
+def query_inputs(pipeline: PipelineBase, requested: str | Iterable[str] | None) -> list[Socket]:
     """Return the inputs that take the text of the query.
 
-    Unless they are stated: every unconnected input of text that the pipeline cannot run without,
-    which must be the only one or be named "query", "question" or "text"; and the optional ones
-    named "query" or "question".
+    By default, these are all required inputs that are not connected: there must be only one, or
+    each must be named "query", "question" or "text". Optional inputs of text named "query" or
+    "question" are added.
+
+    Args:
+        pipeline: the pipeline.
+        requested: the inputs to use instead, as "component.input"; None for the default.
 
     Raises:
-        SettingError: there is none, there is no such input, or one must be given that may be for
-            something else.
+        SettingError: no input takes the query, a requested input does not exist, or a required
+            input may not be for the query.
     """
-    inputs = _open_inputs(pipeline)
-    if stated is not None:
-        names = [stated] if isinstance(stated, str) else list(stated)
+    inputs = _unconnected_inputs(pipeline)
+    if requested is not None:
+        names = [requested] if isinstance(requested, str) else list(requested)
         if not names:
-            msg = f"inputs is empty; the pipeline's inputs are {_listed(inputs)}"
+            msg = f"inputs is empty; the pipeline's inputs are {_socket_names(inputs)}"
             raise SettingError(msg)
-        return [_stated(name, inputs, "input") for name in names]
-    needed = {socket: traits["type"] for socket, traits in inputs.items() if traits["is_mandatory"]}
+        return [_find_socket(name, inputs, "input") for name in names]
+    type_of_required = {
+        socket: traits["type"] for socket, traits in inputs.items() if traits["is_mandatory"]
+    }
     unclear = [
-        f"{socket} ({kind})"
-        for socket, kind in needed.items()
-        if not _takes_text(kind) or (socket.name not in _QUERY_NAMES and len(needed) > 1)
+        f"{socket} ({input_type})"
+        for socket, input_type in type_of_required.items()
+        if not _takes_text(input_type)
+        or (socket.name not in _QUERY_NAMES and len(type_of_required) > 1)
     ]
     if unclear:
         msg = (
@@ -67,58 +74,65 @@ def query_inputs(pipeline: PipelineBase, stated: str | Iterable[str] | None) -> 
             "inputs=lambda query_id, text: {…}"
         )
         raise SettingError(msg)
-    found = [
+    query_sockets = [
         socket
         for socket, traits in inputs.items()
         if traits["is_mandatory"]
         or (_takes_text(traits["type"]) and socket.name in _OPTIONAL_NAMES)
     ]
-    if not found:
+    if not query_sockets:
         msg = (
-            f"no input of the pipeline takes a query; its inputs are {_listed(inputs)}. State it: "
-            "inputs=['component.input']"
+            f"no input of the pipeline takes a query; its inputs are {_socket_names(inputs)}. "
+            "State it: inputs=['component.input']"
         )
         raise SettingError(msg)
-    return found
+    return query_sockets
 
 
-def documents_output(pipeline: PipelineBase, stated: str | None) -> Socket:
-    """Return the output whose documents are the answer to the query.
+def documents_output(pipeline: PipelineBase, requested: str | None) -> Socket:
+    """Return the output with the ranked documents.
 
-    Unless it is stated: the list of Documents from which no other list of Documents is made.
+    By default, it is the one list of Documents whose component has no descendant in the pipeline
+    that outputs a list of Documents.
+
+    Args:
+        pipeline: the pipeline.
+        requested: the output to use instead, as "component.output"; None for the default.
 
     Raises:
-        SettingError: there is none, or several; or no such output.
+        SettingError: there is no such output, or there are several.
     """
     outputs = _by_socket(pipeline.outputs(include_components_with_connected_outputs=True))
-    if stated is not None:
-        return _stated(stated, outputs, "output")
-    candidates = _of_documents(outputs)
-    makers = {socket.component for socket in candidates}
+    if requested is not None:
+        return _find_socket(requested, outputs, "output")
+    candidates = _document_sockets(outputs)
+    producers = {socket.component for socket in candidates}
     last = [
         socket
         for socket in candidates
-        if not makers & nx.descendants(pipeline.graph, socket.component)
+        if not producers & nx.descendants(pipeline.graph, socket.component)
     ]
-    return _only(last, outputs, "output", "documents_from='component.output'")
+    return _single_socket(last, outputs, "output", "documents_from='component.output'")
 
 
 def documents_input(pipeline: PipelineBase) -> Socket:
-    """Return the input of an indexing pipeline that takes documents.
+    """Return the one input of an indexing pipeline that takes a list of Documents.
 
     Raises:
-        SettingError: there is none, or several.
+        SettingError: there is no such input, or there are several.
     """
-    inputs = _open_inputs(pipeline)
-    return _only(_of_documents(inputs), inputs, "input", "a pipeline with one, or the store itself")
+    inputs = _unconnected_inputs(pipeline)
+    return _single_socket(
+        _document_sockets(inputs), inputs, "input", "a pipeline with one, or the store itself"
+    )
 
 
-def _open_inputs(pipeline: PipelineBase) -> _Traits:
-    """Return the inputs to which no other component is connected."""
+def _unconnected_inputs(pipeline: PipelineBase) -> _Sockets:
+    """Return the inputs that no other component is connected to."""
     return _by_socket(pipeline.inputs(include_components_with_connected_inputs=False))
 
 
-def _by_socket(components: Mapping[str, Mapping[str, Any]]) -> _Traits:
+def _by_socket(components: Mapping[str, Mapping[str, Any]]) -> _Sockets:
     return {
         Socket(component, name): traits
         for component, sockets in components.items()
@@ -126,40 +140,53 @@ def _by_socket(components: Mapping[str, Mapping[str, Any]]) -> _Traits:
     }
 
 
-def _of_documents(sockets: _Traits) -> list[Socket]:
+def _document_sockets(sockets: _Sockets) -> list[Socket]:
     return [socket for socket, traits in sockets.items() if _holds_documents(traits["type"])]
 
 
-def _only(found: list[Socket], known: _Traits, what: str, remedy: str) -> Socket:
-    if len(found) == 1:
-        return found[0]
-    held = f"several: {_listed(found)}" if found else f"none among {_listed(known)}"
-    msg = f"one {what} of Documents was expected, but the pipeline has {held}; state {remedy}"
+def _single_socket(
+    candidates: list[Socket], sockets: _Sockets, direction: str, remedy: str
+) -> Socket:
+    if len(candidates) == 1:
+        return candidates[0]
+    actual = (
+        f"several: {_socket_names(candidates)}"
+        if candidates
+        else f"none among {_socket_names(sockets)}"
+    )
+    msg = (
+        f"one {direction} of Documents was expected, but the pipeline has {actual}; state {remedy}"
+    )
     raise SettingError(msg)
 
 
-def _stated(name: str, known: _Traits, what: str) -> Socket:
+def _find_socket(name: str, sockets: _Sockets, direction: str) -> Socket:
     component, _, socket_name = name.partition(".")
     socket = Socket(component, socket_name)
-    if socket not in known:
-        msg = f"the pipeline has no {what} {name!r}; it has {_listed(known)}"
+    if socket not in sockets:
+        msg = f"the pipeline has no {direction} {name!r}; it has {_socket_names(sockets)}"
         raise SettingError(msg)
     return socket
 
 
-def _listed(sockets: Iterable[Socket]) -> str:
+def _socket_names(sockets: Iterable[Socket]) -> str:
     return ", ".join(map(str, sockets)) or "none"
 
 
-def _takes_text(kind: Any) -> bool:
-    return kind is Any or str in _choices(kind)
+def _takes_text(socket_type: Any) -> bool:
+    return socket_type is Any or str in _union_members(socket_type)
 
 
-def _holds_documents(kind: Any) -> bool:
-    """Return whether this is list[Document], by itself or as one choice."""
-    return any(get_origin(one) is list and get_args(one) == (Document,) for one in _choices(kind))
+def _holds_documents(socket_type: Any) -> bool:
+    """Return whether the type is list[Document], or a union with it."""
+    return any(
+        get_origin(member) is list and get_args(member) == (Document,)
+        for member in _union_members(socket_type)
+    )
 
 
-def _choices(kind: Any) -> tuple[Any, ...]:
-    """Return the types of a union; another type by itself."""
-    return get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)
+def _union_members(socket_type: Any) -> tuple[Any, ...]:
+    """Return the types of a union; for another type, only that type."""
+    return (
+        get_args(socket_type) if get_origin(socket_type) in (Union, UnionType) else (socket_type,)
+    )

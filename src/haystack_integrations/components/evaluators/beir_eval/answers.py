@@ -1,4 +1,4 @@
-"""Predicted answers against gold answers, in a pipeline."""
+"""The component ``BEIRAnswerEvaluator``: evaluates predicted answers by gold answers."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -9,9 +9,9 @@ from beir_eval.errors import InputError, check_choice
 from beir_eval.evaluation.answers import GOLD_LISTS, MATCHES, by_question, evaluate_answers
 from beir_eval.measures import MAP, MRR, Measure, Success, nDCG, parse, parse_all
 
-from .outputs import OUTPUT_TYPES, in_thread, outputs_of
+from .outputs import OUTPUT_TYPES, component_outputs, make_run_async
 
-#: Top-N accuracy is Success: whether one of the first N answers is right.
+#: Success is Top-N accuracy: whether one of the first N answers is right.
 DEFAULT_ANSWER_MEASURES = (
     *(Success @ cutoff for cutoff in (1, 3, 5, 10)),
     MRR @ 10,
@@ -24,8 +24,8 @@ DEFAULT_ANSWER_MEASURES = (
 class BEIRAnswerEvaluator:
     """Evaluates ranked answers: Top-N accuracy, MRR, MAP, nDCG.
 
-    A gold answer is credited once, to the best-ranked answer that says it. A question with no
-    answers predicted scores 0.
+    A gold answer counts once, for the best-ranked answer that matches it. A question without
+    predicted answers scores 0.
 
     For example::
 
@@ -47,20 +47,23 @@ class BEIRAnswerEvaluator:
         threshold: float = 0.5,
         gold_lists: str = "answers",
     ) -> None:
-        """Set what is measured, and when an answer is right.
+        """Set the measures, and when an answer matches a gold answer.
 
         Args:
-            measures: names in any spelling; by default Success (Top-N accuracy) at 1, 3, 5 and 10,
-                and MRR, MAP and nDCG at 10.
-            primary: the measure of ``score``; by default the first.
-            match: "exact", "normalized" (case, punctuation, articles and blanks do not matter),
-                "contains" (the gold answer's words stand in the answer), or "f1".
-            threshold: the least token F1, for "f1".
+            measures: names in any spelling, or ``Measure`` values; by default Success (Top-N
+                accuracy) at 1, 3, 5 and 10, and MRR, MAP and nDCG at 10.
+            primary: the measure of ``score`` and ``individual_scores``; by default the first.
+            match: when an answer matches a gold answer: "exact" (the same text), "normalized" (the
+                same without case, punctuation, articles and extra blanks), "contains" (the answer
+                contains the words of the gold answer in a row), or "f1" (the token F1 is at least
+                ``threshold``).
+            threshold: the lowest token F1 of a match, above 0 and at most 1; used for "f1" only.
             gold_lists: whether a list of gold texts holds several "answers", or the "aliases" of
-                one.
+                one answer.
 
         Raises:
-            MeasureError, SettingError: a value that does not exist.
+            MeasureError: a measure or a cutoff does not exist.
+            SettingError: ``match`` or ``gold_lists`` has no such value.
         """
         check_choice("match", match, MATCHES)
         check_choice("gold_lists", gold_lists, GOLD_LISTS)
@@ -73,7 +76,7 @@ class BEIRAnswerEvaluator:
         self.threshold, self.gold_lists = threshold, gold_lists
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the settings."""
+        """Return the settings as Haystack's serialisation of the component."""
         return default_to_dict(
             self,
             measures=list(map(str, self.measures)),
@@ -85,9 +88,9 @@ class BEIRAnswerEvaluator:
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> "BEIRAnswerEvaluator":
-        """Return the component with these settings."""
-        made: BEIRAnswerEvaluator = default_from_dict(cls, data)
-        return made
+        """Return the component with the settings in ``data``, as ``to_dict`` returns them."""
+        evaluator: BEIRAnswerEvaluator = default_from_dict(cls, data)
+        return evaluator
 
     @component.output_types(**OUTPUT_TYPES)
     def run(
@@ -96,21 +99,28 @@ class BEIRAnswerEvaluator:
         predicted_answers: list[list[GeneratedAnswer | ExtractedAnswer | str]] | dict[str, Any],
         query_ids: list[str] | None = None,
     ) -> dict[str, Any]:
-        """Evaluate.
+        """Evaluate predicted answers.
 
         The arguments are in the order of Haystack's answer evaluators.
 
         Args:
             ground_truth_answers: for each question a text, a list of texts (see ``gold_lists``)
-                or {answer: grade} [Q]; or {question_id: …}.
-            predicted_answers: the answers to each question, best first [Q]; or {question_id: …}.
-            query_ids: the ids of the questions, for lists. [Q]
+                or {answer: grade} [Q]; or {question_id: …} with such values.
+            predicted_answers: for each question a list of answers, best first: texts, or Haystack's
+                answers [Q]; or {question_id: …} with such values.
+            query_ids: the ids of the questions, if the answers are lists [Q]; by default numbers
+                from 0.
 
         Returns:
-            As ``BEIREvaluator.run``.
+            ``score`` and ``individual_scores`` (mean and scores of the primary measure, in the
+            order of the questions); ``metrics``, {measure: mean}; ``results``, {measure: {"score",
+            "individual_scores"}} as EvaluationRunResult takes them; ``result``, the
+            EvaluationResult with all of these and the counts.
 
         Raises:
-            InputError: lists of different lengths, no question, something that is no answer.
+            InputError: lists have different lengths, predicted and gold answers are not of the same
+                questions, there is no question, or an answer has no text.
+            SettingError: ``threshold`` is not above 0 and at most 1, whatever ``match`` is.
         """
         predicted = by_question("predicted_answers", predicted_answers, query_ids)
         gold = by_question("ground_truth_answers", ground_truth_answers, query_ids)
@@ -123,13 +133,13 @@ class BEIRAnswerEvaluator:
             threshold=self.threshold,
             gold_lists=self.gold_lists,
         )
-        return outputs_of(result, list(texts), str(self.primary))
+        return component_outputs(result, list(texts), str(self.primary))
 
-    run_async = in_thread(run)
+    run_async = make_run_async(run)
 
 
 def _texts(question: str, answers: Any) -> list[str]:
-    """Return the texts of answers; "" for one that says there is none."""
+    """Return the texts of answers; "" for an answer without text, which means "no answer"."""
     if isinstance(answers, (str, Mapping)) or not isinstance(answers, Sequence):
         msg = (
             f"the answers to question {question!r} must be a list of answers, not "

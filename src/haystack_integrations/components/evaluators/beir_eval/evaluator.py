@@ -1,4 +1,4 @@
-"""Retrieved documents against ground truth or qrels, in a pipeline."""
+"""The component ``BEIREvaluator``: evaluates retrieved documents by ground truth or by qrels."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -18,19 +18,19 @@ from beir_eval.measures import DEFAULT_MEASURES, Measure, parse, parse_all
 
 from .inputs import (
     UNJUDGED,
-    judged_by_documents,
-    judged_by_qrels,
-    query_ids_of,
-    run_of,
-    warn_if_nothing_is_shared,
+    qrels_from_documents,
+    resolve_query_ids,
+    resolve_run,
+    select_qrels,
+    warn_if_no_overlap,
     with_rel,
 )
-from .outputs import OUTPUT_TYPES, in_thread, outputs_of
+from .outputs import OUTPUT_TYPES, component_outputs, make_run_async
 
 RULES = ("beir_eval", "haystack")
 
-#: Haystack's marker for an input without a default. A parameter with this default may follow an
-#: optional one, and a pipeline still requires the input.
+#: Haystack's marker for an input without a default value. With it, a required input may follow
+#: optional ones in the signature, and a pipeline still requires it.
 _MANDATORY: Any = InputSocket.default_value
 
 
@@ -38,9 +38,9 @@ _MANDATORY: Any = InputSocket.default_value
 class BEIREvaluator:
     """Evaluates retrieved documents: nDCG, MAP, Recall, R_cap, Precision, MRR at k, and more.
 
-    Takes what Haystack's document evaluators take, and returns what they return (``score``,
-    ``individual_scores``), for all measures at once. The mean is over the queries handed in; an
-    empty list of retrieved documents scores 0.
+    Its inputs are those of Haystack's document evaluators. Its outputs include theirs (``score``,
+    ``individual_scores``), and the scores of all measures. The mean is over the queries of the
+    call; an empty list of retrieved documents scores 0.
 
     For example::
 
@@ -72,38 +72,44 @@ class BEIREvaluator:
         unjudged: str = "error",
         rules: str = "beir_eval",
     ) -> None:
-        """Set what is measured, and how documents are matched.
+        """Set the measures, and how documents are matched.
 
         Args:
-            measures: names in any spelling; by default BEIR's: nDCG, MAP, Recall, R_cap, Precision
-                and MRR at 1, 3, 5, 10, 100 and 1000.
+            measures: names in any spelling, or ``Measure`` values; by default BEIR's: nDCG, MAP,
+                Recall, R_cap, Precision and MRR at 1, 3, 5, 10, 100 and 1000.
             primary: the measure of ``score`` and ``individual_scores``.
-            document_comparison_field: what a document goes by: "content", "id", "meta.a.b", or a
-                list of these as a composite key. By default "content" for ground-truth documents,
-                as Haystack's evaluators; "id" for qrels, for a ``Run``, and with ``collapse``.
-            collapse: a field that names the document that a chunk is a part of, as
-                "meta.source_id", which Haystack's DocumentSplitter sets. Of several chunks of one
-                document the best-ranked counts, and the ranking closes up.
-            qrels: judgements, as {query_id: {doc_id: grade}}, or a file or data-set folder, read
-                when the component warms up. Ids are those of ``query_ids``, and what documents go
-                by.
+            document_comparison_field: the field that identifies a document: "content", "id" or
+                "meta.a.b", or a list of these as a composite key. By default "content" for
+                ground-truth documents, as in Haystack's evaluators; "id" for qrels, for a ``Run``,
+                and with ``collapse``.
+            collapse: the field with the name of the document that a chunk is a part of, such as
+                "meta.source_id", which Haystack's DocumentSplitter sets. Of several chunks of a
+                document, only the best-ranked counts; the documents below it move up.
+            qrels: judgements, as {query_id: {doc_id: grade}} or ``Qrels``; or a file or data-set
+                folder, read when the component warms up. The query ids are those of
+                ``query_ids``, the document ids are the values of ``document_comparison_field``.
             split: the split of a data-set folder; "test" by default.
-            qrels_sha256: ``Qrels.fingerprint()`` that the judgements must have.
-            max_grade: the highest grade of the whole, on which ERR depends, where ``qrels`` as a
-                mapping are a part of it.
-            rel: the lowest grade that is relevant, for measures that ask; above 0 by default.
-            order: what ranks lists of documents: their order ("given"), or ``Document.score``
-                ("score"). A ``Run`` ranks as it does: by its scores where it has any.
-            duplicates: a document that is retrieved twice counts at its best rank and the ranking
-                closes up ("first"), keeps both ranks and gains once ("keep"), or is an "error".
+            qrels_sha256: the ``Qrels.fingerprint()`` that the judgements must have.
+            max_grade: the highest grade of the whole judgements, on which ERR depends, if ``qrels``
+                are a part of them. Used only if ``qrels`` here is a mapping or ``Qrels``: not for
+                a file, nor for qrels passed to ``run``.
+            rel: the lowest relevant grade, for measures of binary relevance; above 0 by default.
+            order: whether lists of documents are ranked by their order ("given") or by
+                ``Document.score`` ("score"). A ``Run`` is ranked by its scores, or by its order if
+                it has none.
+            duplicates: a document retrieved twice counts at its best rank only, and the documents
+                below the others move up ("first"); keeps both ranks and gains once ("keep"); or is
+                an "error".
             unjudged: a query without judgements is an "error", scores NaN and is left out of the
                 means ("skip"), or scores 0 ("zero").
-            rules: "haystack" for the numbers of Haystack's own evaluators: see
-                ``haystack_compatible``.
+            rules: "beir_eval", or "haystack" for the numbers of Haystack's own evaluators; see
+                ``haystack_compatible``, which sets the other arguments that it needs.
 
         Raises:
-            MeasureError, SettingError: a value that does not exist.
-            QrelsError: ``qrels`` is a mapping with something wrong in it.
+            MeasureError: a measure or a cutoff does not exist.
+            SettingError: a setting has no such value, or two settings exclude each other.
+            QrelsError: ``qrels`` is not valid, or does not have ``qrels_sha256``; for a file, see
+                ``warm_up``.
         """
         check_choice("order", order, ("given", "score"))
         check_choice("duplicates", duplicates, ("first", "keep", "error"))
@@ -115,20 +121,20 @@ class BEIREvaluator:
         self.primary = with_rel(parse(primary), rel)
         chosen: Iterable[Measure] = default if measures is None else parse_all(measures)  # type: ignore[arg-type]
         self.measures = tuple(
-            dict.fromkeys([*(with_rel(one, rel) for one in chosen), self.primary])
+            dict.fromkeys([*(with_rel(measure, rel) for measure in chosen), self.primary])
         )
         field = document_comparison_field
         self.document_comparison_field = list(field) if isinstance(field, (list, tuple)) else field
         self.collapse, self.split, self.qrels_sha256 = collapse, split, qrels_sha256
-        self._names("id")
+        self._document_names("id")
         if collapse is not None and duplicates != "first":
             msg = "collapse counts the best-ranked chunk of a document: it needs duplicates='first'"
             raise SettingError(msg)
-        self._path = str(qrels) if isinstance(qrels, (str, Path)) else None
-        if split is not None and self._path is None:
+        self._qrels_path = str(qrels) if isinstance(qrels, (str, Path)) else None
+        if split is not None and self._qrels_path is None:
             msg = f"split={split!r} is for qrels in a data-set folder"
             raise SettingError(msg)
-        self._qrels = None if qrels is None or self._path else Qrels.coerce(qrels)
+        self._qrels = None if qrels is None or self._qrels_path else Qrels.coerce(qrels)
         if self._qrels is not None and max_grade is not None:
             self._qrels = self._qrels.select(self._qrels.query_ids, max_grade=max_grade)
         if self._qrels is not None:
@@ -140,14 +146,19 @@ class BEIREvaluator:
     def haystack_compatible(
         cls, *, primary: str = "nDCG", document_comparison_field: str = "content"
     ) -> "BEIREvaluator":
-        """Return an evaluator with exactly the numbers of Haystack's own (3.x): five of them.
+        """Return an evaluator with exactly the numbers of Haystack's own evaluators (3.x).
 
-        "nDCG" is DocumentNDCGEvaluator, "MAP" DocumentMAPEvaluator, "MRR" DocumentMRREvaluator,
-        "Success" and "Recall" DocumentRecallEvaluator of mode "single_hit" and "multi_hit".
+        It has five measures: "nDCG" is DocumentNDCGEvaluator, "MAP" is DocumentMAPEvaluator, "MRR"
+        is DocumentMRREvaluator, "Success" and "Recall" are DocumentRecallEvaluator in the modes
+        "single_hit" and "multi_hit".
 
         Args:
-            primary: the measure of ``score`` and ``individual_scores``.
-            document_comparison_field: "content", "id" or "meta.a.b".
+            primary: which of these is the measure of ``score`` and ``individual_scores``.
+            document_comparison_field: the field that identifies a document: "content", "id" or
+                "meta.a.b".
+
+        Raises:
+            MeasureError, SettingError: ``primary`` is not one of the five, or another field.
         """
         return cls(
             HAYSTACK_MEASURES,
@@ -158,29 +169,31 @@ class BEIREvaluator:
             rules="haystack",
         )
 
-    def _names(self, default: str) -> DocumentNames:
+    def _document_names(self, default: str) -> DocumentNames:
         field = self.document_comparison_field
         return DocumentNames.by(default if field is None else field, self.collapse)
 
     def _check_haystack_rules(self) -> None:
-        others = [str(one) for one in self.measures if one not in HAYSTACK_MEASURES]
-        if others:
+        unsupported = [
+            str(measure) for measure in self.measures if measure not in HAYSTACK_MEASURES
+        ]
+        if unsupported:
             known = ", ".join(map(str, HAYSTACK_MEASURES))
-            msg = f"rules='haystack' knows {known}, but not {some(others)}"
+            msg = f"rules='haystack' knows {known}, but not {some(unsupported)}"
             raise SettingError(msg)
         field = self.document_comparison_field
-        fixed = {
+        is_compatible = {
             "collapse": self.collapse is None,
-            "qrels": self._path is None and self._qrels is None,
+            "qrels": self._qrels_path is None and self._qrels is None,
             "order": self.order == "given",
             "duplicates": self.duplicates == "keep",
             "unjudged": self.unjudged == "zero",
             "document_comparison_field": field is None or isinstance(field, str),
         }
-        wrong = [setting for setting, fits in fixed.items() if not fits]
-        if wrong:
+        incompatible = [setting for setting, compatible in is_compatible.items() if not compatible]
+        if incompatible:
             msg = (
-                f"rules='haystack' has its own {some(wrong)}; make the component with "
+                f"rules='haystack' has its own {some(incompatible)}; make the component with "
                 "BEIREvaluator.haystack_compatible()"
             )
             raise SettingError(msg)
@@ -188,22 +201,23 @@ class BEIREvaluator:
     # Judgements
 
     def warm_up(self) -> None:
-        """Read the qrels where they are a file; once.
+        """Read the qrels if they are a file or a folder; only the first call reads.
 
         Raises:
-            FileFormatError, OSError: they cannot be read.
-            QrelsError: they are not those of ``qrels_sha256``.
+            FileFormatError, OSError: the qrels cannot be read.
+            SettingError: ``split`` is set, and the qrels are a file.
+            QrelsError: the qrels do not have ``qrels_sha256``.
         """
-        if self._path is None or self._qrels is not None:
+        if self._qrels_path is None or self._qrels is not None:
             return
-        qrels = read_qrels(self._path, split=self.split)
-        self._check_sha256(qrels, self._path)
+        qrels = read_qrels(self._qrels_path, split=self.split)
+        self._check_sha256(qrels, self._qrels_path)
         self._qrels = qrels
 
-    def _check_sha256(self, qrels: Qrels, what: str) -> None:
+    def _check_sha256(self, qrels: Qrels, source: str) -> None:
         if self.qrels_sha256 is not None and qrels.fingerprint() != self.qrels_sha256.lower():
             msg = (
-                f"{what}: the judgements have changed: their SHA-256 is {qrels.fingerprint()}, "
+                f"{source}: the judgements have changed: their SHA-256 is {qrels.fingerprint()}, "
                 f"not {self.qrels_sha256}; restore them, or set qrels_sha256 anew"
             )
             raise QrelsError(msg)
@@ -211,11 +225,14 @@ class BEIREvaluator:
     # Serialisation
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the settings; of qrels that were read from a file, the path and the SHA-256."""
-        qrels: Any = self._path
+        """Return the settings as Haystack's serialisation of the component.
+
+        Qrels from a file are serialised as its path and, once they have been read, their SHA-256.
+        """
+        qrels: Any = self._qrels_path
         sha256 = self.qrels_sha256
         max_grade = None
-        if self._path is None and self._qrels is not None:
+        if self._qrels_path is None and self._qrels is not None:
             qrels, max_grade = self._qrels.as_dict(), self._qrels.max_grade
         elif self._qrels is not None:
             sha256 = self._qrels.fingerprint()
@@ -238,9 +255,9 @@ class BEIREvaluator:
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> "BEIREvaluator":
-        """Return the component with these settings."""
-        made: BEIREvaluator = default_from_dict(cls, data)
-        return made
+        """Return the component with the settings in ``data``, as ``to_dict`` returns them."""
+        evaluator: BEIREvaluator = default_from_dict(cls, data)
+        return evaluator
 
     # Evaluation
 
@@ -252,28 +269,31 @@ class BEIREvaluator:
         query_ids: list[str] | None = None,
         qrels: Qrels | dict[str, dict[str, float]] | None = None,
     ) -> dict[str, Any]:
-        """Evaluate.
+        """Evaluate retrieved documents.
 
         The arguments are in the order of Haystack's document evaluators. To judge by qrels, pass
         ``retrieved_documents`` by name.
 
         Args:
-            ground_truth_documents: the relevant documents of each query [Q]; ``Document.score`` is
-                the grade, 1 where a list has no scores.
+            ground_truth_documents: the ground-truth documents of each query [Q]. The grade is
+                ``Document.score``, or 1 if a list has no scores.
             retrieved_documents: the documents of each query, best first [Q]; or a ``Run``, which
-                pipelines hand on without copying it. Required in every call.
-            query_ids: the ids of the queries [Q]; needed with qrels, unless a ``Run`` names them.
+                pipelines pass on without copying it. Required in every call.
+            query_ids: the ids of the queries [Q]; by default those of a ``Run``, else numbers from
+                0. Required with qrels and lists of documents.
             qrels: judgements, instead of those of the constructor; ``Qrels`` are not copied.
 
         Returns:
-            ``score`` and ``individual_scores`` of the primary measure, in the order of the
-            queries; ``metrics``, {measure: mean}; ``results``, {measure: {"score",
+            ``score`` and ``individual_scores`` (mean and scores of the primary measure, in the
+            order of the queries); ``metrics``, {measure: mean}; ``results``, {measure: {"score",
             "individual_scores"}} as EvaluationRunResult takes them; ``result``, the
-            EvaluationResult: all of it, and what was counted.
+            EvaluationResult with all of these and the counts.
 
         Raises:
-            InputError: no retrieved documents, lists of different lengths, something else than
-                Documents, a query without judgements, ground truth and qrels both or neither.
+            InputError: there are no retrieved documents; lists have different lengths; an object is
+                not a Document; an id is not valid; a query has no judgements, with
+                ``unjudged="error"``; or ground truth and qrels are both passed, or neither.
+            QrelsError: the qrels are not valid, or do not have ``qrels_sha256``.
             DuplicateDocumentError: a document is retrieved twice, with ``duplicates="error"``.
         """
         if retrieved_documents is _MANDATORY:
@@ -283,7 +303,7 @@ class BEIREvaluator:
             )
             raise InputError(msg)
         self.warm_up()
-        queries = query_ids_of(retrieved_documents, ground_truth_documents, query_ids)
+        queries = resolve_query_ids(retrieved_documents, ground_truth_documents, query_ids)
         judgements = self._qrels if qrels is None else Qrels.coerce(qrels)
         if qrels is not None and judgements is not None:
             self._check_sha256(judgements, "the qrels")
@@ -292,7 +312,9 @@ class BEIREvaluator:
                 msg = "ground_truth_documents and qrels are both given; judge by one of them"
                 raise InputError(msg)
             if self.rules == "haystack":
-                return self._as_haystack(queries, retrieved_documents, ground_truth_documents)
+                return self._run_with_haystack_rules(
+                    queries, retrieved_documents, ground_truth_documents
+                )
         elif judgements is None or self.rules == "haystack":
             msg = "there is nothing to judge by: hand over ground_truth_documents" + (
                 "" if self.rules == "haystack" else ", or qrels here or to the constructor"
@@ -300,25 +322,27 @@ class BEIREvaluator:
             raise InputError(msg)
         is_run = isinstance(retrieved_documents, Run)
         by_content = ground_truth_documents is not None and not is_run and self.collapse is None
-        names = self._names("content" if by_content else "id")
-        run = run_of(queries, retrieved_documents, names, scored=self.order == "score")
+        names = self._document_names("content" if by_content else "id")
+        run = resolve_run(queries, retrieved_documents, names, scored=self.order == "score")
         if ground_truth_documents is not None:
-            judged = judged_by_documents(queries, ground_truth_documents, names, self.unjudged)
+            query_qrels = qrels_from_documents(
+                queries, ground_truth_documents, names, self.unjudged
+            )
         else:
             assert judgements is not None  # noqa: S101 - checked above
-            judged = judged_by_qrels(queries, judgements, self.unjudged)
-        warn_if_nothing_is_shared(run, judged, names, retrieved_documents)
+            query_qrels = select_qrels(queries, judgements, self.unjudged)
+        warn_if_no_overlap(run, query_qrels, names, retrieved_documents)
         evaluator = Evaluator(
-            judged,
+            query_qrels,
             self.measures,
             order="score" if is_run else self.order,
             duplicates=self.duplicates,
         )
-        return outputs_of(evaluator.evaluate(run), queries, str(self.primary))
+        return component_outputs(evaluator.evaluate(run), queries, str(self.primary))
 
-    run_async = in_thread(run)
+    run_async = make_run_async(run)
 
-    def _as_haystack(
+    def _run_with_haystack_rules(
         self, queries: list[str], retrieved: list[list[Document]] | Run, truth: list[list[Document]]
     ) -> dict[str, Any]:
         if isinstance(retrieved, Run):
@@ -329,4 +353,4 @@ class BEIREvaluator:
         field = self.document_comparison_field
         assert field is None or isinstance(field, str)  # noqa: S101 - checked by the constructor
         result = evaluate_as_haystack(queries, retrieved, truth, field or "content", self.measures)
-        return outputs_of(result, queries, str(self.primary), plain_mean=True)
+        return component_outputs(result, queries, str(self.primary), plain_mean=True)

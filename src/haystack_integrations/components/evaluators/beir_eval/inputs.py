@@ -1,4 +1,4 @@
-"""The inputs of a component as a run and qrels of the same queries."""
+"""Conversion of a component's inputs to a run and to qrels of the same queries."""
 
 from itertools import islice
 
@@ -12,9 +12,9 @@ from beir_eval.integrations.haystack.documents import (
     Ranking,
     check_lists,
     distinct_ids,
-    field_of,
+    field_value,
     judgements_of,
-    nothing_in_common,
+    no_overlap_message,
     run_from_rankings,
 )
 from beir_eval.measures import Measure
@@ -23,30 +23,36 @@ logger = logging.getLogger(__name__)
 
 UNJUDGED = ("error", "skip", "zero")
 
-#: Where Haystack's DocumentSplitter says what a chunk is a part of.
+#: The field with the id of a chunk's document, as Haystack's DocumentSplitter sets it.
 SOURCE_ID = "meta.source_id"
-#: How a query that is judged without a document is written: it has nothing relevant.
-_NOTHING = {"\0nothing": 0.0}
-_CHUNKS = 10
+#: The judgements of a query that counts as judged, without relevant documents.
+_NO_RELEVANT_DOCUMENT = {"\0nothing": 0.0}
+_DOCUMENTS_CHECKED = 10
 
 
 def with_rel(measure: Measure, rel: float | None) -> Measure:
-    """Return the measure with this threshold, where it takes one and has none of its own."""
+    """Return the measure with the threshold ``rel``, if it takes one and none is set."""
     takes_rel = "rel" in measure.definition.defaults
     if rel is None or not takes_rel or "rel" in dict(measure.parameters):
         return measure
     return measure(rel=rel)
 
 
-def query_ids_of(
+def resolve_query_ids(
     retrieved: list[list[Document]] | Run,
     truth: list[list[Document]] | None,
     query_ids: list[str] | None,
 ) -> list[str]:
-    """Return the ids of the queries, numbers where nothing names them.
+    """Return the ids of the queries: ``query_ids``, those of a ``Run``, or numbers from 0.
+
+    Args:
+        retrieved: the retrieved documents of each query [Q]; or a ``Run``.
+        truth: the ground-truth documents of each query [Q]; None if qrels are used.
+        query_ids: the ids, if the caller passes them. [Q]
 
     Raises:
-        InputError: there is no query, lists of different lengths, an id twice or none.
+        InputError: there is no query, lists have different lengths, an id is not valid or is listed
+            twice, or qrels are used without ids.
     """
     lengths: dict[str, int] = {}
     if truth is not None:
@@ -66,23 +72,33 @@ def query_ids_of(
         msg = "query_ids are needed with qrels: one for each list of retrieved documents"
         raise InputError(msg)
     else:
-        queries = [str(place) for place in range(len(retrieved))]
+        queries = [str(number) for number in range(len(retrieved))]
     if not queries or any(length != len(queries) for length in lengths.values()):
         lengths["query_ids"] = len(queries)
-        found = ", ".join(f"{what}: {length}" for what, length in lengths.items())
-        msg = f"one entry for each query was expected everywhere, but there are {found}"
+        counts = ", ".join(f"{argument}: {length}" for argument, length in lengths.items())
+        msg = f"one entry for each query was expected everywhere, but there are {counts}"
         raise InputError(msg)
     return queries
 
 
-def run_of(
+def resolve_run(
     queries: list[str],
     retrieved: list[list[Document]] | Run,
     names: DocumentNames,
     *,
     scored: bool,
 ) -> Run:
-    """Return the rankings; a ``Run`` is taken as it is."""
+    """Return the retrieved documents as a run; a ``Run`` is returned as it is.
+
+    Args:
+        queries: the ids of the queries. [Q]
+        retrieved: the retrieved documents of each query, best first [Q]; or a ``Run``.
+        names: the fields that identify a document.
+        scored: whether documents are ranked by ``Document.score`` instead of their order.
+
+    Raises:
+        InputError: an object is not a document, or a score is not a finite number.
+    """
     if isinstance(retrieved, Run):
         return retrieved
     rankings = {
@@ -94,81 +110,106 @@ def run_of(
     return run_from_rankings(rankings)
 
 
-def judged_by_documents(
+def qrels_from_documents(
     queries: list[str], truth: list[list[Document]], names: DocumentNames, unjudged: str
 ) -> Qrels:
-    """Return ground-truth documents as qrels of these queries, as ``unjudged`` has it.
+    """Return ground-truth documents as qrels of these queries.
+
+    Args:
+        queries: the ids of the queries. [Q]
+        truth: the ground-truth documents of each query. [Q]
+        names: the fields that identify a document.
+        unjudged: whether a query without judgements is an "error", left out ("skip"), or has no
+            relevant documents ("zero").
 
     Raises:
-        InputError: a query has none, and that is an error; none has any.
+        InputError: an object is not a document, grades are not valid, or a query has no judgements
+            (with "error"; with "skip", if no query has any).
     """
     judgements = judgements_of(queries, truth, names)
     _warn_of_unnamed("ground-truth", judgements.unnamed, names)
-    known = {query_id for query_id, grades in judgements.grades.items() if grades}
-    _check_judged(queries, known, unjudged)
-    fill = _NOTHING if unjudged == "zero" else {}
+    judged = {query_id for query_id, grades in judgements.grades.items() if grades}
+    _check_judged(queries, judged, unjudged)
+    fill = _NO_RELEVANT_DOCUMENT if unjudged == "zero" else {}
     return Qrels({query_id: judgements.grades[query_id] or fill for query_id in queries})
 
 
-def judged_by_qrels(queries: list[str], qrels: Qrels, unjudged: str) -> Qrels:
-    """Return the judgements of these queries, as ``unjudged`` has it.
+def select_qrels(queries: list[str], qrels: Qrels, unjudged: str) -> Qrels:
+    """Return the qrels of these queries only.
+
+    Args:
+        queries: the ids of the queries. [Q]
+        qrels: judgements of these and other queries.
+        unjudged: whether a query without judgements is an "error", left out ("skip"), or has no
+            relevant documents ("zero").
 
     Raises:
-        InputError: a query has none, and that is an error; none has any.
+        InputError: a query has no judgements (with "error"; with "skip", if no query has any).
     """
-    known = set(qrels.query_ids)
-    lacking = _check_judged(queries, known, unjudged)
-    if lacking and unjudged == "zero":
+    judged = set(qrels.query_ids)
+    unjudged_ids = _check_judged(queries, judged, unjudged)
+    if unjudged_ids and unjudged == "zero":
         grades = qrels.as_dict()
-        filled = Qrels({query_id: grades.get(query_id, _NOTHING) for query_id in queries})
+        filled = Qrels(
+            {query_id: grades.get(query_id, _NO_RELEVANT_DOCUMENT) for query_id in queries}
+        )
         filled.max_grade = qrels.max_grade
         return filled
-    return qrels.select([query_id for query_id in queries if query_id in known])
+    return qrels.select([query_id for query_id in queries if query_id in judged])
 
 
-def _check_judged(queries: list[str], known: set[str], unjudged: str) -> list[str]:
-    """Return the queries without judgements, unless that is an error."""
-    lacking = [query_id for query_id in queries if query_id not in known]
-    if lacking and unjudged == "error":
+def _check_judged(queries: list[str], judged: set[str], unjudged: str) -> list[str]:
+    """Return the queries without judgements.
+
+    Raises:
+        InputError: there is one (with "error"), or all are without judgements (with "skip").
+    """
+    unjudged_ids = [query_id for query_id in queries if query_id not in judged]
+    if unjudged_ids and unjudged == "error":
         msg = (
-            f"{len(lacking)} of {len(queries)} queries have no judgements: {some(lacking)}. Judge "
-            "them, or set unjudged='skip' (left out of the means) or 'zero'"
+            f"{len(unjudged_ids)} of {len(queries)} queries have no judgements: "
+            f"{some(unjudged_ids)}. Judge them, or set unjudged='skip' (left out of the means) or "
+            "'zero'"
         )
         raise InputError(msg)
-    if len(lacking) == len(queries) and unjudged == "skip":
+    if len(unjudged_ids) == len(queries) and unjudged == "skip":
         msg = f"none of the {len(queries)} queries has a judgement: {some(queries)}"
         raise InputError(msg)
-    return lacking
+    return unjudged_ids
 
 
-def warn_if_nothing_is_shared(
+def warn_if_no_overlap(
     run: Run, qrels: Qrels, names: DocumentNames, retrieved: list[list[Document]] | Run
 ) -> None:
-    """Log a warning where no judged document was retrieved for any query."""
-    problem = nothing_in_common(run, qrels)
+    """Log a warning if no query has a retrieved document that is judged."""
+    problem = no_overlap_message(run, qrels)
     if problem is not None:
         logger.warning(
             "{problem} Documents go by {field}: see document_comparison_field.{hint}",
             problem=problem,
             field=" + ".join(names.fields),
-            hint=_hint(names, retrieved),
+            hint=_collapse_hint(names, retrieved),
         )
 
 
-def _hint(names: DocumentNames, retrieved: list[list[Document]] | Run) -> str:
+def _collapse_hint(names: DocumentNames, retrieved: list[list[Document]] | Run) -> str:
+    """Return a hint to set ``collapse``, if the first documents are chunks; otherwise ""."""
     if names.collapse is not None or isinstance(retrieved, Run):
         return ""
-    documents = (one for listed in retrieved for one in listed)
-    if all(field_of(one, SOURCE_ID) is None for one in islice(documents, _CHUNKS)):
+    documents = (document for ranking in retrieved for document in ranking)
+    if all(
+        field_value(document, SOURCE_ID) is None
+        for document in islice(documents, _DOCUMENTS_CHECKED)
+    ):
         return ""
     return f" The documents are chunks: collapse='{SOURCE_ID}' counts what they are parts of."
 
 
-def _warn_of_unnamed(what: str, number: int, names: DocumentNames) -> None:
-    if number:
+def _warn_of_unnamed(kind: str, count: int, names: DocumentNames) -> None:
+    if count:
         logger.warning(
             "{number} {what} documents have no {field}: they match nothing.",
-            number=number,
-            what=what,
+            number=count,
+            what=kind,
             field=" + ".join(names.fields),
         )

@@ -1,4 +1,4 @@
-"""What both components share: their outputs, made from a result, and ``run_async``."""
+"""The outputs of both components, and their method ``run_async``."""
 
 import asyncio
 from collections.abc import Callable, Coroutine
@@ -12,7 +12,7 @@ from beir_eval.evaluation.result import EvaluationResult
 Inputs = ParamSpec("Inputs")
 Outputs: TypeAlias = dict[str, Any]
 
-#: The outputs of a component, as its pipeline connects them.
+#: The types of a component's outputs, for connections in a pipeline.
 OUTPUT_TYPES = {
     "score": float,
     "individual_scores": list[float],
@@ -22,34 +22,39 @@ OUTPUT_TYPES = {
 }
 
 
-def in_thread(
+def make_run_async(
     run: Callable[Concatenate[Any, Inputs], Outputs],
 ) -> Callable[Concatenate[Any, Inputs], Coroutine[Any, Any, Outputs]]:
     """Return the method ``run_async`` of a component, with the inputs and outputs of its ``run``.
 
-    Haystack demands that both have one signature and one set of outputs: ``wraps`` passes on both.
+    Haystack requires that both methods have the same signature and the same outputs; ``wraps``
+    copies both from ``run``.
     """
 
     @wraps(run, assigned=["__module__", "__annotations__"])
     async def run_async(self: Any, /, *args: Inputs.args, **kwargs: Inputs.kwargs) -> Outputs:
-        """Evaluate in a thread, so that others go on; otherwise as ``run``."""
+        """Evaluate in a thread, so that the event loop is not blocked.
+
+        The arguments, the outputs and the errors are those of ``run``.
+        """
         outputs: Outputs = await asyncio.to_thread(self.run, *args, **kwargs)
         return outputs
 
     return run_async
 
 
-def outputs_of(
+def component_outputs(
     result: EvaluationResult, query_ids: list[str], primary: str, *, plain_mean: bool = False
 ) -> Outputs:
-    """Return the outputs of a component; scores in the order of ``query_ids``, NaN where unjudged.
+    """Return the outputs of a component.
 
     Args:
         result: the result, over some or all of these queries.
-        query_ids: the queries handed in. [Q]
-        primary: the measure of ``score``, by its canonical name.
-        plain_mean: whether means are added up from left to right, as Haystack does, and not
-            correctly rounded.
+        query_ids: the ids of the component's queries, in the order of the returned scores. [Q] The
+            score of a query that is not in the result is NaN.
+        primary: the canonical name of the measure of ``score`` and ``individual_scores``.
+        plain_mean: whether means are sums from left to right divided by Q, as in Haystack, instead
+            of correctly rounded.
     """
     column_of = {query_id: column for column, query_id in enumerate(query_ids)}
     values = np.full((len(result.measures), len(query_ids)), np.nan)
