@@ -8,7 +8,7 @@ from beir_eval import evaluate, load_dataset, read_run
 from beir_eval.benchmark import Benchmark
 from beir_eval.datasets import demo
 from beir_eval.display import Table
-from beir_eval.report.drawn import on_page
+from beir_eval.report.page_figures import page_specification
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +35,7 @@ def test_ipython_takes_both(figure):
 
 def test_a_figure_says_what_it_shows_and_the_report_says_it_in_a_caption(figure):
     assert figure.spec["title"] == figure.spec["description"] == "nDCG@10 of bm25 by query"
-    drawn = on_page(figure)
+    drawn = page_specification(figure)
     assert "title" not in drawn
     assert drawn["description"] == figure.spec["description"]
 

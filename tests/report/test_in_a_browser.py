@@ -418,7 +418,7 @@ def test_7000_queries_stay_usable_and_what_is_left_out_is_said(show):
 def test_queries_without_rankings_are_told_from_the_others(show, monkeypatch):
     from beir_eval.report import write  # noqa: PLC0415
 
-    monkeypatch.setattr(write, "LARGEST", 1_100_000)
+    monkeypatch.setattr(write, "MOST_BYTES", 1_100_000)
     found = made(2000, 2, depth=10)
     page = show(found)
     assert (
@@ -501,13 +501,15 @@ def test_the_table_turns_to_the_page_of_the_next_query(show, compared):
 
 
 def test_a_chart_that_cannot_be_drawn_takes_nothing_with_it(show, compared, monkeypatch):
-    from beir_eval.report import drawn, write  # noqa: PLC0415
+    from beir_eval.report import page_figures, write  # noqa: PLC0415
 
     found, texts = compared
-    right = drawn.on_page
-    for room in (drawn, write):
+    right = page_figures.page_specification
+    for room in (page_figures, write):
         monkeypatch.setattr(
-            room, "on_page", lambda figure: right(figure) | {"layer": [{"mark": "nothing"}]}
+            room,
+            "page_specification",
+            lambda figure: right(figure) | {"layer": [{"mark": "nothing"}]},
         )
     page = show(found, **texts)
     assert "This chart cannot be drawn" in page.locator("#sorted").inner_text()

@@ -18,7 +18,7 @@ from beir_eval.comparison.checkpoints import checkpoint_curve
 from beir_eval.errors import InputError, MissingExtraError, ResultError, SettingError
 from beir_eval.report import write_report
 from beir_eval.report.narrative import headline
-from beir_eval.report.page import vendored
+from beir_eval.report.page import vendored_packages
 from report_cases import HOSTILE, bundled, hostile, made
 
 LARGEST = 6_000_000
@@ -344,10 +344,10 @@ def test_what_does_not_fit_is_left_out_in_an_order_and_told(tmp_path, monkeypatc
     from beir_eval.report import payload, write  # noqa: PLC0415
 
     monkeypatch.setattr(payload, "MOST_QUERIES", 40)
-    monkeypatch.setattr(payload, "MOST_SCORES", 1550)
+    monkeypatch.setattr(payload, "MOST_SCORE_BYTES", 1550)
     found = made(100, 2, measures=("nDCG@10", "Recall@10", "MRR@10"))
     page_of(tmp_path / "whole.html", found)
-    monkeypatch.setattr(write, "LARGEST", (tmp_path / "whole.html").stat().st_size)
+    monkeypatch.setattr(write, "MOST_BYTES", (tmp_path / "whole.html").stat().st_size)
     page = page_of(tmp_path / "r.html", found)
     [part] = page.data["parts"]
     assert len(part["queries"]) == 40
@@ -430,7 +430,7 @@ def test_the_scripts_of_others_are_those_that_were_fetched_and_their_licences_co
     found, texts = compared
     page = page_of(tmp_path / "r.html", found, **texts)
     folder = files("beir_eval.report") / "vendor"
-    for one in vendored():
+    for one in vendored_packages():
         script = (folder / one["file"]).read_bytes()
         assert hashlib.sha256(script).hexdigest() == one["sha256"]
         assert b"\r" not in script

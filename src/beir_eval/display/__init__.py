@@ -1,7 +1,8 @@
-"""Tables and figures that other packages fill: text tables, figures as Vega-Lite, progress bars.
+"""Tables, figures and progress bars, without knowledge of what they show.
 
-Inside: ``tables``, ``figure`` (one drawing with its data), ``charts`` (the kinds of drawings),
-``chart_parts`` and ``progress`` (the bar that all progress is shown with).
+Inside: ``tables`` (Markdown, HTML, LaTeX, CSV), ``figure`` (a Vega-Lite specification with its
+data), ``charts`` (a function for each kind of figure), ``chart_parts`` (rows and parts that figures
+share), ``progress`` (the progress bar of all commands and functions).
 
 Public: ``Table`` and its ``Cell``, ``Figure``.
 """

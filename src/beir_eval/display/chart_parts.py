@@ -1,4 +1,4 @@
-"""What figures are made of: their rows, and the parts of Vega-Lite specifications they share."""
+"""The rows of figures, and the parts of Vega-Lite specifications that figures share."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     Row = Mapping[str, Any]
     Spec = dict[str, Any]
 
-#: One colour a verdict: readable on white and on black, and told apart without red and green.
+#: The colour of each verdict: visible on white and on black, distinct for the colour-blind.
 COLOURS = {"better": "#2f7de1", "worse": "#d26a00", "equal": "#8a63d2", "undecided": "#808890"}
 SHAPES = {
     "better": "triangle-right",
@@ -26,17 +26,20 @@ _NUMBERS = ("difference", "low", "high", "score", "against", "mean")
 
 def difference_rows(
     query_ids: Sequence[str],
-    ours: Iterable[float],
-    theirs: Iterable[float],
+    system_scores: Iterable[float],
+    against_scores: Iterable[float],
     texts: Mapping[str, str] | None = None,
 ) -> list[dict[str, Any]]:
-    """Return one row a query that both systems have a score for, the greatest loss first.
+    """Return one row per query with a score of both systems, the greatest loss first.
 
     Args:
-        query_ids: [Q].
-        ours: the scores of the system, [Q].
-        theirs: those of the one it is compared with, [Q].
+        query_ids: the ids of the queries. [Q]
+        system_scores: the scores of the system, NaN for none. [Q]
+        against_scores: the scores of the system it is compared with, NaN for none. [Q]
         texts: {query_id: text}.
+
+    Returns:
+        Rows with query, text, score, against, difference, and the begin and end of the bar.
     """
     rows: list[dict[str, Any]] = [
         {
@@ -46,41 +49,51 @@ def difference_rows(
             "against": against,
             "difference": score - against,
         }
-        for query_id, score, against in zip(query_ids, ours, theirs, strict=True)
+        for query_id, score, against in zip(query_ids, system_scores, against_scores, strict=True)
         if score == score and against == against  # noqa: PLR0124 - not NaN
     ]
     rows.sort(key=lambda row: row["difference"])
-    return _placed(rows)
+    return _with_bar_ends(rows)
 
 
 def score_rows(
     query_ids: Sequence[str], scores: Iterable[float], texts: Mapping[str, str] | None = None
 ) -> list[dict[str, Any]]:
-    """Return one row a query that has a score, the highest first; arguments as above."""
+    """Return one row per query with a score, the highest score first.
+
+    Args:
+        query_ids: the ids of the queries. [Q]
+        scores: the scores of the system, NaN for none. [Q]
+        texts: {query_id: text}.
+
+    Returns:
+        Rows with query, text, score, and the begin and end of the bar.
+    """
     rows: list[dict[str, Any]] = [
         {"query": query_id, "text": (texts or {}).get(query_id, ""), "score": score}
         for query_id, score in zip(query_ids, scores, strict=True)
         if score == score  # noqa: PLR0124 - not NaN
     ]
     rows.sort(key=lambda row: -row["score"])
-    return _placed(rows)
+    return _with_bar_ends(rows)
 
 
 def diagonal_rows(rows: Sequence[Row]) -> list[dict[str, float]]:
-    """Return the two ends of the line on which both scores are equal."""
-    scores = [row[one] for row in rows for one in ("score", "against")]
+    """Return the two ends of the diagonal, on which both scores are equal."""
+    scores = [row[field] for row in rows for field in ("score", "against")]
     return [{"place": min([0.0, *scores])}, {"place": max([0.0, *scores])}]
 
 
-def _placed(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    return [row | {"begin": place, "end": place + 1} for place, row in enumerate(rows)]
+def _with_bar_ends(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the rows with the ends of their bars on the x axis, in the order of the rows."""
+    return [row | {"begin": index, "end": index + 1} for index, row in enumerate(rows)]
 
 
 # The parts of a specification
 
 
 def quantitative(field: str, title: str, *, zero: bool = False) -> Spec:
-    """Return a channel for numbers, with its title."""
+    """Return a channel for numbers with a title; ``zero`` makes its axis include 0."""
     return {
         "field": field,
         "type": "quantitative",
@@ -90,25 +103,25 @@ def quantitative(field: str, title: str, *, zero: bool = False) -> Spec:
     }
 
 
-def row_names(field: str, axis: Spec) -> Spec:
-    """Return a channel that gives each name a row, in the order of the data."""
+def name_channel(field: str, axis: Spec) -> Spec:
+    """Return a channel with one row of the figure per name, in the order of the data."""
     return {"field": field, "type": "nominal", "sort": None, "title": None, "axis": axis}
 
 
-def tip(field: str) -> Spec:
-    """Return the line of a tooltip for one field."""
+def tooltip_line(field: str) -> Spec:
+    """Return the line of a tooltip that shows a field."""
     if field in _NUMBERS:
         return {"field": field, "format": ".4f", "type": "quantitative"}
     return {"field": field, "type": "nominal"}
 
 
-def query_tips() -> list[Spec]:
+def query_tooltip() -> list[Spec]:
     """Return the tooltip of a query: its id, text, scores and difference."""
-    return [tip(one) for one in ("query", "text", "score", "against", "difference")]
+    return [tooltip_line(field) for field in ("query", "text", "score", "against", "difference")]
 
 
-def by_sign() -> Spec:
-    """Return the colour of a difference by its sign."""
+def colour_by_sign() -> Spec:
+    """Return a colour channel that shows the sign of the difference."""
     return {
         "condition": [
             {"test": "datum.difference > 0", "value": COLOURS["better"]},
@@ -118,8 +131,8 @@ def by_sign() -> Spec:
     }
 
 
-def zero(axis: str) -> Spec:
-    """Return the line at 0 of an axis."""
+def zero_line(axis: str) -> Spec:
+    """Return a layer with a line at 0 of an axis, "x" or "y"."""
     return {
         "mark": {"type": "rule", "opacity": 0.7, "style": "ink"},
         "encoding": {axis: {"datum": 0}},

@@ -1,6 +1,7 @@
-"""The figures: a function takes rows and returns one, for notebooks and for the report alike.
+"""The kinds of figures: each function takes rows and returns a ``Figure``.
 
-Where the report fills in the rows itself, in the browser, they have the fields named here.
+Notebooks and the report use the same functions. The figures of queries in the report are made
+without rows; its script fills in rows with the fields named here.
 """
 
 from __future__ import annotations
@@ -10,15 +11,15 @@ from typing import TYPE_CHECKING, Any
 from beir_eval.display.chart_parts import (
     COLOURS,
     SHAPES,
-    by_sign,
+    colour_by_sign,
     diagonal_rows,
+    name_channel,
     quantitative,
-    query_tips,
-    row_names,
-    tip,
-    zero,
+    query_tooltip,
+    tooltip_line,
+    zero_line,
 )
-from beir_eval.display.figure import figure_of
+from beir_eval.display.figure import figure_from_layers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,37 +27,37 @@ if TYPE_CHECKING:
     from beir_eval.display.chart_parts import Row, Spec
     from beir_eval.display.figure import Figure
 
-#: More rows than these stand closer together.
+#: With more rows than this, rows are lower and the axis of steps chooses its own ticks.
 _FEW_ROWS = 12
 
 
 def forest(rows: Sequence[Row], *, measure: str, margin: float, level: float) -> Figure:
-    """Draw differences with their intervals, the margin as a band around 0.
+    """Return a forest plot: differences with their intervals, and the margin as a band around 0.
 
     Args:
-        rows: label, difference, low, high, verdict.
-        measure: what differs.
-        margin: the smallest difference that matters.
-        level: the confidence of the intervals, for the title.
+        rows: one per difference: label, difference, low, high, verdict.
+        measure: the name of the measure.
+        margin: the smallest difference that you consider meaningful.
+        level: the confidence level of the intervals, for the title.
     """
-    verdicts = [one for one in COLOURS if one in {row["verdict"] for row in rows}]
+    verdicts = [verdict for verdict in COLOURS if verdict in {row["verdict"] for row in rows}]
     colour, shape = (
         {
             "field": "verdict",
             "type": "nominal",
-            "scale": {"domain": verdicts, "range": [looks[one] for one in verdicts]},
+            "scale": {"domain": verdicts, "range": [value_of[verdict] for verdict in verdicts]},
             "legend": {"orient": "bottom", "title": None},
         }
-        for looks in (COLOURS, SHAPES)
+        for value_of in (COLOURS, SHAPES)
     )
-    label = row_names(
+    label = name_channel(
         "label", {"labelLimit": 260, "domain": False, "ticks": False, "labelPadding": 8}
     )
-    tooltip = [tip(one) for one in ("label", "difference", "low", "high", "verdict")]
+    tooltip = [tooltip_line(field) for field in ("label", "difference", "low", "high", "verdict")]
     title = f"difference of {measure}"
     margins = {"values": [{"low": -margin, "high": margin}]}
     row_height = 30 if len(rows) <= _FEW_ROWS else 20
-    return figure_of(
+    return figure_from_layers(
         f"{title} with {level:.0%} intervals; the band is the margin, {margin:g}",
         rows,
         row_height * max(1, len(rows)),
@@ -66,7 +67,7 @@ def forest(rows: Sequence[Row], *, measure: str, margin: float, level: float) ->
                 "mark": {"type": "rect", "color": COLOURS["equal"], "opacity": 0.15},
                 "encoding": {"x": quantitative("low", title), "x2": {"field": "high"}},
             },
-            zero("x"),
+            zero_line("x"),
             {
                 "mark": {"type": "rule", "strokeWidth": 2.5},
                 "encoding": {
@@ -91,8 +92,8 @@ def forest(rows: Sequence[Row], *, measure: str, margin: float, level: float) ->
     )
 
 
-def _bars(title: str, height: Spec, mark: Spec, **encoding: Any) -> Spec:
-    """Return a layer with one bar a query, side by side from 0 to ``height``."""
+def _bar_layer(title: str, height: Spec, mark: Spec, **encoding: Any) -> Spec:
+    """Return a layer with one bar per query, side by side, from 0 to the channel ``height``."""
     return {
         "mark": mark,
         "encoding": {
@@ -107,27 +108,27 @@ def _bars(title: str, height: Spec, mark: Spec, **encoding: Any) -> Spec:
 
 
 def query_differences(rows: Sequence[Row], *, measure: str, system: str, against: str) -> Figure:
-    """Draw one bar a query, from the one that lost most to the one that gained most.
+    """Return a bar chart of differences by query, from the greatest loss to the greatest gain.
 
     Args:
-        rows: those of ``difference_rows``.
-        measure: what differs.
-        system: whose gain points upwards.
-        against: the system it is compared with.
+        rows: one per query, from ``difference_rows``.
+        measure: the name of the measure.
+        system: the name of the system; its gains point upwards.
+        against: the name of the system it is compared with.
     """
-    return figure_of(
+    return figure_from_layers(
         f"{measure} by query: {system} − {against}",
         rows,
         280,
         [
-            _bars(
+            _bar_layer(
                 "queries, from most lost to most gained",
                 quantitative("difference", f"difference of {measure}"),
                 {"type": "rect"},
-                color=by_sign(),
-                tooltip=query_tips(),
+                color=colour_by_sign(),
+                tooltip=query_tooltip(),
             ),
-            zero("y"),
+            zero_line("y"),
         ],
     )
 
@@ -139,24 +140,24 @@ def scatter(
     system: str,
     against: str,
 ) -> Figure:
-    """Draw one point a query: the score of one system over that of the other.
+    """Return a scatter plot: one point per query, the score of one system over that of another.
 
     Args:
-        rows: those of ``difference_rows``.
-        measure: what is compared.
-        system: upwards.
-        against: to the right.
+        rows: one per query, from ``difference_rows``.
+        measure: the name of the measure.
+        system: the name of the system on the vertical axis.
+        against: the name of the system on the horizontal axis.
     """
-    across, upwards = f"{measure} of {against}", f"{measure} of {system}"
+    x_title, y_title = f"{measure} of {against}", f"{measure} of {system}"
     diagonal = {
         "data": {"name": "diagonal"},
         "mark": {"type": "line", "strokeDash": [4, 4], "opacity": 0.6, "style": "ink"},
         "encoding": {
-            "x": quantitative("place", across, zero=True),
-            "y": quantitative("place", upwards, zero=True),
+            "x": quantitative("place", x_title, zero=True),
+            "y": quantitative("place", y_title, zero=True),
         },
     }
-    figure = figure_of(
+    figure = figure_from_layers(
         f"{measure} by query: {system} over {against}",
         rows,
         280,
@@ -170,10 +171,10 @@ def scatter(
                     "opacity": 0.65,
                 },
                 "encoding": {
-                    "x": quantitative("against", across, zero=True),
-                    "y": quantitative("score", upwards, zero=True),
-                    "color": by_sign(),
-                    "tooltip": query_tips(),
+                    "x": quantitative("against", x_title, zero=True),
+                    "y": quantitative("score", y_title, zero=True),
+                    "color": colour_by_sign(),
+                    "tooltip": query_tooltip(),
                 },
             },
         ],
@@ -183,23 +184,23 @@ def scatter(
 
 
 def query_scores(rows: Sequence[Row], *, measure: str, system: str) -> Figure:
-    """Draw one bar a query, from the highest score to the lowest, and the mean as a line.
+    """Return a bar chart of scores by query, the highest first, with the mean as a line.
 
     Args:
-        rows: those of ``score_rows``.
-        measure: what is drawn.
-        system: whose scores.
+        rows: one per query, from ``score_rows``.
+        measure: the name of the measure.
+        system: the name of the system.
     """
-    return figure_of(
+    return figure_from_layers(
         f"{measure} of {system} by query",
         rows,
         280,
         [
-            _bars(
+            _bar_layer(
                 "queries, from best to worst",
                 quantitative("score", measure, zero=True),
                 {"type": "rect", "color": COLOURS["better"]},
-                tooltip=[tip("query"), tip("text"), tip("score")],
+                tooltip=[tooltip_line("query"), tooltip_line("text"), tooltip_line("score")],
             ),
             {
                 "mark": {"type": "rule", "strokeDash": [5, 4], "strokeWidth": 1.5, "style": "ink"},
@@ -210,14 +211,15 @@ def query_scores(rows: Sequence[Row], *, measure: str, system: str) -> Figure:
 
 
 def curve(rows: Sequence[Row], *, measure: str, level: float) -> Figure:
-    """Draw a system from step to step, with intervals; the best step and the last that helped.
+    """Return a line chart of a system's mean over training steps, with intervals.
 
     Args:
-        rows: step, name, mean, low, high, mark (a word for what is special, mostly "").
-        measure: what is drawn.
-        level: the confidence of the intervals, for the title.
+        rows: one per checkpoint: step, name, mean, low, high, and mark: the text above a point
+            that stands out, "" for other points.
+        measure: the name of the measure.
+        level: the confidence level of the intervals, for the title.
     """
-    # Room for the words at the first and the last step.
+    # The padding leaves space for the marks at the first and the last step.
     steps = [row["step"] for row in rows]
     ticks = {"values": steps} if len(steps) <= _FEW_ROWS else {}
     step = quantitative("step", "step") | {
@@ -225,8 +227,8 @@ def curve(rows: Sequence[Row], *, measure: str, level: float) -> Figure:
         "scale": {"zero": False, "padding": 60, "nice": False},
     }
     title = f"{measure}, with {level:.0%} intervals"
-    tooltip = [tip(one) for one in ("name", "step", "mean", "low", "high", "mark")]
-    return figure_of(
+    tooltip = [tooltip_line(field) for field in ("name", "step", "mean", "low", "high", "mark")]
+    return figure_from_layers(
         f"{measure} from checkpoint to checkpoint",
         rows,
         260,
@@ -263,24 +265,25 @@ def curve(rows: Sequence[Row], *, measure: str, level: float) -> Figure:
 
 
 def _if_marked(value: Any, *, otherwise: Any) -> Spec:
+    """Return a channel with ``value`` for points with a mark and ``otherwise`` for other points."""
     return {"condition": {"test": "datum.mark !== ''", "value": value}, "value": otherwise}
 
 
 def datasets(rows: Sequence[Row], *, measure: str) -> Figure:
-    """Draw one point a system on one line a data set.
+    """Return a dot plot of means: one line per data set, one point per system.
 
     Args:
-        rows: dataset, system, mean.
-        measure: what is drawn.
+        rows: one per data set and system: dataset, system, mean.
+        measure: the name of the measure.
     """
-    # The names come from the rows: as a list of its own, Vega takes some for its own words.
+    # Vega reads the names from the rows: in a list it would interpret some of them as keywords.
     system = {
         "field": "system",
         "type": "nominal",
         "sort": None,
         "legend": {"orient": "bottom", "title": None, "columns": 3},
     }
-    return figure_of(
+    return figure_from_layers(
         f"{measure} of every system on every data set",
         rows,
         26 * max(1, len({row["dataset"] for row in rows})),
@@ -288,11 +291,15 @@ def datasets(rows: Sequence[Row], *, measure: str) -> Figure:
             {
                 "mark": {"type": "point", "filled": True, "size": 90, "opacity": 0.85},
                 "encoding": {
-                    "y": row_names("dataset", {"grid": True, "labelLimit": 220}),
+                    "y": name_channel("dataset", {"grid": True, "labelLimit": 220}),
                     "x": quantitative("mean", measure, zero=True),
                     "color": system,
                     "shape": system,
-                    "tooltip": [tip("dataset"), tip("system"), tip("mean")],
+                    "tooltip": [
+                        tooltip_line("dataset"),
+                        tooltip_line("system"),
+                        tooltip_line("mean"),
+                    ],
                 },
             }
         ],

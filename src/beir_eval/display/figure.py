@@ -1,4 +1,4 @@
-"""``Figure``: what ``plot`` returns, a Vega-Lite specification that a notebook shows."""
+"""``Figure``: a Vega-Lite specification that notebooks show; the result of ``plot``."""
 
 from __future__ import annotations
 
@@ -19,32 +19,39 @@ if TYPE_CHECKING:
 
 _SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
 _MIME = "application/vnd.vegalite.v6+json"
-#: The version of Vega-Lite that turns figures into pictures.
+#: The version of Vega-Lite with which vl-convert draws pictures.
 _VERSION = "6.4"
 _WIDTH = 560
-#: Pixels of a picture for one of the figure.
+#: Pixels of a PNG file per pixel of the figure.
 _SCALE = 2
-_INK = "#202428"
+_TEXT_COLOUR = "#202428"
 _FORMATS = (".json", ".png", ".svg")
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure: shown by a notebook as its cell's value, written by ``save``.
+    """A figure that a notebook shows as the value of a cell, and that ``save`` writes to a file.
 
     Attributes:
-        spec: the Vega-Lite specification, with its data; ``altair.Chart.from_dict(figure.spec)``
-            makes a chart to change.
+        spec: the Vega-Lite specification with its data, as a dict. To change the figure with
+            Altair, use ``altair.Chart.from_dict(figure.spec)``.
     """
 
     spec: Spec
 
     def save(self, path: str | Path) -> None:
-        """Write the figure: a picture (.svg, .png) or the specification (.json), all or nothing.
+        """Write the figure to a file, as a picture or as its Vega-Lite specification.
+
+        Args:
+            path: the file to write; its ending selects the format: ".svg" or ".png" for a picture
+                on a white background, ".json" for the specification. An existing file is replaced;
+                if writing fails, it stays as it is.
 
         Raises:
-            SettingError: another ending.
-            MissingExtraError: a picture without the package vl-convert-python.
+            SettingError: ``path`` has another ending.
+            MissingExtraError: the format is a picture, and the package vl-convert-python is not
+                installed.
+            OSError: the file cannot be written.
         """
         target = Path(path)
         ending = target.suffix.lower()
@@ -56,35 +63,44 @@ class Figure:
         elif ending == ".png":
             content = self._png()
         else:
-            content = _converter().vegalite_to_svg(self._on_paper(), _VERSION).encode()
+            content = _converter().vegalite_to_svg(self._with_white_background(), _VERSION).encode()
         write_atomically(target, content)
 
     def _png(self) -> bytes:
-        picture: bytes = _converter().vegalite_to_png(self._on_paper(), _VERSION, scale=_SCALE)
+        picture: bytes = _converter().vegalite_to_png(
+            self._with_white_background(), _VERSION, scale=_SCALE
+        )
         return picture
 
-    def _on_paper(self) -> Spec:
+    def _with_white_background(self) -> Spec:
         return self.spec | {"background": "white"}
 
     def _repr_mimebundle_(self, **_: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Return what a notebook shows, and how large: drawn by it where it can, else a picture."""
+        """Return the figure in the formats that notebooks show, and the size of the picture.
+
+        A notebook that draws Vega-Lite takes the specification, others the picture. Without
+        vl-convert-python there is no picture, and the text says how to install it.
+        """
         bundle: dict[str, Any] = {"text/plain": repr(self), _MIME: self.spec}
         try:
             picture = self._png()
         except MissingExtraError as error:
             return bundle | {"text/plain": f"{self!r}\n{error}"}, {}
-        width, height = struct.unpack(">II", picture[16:24])  # the first part of every PNG
+        width, height = struct.unpack(">II", picture[16:24])  # every PNG begins with its size
         size = {"width": round(width / _SCALE), "height": round(height / _SCALE)}
         return bundle | {"image/png": picture}, {"image/png": size}
 
     def __repr__(self) -> str:
-        """Return what it shows, not how."""
+        """Return the description of the figure, without the specification."""
         return f"Figure({self.spec['description']!r})"
 
 
-def ink_styles(ink: str) -> Spec:
-    """Return the styles of what is drawn in the colour of text."""
-    return {"ink": {"color": ink, "stroke": ink}, "label": {"color": ink, "fill": ink}}
+def text_styles(colour: str) -> Spec:
+    """Return the styles of lines ("ink") and labels ("label") in the colour of text."""
+    return {
+        "ink": {"color": colour, "stroke": colour},
+        "label": {"color": colour, "fill": colour},
+    }
 
 
 def _converter() -> Any:
@@ -93,30 +109,41 @@ def _converter() -> Any:
     return vl_convert
 
 
-def _plain(value: Any) -> Any:
-    """Return a value as JSON can hold it: no NaN, no half of a surrogate pair."""
+def _json_value(value: Any) -> Any:
+    """Return a value that JSON can hold: None for NaN or infinity, "?" for lone surrogates."""
     if isinstance(value, str):
         return value.encode(errors="replace").decode()
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def figure_of(description: str, rows: Iterable[Row], height: Any, layers: list[Spec]) -> Figure:
-    """Return a figure of layers over rows; its title is the description."""
-    said = _plain(description)
+def figure_from_layers(
+    description: str, rows: Iterable[Row], height: Any, layers: list[Spec]
+) -> Figure:
+    """Return a figure that draws Vega-Lite layers over rows; its title is the description.
+
+    Args:
+        description: the title, and the text for readers who do not see the figure.
+        rows: the data, named "rows" in the specification.
+        height: in pixels.
+        layers: Vega-Lite layers.
+    """
+    title = _json_value(description)
     return Figure(
         {
             "$schema": _SCHEMA,
-            "description": said,
-            "title": said,
+            "description": title,
+            "title": title,
             "width": _WIDTH,
             "height": height,
             "data": {"name": "rows"},
             "datasets": {
-                "rows": [{field: _plain(value) for field, value in row.items()} for row in rows]
+                "rows": [
+                    {field: _json_value(value) for field, value in row.items()} for row in rows
+                ]
             },
             "layer": layers,
             "config": {
-                "aria": False,  # one description a figure; the tables say the rest
+                "aria": False,  # screen readers get one description; the tables hold the numbers
                 "view": {"stroke": None},
                 "font": "system-ui, sans-serif",
                 "title": {
@@ -128,7 +155,7 @@ def figure_of(description: str, rows: Iterable[Row], height: Any, layers: list[S
                 },
                 "axis": {"labelFontSize": 12, "titleFontSize": 12, "titleFontWeight": "normal"},
                 "legend": {"labelFontSize": 12},
-                "style": ink_styles(_INK),
+                "style": text_styles(_TEXT_COLOUR),
             },
         }
     )

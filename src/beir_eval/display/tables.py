@@ -1,4 +1,4 @@
-"""A small table, and how it is written: markdown, HTML, LaTeX and CSV."""
+"""``Table``: cells under a header, written as Markdown, HTML, LaTeX or CSV; escaping of texts."""
 
 from __future__ import annotations
 
@@ -14,22 +14,23 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
 
 
-#: Marks that LaTeX writes as an arrow, or leaves out; other marks become superscripts.
+#: The LaTeX superscripts of marks; "" omits the mark. Other marks are written as they are.
 _LATEX_MARKS = {"▲": r"\uparrow", "▼": r"\downarrow", "=": ""}
 _UNDEFINED = "n/a"
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A number in a table, with what a verdict adds to it; ``str()`` is the number and its mark.
+    """A number in a table, with the mark of a verdict; ``str()`` is the number and the mark.
 
     Attributes:
-        text: the number as it is shown.
-        mark: follows the number: "▲" (better), "▼" (worse), "=" (equal) or letters.
-        verdict: "better", "worse", "equal", "undecided" or "": the colour.
-        explanation: the meaning of the mark, a tooltip in HTML.
-        interval: shown below the number, in HTML.
-        is_best: whether the number is bold, in LaTeX and HTML.
+        text: the number as text.
+        mark: the mark after the number: "▲" (better), "▼" (worse), "=" (equal), letters, or "".
+        verdict: "better", "worse", "equal", "undecided" or ""; a CSS class of the mark in HTML,
+            which sets its colour.
+        explanation: the meaning of the mark, shown as a tooltip in HTML.
+        interval: an interval as text, shown below the number in HTML.
+        is_best: whether the number is bold in LaTeX and HTML.
 
     >>> str(Cell("0.5947", mark="▲"))
     '0.5947 ▲'
@@ -49,7 +50,11 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Cells under a header; the first column is a label, the others are mostly numbers.
+    """A table with a header; the first column holds labels, the others mostly numbers.
+
+    Attributes:
+        header: the names of the C columns. [C]
+        rows: the rows, each with C cells; a cell is a text or a ``Cell``. [R][C]
 
     >>> print(Table(("measure", "bm25"), [("nDCG@10", "0.5947")]).markdown())
     | measure |   bm25 |
@@ -61,7 +66,11 @@ class Table:
     rows: Sequence[Sequence[str | Cell]]
 
     def turned(self, corner: str) -> Table:
-        """Return the table with rows as columns; ``corner`` heads the new first column."""
+        """Return the transposed table: rows become columns.
+
+        Args:
+            corner: the name of the new first column.
+        """
         rows = [
             (name, *(row[column] for row in self.rows))
             for column, name in enumerate(self.header[1:], start=1)
@@ -69,7 +78,7 @@ class Table:
         return Table((corner, *(str(row[0]) for row in self.rows)), rows)
 
     def markdown(self) -> str:
-        """Return a GitHub-flavoured markdown table, columns aligned."""
+        """Return a table in GitHub-flavored Markdown, with aligned columns."""
         cells = [[markdown_text(str(cell)) for cell in row] for row in (self.header, *self.rows)]
         widths = [max(3, *(len(row[column]) for row in cells)) for column in range(len(cells[0]))]
         rule = [
@@ -88,20 +97,23 @@ class Table:
         return "\n".join([lines[0], "|" + "|".join(rule) + "|", *lines[1:]])
 
     def html(self, caption: str = "", *, kind: str = "") -> str:
-        """Return an HTML table; all text is escaped. Words have the class "words".
+        """Return an HTML table; all text is escaped.
+
+        Cells that begin with a letter have the class "words", except in the first column and for
+        "n/a". The names of columns have the class of the cell below them.
 
         Args:
-            caption: the caption of the table, if it is not empty.
-            kind: the class of the table, if it is not empty.
+            caption: the caption of the table; "" for none.
+            kind: the CSS class of the table; "" for none.
         """
         first = self.rows[0] if self.rows else self.header
         head = "".join(
-            f'<th scope="col"{_words(cell)}>{html.escape(text)}</th>'
+            f'<th scope="col"{_class_attribute(cell)}>{html.escape(text)}</th>'
             for text, cell in zip(self.header, first, strict=True)
         )
         body = "".join(
-            f'<tr><th scope="row">{_html_of(row[0])}</th>'
-            + "".join(f"<td{_words(cell)}>{_html_of(cell)}</td>" for cell in row[1:])
+            f'<tr><th scope="row">{_cell_html(row[0])}</th>'
+            + "".join(f"<td{_class_attribute(cell)}>{_cell_html(cell)}</td>" for cell in row[1:])
             + "</tr>\n"
             for row in self.rows
         )
@@ -115,44 +127,45 @@ class Table:
     def latex(self) -> str:
         """Return a LaTeX tabular with booktabs rules; all text is escaped.
 
-        The best numbers are bold, marks are superscripts.
+        The best numbers are bold. Marks are superscripts: arrows for "▲" and "▼", nothing for "=".
         """
-        rows = [" & ".join(map(_latex_of, row)) + r" \\" for row in (self.header, *self.rows)]
+        rows = [" & ".join(map(_cell_latex, row)) + r" \\" for row in (self.header, *self.rows)]
         columns = "l" + "r" * (len(self.header) - 1)
         lines = [rf"\begin{{tabular}}{{{columns}}}", r"\toprule", rows[0], r"\midrule", *rows[1:]]
         return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"])
 
     def csv(self) -> str:
-        """Return lines of comma-separated values, the header first."""
+        """Return lines of comma-separated values, the header first; marks follow their numbers."""
         return csv_text([self.header, *([str(cell) for cell in row] for row in self.rows)])
 
 
-def _words(cell: str | Cell) -> str:
+def _class_attribute(cell: str | Cell) -> str:
+    """Return the class "words" as an HTML attribute if the cell holds words, else ""."""
     text = str(cell)
     return ' class="words"' if text[:1].isalpha() and text != _UNDEFINED else ""
 
 
-def _html_of(cell: str | Cell) -> str:
+def _cell_html(cell: str | Cell) -> str:
     if isinstance(cell, str):
         return html.escape(cell)
-    shown = html.escape(cell.text)
+    content = html.escape(cell.text)
     if cell.is_best:
-        shown = f"<strong>{shown}</strong>"
+        content = f"<strong>{content}</strong>"
     if cell.mark:
-        says = f' title="{html.escape(cell.explanation)}"' if cell.explanation else ""
-        kind = html.escape(f"mark {cell.verdict}".rstrip())
-        shown += f' <span class="{kind}"{says}>{html.escape(cell.mark)}</span>'
-    return f"{shown}<small>{html.escape(cell.interval)}</small>" if cell.interval else shown
+        tooltip = f' title="{html.escape(cell.explanation)}"' if cell.explanation else ""
+        classes = html.escape(f"mark {cell.verdict}".rstrip())
+        content += f' <span class="{classes}"{tooltip}>{html.escape(cell.mark)}</span>'
+    return f"{content}<small>{html.escape(cell.interval)}</small>" if cell.interval else content
 
 
-def _latex_of(cell: str | Cell) -> str:
+def _cell_latex(cell: str | Cell) -> str:
     if isinstance(cell, str):
         return latex_text(cell)
-    shown = latex_text(cell.text)
+    content = latex_text(cell.text)
     if cell.is_best:
-        shown = rf"\textbf{{{shown}}}"
+        content = rf"\textbf{{{content}}}"
     superscript = _LATEX_MARKS.get(cell.mark, latex_text(cell.mark).removeprefix("{}"))
-    return f"{shown}$^{{{superscript}}}$" if superscript else shown
+    return f"{content}$^{{{superscript}}}$" if superscript else content
 
 
 def csv_text(rows: Iterable[Iterable[object]]) -> str:
@@ -163,43 +176,45 @@ def csv_text(rows: Iterable[Iterable[object]]) -> str:
 
 
 def records_csv(records: Sequence[BaseModel]) -> str:
-    """Return records of one kind as lines of comma-separated values, a column a field."""
+    """Return records of the same type, at least one, as CSV: a column for each field."""
     fields = list(type(records[0]).model_fields)
-    return csv_text([fields, *([getattr(one, field) for field in fields] for one in records)])
+    return csv_text([fields, *([getattr(record, field) for field in fields] for record in records)])
 
 
 def latex_text(text: str) -> str:
-    """Return text that LaTeX prints as it is."""
+    """Return text on one line, with LaTeX's special characters escaped."""
     special = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
-    special |= {one: f"\\{one}" for one in "&%$#_{}"}
+    special |= {character: f"\\{character}" for character in "&%$#_{}"}
     flat = " ".join(text.split())
-    # A bracket or star at the beginning of a row would belong to the end of the row before.
+    # LaTeX reads a bracket or star at the beginning of a row as an argument of the ``\\`` before.
     start = "{}" if flat.startswith(("[", "*")) else ""
-    return start + "".join(special.get(letter, letter) for letter in flat)
+    return start + "".join(special.get(character, character) for character in flat)
 
 
 def markdown_text(text: str) -> str:
-    """Return text that cannot end its column, line or table, nor begin an HTML tag."""
+    """Return text on one line, escaped so that it stays in its cell and begins no HTML tag."""
     flat = " ".join(text.split())
     return flat.replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;")
 
 
 def markdown_list(sentences: Iterable[str]) -> str:
-    """Return sentences as a markdown list, an item a line."""
+    """Return sentences as a Markdown list, one item per line."""
     return "".join(f"- {markdown_text(sentence)}\n" for sentence in sentences)
 
 
 def printable(text: str) -> str:
-    r"""Return text without control characters, which XML cannot hold and a terminal obeys.
+    r"""Return text with "?" for each character that is not printable, such as control characters.
+
+    XML cannot hold control characters, and a terminal would interpret them.
 
     >>> printable("a\x1b[2J")
     'a?[2J'
     """
-    return "".join(letter if letter.isprintable() else "?" for letter in text)
+    return "".join(character if character.isprintable() else "?" for character in text)
 
 
 def number(value: float, digits: int = 4) -> str:
-    """Return a score for display, ``n/a`` where it is undefined.
+    """Return a score with a number of decimals, or "n/a" if it is NaN.
 
     >>> number(0.59469), number(3.0), number(float("nan"))
     ('0.5947', '3.0000', 'n/a')

@@ -1,10 +1,12 @@
-"""The report: one HTML file that shows a comparison, results or a benchmark, query by query.
+"""The HTML report: one file with tables, figures and the rankings of each query.
 
-Inside: ``write`` (what is gathered), ``dataset_views`` (systems on the queries of a data set),
-``payload``, ``query_view``, ``texts`` and ``json_text`` (the data inside the file, trimmed to a
-size), ``means_table`` and ``narrative`` (tables and sentences), ``drawn`` (figures for a page),
-``page`` (template, policy, licences); ``assets`` (template, style, scripts) and ``vendor`` (scripts
-of others).
+It shows a comparison, evaluation results or a benchmark.
+
+Inside: ``write`` (``write_report``, and the content of the page), ``means_table`` and
+``narrative`` (tables and sentences), ``page_figures`` (figures in the style of the page),
+``dataset_views`` (scores and top lists by query), ``payload``, ``rankings``, ``texts`` and
+``json_text`` (the data inside the file, trimmed to a size), ``page`` (rendering the HTML).
+``assets`` (our template, style and scripts), ``vendor`` (scripts of other projects).
 
 Public: ``write_report``, ``check_installed``.
 """

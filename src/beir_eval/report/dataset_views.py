@@ -1,4 +1,4 @@
-"""The scores and rankings that a report shows by query: a ``DatasetView`` for each data set."""
+"""``DatasetView``: the scores and top lists by query that a report shows for one data set."""
 
 from __future__ import annotations
 
@@ -19,23 +19,24 @@ if TYPE_CHECKING:
     from beir_eval.evaluation.result import EvaluationResult
 
 
-_MAIN = "nDCG@10"
+_MAIN_MEASURE = "nDCG@10"
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class DatasetView:
-    """Systems on the queries of one data set.
+    """The scores and top lists of S systems on the Q queries of one data set.
 
     Attributes:
-        name: the data set's; "" where there is just one.
-        systems: names. [S]
+        name: the name of the data set; "" if the report has no data set names.
+        systems: the names of the systems. [S]
         measures: canonical names, the most important first. [M]
-        query_ids: [Q]
-        scores: by measure f8[S, Q]; NaN where a system has no score.
-        results: by system the result whose top lists are shown; {} where there is none at hand.
-        repeats: how many runs of each system the scores are the mean of. [S]
-        pair: the places of the two systems that are shown first; the second is None where there is
-            just one system.
+        query_ids: the ids of the queries. [Q]
+        scores: {measure: f8[S, Q]}; NaN where a system has no score.
+        results: {system: the result whose top lists are shown}; {} if the results are unknown.
+        repeats: the number of runs that each system's scores are the mean of, 1 if it is unknown.
+            [S]
+        pair: the indices of the system shown first and of the system it is compared with; the
+            second is None if there is only one system.
     """
 
     name: str
@@ -48,9 +49,10 @@ class DatasetView:
     pair: tuple[int, int | None]
 
     def spread(self) -> Floats:
-        """Return f8[Q]: by how much the systems differ on the first measure; 0 where unknown.
+        """Return f8[Q]: each query's highest minus lowest score on the first measure.
 
-        With one system it is by how much a query falls short of the best one.
+        With one system: the highest score of all queries minus the score of each query. It is 0
+        for queries without a score.
         """
         scores = self.scores[self.measures[0]]
         unknown = np.isnan(scores)
@@ -62,81 +64,85 @@ class DatasetView:
 
 
 def main_measure(measures: Sequence[str]) -> str:
-    """Return the measure people look for first; the first one of many is often one at 1."""
-    return _MAIN if _MAIN in measures else measures[0]
+    """Return nDCG@10, which most readers look for first, or the first measure if it is missing."""
+    return _MAIN_MEASURE if _MAIN_MEASURE in measures else measures[0]
 
 
-def view_of_comparison(found: Comparison) -> DatasetView:
-    """Return what a comparison holds, query by query."""
-    results = found.results or {}
-    against = 0 if found.baseline is None else found.systems.index(found.baseline)
+def view_of_comparison(comparison: Comparison) -> DatasetView:
+    """Return a comparison's scores and top lists by query."""
+    results = comparison.results or {}
+    against_index = (
+        0 if comparison.baseline is None else comparison.systems.index(comparison.baseline)
+    )
     return DatasetView(
         name="",
-        systems=found.systems,
-        measures=found.measures,
-        query_ids=found.query_ids,
-        scores={name: found.scores[name].array for name in found.measures},
-        results={name: repeats[0] for name, repeats in results.items()},
-        repeats=tuple(len(results.get(name, ".")) for name in found.systems),
-        pair=(0 if against else 1, against),
+        systems=comparison.systems,
+        measures=comparison.measures,
+        query_ids=comparison.query_ids,
+        scores={measure: comparison.scores[measure].array for measure in comparison.measures},
+        results={system: repeats[0] for system, repeats in results.items()},
+        repeats=tuple(len(results.get(system, ".")) for system in comparison.systems),
+        pair=(0 if against_index else 1, against_index),
     )
 
 
 def view_of_results(results: Sequence[EvaluationResult]) -> DatasetView:
-    """Return results on one qrels, query by query: all queries that one of them has.
+    """Return the scores and top lists of results on the same qrels, on the queries of any of them.
 
     Raises:
-        ResultError: two results of one name, of different judgements (where their hashes are
-            known), or no measure that all of them have.
+        ResultError: two results have the same name, the results have different judgements (as far
+            as their hashes are known), or they have no measure in common.
     """
-    names = [one.name for one in results]
+    names = [result.name for result in results]
     if len(set(names)) < len(names):
         msg = f"results of different names were expected, not {names}"
         raise ResultError(msg)
-    if len({one.provenance.qrels_sha256 for one in results} - {None}) > 1:
+    if len({result.provenance.qrels_sha256 for result in results} - {None}) > 1:
         msg = f"the results {some(names)} were evaluated on different judgements"
         raise ResultError(msg)
-    return _view("", dict(zip(names, results, strict=True)))
+    return _dataset_view("", dict(zip(names, results, strict=True)))
 
 
-def _view(name: str, named: Mapping[str, EvaluationResult]) -> DatasetView:
-    results = list(named.values())
+def _dataset_view(name: str, result_of: Mapping[str, EvaluationResult]) -> DatasetView:
+    results = list(result_of.values())
     measures = shared_measures(results)
     if not measures:
-        msg = f"the results {some(named)} have no measure in common"
+        msg = f"the results {some(result_of)} have no measure in common"
         raise ResultError(msg)
-    main = main_measure(measures)
-    measures.sort(key=lambda one: one != main)
-    query_ids = tuple(dict.fromkeys(query for one in results for query in one.query_ids))
-    place_of = {query_id: place for place, query_id in enumerate(query_ids)}
-    scores = {one: np.full((len(results), len(query_ids)), np.nan) for one in measures}
+    first = main_measure(measures)
+    measures.sort(key=lambda measure: measure != first)
+    query_ids = tuple(
+        dict.fromkeys(query_id for result in results for query_id in result.query_ids)
+    )
+    index_of = {query_id: index for index, query_id in enumerate(query_ids)}
+    scores = {measure: np.full((len(results), len(query_ids)), np.nan) for measure in measures}
     for row, result in enumerate(results):
-        places = [place_of[query_id] for query_id in result.query_ids]
+        columns = [index_of[query_id] for query_id in result.query_ids]
         for measure in measures:
-            scores[measure][row, places] = result.scores(measure)
+            scores[measure][row, columns] = result.scores(measure)
     return DatasetView(
         name=name,
-        systems=tuple(named),
+        systems=tuple(result_of),
         measures=tuple(measures),
         query_ids=query_ids,
         scores=scores,
-        results=named,
-        repeats=(1,) * len(named),
+        results=result_of,
+        repeats=(1,) * len(result_of),
         pair=(0, None) if len(results) == 1 else (1, 0),
     )
 
 
-def views_of_benchmark(found: BenchmarkResult, first: str) -> list[DatasetView]:
-    """Return a view a data set that some system has a result for, ``first`` its first measure."""
+def views_of_benchmark(benchmark: BenchmarkResult, first: str) -> list[DatasetView]:
+    """Return a view for each data set with at least one result; ``first`` is its first measure."""
     views = []
-    for name in found.infos:
-        named = {
-            system: of_system[name]
-            for system, of_system in found.results.items()
-            if name in of_system
+    for name in benchmark.infos:
+        result_of = {
+            system: by_dataset[name]
+            for system, by_dataset in benchmark.results.items()
+            if name in by_dataset
         }
-        if named:
-            view = _view(name, named)
+        if result_of:
+            view = _dataset_view(name, result_of)
             others = [measure for measure in view.measures if measure != first]
             views.append(replace(view, measures=(first, *others)))
     return views

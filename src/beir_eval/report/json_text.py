@@ -1,4 +1,4 @@
-"""JSON that can stand inside an HTML element."""
+"""JSON that is safe inside an HTML element, and its size in bytes."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import json
 from typing import Any
 
 
-def as_json(value: Any) -> str:
-    """Return JSON that can stand inside an HTML element: it holds no ``<``."""
+def json_for_html(value: Any) -> str:
+    """Return a value as JSON without ``<``, so that it cannot end the HTML element around it."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    # Half of a surrogate pair cannot be written as UTF-8; JSON has another way to write it.
-    whole = text.encode("utf-8", "backslashreplace").decode()
-    return whole.replace("<", "\\u003c")
+    # UTF-8 cannot encode half of a surrogate pair; JSON can escape it.
+    encodable = text.encode("utf-8", "backslashreplace").decode()
+    return encodable.replace("<", "\\u003c")
 
 
 def size_of(value: Any) -> int:
-    """Return how many bytes a value takes in the file."""
-    return len(as_json(value).encode())
+    """Return the number of bytes that a value takes as JSON in the file."""
+    return len(json_for_html(value).encode())

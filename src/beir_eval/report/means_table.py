@@ -1,4 +1,4 @@
-"""The table of means, as the report shows it."""
+"""The table of means that the report shows: of a comparison, of results or of a benchmark."""
 
 from __future__ import annotations
 
@@ -20,63 +20,76 @@ _MOST_COLUMNS = 9
 
 @dataclass(frozen=True)
 class Means:
-    """Systems × measures; measures × systems where that would be wider than a page."""
+    """A table of means and its caption."""
 
     caption: str
     table: Table
 
     @classmethod
-    def readable(cls, caption: str, table: Table) -> Means:
-        """Return the table, turned where it is too wide."""
+    def from_table(cls, caption: str, table: Table) -> Means:
+        """Return a table of systems × measures, transposed if it is wider than the page."""
         is_wide = len(table.header) > _MOST_COLUMNS
         return cls(caption, table.turned("measure") if is_wide else table)
 
 
-def means_of_comparison(found: Comparison, results: Sequence[EvaluationResult]) -> Means:
-    """Return the means with intervals and marks, the best of a measure told.
+def means_of_comparison(comparison: Comparison, results: Sequence[EvaluationResult]) -> Means:
+    """Return the means of a comparison with intervals and verdict marks, the best in bold.
 
-    ``results`` are those that the comparison holds.
+    ``results`` are the results that the comparison holds, for the asterisks in the header.
     """
-    table = to_table(found, intervals=True)
-    header = ("system", *(starred(one, results) for one in found.measures))
-    level = 1 - found.settings.alpha
-    caption = f"Means over {_queries_of(found)} with {level:.0%} intervals, best bold"
-    return Means.readable(caption, Table(header, table.rows))
+    table = to_table(comparison, intervals=True)
+    header = ("system", *(starred(measure, results) for measure in comparison.measures))
+    level = 1 - comparison.settings.alpha
+    caption = f"Means over {_queries_text(comparison)} with {level:.0%} intervals, best bold"
+    return Means.from_table(caption, Table(header, table.rows))
 
 
-def _queries_of(found: Comparison) -> str:
-    """Return over how many queries the means are, for each measure where that differs."""
-    scored = {one.measure: one.num_queries for one in found.differences}
-    if set(scored.values()) == {len(found.query_ids)}:
-        return f"{len(found.query_ids):,} queries"
-    each = ", ".join(f"{measure} over {queries:,}" for measure, queries in scored.items())
-    return f"the queries that a measure is defined for ({each} of {len(found.query_ids):,})"
+def _queries_text(comparison: Comparison) -> str:
+    """Return the number of queries behind the means, by measure where it differs."""
+    num_queries = {
+        difference.measure: difference.num_queries for difference in comparison.differences
+    }
+    if set(num_queries.values()) == {len(comparison.query_ids)}:
+        return f"{len(comparison.query_ids):,} queries"
+    by_measure = ", ".join(f"{measure} over {count:,}" for measure, count in num_queries.items())
+    return (
+        f"the queries that a measure is defined for ({by_measure} of {len(comparison.query_ids):,})"
+    )
 
 
 def means_of_results(results: Sequence[EvaluationResult]) -> Means:
-    """Return the means; where queries are missing, over all judged ones and over those it has."""
+    """Return the means of results on the measures that all of them have, the best in bold.
+
+    A result with missing queries has two rows: the means over all judged queries, and the means
+    over the queries that it retrieved.
+    """
     measures = shared_measures(results)
     rows = [row for result in results for row in labelled_means(result)]
-    # Only means over the same queries can be held against each other.
-    rivals = [row.means for row in rows if row.over_all]
+    # Only means over the same queries are comparable.
+    comparable = [row.means for row in rows if row.over_all]
     best = {
-        one: max((means[one] for means in rivals if means[one] == means[one]), default=None)
-        for one in measures
+        measure: max(
+            (means[measure] for means in comparable if means[measure] == means[measure]),
+            default=None,
+        )
+        for measure in measures
     }
-    several = len(rivals) > 1
-    return Means.readable(
+    several = len(comparable) > 1
+    return Means.from_table(
         "Means over queries" + (", best bold" if several else ""),
         Table(
-            ("system", *(starred(one, results) for one in measures)),
+            ("system", *(starred(measure, results) for measure in measures)),
             [
                 (
                     row.label,
                     *(
                         mean_cell(
-                            row.means[one],
-                            is_best=several and row.over_all and row.means[one] == best[one],
+                            row.means[measure],
+                            is_best=several
+                            and row.over_all
+                            and row.means[measure] == best[measure],
                         )
-                        for one in measures
+                        for measure in measures
                     ),
                 )
                 for row in rows
@@ -86,5 +99,5 @@ def means_of_results(results: Sequence[EvaluationResult]) -> Means:
 
 
 def means_of_table(table: Table, caption: str) -> Means:
-    """Return a table whose cells are means already."""
+    """Return the means of a benchmark from its table of data sets × systems."""
     return Means(caption, Table(("data set", *table.header[1:]), table.rows))

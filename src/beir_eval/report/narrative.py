@@ -1,4 +1,4 @@
-"""What the report says: the verdict in a sentence, tables of words, provenance."""
+"""The sentences of the report: headline, evidence, documents to judge, provenance."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 _MOST_TO_JUDGE = 10
 _MOST_NAMED = 4
-#: What words of the tables mean.
-DIFFERENCES_SAY = (
+#: Explanations of words in the tables.
+DIFFERENCE_NOTES = (
     "margin: the smallest difference that matters, as it was asked for",
     "effect: the mean difference in standard deviations of the differences by query",
 )
-TRUST_SAYS = (
+TRUST_NOTES = (
     "top: how deep unjudged documents are looked at",
     "bounds: of the difference, whatever these documents would be judged",
     "condensed: the difference without unjudged documents",
@@ -34,8 +34,8 @@ TRUST_SAYS = (
 
 
 @dataclass(frozen=True)
-class Said:
-    """A sentence and the verdict it tells, which colours it."""
+class VerdictSentence:
+    """A sentence and its verdict, which sets its colour."""
 
     text: str
     verdict: str
@@ -44,81 +44,99 @@ class Said:
 # The verdict
 
 
-def headline(found: Comparison) -> Said:
+def headline(comparison: Comparison) -> VerdictSentence:
     """Return the verdicts on the first measure in one sentence."""
-    measure, margin = found.measures[0], found.settings.margin
-    differences = [one for one in found.differences if one.measure == measure]
-    if found.baseline is None and len(differences) > 1:
+    measure, margin = comparison.measures[0], comparison.settings.margin
+    differences = [
+        difference for difference in comparison.differences if difference.measure == measure
+    ]
+    if comparison.baseline is None and len(differences) > 1:
         return _headline_of_pairs(measure, differences)
     against = differences[0].against
-    ways = {
+    phrases = {
         "better": f"better than {against}",
         "worse": f"worse than {against}",
         "equal": f"equal to {against} within {margin:g}",
     }
     parts = []
-    for verdict, way in ways.items():
-        names = [one.system for one in differences if one.verdict == verdict]
+    for verdict, phrase in phrases.items():
+        names = [difference.system for difference in differences if difference.verdict == verdict]
         if names:
-            parts.append(f"{_joined(names)} {'is' if len(names) == 1 else 'are'} {way}")
-    undecided = [one.system for one in differences if one.verdict == "undecided"]
+            parts.append(f"{_join_names(names)} {'is' if len(names) == 1 else 'are'} {phrase}")
+    undecided = [
+        difference.system for difference in differences if difference.verdict == "undecided"
+    ]
     if undecided:
-        parts.append(f"{_joined(undecided)} cannot be told apart from {against}")
-    verdicts = {one.verdict for one in differences}
-    # Several verdicts have no one colour.
-    shown = verdicts.pop() if len(verdicts) == 1 else "undecided"
-    return Said(f"{measure}: {'; '.join(parts)}", shown)
+        parts.append(f"{_join_names(undecided)} cannot be told apart from {against}")
+    verdicts = {difference.verdict for difference in differences}
+    # A sentence with several verdicts has the colour of "undecided".
+    verdict = verdicts.pop() if len(verdicts) == 1 else "undecided"
+    return VerdictSentence(f"{measure}: {'; '.join(parts)}", verdict)
 
 
-def _headline_of_pairs(measure: str, differences: Sequence[Difference]) -> Said:
-    decided = [one for one in differences if one.verdict in ("better", "worse")]
+def _headline_of_pairs(measure: str, differences: Sequence[Difference]) -> VerdictSentence:
+    decided = [
+        difference for difference in differences if difference.verdict in ("better", "worse")
+    ]
     if not decided:
-        return Said(f"{measure}: none of {len(differences)} pairs differs", "undecided")
+        return VerdictSentence(f"{measure}: none of {len(differences)} pairs differs", "undecided")
     better_than: dict[str, list[str]] = {}
-    for one in decided:
-        pair = one if one.verdict == "better" else one.reversed()
-        better_than.setdefault(pair.against, []).append(pair.system)
+    for difference in decided:
+        gain = difference if difference.verdict == "better" else difference.reversed()
+        better_than.setdefault(gain.against, []).append(gain.system)
     groups = [
-        f"{_joined(names)} {'is' if len(names) == 1 else 'are'} better than {against}"
+        f"{_join_names(names)} {'is' if len(names) == 1 else 'are'} better than {against}"
         for against, names in better_than.items()
     ]
-    rest = f"; and so on, {len(decided)} pairs in all" if len(groups) > _MOST_NAMED else ""
-    text = f"{measure}: {'; '.join(groups[:_MOST_NAMED])}{rest}"
-    left = len(differences) - len(decided)
-    if left:
-        text += f"; of {len(differences)} pairs {left} cannot be told apart or are equal"
-    return Said(text, "better")
+    more = f"; and so on, {len(decided)} pairs in all" if len(groups) > _MOST_NAMED else ""
+    text = f"{measure}: {'; '.join(groups[:_MOST_NAMED])}{more}"
+    num_undecided = len(differences) - len(decided)
+    if num_undecided:
+        text += f"; of {len(differences)} pairs {num_undecided} cannot be told apart or are equal"
+    return VerdictSentence(text, "better")
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """What stands behind the verdict: on the first measure, to be seen, and the rest, folded."""
+    """The sentences behind the headline.
 
-    first: list[Said]
+    Attributes:
+        first: the verdicts on the first measure, shown; empty if there are too many of them.
+        first_cautions: the cautions about the first measure, shown.
+        rest: the other verdicts, folded.
+        rest_cautions: the other cautions, folded.
+    """
+
+    first: list[VerdictSentence]
     first_cautions: list[str]
-    rest: list[Said]
+    rest: list[VerdictSentence]
     rest_cautions: list[str]
 
 
-def evidence(found: Comparison, cautions: list[str]) -> Evidence:
-    """Return every verdict as a sentence, and what could change it."""
-    margin, measure = found.settings.margin, found.measures[0]
-    said = [(one.measure, Said(sentence(one, margin), one.verdict)) for one in found.differences]
-    first = [text for name, text in said if name == measure]
+def evidence(comparison: Comparison, cautions: list[str]) -> Evidence:
+    """Return every verdict as a sentence, with the cautions about unjudged documents."""
+    margin, first_measure = comparison.settings.margin, comparison.measures[0]
+    verdicts = [
+        (difference.measure, VerdictSentence(sentence(difference, margin), difference.verdict))
+        for difference in comparison.differences
+    ]
+    first = [verdict for measure, verdict in verdicts if measure == first_measure]
     if len(first) > _MOST_NAMED:
-        return Evidence([], [], [text for _, text in said], cautions)
-    others = tuple(f"{one}: " for one in found.measures if one != measure)
-    about_first = [one for one in cautions if not one.startswith(others)]
+        return Evidence([], [], [verdict for _, verdict in verdicts], cautions)
+    other_prefixes = tuple(
+        f"{measure}: " for measure in comparison.measures if measure != first_measure
+    )
+    first_cautions = [caution for caution in cautions if not caution.startswith(other_prefixes)]
     return Evidence(
         first,
-        about_first,
-        [text for name, text in said if name != measure],
-        [one for one in cautions if one not in about_first],
+        first_cautions,
+        [verdict for measure, verdict in verdicts if measure != first_measure],
+        [caution for caution in cautions if caution not in first_cautions],
     )
 
 
-def _joined(names: Sequence[str]) -> str:
-    """Return names as a person lists them, a few of many."""
+def _join_names(names: Sequence[str]) -> str:
+    """Return names as an enumeration with "and"; the first few and a count if there are many."""
     more = len(names) - _MOST_NAMED
     listed = [*names[:_MOST_NAMED], f"{more} more"] if more > 0 else names
     if len(listed) == 1:
@@ -126,51 +144,51 @@ def _joined(names: Sequence[str]) -> str:
     return f"{', '.join(listed[:-1])} and {listed[-1]}"
 
 
-def to_judge_of(found: Comparison) -> Table | None:
-    """Return the documents to judge first; None where none is known."""
-    if not found.to_judge:
+def to_judge_table(comparison: Comparison) -> Table | None:
+    """Return a table of the unjudged documents most worth judging; None if there are none."""
+    if not comparison.to_judge:
         return None
     rows = [
         (
-            one.query_id,
-            one.doc_id,
-            ", ".join(f"{system}: {rank}" for system, rank in one.ranks.items()),
-            number(one.total),
+            document.query_id,
+            document.doc_id,
+            ", ".join(f"{system}: {rank}" for system, rank in document.ranks.items()),
+            number(document.total),
         )
-        for one in found.documents_to_judge(_MOST_TO_JUDGE)
+        for document in comparison.documents_to_judge(_MOST_TO_JUDGE)
     ]
     if not rows:
         return None
-    return Table(("query", "document", "ranks", f"moves {found.measures[0]} by"), rows)
+    return Table(("query", "document", "ranks", f"moves {comparison.measures[0]} by"), rows)
 
 
-# What was counted, and where it comes from
+# Provenance
 
 
-def provenance_of(
-    results: Sequence[EvaluationResult], found: Comparison | None
+def provenance_rows(
+    results: Sequence[EvaluationResult], comparison: Comparison | None
 ) -> list[tuple[str, str]]:
-    """Return what a reader needs to make the same numbers again."""
+    """Return (label, value) of what is needed to reproduce the numbers: hashes and settings."""
     now = dt.datetime.now(dt.UTC)
-    listed = [("written", f"{now:%Y-%m-%d %H:%M} UTC by beir-eval {__version__}")]
-    for name, of in (
+    rows = [("written", f"{now:%Y-%m-%d %H:%M} UTC by beir-eval {__version__}")]
+    for label, field in (
         ("qrels, SHA-256", "qrels_sha256"),
         ("package of the results", "package_version"),
     ):
-        known = dict.fromkeys(getattr(one.provenance, of) for one in results)
-        listed += [(name, ", ".join(one for one in known if one))] if any(known) else []
-    listed += [
-        (f"run {one.name}, SHA-256", one.provenance.run_sha256)
-        for one in results
-        if one.provenance.run_sha256
+        values = dict.fromkeys(getattr(result.provenance, field) for result in results)
+        rows += [(label, ", ".join(value for value in values if value))] if any(values) else []
+    rows += [
+        (f"run {result.name}, SHA-256", result.provenance.run_sha256)
+        for result in results
+        if result.provenance.run_sha256
     ]
-    evaluated = dict.fromkeys(_listed(one.settings) for one in results)
-    listed += [("evaluation", settings) for settings in evaluated]
-    if found is not None:
-        compared = f"baseline={found.baseline}, {_listed(found.settings)}"
-        listed.append(("comparison", compared))
-    return listed
+    evaluation_settings = dict.fromkeys(_settings_text(result.settings) for result in results)
+    rows += [("evaluation", settings) for settings in evaluation_settings]
+    if comparison is not None:
+        settings = f"baseline={comparison.baseline}, {_settings_text(comparison.settings)}"
+        rows.append(("comparison", settings))
+    return rows
 
 
-def _listed(settings: EvaluationSettings | ComparisonSettings) -> str:
+def _settings_text(settings: EvaluationSettings | ComparisonSettings) -> str:
     return ", ".join(f"{name}={value}" for name, value in asdict(settings).items())

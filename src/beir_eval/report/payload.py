@@ -1,4 +1,7 @@
-"""The data inside the report: scores and rankings as JSON, trimmed to a size, never silently."""
+"""The data that the report's scripts read: scores and rankings as JSON, trimmed to a size in bytes.
+
+Each function that leaves something out says so in a notice.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from beir_eval.report.json_text import size_of
-from beir_eval.report.query_view import Rankings
+from beir_eval.report.rankings import Rankings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,57 +20,65 @@ if TYPE_CHECKING:
     from beir_eval.report.dataset_views import DatasetView
     from beir_eval.report.texts import Texts
 
-#: The most that queries with their texts, and scores, may take, in bytes, in all views together.
-MOST_QUERY_TEXTS = 800_000
-MOST_SCORES = 2_000_000
+#: The most bytes that the ids and texts of queries, and the scores, take in all views together.
+MOST_QUERY_BYTES = 800_000
+MOST_SCORE_BYTES = 2_000_000
 #: More queries than this would make the table slow.
 MOST_QUERIES = 20_000
 #: Characters of a query's text, longest first.
-_QUERY_TEXTS = (240, 120, 60, 0)
-#: What a score takes as JSON.
+_QUERY_LENGTHS = (240, 120, 60, 0)
+#: The bytes that a score takes as JSON.
 _SCORE_BYTES = 19
 
 
-def data_of(
-    views: Sequence[tuple[DatasetView, Texts]], top: int, room: int, notices: list[str]
+def data_of_views(
+    views: Sequence[tuple[DatasetView, Texts]], top: int, max_bytes: int, notices: list[str]
 ) -> list[dict[str, Any]]:
-    """Return the views as JSON, in the order given.
+    """Return the data of each view, in the order of ``views``.
 
     Args:
-        views: systems on the queries of a data set, and what their documents say.
+        views: each view with the texts of its queries and documents.
         top: how many documents of a ranking are shown.
-        room: how many bytes all views may take.
-        notices: what had to be left out is added here, in sentences.
+        max_bytes: the most bytes that all rankings, scores and texts should take together.
+        notices: a list; a sentence is appended for everything that is left out.
     """
-    held = [_Held.of(view, texts, len(views), notices) for view, texts in views]
-    left = room - sum(size_of(one.data) for one in held)
-    # The small ones first: what they leave over goes to the others.
-    for place, one in enumerate(sorted(held, key=lambda one: len(one.places))):
-        share = left // (len(held) - place)
-        rankings, left_out = Rankings(one.view, one.places, top).within(share, one.texts)
-        one.data.update(rankings)
-        notices += [f"{one.where}{sentence}" for sentence in left_out]
-        left -= size_of(rankings)
-    return [one.data for one in held]
+    trimmed_views = [
+        _TrimmedView.from_view(view, texts, len(views), notices) for view, texts in views
+    ]
+    bytes_left = max_bytes - sum(size_of(trimmed.data) for trimmed in trimmed_views)
+    # Small views come first: the bytes that they do not need go to the larger ones.
+    for position, trimmed in enumerate(sorted(trimmed_views, key=lambda view: len(view.indices))):
+        share = bytes_left // (len(trimmed_views) - position)
+        rankings, sentences = Rankings(trimmed.view, trimmed.indices, top).data_within(
+            share, trimmed.texts
+        )
+        trimmed.data.update(rankings)
+        notices += [f"{trimmed.prefix}{sentence}" for sentence in sentences]
+        bytes_left -= size_of(rankings)
+    return [trimmed.data for trimmed in trimmed_views]
 
 
 @dataclass(frozen=True, eq=False)
-class _Held:
-    """One view, the places of those of its queries that the file holds, and its data."""
+class _TrimmedView:
+    """A view, the indices of its queries that the report holds, and their data for the scripts."""
 
     view: DatasetView
     texts: Texts
-    places: list[int]
+    indices: list[int]
     data: dict[str, Any]
 
     @property
-    def where(self) -> str:
+    def prefix(self) -> str:
+        """The beginning of a notice: the name of the data set, if it has one."""
         return f"{self.view.name}: " if self.view.name else ""
 
     @classmethod
-    def of(cls, view: DatasetView, texts: Texts, share: int, notices: list[str]) -> _Held:
-        places, queries = _queries_held(view, texts, share)
-        scores = _scores_held(view, places, MOST_SCORES // share)
+    def from_view(
+        cls, view: DatasetView, texts: Texts, num_views: int, notices: list[str]
+    ) -> _TrimmedView:
+        """Return the view with 1 / ``num_views`` of the bytes for queries and scores."""
+        indices, queries = _select_queries(view, texts, num_views)
+        scores = _select_scores(view, indices, MOST_SCORE_BYTES // num_views)
         data = {
             "name": view.name,
             "systems": view.systems,
@@ -78,56 +89,60 @@ class _Held:
             "queries": queries,
             "scores": scores,
         }
-        held = cls(view, texts, places, data)
-        if len(places) < len(view.query_ids):
+        trimmed = cls(view, texts, indices, data)
+        if len(indices) < len(view.query_ids):
             notices.append(
-                f"{held.where}the table and the charts hold {len(places):,} of "
+                f"{trimmed.prefix}the table and the charts hold {len(indices):,} of "
                 f"{len(view.query_ids):,} queries, those on which the systems differ most; means "
                 "and verdicts are over all"
             )
         if len(scores) < len(view.measures):
             notices.append(
-                f"{held.where}scores by query are held for {len(scores)} of {len(view.measures)} "
-                f"measures: {', '.join(scores)}"
+                f"{trimmed.prefix}scores by query are held for {len(scores)} of "
+                f"{len(view.measures)} measures: {', '.join(scores)}"
             )
-        return held
+        return trimmed
 
 
-def _queries_held(
-    view: DatasetView, texts: Texts, share: int
+def _select_queries(
+    view: DatasetView, texts: Texts, num_views: int
 ) -> tuple[list[int], list[tuple[str, str]]]:
-    """Return the places of the queries that fit, and (id, text): the text as long as there is room.
+    """Return the indices of the queries that fit, and their (id, text).
 
-    Where not all fit they are those on which the systems differ most.
+    If not all fit, those on which the systems differ most are selected. Texts are cut to the
+    greatest length that fits.
     """
-    most = MOST_QUERY_TEXTS // share
-    number = max(1, min(MOST_QUERIES, MOST_SCORES // (len(view.systems) * _SCORE_BYTES)) // share)
+    max_bytes = MOST_QUERY_BYTES // num_views
+    count = max(
+        1, min(MOST_QUERIES, MOST_SCORE_BYTES // (len(view.systems) * _SCORE_BYTES)) // num_views
+    )
     order = np.argsort(-view.spread(), kind="stable").tolist()
     while True:
-        places = sorted(order[:number])
-        for length in _QUERY_TEXTS:
-            query_ids = [view.query_ids[place] for place in places]
-            listed = [(one, texts.query(one, length)) for one in query_ids]
-            if size_of(listed) <= most or (length == 0 and len(places) == 1):
-                return places, listed
-        number = max(1, len(places) // 2)  # long ids
+        indices = sorted(order[:count])
+        for length in _QUERY_LENGTHS:
+            query_ids = [view.query_ids[index] for index in indices]
+            queries = [(query_id, texts.query(query_id, length)) for query_id in query_ids]
+            if size_of(queries) <= max_bytes or (length == 0 and len(indices) == 1):
+                return indices, queries
+        count = max(1, len(indices) // 2)  # the ids alone are too long
 
 
-def _scores_held(
-    view: DatasetView, places: list[int], most: int
+def _select_scores(
+    view: DatasetView, indices: list[int], max_bytes: int
 ) -> dict[str, list[list[float | None]]]:
-    """Return the scores of the first measures that fit, one at least; to the last bit.
+    """Return {measure: [system][query] score} of the first measures that fit, at least one.
 
-    Who wins a query must be the same here as in the counts of the comparison.
+    Scores are not rounded, so that the counts of better and worse queries on the page equal those
+    of the comparison.
     """
-    held: dict[str, list[list[float | None]]] = {}
-    for name in view.measures:
+    selected: dict[str, list[list[float | None]]] = {}
+    for measure in view.measures:
         scores = [
-            [None if math.isnan(one) else one for one in row]
-            for row in view.scores[name][:, places].tolist()
+            [None if math.isnan(score) else score for score in row]
+            for row in view.scores[measure][:, indices].tolist()
         ]
-        most -= size_of(scores)
-        if held and most < 0:
+        max_bytes -= size_of(scores)
+        if selected and max_bytes < 0:
             break
-        held[name] = scores
-    return held
+        selected[measure] = scores
+    return selected

@@ -1,4 +1,4 @@
-"""What people read in a report: the texts of queries, titles and texts of documents."""
+"""Texts that a report shows: queries, and titles and texts of documents, cut to a length."""
 
 from __future__ import annotations
 
@@ -12,19 +12,21 @@ from beir_eval.errors import InputError
 
 @dataclass(frozen=True, eq=False)
 class Texts:
-    """{query_id: text}, and documents by id; both may be unknown.
+    """The texts of a data set's queries and documents; both may be unknown.
 
-    ``corpus`` is a ``Corpus``, or {doc_id: text} or {doc_id: {"title", "text"}}.
+    Attributes:
+        queries: {query_id: text}.
+        corpus: a ``Corpus``, {doc_id: text} or {doc_id: {"title", "text"}}; None if unknown.
 
     Raises:
-        InputError: they are something else.
+        InputError: an argument has another type.
     """
 
     queries: Mapping[str, str] = field(default_factory=dict)
     corpus: Corpus | Mapping[str, Any] | None = None
 
     def __post_init__(self) -> None:
-        """Check the kinds, not the content."""
+        """Check the types of both arguments, not their content."""
         if not isinstance(self.queries, Mapping):
             msg = f"queries must be {{query_id: text}}, not {type(self.queries).__name__}"
             raise InputError(msg)
@@ -36,34 +38,37 @@ class Texts:
             raise InputError(msg)
 
     def query(self, query_id: str, length: int) -> str:
-        """Return the text of a query, cut to so many characters; "" where it is not known."""
+        """Return the text of a query, cut to ``length`` characters; "" if it is unknown."""
         return excerpt(str(self.queries.get(query_id) or ""), length)
 
     def documents(self, wanted: set[str]) -> dict[str, tuple[str, str]]:
-        """Return {doc_id: (title, text)} of the documents that the corpus has."""
+        """Return {doc_id: (title, text)} of those wanted documents that the corpus has."""
         if self.corpus is None or not wanted:
             return {}
         if isinstance(self.corpus, Corpus):
-            # One pass, and no further than needed: the index of look-ups would read all of it.
-            known: dict[str, tuple[str, str]] = {}
-            for one in self.corpus:
-                if one.doc_id in wanted:
-                    known[one.doc_id] = one.title, one.text
-                    if len(known) == len(wanted):
+            # Read the file once, and stop early: a look-up by id would index the whole file first.
+            texts: dict[str, tuple[str, str]] = {}
+            for document in self.corpus:
+                if document.doc_id in wanted:
+                    texts[document.doc_id] = document.title, document.text
+                    if len(texts) == len(wanted):
                         break
-            return known
-        held = {doc_id: self.corpus[doc_id] for doc_id in wanted if doc_id in self.corpus}
-        return {doc_id: _title_and_text(one) for doc_id, one in held.items()}
+            return texts
+        documents = {doc_id: self.corpus[doc_id] for doc_id in wanted if doc_id in self.corpus}
+        return {doc_id: _title_and_text(document) for doc_id, document in documents.items()}
 
 
-def _title_and_text(one: Any) -> tuple[str, str]:
-    if isinstance(one, Mapping):
-        return str(one.get("title") or ""), str(one.get("text") or "")
-    return "", "" if one is None else str(one)
+def _title_and_text(document: Any) -> tuple[str, str]:
+    if isinstance(document, Mapping):
+        return str(document.get("title") or ""), str(document.get("text") or "")
+    return "", "" if document is None else str(document)
 
 
 def excerpt(text: str, length: int) -> str:
-    """Return the beginning of a text, on one line; what was cut shows as an ellipsis."""
+    """Return the first ``length`` characters of a text on one line.
+
+    If the text is longer, " …" follows; with ``length`` 0 the result is "".
+    """
     flat = " ".join(text.split())
     if len(flat) <= length:
         return flat

@@ -1,4 +1,4 @@
-"""``write_report``: gather what is known, render it, write it whole or not at all."""
+"""``write_report``: collect tables, figures and query data, render the page, write the file."""
 
 from __future__ import annotations
 
@@ -12,13 +12,12 @@ from beir_eval.comparison.result import Comparison
 from beir_eval.comparison.robustness.tables import sentences, trust_table
 from beir_eval.comparison.tables import differences_table
 from beir_eval.core.files import write_atomically
-from beir_eval.display import charts as kinds
+from beir_eval.display import charts
 from beir_eval.errors import InputError, check_count
 from beir_eval.evaluation.result import EvaluationResult
 from beir_eval.evaluation.side_by_side import shared_notes
 from beir_eval.measures import parse
-from beir_eval.report import means_table as means
-from beir_eval.report import narrative as words
+from beir_eval.report import means_table, narrative
 from beir_eval.report.dataset_views import (
     DatasetView,
     main_measure,
@@ -26,10 +25,10 @@ from beir_eval.report.dataset_views import (
     view_of_results,
     views_of_benchmark,
 )
-from beir_eval.report.drawn import on_page, query_figures
-from beir_eval.report.json_text import as_json
+from beir_eval.report.json_text import json_for_html
 from beir_eval.report.page import check_installed, render
-from beir_eval.report.payload import data_of
+from beir_eval.report.page_figures import page_specification, query_figures
+from beir_eval.report.payload import data_of_views
 from beir_eval.report.texts import Texts
 
 if TYPE_CHECKING:
@@ -40,15 +39,15 @@ if TYPE_CHECKING:
     from beir_eval.display.figure import Figure
     from beir_eval.measures import MeasureLike
 
-#: A report is no larger than this, in bytes.
-LARGEST = 5_900_000
-#: More differences than these are not shown, nor more rows of a figure, nor figures unfolded.
+#: The data of queries is trimmed until the report takes at most this many bytes.
+MOST_BYTES = 5_900_000
+#: The most differences shown, rows of a figure, and figures of differences that are not folded.
 MOST_DIFFERENCES = 2_000
 _MOST_ROWS = 60
 _MOST_FIGURES = 6
 
 
-def write_report(  # noqa: PLR0913 - one keyword a source
+def write_report(  # noqa: PLR0913 - one keyword for each source
     path: str | Path,
     what: Comparison | EvaluationResult | Iterable[EvaluationResult] | BenchmarkResult,
     *,
@@ -60,67 +59,84 @@ def write_report(  # noqa: PLR0913 - one keyword a source
     top: int = 10,
     title: str | None = None,
 ) -> None:
-    """Write one HTML file that shows what was found, query by query.
+    """Write a report as one HTML file: means, verdicts, figures, and the rankings of each query.
 
-    It needs no network and nothing beside it, and is held below 6 MB: of many queries the rankings
-    of those are held on which the systems differ most, and the file says so.
+    The file works without a network and without other files. To keep it below 6 MB, the data of
+    queries is trimmed: the queries on which the systems differ most are kept, and the file says
+    what was left out. Tables are not trimmed, except that at most 2,000 differences are shown.
 
     Args:
-        path: the file; written whole or not at all.
-        what: a comparison, one result or several on the same judgements, or a benchmark's. The
-            rankings are those of the results: ``compare_runs`` keeps them, ``evaluate`` with
-            ``keep_top=10`` does; a comparison that was read from a file has none.
-        curve: a checkpoint curve to show with it.
-        queries: {query_id: text}, such as ``Dataset.queries``.
-        corpus: titles and texts of the documents: ``Dataset.corpus``, {doc_id: {"title", "text"}}
-            or {doc_id: text}. A ``Corpus`` is read once, until all that is shown is found.
-        datasets: for a benchmark {name: Dataset}, in place of queries and corpus.
-        measure: for a benchmark the measure of its table; by default nDCG@10 where it has it.
-        top: how many documents of a ranking are shown, as far as the results hold them.
-        title: the heading; by default the names of the systems.
+        path: the file to write. An existing file is replaced; if writing fails, it stays as it is.
+        what: what the report shows: a comparison, a result, several results on the same
+            judgements, or the result of a benchmark. Rankings are shown if the results hold top
+            lists: those of ``compare_runs`` do, and those of ``evaluate(..., keep_top=10)``. A
+            comparison that was loaded from a file has none.
+        curve: a checkpoint curve to show as well.
+        queries: {query_id: text}, such as ``Dataset.queries``; not used for a benchmark.
+        corpus: titles and texts of the documents: a ``Dataset.corpus``,
+            {doc_id: {"title": title, "text": text}} or {doc_id: text}; not used for a benchmark. A
+            ``Dataset.corpus`` is read once, up to the last document that is shown.
+        datasets: for a benchmark only: {name of the data set: ``Dataset``}, the source of its
+            queries and documents.
+        measure: for a benchmark only: the measure of its table. The default is nDCG@10, or the
+            first measure if nDCG@10 was not evaluated.
+        top: the number of documents shown of each ranking, at least 1. Fewer are shown if the
+            results hold fewer.
+        title: the heading. The default is the names of the systems; for more than three systems it
+            is their number.
 
     Raises:
         MissingExtraError: the package jinja2 is not installed.
-        InputError: there is nothing to show, or ``what`` is something else.
-        ResultError: results of one name, of different judgements, or without a measure in common.
+        SettingError: ``top`` is not a whole number of at least 1.
+        InputError: there are no results, or ``what``, ``queries`` or ``corpus`` has another type.
+        ResultError: two results have the same name, or the results have different judgements or
+            no measure in common.
+        UnknownMeasureError: there is no measure of the name ``measure``.
+        NotEvaluatedError: ``measure`` was not evaluated in the benchmark.
         OSError: the file cannot be written.
     """
     check_installed()
     check_count("top", top)
     notices: list[str] = []
     if isinstance(what, BenchmarkResult):
-        content, views = _of_benchmark(what, measure, datasets or {})
+        content, views = _benchmark_content(what, measure, datasets or {})
         names, baseline = list(what.results), None
     elif isinstance(what, Comparison):
-        content = _of_comparison(what, notices)
+        content = _comparison_content(what, notices)
         views = [(view_of_comparison(what), Texts(queries or {}, corpus))]
         names, baseline = list(what.systems), what.baseline
     else:
-        results = _results(what)
+        results = _list_results(what)
         views = [(view_of_results(results), Texts(queries or {}, corpus))]
-        content = _of_results(results)
-        names, baseline = [one.name for one in results], None
-    content |= {"curve": None} if curve is None else _of_curve(curve)
+        content = _results_content(results)
+        names, baseline = [result.name for result in results], None
+    content |= {"curve": None} if curve is None else _curve_content(curve)
     figures: dict[str, Figure] = content.pop("figures") | content.pop("curve_figures", {})
-    content |= {"title": title or _title(names, baseline), "links": _links(content)}
-    drawn = {
-        "figures": {key: on_page(figure) for key, figure in figures.items()},
+    content |= {"title": title or _default_title(names, baseline), "links": _section_links(content)}
+    figure_data = {
+        "figures": {key: page_specification(figure) for key, figure in figures.items()},
         "query_figures": query_figures(),
     }
-    room = LARGEST - len(_page(content, notices, drawn).encode(errors="replace"))
-    data = {"parts": data_of(views, top, room - _NOTICE_BYTES * len(views), notices), **drawn}
-    write_atomically(Path(path), _page(content, notices, data).encode(errors="replace"))
+    bytes_left = MOST_BYTES - len(
+        _render_page(content, notices, figure_data).encode(errors="replace")
+    )
+    data = {
+        "parts": data_of_views(views, top, bytes_left - _NOTICE_BYTES * len(views), notices),
+        **figure_data,
+    }
+    write_atomically(Path(path), _render_page(content, notices, data).encode(errors="replace"))
 
 
-#: What the notices of a view may take, that are known only when the view is.
+#: The bytes reserved for the notices of a view, which are known only once its data is trimmed.
 _NOTICE_BYTES = 2_000
 
 
-def _page(content: Mapping[str, Any], notices: list[str], data: Mapping[str, Any]) -> str:
-    return render({**content, "notices": notices}, as_json(data))
+def _render_page(content: Mapping[str, Any], notices: list[str], data: Mapping[str, Any]) -> str:
+    return render({**content, "notices": notices}, json_for_html(data))
 
 
-def _results(what: Any) -> list[EvaluationResult]:
+def _list_results(what: Any) -> list[EvaluationResult]:
+    """Return one result or several as a list, after a check of their type."""
     results = [what] if isinstance(what, EvaluationResult) else what
     try:
         listed = list(results)
@@ -129,28 +145,28 @@ def _results(what: Any) -> list[EvaluationResult]:
     if not listed:
         msg = "a report needs at least one result"
         raise InputError(msg)
-    for one in listed:
-        if not isinstance(one, EvaluationResult):
+    for result in listed:
+        if not isinstance(result, EvaluationResult):
             msg = (
                 "a report shows a Comparison, an EvaluationResult or several, or a "
-                f"BenchmarkResult, not {type(one).__name__}"
+                f"BenchmarkResult, not {type(result).__name__}"
             )
             raise InputError(msg)
     return listed
 
 
-def _title(systems: Sequence[str], baseline: str | None) -> str:
-    if len(systems) <= 3:  # noqa: PLR2004 - more names are no title
+def _default_title(systems: Sequence[str], baseline: str | None) -> str:
+    if len(systems) <= 3:  # noqa: PLR2004 - more names make the title too long
         return " and ".join([", ".join(systems[:-1]), systems[-1]] if systems[1:] else systems)
     if baseline is None:
         return f"{len(systems)} systems"
     return f"{len(systems) - 1} systems against {baseline}"
 
 
-# What the template shows
+# The content of the page, by variable of the template
 
 
-_NOTHING: dict[str, Any] = {
+_EMPTY_CONTENT: dict[str, Any] = {
     "headline": None,
     "evidence": None,
     "overview_figures": (),
@@ -166,129 +182,145 @@ _NOTHING: dict[str, Any] = {
 }
 
 
-def _of_comparison(found: Comparison, notices: list[str]) -> dict[str, Any]:
-    results = [one for repeats in (found.results or {}).values() for one in repeats]
-    seen = _seen(found, notices)
+def _comparison_content(comparison: Comparison, notices: list[str]) -> dict[str, Any]:
+    results = [result for repeats in (comparison.results or {}).values() for result in repeats]
+    limited = _limit_differences(comparison, notices)
     figures = {
-        f"forest-{place}": forest_of(seen, one, most=_MOST_ROWS)
-        for place, one in enumerate(seen.measures)
+        f"forest-{index}": forest_of(limited, measure, most=_MOST_ROWS)
+        for index, measure in enumerate(limited.measures)
     }
-    shown = [_shown(key, one) for key, one in figures.items()]
-    return _NOTHING | {
-        "headline": words.headline(found),
-        "evidence": words.evidence(seen, list(sentences(seen))),
-        "means": means.means_of_comparison(found, results),
-        "differences": differences_table(seen),
-        "difference_figures": shown[:_MOST_FIGURES],
-        "folded_figures": shown[_MOST_FIGURES:],
-        "comparison_notes": [*found.notes(), *words.DIFFERENCES_SAY],
-        "counted": _counted(found, results),
-        "trust": trust_table(seen) if seen.trust else None,
-        "trust_notes": words.TRUST_SAYS if seen.trust else (),
-        "likeness": likeness_table(found) if found.likeness else None,
-        "likeness_depth": found.likeness[0].k if found.likeness else None,
-        "to_judge": words.to_judge_of(found),
-        "provenance": words.provenance_of(results, found),
+    captioned = [_key_and_caption(key, figure) for key, figure in figures.items()]
+    return _EMPTY_CONTENT | {
+        "headline": narrative.headline(comparison),
+        "evidence": narrative.evidence(limited, list(sentences(limited))),
+        "means": means_table.means_of_comparison(comparison, results),
+        "differences": differences_table(limited),
+        "difference_figures": captioned[:_MOST_FIGURES],
+        "folded_figures": captioned[_MOST_FIGURES:],
+        "comparison_notes": [*comparison.notes(), *narrative.DIFFERENCE_NOTES],
+        "counted": _counted_notes(comparison, results),
+        "trust": trust_table(limited) if limited.trust else None,
+        "trust_notes": narrative.TRUST_NOTES if limited.trust else (),
+        "likeness": likeness_table(comparison) if comparison.likeness else None,
+        "likeness_depth": comparison.likeness[0].k if comparison.likeness else None,
+        "to_judge": narrative.to_judge_table(comparison),
+        "provenance": narrative.provenance_rows(results, comparison),
         "figures": figures,
     }
 
 
-def _seen(found: Comparison, notices: list[str]) -> Comparison:
-    """Return the comparison with as many differences as a page can show, and say so."""
-    pairs = max(1, len(found.differences) // len(found.measures))
-    measures = found.measures[: max(1, MOST_DIFFERENCES // pairs)]
-    differences = [one for one in found.differences if one.measure in measures]
-    differences.sort(key=lambda one: -abs(one.difference))
-    kept = {(one.measure, one.system, one.against) for one in differences[:MOST_DIFFERENCES]}
-    if len(kept) == len(found.differences):
-        return found
+def _limit_differences(comparison: Comparison, notices: list[str]) -> Comparison:
+    """Return the comparison with at most ``MOST_DIFFERENCES`` differences.
+
+    The differences on the first measures are kept; if those of one measure are too many, the
+    greatest. A sentence on what is left out is appended to ``notices``.
+    """
+    pairs = max(1, len(comparison.differences) // len(comparison.measures))
+    measures = comparison.measures[: max(1, MOST_DIFFERENCES // pairs)]
+    differences = [
+        difference for difference in comparison.differences if difference.measure in measures
+    ]
+    differences.sort(key=lambda difference: -abs(difference.difference))
+    keys = {
+        (difference.measure, difference.system, difference.against)
+        for difference in differences[:MOST_DIFFERENCES]
+    }
+    if len(keys) == len(comparison.differences):
+        return comparison
     which = f"those on {', '.join(measures)}" if pairs <= MOST_DIFFERENCES else "the greatest"
     notices.append(
-        f"{len(kept):,} of {len(found.differences):,} differences are shown, {which}; to_csv() and "
-        "--csv give all of them"
+        f"{len(keys):,} of {len(comparison.differences):,} differences are shown, {which}; "
+        "to_csv() and --csv give all of them"
     )
-    return found.model_copy(
+    return comparison.model_copy(
         update={
             "measures": measures,
-            "differences": tuple(_kept(found.differences, kept)),
-            "trust": None if found.trust is None else tuple(_kept(found.trust, kept)),
+            "differences": tuple(_select_records(comparison.differences, keys)),
+            "trust": None
+            if comparison.trust is None
+            else tuple(_select_records(comparison.trust, keys)),
         }
     )
 
 
-def _kept(records: Iterable[Any], kept: set[tuple[str, str, str]]) -> Iterator[Any]:
-    return (one for one in records if (one.measure, one.system, one.against) in kept)
+def _select_records(records: Iterable[Any], keys: set[tuple[str, str, str]]) -> Iterator[Any]:
+    return (record for record in records if (record.measure, record.system, record.against) in keys)
 
 
-def _counted(found: Comparison, results: Sequence[EvaluationResult]) -> list[str]:
+def _counted_notes(comparison: Comparison, results: Sequence[EvaluationResult]) -> list[str]:
     if not results:
         return ["not known: the comparison was read from a file, without the results behind it"]
-    counted = shared_notes(results)
-    if found.left_out:
-        compared = len(found.query_ids)
-        counted.insert(0, f"counted over each whole run; {compared:,} queries were compared")
-    return counted
+    notes = shared_notes(results)
+    if comparison.left_out:
+        num_queries = len(comparison.query_ids)
+        notes.insert(0, f"counted over each whole run; {num_queries:,} queries were compared")
+    return notes
 
 
-def _of_results(results: Sequence[EvaluationResult]) -> dict[str, Any]:
-    return _NOTHING | {
-        "means": means.means_of_results(results),
+def _results_content(results: Sequence[EvaluationResult]) -> dict[str, Any]:
+    return _EMPTY_CONTENT | {
+        "means": means_table.means_of_results(results),
         "counted": shared_notes(results),
-        "provenance": words.provenance_of(results, None),
+        "provenance": narrative.provenance_rows(results, None),
         "figures": {},
     }
 
 
-def _of_benchmark(
-    found: BenchmarkResult, measure: MeasureLike | None, datasets: Mapping[str, Dataset]
+def _benchmark_content(
+    benchmark: BenchmarkResult, measure: MeasureLike | None, datasets: Mapping[str, Dataset]
 ) -> tuple[dict[str, Any], list[tuple[DatasetView, Texts]]]:
-    results = [one for of_system in found.results.values() for one in of_system.values()]
+    results = [
+        result for by_dataset in benchmark.results.values() for result in by_dataset.values()
+    ]
     if not results:
         msg = "a report needs at least one result; every system failed on every data set"
         raise InputError(msg)
     name = str(parse(measure)) if measure is not None else main_measure(results[0].measures)
-    views = views_of_benchmark(found, name)
+    views = views_of_benchmark(benchmark, name)
     rows = [
-        {"dataset": view.name, "system": system, "mean": found.score(system, view.name, name)}
+        {"dataset": view.name, "system": system, "mean": benchmark.score(system, view.name, name)}
         for view in views
         for system in view.systems
     ]
-    figure = kinds.datasets(rows, measure=name)
-    content = _NOTHING | {
-        "means": means.means_of_table(found.to_table(name), f"{name} by data set"),
-        "overview_figures": [_shown("datasets", figure)],
-        "counted": found.notes(),
-        "provenance": words.provenance_of(results, None),
+    figure = charts.datasets(rows, measure=name)
+    content = _EMPTY_CONTENT | {
+        "means": means_table.means_of_table(benchmark.to_table(name), f"{name} by data set"),
+        "overview_figures": [_key_and_caption("datasets", figure)],
+        "counted": benchmark.notes(),
+        "provenance": narrative.provenance_rows(results, None),
         "figures": {"datasets": figure},
     }
     texts = [
-        Texts(known.queries, known.corpus) if known is not None else Texts()
-        for known in (datasets.get(view.name) for view in views)
+        Texts(dataset.queries, dataset.corpus) if dataset is not None else Texts()
+        for dataset in (datasets.get(view.name) for view in views)
     ]
     return content, list(zip(views, texts, strict=True))
 
 
-def _of_curve(curve: CheckpointCurve) -> dict[str, Any]:
-    figures = {f"curve-{place}": curve.plot(one) for place, one in enumerate(curve.measures)}
-    shown = [_shown(key, one) for key, one in figures.items()]
-    section = {"figures": shown, "notes": curve.notes(), "table": curve.to_table()}
+def _curve_content(curve: CheckpointCurve) -> dict[str, Any]:
+    figures = {
+        f"curve-{index}": curve.plot(measure) for index, measure in enumerate(curve.measures)
+    }
+    captioned = [_key_and_caption(key, figure) for key, figure in figures.items()]
+    section = {"figures": captioned, "notes": curve.notes(), "table": curve.to_table()}
     return {"curve": section, "curve_figures": figures}
 
 
-def _shown(key: str, figure: Figure) -> dict[str, str]:
+def _key_and_caption(key: str, figure: Figure) -> dict[str, str]:
     caption = figure.spec["description"]
     return {"key": key, "caption": caption[:1].upper() + caption[1:]}
 
 
-def _links(content: Mapping[str, Any]) -> list[tuple[str, str]]:
-    trusted = content["trust"] or content["likeness"] or content["to_judge"]
+def _section_links(content: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return (id, heading) of the sections that the page has."""
+    has_trust = content["trust"] or content["likeness"] or content["to_judge"]
     sections = {
         "means": "Means",
         "differences": "Differences" if content["differences"] else "",
         "curve": "Checkpoints" if content["curve"] else "",
         "queries": "Queries",
         "counted": "What was counted",
-        "trusted": "How far it can be trusted" if trusted else "",
+        "trusted": "How far it can be trusted" if has_trust else "",
         "provenance": "Provenance",
     }
     return [(key, name) for key, name in sections.items() if name]
