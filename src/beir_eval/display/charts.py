@@ -214,8 +214,8 @@ def curve(rows: Sequence[Row], *, measure: str, level: float) -> Figure:
     """Return a line chart of a system's mean over training steps, with intervals.
 
     Args:
-        rows: one per checkpoint: step, name, mean, low, high, and mark: the text above a point
-            that stands out, "" for other points.
+        rows: one per checkpoint: step, name, mean, low, high, and mark: the text above a
+            highlighted point, "" for other points.
         measure: the name of the measure.
         level: the confidence level of the intervals, for the title.
     """

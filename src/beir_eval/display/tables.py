@@ -100,7 +100,7 @@ class Table:
         """Return an HTML table; all text is escaped.
 
         Cells that begin with a letter have the class "words", except in the first column and for
-        "n/a". The names of columns have the class of the cell below them.
+        "n/a". The name of a column has the class if the first cell below it begins with a letter.
 
         Args:
             caption: the caption of the table; "" for none.
@@ -214,7 +214,7 @@ def printable(text: str) -> str:
 
 
 def number(value: float, digits: int = 4) -> str:
-    """Return a score with a number of decimals, or "n/a" if it is NaN.
+    """Return a score with ``digits`` decimals, or "n/a" if it is NaN.
 
     >>> number(0.59469), number(3.0), number(float("nan"))
     ('0.5947', '3.0000', 'n/a')

@@ -58,7 +58,7 @@ def _queries_text(comparison: Comparison) -> str:
 
 
 def means_of_results(results: Sequence[EvaluationResult]) -> Means:
-    """Return the means of results on the measures that all of them have, the best in bold.
+    """Return the means of results on their shared measures; of several means the best is bold.
 
     A result with missing queries has two rows: the means over all judged queries, and the means
     over the queries that it retrieved.

@@ -185,8 +185,8 @@ def provenance_rows(
     evaluation_settings = dict.fromkeys(_settings_text(result.settings) for result in results)
     rows += [("evaluation", settings) for settings in evaluation_settings]
     if comparison is not None:
-        settings = f"baseline={comparison.baseline}, {_settings_text(comparison.settings)}"
-        rows.append(("comparison", settings))
+        text = f"baseline={comparison.baseline}, {_settings_text(comparison.settings)}"
+        rows.append(("comparison", text))
     return rows
 
 

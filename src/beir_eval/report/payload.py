@@ -47,7 +47,9 @@ def data_of_views(
     ]
     bytes_left = max_bytes - sum(size_of(trimmed.data) for trimmed in trimmed_views)
     # Small views come first: the bytes that they do not need go to the larger ones.
-    for position, trimmed in enumerate(sorted(trimmed_views, key=lambda view: len(view.indices))):
+    for position, trimmed in enumerate(
+        sorted(trimmed_views, key=lambda trimmed: len(trimmed.indices))
+    ):
         share = bytes_left // (len(trimmed_views) - position)
         rankings, sentences = Rankings(trimmed.view, trimmed.indices, top).data_within(
             share, trimmed.texts

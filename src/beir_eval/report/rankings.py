@@ -55,30 +55,33 @@ class Rankings:
         queries, bytes_left = _fit_queries(
             map(self._query_rankings, self._order), max_bytes - size_of(empty), _rankings_size
         )
-        known = texts.documents({doc_id for query in queries for doc_id in query.new})
-        with_texts, length = _fit_texts(queries, known, bytes_left)
+        document_texts = texts.documents({doc_id for query in queries for doc_id in query.new_ids})
+        with_texts, length = _fit_texts(queries, document_texts, bytes_left)
         documents = {
-            doc_id: known[doc_id] for query in with_texts for doc_id in query.new if doc_id in known
+            doc_id: document_texts[doc_id]
+            for query in with_texts
+            for doc_id in query.new_ids
+            if doc_id in document_texts
         }
-        notices = self._notices(len(queries), len(with_texts), known, length)
+        notices = self._notices(len(queries), len(with_texts), document_texts, length)
         return self._data(queries, documents, length), notices
 
     def _query_rankings(self, position: int) -> _QueryRankings:
         query_id = self._view.query_ids[self._indices[position]]
         lists = [by_query.get(query_id) for by_query in self._top_lists]
-        shown = dict.fromkeys(
+        shown_ids = dict.fromkeys(
             doc_id
             for top_list in lists
             if top_list is not None
             for doc_id in top_list.doc_ids[: self._top]
         )
-        new = [doc_id for doc_id in shown if doc_id not in self._number_of]
-        for doc_id in new:
+        new_ids = [doc_id for doc_id in shown_ids if doc_id not in self._number_of]
+        for doc_id in new_ids:
             self._number_of[doc_id] = len(self._number_of)
         number_of = self._number_of
         return _QueryRankings(
             position,
-            new,
+            new_ids,
             [
                 None
                 if top_list is None
@@ -91,7 +94,7 @@ class Rankings:
                     for rank, doc_id in enumerate(
                         top_list.doc_ids[self._top :], start=self._top + 1
                     )
-                    if doc_id in shown
+                    if doc_id in shown_ids
                 }
                 if top_list is not None
                 else {}
@@ -113,7 +116,7 @@ class Rankings:
         self,
         num_rankings: int,
         num_with_texts: int,
-        known: Mapping[str, tuple[str, str]],
+        document_texts: Mapping[str, tuple[str, str]],
         length: _Length,
     ) -> list[str]:
         notices = []
@@ -122,28 +125,32 @@ class Rankings:
                 f"rankings are held for {num_rankings:,} of {len(self._order):,} queries, those on "
                 "which the systems differ most"
             )
-        if known and num_with_texts < num_rankings:
+        if document_texts and num_with_texts < num_rankings:
             notices.append(
                 f"titles and texts of documents are held for {num_with_texts:,} queries, those on "
                 "which the systems differ most"
             )
-        if length != _LENGTHS[0] and any(len(text) > length.text for _, text in known.values()):
+        if length != _LENGTHS[0] and any(
+            len(text) > length.text for _, text in document_texts.values()
+        ):
             notices.append(f"texts of documents are cut after {length.text} characters")
         return notices
 
     def _data(
         self,
         queries: Sequence[_QueryRankings],
-        known: Mapping[str, tuple[str, str]],
+        document_texts: Mapping[str, tuple[str, str]],
         length: _Length,
     ) -> dict[str, Any]:
         grades = [result.counted.max_grade for result in self._view.results.values()]
         return {
             "has_rankings": any(self._top_lists),
-            "has_texts": bool(known),
+            "has_texts": bool(document_texts),
             "max_grade": max(grades, default=1),
             "documents": [
-                document for query in queries for document in _documents(query.new, known, length)
+                document
+                for query in queries
+                for document in _documents(query.new_ids, document_texts, length)
             ],
             "rankings": {query.position: query.ranked for query in queries},
             "elsewhere": {
@@ -159,7 +166,7 @@ class _QueryRankings(NamedTuple):
 
     Attributes:
         position: the position of the query in the report.
-        new: the ids of the documents that no query before this one shows.
+        new_ids: the ids of the documents that no query before this one shows.
         ranked: the documents shown, best first; None if the system has no ranking. [S]
         deeper_ranks: {document: rank} of the documents that another system shows and this one
             ranks below the depth shown. [S]
@@ -168,7 +175,7 @@ class _QueryRankings(NamedTuple):
     """
 
     position: int
-    new: list[str]
+    new_ids: list[str]
     ranked: list[list[int] | None]
     deeper_ranks: list[dict[int, int]]
     grades: dict[int, float]
@@ -180,10 +187,10 @@ _KEYS_BYTES = 40
 
 
 def _documents(
-    doc_ids: Sequence[str], known: Mapping[str, tuple[str, str]], length: _Length
+    doc_ids: Sequence[str], document_texts: Mapping[str, tuple[str, str]], length: _Length
 ) -> list[tuple[str, str, str]]:
     """Return (id, title, text) of documents, cut to a length; "" for unknown titles and texts."""
-    documents = [(doc_id, *known.get(doc_id, ("", ""))) for doc_id in doc_ids]
+    documents = [(doc_id, *document_texts.get(doc_id, ("", ""))) for doc_id in doc_ids]
     return [
         (doc_id, excerpt(title, length.title), excerpt(text, length.text))
         for doc_id, title, text in documents
@@ -205,14 +212,14 @@ def _fit_queries(
 
 
 def _fit_texts(
-    queries: list[_QueryRankings], known: Mapping[str, tuple[str, str]], max_bytes: int
+    queries: list[_QueryRankings], document_texts: Mapping[str, tuple[str, str]], max_bytes: int
 ) -> tuple[list[_QueryRankings], _Length]:
     """Return the queries whose texts fit, and the length of the texts.
 
     It is the greatest length with which the texts of all queries fit, else the smallest one.
     """
     for length in _LENGTHS:
-        size = partial(_texts_size, known=known, length=length)
+        size = partial(_texts_size, document_texts=document_texts, length=length)
         with_texts, _ = _fit_queries(queries, max_bytes, size)
         if len(with_texts) == len(queries):
             break
@@ -220,10 +227,10 @@ def _fit_texts(
 
 
 def _rankings_size(query: _QueryRankings) -> int:
-    return size_of([query[2:], _documents(query.new, {}, _NO_TEXTS)]) + _KEYS_BYTES
+    return size_of([query[2:], _documents(query.new_ids, {}, _NO_TEXTS)]) + _KEYS_BYTES
 
 
 def _texts_size(
-    query: _QueryRankings, known: Mapping[str, tuple[str, str]], length: _Length
+    query: _QueryRankings, document_texts: Mapping[str, tuple[str, str]], length: _Length
 ) -> int:
-    return size_of([document[1:] for document in _documents(query.new, known, length)])
+    return size_of([document[1:] for document in _documents(query.new_ids, document_texts, length)])

@@ -75,7 +75,7 @@ def write_report(  # noqa: PLR0913 - one keyword for each source
         queries: {query_id: text}, such as ``Dataset.queries``; not used for a benchmark.
         corpus: titles and texts of the documents: a ``Dataset.corpus``,
             {doc_id: {"title": title, "text": text}} or {doc_id: text}; not used for a benchmark. A
-            ``Dataset.corpus`` is read once, up to the last document that is shown.
+            ``Dataset.corpus`` is read at most once, until all documents shown are found.
         datasets: for a benchmark only: {name of the data set: ``Dataset``}, the source of its
             queries and documents.
         measure: for a benchmark only: the measure of its table. The default is nDCG@10, or the

@@ -1,4 +1,4 @@
-// What the other scripts of the report share: the data, and ways to make elements.
+// Shared by the other scripts: the data of the report, and functions that make elements and texts.
 "use strict";
 
 document.documentElement.classList.remove("no-scripts");
@@ -7,7 +7,7 @@ const report = JSON.parse(document.getElementById("data").textContent);
 
 const byId = (id) => document.getElementById(id);
 
-/** Make an element; what comes from outside goes in as text, never as HTML. */
+/** Return a new element; text from outside is inserted as text, never as HTML. */
 function make(tag, { text, className } = {}, ...children) {
   const element = document.createElement(tag);
   if (text !== undefined) element.textContent = text;
@@ -20,14 +20,14 @@ const score = (value) => (value === null ? "n/a" : value.toFixed(4));
 
 function signed(value) {
   if (value === null) return "n/a";
-  // A difference that is too small to show is one all the same.
+  // A difference too small for four decimals is shown in scientific notation, not as 0.
   const text = value !== 0 && Math.abs(value) < 0.00005 ? value.toExponential(1) : value.toFixed(4);
   return value > 0 ? `+${text}` : text;
 }
 
 const minus = (ours, theirs) => (ours === null || theirs === null ? null : ours - theirs);
 
-// On paper nothing can be unfolded: the evidence is, and is folded again afterwards.
+// Unfold the evidence before printing, because paper cannot be clicked; fold it again afterwards.
 let unfolded = [];
 window.addEventListener("beforeprint", () => {
   unfolded = [...document.querySelectorAll(".verdict details:not([open])")];

@@ -1,4 +1,4 @@
-// The queries: which were gained and lost, as charts and as a table; a click shows the rankings.
+// The queries of the chosen pair as charts and as a table; a click on a query shows its rankings.
 "use strict";
 
 const state = {
@@ -16,7 +16,7 @@ function fill(select, names, chosen) {
   }));
 }
 
-/** One row a query: what the charts and the table show. */
+/** Return one row per query, for the charts and the table. */
 function queryRows() {
   const { part, system, against } = state;
   const ours = scoresOf(system);
@@ -34,7 +34,7 @@ function queryRows() {
 const placed = (rows) => rows.map((row, place) => ({ ...row, begin: place, end: place + 1 }));
 
 function withTitles(specification, names) {
-  // The titles of the axes are for a pair that was not known when the file was written.
+  // The specification has placeholders: the pair was not chosen yet when the file was written.
   const text = JSON.stringify(specification);
   const safe = (name) => JSON.stringify(name).slice(1, -1);
   return JSON.parse(text.replace(/@(measure|system|against)@/g, (_, which) => safe(names[which])));
@@ -88,7 +88,7 @@ function countsOf(rows) {
   );
 }
 
-// Scores that are not known stand last, whichever way the table is sorted.
+// Unknown scores come last, in ascending and in descending order.
 const nothingLast = (compare) => (a, b) => {
   if (a === null || b === null) return (a === null) - (b === null);
   return compare(a, b);
@@ -121,7 +121,7 @@ function columnsOf() {
   return columns;
 }
 
-/** DataTables takes titles as HTML. */
+/** Return text escaped for HTML, which DataTables expects in titles. */
 function escaped(text) {
   const element = make("span", { text });
   return element.innerHTML;
@@ -130,7 +130,7 @@ function escaped(text) {
 function queryCell(cell, value, row) {
   const button = make("button", { text: String(value), className: "link" });
   button.type = "button";
-  // On a narrow screen the text has no column of its own.
+  // A narrow screen hides the column of texts and shows the text here.
   cell.replaceChildren(button, make("div", { text: row.text, className: "small-text" }));
 }
 
@@ -139,7 +139,7 @@ function toneCell(cell, value) {
   if (value < 0) cell.classList.add("lost");
 }
 
-/** What the reader chose of the table stays when it is made again. */
+/** Return the search, page length and order of a table, to keep them when it is made again. */
 function choicesOf(table) {
   if (!table) return { search: "", length: 10, order: [[1, "asc"]] };
   return { search: table.search(), length: table.page.len(), order: table.order() };
@@ -199,7 +199,7 @@ function markChosen() {
   }
 }
 
-/** The queries as the table has them: sorted, and only those that were searched for. */
+/** Return the rows that match the search, in the order of the table. */
 const inOrder = () => state.table.rows({ order: "applied", search: "applied" }).data().toArray();
 
 function markSteps() {
@@ -207,7 +207,7 @@ function markSteps() {
   const order = inOrder().map((row) => row.index);
   const place = order.indexOf(state.query);
   byId("previous").disabled = place < 1;
-  // From a query that the table does not show, the next one is its first.
+  // If the table does not show the chosen query, "next" goes to the first row.
   byId("next").disabled = place === order.length - 1;
 }
 
@@ -233,7 +233,7 @@ function choose(index, byHand) {
   }
 }
 
-/** Turn the table to the page on which the chosen query stands. */
+/** Turn the table to the page with a query. */
 function turnTo(index) {
   const place = inOrder().findIndex((row) => row.index === index);
   const page = Math.floor(place / state.table.page.len());
@@ -277,7 +277,7 @@ function takePart(place) {
   update();
 }
 
-/** Two different systems: the one that was just chosen stays. */
+/** Take the chosen systems; if both are the same, change the one that was not just chosen. */
 function takePair(changed) {
   const chosen = { system: Number(byId("system").value), against: Number(byId("against").value) };
   if (hasPair() && chosen.system === chosen.against) {

@@ -3,7 +3,7 @@
 
 const tip = byId("tip");
 
-/** Show what a mark stands for beside the pointer; some fields have better names. */
+/** Show the fields of a mark beside the pointer; `names` replaces names of fields. */
 function showTip(event, value, names) {
   if (value === null || value === undefined || value === "") {
     tip.hidden = true;
@@ -24,7 +24,7 @@ function showTip(event, value, names) {
 
 window.addEventListener("scroll", () => { tip.hidden = true; }, { passive: true });
 
-/** Draw a specification into an element; a chart that cannot be drawn takes nothing with it. */
+/** Draw a specification into an element, or a message if it cannot be drawn; never throw. */
 function draw(place, specification, options = {}) {
   try {
     drawOrThrow(place, specification, options);
@@ -33,7 +33,7 @@ function draw(place, specification, options = {}) {
   }
 }
 
-/** Rows and diagonal replace the specification's data where given. */
+/** Draw a specification; rows and diagonal replace its data if they are given. */
 function drawOrThrow(place, specification, { rows, diagonal, onClick, names = new Map() }) {
   const spec = structuredClone(specification);
   if (rows) spec.datasets.rows = rows;
@@ -60,13 +60,13 @@ function drawOrThrow(place, specification, { rows, diagonal, onClick, names = ne
   }
   place.drawn = view;
   view.run();
-  // One picture with one description; the tables say the rest to who does not see it.
+  // A screen reader gets one description of the chart; the tables hold the numbers.
   place.setAttribute("role", "img");
   place.setAttribute("aria-label", spec.description);
   place.querySelector("svg")?.setAttribute("aria-hidden", "true");
 }
 
-/** Draw what has a place of its own: at once, or when it is unfolded. */
+/** Draw a figure at once, or, if it is in a folded section, when that is unfolded. */
 function drawWhenSeen(place) {
   const folded = place.closest("details:not([open])");
   const specification = report.figures[place.dataset.figure];

@@ -1,10 +1,10 @@
-// The rankings of one query side by side: grades, what moved, titles and texts.
+// The rankings of one query side by side: grades, moves between them, titles and texts.
 "use strict";
 
 const rankings = byId("rankings");
 let redrawLines = () => {};
 
-/** Return [shown grade, class]; grades above 0 are cut into three tones. */
+/** Return [text of the grade, CSS class]; grades above 0 have one of three tones. */
 function gradeOf(part, grade) {
   if (grade === undefined || grade === null) return ["unjudged", "grade-none"];
   if (grade < 0) return [`pooled, ${grade}`, "grade-none"];
@@ -13,20 +13,20 @@ function gradeOf(part, grade) {
   return [`grade ${grade}`, `grade-${part.max_grade === 1 ? 3 : tone}`];
 }
 
-/** Say that the other system does not have a document as far as its ranking is known. */
+/** Return a note: the document is not in the other ranking, as far as that is known. */
 function notFound(depth) {
   const text = depth ? `not in its first ${depth}` : "not there";
   return make("span", { text, className: "move only" });
 }
 
-/** Say where the other system has a document: its rank, however deep it is known. */
+/** Return a note with the rank of a document in the other ranking, below the depth shown too. */
 function otherRankOf(other, number) {
   const rank = other.ranks.get(number);
   if (rank === undefined) return notFound(other.depth);
   return make("span", { text: `→ ${rank}`, className: "move rank" });
 }
 
-/** Say how a document moved from the left ranking to this one. */
+/** Return a note on how far a document moved from the left ranking to this one. */
 function moveOf(other, number, rank) {
   const before = other.ranks.get(number);
   if (before === undefined) return notFound(other.depth);
@@ -35,7 +35,7 @@ function moveOf(other, number, rank) {
   return make("span", { text: `${arrow} ${Math.abs(before - rank)}, was ${before}`, className });
 }
 
-/** What is known of a system for a query: its depth, and {document: rank} of what is shown. */
+/** Return the known depth of a system's ranking, and {document: rank} of the documents shown. */
 function ranksOf(part, query, system) {
   const first = (part.rankings[query][system] || []).map((number, place) => [number, place + 1]);
   const deeper = Object.entries((part.elsewhere[query] || [])[system] || {});
@@ -77,7 +77,7 @@ function listOf(part, query, system, moved) {
 
 const SVG = "http://www.w3.org/2000/svg";
 
-/** Draw a line from each document on the left to the same one on the right. */
+/** Draw a line from each document on the left to the same document on the right. */
 function drawLines(svg, left, right, grades) {
   const top = svg.getBoundingClientRect();
   const middle = (item) => {
@@ -97,7 +97,7 @@ function drawLines(svg, left, right, grades) {
   }
 }
 
-/** The grades that this query's rankings show, and what the words beside them mean. */
+/** Return a legend of the grades that the rankings show, and of the notes beside them. */
 function legendOf(part, query, isPair) {
   const shown = part.rankings[query].flatMap((ranking) => ranking || []);
   const grades = [...new Set(shown.map((number) => part.grades[query][number] ?? null))];
@@ -127,7 +127,7 @@ function titleOf(part, query, system) {
   return make("h3", { text: `${part.systems[system]}${which}${depth}` });
 }
 
-/** Show the rankings of a query by one system, or by two side by side. */
+/** Show the ranking of a query by one system, or the rankings by two side by side. */
 function showRankings(part, query, first, second) {
   redrawLines = () => {};
   if (!part.rankings[query]) {
