@@ -1,14 +1,16 @@
-"""beir-eval: the BEIR metric suite, exact, fast, honest about what it counted.
+"""beir-eval: evaluation of retrieval with BEIR's measures, and comparison of systems.
 
-``evaluate(qrels, run)`` is the main job; see its docstring, or ``beir-eval --help``.
+Start with ``evaluate(qrels, run)``; see its docstring, or ``beir-eval --help``.
 
-Inside: ``core`` (judgements and runs as arrays), ``measures``, ``significance``, ``display``,
-``adapters`` (files), ``datasets``, ``evaluation``, ``comparison``, ``benchmark``, ``report``,
-``integrations`` (other tools' interfaces), ``cli``; ``errors``.
+Inside: ``core`` (judgements and runs as arrays), ``measures``, ``significance`` (statistical
+tests), ``display`` (tables and charts), ``adapters`` (files in other formats), ``datasets``
+(BEIR's data sets), ``evaluation`` (scores of one run), ``comparison`` (of systems), ``benchmark``
+(many systems on many data sets), ``report`` (HTML), ``integrations`` (other tools' interfaces),
+``cli`` (the command line), ``errors``.
 
 Public: what ``__all__`` lists, and what the packages export.
 """
-# ruff: noqa: F403, F405 - a measure is imported by a star and listed in __all__; tests compare them
+# ruff: noqa: F403, F405 - measures are imported with * and listed in __all__; a test compares both
 
 from typing import TYPE_CHECKING
 
@@ -109,7 +111,7 @@ __all__ = [
     "write_run",
 ]
 
-#: Evaluating runs needs none of these; comparing, reading data sets and reports do.
+#: Evaluating a run needs none of these, so they are imported when they are first used.
 lazy_exports(
     __name__,
     {

@@ -1,4 +1,4 @@
-"""The command ``beir-eval``, also as ``python -m beir_eval``."""
+"""The entry point of the command ``beir-eval``, also run by ``python -m beir_eval``."""
 
 import io
 import sys
@@ -7,15 +7,15 @@ from beir_eval.errors import MissingExtraError
 
 
 def main() -> None:
-    """Run the command line, or say which extra it lacks."""
+    """Run the command line; exit with status 2 if the packages of its extra are not installed."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")  # a terminal that lacks a letter shows "?"
+            stream.reconfigure(errors="replace")  # a letter that the encoding lacks becomes "?"
     try:
         from beir_eval.cli.app import app  # noqa: PLC0415 - an extra
     except ImportError as error:
-        missing = MissingExtraError(error.name or "typer", "cli", "the command line")
-        sys.stderr.write(f"error: {missing}\n")
+        missing_extra = MissingExtraError(error.name or "typer", "cli", "the command line")
+        sys.stderr.write(f"error: {missing_extra}\n")
         raise SystemExit(2) from error
     app()
 

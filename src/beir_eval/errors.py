@@ -1,24 +1,24 @@
-"""Every error this package raises on purpose, and its warnings.
+"""The errors and the warning class of this package, and the checks of settings.
 
-All errors share one ancestor, so ``except BeirEvalError`` catches whatever is wrong with the
-input; each also derives from the builtin that fits, so ``except ValueError`` works too::
+All errors derive from ``BeirEvalError``, so ``except BeirEvalError`` catches whatever is wrong with
+the input. Each also derives from the builtin that fits, so ``except ValueError`` works too::
 
     BeirEvalError
-    ├── InputError (ValueError)            what was handed over cannot be evaluated
-    │   ├── QrelsError                     the judgements
-    │   ├── RunError                       the ranking
-    │   │   └── DuplicateDocumentError     a document stands twice in one ranking
+    ├── InputError (ValueError)            the input cannot be evaluated
+    │   ├── QrelsError                     the judgements are not usable
+    │   ├── RunError                       the run is not usable
+    │   │   └── DuplicateDocumentError     a document is listed twice in one ranking
     │   ├── QueryMismatchError             qrels and run do not name the same queries
-    │   └── FileFormatError                a file is not what it should be (``path``, ``line``)
-    ├── SettingError (ValueError)          an option has no such value
-    ├── MeasureError (ValueError)          a measure's parameter or cutoff is impossible
-    │   └── UnknownMeasureError            no measure of that name
-    ├── NotEvaluatedError (KeyError)       a result does not hold this measure
-    ├── ResultError (ValueError)           results that cannot be loaded or merged
-    ├── RetrievalError (RuntimeError)      a pipeline that was run for a query failed
+    │   └── FileFormatError                a file is damaged or in another format
+    ├── SettingError (ValueError)          an invalid value of an option
+    ├── MeasureError (ValueError)          an invalid parameter or cutoff of a measure
+    │   └── UnknownMeasureError            no measure has this name
+    ├── NotEvaluatedError (KeyError)       a result does not contain this measure or system
+    ├── ResultError (ValueError)           results cannot be loaded, merged or compared
+    ├── RetrievalError (RuntimeError)      a pipeline failed on a query
     └── MissingExtraError (ImportError)    an optional package is not installed
 
-A message says what was found, what was expected and what to do about it.
+Every message says what was found, what was expected and how to fix it.
 """
 
 from __future__ import annotations
@@ -30,44 +30,45 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-#: How many ids a message names at most.
-MOST_IDS_NAMED = 5
+#: The largest number of ids that a message lists.
+MAX_IDS_SHOWN = 5
 
 
 class BeirEvalError(Exception):
-    """The ancestor of every error of this package."""
+    """The base class of every error of this package."""
 
 
 class InputError(BeirEvalError, ValueError):
-    """What was handed over cannot be evaluated."""
+    """An input that cannot be evaluated: qrels, a run, a file, or other arguments."""
 
 
 class QrelsError(InputError):
-    """The judgements are not usable: empty, contradictory, or a grade is not a number."""
+    """Judgements that are not usable: empty, contradictory, or with an invalid id or grade."""
 
 
 class RunError(InputError):
-    """The ranking is not usable: a score is not a finite number, an id is not an id."""
+    """A run that is not usable: of the wrong type or shape, or with an invalid id or score."""
 
 
 class DuplicateDocumentError(RunError):
-    """A document stands more than once in the ranking of one query."""
+    """A document that is listed more than once in the ranking of one query."""
 
 
 class QueryMismatchError(InputError):
-    """Qrels and run do not name the same queries."""
+    """Queries that do not match: of qrels and a run, or of results that are compared."""
 
 
 class FileFormatError(InputError):
-    """A file is not what it should be.
+    """A file whose content is damaged or not of the expected format.
 
     Attributes:
         path: the file.
-        line: the 1-based line at fault, or None where no single line is.
+        line: the 1-based number of the line with the problem; None if it is not a single line.
+        problem: the description of the problem, without path and line.
     """
 
     def __init__(self, path: Path | str, problem: str, *, line: int | None = None) -> None:
-        """Say where, then what."""
+        """Set the message: path and line, then the problem."""
         self.path = Path(path)
         self.line = line
         self.problem = problem
@@ -84,19 +85,19 @@ def _rebuild_file_format_error(path: Path, problem: str, line: int | None) -> Fi
 
 
 class SettingError(BeirEvalError, ValueError):
-    """An option was given a value that it does not have."""
+    """An invalid value of an option, such as ``ties="random"``."""
 
 
 class MeasureError(BeirEvalError, ValueError):
-    """A measure's parameter or cutoff is impossible."""
+    """An invalid parameter or cutoff of a measure."""
 
 
 class UnknownMeasureError(MeasureError):
-    """There is no measure of that name."""
+    """A name that no measure has."""
 
 
 class NotEvaluatedError(BeirEvalError, KeyError):
-    """A result does not hold the measure that was asked of it."""
+    """A measure, system, data set or slice that a result does not contain."""
 
     def __str__(self) -> str:
         """Return the message itself; KeyError would print it in quotes."""
@@ -104,18 +105,24 @@ class NotEvaluatedError(BeirEvalError, KeyError):
 
 
 class ResultError(BeirEvalError, ValueError):
-    """Saved results that cannot be loaded, or results that cannot be merged."""
+    """Results that cannot be loaded from a file, merged, compared or shown together."""
 
 
 class RetrievalError(BeirEvalError, RuntimeError):
-    """A pipeline that was run for a query failed; the message names the query and the reason."""
+    """A pipeline that failed on a query; the message names the query and the reason."""
 
 
 class MissingExtraError(BeirEvalError, ImportError):
-    """An optional package is not installed; the message holds the install line."""
+    """An optional package that is not installed; the message contains the install command.
+
+    Attributes:
+        package: the missing package.
+        extra: the extra of beir-eval that installs it.
+        purpose: what needs the package, as the message says it.
+    """
 
     def __init__(self, package: str, extra: str, purpose: str) -> None:
-        """Name the package, what it is needed for, and the command that brings it."""
+        """Set the message: the purpose, the package, and the command that installs it."""
         self.package, self.extra, self.purpose = package, extra, purpose
         super().__init__(
             f"{purpose} needs the package {package}, which is not installed. "
@@ -129,7 +136,18 @@ class MissingExtraError(BeirEvalError, ImportError):
 
 @contextmanager
 def needs_extra(package: str, extra: str, purpose: str) -> Iterator[None]:
-    """Raise MissingExtraError, with these arguments, if an import of other packages fails."""
+    """Raise MissingExtraError with these arguments if an import inside the ``with`` block fails.
+
+    An ImportError that names a module of beir_eval itself is raised unchanged.
+
+    Args:
+        package: the package that the block imports.
+        extra: the extra of beir-eval that installs it.
+        purpose: what needs the package, for the message.
+
+    Raises:
+        MissingExtraError: an import of another package fails.
+    """
     try:
         yield
     except ImportError as error:
@@ -139,11 +157,11 @@ def needs_extra(package: str, extra: str, purpose: str) -> Iterator[None]:
 
 
 class BeirEvalWarning(UserWarning):
-    """Something that changes what a number means and that nobody asked for."""
+    """A warning that something changes the meaning of a score, such as ids that do not match."""
 
 
 def some(ids: Iterable[object]) -> str:
-    """Return the first few ids for a message, and how many more there are.
+    """Return the first few ids as text for a message, and how many more there are.
 
     >>> some(["q1", "q2"])
     "'q1', 'q2'"
@@ -151,9 +169,9 @@ def some(ids: Iterable[object]) -> str:
     '0, 1, 2, 3, 4 and 3 more'
     """
     listed = list(ids)
-    shown = ", ".join(repr(one) for one in listed[:MOST_IDS_NAMED])
-    rest = len(listed) - MOST_IDS_NAMED
-    return f"{shown} and {rest} more" if rest > 0 else shown
+    text = ", ".join(repr(item) for item in listed[:MAX_IDS_SHOWN])
+    num_more = len(listed) - MAX_IDS_SHOWN
+    return f"{text} and {num_more} more" if num_more > 0 else text
 
 
 def check_choice(setting: str, value: object, choices: Iterable[str]) -> None:
@@ -166,9 +184,9 @@ def check_choice(setting: str, value: object, choices: Iterable[str]) -> None:
 
 
 def check_count(setting: str, value: object, *, least: int = 1) -> None:
-    """Raise SettingError unless ``value`` is a whole number of at least 1, or at least 0."""
+    """Raise SettingError unless ``value`` is a whole number of at least ``least`` (0 or 1)."""
     is_whole = hasattr(value, "__index__") and not isinstance(value, bool)
     if not is_whole or value.__index__() < least:  # type: ignore[attr-defined]
-        wanted = "a whole number above 0" if least else "a whole number, 0 or more"
-        msg = f"{setting} must be {wanted}, not {value!r}"
+        expected = "a whole number above 0" if least else "a whole number, 0 or more"
+        msg = f"{setting} must be {expected}, not {value!r}"
         raise SettingError(msg)
