@@ -7,9 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from beir_eval.core.arrays import exact_sum, follow_each_other, ranges, starts_of, stretches
+from beir_eval.core.arrays import are_consecutive, exact_sum, ranges, starts_of, stretches
 from beir_eval.core.ids import pick_ids
-from beir_eval.core.run_sources.search import find, first_of_each, repeated, repeated_among
+from beir_eval.core.run_sources.search import (
+    find_occurrences,
+    find_repeated,
+    first_occurrences,
+    repeated_occurrences,
+)
 
 rankings = st.lists(st.lists(st.integers(0, 40), max_size=60), min_size=1, max_size=6)
 floats = st.floats(allow_nan=False, allow_infinity=False, min_value=-1e300, max_value=1e300)
@@ -25,7 +30,7 @@ def test_every_wanted_number_is_found_wherever_it_stands(rows, how_many):
     numbers, starts = flat(rows)
     wanted = [(row, number) for row in range(len(rows)) for number in range(how_many)]
     row, number = (np.array([pair[i] for pair in wanted], dtype=np.int64) for i in (0, 1))
-    index, position = find(numbers, starts, row, number)
+    index, position = find_occurrences(numbers, starts, row, number)
     found = sorted(
         (*wanted[one], at) for one, at in zip(index.tolist(), position.tolist(), strict=True)
     )
@@ -40,7 +45,7 @@ def test_every_wanted_number_is_found_wherever_it_stands(rows, how_many):
 @given(rankings)
 def test_every_repeated_number_is_found_and_no_other(rows):
     numbers, starts = flat(rows)
-    group, position = repeated(numbers, starts)
+    group, position = find_repeated(numbers, starts)
     found = {}
     for one, at in zip(group.tolist(), position.tolist(), strict=True):
         found.setdefault(one, []).append(at)
@@ -59,7 +64,7 @@ def test_repeated_numbers_are_found_among_very_many_and_across_the_whole_range()
     numbers[[10, 24_990]] = 5  # in one ranking, far apart
     numbers[[30_000, 60_000]] = 7  # in two
     starts = np.array([0, 25_000, 50_000, 50_000, 100_000])
-    assert [part.tolist() for part in repeated(numbers, starts)] == [[0, 0], [10, 24_990]]
+    assert [part.tolist() for part in find_repeated(numbers, starts)] == [[0, 0], [10, 24_990]]
 
 
 @given(st.lists(floats, max_size=40), st.integers(1, 60))
@@ -87,7 +92,7 @@ def test_ranges_are_the_numbers_of_each_stretch_in_turn(stretches_of):
 @given(st.lists(st.integers(0, 6), max_size=6))
 def test_indices_that_follow_each_other_make_up_a_slice(indices):
     is_slice = bool(indices) and indices == list(range(indices[0], indices[0] + len(indices)))
-    assert follow_each_other(np.array(indices, dtype=np.int64)) == is_slice
+    assert are_consecutive(np.array(indices, dtype=np.int64)) == is_slice
     ids = list("abcdefg")
     assert list(pick_ids(ids, np.array(indices, dtype=np.int64))) == [ids[n] for n in indices]
 
@@ -97,10 +102,12 @@ def test_of_what_is_found_several_times_the_first_position_counts(index, random)
     position = random.sample(range(100), len(index))
     pairs = sorted(zip(position, index, strict=True))
     first = {item: place for place, item in reversed(pairs)}
-    found = first_of_each(np.array(index, dtype=np.int64), np.array(position, dtype=np.int64))
+    found = first_occurrences(np.array(index, dtype=np.int64), np.array(position, dtype=np.int64))
     expected = sorted(first.items())
     assert list(zip(*map(np.ndarray.tolist, found), strict=True)) == expected
-    copies = repeated_among(np.array(index, dtype=np.int64), np.array(position, dtype=np.int64))
+    copies = repeated_occurrences(
+        np.array(index, dtype=np.int64), np.array(position, dtype=np.int64)
+    )
     expected = [(item, place) for place, item in pairs if index.count(item) > 1]
     assert list(zip(*map(np.ndarray.tolist, copies), strict=True)) == expected
 

@@ -49,9 +49,9 @@ def expected_grades_at_ranks(qrels, rows_by_query, chosen):
 def counting(request, monkeypatch):
     """Whichever way ranks are counted, they are the same."""
     if request.param == "always sort":
-        monkeypatch.setattr(rank_counting, "_SORT_A_RANKING", -(10**12))
+        monkeypatch.setattr(rank_counting, "_SORT_RANKING_NS", -(10**12))
     elif request.param == "always compare":
-        monkeypatch.setattr(rank_counting, "_SORT_A_RANKING", 10**12)
+        monkeypatch.setattr(rank_counting, "_SORT_RANKING_NS", 10**12)
 
 
 @pytest.mark.usefixtures("counting")

@@ -1,10 +1,11 @@
-"""Judgements and runs become arrays: ids, scores, ranks, and the relevance matrix.
+"""Qrels and runs as arrays: ids, scores, ranks, and the relevance matrix.
 
-Inside: ``qrels`` (with ``judgement_errors``) and ``run``, which users pass; ``run_sources`` (one
-module per kind of object that holds a run); ``ranking`` (order, ties, duplicates) and
-``rank_counting`` (ranks without sorting); ``relevance_matrix``. Shared with the other packages:
-``arrays``, ``ids``, ``column_names``, ``dataframes``, ``files``, ``saved`` (records in files),
-``imports`` (lazy imports). No measure and no file format of another tool is known here.
+Inside: ``qrels`` (with ``judgement_errors``) and ``run``, the classes that users pass;
+``run_sources`` (one module per kind of object that holds a run); ``ranking`` (order, ties,
+duplicates) and ``rank_counting`` (ranks without sorting); ``relevance_matrix``. Shared with the
+other packages: ``arrays`` (grouped arrays), ``ids``, ``column_names``, ``dataframes``, ``files``,
+``saved`` (records in JSON files), ``imports`` (lazy imports). This package contains no measure
+and no file format of another tool.
 
 Public: ``Qrels``, ``Run``, ``EvaluationSettings``, ``RelevanceMatrix``, ``RunSummary``, ``relate``.
 """

@@ -1,4 +1,4 @@
-"""The usual names of columns and keys, the same ones in dataframes, JSON and votes."""
+"""The usual names of columns and keys that dataframes, JSON files and votes are read by."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-#: Lower case, with ``_`` for ``-`` and blanks.
+#: All names are in lower case, with ``_`` instead of ``-`` and blanks (see ``matching``).
 QUERY_NAMES = ("query_id", "qid", "queryid", "q_id", "topic_id")
 DOC_NAMES = ("doc_id", "docno", "docid", "corpus_id", "document_id", "pid", "passage_id")
 SCORE_NAMES = ("score", "sim", "similarity")
@@ -15,7 +15,7 @@ GRADE_NAMES = ("grade", "relevance", "label", "rel", "score")
 
 
 def matching(names: Iterable[str], usual: Sequence[str]) -> list[str]:
-    """Return those of ``names`` that are usual ones, in any case.
+    """Return those ``names`` that are in ``usual``; case is ignored, ``-`` and blanks mean ``_``.
 
     >>> matching(["Query-ID", "text"], QUERY_NAMES)
     ['Query-ID']

@@ -1,7 +1,7 @@
-"""Dataframes of any kind, through the Arrow PyCapsule interface, as columns of a polars frame.
+"""Reading of dataframes into checked polars columns, through the Arrow PyCapsule interface.
 
-pandas (which needs pyarrow for it), polars, pyarrow tables and DuckDB relations have that
-interface; no package but polars is imported here.
+The interface is provided by polars, pyarrow tables, DuckDB relations, and pandas (which needs
+pyarrow for it). This module imports no other dataframe package than polars.
 """
 
 from __future__ import annotations
@@ -25,109 +25,121 @@ USUAL_NAMES = {QUERY: QUERY_NAMES, DOC: DOC_NAMES, SCORE: SCORE_NAMES, GRADE: GR
 def to_columns(
     frame: object,
     *,
-    number: str,
+    number_role: str,
     names: Mapping[str, str | None],
-    error: type[InputError],
-    what: str,
+    error_class: type[InputError],
+    label: str,
 ) -> pl.DataFrame:
-    """Return query and document ids as text and a number as f8, checked.
+    """Return a polars frame of query ids and document ids as text, and finite numbers as f8.
 
     Args:
-        frame: anything with ``__arrow_c_stream__``.
-        number: which number is wanted, ``SCORE`` or ``GRADE``.
-        names: the caller's names for the columns; None where they are to be recognised.
-        error: the class of error to raise.
-        what: how messages call the frame, for example "the run".
+        frame: anything with ``__arrow_c_stream__``, or a polars LazyFrame.
+        number_role: the column of numbers to read, ``SCORE`` or ``GRADE``.
+        names: {role: column name}; a role without a name, or with None, is recognised by the
+            usual names.
+        error_class: the class of the error to raise.
+        label: what messages call the frame, for example "the run".
 
     Raises:
-        InputError: (as ``error``) a column is not there or not to be told, an id is null, empty or
-            neither text nor an integer, a number is null, NaN, infinite or no number.
+        InputError: (of class ``error_class``) a column is missing or not recognised, an id is
+            null, empty or neither text nor an integer, or a number is null, NaN, infinite or not
+            numeric.
         MissingExtraError: a pandas frame without pyarrow.
     """
-    table = _read(frame, error, what)
-    chosen = {
-        role: _choose(table.columns, role, names.get(role), error, what)
-        for role in (QUERY, DOC, number)
+    table = _read_frame(frame, error_class, label)
+    name_of = {
+        role: _choose_column(table.columns, role, names.get(role), error_class, label)
+        for role in (QUERY, DOC, number_role)
     }
-    columns = [_as_ids(table[chosen[role]], role, error, what).alias(role) for role in (QUERY, DOC)]
-    columns.append(_as_numbers(table[chosen[number]], number, error, what).alias(number))
+    columns = [
+        _as_ids(table[name_of[role]], role, error_class, label).alias(role) for role in (QUERY, DOC)
+    ]
+    columns.append(
+        _as_numbers(table[name_of[number_role]], number_role, error_class, label).alias(number_role)
+    )
     return pl.DataFrame(columns)
 
 
-def _read(frame: Any, error: type[InputError], what: str) -> pl.DataFrame:
+def _read_frame(frame: Any, error_class: type[InputError], label: str) -> pl.DataFrame:
     if any(name is not None for name in getattr(getattr(frame, "index", None), "names", ())):
-        frame = frame.reset_index()  # a pandas index that has a name is a column
+        frame = frame.reset_index()  # a named pandas index is read as a column
     try:
         return frame.collect() if isinstance(frame, pl.LazyFrame) else pl.DataFrame(frame)
-    except ImportError as missing:
+    except ImportError as error:
         package, extra = "pyarrow", "pandas"
-        raise MissingExtraError(package, extra, f"reading {what} from a pandas frame") from missing
-    except Exception as problem:
-        # polars, pyarrow, pandas and DuckDB each have their own errors for what cannot be said.
+        raise MissingExtraError(package, extra, f"reading {label} from a pandas frame") from error
+    except Exception as error:
+        # polars, pyarrow, pandas and DuckDB each raise their own errors for unreadable frames.
         msg = (
-            f"{what} cannot be read as a dataframe: {problem}. Hand over the columns of query ids, "
+            f"{label} cannot be read as a dataframe: {error}. Hand over the columns of query ids, "
             "document ids and numbers only, each of one type"
         )
-        raise error(msg) from problem
+        raise error_class(msg) from error
 
 
-def _choose(
-    columns: Iterable[str], role: str, stated: str | None, error: type[InputError], what: str
+def _choose_column(
+    available: Iterable[str],
+    role: str,
+    requested: str | None,
+    error_class: type[InputError],
+    label: str,
 ) -> str:
-    listed = list(columns)
-    if stated is not None:
-        if stated in listed:
-            return stated
-        msg = f"{what} has no column {stated!r}; it has {some(listed)}"
-        raise error(msg)
-    usual = USUAL_NAMES[role]
-    found = matching(listed, usual)
-    if len(found) == 1:
-        return found[0]
-    if found:
-        problem = f"several columns that could be {role}: {some(found)}"
+    names = list(available)
+    if requested is not None:
+        if requested in names:
+            return requested
+        msg = f"{label} has no column {requested!r}; it has {some(names)}"
+        raise error_class(msg)
+    usual_names = USUAL_NAMES[role]
+    matches = matching(names, usual_names)
+    if len(matches) == 1:
+        return matches[0]
+    if matches:
+        problem = f"several columns that could be {role}: {some(matches)}"
     else:
         problem = (
-            f"no column that is recognisably {role} (one of {', '.join(usual)}); it has "
-            f"{some(listed)}"
+            f"no column that is recognisably {role} (one of {', '.join(usual_names)}); it has "
+            f"{some(names)}"
         )
-    msg = f"{what} has {problem}. State it: {role}='…'"
-    raise error(msg)
+    msg = f"{label} has {problem}. State it: {role}='…'"
+    raise error_class(msg)
 
 
-def _as_ids(column: pl.Series, role: str, error: type[InputError], what: str) -> pl.Series:
+def _as_ids(column: pl.Series, role: str, error_class: type[InputError], label: str) -> pl.Series:
     if not (
         column.dtype.is_integer()
         or column.dtype in (pl.String, pl.Null)
         or isinstance(column.dtype, (pl.Categorical, pl.Enum))
     ):
         msg = (
-            f"{what}: the column {column.name!r} ({role}) holds {column.dtype}; ids must be text "
+            f"{label}: the column {column.name!r} ({role}) holds {column.dtype}; ids must be text "
             "or integers"
         )
-        raise error(msg)
+        raise error_class(msg)
     if nulls := column.null_count():
-        first = column.is_null().arg_true()[0]
-        msg = f"{what}: {nulls} ids are null in the column {column.name!r}, first in row {first}"
-        raise error(msg)
+        row = column.is_null().arg_true()[0]
+        msg = f"{label}: {nulls} ids are null in the column {column.name!r}, first in row {row}"
+        raise error_class(msg)
     text = column.cast(pl.String)
-    empty = (text == "").arg_true()
-    if len(empty):
-        msg = f"{what}: an id is empty in the column {column.name!r}, row {empty[0]}"
-        raise error(msg)
+    empty_rows = (text == "").arg_true()
+    if len(empty_rows):
+        msg = f"{label}: an id is empty in the column {column.name!r}, row {empty_rows[0]}"
+        raise error_class(msg)
     return text
 
 
-def _as_numbers(column: pl.Series, role: str, error: type[InputError], what: str) -> pl.Series:
+def _as_numbers(
+    column: pl.Series, role: str, error_class: type[InputError], label: str
+) -> pl.Series:
     if not (column.dtype.is_numeric() or column.dtype == pl.Boolean):
-        msg = f"{what}: the column {column.name!r} ({role}) holds {column.dtype}, not numbers"
-        raise error(msg)
+        msg = f"{label}: the column {column.name!r} ({role}) holds {column.dtype}, not numbers"
+        raise error_class(msg)
     numbers = column.cast(pl.Float64)
-    bad = (~numbers.is_finite().fill_null(value=False)).arg_true()
-    if len(bad):
+    invalid_rows = (~numbers.is_finite().fill_null(value=False)).arg_true()
+    if len(invalid_rows):
         msg = (
-            f"{what}: the {role} in row {bad[0]} of the column {column.name!r} is "
-            f"{column[bad[0]]!r}; it must be a finite number"
+            f"{label}: the {role} in row {invalid_rows[0]} of the column {column.name!r} is "
+            f"{column[invalid_rows[0]]!r}; it must be a finite number"
         )
-        raise error(msg)
+        raise error_class(msg)
     return numbers

@@ -1,4 +1,4 @@
-"""Files: read whole (packed ones too) with clear errors, written whole or not at all."""
+"""Files: read with clear errors (gzip and zstd too), written atomically, locked, hashed."""
 
 from __future__ import annotations
 
@@ -20,65 +20,66 @@ if TYPE_CHECKING:
 
 GZIP_MAGIC = b"\x1f\x8b"
 ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
-_HEAD = 1 << 16
-#: What is locked of a file on Windows: the last byte that a position of 32 bits (signed) reaches.
+_HEAD_SIZE = 1 << 16
+#: The position of the byte that is locked on Windows: the last one that signed 32 bits can address.
 _LOCKED_BYTE = 2**31 - 2
 
 
 class FileContent:
-    """A file's content, unpacked where it is gzip or zstd (told by its first bytes).
+    """The content of a file, decompressed if its first bytes are those of gzip or zstd.
 
     Attributes:
         path: the file.
-        head: the first 64 KiB of the content.
+        head: the first 64 KiB of the decompressed content.
 
     Raises:
-        FileFormatError: a packed file is truncated or damaged.
+        FileFormatError: a compressed file is truncated or damaged.
         MissingExtraError: a zstd file without the package zstandard.
-        OSError: there is no such file, it is a folder, or it may not be read.
+        OSError: the file does not exist, is a folder, or is not readable.
     """
 
     def __init__(self, path: Path) -> None:
-        """Read the first bytes; a packed file, or a pipe, is read at once."""
+        """Read the first bytes of ``path``; read all of a compressed file or a pipe."""
         self.path = path
         self._unpacked: bytes | None = None
         with path.open("rb") as file:
-            self.head = file.read(_HEAD)
+            self.head = file.read(_HEAD_SIZE)
             # A pipe can be read only once.
             if not path.is_file() or self.head.startswith((GZIP_MAGIC, ZSTD_MAGIC)):
                 self._unpacked = unpack(path, self.head + file.read())
-                self.head = self._unpacked[:_HEAD]
+                self.head = self._unpacked[:_HEAD_SIZE]
 
     def data(self) -> bytes:
         """Return the whole content."""
         return self.path.read_bytes() if self._unpacked is None else self._unpacked
 
     def source(self) -> Path | io.BytesIO:
-        """Return what polars can read the content from: the file, unless it is packed.
+        """Return what polars can read the content from: the path, or a buffer of the bytes.
 
-        Nor can it open a file whose name is not Unicode.
+        A buffer is needed for a compressed file, and for a path with unprintable characters:
+        polars cannot open a path that is not valid Unicode.
         """
         if self._unpacked is None and str(self.path).isprintable():
             return self.path.absolute()
         return io.BytesIO(self.data())
 
     def parts(self, size: int) -> Iterator[bytes]:
-        """Yield the content in parts of about ``size`` bytes that end where a line ends."""
+        """Yield the content in parts of about ``size`` bytes that end at the end of a line."""
         with (
             io.BytesIO(self._unpacked)
             if self._unpacked is not None
             else self.path.open("rb") as file
         ):
-            rest: list[bytes] = []
+            pending: list[bytes] = []
             while part := file.read(size):
                 end = part.rfind(b"\n") + 1
                 if end:
-                    yield b"".join([*rest, part[:end]])
-                    rest = [part[end:]]
+                    yield b"".join([*pending, part[:end]])
+                    pending = [part[end:]]
                 else:
-                    rest.append(part)
-            if last := b"".join(rest):
-                yield last
+                    pending.append(part)
+            if last_part := b"".join(pending):
+                yield last_part
 
     def text(self) -> str:
         """Return the whole content as text; a UTF-8 byte order mark is dropped.
@@ -90,9 +91,10 @@ class FileContent:
 
 
 def lock(file: IO[Any]) -> bool:
-    """Keep other processes from locking an open file; False where another one has locked it.
+    """Lock an open file against other processes; return False if another one has locked it.
 
-    The lock ends with the file, and with the process. Other processes can still read the file.
+    The lock ends when the file is closed or the process ends. Other processes can still read the
+    file. Where no locks exist (WebAssembly), return True.
     """
     for lock_on_platform in (_lock_on_unix, _lock_on_windows):
         try:
@@ -106,12 +108,12 @@ def lock(file: IO[Any]) -> bool:
 
 
 def _lock_on_unix(file: IO[Any]) -> None:
-    fcntl = import_module("fcntl")  # by name: type checkers know each module on its platform only
+    fcntl = import_module("fcntl")  # by name: type checkers know fcntl on Unix only
     fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 def _lock_on_windows(file: IO[Any]) -> None:
-    """Lock a byte far behind the end of the file: others cannot read what is locked on Windows."""
+    """Lock a byte far behind the end of the file: on Windows others cannot read locked bytes."""
     msvcrt = import_module("msvcrt")
     descriptor = file.fileno()
     position = os.lseek(descriptor, 0, os.SEEK_CUR)
@@ -123,29 +125,29 @@ def _lock_on_windows(file: IO[Any]) -> None:
 
 
 def plain_name(path: Path) -> str:
-    """Return a file's name without the ending of a packer."""
+    """Return a file's name without .gz and .zst."""
     return path.name.removesuffix(".gz").removesuffix(".zst")
 
 
 def stem_of(path: Path) -> str:
-    """Return a file's name without its ending and that of a packer: what a system is called."""
+    """Return a file's name without its extension, and without .gz and .zst: a system's name."""
     name = plain_name(path)
     return name.rpartition(".")[0] or name
 
 
 def is_gzip(path: Path) -> bool:
-    """Return whether the first bytes of a file are those of gzip."""
+    """Return whether a file starts with the first bytes of gzip."""
     with path.open("rb") as file:
         return file.read(len(GZIP_MAGIC)) == GZIP_MAGIC
 
 
 @contextmanager
 def parquet_errors(path: Path) -> Iterator[None]:
-    """Turn what polars raises for a damaged Parquet file into FileFormatError."""
+    """Raise FileFormatError for what polars raises inside the ``with`` block."""
     try:
         yield
     except BaseException as error:
-        # polars panics, which is no Exception, on some damaged files.
+        # On some damaged files polars raises PanicException, which is not an Exception.
         if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
             raise
         raise FileFormatError(path, f"not a readable Parquet file ({error})") from error
@@ -153,14 +155,23 @@ def parquet_errors(path: Path) -> Iterator[None]:
 
 def sha256_of(path: Path) -> str:
     """Return the SHA-256 (hex) of a file's bytes."""
-    import hashlib  # noqa: PLC0415 - loads OpenSSL, and few ask for it
+    import hashlib  # noqa: PLC0415 - loads OpenSSL, and is rarely needed
 
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def unpack(path: Path, data: bytes) -> bytes:
-    """Return what gzip or zstd packed, told by the first bytes; other bytes as they are."""
+    """Return ``data`` decompressed if its first bytes are those of gzip or zstd, else unchanged.
+
+    Args:
+        path: the file of the data, for messages.
+        data: the bytes.
+
+    Raises:
+        FileFormatError: the compressed data is truncated or damaged.
+        MissingExtraError: zstd without the package zstandard.
+    """
     try:
         if data.startswith(GZIP_MAGIC):
             return gzip.decompress(data)
@@ -169,7 +180,7 @@ def unpack(path: Path, data: bytes) -> bytes:
     except MissingExtraError:
         raise
     except Exception as error:
-        # Each library has its own errors for damaged data; none of them names the file.
+        # Each library raises its own errors for damaged data, and none of them names the file.
         problem = f"the packed file is truncated or damaged ({error}); fetch or pack it again"
         raise FileFormatError(path, problem) from error
     return data
@@ -178,7 +189,7 @@ def unpack(path: Path, data: bytes) -> bytes:
 def _unpack_zstd(data: bytes) -> bytes:
     parts = []
     while data:
-        frame = _zstandard().ZstdDecompressor().decompressobj()
+        frame = _import_zstandard().ZstdDecompressor().decompressobj()
         parts.append(frame.decompress(data))
         if not frame.eof:
             raise EOFError("the last frame has no end")
@@ -186,14 +197,18 @@ def _unpack_zstd(data: bytes) -> bytes:
     return b"".join(parts)
 
 
-def _zstandard() -> Any:
+def _import_zstandard() -> Any:
     with needs_extra("zstandard", "files", "a .zst file"):
         import zstandard  # noqa: PLC0415 - an extra
     return zstandard
 
 
 def decode(path: Path, data: bytes) -> str:
-    """Return text from bytes of ``path``, or raise FileFormatError with the line at fault."""
+    """Return the UTF-8 text of ``data``, the bytes of ``path``; a byte order mark is dropped.
+
+    Raises:
+        FileFormatError: the data is binary, or not UTF-8 (the error has the line number).
+    """
     check_is_text(path, data)
     try:
         return data.decode("utf-8-sig")
@@ -204,19 +219,19 @@ def decode(path: Path, data: bytes) -> str:
 
 
 def is_binary(data: bytes) -> bool:
-    """Return whether the first bytes show a binary file."""
+    """Return whether the first 4,096 bytes contain a zero byte, which text files do not."""
     return b"\0" in data[:4096]
 
 
 def check_is_text(path: Path, data: bytes) -> None:
-    """Raise FileFormatError where the first bytes show a binary file."""
+    """Check that ``data``, the bytes of ``path``, is not binary, or raise FileFormatError."""
     if is_binary(data):
         problem = "a binary file, where lines of text were expected"
         raise FileFormatError(path, problem)
 
 
 def split_fields(line: str) -> list[str]:
-    """Split at blanks and tabs, as trec_eval does: not at other scripts' white space.
+    """Split a line at ASCII white space only, as trec_eval does.
 
     >>> split_fields("q1  d1 1")
     ['q1', 'd1', '1']
@@ -224,51 +239,62 @@ def split_fields(line: str) -> list[str]:
     return [field.decode() for field in line.encode().split()]
 
 
-def read_number(path: Path, line: int, what: str, text: str) -> float:
-    """Return the finite number that ``text`` reads as, or raise FileFormatError for its line."""
+def read_number(path: Path, line: int, label: str, text: str) -> float:
+    """Return the finite number that ``text`` spells.
+
+    Args:
+        path: the file, for messages.
+        line: the 1-based line number, for messages.
+        label: what messages call the number, for example "score".
+        text: the text of the number.
+
+    Raises:
+        FileFormatError: the text is not a finite number.
+    """
     try:
         value = float(text)
     except ValueError:
         value = math.nan
     if not math.isfinite(value) or "_" in text:  # float() reads "1_0" as 10
-        problem = f"the {what} {text!r} is not a finite number"
+        problem = f"the {label} {text!r} is not a finite number"
         raise FileFormatError(path, problem, line=line)
     return value
 
 
 def write_atomically(path: Path, data: bytes) -> None:
-    """Write ``data`` to ``path``, packed where its name ends in .gz or .zst; all or nothing.
+    """Write ``data`` to ``path`` completely or not at all, compressed if it ends in .gz or .zst.
 
-    The bytes go to a temporary file beside it, which then takes its name: a reader sees the old
-    file or the new one, and an interrupted write leaves the old one. A link is followed; into a
-    pipe or a device the bytes are simply written.
+    The bytes go to a temporary file in the same folder, which then replaces ``path``. A reader sees
+    the old file or the new one, and an interrupted write leaves the old one. Symbolic links are
+    followed. A pipe or a device is written to directly.
 
     Raises:
-        OSError: it cannot be written; the error names ``path``.
+        MissingExtraError: the path ends in .zst and the package zstandard is not installed.
+        OSError: the file cannot be written; the error names ``path``.
     """
     if path.suffix == ".gz":
         data = gzip.compress(data, mtime=0)
     elif path.suffix == ".zst":
-        data = _zstandard().ZstdCompressor().compress(data)
+        data = _import_zstandard().ZstdCompressor().compress(data)
     try:
-        target = _target(path)
+        target = _resolve_links(path)
         if target.exists() and not target.is_file():
             target.write_bytes(data)  # a folder raises here
         else:
-            _replace_with(target, data)
+            _replace_file(target, data)
     except OSError as error:
         raise type(error)(error.errno, error.strerror, str(path)) from error
 
 
-def _target(path: Path) -> Path:
-    """Follow links; raise OSError for a path that leads nowhere."""
+def _resolve_links(path: Path) -> Path:
+    """Return the path with symbolic links followed; raise OSError for a loop or an invalid path."""
     try:
         return path.resolve()
     except (RuntimeError, ValueError) as error:
         raise OSError(errno.EINVAL, str(error)) from error
 
 
-def _replace_with(target: Path, data: bytes) -> None:
+def _replace_file(target: Path, data: bytes) -> None:
     temporary = target.with_name(f".{os.urandom(16).hex()}.tmp")
     try:
         with temporary.open("xb") as file:

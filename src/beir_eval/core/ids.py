@@ -1,6 +1,7 @@
-"""Ids are text; an integer means its decimal string.
+"""Ids of queries and documents: conversion to text, checks, repeated ids.
 
-So ``12``, ``numpy.int64(12)`` and ``"12"`` name the same document, and ``"012"`` another one.
+Ids are text, and an integer means its decimal string: ``12``, ``numpy.int64(12)`` and ``"12"``
+name the same document, ``"012"`` names another one.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from collections import Counter
 from functools import cache
 from typing import TYPE_CHECKING, cast
 
-from beir_eval.core.arrays import follow_each_other
+from beir_eval.core.arrays import are_consecutive
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -19,8 +20,8 @@ if TYPE_CHECKING:
     from beir_eval.core.arrays import Ints
     from beir_eval.errors import InputError
 
-#: Ids looked at together: few enough to stay in the processor's cache between two looks.
-_PART = 2_000
+#: Ids per chunk: few enough to stay in the processor's cache between the two checks.
+_CHUNK_SIZE = 2_000
 
 
 def id_text(value: object) -> str:
@@ -42,78 +43,90 @@ def id_text(value: object) -> str:
 
 
 def ids_as_text(values: Iterable[object]) -> list[str]:
-    """Return the text of every id; a list of nothing but non-empty ``str`` is returned as it is.
+    """Return the text of every id; a list whose items are all non-empty ``str`` is returned itself.
 
     Raises:
-        TypeError, ValueError: as ``id_text``.
+        TypeError: an id is neither text nor an integer, or ``values`` is not iterable.
+        ValueError: an id is empty.
     """
     listed = values if isinstance(values, list) else list(values)
-    parts = (listed[begin : begin + _PART] for begin in range(0, len(listed), _PART))
-    if all(set(map(type, part)) <= {str} and all(part) for part in parts):
+    chunks = (listed[begin : begin + _CHUNK_SIZE] for begin in range(0, len(listed), _CHUNK_SIZE))
+    if all(set(map(type, chunk)) <= {str} and all(chunk) for chunk in chunks):
         return cast("list[str]", listed)
     return [id_text(value) for value in listed]
 
 
-def checked_ids(values: Iterable[object], what: str, error: type[InputError]) -> list[str]:
-    """Return ids as ``ids_as_text`` does.
+def checked_ids(values: Iterable[object], label: str, error_class: type[InputError]) -> list[str]:
+    """Return the text of every id, like ``ids_as_text``, with errors of the caller's class.
 
     Args:
         values: the ids.
-        what: how messages call what holds them, for example "run".
-        error: the class of error to raise.
+        label: what messages call the object that holds the ids, for example "run".
+        error_class: the class of the error to raise.
 
     Raises:
-        InputError: (as ``error``) no list, an id that is empty or neither text nor an integer.
+        InputError: (of class ``error_class``) ``values`` is not iterable, or an id is empty or
+            neither text nor an integer.
     """
     try:
         return ids_as_text(values)
-    except (TypeError, ValueError) as problem:
-        msg = f"{what}: {problem}"
-        raise error(msg) from problem
+    except (TypeError, ValueError) as error:
+        msg = f"{label}: {error}"
+        raise error_class(msg) from error
 
 
-def checked_query_ids(values: Iterable[object], what: str, error: type[InputError]) -> list[str]:
-    """Return the distinct ids of queries as ``checked_ids`` does.
+def checked_query_ids(
+    values: Iterable[object], label: str, error_class: type[InputError]
+) -> list[str]:
+    """Return the text of every query id, like ``checked_ids``, and check that they are distinct.
+
+    ``values`` are the keys of a mapping, so only ids that had to be converted can be equal.
 
     Raises:
-        InputError: (as ``error``) as ``checked_ids``; two of them name the same query.
+        InputError: (of class ``error_class``) as ``checked_ids``; also if an integer and a text id
+            name the same query.
     """
-    query_ids = checked_ids(values, what, error)
+    query_ids = checked_ids(values, label, error_class)
     if query_ids is not values and len(set(query_ids)) < len(query_ids):
-        msg = f"{what}: an integer and a text query id name the same query; keep one of the two"
-        raise error(msg)
+        msg = f"{label}: an integer and a text query id name the same query; keep one of the two"
+        raise error_class(msg)
     return query_ids
 
 
 def checked_columns(
-    columns: Iterable[Iterable[Any]], numbers: str, what: str, error: type[InputError]
+    columns: Iterable[Iterable[Any]], numbers_label: str, label: str, error_class: type[InputError]
 ) -> tuple[list[str], list[str], list[Any]]:
-    """Return three columns of one length: query and document ids as text, and numbers.
+    """Return three columns of the same length: query ids and document ids as text, and numbers.
 
     Args:
-        columns: query ids, document ids and numbers; the numbers are not looked at.
-        numbers: how messages call the numbers, for example "scores".
-        what: how messages call what the columns hold, for example "run".
-        error: the class of error to raise.
+        columns: query ids, document ids and numbers; the numbers are returned unchecked.
+        numbers_label: what messages call the numbers, for example "scores".
+        label: what messages call the object that the columns hold, for example "run".
+        error_class: the class of the error to raise.
 
     Raises:
-        InputError: (as ``error``) no columns, columns of different lengths, or what is not an id.
+        InputError: (of class ``error_class``) a column is not iterable, the columns have different
+            lengths, or an id is empty or neither text nor an integer.
     """
     try:
-        queries, docs, values = map(list, columns)
-    except TypeError as problem:
-        msg = f"{what}: three columns were expected: {problem}"
-        raise error(msg) from problem
-    lengths = len(queries), len(docs), len(values)
+        query_ids, doc_ids, numbers = map(list, columns)
+    except TypeError as error:
+        msg = f"{label}: three columns were expected: {error}"
+        raise error_class(msg) from error
+    lengths = len(query_ids), len(doc_ids), len(numbers)
     if len(set(lengths)) > 1:
-        msg = f"query_ids, doc_ids and {numbers} must be equally long, not {lengths}"
-        raise error(msg)
-    return checked_ids(queries, what, error), checked_ids(docs, what, error), values
+        msg = f"query_ids, doc_ids and {numbers_label} must be equally long, not {lengths}"
+        raise error_class(msg)
+    return (
+        checked_ids(query_ids, label, error_class),
+        checked_ids(doc_ids, label, error_class),
+        numbers,
+    )
 
 
 def pick_ids(ids: Sequence[str], indices: Ints) -> Sequence[str]:
-    """Return the ids at these indices: a slice where they follow each other, which is faster."""
-    if follow_each_other(indices):
+    """Return the ids at these indices; consecutive indices are read as a slice, for speed."""
+    if are_consecutive(indices):
         return ids[int(indices[0]) : int(indices[-1]) + 1]
     return [ids[index] for index in indices.tolist()]
 
@@ -124,43 +137,44 @@ def repeated_ids(ids: Iterable[str]) -> list[str]:
     >>> repeated_ids(["a", "b", "c", "b", "a"])
     ['a', 'b']
     """
-    return [listed for listed, count in Counter(ids).items() if count > 1]
+    return [text for text, count in Counter(ids).items() if count > 1]
 
 
 def have_text_keys(mappings: Sequence[object]) -> bool:
-    """Return whether these are dicts of which it is certain that all keys are ``str``.
+    """Return whether all of these are plain dicts whose keys are certainly all ``str``.
 
-    False means "not certain". No key is looked at: CPython keeps dicts whose keys have always been
-    ``str`` in a table of their own kind, which shows in their size.
+    False means "not certain". No key is read: CPython stores dicts whose keys have always been
+    ``str`` in a smaller table, so the size of the dict shows it.
     """
     if not set(map(type, mappings)) <= {dict}:
         return False
     dicts = cast("Sequence[dict[object, object]]", mappings)
-    return set(map(dict.__sizeof__, dicts)) <= _text_sizes()
+    return set(map(dict.__sizeof__, dicts)) <= _text_dict_sizes()
 
 
 @cache
-def _text_sizes() -> frozenset[int]:
-    """Return the sizes of all dicts with text keys; none where they cannot be told by it.
+def _text_dict_sizes() -> frozenset[int]:
+    """Return the sizes that dicts with only ``str`` keys have; empty if the size cannot show it.
 
-    A dict of 2^n slots holds 2/3 as many entries, of 16 bytes each (24 for keys of other kinds),
-    and an index of 1, 2, 4 or 8 bytes a slot. Small ones are tried out; large ones follow suit.
+    A dict of 2^n slots holds at most 2/3 as many entries, of 16 bytes each (24 bytes if some key is
+    not ``str``), and an index of 1, 2, 4 or 8 bytes per slot. The sizes are computed from this
+    layout; those of up to 1,024 slots are compared with real dicts.
     """
     empty = dict.__sizeof__({})
-    slots = range(3, 40)
-    entry, index = 16, {n: (1 << n) * (1 + (n > 7) + 2 * (n > 15) + 4 * (n > 31)) for n in slots}  # noqa: PLR2004
-    table = {n: index[n] + entry * (2**n * 2 // 3) for n in slots}
+    powers = range(3, 40)
+    entry, index = 16, {n: (1 << n) * (1 + (n > 7) + 2 * (n > 15) + 4 * (n > 31)) for n in powers}  # noqa: PLR2004
+    table = {n: index[n] + entry * (2**n * 2 // 3) for n in powers}
     header = dict.__sizeof__({"a": 0}) - empty - table[3]
-    sizes = frozenset({empty} | {empty + header + table[n] for n in slots})
-    for count in (1, 5, 6, 11, 22, 43, 86, 171, 400):  # one of each size of table, up to 1024 slots
-        text: dict[object, None] = dict.fromkeys(map(str, range(count)))
-        mixed = {**text, 0: None}
-        if dict.__sizeof__(text) not in sizes or dict.__sizeof__(mixed) in sizes:
+    sizes = frozenset({empty} | {empty + header + table[n] for n in powers})
+    for count in (1, 5, 6, 11, 22, 43, 86, 171, 400):  # one per table size, up to 1,024 slots
+        text_dict: dict[object, None] = dict.fromkeys(map(str, range(count)))
+        mixed_dict = {**text_dict, 0: None}
+        if dict.__sizeof__(text_dict) not in sizes or dict.__sizeof__(mixed_dict) in sizes:
             return frozenset()  # pragma: no cover - another Python than CPython 3.11 to 3.13
     return sizes
 
 
 def is_dataframe(value: object) -> bool:
-    """Return whether this is a dataframe: it has the Arrow interface, or is a polars LazyFrame."""
+    """Return whether ``value`` has the Arrow PyCapsule interface or is a polars LazyFrame."""
     is_lazy = type(value).__name__ == "LazyFrame" and hasattr(value, "collect")
     return is_lazy or hasattr(value, "__arrow_c_stream__")

@@ -1,4 +1,4 @@
-"""Names that are imported when they are first needed: exports of packages, rows of tables."""
+"""Lazy imports: of the names that a package exports, and of functions named in tables."""
 
 from __future__ import annotations
 
@@ -14,7 +14,11 @@ if TYPE_CHECKING:
 
 
 def import_name(origin: str) -> Any:
-    """Return what "module:name" names, importing the module."""
+    """Import a module and return one of its attributes.
+
+    Args:
+        origin: "module:name".
+    """
     module, _, name = origin.partition(":")
     return getattr(import_module(module), name)
 
@@ -22,14 +26,14 @@ def import_name(origin: str) -> Any:
 def lazy_exports(
     package: str, origins: Mapping[str, str], extra: tuple[str, str, str] | None = None
 ) -> None:
-    """Let a package export names that are imported when they are first needed.
+    """Let a package export names whose modules are imported when the name is first used.
 
-    A file may have the name of what it exports: importing the file does not hide the export, and
-    ``package.name`` is the export, never the file.
+    A module of the package may have the same name as an export: ``package.name`` is always the
+    export, also after the module was imported.
 
     Args:
-        package: the package, as ``__name__``.
-        origins: {exported name: module that defines it}.
+        package: the ``__name__`` of the package.
+        origins: {exported name: the module that defines it}.
         extra: the arguments of MissingExtraError, if the modules need an extra.
     """
     module = sys.modules[package]
@@ -38,10 +42,10 @@ def lazy_exports(
 
 
 class _LazyPackage(ModuleType):
-    """A package with lazy exports: a module of its own class, as Python's data model allows.
+    """The class of packages with lazy exports (Python allows to set a module's ``__class__``).
 
     Raises:
-        MissingExtraError: what an export needs is not installed.
+        MissingExtraError: a package that an export needs is not installed.
     """
 
     def __getattr__(self, name: str) -> Any:
@@ -59,7 +63,7 @@ class _LazyPackage(ModuleType):
         return value
 
     def __setattr__(self, name: str, value: Any) -> None:
-        """Keep an export where the import system would put the file of the same name."""
+        """Set an attribute, unless the import system would replace an export by a module."""
         if not (isinstance(value, ModuleType) and name in self.__dict__["_lazy_exports"][0]):
             super().__setattr__(name, value)
 

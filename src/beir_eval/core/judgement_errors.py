@@ -1,4 +1,8 @@
-"""What is wrong with judgements, found once it is known that something is."""
+"""Checks of judgements, and the errors that name the first invalid one.
+
+``Qrels`` checks whole arrays for speed. Only if a check fails do these functions look for the
+judgement to name.
+"""
 
 from __future__ import annotations
 
@@ -14,31 +18,38 @@ from beir_eval.errors import QrelsError, some
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-#: Above it sums of gains would overflow.
+#: The largest absolute value of a grade: sums of larger gains could overflow.
 HIGHEST_GRADE = 1e100
 
 
 def is_grade(value: object) -> bool:
-    """Return whether ``value`` is a number (of any type) that a grade can be."""
+    """Return whether ``value`` is a valid grade: a number between -1e100 and 1e100."""
     try:
         return bool(np.abs(read_floats([value], 1)[0]) <= HIGHEST_GRADE)
     except NOT_NUMBERS:
         return False
 
 
-def refuse_grade(
-    queries: Sequence[str],
+def raise_grade_error(
+    query_ids: Sequence[str],
     starts: Ints,
-    documents: Sequence[str],
-    judged_of: Iterable[Mapping[Any, Any]],
+    doc_ids: Sequence[str],
+    judgements: Iterable[Mapping[Any, Any]],
 ) -> NoReturn:
-    """Raise QrelsError that names the first grade that is not a finite number."""
-    grades = chain.from_iterable(judged.values() for judged in judged_of)
-    for place, grade in enumerate(grades):
+    """Raise QrelsError about the first invalid grade.
+
+    Args:
+        query_ids: the queries. [Q]
+        starts: where the judgements of each query begin, and the end of the last, i8[Q+1].
+        doc_ids: the judged documents, query after query. [J]
+        judgements: {document: grade} of each query. [Q]
+    """
+    grades = chain.from_iterable(judged.values() for judged in judgements)
+    for index, grade in enumerate(grades):
         if not is_grade(grade):
-            query_id = queries[int(np.searchsorted(starts, place, side="right")) - 1]
+            query_id = query_ids[int(np.searchsorted(starts, index, side="right")) - 1]
             msg = (
-                f"the grade of document {documents[place]!r} for query {query_id!r} is "
+                f"the grade of document {doc_ids[index]!r} for query {query_id!r} is "
                 f"{grade!r}; a grade must be a finite number, at most {HIGHEST_GRADE:g}"
             )
             raise QrelsError(msg)
@@ -46,14 +57,22 @@ def refuse_grade(
     raise QrelsError(msg)
 
 
-def check_distinct(queries: Sequence[str], starts: Ints, documents: Sequence[str]) -> None:
-    """Raise QrelsError where an integer and a text id of one query name the same document."""
-    for row, query_id in enumerate(queries):
+def check_distinct_documents(
+    query_ids: Sequence[str], starts: Ints, doc_ids: Sequence[str]
+) -> None:
+    """Check that no query judges a document twice, as an integer and as text, or raise QrelsError.
+
+    Args:
+        query_ids: the queries. [Q]
+        starts: where the judgements of each query begin, and the end of the last, i8[Q+1].
+        doc_ids: the judged documents as text, query after query. [J]
+    """
+    for row, query_id in enumerate(query_ids):
         begin, end = int(starts[row]), int(starts[row + 1])
-        twice = sorted(repeated_ids(documents[begin:end]))
-        if twice:
+        repeated = sorted(repeated_ids(doc_ids[begin:end]))
+        if repeated:
             msg = (
-                f"query {query_id!r} judges {some(twice)} twice, once as text and once as an "
+                f"query {query_id!r} judges {some(repeated)} twice, once as text and once as an "
                 "integer; keep one of the two"
             )
             raise QrelsError(msg)

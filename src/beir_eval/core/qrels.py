@@ -1,4 +1,4 @@
-"""Qrels: the judged documents of each query, checked once and used for many runs."""
+"""Qrels: the judged documents of each query and their grades, checked once, used for many runs."""
 
 from __future__ import annotations
 
@@ -29,36 +29,45 @@ from beir_eval.core.ids import (
     pick_ids,
     repeated_ids,
 )
-from beir_eval.core.judgement_errors import HIGHEST_GRADE, check_distinct, refuse_grade
+from beir_eval.core.judgement_errors import (
+    HIGHEST_GRADE,
+    check_distinct_documents,
+    raise_grade_error,
+)
 from beir_eval.errors import QrelsError, some
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from typing import Self
 
-    #: What ``Qrels`` is made from: {query_id: {doc_id: grade}}, as BEIR and pytrec_eval have it.
+    #: {query_id: {doc_id: grade}}, the form of BEIR and pytrec_eval, which ``Qrels`` takes.
     QrelsMapping = Mapping[Any, Mapping[Any, Any]]
 
 
 class Qrels:
-    """Judgements grouped by query.
+    """The judged documents of each query, with their grades.
 
-    ``Qrels({"q1": {"d1": 2, "d2": 0}})`` takes BEIR's dict of dicts; the dict is copied, so later
-    changes to it have no effect here. Ids are text, and an integer id means its decimal string.
-    Grades are finite numbers, fractions included. A grade above 0 is relevant unless a measure
-    sets ``rel``; grade 0 is judged and not relevant; any negative grade is "pooled but unjudged",
-    as in trec_eval. A query with no judgements at all is not a judged query and is left out
-    (``queries_without_judgements`` counts them).
+    ``Qrels({"q1": {"d1": 2, "d2": 0}})`` takes BEIR's dict of dicts. The dict is copied, so later
+    changes to it have no effect. Ids are text, and an integer id means its decimal string. Grades
+    are finite numbers, fractions included. A document with a grade above 0 is relevant, unless a
+    measure sets ``rel``. Grade 0 is judged and not relevant. Any negative grade means "pooled but
+    unjudged", as in trec_eval. A query without judgements is left out.
+
+    Args:
+        mapping: {query_id: {doc_id: grade}}.
 
     Attributes:
         query_ids: the judged queries, in the order given. [Q]
         doc_ids: the judged documents, by query, in the order given. [J]
         grades: their grades, read-only f8[J].
         starts: where each query's judgements begin, and the end of the last, i8[Q+1].
+        queries_without_judgements: how many queries were left out because nothing is judged.
+        repeated_judgements: how many rows repeated a judgement (see ``from_columns``).
 
     Raises:
-        QrelsError: nothing is judged, an id is empty or of another type, a grade is not a finite
-            number, or two ids of one query name the same document.
+        QrelsError: nothing is judged, an id is empty or neither text nor an integer, a grade is not
+            a finite number (at most 1e100), or an integer and a text id name the same query or
+            document.
 
     >>> qrels = Qrels({"q1": {"d1": 0, "d2": 2}, "q2": {7: 1}})
     >>> qrels
@@ -75,15 +84,15 @@ class Qrels:
     repeated_judgements: int
 
     def __init__(self, mapping: QrelsMapping) -> None:
-        """Read {query_id: {doc_id: grade}}."""
+        """Check and copy the judgements."""
         if not isinstance(mapping, Mapping):
             msg = (
                 f"qrels must be {{query_id: {{doc_id: grade}}}} or Qrels, not "
                 f"{type(mapping).__name__}; read a file with read_qrels(path)"
             )
             raise QrelsError(msg)
-        judged_of = list(mapping.values())
-        wrong = {kind for kind in set(map(type, judged_of)) if not issubclass(kind, Mapping)}
+        judgements = list(mapping.values())
+        wrong = {kind for kind in set(map(type, judgements)) if not issubclass(kind, Mapping)}
         if wrong:
             query_id, judged = next(item for item in mapping.items() if type(item[1]) in wrong)
             msg = (
@@ -91,39 +100,46 @@ class Qrels:
                 f"{type(judged).__name__}"
             )
             raise QrelsError(msg)
-        self._fill(list(mapping), judged_of)
+        self._read_judgements(list(mapping), judgements)
 
     @classmethod
     def from_columns(
         cls, query_ids: Iterable[Any], doc_ids: Iterable[Any], grades: Iterable[Any]
     ) -> Self:
-        """Read three columns of one length, one row a judgement, in any order.
+        """Return qrels from three columns of the same length, with one row per judgement.
 
-        A judgement that is repeated with the same grade counts once (``repeated_judgements``).
+        The rows may be in any order. A judgement that is repeated with the same grade counts once;
+        ``repeated_judgements`` counts the repetitions.
+
+        Args:
+            query_ids: the query of each judgement.
+            doc_ids: the judged document.
+            grades: its grade.
 
         Raises:
-            QrelsError: as the constructor; also columns of different lengths, and a document
+            QrelsError: the columns have different lengths, there is no judgement, an id is empty
+                or neither text nor an integer, a grade is not a finite number, or a document is
                 judged twice with different grades.
         """
-        queries, docs, values = checked_columns(
+        queries, docs, raw_grades = checked_columns(
             (query_ids, doc_ids, grades), "grades", "qrels", QrelsError
         )
-        grouped: dict[str, dict[str, Any]] = {}
-        repeated = 0
-        for query_id, doc_id, grade in zip(queries, docs, values, strict=True):
-            judged = grouped.setdefault(query_id, {})
+        judged_by_query: dict[str, dict[str, Any]] = {}
+        num_repeated = 0
+        for query_id, doc_id, grade in zip(queries, docs, raw_grades, strict=True):
+            judged = judged_by_query.setdefault(query_id, {})
             if doc_id not in judged:
                 judged[doc_id] = grade
                 continue
-            repeated += 1
+            num_repeated += 1
             if judged[doc_id] != grade:
                 msg = (
                     f"document {doc_id!r} is judged twice for query {query_id!r}, as "
                     f"{judged[doc_id]!r} and as {grade!r}; keep one of the two"
                 )
                 raise QrelsError(msg)
-        qrels = cls(grouped)
-        qrels.repeated_judgements = repeated
+        qrels = cls(judged_by_query)
+        qrels.repeated_judgements = num_repeated
         return qrels
 
     @classmethod
@@ -135,61 +151,85 @@ class Qrels:
         doc_id: str | None = None,
         grade: str | None = None,
     ) -> Self:
-        """Read a dataframe with a row for each judgement, in any order.
+        """Return qrels from a dataframe with one row per judgement, in any order.
 
-        Anything with the Arrow PyCapsule interface: polars, pyarrow, a DuckDB relation, pandas
-        (with pyarrow). Columns are recognised by their usual names (query_id, qid, query-id;
-        doc_id, docno, docid, corpus-id; grade, relevance, label, rel, score) unless stated. Needs
-        polars.
+        Columns that are not named are recognised by their usual names (query_id, qid, query-id;
+        doc_id, docno, docid, corpus-id; grade, relevance, label, rel, score). Needs polars.
+
+        Args:
+            frame: anything with the Arrow PyCapsule interface: a polars or pandas dataframe (pandas
+                needs pyarrow), a pyarrow table, a DuckDB relation. It is not changed.
+            query_id: the name of the column of query ids.
+            doc_id: the name of the column of document ids.
+            grade: the name of the column of grades.
 
         Raises:
-            QrelsError: a column is not recognisable, an id is null, a grade is not a finite
-                number, a document is judged twice with different grades.
+            QrelsError: a column is missing or not recognised, an id is null, empty or neither text
+                nor an integer, a grade is not a finite number, there is no judgement, or a
+                document is judged twice with different grades.
             MissingExtraError: polars is not installed, or pyarrow for pandas.
         """
         from beir_eval.core.dataframes import GRADE, to_columns  # noqa: PLC0415 - an extra
 
         names = {"query_id": query_id, "doc_id": doc_id, "grade": grade}
-        columns = to_columns(frame, number=GRADE, names=names, error=QrelsError, what="the qrels")
+        columns = to_columns(
+            frame, number_role=GRADE, names=names, error_class=QrelsError, label="the qrels"
+        )
         return cls.from_columns(*(column.to_list() for column in columns))
 
     @classmethod
     def coerce(cls, qrels: Any) -> Qrels:
-        """Return ``qrels`` itself when it is one; else take it as a mapping or a dataframe."""
+        """Return ``qrels`` as ``Qrels``: itself, or made from a mapping or a dataframe.
+
+        Args:
+            qrels: ``Qrels``, {query_id: {doc_id: grade}}, or a dataframe with usual column names.
+
+        Raises:
+            QrelsError: as the constructor or ``from_dataframe``.
+        """
         if isinstance(qrels, Qrels):
             return qrels
         return cls.from_dataframe(qrels) if is_dataframe(qrels) else cls(qrels)
 
-    def _fill(self, query_ids: list[Any], judged_of: list[Mapping[Any, Any]]) -> None:
-        lengths = np.fromiter(map(len, judged_of), np.int64, len(judged_of))
+    def _read_judgements(
+        self, raw_query_ids: list[Any], judgements: list[Mapping[Any, Any]]
+    ) -> None:
+        lengths = np.fromiter(map(len, judgements), np.int64, len(judgements))
         starts = starts_of(lengths)
-        doc_ids = list(chain.from_iterable(judged_of))
-        text = have_text_keys(judged_of)
-        queries = checked_query_ids(query_ids, "qrels", QrelsError)
-        # Not a look at every id where the dicts tell that it is text.
-        fit = text and not any(map(contains, judged_of, repeat("")))
-        documents = doc_ids if fit else checked_ids(doc_ids, "qrels", QrelsError)
+        raw_doc_ids = list(chain.from_iterable(judgements))
+        has_text_keys = have_text_keys(judgements)
+        query_ids = checked_query_ids(raw_query_ids, "qrels", QrelsError)
+        # If the dicts show that all keys are text, only empty ids remain to be found.
+        are_valid_ids = has_text_keys and not any(map(contains, judgements, repeat("")))
+        doc_ids = raw_doc_ids if are_valid_ids else checked_ids(raw_doc_ids, "qrels", QrelsError)
         try:
-            of_query: Any = dict.values if text else methodcaller("values")
-            grades = read_floats(chain.from_iterable(map(of_query, judged_of)), len(doc_ids))
+            get_grades: Any = dict.values if has_text_keys else methodcaller("values")
+            grades = read_floats(chain.from_iterable(map(get_grades, judgements)), len(raw_doc_ids))
         except NOT_NUMBERS:
-            refuse_grade(queries, starts, documents, judged_of)
+            raise_grade_error(query_ids, starts, doc_ids, judgements)
         if not (np.abs(grades) <= HIGHEST_GRADE).all():
-            refuse_grade(queries, starts, documents, judged_of)
-        if documents is not doc_ids:
-            check_distinct(queries, starts, documents)
-        judged = lengths > 0
-        if not judged.any():
+            raise_grade_error(query_ids, starts, doc_ids, judgements)
+        if doc_ids is not raw_doc_ids:
+            check_distinct_documents(query_ids, starts, doc_ids)
+        is_judged = lengths > 0
+        if not is_judged.any():
             msg = "the qrels are empty: there is no judgement in them, so nothing can be evaluated"
             raise QrelsError(msg)
-        kept = queries if judged.all() else compress(queries, judged.tolist())
-        self._take(kept, documents, grades, lengths[judged])
-        self.queries_without_judgements = int(np.count_nonzero(~judged))
+        judged_query_ids = query_ids if is_judged.all() else compress(query_ids, is_judged.tolist())
+        self._set_arrays(judged_query_ids, doc_ids, grades, lengths[is_judged])
+        self.queries_without_judgements = int(np.count_nonzero(~is_judged))
 
-    def _take(
+    def _set_arrays(
         self, query_ids: Iterable[str], doc_ids: Iterable[str], grades: Floats, lengths: Ints
     ) -> None:
-        """Take checked parts: distinct ids as text, finite grades, judgements of each query."""
+        """Set the attributes from checked parts.
+
+        Args:
+            query_ids: distinct, as text. [Q]
+            doc_ids: the judged documents, query after query, as text. [J]
+            grades: finite, f8[J]; the array becomes read-only.
+            lengths: the number of judgements of each query, i8[Q].
+        """
         self.query_ids, self.doc_ids = tuple(query_ids), tuple(doc_ids)
         self.grades, self.starts = grades, starts_of(lengths)
         self.queries_without_judgements = self.repeated_judgements = 0
@@ -197,7 +237,7 @@ class Qrels:
 
     @cached_property
     def row(self) -> Ints:
-        """The query of each judgement, as an index into ``query_ids``: i8[J]."""
+        """The query of each judgement, as an index into ``query_ids``, i8[J]."""
         return rows_of(np.diff(self.starts))
 
     @cached_property
@@ -205,24 +245,24 @@ class Qrels:
         return {query_id: row for row, query_id in enumerate(self.query_ids)}
 
     def find_rows(self, query_ids: Sequence[str]) -> Ints:
-        """Return the index into ``query_ids`` of each of these queries, -1 where it is not judged.
+        """Return the index of each query in ``self.query_ids``, -1 if it is not judged: i8[R].
 
         Args:
             query_ids: queries, as text. [R]
-
-        Returns:
-            i8[R]
         """
         if len(query_ids) == len(self) and tuple(query_ids) == self.query_ids:
             return np.arange(len(self), dtype=np.int64)
         return np.fromiter(map(self._row_of.get, query_ids, repeat(-1)), np.int64, len(query_ids))
 
     def judgements_of(self, rows: Ints) -> tuple[Ints, Ints, Sequence[str]]:
-        """Return the W judgements of these queries (R indices into ``query_ids``).
+        """Return the W judgements of R queries.
+
+        Args:
+            rows: indices into ``query_ids``, i8[R].
 
         Returns:
-            The index of each judgement, i8[W]; which of the queries (0..R-1) it belongs to, i8[W];
-            its document. [W]
+            The index of each judgement, i8[W]; the position of its query in ``rows`` (0..R-1),
+            i8[W]; its document. [W]
         """
         first, last = self.starts[rows], self.starts[rows + 1]
         judgement = ranges(first, last)
@@ -230,14 +270,14 @@ class Qrels:
 
     @cached_property
     def ideal(self) -> tuple[Ints, Floats]:
-        """The ideal ranking of each query: ranks from 1 i8[J], and grades best first, f8[J]."""
-        ordered = ((self.grades[1:] <= self.grades[:-1]) | (self.row[1:] != self.row[:-1])).all()
-        grades = self.grades if ordered else self.grades[np.lexsort((-self.grades, self.row))]
+        """The ideal ranking of each query: ranks from 1, i8[J], and grades, best first, f8[J]."""
+        is_sorted = ((self.grades[1:] <= self.grades[:-1]) | (self.row[1:] != self.row[:-1])).all()
+        grades = self.grades if is_sorted else self.grades[np.lexsort((-self.grades, self.row))]
         return position_in_row(self.row) + 1, grades
 
     @cached_property
     def max_grade(self) -> float:
-        """The highest grade of all; a selection of queries keeps that of the whole."""
+        """The highest grade of the data set; ``select`` keeps it."""
         return float(self.grades.max())
 
     @property
@@ -247,65 +287,67 @@ class Qrels:
         return bool((positive != np.floor(positive)).any())
 
     def judged(self, row: int) -> dict[str, float]:
-        """Return {doc_id: grade} of the query at index ``row``, best first."""
+        """Return {doc_id: grade} of the query ``query_ids[row]``, best first."""
         begin, end = int(self.starts[row]), int(self.starts[row + 1])
-        judged = zip(self.doc_ids[begin:end], self.grades[begin:end].tolist(), strict=True)
-        return dict(sorted(judged, key=itemgetter(1), reverse=True))
+        graded = zip(self.doc_ids[begin:end], self.grades[begin:end].tolist(), strict=True)
+        return dict(sorted(graded, key=itemgetter(1), reverse=True))
 
     def select(self, query_ids: Iterable[Any], *, max_grade: float | None = None) -> Qrels:
         """Return the judgements of these queries only, in this order.
 
-        ``max_grade`` stays that of the whole, so that no score of a query changes; or it is the one
-        stated, where these are themselves a part of something larger.
+        Args:
+            query_ids: the queries.
+            max_grade: the highest grade of the data set, on which some measures depend; by default
+                that of these qrels, so that the scores of a query stay the same.
 
         Raises:
-            QrelsError: no query, one that is not judged, or one named twice; a stated highest grade
-                that is not the highest.
+            QrelsError: there is no query, a query is not judged or listed twice, or ``max_grade``
+                is below the highest grade of the selection, or above 1e100.
 
         >>> Qrels({"q1": {"d1": 2}, "q2": {"d1": 1}}).select(["q2"])
         Qrels(1 queries, 1 judgements)
         """
-        listed = [query_ids] if isinstance(query_ids, str) else query_ids
-        chosen = checked_ids(listed, "qrels", QrelsError)
-        if not chosen:
+        requested = [query_ids] if isinstance(query_ids, str) else query_ids
+        selected = checked_ids(requested, "qrels", QrelsError)
+        if not selected:
             raise QrelsError("no query was selected, and qrels without judgements judge nothing")
-        rows = self.find_rows(chosen)
-        unknown = list(compress(chosen, rows < 0))
-        if unknown or len(set(chosen)) < len(chosen):
-            twice = repeated_ids(chosen)
-            wrong = f"{some(unknown)} are not" if unknown else f"{some(twice)} are named twice"
-            msg = f"judged queries were expected, each once, but {wrong}"
+        rows = self.find_rows(selected)
+        unknown = list(compress(selected, rows < 0))
+        if unknown or len(set(selected)) < len(selected):
+            repeated = repeated_ids(selected)
+            problem = f"{some(unknown)} are not" if unknown else f"{some(repeated)} are named twice"
+            msg = f"judged queries were expected, each once, but {problem}"
             raise QrelsError(msg)
         judgement, _, doc_ids = self.judgements_of(rows)
-        part = object.__new__(Qrels)
-        part._take(chosen, doc_ids, self.grades[judgement], np.diff(self.starts)[rows])
-        part.max_grade = self.max_grade if max_grade is None else float(max_grade)
-        if not part.grades.max() <= part.max_grade <= HIGHEST_GRADE:
-            msg = f"max_grade={max_grade!r}, but the highest grade is {part.grades.max():g}"
+        selection = object.__new__(Qrels)
+        selection._set_arrays(selected, doc_ids, self.grades[judgement], np.diff(self.starts)[rows])
+        selection.max_grade = self.max_grade if max_grade is None else float(max_grade)
+        if not selection.grades.max() <= selection.max_grade <= HIGHEST_GRADE:
+            msg = f"max_grade={max_grade!r}, but the highest grade is {selection.grades.max():g}"
             raise QrelsError(msg)
-        return part
+        return selection
 
     def as_dict(self) -> dict[str, dict[str, float]]:
-        """Return a new {query_id: {doc_id: grade}}, best first within each query."""
+        """Return a new {query_id: {doc_id: grade}} of all judgements, best first within a query."""
         return {query_id: self.judged(row) for row, query_id in enumerate(self.query_ids)}
 
     def fingerprint(self) -> str:
-        """Return the SHA-256 (hex) of the judgements, whatever order they were given in."""
-        import hashlib  # noqa: PLC0415 - loads OpenSSL, and few ask for it
+        """Return the SHA-256 (hex) of the judgements; their order does not matter."""
+        import hashlib  # noqa: PLC0415 - loads OpenSSL, and is rarely needed
 
         digest = hashlib.sha256()
         for query_id, judged in sorted(self.as_dict().items()):
             for doc_id, grade in sorted(judged.items()):
-                line = f"{query_id}\0{doc_id}\0{(grade + 0.0).hex()}\n"  # -0.0 is 0
+                line = f"{query_id}\0{doc_id}\0{(grade + 0.0).hex()}\n"  # -0.0 becomes 0.0
                 digest.update(line.encode(errors="surrogatepass"))
         return digest.hexdigest()
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Qrels:
-        """Return itself: nothing in it changes, and hosts copy what they hand on."""
+        """Return the object itself: it never changes, and Haystack copies its inputs."""
         return self
 
     def _to_trace_dict(self) -> dict[str, int]:
-        """Return the size: what Haystack's tracing shows instead of the content."""
+        """Return the size, which Haystack's tracing shows instead of the content."""
         return {"queries": len(self), "judgements": len(self.doc_ids)}
 
     def __len__(self) -> int:

@@ -1,7 +1,7 @@
-"""Ranking and ties: from a block of scores to the ranks of its judged documents.
+"""Ranks of judged documents: the settings, and the rules for order, ties and duplicates.
 
-The rank of a document is 1 + the number of documents with a higher score + the number of equal
-scores that the tie rule puts before it. ``rank_counting`` does the arithmetic; here are the rules.
+The rank of a document is 1 + the number of documents with a higher score + the number of documents
+with the same score that the tie rule puts before it. ``rank_counting`` does the counting.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ import numpy as np
 
 from beir_eval.core.arrays import Ints, Mask, position_in_row, runs_of, starts_of
 from beir_eval.core.rank_counting import (
-    count,
-    places_by_grade,
-    places_by_id,
-    places_by_position,
-    tie_groups,
+    count_higher_and_equal,
+    group_ties,
+    offsets_by_grade,
+    offsets_by_id,
+    offsets_by_position,
     tied_positions,
 )
 from beir_eval.errors import DuplicateDocumentError, SettingError, check_choice, some
@@ -28,34 +28,34 @@ if TYPE_CHECKING:
     from beir_eval.core.qrels import Qrels
     from beir_eval.core.run_sources.base import RankingBlock, Scores
 
-#: The tie rules that need no judgements.
+#: The values of ``ties`` that do not depend on grades.
 PLAIN_TIES = ("trec_eval", "trec_eval9", "input")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvaluationSettings:
-    """How runs are ranked and averaged: checked once, then passed on whole.
+    """How scores become ranks, and which queries count in means; checked when it is made.
 
     Attributes:
         order: "score" (highest first) or "given" (the order of the run is the ranking).
-        ties: how equal scores are ordered: "trec_eval" (document id descending, scores in double
-            precision, as trec_eval 10), "trec_eval9" (the same with scores as float32, as
-            trec_eval 9, pytrec_eval and BEIR), "input" (in the order given), "best" and "worst"
-            (relevant documents first or last: the extremes that a tie rule can make).
+        ties: the order of documents with equal scores: "trec_eval" (document id descending, scores
+            in double precision, as trec_eval 10), "trec_eval9" (the same with scores as float32, as
+            trec_eval 9, pytrec_eval and BEIR), "input" (the order given), "best" or "worst"
+            (relevant documents first or last, to see how much ties matter).
         missing: a judged query that the run does not have counts as an empty ranking ("zero"), is
-            left out ("skip", as BEIR and pytrec_eval do), or is an "error".
-        no_relevant: a query with nothing relevant scores 0 ("zero", as trec_eval) or is left out of
-            the mean ("skip").
-        duplicates: a document that is listed twice in a ranking is an "error", only the "first"
-            (best ranked) copy counts and the ranking closes up, or "keep": later copies gain
-            nothing and ranks stay.
-        drop_identical_ids: leave out documents whose id is that of the query.
+            left out ("skip", as in BEIR and pytrec_eval), or is an "error".
+        no_relevant: a query without relevant documents scores 0 ("zero", as in trec_eval) or is
+            left out of the mean ("skip").
+        duplicates: a document that is listed twice in a ranking is an "error"; or only the "first"
+            (best-ranked) copy is ranked and the others are removed; or "keep": all copies take up
+            ranks, but only the best-ranked one has its grade.
+        drop_identical_ids: whether documents whose id equals that of the query are removed.
 
     Raises:
-        SettingError: a value that does not exist.
+        SettingError: an invalid value.
     """
 
-    #: The values of each setting that has a few; the others are True or False.
+    #: The valid values of each setting that is text; the other settings are True or False.
     CHOICES: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "order": ("score", "given"),
         "ties": (*PLAIN_TIES, "best", "worst"),
@@ -72,7 +72,7 @@ class EvaluationSettings:
     drop_identical_ids: bool = False
 
     def __post_init__(self) -> None:
-        """Raise SettingError for a value that does not exist."""
+        """Check every value, or raise SettingError."""
         for field in fields(self):
             value = getattr(self, field.name)
             if field.name in self.CHOICES:
@@ -83,28 +83,38 @@ class EvaluationSettings:
 
 
 def drop_documents(block: RankingBlock, qrels: Qrels, settings: EvaluationSettings) -> RankingBlock:
-    """Return the block without the documents that the settings drop; the rankings close up.
+    """Return the block without the documents that the settings drop, so that later ranks move up.
 
-    Of a document that is listed more than once, the best-ranked copy becomes the hit.
+    If a judged document is listed more than once, the best-ranked copy becomes the hit.
+
+    Args:
+        block: the rankings of some judged queries.
+        qrels: the qrels that the block was made with.
+        settings: ``duplicates`` and ``drop_identical_ids`` say which documents are dropped.
 
     Raises:
-        DuplicateDocumentError: a document is listed twice and the settings call that an error.
+        DuplicateDocumentError: a document is listed twice, and ``settings.duplicates`` is "error".
     """
     if len(block.copy_group) and settings.duplicates == "error":
-        _refuse_duplicates(block, qrels)
+        _raise_duplicate_error(block, qrels)
     spare = _spare_copies(block, settings)
     dropped = spare if settings.duplicates == "first" else spare[:0]
     if settings.drop_identical_ids:
         dropped = np.union1d(dropped, block.identical)
-    kept = _best_copies(block, spare, settings) if len(spare) else block
-    return _without(kept, dropped, qrels) if len(dropped) else kept
+    result = _use_best_copies(block, spare, settings) if len(spare) else block
+    return _remove_entries(result, dropped, qrels) if len(dropped) else result
 
 
 def rank_hits(block: RankingBlock, qrels: Qrels, settings: EvaluationSettings) -> tuple[Ints, Mask]:
     """Return the 1-based rank of each judged document of the block, and whether it is tied.
 
-    ``block`` is what ``drop_documents`` returns. A document is tied if another one of its ranking
-    has the same score.
+    A document is tied if another entry of its ranking has the same score, in the precision of the
+    tie rule. If the order given is the ranking, no document is tied.
+
+    Args:
+        block: what ``drop_documents`` returned.
+        qrels: the qrels that the block was made with.
+        settings: ``order`` and ``ties`` decide about ranks.
 
     Returns:
         i8[H], bool[H]
@@ -113,37 +123,39 @@ def rank_hits(block: RankingBlock, qrels: Qrels, settings: EvaluationSettings) -
     if scores is None or hit_score is None or settings.order == "given":
         rank = _hit_positions(block, qrels) - block.starts[block.hit_ranking] + 1
         return rank, np.zeros(len(rank), dtype=np.bool_)
-    scores, hit_score = _compared(scores, settings.ties), _compared(hit_score, settings.ties)
-    above, equal = count(scores, block.starts, block.hit_ranking, hit_score, block.hit_position)
+    scores, hit_score = _rounded(scores, settings.ties), _rounded(hit_score, settings.ties)
+    above, equal = count_higher_and_equal(
+        scores, block.starts, block.hit_ranking, hit_score, block.hit_position
+    )
     rank, is_tied = above + 1, equal > 1
     if not is_tied.any():
         return rank, is_tied
-    hits, group = tie_groups(np.flatnonzero(is_tied), block.hit_ranking, hit_score)
+    hits, group = group_ties(np.flatnonzero(is_tied), block.hit_ranking, hit_score)
     judgement = block.hit_judgement[hits]
     if settings.ties in ("best", "worst"):
-        places = places_by_grade(qrels.grades[judgement], group, equal[hits])
+        offsets = offsets_by_grade(qrels.grades[judgement], group, equal[hits])
         if settings.ties == "worst":
-            places = equal[hits] - 1 - places
+            offsets = equal[hits] - 1 - offsets
     else:
-        of_each_tie = hits[np.flatnonzero(np.diff(group, prepend=-1))]
-        row, score = block.hit_ranking[of_each_tie], hit_score[of_each_tie]
+        first_hits = hits[np.flatnonzero(np.diff(group, prepend=-1))]
+        row, score = block.hit_ranking[first_hits], hit_score[first_hits]
         members, starts = tied_positions(scores, block.starts, row, score)
         if settings.ties == "input":
             positions = _hit_positions(block, qrels)[hits]
-            places = places_by_position(positions, group, members, starts)
+            offsets = offsets_by_position(positions, group, members, starts)
         else:
             doc_ids = [qrels.doc_ids[index] for index in judgement.tolist()]
-            places = places_by_id(doc_ids, group, block.ids_at(members), starts)
-    rank[hits] += places
+            offsets = offsets_by_id(doc_ids, group, block.ids_at(members), starts)
+    rank[hits] += offsets
     return rank, is_tied
 
 
 # Copies and identical ids
 
 
-def _refuse_duplicates(block: RankingBlock, qrels: Qrels) -> None:
-    first = block.copy_position[:1]
-    row = int(np.searchsorted(block.starts, first[0], side="right")) - 1
+def _raise_duplicate_error(block: RankingBlock, qrels: Qrels) -> None:
+    first_position = block.copy_position[:1]
+    row = int(np.searchsorted(block.starts, first_position[0], side="right")) - 1
     query_id = qrels.query_ids[int(block.rows[row])]
     in_row = block.copy_position < block.starts[row + 1]
     doc_ids = sorted(set(block.ids_at(block.copy_position[in_row])))
@@ -169,61 +181,65 @@ def _spare_copies(block: RankingBlock, settings: EvaluationSettings) -> Ints:
     return np.sort(position[best_first][is_spare])
 
 
-def _best_copies(block: RankingBlock, spare: Ints, settings: EvaluationSettings) -> RankingBlock:
-    """Let each hit stand for the best-ranked copy of its document, instead of the first."""
+def _use_best_copies(
+    block: RankingBlock, spare: Ints, settings: EvaluationSettings
+) -> RankingBlock:
+    """Return the block with each hit at the best-ranked copy of its document, not the first one."""
     if block.scores is None or settings.order == "given" or block.hit_position is None:
         return block
-    best = block.copy_position[~np.isin(block.copy_position, spare)]
+    best_copies = block.copy_position[~np.isin(block.copy_position, spare)]
     group_of = dict(zip(block.copy_position.tolist(), block.copy_group.tolist(), strict=True))
-    best_of = {group_of[position]: position for position in best.tolist()}
-    moved = [
+    best_of = {group_of[position]: position for position in best_copies.tolist()}
+    best_positions = [
         best_of[group_of[position]] if position in group_of else position
         for position in block.hit_position.tolist()
     ]
-    hit_position = np.array(moved, dtype=np.int64)
+    hit_position = np.array(best_positions, dtype=np.int64)
     return replace(block, hit_position=hit_position, hit_score=block.scores[hit_position])
 
 
-def _without(block: RankingBlock, dropped: Ints, qrels: Qrels) -> RankingBlock:
-    """Return the block without the entries at these positions; the rankings close up."""
-    kept = np.ones(int(block.starts[-1]), dtype=np.bool_)
-    kept[dropped] = False
-    kept_before, position_of_kept = starts_of(kept.astype(np.int64)), np.flatnonzero(kept)
-    position = _hit_positions(block, qrels)
-    stays = kept[position]
+def _remove_entries(block: RankingBlock, dropped: Ints, qrels: Qrels) -> RankingBlock:
+    """Return the block without the entries at these positions."""
+    is_kept = np.ones(int(block.starts[-1]), dtype=np.bool_)
+    is_kept[dropped] = False
+    num_kept_before, kept_positions = starts_of(is_kept.astype(np.int64)), np.flatnonzero(is_kept)
+    hit_position = _hit_positions(block, qrels)
+    is_kept_hit = is_kept[hit_position]
     scores, hit_score = block.scores, block.hit_score
     return replace(
         block,
-        starts=kept_before[block.starts],
-        scores=None if scores is None else scores[kept],
-        ids_at=lambda positions: block.ids_at(position_of_kept[positions]),
-        hit_ranking=block.hit_ranking[stays],
-        hit_judgement=block.hit_judgement[stays],
-        hit_score=None if hit_score is None else hit_score[stays],
-        hit_position=kept_before[position[stays]],
+        starts=num_kept_before[block.starts],
+        scores=None if scores is None else scores[is_kept],
+        ids_at=lambda positions: block.ids_at(kept_positions[positions]),
+        hit_ranking=block.hit_ranking[is_kept_hit],
+        hit_judgement=block.hit_judgement[is_kept_hit],
+        hit_score=None if hit_score is None else hit_score[is_kept_hit],
+        hit_position=num_kept_before[hit_position[is_kept_hit]],
     )
 
 
 def _hit_positions(block: RankingBlock, qrels: Qrels) -> Ints:
-    """Return the position of each judged document, looked up by id where only scores are known."""
+    """Return the position of each hit, i8[H]; if the block has none, look the ids up."""
     if block.hit_position is not None:
         return block.hit_position
-    found = np.zeros(len(block.hit_ranking), dtype=np.int64)
+    hit_positions = np.zeros(len(block.hit_ranking), dtype=np.int64)
     for begin, end in runs_of(block.hit_ranking):
         row = int(block.hit_ranking[begin])
         first = int(block.starts[row])
         positions = np.arange(first, block.starts[row + 1], dtype=np.int64)
-        place_of = {doc_id: place for place, doc_id in enumerate(block.ids_at(positions), first)}
+        position_of = {
+            doc_id: position for position, doc_id in enumerate(block.ids_at(positions), first)
+        }
         for hit in range(begin, end):
-            found[hit] = place_of[qrels.doc_ids[int(block.hit_judgement[hit])]]
-    return found
+            hit_positions[hit] = position_of[qrels.doc_ids[int(block.hit_judgement[hit])]]
+    return hit_positions
 
 
-def _compared(scores: Scores, ties: str) -> Scores:
-    """Return the scores in the precision in which the tie rule compares them."""
+def _rounded(scores: Scores, ties: str) -> Scores:
+    """Return the scores in the precision in which the tie rule compares them, f8[N] or f4[N]."""
     if ties != "trec_eval9" or scores.dtype == np.float32:
         return scores
-    with np.errstate(over="ignore"):  # a C cast to float gives an infinity there too
+    with np.errstate(over="ignore"):  # a cast to float in C overflows to infinity too
         return scores.astype(np.float32)
 
 
@@ -231,17 +247,17 @@ def _compared(scores: Scores, ties: str) -> Scores:
 
 
 def best_first(doc_ids: Sequence[str], scores: Scores, ties: str) -> list[int]:
-    """Return the positions of the documents by score; equal scores by a tie rule without grades.
+    """Return the positions (0..N-1) of the documents of one ranking, best first.
 
     Args:
-        doc_ids: not looked at where ``ties`` is "input". [N]
-        scores: f8[N] or f4[N].
+        doc_ids: the documents; not read if ``ties`` is "input". [N]
+        scores: their scores, f8[N] or f4[N].
         ties: one of ``PLAIN_TIES``.
     """
     positions = list(range(len(scores)))
     if ties != "input":
         positions.sort(key=doc_ids.__getitem__, reverse=True)
-    positions.sort(key=_compared(scores, ties).tolist().__getitem__, reverse=True)
+    positions.sort(key=_rounded(scores, ties).tolist().__getitem__, reverse=True)
     return positions
 
 
@@ -250,12 +266,17 @@ def top_positions(
 ) -> Ints:
     """Return the positions of the k best documents of one ranking, best first: i8[<=k].
 
-    ``block`` is what ``drop_documents`` returns.
+    Args:
+        block: what ``drop_documents`` returned.
+        row: which ranking of the block, 0..R-1.
+        k: how many documents; a shorter ranking gives fewer.
+        qrels: the qrels that the block was made with.
+        settings: ``order`` and ``ties`` decide about ranks.
     """
     first, last = int(block.starts[row]), int(block.starts[row + 1])
     if block.scores is None or settings.order == "given":
         return np.arange(first, min(first + k, last), dtype=np.int64)
-    scores = _compared(block.scores[first:last], settings.ties)
+    scores = _rounded(block.scores[first:last], settings.ties)
     candidates = np.arange(len(scores), dtype=np.int64)
     if k < len(scores):
         threshold = np.partition(scores, len(scores) - k)[len(scores) - k]
@@ -264,21 +285,21 @@ def top_positions(
     doc_ids = [] if settings.ties == "input" else block.ids_at(candidates)
     if settings.ties in PLAIN_TIES:
         return candidates[best_first(doc_ids, scores, settings.ties)[:k]]
-    # A later copy of a document gains nothing: taken out, its grade is taken for unjudged.
+    # Only the best copy of a document has its grade: pop() makes later copies count as unjudged.
     grades = qrels.judged(int(block.rows[row]))
     by_score = best_first(doc_ids, scores, "input")
     grade_of = {position: grades.pop(doc_ids[position], None) for position in by_score}
     ordered = sorted(
         range(len(scores)),
-        key=lambda position: _fortune(grade_of[position]),
+        key=lambda position: _grade_preference(grade_of[position]),
         reverse=settings.ties == "best",
     )
     ordered.sort(key=scores.tolist().__getitem__, reverse=True)
     return candidates[ordered[:k]]
 
 
-def _fortune(grade: float | None) -> tuple[int, float]:
-    """Sort relevant documents above unjudged ones, and those above judged zeros."""
+def _grade_preference(grade: float | None) -> tuple[int, float]:
+    """Return a sort key: relevant documents highest, then unjudged, then judged non-relevant."""
     if grade is None:
         return (1, 0.0)
     return (2, grade) if grade > 0 else (0, grade)

@@ -1,7 +1,8 @@
-"""The relevance matrix: where ids end and arrays begin.
+"""The relevance matrix, and ``relate``, which makes it from qrels and a run.
 
-Every measure depends on a run only through the ranks of its judged documents, so the matrix
-(query × rank → grade) is sparse: only judged cells exist.
+Every measure depends on a run only through the ranks of its judged documents and the length of
+each ranking. So the matrix (query × rank → grade) is sparse: it stores only judged cells, as
+arrays. Ids and scores are not needed after this point.
 """
 
 from __future__ import annotations
@@ -28,12 +29,12 @@ if TYPE_CHECKING:
 
 
 class Cells(NamedTuple):
-    """Cells of the matrix, by query then rank.
+    """C cells of the matrix, sorted by query, then by rank.
 
     Attributes:
-        row: the query, an index into ``query_ids``, i8[C].
-        rank: 1-based, i8[C].
-        grade: f8[C].
+        row: the query of each cell, an index into ``query_ids``, i8[C].
+        rank: its 1-based rank, i8[C].
+        grade: its grade, f8[C].
     """
 
     row: Ints
@@ -41,11 +42,11 @@ class Cells(NamedTuple):
     grade: Floats
 
     def where(self, mask: Mask) -> Cells:
-        """Return the cells for which ``mask`` is set."""
+        """Return the cells for which ``mask`` (bool[C]) is True."""
         return Cells(self.row[mask], self.rank[mask], self.grade[mask])
 
     def upto(self, cutoff: int | None) -> Cells:
-        """Return the cells of rank at most ``cutoff``; all of them for None."""
+        """Return the cells of rank at most ``cutoff``; all cells for None."""
         if cutoff is None or self.rank.max(initial=0) <= cutoff:
             return self
         return self.where(self.rank <= cutoff)
@@ -53,15 +54,15 @@ class Cells(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class RelevanceMatrix:
-    """Query × rank → grade, for Q queries; only judged cells exist.
+    """The sparse matrix query × rank → grade of Q queries, which every measure is computed from.
 
     Attributes:
-        query_ids: [Q]
-        num_retrieved: the length of each ranking, 0 where the run has none, i8[Q].
-        max_grade: the highest grade of the whole qrels; it belongs to the data set, not to the
-            queries at hand, so that no query's score depends on another query.
+        query_ids: the queries. [Q]
+        num_retrieved: the length of each ranking, 0 if the run has none, i8[Q].
+        max_grade: the highest grade of the data set, not only of these queries, so that no query's
+            score depends on which other queries are evaluated.
         cells: the documents that are judged and retrieved, at their rank in the run.
-        judgements: all judged documents, at their rank in the ideal ranking (best grade first).
+        judgements: all judged documents, at their rank in the ideal ranking (highest grade first).
     """
 
     query_ids: tuple[str, ...]
@@ -75,76 +76,120 @@ class RelevanceMatrix:
 
     @property
     def num_queries(self) -> int:
-        """Q, the number of queries."""
+        """The number of queries, Q."""
         return len(self.query_ids)
 
     def sum(self, values: Floats, row: Ints) -> Floats:
-        """Add values up by query, in the order given: f8[C] -> f8[Q].
+        """Return the sum of the values of each query, f8[Q]; 0 for a query without values.
 
-        One after the other, as a loop over ranks does, so that not even the last bit differs.
+        Values are added one after the other in the order given, as a loop over ranks does, so that
+        the result has the same bits as such a loop (of trec_eval).
+
+        Args:
+            values: the value of each cell, f8[C].
+            row: the query of each cell, an index into ``query_ids``, i8[C].
         """
         return np.bincount(row, weights=values, minlength=self.num_queries).astype(
             np.float64, copy=False
         )
 
     def count(self, row: Ints) -> Ints:
-        """Count cells by query: i8[C] -> i8[Q]."""
+        """Return the number of cells of each query, i8[Q].
+
+        Args:
+            row: the query of each cell, an index into ``query_ids``, i8[C].
+        """
         return np.bincount(row, minlength=self.num_queries)
 
     def relevant(self, rel: float | None = None) -> Cells:
-        """Return the relevant documents that were retrieved: grade >= rel, or > 0 for None."""
+        """Return the cells of the relevant documents that were retrieved.
+
+        Args:
+            rel: the lowest relevant grade; None means every grade above 0.
+        """
         if rel not in self._relevant:
             self._relevant[rel] = self.cells.where(is_relevant(self.cells.grade, rel))
         return self._relevant[rel]
 
     def num_relevant(self, rel: float | None = None) -> Ints:
-        """Return R, the number of relevant documents of each query, i8[Q]."""
+        """Return the number of relevant documents in the qrels (R) of each query, read-only i8[Q].
+
+        Args:
+            rel: the lowest relevant grade; None means every grade above 0.
+        """
         judged = self.judgements
-        return self._count_of(("R", rel), lambda: judged.row[is_relevant(judged.grade, rel)])
+        return self._cached_count(("R", rel), lambda: judged.row[is_relevant(judged.grade, rel)])
 
     def num_retrieved_upto(self, cutoff: int | None) -> Ints:
-        """Return how many documents are in the first ``cutoff`` ranks, i8[Q]."""
+        """Return how many documents are in the first ``cutoff`` ranks (None: all ranks), i8[Q]."""
         return self.num_retrieved if cutoff is None else np.minimum(self.num_retrieved, cutoff)
 
     def num_relevant_upto(self, cutoff: int | None, rel: float | None = None) -> Ints:
-        """Return how many relevant documents stand in the first ``cutoff``, i8[Q]."""
-        return self._count_of((cutoff, rel), lambda: self.relevant(rel).upto(cutoff).row)
+        """Return how many relevant documents are in the first ``cutoff`` ranks, read-only i8[Q].
 
-    def _count_of(self, key: Hashable, row: Callable[[], Ints]) -> Ints:
-        """Count once what several measures ask for; nobody may change it."""
+        Args:
+            cutoff: the last rank that counts; None means all ranks.
+            rel: the lowest relevant grade; None means every grade above 0.
+        """
+        return self._cached_count((cutoff, rel), lambda: self.relevant(rel).upto(cutoff).row)
+
+    def _cached_count(self, key: Hashable, get_row: Callable[[], Ints]) -> Ints:
+        """Return the number of cells of each query, read-only i8[Q], computed once per key.
+
+        Args:
+            key: what is counted, with its parameters.
+            get_row: returns the query of each cell that counts.
+        """
         if key not in self._counts:
-            self._counts[key] = self.count(row())
+            self._counts[key] = self.count(get_row())
             self._counts[key].flags.writeable = False
         return self._counts[key]
 
     def place_among_relevant(self, rel: float | None = None) -> Ints:
-        """Return, for each of ``relevant(rel)``, how many its query has down to its rank."""
+        """Return the 1-based place of each cell of ``relevant(rel)`` among those of its query.
+
+        Args:
+            rel: the lowest relevant grade; None means every grade above 0.
+
+        Returns:
+            i8 of the length of ``relevant(rel)``, read-only: the number of relevant documents that
+            the query has at this rank or above.
+        """
         if rel not in self._places:
             self._places[rel] = position_in_row(self.relevant(rel).row) + 1
             self._places[rel].flags.writeable = False
         return self._places[rel]
 
     def running_count(self, mask: Mask) -> Ints:
-        """Return, for each cell, how many cells of ``mask`` its query has down to its rank."""
+        """Return, for each cell, how many cells in ``mask`` its query has up to that rank, i8[C].
+
+        Args:
+            mask: which of ``cells`` count, bool[C].
+        """
         return running_count(mask, self.cells.row)
 
     @cached_property
     def _condensed(self) -> RelevanceMatrix:
         judged = self.cells.where(self.cells.grade >= 0)
-        closed_up = Cells(judged.row, position_in_row(judged.row) + 1, judged.grade)
+        condensed_cells = Cells(judged.row, position_in_row(judged.row) + 1, judged.grade)
         return RelevanceMatrix(
-            self.query_ids, self.count(judged.row), self.max_grade, closed_up, self.judgements
+            self.query_ids, self.count(judged.row), self.max_grade, condensed_cells, self.judgements
         )
 
     def condensed(self) -> RelevanceMatrix:
-        """Return the matrix of condensed lists: unjudged documents dropped, ranks closed up.
+        """Return the matrix of the condensed rankings: judged documents only, ranks renumbered.
 
-        Negative grades mean "pooled but unjudged" and are dropped too (trec_eval's ``-J``).
+        Documents with a negative grade ("pooled but unjudged") are dropped too, as by trec_eval's
+        option ``-J``.
         """
         return self._condensed
 
     def select(self, rows: Ints) -> RelevanceMatrix:
-        """Return the matrix of these queries only (ascending indices into ``query_ids``)."""
+        """Return the matrix of these queries only.
+
+        Args:
+            rows: ascending indices into ``query_ids``, each at most once, i8[R].
+        """
         new_row = np.full(self.num_queries, -1, dtype=np.int64)
         new_row[rows] = np.arange(len(rows))
         parts = [
@@ -156,59 +201,73 @@ class RelevanceMatrix:
 
     @classmethod
     def concatenate(cls, matrices: Sequence[RelevanceMatrix]) -> Self:
-        """Join matrices of disjoint queries of one qrels.
+        """Return one matrix from matrices of disjoint queries of the same data set.
+
+        Args:
+            matrices: at least one matrix; their queries follow each other in this order.
 
         Raises:
-            ResultError: none given, a query occurs twice, or their highest grades differ.
+            ResultError: there is no matrix, two matrices share a query, or their highest grades
+                differ.
         """
         query_ids = tuple(query_id for matrix in matrices for query_id in matrix.query_ids)
         if len(set(query_ids)) < len(query_ids):
-            shared = some(sorted(repeated_ids(query_ids)))
-            msg = f"matrices of disjoint queries were expected, but they share {shared}"
+            repeated = some(sorted(repeated_ids(query_ids)))
+            msg = f"matrices of disjoint queries were expected, but they share {repeated}"
             raise ResultError(msg)
-        grades = {matrix.max_grade for matrix in matrices}
-        if len(grades) != 1:
-            msg = f"matrices of one qrels were expected, but their highest grades are {grades}"
+        max_grades = {matrix.max_grade for matrix in matrices}
+        if len(max_grades) != 1:
+            msg = f"matrices of one qrels were expected, but their highest grades are {max_grades}"
             raise ResultError(msg)
         offsets = np.cumsum([0, *(matrix.num_queries for matrix in matrices)])
         return cls(
             query_ids,
             np.concatenate([matrix.num_retrieved for matrix in matrices]),
-            grades.pop(),
-            _join([matrix.cells for matrix in matrices], offsets),
-            _join([matrix.judgements for matrix in matrices], offsets),
+            max_grades.pop(),
+            _concatenate_cells([matrix.cells for matrix in matrices], offsets),
+            _concatenate_cells([matrix.judgements for matrix in matrices], offsets),
         )
 
     def to_dense(self, k: int) -> Floats:
-        """Return the textbook matrix f8[Q, k]: the grade at each rank, NaN where unjudged."""
+        """Return the dense matrix f8[Q, k]: the grade at ranks 1 to k, NaN if there is none.
+
+        Args:
+            k: the number of ranks.
+        """
         dense = np.full((self.num_queries, k), np.nan)
-        shown = self.cells.upto(k)
-        dense[shown.row, shown.rank - 1] = shown.grade
+        cells = self.cells.upto(k)
+        dense[cells.row, cells.rank - 1] = cells.grade
         return dense
 
 
 def is_relevant(grade: Floats, rel: float | None) -> Mask:
-    """Return which grades are relevant: >= rel, or > 0 where ``rel`` is None."""
+    """Return which grades are relevant: at least ``rel``, or above 0 if ``rel`` is None."""
     return grade > 0 if rel is None else grade >= rel
 
 
-def _join(parts: Sequence[Cells], offsets: Ints) -> Cells:
-    row = [cells.row + offset for cells, offset in zip(parts, offsets[:-1], strict=True)]
+def _concatenate_cells(parts: Sequence[Cells], offsets: Ints) -> Cells:
+    rows = [cells.row + offset for cells, offset in zip(parts, offsets[:-1], strict=True)]
     return Cells(
-        np.concatenate(row),
+        np.concatenate(rows),
         np.concatenate([cells.rank for cells in parts]),
         np.concatenate([cells.grade for cells in parts]),
     )
 
 
-# From qrels and a run
+# The matrix of qrels and a run
 
 
 @dataclass(frozen=True, slots=True)
 class TopDocuments:
-    """The best documents of one ranking, best first; grade None where unjudged."""
+    """The best documents of one ranking, best first.
 
-    # How a result checks the ones it is loaded with.
+    Attributes:
+        doc_ids: the documents.
+        scores: their scores; None if the run has no scores.
+        grades: their grades; None for an unjudged document.
+    """
+
+    # pydantic checks these when a saved result is loaded.
     __pydantic_config__ = ConfigDict(extra="forbid")
 
     doc_ids: tuple[str, ...]
@@ -217,15 +276,16 @@ class TopDocuments:
 
 
 class RunSummary(NamedTuple):
-    """What a run holds for the judged queries, beside the ranks of its judged documents.
+    """What a run contains for the Q judged queries, apart from the ranks of judged documents.
 
     Attributes:
-        missing: the queries that the run does not have, bool[Q].
-        tied: how many judged documents share their score with another of the ranking, i8[Q].
-        duplicates: entries that repeat a document of their ranking.
-        identical: documents whose id is that of their query.
-        top: the best documents by query, for the queries that the run has, in the order of the
-            qrels.
+        missing: which queries the run does not have, bool[Q].
+        tied: how many judged documents of each query share their score with another document of
+            the ranking, i8[Q].
+        duplicates: the number of entries that repeat a document of their ranking.
+        identical: the number of documents whose id equals that of their query.
+        top: {query id: the best documents}, for the queries that the run has, in the order of the
+            qrels; empty if ``keep_top`` is 0.
     """
 
     missing: Mask
@@ -241,14 +301,15 @@ def relate(
     """Return the matrix of all judged queries, in the order of the qrels, and a summary of the run.
 
     Args:
-        qrels: what is judged.
-        run: what was retrieved.
-        settings: how a ranking is made of what the run holds.
-        keep_top: how many of the best documents of each query the summary keeps.
+        qrels: the judged documents.
+        run: the rankings. Queries that are not judged are ignored.
+        settings: how scores, ties and duplicates become ranks.
+        keep_top: how many of the best documents of each query the summary contains.
 
     Raises:
-        RunError: a score of a judged query is not a finite number, or (DuplicateDocumentError) a
-            document is listed twice where the settings call that an error.
+        RunError: a ranking of a judged query is not valid, for example a score is not a finite
+            number; or the run was changed after it was made.
+        DuplicateDocumentError: a document is listed twice, and ``settings.duplicates`` is "error".
     """
     num_retrieved = np.zeros(len(qrels), dtype=np.int64)
     missing = np.ones(len(qrels), dtype=np.bool_)
@@ -258,26 +319,26 @@ def relate(
     duplicates = identical = 0
     top: dict[str, TopDocuments] = {}
     for block in run.blocks(qrels):
-        kept = drop_documents(block, qrels, settings)
-        rank, is_tied = rank_hits(kept, qrels, settings)
+        kept_block = drop_documents(block, qrels, settings)
+        rank, is_tied = rank_hits(kept_block, qrels, settings)
         missing[block.rows] = False
-        num_retrieved[block.rows] = np.diff(kept.starts)
+        num_retrieved[block.rows] = np.diff(kept_block.starts)
         if keep_top:
-            top.update(_top_documents(kept, qrels, settings, keep_top))
-        judgements.append(kept.hit_judgement)
+            top.update(_top_documents(kept_block, qrels, settings, keep_top))
+        judgements.append(kept_block.hit_judgement)
         ranks.append(rank)
         ties.append(is_tied)
         duplicates += block.num_spare_copies
         identical += len(block.identical)
-    judgement, rank = _joined(judgements), _joined(ranks)
+    judgement, rank = _concatenate(judgements), _concatenate(ranks)
     row = qrels.row[judgement]
-    tied = np.bincount(row[_joined(ties) > 0], minlength=len(qrels))
-    by_row = np.argsort(row * (1 + rank.max(initial=0)) + rank, kind="stable")
+    tied = np.bincount(row[_concatenate(ties) > 0], minlength=len(qrels))
+    cell_order = np.argsort(row * (1 + rank.max(initial=0)) + rank, kind="stable")
     matrix = RelevanceMatrix(
         qrels.query_ids,
         num_retrieved,
         qrels.max_grade,
-        Cells(row[by_row], rank[by_row], qrels.grades[judgement[by_row]]),
+        Cells(row[cell_order], rank[cell_order], qrels.grades[judgement[cell_order]]),
         Cells(qrels.row, *qrels.ideal),
     )
     if top:
@@ -285,7 +346,7 @@ def relate(
     return matrix, RunSummary(missing, tied, duplicates, identical, top)
 
 
-def _joined(parts: Sequence[Ints] | Sequence[Mask]) -> Ints:
+def _concatenate(parts: Sequence[Ints] | Sequence[Mask]) -> Ints:
     return np.concatenate([np.zeros(0, dtype=np.int64), *parts])
 
 

@@ -1,6 +1,7 @@
-"""Run: one ranking per query, from whatever a retriever returned.
+"""Run: one ranking per query, as a retriever returned it.
 
-A run wraps a source (of ``run_sources``, or an adapter's), which finds the judged documents in it.
+A run wraps a ``RunSource`` (see ``run_sources``), which reads one kind of object and finds the
+judged documents in it.
 """
 
 from __future__ import annotations
@@ -22,22 +23,27 @@ if TYPE_CHECKING:
     from beir_eval.core.qrels import Qrels
     from beir_eval.core.run_sources.base import RankingBlock, RunSource
 
-    #: What ``Run`` is made from: {query_id: {doc_id: score}}, as BEIR and pytrec_eval have it.
+    #: {query_id: {doc_id: score}}, the form of BEIR and pytrec_eval, which ``Run`` takes.
     RunMapping = Mapping[Any, Mapping[Any, Any]]
 
 
 class Run:
-    """What a retriever returned: one ranking per query.
+    """The rankings that a retriever returned, one per query.
 
-    ``Run({"q1": {"d1": 0.9, "d2": 0.4}})`` takes BEIR's dict of dicts and leaves it as it is:
-    neither copied nor changed, read when it is evaluated; its queries must be the same then.
+    ``Run({"q1": {"d1": 0.9, "d2": 0.4}})`` takes BEIR's dict of dicts. It is neither copied nor
+    changed, and it is read at evaluation; until then its queries must stay the same.
     ``Run.from_columns`` takes three columns, ``Run.from_rankings`` lists of ids whose order is the
-    ranking, ``read_run`` a file. Ids are text, and an integer id means its decimal string; the ids
-    of one ranking are all text or all integers. Scores are finite numbers, higher is better.
+    ranking, ``read_run`` a file. Ids are text, and an integer id means its decimal string. Scores
+    are finite numbers; higher is better.
+
+    Args:
+        mapping: {query_id: {doc_id: score}}.
 
     Raises:
-        RunError: here, where the shape is wrong; at evaluation, where a score of a judged query
-            is not a finite number.
+        RunError: ``mapping`` is not a mapping, or a query id is empty, neither text nor an integer,
+            or listed both as an integer and as text. At evaluation: a ranking of a judged query is
+            not a mapping, a document id is not valid, a score is not a finite number, or the
+            queries have changed.
 
     >>> Run({"q1": {"d1": 0.9, "d2": 0.4}})
     Run(1 query)
@@ -46,7 +52,7 @@ class Run:
     _source: RunSource
 
     def __init__(self, mapping: RunMapping) -> None:
-        """Take {query_id: {doc_id: score}}."""
+        """Check the query ids and keep the mapping."""
         if not isinstance(mapping, Mapping):
             msg = (
                 f"a run must be {{query_id: {{doc_id: score}}}} or a Run, not "
@@ -57,22 +63,32 @@ class Run:
 
     @classmethod
     def from_source(cls, source: RunSource) -> Self:
-        """Wrap anything with the interface of ``RunSource``; adapters use this."""
+        """Return a run that reads from ``source``; adapters use this.
+
+        Args:
+            source: an object with the interface of ``RunSource``.
+        """
         run = cls.__new__(cls)
-        run._source = source  # noqa: SLF001 - its own class
+        run._source = source  # noqa: SLF001 - an instance of this class
         return run
 
     @classmethod
     def from_columns(
         cls, query_ids: Iterable[Any], doc_ids: Iterable[Any], scores: Iterable[Any]
     ) -> Self:
-        """Read three columns of one length, one row a retrieved document, queries in any order.
+        """Return a run from three columns of the same length, with one row per retrieved document.
 
-        Duplicate rows are kept; ``evaluate(duplicates=…)`` decides about them.
+        The queries may be in any order. Duplicate rows are kept; ``evaluate(duplicates=…)`` decides
+        about them.
+
+        Args:
+            query_ids: the query of each row.
+            doc_ids: the retrieved document.
+            scores: its score; higher is better.
 
         Raises:
-            RunError: columns of different lengths, an id that is none, a score that is not a
-                finite number.
+            RunError: the columns have different lengths, an id is empty or neither text nor an
+                integer, or a score is not a finite number.
 
         >>> Run.from_columns(["q1", "q1", "q2"], ["d1", "d2", "d1"], [0.9, 0.4, 0.7])
         Run(2 queries)
@@ -81,12 +97,16 @@ class Run:
 
     @classmethod
     def from_rankings(cls, rankings: Mapping[Any, Iterable[Any]]) -> Self:
-        """Read {query_id: [doc_id, …]}, best first: rankings without scores.
+        """Return a run from rankings without scores, {query_id: [doc_id, …]}, best first.
 
-        The order is the ranking, whatever ``order`` and ``ties`` say.
+        The order given is the ranking; the settings ``order`` and ``ties`` have no effect.
+
+        Args:
+            rankings: the document ids of each query, in a list or another ordered iterable.
 
         Raises:
-            RunError: a ranking is not a list of ids.
+            RunError: ``rankings`` is not a mapping, a ranking is not an ordered iterable of ids, or
+                an id is empty or neither text nor an integer.
 
         >>> Run.from_rankings({"q1": ["d1", "d2"], "q2": []})
         Run(2 queries)
@@ -102,27 +122,30 @@ class Run:
         doc_id: str | None = None,
         score: str | None = None,
     ) -> Self:
-        """Read a dataframe with a row for each retrieved document, queries in any order.
+        """Return a run from a dataframe with one row per retrieved document, queries in any order.
 
-        Anything with the Arrow PyCapsule interface: polars, pyarrow, a DuckDB relation, pandas
-        (with pyarrow). Columns are recognised by their usual names (query_id, qid, query-id;
-        doc_id, docno, docid, corpus-id; score, sim) unless stated. Needs polars.
+        Columns that are not named are recognised by their usual names (query_id, qid, query-id;
+        doc_id, docno, docid, corpus-id; score, sim). Needs polars.
 
         Args:
-            frame: the dataframe; it is not changed.
+            frame: anything with the Arrow PyCapsule interface: a polars or pandas dataframe (pandas
+                needs pyarrow), a pyarrow table, a DuckDB relation. It is not changed.
             query_id: the name of the column of query ids.
-            doc_id: that of document ids.
-            score: that of scores.
+            doc_id: the name of the column of document ids.
+            score: the name of the column of scores.
 
         Raises:
-            RunError: a column is not recognisable, an id is null, a score is not a finite number.
+            RunError: a column is missing or not recognised, an id is null, empty or neither text
+                nor an integer, or a score is not a finite number.
             MissingExtraError: polars is not installed, or pyarrow for pandas.
         """
         from beir_eval.core.dataframes import SCORE, to_columns  # noqa: PLC0415 - an extra
         from beir_eval.core.run_sources.dataframe import source_from_frame  # noqa: PLC0415
 
         names = {"query_id": query_id, "doc_id": doc_id, "score": score}
-        columns = to_columns(frame, number=SCORE, names=names, error=RunError, what="the run")
+        columns = to_columns(
+            frame, number_role=SCORE, names=names, error_class=RunError, label="the run"
+        )
         return cls.from_source(source_from_frame(columns))
 
     @classmethod
@@ -135,26 +158,27 @@ class Run:
         doc_ids: Sequence[Any] | Mapping[int, Any] | None = None,
         check_duplicates: bool = False,
     ) -> Self:
-        """Read the best k documents of Q queries, as a vector index or ``torch.topk`` gives them.
+        """Return a run from the best k documents of Q queries, as a vector index returns them.
+
+        The arrays are not copied: they are checked now, and read when the run is evaluated.
 
         Args:
-            ids: integers [Q, k] of a numpy array or anything that turns into one (``__array__`` or
-                DLPack, on the CPU): document ids, or row numbers of ``doc_ids``. -1 is padding.
-            scores: numbers [Q, k], in any order, higher is better (negate distances, such as those
-                of a Euclidean index), or None: then the order is the ranking. What stands at
-                padding is not looked at.
-            query_ids: the id of each row. [Q]
+            ids: integers [Q, k]: document ids, or row numbers of ``doc_ids``. A numpy array, or
+                what numpy can read on the CPU through ``__array__`` or DLPack, such as the indices
+                of ``torch.topk``. -1 and masked values are padding.
+            scores: numbers [Q, k] in any order, higher is better (negate the distances of a
+                Euclidean index); or None, then the order given is the ranking. Scores at padding
+                are ignored.
+            query_ids: the query of each row. [Q]
             doc_ids: the document id of each row number, as a sequence or a mapping; by default the
                 number is the id.
-            check_duplicates: look for repeated documents among all of them. Otherwise only judged
-                documents are looked at, which is what an index never repeats anyway (where
-                ``doc_ids`` names a document twice, all are looked at in any case).
-
-        The arrays are not copied: they are read when the run is evaluated.
+            check_duplicates: whether to look for duplicates among all documents. By default only
+                judged documents are checked, which is faster; an index returns no duplicates. If
+                ``doc_ids`` lists an id twice, all documents are checked in any case.
 
         Raises:
-            RunError: another shape, ids that are no integers, a score that is not finite, a row
-                number outside ``doc_ids``.
+            RunError: an array has the wrong shape or type, a query id is not valid or listed twice,
+                or a row number is not in ``doc_ids``. At evaluation: a score is not finite.
 
         >>> import numpy as np
         >>> Run.from_arrays(np.array([[3, 1], [2, -1]]), None, query_ids=["q1", "q2"])
@@ -166,23 +190,34 @@ class Run:
 
     @classmethod
     def coerce(cls, run: Any) -> Run:
-        """Return ``run`` itself when it is one; else take it as a mapping or a dataframe."""
+        """Return ``run`` as a ``Run``: itself, or made from a mapping or a dataframe.
+
+        Args:
+            run: a ``Run``, {query_id: {doc_id: score}}, or a dataframe with usual column names.
+
+        Raises:
+            RunError: as the constructor or ``from_dataframe``.
+        """
         if isinstance(run, Run):
             return run
         return cls.from_dataframe(run) if is_dataframe(run) else cls(run)
 
     @property
     def query_ids(self) -> Sequence[str]:
-        """The queries that have a ranking, empty ones included."""
+        """The queries that have a ranking, including empty rankings."""
         return self._source.query_ids
 
     @property
     def checks_all_documents(self) -> bool:
-        """Whether all documents are compared to find duplicates, or only judged ones."""
+        """Whether all documents are checked for duplicates, or only judged ones."""
         return self._source.checks_all_documents
 
     def blocks(self, qrels: Qrels) -> Iterator[RankingBlock]:
-        """Yield the rankings of the queries that the qrels judge (see ``RankingBlock``)."""
+        """Yield the rankings of the judged queries, each in one block (see ``RankingBlock``).
+
+        Args:
+            qrels: the judged documents.
+        """
         return self._source.blocks(qrels)
 
     def rankings(self) -> Iterator[tuple[str, Sequence[str], Floats | None]]:
@@ -190,26 +225,26 @@ class Run:
         return self._source.rankings()
 
     def fingerprint(self) -> str:
-        """Return the SHA-256 (hex) of the run, whatever order its queries were given in.
+        """Return the SHA-256 (hex) of the run; the order of the queries does not matter.
 
-        The order of the documents of a query counts: with ``order="given"`` it is the ranking.
+        The order of a query's documents does matter: with ``order="given"`` it is the ranking.
         """
-        import hashlib  # noqa: PLC0415 - loads OpenSSL, and few ask for it
+        import hashlib  # noqa: PLC0415 - loads OpenSSL, and is rarely needed
 
         digest = hashlib.sha256()
         for query_id, doc_ids, scores in sorted(self.rankings(), key=lambda ranking: ranking[0]):
             digest.update(f"{query_id}\0\n".encode(errors="surrogatepass"))
-            listed = [""] * len(doc_ids) if scores is None else map(float.hex, scores.tolist())
-            for doc_id, score in zip(doc_ids, listed, strict=True):
+            score_texts = [""] * len(doc_ids) if scores is None else map(float.hex, scores.tolist())
+            for doc_id, score in zip(doc_ids, score_texts, strict=True):
                 digest.update(f"{query_id}\0{doc_id}\0{score}\n".encode(errors="surrogatepass"))
         return digest.hexdigest()
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Run:
-        """Return itself: a run is never changed, and hosts copy what they hand on."""
+        """Return the object itself: it never changes, and Haystack copies its inputs."""
         return self
 
     def _to_trace_dict(self) -> dict[str, int]:
-        """Return the size: what Haystack's tracing shows instead of the content."""
+        """Return the size, which Haystack's tracing shows instead of the content."""
         return {"queries": len(self)}
 
     def __len__(self) -> int:

@@ -1,4 +1,4 @@
-"""What is frozen and kept in a file of JSON."""
+"""``Saved``: the base class of frozen records that are saved to a JSON file and loaded again."""
 
 from __future__ import annotations
 
@@ -23,10 +23,12 @@ SCHEMA_VERSION = 1
 
 
 def stated_in_full(settings: type[DataclassInstance]) -> BeforeValidator:
-    """Return the check that a file states every setting: a default is no record of what was done.
+    """Return a validator that requires a saved file to state every field of a settings class.
+
+    Without it a missing setting would get its default, which may not be the value that was used.
 
     Args:
-        settings: a dataclass.
+        settings: the dataclass of the settings.
     """
 
     def check(value: object) -> object:
@@ -43,7 +45,10 @@ def stated_in_full(settings: type[DataclassInstance]) -> BeforeValidator:
 class Saved(BaseModel):
     """A frozen record with ``save`` and ``load``.
 
-    Errors call it ``WHAT``, and say with ``REMEDY`` how to replace a file of another layout.
+    Attributes:
+        WHAT: what messages call the record, for example "comparison".
+        REMEDY: how to replace a file of another schema version, for messages.
+        schema_version: the version of the file's layout.
     """
 
     model_config = FROZEN
@@ -54,10 +59,15 @@ class Saved(BaseModel):
     schema_version: Literal[1] = 1
 
     def save(self, path: str | Path) -> None:
-        """Write it as JSON (packed where the name ends in .gz): all or nothing.
+        """Write the record to a JSON file, completely or not at all.
+
+        Args:
+            path: the file, compressed if its name ends in .gz or .zst; an existing file is
+                replaced.
 
         Raises:
-            ResultError: it holds text that is not Unicode.
+            ResultError: the record contains text that is not valid Unicode.
+            MissingExtraError: a .zst file without the package zstandard.
             OSError: the file cannot be written.
         """
         try:
@@ -69,12 +79,16 @@ class Saved(BaseModel):
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
-        """Read a saved one.
+        """Return the record that ``save`` wrote to a file.
+
+        Args:
+            path: the file; gzip and zstd are detected from the content.
 
         Raises:
-            ResultError: the file holds something else, or a layout of another version.
-            FileFormatError: the file is truncated or binary.
-            OSError: it cannot be read.
+            ResultError: the file contains something else, or has another schema version.
+            FileFormatError: the file is binary, not UTF-8, or compressed and damaged.
+            MissingExtraError: a zstd file without the package zstandard.
+            OSError: the file cannot be read.
         """
         text = FileContent(Path(path)).text()
         try:
@@ -86,17 +100,21 @@ class Saved(BaseModel):
 
     @classmethod
     def from_content(cls, content: Any, path: str | Path) -> Self:
-        """Return what the JSON of a file holds; errors name the file.
+        """Return the record from the parsed JSON of a file.
+
+        Args:
+            content: the parsed JSON.
+            path: the file, for messages.
 
         Raises:
-            ResultError: it holds something else, or a layout of another version.
+            ResultError: the content is something else, or has another schema version.
         """
         version = content.get("schema_version") if isinstance(content, dict) else None
         if version is not SCHEMA_VERSION:
-            found = "a list" if isinstance(content, list) else f"schema_version {version!r}"
+            actual = "a list" if isinstance(content, list) else f"schema_version {version!r}"
             msg = (
                 f"{path}: a saved {cls.WHAT} of layout {SCHEMA_VERSION} was expected, found "
-                f"{found}; {cls.REMEDY}, or load it with the version of beir-eval that wrote it"
+                f"{actual}; {cls.REMEDY}, or load it with the version of beir-eval that wrote it"
             )
             raise ResultError(msg)
         try:

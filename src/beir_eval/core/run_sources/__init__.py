@@ -1,7 +1,7 @@
-"""Objects in memory as the rankings of a ``Run``: one module per kind of object.
+"""The sources of a ``Run``: one module per kind of object in memory that holds rankings.
 
-Inside: ``base`` (what every source provides); ``mapping`` (dicts of dicts); ``columns`` (rankings
-one after the other, whatever holds the documents), and of that kind ``lists``, ``dataframe`` and
-``topk_arrays`` with ``array_inputs``; ``search`` (documents that are known by number) and
-``scores``. Nothing is public: ``Run`` chooses the source.
+Inside: ``base`` (the interface of a source, and the blocks it yields); ``mapping`` (dicts of
+dicts); ``columns`` (rankings in flat columns), which ``lists``, ``dataframe`` and ``topk_arrays``
+use; ``array_inputs`` (checks of top-k arrays); ``search`` (finding numbers in rankings);
+``scores`` (checks of scores). Nothing is public: ``Run`` chooses the source.
 """

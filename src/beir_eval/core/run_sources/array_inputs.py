@@ -1,4 +1,4 @@
-"""Top-k arrays at the door: shapes, kinds, and what the numbers in them name."""
+"""Checks of top-k arrays: conversion to numpy, the range of the numbers, the ids they name."""
 
 from __future__ import annotations
 
@@ -24,16 +24,29 @@ PADDING = -1
 _DIMENSIONS = 2
 
 
-class Names(NamedTuple):
-    """The document id of each row number, and for each the first row number of that id."""
+class DocIdTable(NamedTuple):
+    """The document id of each row number, for top-k arrays that hold row numbers.
 
-    texts: list[str]
-    #: i8[N]; None where every id has one row number.
-    first: Ints | None
+    Attributes:
+        doc_ids: the document id of each row number, "" for a number without document. [N]
+        first_row: for each row number the first one with the same id, i8[N]; None if every id has
+            only one row number.
+    """
+
+    doc_ids: list[str]
+    first_row: Ints | None
 
     @classmethod
-    def of(cls, doc_ids: Any) -> Self:
-        """Check the ids, and look for repeated ones; a mapping may leave row numbers out."""
+    def from_doc_ids(cls, doc_ids: Any) -> Self:
+        """Return the table of ``doc_ids``, checked.
+
+        Args:
+            doc_ids: the ids in the order of row numbers, or {row number: id}, which may leave row
+                numbers out.
+
+        Raises:
+            RunError: not a sequence or mapping, an invalid id, or a negative row number.
+        """
         if isinstance(doc_ids, (str, bytes, AbstractSet)):
             msg = (
                 "doc_ids must be a sequence or a mapping from row number to document id, not "
@@ -49,73 +62,88 @@ class Names(NamedTuple):
         except (TypeError, ValueError) as error:
             msg = f"doc_ids: {error}"
             raise RunError(msg) from error
-        number_of: dict[str, int] = {}
-        named = [text for text in texts if text]
-        if len(set(named)) == len(named):
+        first_row_of: dict[str, int] = {}
+        nonempty = [text for text in texts if text]
+        if len(set(nonempty)) == len(nonempty):
             return cls(texts, None)
-        first = [number_of.setdefault(text, number) for number, text in enumerate(texts)]
-        return cls(texts, np.array(first, dtype=np.int64))
+        first_row = [first_row_of.setdefault(text, row) for row, text in enumerate(texts)]
+        return cls(texts, np.array(first_row, dtype=np.int64))
 
 
 def _by_row_number(doc_ids: Mapping[Any, Any]) -> list[str]:
-    """Return the ids by row number, with "" for numbers that the mapping leaves out."""
-    rows = {operator.index(row): id_text(doc_id) for row, doc_id in doc_ids.items()}
-    if rows and min(rows) < 0:
-        msg = f"a row number is {min(rows)}; they count from 0"
+    """Return the ids in the order of row numbers, "" for numbers that the mapping leaves out."""
+    id_of_row = {operator.index(row): id_text(doc_id) for row, doc_id in doc_ids.items()}
+    if id_of_row and min(id_of_row) < 0:
+        msg = f"a row number is {min(id_of_row)}; they count from 0"
         raise ValueError(msg)
-    return [rows.get(row, "") for row in range(max(rows, default=-1) + 1)]
+    return [id_of_row.get(row, "") for row in range(max(id_of_row, default=-1) + 1)]
 
 
-def as_array(what: str, values: Any) -> NDArray[Any]:
-    """Return [Q, k] of anything that turns into a numpy array on the CPU."""
+def as_array(label: str, values: Any) -> NDArray[Any]:
+    """Return ``values`` as a numpy array [Q, k].
+
+    Masked values become padding (-1) in an array of integers, and NaN in one of floats.
+
+    Args:
+        label: what messages call the values, for example "ids".
+        values: anything that numpy can read on the CPU through ``__array__`` or DLPack.
+
+    Raises:
+        RunError: numpy cannot read the values, or they do not have two dimensions.
+    """
     if hasattr(values, "detach"):  # a torch tensor that may carry gradients
         values = values.detach()
-    if str(getattr(values, "dtype", "")) == "torch.bfloat16":  # which numpy does not have
+    if str(getattr(values, "dtype", "")) == "torch.bfloat16":  # a type that numpy lacks
         values = values.float()
     if isinstance(values, np.ma.MaskedArray):
         is_integer = values.dtype.kind in "iu"
-        wide = values.astype(np.int64 if is_integer else np.float64)
-        values = np.ma.filled(wide, PADDING if is_integer else np.nan)
+        widened = values.astype(np.int64 if is_integer else np.float64)
+        values = np.ma.filled(widened, PADDING if is_integer else np.nan)
     try:
         if not hasattr(values, "__array__") and hasattr(values, "__dlpack__"):
             array = np.from_dlpack(values)
         else:
             array = np.asarray(values)
     except (TypeError, ValueError, RuntimeError, BufferError) as error:
-        msg = f"{what} cannot be read as a numpy array: {error}. Hand over a numpy array"
+        msg = f"{label} cannot be read as a numpy array: {error}. Hand over a numpy array"
         raise RunError(msg) from error
     if array.ndim != _DIMENSIONS:
-        msg = f"{what} must be [Q, k], a row for each query, not of shape {list(array.shape)}"
+        msg = f"{label} must be [Q, k], a row for each query, not of shape {list(array.shape)}"
         raise RunError(msg)
     return array
 
 
-def check_range(
-    numbers: NDArray[Any], query_of_row: Callable[[int], str], texts: Sequence[str] | None
+def check_numbers(
+    numbers: NDArray[Any], query_of_row: Callable[[int], str], doc_ids: Sequence[str] | None
 ) -> bool:
-    """Return whether there is padding: -1.
+    """Check that every number names a document or is padding; return whether there is padding.
+
+    Args:
+        numbers: document ids or row numbers, integers [Q, k].
+        query_of_row: returns the query id of a row of ``numbers``, for messages.
+        doc_ids: the document id of each row number; None if the numbers are document ids.
 
     Raises:
-        RunError: a number below -1, or one for which doc_ids has no document.
+        RunError: a number is below -1 or above 2^63 - 1, or ``doc_ids`` has no document for it.
     """
     if not numbers.size:
         return False
     lowest = int(numbers.min())
-    highest = np.iinfo(np.int64).max if texts is None else len(texts) - 1
-    outside = np.zeros(0, dtype=np.bool_)
-    may_exceed = texts is not None or numbers.dtype == np.uint64
+    highest = np.iinfo(np.int64).max if doc_ids is None else len(doc_ids) - 1
+    is_outside = np.zeros(0, dtype=np.bool_)
+    may_exceed = doc_ids is not None or numbers.dtype == np.uint64
     if lowest < PADDING or (may_exceed and int(numbers.max()) > highest):
-        outside = (numbers < PADDING) | (numbers > highest)
-    elif texts is not None and "" in texts:
-        unnamed = np.array([not text for text in texts])
-        outside = unnamed[np.maximum(numbers, 0)] & (numbers != PADDING)
-    if not outside.any():
+        is_outside = (numbers < PADDING) | (numbers > highest)
+    elif doc_ids is not None and "" in doc_ids:
+        is_unnamed = np.array([not doc_id for doc_id in doc_ids])
+        is_outside = is_unnamed[np.maximum(numbers, 0)] & (numbers != PADDING)
+    if not is_outside.any():
         return lowest < 0
-    row, column = np.argwhere(outside)[0]
+    row, column = np.argwhere(is_outside)[0]
     allowed = (
         "an id of 0 or more"
-        if texts is None
-        else f"a row number of doc_ids, 0 to {len(texts) - 1}, that it names,"
+        if doc_ids is None
+        else f"a row number of doc_ids, 0 to {len(doc_ids) - 1}, that it names,"
     )
     msg = (
         f"the id {numbers[row, column]} of query {query_of_row(int(row))!r} (place {column}) is "

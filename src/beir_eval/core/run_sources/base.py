@@ -1,6 +1,7 @@
-"""How a run is read: a ``RunSource`` yields ``RankingBlock``s, flat arrays of several rankings.
+"""The interface of the sources of a run: ``RunSource`` and the ``RankingBlock``s that it yields.
 
-In a block the judged documents are found already; ``ranking`` finds their ranks.
+A block is several rankings as flat arrays, with the judged documents found. ``core.ranking``
+computes their ranks.
 """
 
 from __future__ import annotations
@@ -18,32 +19,37 @@ if TYPE_CHECKING:
     from beir_eval.core.qrels import Qrels
 
 
-#: Scores in the precision in which they were given.
+#: An array of scores, in the precision in which they were given.
 Scores: TypeAlias = NDArray[np.float64] | NDArray[np.float32]
 
 
-def _nothing() -> Ints:
+def _empty_ints() -> Ints:
     return np.zeros(0, dtype=np.int64)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RankingBlock:
-    """The rankings of R judged queries, N documents in all, flat; H of them are judged ("hits").
+    """The rankings of R judged queries as flat arrays: N documents, of which H are judged ("hits").
+
+    A *position* is an index into these N documents (0..N-1).
 
     Attributes:
-        rows: which query of the qrels each ranking answers, i8[R].
+        rows: the query of each ranking, an index into the query ids of the qrels, i8[R].
         starts: where each ranking begins, and the end of the last, i8[R+1].
-        scores: finite, f8[N] or f4[N]; None when the order given is the ranking.
-        ids_at: returns the document ids at positions (0..N-1). They are looked up only where ranks
-            depend on them.
-        hit_ranking: the ranking (0..R-1) of each hit, never decreasing, i8[H]. Hits of one ranking
-            are in any order, by which ties="best" and "worst" order equal grades.
-        hit_judgement: which judgement of the qrels it is, i8[H].
-        hit_score: its score, f8[H] or f4[H] as ``scores``; None where ``scores`` is None.
-        hit_position: its position, the first of several, i8[H]; None where only the score is known.
-        identical: positions of documents whose id is that of their query.
-        copy_group, copy_position: every entry whose document is listed more than once in its
-            ranking, ranking after ranking, and a number that such entries share.
+        scores: the score of each document, finite, f8[N] or f4[N]; None if the order given is the
+            ranking.
+        ids_at: a function that returns the document ids at positions. It is called only if ranks
+            depend on ids.
+        hit_ranking: the ranking (0..R-1) of each hit, never decreasing, i8[H]. The hits of one
+            ranking are in any order; ties="best" and "worst" use it for equal grades.
+        hit_judgement: the judgement of each hit, an index into the judgements of the qrels, i8[H].
+        hit_score: the score of each hit, f8[H] or f4[H] as ``scores``; None if ``scores`` is None.
+        hit_position: the position of each hit, the first one of a document that is listed more than
+            once, i8[H]; None if only the scores are known.
+        identical: the positions of documents whose id equals that of their query.
+        copy_position: the positions of all entries whose document is listed more than once in
+            its ranking, ranking after ranking, i8[D].
+        copy_group: for each of them, a number that the entries of the same document share, i8[D].
     """
 
     rows: Ints
@@ -54,33 +60,33 @@ class RankingBlock:
     hit_judgement: Ints
     hit_score: Scores | None
     hit_position: Ints | None
-    identical: Ints = field(default_factory=_nothing)
-    copy_group: Ints = field(default_factory=_nothing)
-    copy_position: Ints = field(default_factory=_nothing)
+    identical: Ints = field(default_factory=_empty_ints)
+    copy_group: Ints = field(default_factory=_empty_ints)
+    copy_position: Ints = field(default_factory=_empty_ints)
 
     @property
     def num_spare_copies(self) -> int:
-        """How many entries repeat a document that their ranking has already."""
+        """The number of entries that repeat a document of their ranking."""
         return len(self.copy_group) - len(set(self.copy_group.tolist()))
 
 
 class RunSource(Protocol):
-    """What a run is read from: dicts, columns, top-k arrays."""
+    """The interface of what a run is read from, such as dicts, columns or top-k arrays."""
 
     @property
     def query_ids(self) -> Sequence[str]:
-        """The queries that have a ranking, empty ones included, each once."""
+        """The queries that have a ranking, including empty rankings; each query once."""
         ...
 
     @property
     def checks_all_documents(self) -> bool:
-        """Whether all documents are compared to find duplicates, or only judged ones."""
+        """Whether all documents are checked for duplicates, or only judged ones."""
         ...
 
     def blocks(self, qrels: Qrels) -> Iterator[RankingBlock]:
-        """Yield the rankings of the queries that the qrels judge, each query in one block."""
+        """Yield the rankings of the judged queries, each query in exactly one block."""
         ...
 
     def rankings(self) -> Iterator[tuple[str, Sequence[str], Floats | None]]:
-        """Yield (query_id, doc_ids, scores) for every query, in the order given."""
+        """Yield (query_id, doc_ids, scores or None) for every query, in the order given."""
         ...

@@ -1,4 +1,4 @@
-"""Rankings in flat columns, one after the other: documents, and scores beside them."""
+"""Rankings in flat columns, one after the other: a column of documents and one of scores."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 from beir_eval.core.arrays import (
     Floats,
     Ints,
-    follow_each_other,
+    are_consecutive,
     ranges,
     starts_of,
     stretches,
@@ -26,19 +26,22 @@ if TYPE_CHECKING:
 
     from beir_eval.core.qrels import Qrels
 
-#: Documents looked at together: few enough that most of what is made of them stays in the cache.
+#: Documents per block: few enough that most arrays of a block stay in the processor's cache.
 BLOCK_DOCS = 100_000
 
 
-class Retrieved(NamedTuple):
-    """What was looked for in R rankings, and where it is.
+class LookUpResult(NamedTuple):
+    """The judged, identical and repeated documents of R rankings, as ``look_up`` finds them.
 
     Attributes:
-        hits: which of the judged documents are retrieved, rankings in order, i8[H].
-        position: where each of them is, the first of several, i8[H].
-        identical: positions of documents whose id is that of their query.
-        copy_group, copy_position: every entry whose document is listed more than once in its
-            ranking, ranking after ranking, and a number that such entries share.
+        hits: which of the W judged documents are retrieved (0..W-1), those of the first ranking
+            first, i8[H].
+        position: the position of each hit, the first one of a document that is listed more than
+            once, i8[H].
+        identical: the positions of documents whose id equals that of their query.
+        copy_position: the positions of all entries whose document is listed more than once in
+            its ranking, ranking after ranking, i8[D].
+        copy_group: for each of them, a number that the entries of the same document share, i8[D].
     """
 
     hits: Ints
@@ -50,13 +53,13 @@ class Retrieved(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class FlatRankings(ABC):
-    """R rankings, one after the other, N documents in all.
+    """R rankings, one after the other, with N documents in all.
 
     Attributes:
         starts: where each ranking begins, and the end of the last, i8[R+1].
-        documents: their ids, in a list or a column, or numbers. [N]
-        scores: finite, f8[N] or f4[N], an array or a column that turns into one; None when the
-            order is the ranking.
+        documents: the documents: a list or a column of ids, or an array of numbers. [N]
+        scores: their scores, finite, f8[N] or f4[N], as an array or a column that converts to one;
+            None if the order given is the ranking.
     """
 
     starts: Ints
@@ -64,45 +67,51 @@ class FlatRankings(ABC):
     scores: Any
 
     @abstractmethod
-    def ids_at(self, chosen: slice | Ints) -> list[str]:
+    def ids_at(self, positions: slice | Ints) -> list[str]:
         """Return the document ids at these positions."""
 
     @abstractmethod
-    def look_up(self, judged: Sequence[str], ranking: Ints, own_ids: Sequence[str]) -> Retrieved:
-        """Find the judged documents of each ranking, its copies, and the id of its query.
+    def look_up(
+        self, judged: Sequence[str], ranking: Ints, query_ids: Sequence[str]
+    ) -> LookUpResult:
+        """Return the positions of judged and repeated documents, and of those with a query's id.
 
         Args:
-            judged: the judged documents, those of the first ranking first. [W]
-            ranking: the ranking in which each is looked for, never decreasing, i8[W].
-            own_ids: the query of each ranking. [R]
+            judged: the judged documents to look for, those of the first ranking first. [W]
+            ranking: the ranking (0..R-1) of each judged document, never decreasing, i8[W].
+            query_ids: the query of each ranking. [R]
         """
 
-    def take(self, chosen: slice | Ints) -> Any:
-        """Return the documents at these positions in what holds them."""
-        return self.documents[chosen]
+    def take(self, positions: slice | Ints) -> Any:
+        """Return the documents at these positions, in a container of the same type."""
+        return self.documents[positions]
 
     def select(self, rankings: Ints) -> Self:
-        """Return some of the rankings (ascending indices, each once)."""
+        """Return some of the rankings.
+
+        Args:
+            rankings: ascending indices, each at most once.
+        """
         first, last = self.starts[rankings], self.starts[rankings + 1]
-        together = follow_each_other(rankings)
-        chosen = slice(int(first[0]), int(last[-1])) if together else ranges(first, last)
+        is_slice = are_consecutive(rankings)
+        positions = slice(int(first[0]), int(last[-1])) if is_slice else ranges(first, last)
         return replace(
             self,
             starts=starts_of(last - first),
-            documents=self.take(chosen),
-            scores=None if self.scores is None else self.scores[chosen],
+            documents=self.take(positions),
+            scores=None if self.scores is None else self.scores[positions],
         )
 
     def block(self, rows: Ints, qrels: Qrels) -> RankingBlock:
-        """Return the rankings with their judged, repeated and identical documents found.
+        """Return the rankings as a block, with judged, repeated and identical documents found.
 
         Args:
-            rows: the query of the qrels that each ranking answers, i8[R].
-            qrels: what is judged.
+            rows: the query of each ranking, an index into the query ids of the qrels, i8[R].
+            qrels: the judged documents.
         """
         judgement, ranking, judged = qrels.judgements_of(rows)
-        retrieved = self.look_up(judged, ranking, pick_ids(qrels.query_ids, rows))
-        hits, position = retrieved.hits, retrieved.position
+        result = self.look_up(judged, ranking, pick_ids(qrels.query_ids, rows))
+        hits, position = result.hits, result.position
         scores = None if self.scores is None else np.asarray(self.scores)
         return RankingBlock(
             rows=rows,
@@ -113,25 +122,25 @@ class FlatRankings(ABC):
             hit_judgement=judgement[hits],
             hit_score=None if scores is None else scores[position],
             hit_position=position,
-            identical=retrieved.identical,
-            copy_group=retrieved.copy_group,
-            copy_position=retrieved.copy_position,
+            identical=result.identical,
+            copy_group=result.copy_group,
+            copy_position=result.copy_position,
         )
 
 
-def judged_parts(
+def split_judged_queries(
     query_ids: Sequence[str], lengths: Ints, qrels: Qrels, size: int
 ) -> Iterator[tuple[Ints, Ints]]:
-    """Split the judged queries of a run into parts of about ``size`` documents.
+    """Yield the judged queries of a run in parts of about ``size`` documents.
 
     Args:
         query_ids: the queries of the run. [Q]
-        lengths: how many documents each has, i8[Q].
-        qrels: which queries are judged.
-        size: of a part.
+        lengths: the number of documents of each query, i8[Q].
+        qrels: says which queries are judged.
+        size: the number of documents of a part.
 
     Yields:
-        Indices into ``query_ids``, ascending, and for each the query of the qrels.
+        Ascending indices into ``query_ids``, and for each the index of the query in the qrels.
     """
     row = qrels.find_rows(query_ids)
     judged = np.flatnonzero(row >= 0)
@@ -142,11 +151,11 @@ def judged_parts(
 
 @dataclass(frozen=True, slots=True)
 class ColumnSource:
-    """Rankings that are in columns already.
+    """The source of a run whose rankings are in flat columns.
 
     Attributes:
-        query_ids: distinct, as text. [Q]
-        flat: the rankings of all queries, in this order. [Q]
+        query_ids: the queries, distinct, as text. [Q]
+        flat: the rankings of all queries, in this order.
     """
 
     checks_all_documents: ClassVar[bool] = True
@@ -163,7 +172,7 @@ class ColumnSource:
             yield query_id, self.flat.ids_at(part), scores
 
     def blocks(self, qrels: Qrels) -> Iterator[RankingBlock]:
-        """Yield the judged rankings in their order, ``BLOCK_DOCS`` documents at a time."""
+        """Yield the rankings of the judged queries, in blocks of about ``BLOCK_DOCS`` documents."""
         lengths = np.diff(self.flat.starts)
-        for part, rows in judged_parts(self.query_ids, lengths, qrels, BLOCK_DOCS):
+        for part, rows in split_judged_queries(self.query_ids, lengths, qrels, BLOCK_DOCS):
             yield self.flat.select(part).block(rows, qrels)

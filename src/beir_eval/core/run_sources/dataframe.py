@@ -1,4 +1,4 @@
-"""Rankings in columns of a polars frame: a dataframe, or a file that was read into one."""
+"""Rankings in columns of a polars frame, which comes from a dataframe or a run file."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import polars as pl
 
 from beir_eval.core.arrays import Ints, starts_of
 from beir_eval.core.dataframes import DOC, QUERY, SCORE
-from beir_eval.core.run_sources.columns import ColumnSource, FlatRankings, Retrieved
-from beir_eval.core.run_sources.search import find, first_of_each, repeated
+from beir_eval.core.run_sources.columns import ColumnSource, FlatRankings, LookUpResult
+from beir_eval.core.run_sources.search import find_occurrences, find_repeated, first_occurrences
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,80 +19,88 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class FrameRankings(FlatRankings):
-    """Rankings whose document ids are in a column: they stay in polars until one is asked for.
+    """Rankings whose document ids are in a polars column; ids become ``str`` only when needed.
 
-    Ids are compared by a 64-bit hash, and as text where the hashes agree.
+    Ids are compared by a 64-bit hash, and as text if the hashes are equal.
+
+    Attributes:
+        documents: the document ids, ranking after ranking. [N]
     """
 
     documents: pl.Series
 
-    def ids_at(self, chosen: slice | Ints) -> list[str]:
+    def ids_at(self, positions: slice | Ints) -> list[str]:
         """Return the document ids at these positions."""
-        ids: list[str] = self.documents[chosen].to_list()
+        ids: list[str] = self.documents[positions].to_list()
         return ids
 
-    def look_up(self, judged: Sequence[str], ranking: Ints, own_ids: Sequence[str]) -> Retrieved:
-        """Find the judged documents of each ranking, its copies, and the id of its query."""
+    def look_up(
+        self, judged: Sequence[str], ranking: Ints, query_ids: Sequence[str]
+    ) -> LookUpResult:
+        """Return what ``FlatRankings.look_up`` describes, by comparing hashes, then text."""
         hashes = _hashes(self.documents)
-        wanted = _series([*judged, *own_ids])
+        wanted = _as_series([*judged, *query_ids])
         wanted_hashes = _hashes(wanted)
 
-        def occurrences(part: slice, row: Ints) -> tuple[Ints, Ints]:
-            index, position = find(hashes, self.starts, row, wanted_hashes[part])
-            same = (self.documents[position] == wanted[part][index]).to_numpy()
-            return index[same], position[same]
+        def find_wanted(part: slice, row: Ints) -> tuple[Ints, Ints]:
+            index, position = find_occurrences(hashes, self.starts, row, wanted_hashes[part])
+            is_same_id = (self.documents[position] == wanted[part][index]).to_numpy()
+            return index[is_same_id], position[is_same_id]
 
-        hits, position = first_of_each(*occurrences(slice(len(judged)), ranking))
+        hits, position = first_occurrences(*find_wanted(slice(len(judged)), ranking))
         by_position = np.argsort(position, kind="stable")
-        every_ranking = np.arange(len(own_ids), dtype=np.int64)
-        _, identical = occurrences(slice(len(judged), None), every_ranking)
-        return Retrieved(
+        all_rankings = np.arange(len(query_ids), dtype=np.int64)
+        _, identical = find_wanted(slice(len(judged), None), all_rankings)
+        return LookUpResult(
             hits[by_position], position[by_position], identical, *self._repeated(hashes)
         )
 
     def _repeated(self, hashes: Ints) -> tuple[Ints, Ints]:
-        """Return group and position of every entry that its ranking lists more than once."""
-        group, position = repeated(hashes, self.starts)
+        """Return group and position of every document that its ranking lists more than once."""
+        group, position = find_repeated(hashes, self.starts)
         if not len(group):
             return group, position
-        number: dict[tuple[int, str], int] = {}
+        group_of: dict[tuple[int, str], int] = {}
         keys = zip(group.tolist(), self.ids_at(position), strict=True)
-        exact = np.array([number.setdefault(key, len(number)) for key in keys], dtype=np.int64)
-        is_copy = np.bincount(exact)[exact] > 1
-        return exact[is_copy], position[is_copy]
+        exact_group = np.array(
+            [group_of.setdefault(key, len(group_of)) for key in keys], dtype=np.int64
+        )
+        is_copy = np.bincount(exact_group)[exact_group] > 1
+        return exact_group[is_copy], position[is_copy]
 
 
 def source_from_frame(frame: pl.DataFrame) -> ColumnSource:
-    """Group the rows by query, in the order of first appearance; the order within stays.
+    """Return the source of a frame with checked columns ``QUERY``, ``DOC`` and perhaps ``SCORE``.
 
+    Rows are grouped by query, in the order of first appearance; the order within a query stays.
     Without a column of scores, the order of the rows is the ranking.
     """
-    starts, query_ids = _stretches(frame[QUERY])
+    starts, query_ids = _query_stretches(frame[QUERY])
     if len(set(query_ids)) < len(query_ids):
-        number: dict[str, int] = {}
-        of_stretch = [number.setdefault(query_id, len(number)) for query_id in query_ids]
-        of_row = np.repeat(np.array(of_stretch, dtype=np.int64), np.diff(starts))
-        frame = frame[np.argsort(of_row, kind="stable")]
-        starts, query_ids = _stretches(frame[QUERY])
+        row_of: dict[str, int] = {}
+        stretch_rows = [row_of.setdefault(query_id, len(row_of)) for query_id in query_ids]
+        rows = np.repeat(np.array(stretch_rows, dtype=np.int64), np.diff(starts))
+        frame = frame[np.argsort(rows, kind="stable")]
+        starts, query_ids = _query_stretches(frame[QUERY])
     scores = frame[SCORE] if SCORE in frame.columns else None
     return ColumnSource(query_ids, FrameRankings(starts, frame[DOC], scores))
 
 
-def _stretches(queries: pl.Series) -> tuple[Ints, list[str]]:
-    """Return where each stretch of one query begins (and the end), and the query of each."""
-    runs = queries.rle().struct
-    return starts_of(runs.field("len").to_numpy().astype(np.int64)), runs.field("value").to_list()
+def _query_stretches(queries: pl.Series) -> tuple[Ints, list[str]]:
+    """Return where each sequence of rows of one query begins (and the end), and its query."""
+    spans = queries.rle().struct
+    return starts_of(spans.field("len").to_numpy().astype(np.int64)), spans.field("value").to_list()
 
 
-def _series(ids: Sequence[str]) -> pl.Series:
-    """Return ids as a column; one that is not Unicode, which no frame can hold, as empty text."""
+def _as_series(ids: Sequence[str]) -> pl.Series:
+    """Return ids as a column; an id that is not valid Unicode becomes "", which matches no id."""
     try:
         return pl.Series(ids, dtype=pl.String)
     except UnicodeEncodeError:
-        unicode = [text if text.encode(errors="replace").decode() == text else "" for text in ids]
-        return pl.Series(unicode, dtype=pl.String)
+        encodable = [text if text.encode(errors="replace").decode() == text else "" for text in ids]
+        return pl.Series(encodable, dtype=pl.String)
 
 
 def _hashes(ids: pl.Series) -> Ints:
-    """Return a 64-bit hash of each id: what has another hash is another id."""
+    """Return a 64-bit hash of each id, i8[N]: ids with different hashes are different."""
     return ids.hash(seed=0).to_numpy().view(np.int64)

@@ -1,4 +1,4 @@
-"""Rankings in Python lists."""
+"""Rankings in Python lists: three columns, or one list of document ids per query."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ import numpy as np
 
 from beir_eval.core.arrays import NOT_NUMBERS, Floats, Ints, read_finite_floats, starts_of
 from beir_eval.core.ids import checked_columns, checked_ids, checked_query_ids
-from beir_eval.core.run_sources.columns import ColumnSource, FlatRankings, Retrieved
-from beir_eval.core.run_sources.scores import refuse_scores
+from beir_eval.core.run_sources.columns import ColumnSource, FlatRankings, LookUpResult
+from beir_eval.core.run_sources.scores import raise_first_score_error
 from beir_eval.errors import RunError
 
 if TYPE_CHECKING:
@@ -22,59 +22,69 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class ListedRankings(FlatRankings):
-    """Rankings whose document ids are in a list."""
+    """Rankings whose document ids are in one list.
+
+    Attributes:
+        documents: the document ids, ranking after ranking. [N]
+    """
 
     documents: list[str]
 
-    def take(self, chosen: slice | Ints) -> list[str]:
+    def take(self, positions: slice | Ints) -> list[str]:
         """Return the document ids at these positions."""
-        if isinstance(chosen, slice):
-            return self.documents[chosen]
-        return [self.documents[position] for position in chosen.tolist()]
+        if isinstance(positions, slice):
+            return self.documents[positions]
+        return [self.documents[position] for position in positions.tolist()]
 
     ids_at = take
 
-    def look_up(self, judged: Sequence[str], ranking: Ints, own_ids: Sequence[str]) -> Retrieved:
-        """Find the judged documents of each ranking, its copies, and the id of its query."""
+    def look_up(
+        self, judged: Sequence[str], ranking: Ints, query_ids: Sequence[str]
+    ) -> LookUpResult:
+        """Return what ``FlatRankings.look_up`` describes, with a dict per ranking."""
         first_positions: list[int] = []
         identical: list[int] = []
         copies: list[list[int]] = []
-        judged_bounds = pairwise(starts_of(np.bincount(ranking, minlength=len(own_ids))).tolist())
-        bounds = pairwise(self.starts.tolist())
-        for own_id, (begin, end), (first, last) in zip(own_ids, bounds, judged_bounds, strict=True):
+        judged_bounds = pairwise(starts_of(np.bincount(ranking, minlength=len(query_ids))).tolist())
+        ranking_bounds = pairwise(self.starts.tolist())
+        for query_id, (begin, end), (first, last) in zip(
+            query_ids, ranking_bounds, judged_bounds, strict=True
+        ):
             doc_ids = self.documents[begin:end]
             position_of = dict(zip(doc_ids, range(begin, end), strict=True))
             if len(position_of) < len(doc_ids):
                 positions_of: dict[str, list[int]] = {}
                 for position, doc_id in enumerate(doc_ids, begin):
                     positions_of.setdefault(doc_id, []).append(position)
-                position_of = {doc_id: each[0] for doc_id, each in positions_of.items()}
-                copies += [each for each in positions_of.values() if len(each) > 1]
-                identical += positions_of.get(own_id, ())
-            elif own_id in position_of:
-                identical.append(position_of[own_id])
+                position_of = {doc_id: positions[0] for doc_id, positions in positions_of.items()}
+                copies += [positions for positions in positions_of.values() if len(positions) > 1]
+                identical += positions_of.get(query_id, ())
+            elif query_id in position_of:
+                identical.append(position_of[query_id])
             first_positions += map(position_of.get, judged[first:last], repeat(-1))
-        found = _integers(first_positions)
-        hits = np.flatnonzero(found >= 0)
-        copy_group = _integers([group for group, each in enumerate(copies) for _ in each])
-        copy_position = _integers(list(chain.from_iterable(copies)))
-        return Retrieved(hits, found[hits], _integers(identical), copy_group, copy_position)
+        first_position = _as_ints(first_positions)
+        hits = np.flatnonzero(first_position >= 0)
+        copy_group = _as_ints([group for group, positions in enumerate(copies) for _ in positions])
+        copy_position = _as_ints(list(chain.from_iterable(copies)))
+        return LookUpResult(
+            hits, first_position[hits], _as_ints(identical), copy_group, copy_position
+        )
 
 
-def _integers(values: list[int]) -> Ints:
+def _as_ints(values: list[int]) -> Ints:
     return np.array(values, dtype=np.int64)
 
 
 def source_from_lists(
     query_ids: Sequence[str], rankings: Collection[Sequence[str]], scores: Floats | None
 ) -> ColumnSource:
-    """Lay out rankings that are checked already.
+    """Return the source of rankings that are already checked.
 
     Args:
-        query_ids: distinct, as text. [Q]
+        query_ids: the queries, distinct, as text. [Q]
         rankings: the document ids of each query, as text. [Q]
-        scores: finite, of all documents, ranking after ranking, f8[N]; None when the order is the
-            ranking.
+        scores: the scores of all documents, finite, ranking after ranking, f8[N]; None if the order
+            given is the ranking.
     """
     lengths = np.fromiter(map(len, rankings), np.int64, len(rankings))
     doc_ids = list(chain.from_iterable(rankings))
@@ -84,38 +94,41 @@ def source_from_lists(
 def source_from_columns(
     query_ids: Iterable[Any], doc_ids: Iterable[Any], scores: Iterable[Any]
 ) -> ColumnSource:
-    """Group three columns by query, keeping the order within each (see ``Run.from_columns``)."""
+    """Return the source of three columns, checked (see ``Run.from_columns``).
+
+    Rows are grouped by query; the order within a query stays.
+    """
     queries, docs, raw_scores = checked_columns(
         (query_ids, doc_ids, scores), "scores", "run", RunError
     )
     try:
-        values = read_finite_floats(raw_scores, len(raw_scores))
+        checked_scores = read_finite_floats(raw_scores, len(raw_scores))
     except NOT_NUMBERS:
-        refuse_scores(zip(queries, docs, raw_scores, strict=True))
-    codes: dict[str, int] = {}
+        raise_first_score_error(zip(queries, docs, raw_scores, strict=True))
+    row_of: dict[str, int] = {}
     row = np.fromiter(
-        (codes.setdefault(query, len(codes)) for query in queries), np.int64, len(queries)
+        (row_of.setdefault(query, len(row_of)) for query in queries), np.int64, len(queries)
     )
-    starts = starts_of(np.bincount(row, minlength=len(codes)))
-    grouped = np.argsort(row, kind="stable")
-    doc_ids = [docs[index] for index in grouped.tolist()]
-    return ColumnSource(list(codes), ListedRankings(starts, doc_ids, values[grouped]))
+    starts = starts_of(np.bincount(row, minlength=len(row_of)))
+    by_query = np.argsort(row, kind="stable")
+    doc_ids = [docs[index] for index in by_query.tolist()]
+    return ColumnSource(list(row_of), ListedRankings(starts, doc_ids, checked_scores[by_query]))
 
 
 def source_from_rankings(rankings: Mapping[Any, Iterable[Any]]) -> ColumnSource:
-    """Check and lay out {query_id: [doc_id, …]} (see ``Run.from_rankings``)."""
+    """Return the source of {query_id: [doc_id, …]}, checked (see ``Run.from_rankings``)."""
     if not isinstance(rankings, Mapping):
         msg = f"rankings must be {{query_id: [doc_id, …]}}, not {type(rankings).__name__}"
         raise RunError(msg)
-    listed: list[list[str]] = []
+    checked_rankings: list[list[str]] = []
     query_ids = checked_query_ids(rankings, "run", RunError)
     for query_id, ranking in zip(query_ids, rankings.values(), strict=True):
-        no_order = isinstance(ranking, (str, bytes, Mapping, AbstractSet))
-        if no_order or not isinstance(ranking, Iterable):
+        is_unordered = isinstance(ranking, (str, bytes, Mapping, AbstractSet))
+        if is_unordered or not isinstance(ranking, Iterable):
             msg = (
                 f"the ranking of query {query_id!r} must be a list of ids, not "
                 f"{type(ranking).__name__}"
             )
             raise RunError(msg)
-        listed.append(list(checked_ids(ranking, "run", RunError)))
-    return source_from_lists(query_ids, listed, None)
+        checked_rankings.append(list(checked_ids(ranking, "run", RunError)))
+    return source_from_lists(query_ids, checked_rankings, None)

@@ -1,4 +1,4 @@
-"""What a score must be."""
+"""Checks of scores, and the errors about invalid ones."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def is_finite_number(value: object) -> bool:
-    """Return whether ``value`` is a number (of any type) that is neither NaN nor infinite."""
+    """Return whether ``value`` is a finite number of any type."""
     try:
         read_finite_floats([value], 1)
     except NOT_NUMBERS:
@@ -20,8 +20,8 @@ def is_finite_number(value: object) -> bool:
     return True
 
 
-def refuse_score(query_id: str, doc_id: object, score: object) -> NoReturn:
-    """Raise RunError about one score."""
+def raise_score_error(query_id: str, doc_id: object, score: object) -> NoReturn:
+    """Raise RunError about one invalid score."""
     msg = (
         f"the score of document {doc_id!r} for query {query_id!r} is {score!r}; a score must be "
         "a finite number"
@@ -29,14 +29,14 @@ def refuse_score(query_id: str, doc_id: object, score: object) -> NoReturn:
     raise RunError(msg)
 
 
-def refuse_scores(entries: Iterable[tuple[str, object, object]]) -> NoReturn:
-    """Raise RunError about the first of these scores that is not a finite number.
+def raise_first_score_error(entries: Iterable[tuple[str, object, object]]) -> NoReturn:
+    """Raise RunError about the first score that is not a finite number.
 
     Args:
-        entries: query, document and score.
+        entries: (query id, document id, score) of each retrieved document.
     """
     for query_id, doc_id, score in entries:
         if not is_finite_number(score):
-            refuse_score(query_id, doc_id, score)
+            raise_score_error(query_id, doc_id, score)
     msg = "a ranking cannot be read: its length, keys, values and look-ups do not agree"
     raise RunError(msg)

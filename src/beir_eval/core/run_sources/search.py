@@ -1,6 +1,7 @@
-"""Documents known by number: where wanted ones stand, and which stand more than once.
+"""Searches for numbers in grouped arrays: where they occur, and which occur more than once.
 
-Also how rankings are laid beside the values they are compared with, one value for each.
+The numbers identify documents: ids, row numbers or hashes. ``rank_counting`` also uses the helpers
+that compare each ranking with one value at a time.
 """
 
 from __future__ import annotations
@@ -24,151 +25,178 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-#: Up to so many wanted documents of a ranking are compared with it one after the other.
+#: Up to this many wanted numbers per ranking are compared with the ranking one after the other.
 _FEW_WANTED = 16
 #: An odd number whose multiples spread over all 64 bits (2^64 divided by the golden ratio).
-_SPREAD = np.uint64(0x9E3779B97F4A7C15)
-#: Entries among which repeated ones are looked for together, and slots for each of them in a table
-#: that stays in the processor's cache.
-_LOOKED_AT_TOGETHER = 20_000
-_SLOTS = 8
+_HASH_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
+#: Entries that are hashed into one table, and slots of the table per entry: few enough that the
+#: table stays in the processor's cache.
+_CHUNK_SIZE = 20_000
+_SLOTS_PER_ENTRY = 8
 
 _T = TypeVar("_T", bound="NDArray[np.generic]")
 
 
-def find(numbers: Ints, starts: Ints, row: Ints, wanted: Ints) -> tuple[Ints, Ints]:
+def find_occurrences(numbers: Ints, starts: Ints, row: Ints, wanted: Ints) -> tuple[Ints, Ints]:
     """Return every occurrence of wanted numbers in their rankings.
 
     Args:
-        numbers: of R rankings, i8[N].
+        numbers: the numbers of R rankings, i8[N].
         starts: where each ranking begins, and the end of the last, i8[R+1].
         row: the ranking in which each wanted number is looked for, never decreasing, i8[W].
-        wanted: the numbers, i8[W].
+        wanted: the wanted numbers, distinct within a ranking, i8[W].
 
     Returns:
-        The index (0..W-1) and the position (0..N-1) of each occurrence, in no particular order.
+        The index of the wanted number (0..W-1) and the position (0..N-1) of each occurrence, in no
+        particular order.
     """
-    nothing = np.zeros(0, dtype=np.int64)
+    empty = np.zeros(0, dtype=np.int64)
     if not len(row):
-        return nothing, nothing
-    found: list[tuple[Ints, Ints]] = [(nothing, nothing)]
-    # Of few rankings each is looked through by itself: fewer steps than one for each wanted number.
-    many = np.bincount(row)[row] > min(_FEW_WANTED, len(starts) - 1)
-    for some in one_per_row(row, np.flatnonzero(~many)):
-        facing, beside, begin = face(numbers, starts, row[some], wanted[some])
-        at = np.flatnonzero(facing == beside)
-        place = np.searchsorted(begin, at, side="right") - 1
-        found.append((some[place], starts[row[some]][place] + at - begin[place]))
-    for some in together(row, np.flatnonzero(many)):
-        first, last = starts[row[some[0]]], starts[row[some[0]] + 1]
-        by_number = some[np.argsort(wanted[some], kind="stable")]
-        at = np.searchsorted(wanted[by_number], numbers[first:last])
-        at[at == len(by_number)] = 0
-        same = np.flatnonzero(wanted[by_number[at]] == numbers[first:last])
-        found.append((by_number[at[same]], first + same))
+        return empty, empty
+    occurrences: list[tuple[Ints, Ints]] = [(empty, empty)]
+    # With few rankings, one pass per ranking takes fewer steps than one pass per wanted number.
+    has_many_wanted = np.bincount(row)[row] > min(_FEW_WANTED, len(starts) - 1)
+    for subset in split_one_per_row(row, np.flatnonzero(~has_many_wanted)):
+        values, targets, begin = align_targets(numbers, starts, row[subset], wanted[subset])
+        matches = np.flatnonzero(values == targets)
+        owner = np.searchsorted(begin, matches, side="right") - 1
+        occurrences.append((subset[owner], starts[row[subset]][owner] + matches - begin[owner]))
+    for subset in split_by_row(row, np.flatnonzero(has_many_wanted)):
+        first, last = starts[row[subset[0]]], starts[row[subset[0]] + 1]
+        by_number = subset[np.argsort(wanted[subset], kind="stable")]
+        nearest = np.searchsorted(wanted[by_number], numbers[first:last])
+        nearest[nearest == len(by_number)] = 0
+        matches = np.flatnonzero(wanted[by_number[nearest]] == numbers[first:last])
+        occurrences.append((by_number[nearest[matches]], first + matches))
     return (
-        np.concatenate([index for index, _ in found]),
-        np.concatenate([position for _, position in found]),
+        np.concatenate([index for index, _ in occurrences]),
+        np.concatenate([position for _, position in occurrences]),
     )
 
 
-def repeated(numbers: Ints, starts: Ints) -> tuple[Ints, Ints]:
-    """Return group and position of every entry whose number stands more than once in its ranking.
+def find_repeated(numbers: Ints, starts: Ints) -> tuple[Ints, Ints]:
+    """Return group and position of every entry whose number occurs more than once in its ranking.
 
     Args:
-        numbers: of R rankings, i8[N].
+        numbers: the numbers of R rankings, i8[N].
         starts: where each ranking begins, and the end of the last, i8[R+1].
+
+    Returns:
+        A group number that the entries of the same number and ranking share, i8[D]; their
+        positions (0..N-1), by ranking and number, i8[D].
     """
     row = rows_of(np.diff(starts))
-    # Different for entries of one ranking with different numbers, since the factor is odd.
-    key = (numbers.view(np.uint64) * _SPREAD + row.view(np.uint64)) * _SPREAD
-    sharing = [
-        starts[begin] + _sharing_a_slot(key[starts[begin] : starts[end]])
-        for begin, end in stretches(starts, _LOOKED_AT_TOGETHER)
+    # Within a ranking, different numbers have different keys, because the factor is odd.
+    key = (numbers.view(np.uint64) * _HASH_MULTIPLIER + row.view(np.uint64)) * _HASH_MULTIPLIER
+    colliding = [
+        starts[begin] + _find_slot_collisions(key[starts[begin] : starts[end]])
+        for begin, end in stretches(starts, _CHUNK_SIZE)
     ]
-    suspects = np.concatenate(sharing) if sharing else starts[:0]
-    if not len(suspects):
-        return suspects, suspects
-    suspects = suspects[np.argsort(key[suspects], kind="stable")]
-    same = np.diff(key[suspects]) == 0
-    suspects = suspects[np.append(same, False) | np.append(False, same)]
-    suspects = suspects[np.lexsort((numbers[suspects], row[suspects]))]
-    new = np.ones(len(suspects), dtype=np.bool_)
-    new[1:] = (np.diff(numbers[suspects]) != 0) | (np.diff(row[suspects]) != 0)
-    group = np.cumsum(new) - 1
-    # Equal keys of different numbers leave no group, or groups of one.
-    is_copy = np.bincount(group)[group] > 1 if len(group) else new
-    return group[is_copy], suspects[is_copy]
+    candidates = np.concatenate(colliding) if colliding else starts[:0]
+    if not len(candidates):
+        return candidates, candidates
+    candidates = candidates[np.argsort(key[candidates], kind="stable")]
+    is_same_as_next = np.diff(key[candidates]) == 0
+    candidates = candidates[np.append(is_same_as_next, False) | np.append(False, is_same_as_next)]
+    candidates = candidates[np.lexsort((numbers[candidates], row[candidates]))]
+    starts_group = np.ones(len(candidates), dtype=np.bool_)
+    starts_group[1:] = (np.diff(numbers[candidates]) != 0) | (np.diff(row[candidates]) != 0)
+    group = np.cumsum(starts_group) - 1
+    # Entries with equal keys but different numbers or rankings are groups of one: drop them.
+    is_copy = np.bincount(group)[group] > 1 if len(group) else starts_group
+    return group[is_copy], candidates[is_copy]
 
 
-def first_of_each(index: Ints, position: Ints) -> tuple[Ints, Ints]:
-    """Return, of what was found more than once, the first position only; sorted by index.
+def first_occurrences(index: Ints, position: Ints) -> tuple[Ints, Ints]:
+    """Return the first position of each index, sorted by index: i8[G], i8[G].
 
     Args:
-        index: what was found, i8[F].
-        position: where, i8[F].
+        index: the index of what was found, i8[F].
+        position: its position, i8[F].
     """
     if (index[1:] > index[:-1]).all():
         return index, position
-    by_index = np.lexsort((position, index))
-    index, position = index[by_index], position[by_index]
+    order = np.lexsort((position, index))
+    index, position = index[order], position[order]
     is_first = np.diff(index, prepend=-1) != 0
     return index[is_first], position[is_first]
 
 
-def repeated_among(index: Ints, position: Ints) -> tuple[Ints, Ints]:
-    """Return index and position of what was found more than once; sorted by position."""
+def repeated_occurrences(index: Ints, position: Ints) -> tuple[Ints, Ints]:
+    """Return index and position of what was found more than once, sorted by position.
+
+    Args:
+        index: the index of what was found, i8[F].
+        position: its position, i8[F].
+    """
     copies = np.flatnonzero(np.bincount(index, minlength=1)[index] > 1)
     copies = copies[np.argsort(position[copies], kind="stable")]
     return index[copies], position[copies]
 
 
-def _sharing_a_slot(key: NDArray[np.uint64]) -> Ints:
-    """Return the entries, among them all whose key occurs twice: u8[N] -> i8[S].
+def _find_slot_collisions(key: NDArray[np.uint64]) -> Ints:
+    """Return the entries that share a slot: all whose key occurs more than once, and a few others.
 
-    Every entry leaves its index in a table, in a slot that its key decides. Where another index is
-    found afterwards, two entries share the slot. This is faster than sorting the keys.
-    """
-    bits = max(1, (_SLOTS * len(key)).bit_length())
-    slot = (key >> np.uint64(64 - bits)).view(np.int64)
-    own = np.arange(len(key), dtype=np.int32)
-    table = np.empty(1 << bits, dtype=np.int32)
-    table[slot] = own
-    last = table[slot]
-    others = np.flatnonzero(last != own)
-    shares = np.zeros(len(key), dtype=np.bool_)
-    shares[others] = shares[last[others]] = True
-    return np.flatnonzero(shares)
-
-
-def one_per_row(row: Ints, chosen: Ints) -> Iterator[Ints]:
-    """Split the chosen indices into sets that hold at most one of each row."""
-    level = position_in_row(row[chosen])
-    by_level = np.argsort(level, kind="stable")
-    for begin, end in runs_of(level[by_level]):
-        yield chosen[by_level[begin:end]]
-
-
-def together(row: Ints, chosen: Ints) -> Iterator[Ints]:
-    """Split the chosen indices into sets of one row each."""
-    for begin, end in runs_of(row[chosen]):
-        yield chosen[begin:end]
-
-
-def face(values: _T, starts: Ints, rows: Ints, targets: _T) -> tuple[_T, _T, Ints]:
-    """Return the values of these rankings, each one's target beside them, and where each begins.
+    Every entry writes its index to a slot of a table; the key decides the slot. If an entry then
+    reads another index, two entries share the slot. This is faster than sorting the keys.
 
     Args:
-        values: of R rankings. [N]
-        starts: where each begins, and the end of the last, i8[R+1].
+        key: the key of each entry, u8[N].
+    """
+    bits = max(1, (_SLOTS_PER_ENTRY * len(key)).bit_length())
+    slot = (key >> np.uint64(64 - bits)).view(np.int64)
+    entry = np.arange(len(key), dtype=np.int32)
+    table = np.empty(1 << bits, dtype=np.int32)
+    table[slot] = entry
+    last_entry = table[slot]
+    overwritten = np.flatnonzero(last_entry != entry)
+    is_shared = np.zeros(len(key), dtype=np.bool_)
+    is_shared[overwritten] = is_shared[last_entry[overwritten]] = True
+    return np.flatnonzero(is_shared)
+
+
+def split_one_per_row(row: Ints, indices: Ints) -> Iterator[Ints]:
+    """Yield the indices in sets with at most one index per row.
+
+    Args:
+        row: the row of each element, i8[N].
+        indices: elements, their rows never decreasing, i8[S].
+    """
+    position = position_in_row(row[indices])
+    by_position = np.argsort(position, kind="stable")
+    for begin, end in runs_of(position[by_position]):
+        yield indices[by_position[begin:end]]
+
+
+def split_by_row(row: Ints, indices: Ints) -> Iterator[Ints]:
+    """Yield the indices in one set per row.
+
+    Args:
+        row: the row of each element, i8[N].
+        indices: elements, their rows never decreasing, i8[S].
+    """
+    for begin, end in runs_of(row[indices]):
+        yield indices[begin:end]
+
+
+def align_targets(values: _T, starts: Ints, rows: Ints, targets: _T) -> tuple[_T, _T, Ints]:
+    """Return the values of some rankings, with the target of its ranking for each value.
+
+    Args:
+        values: the values of R rankings. [N]
+        starts: where each ranking begins, and the end of the last, i8[R+1].
         rows: some of the rankings, ascending, each at most once, i8[F].
-        targets: what each of them is compared with. [F]
+        targets: the value that each of these rankings is compared with. [F]
+
+    Returns:
+        The M values of these rankings, [M]; the target of each value, [M]; where each of the
+        rankings begins among the M values, i8[F].
     """
     lengths = np.diff(starts)
-    chosen = lengths[rows]
-    beside: _T = np.repeat(targets, chosen)  # type: ignore[assignment]
+    sizes = lengths[rows]
+    aligned: _T = np.repeat(targets, sizes)  # type: ignore[assignment]
     if len(rows) == len(lengths):
-        return values, beside, starts[:-1]
-    if (lengths == lengths[0]).all():  # rows of a table
-        return values.reshape(len(lengths), -1)[rows].ravel(), beside, starts_of(chosen)[:-1]  # type: ignore[return-value]
-    return values[ranges(starts[rows], starts[rows + 1])], beside, starts_of(chosen)[:-1]  # type: ignore[return-value]
+        return values, aligned, starts[:-1]
+    if (lengths == lengths[0]).all():  # the rankings are rows of a table
+        return values.reshape(len(lengths), -1)[rows].ravel(), aligned, starts_of(sizes)[:-1]  # type: ignore[return-value]
+    return values[ranges(starts[rows], starts[rows + 1])], aligned, starts_of(sizes)[:-1]  # type: ignore[return-value]

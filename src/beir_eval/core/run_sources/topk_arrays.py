@@ -8,12 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from beir_eval.core.arrays import Floats, Ints, follow_each_other, rows_of, starts_of
+from beir_eval.core.arrays import Floats, Ints, are_consecutive, rows_of, starts_of
 from beir_eval.core.ids import checked_ids
-from beir_eval.core.run_sources.array_inputs import PADDING, Names, as_array, check_range
-from beir_eval.core.run_sources.columns import FlatRankings, Retrieved, judged_parts
-from beir_eval.core.run_sources.scores import refuse_score
-from beir_eval.core.run_sources.search import find, first_of_each, repeated, repeated_among
+from beir_eval.core.run_sources.array_inputs import PADDING, DocIdTable, as_array, check_numbers
+from beir_eval.core.run_sources.columns import FlatRankings, LookUpResult, split_judged_queries
+from beir_eval.core.run_sources.scores import raise_score_error
+from beir_eval.core.run_sources.search import (
+    find_occurrences,
+    find_repeated,
+    first_occurrences,
+    repeated_occurrences,
+)
 from beir_eval.errors import RunError
 
 if TYPE_CHECKING:
@@ -25,66 +30,83 @@ if TYPE_CHECKING:
     from beir_eval.core.qrels import Qrels
     from beir_eval.core.run_sources.base import RankingBlock
 
-#: Cells looked at together: few enough that the arrays of a step stay small.
+#: Cells per block: few enough that the arrays of a block stay small.
 BLOCK_CELLS = 200_000
-_HIGHEST_NUMBER = np.iinfo(np.int64).max
-#: Its digits.
-_LONGEST_NUMBER = 19
+_MAX_NUMBER = np.iinfo(np.int64).max
+#: The number of its digits.
+_MAX_DIGITS = 19
 
 
 @dataclass(frozen=True, eq=False)
 class NumberedRankings(FlatRankings):
-    """Rankings whose documents are numbers: ids themselves, or row numbers that name documents.
+    """Rankings whose documents are numbers: document ids, or row numbers of document ids.
 
     Attributes:
-        names: what row numbers name; None where the number is the id.
-        row_numbers: those of each id that may be looked for, if there are names.
-        check_all: whether all documents are compared to find copies, or only judged ones.
+        documents: the numbers, ranking after ranking, i8[N].
+        id_table: the document id of each row number; None if the numbers are document ids.
+        row_numbers: {document id: its row numbers}, for the ids that may be looked up; empty if
+            ``id_table`` is None.
+        check_all: whether all documents are checked for duplicates, or only judged ones.
     """
 
     documents: Ints
-    names: Names | None
+    id_table: DocIdTable | None
     row_numbers: Mapping[str, Sequence[int]] = field(default_factory=dict)
     check_all: bool = True
 
-    def ids_at(self, chosen: slice | Ints) -> list[str]:
+    def ids_at(self, positions: slice | Ints) -> list[str]:
         """Return the document ids at these positions."""
-        numbers = self.documents[chosen].tolist()
-        if self.names is None:
+        numbers = self.documents[positions].tolist()
+        if self.id_table is None:
             return list(map(str, numbers))
-        return [self.names.texts[number] for number in numbers]
+        return [self.id_table.doc_ids[number] for number in numbers]
 
-    def look_up(self, judged: Sequence[str], ranking: Ints, own_ids: Sequence[str]) -> Retrieved:
-        """Find the judged documents of each ranking, its copies, and the id of its query."""
+    def look_up(
+        self, judged: Sequence[str], ranking: Ints, query_ids: Sequence[str]
+    ) -> LookUpResult:
+        """Return what ``FlatRankings.look_up`` describes, by comparing numbers."""
         index, position = self._find(judged, ranking)
         if self.check_all:
-            first = None if self.names is None else self.names.first
-            numbers = self.documents if first is None else first[self.documents]
-            copy_group, copy_position = repeated(numbers, self.starts)
+            first_row = None if self.id_table is None else self.id_table.first_row
+            numbers = self.documents if first_row is None else first_row[self.documents]
+            copy_group, copy_position = find_repeated(numbers, self.starts)
         else:
-            copy_group, copy_position = repeated_among(index, position)
-        _, identical = self._find(own_ids, np.arange(len(own_ids), dtype=np.int64))
-        hits = first_of_each(index, position)
-        return Retrieved(*hits, identical, copy_group, copy_position)
+            copy_group, copy_position = repeated_occurrences(index, position)
+        _, identical = self._find(query_ids, np.arange(len(query_ids), dtype=np.int64))
+        hits = first_occurrences(index, position)
+        return LookUpResult(*hits, identical, copy_group, copy_position)
 
     def _find(self, ids: Sequence[str], ranking: Ints) -> tuple[Ints, Ints]:
-        """Return index and position of every occurrence of ids in their rankings."""
-        if self.names is None:
+        """Return the index (0..W-1) and position of every occurrence of ids in their rankings.
+
+        Args:
+            ids: the ids to look for, as text. [W]
+            ranking: the ranking of each id, never decreasing, i8[W].
+        """
+        if self.id_table is None:
             index, number = _decimal_numbers(ids)
         else:
             index, number = _row_numbers(ids, self.row_numbers)
-        at, position = find(self.documents, self.starts, ranking[index], number)
-        return index[at], position
+        wanted, position = find_occurrences(self.documents, self.starts, ranking[index], number)
+        return index[wanted], position
 
 
 @dataclass(frozen=True, slots=True)
 class ArraySource:
-    """Numbers [Q, k] whose meaning is a document id; padding is left out."""
+    """The source of a run whose rankings are arrays [Q, k], one row per query.
+
+    Attributes:
+        query_ids: the query of each row, distinct, as text. [Q]
+        numbers: document ids, or row numbers of ``id_table``; -1 is padding. [Q, k]
+        scores: their scores [Q, k]; None if the order given is the ranking.
+        id_table: the document id of each row number; None if the numbers are document ids.
+        checks_all_documents: whether all documents are checked for duplicates.
+    """
 
     query_ids: Sequence[str]
     numbers: NDArray[Any]
     scores: NDArray[Any] | None
-    names: Names | None
+    id_table: DocIdTable | None
     checks_all_documents: bool
 
     @classmethod
@@ -96,7 +118,7 @@ class ArraySource:
         doc_ids: Sequence[Any] | Mapping[int, Any] | None,
         check_duplicates: bool,  # noqa: FBT001 - named by Run.from_arrays
     ) -> Self:
-        """Check shapes and kinds (see ``Run.from_arrays``)."""
+        """Return the source, with shapes, types and ids checked (see ``Run.from_arrays``)."""
         numbers = as_array("ids", ids)
         if numbers.dtype.kind not in "iu":
             msg = (
@@ -121,106 +143,113 @@ class ArraySource:
                 f"{values.dtype} {list(values.shape)}"
             )
             raise RunError(msg)
-        names = None if doc_ids is None else Names.of(doc_ids)
-        check_range(numbers, queries.__getitem__, None if names is None else names.texts)
-        repeats = names is not None and names.first is not None
-        return cls(queries, numbers, values, names, check_duplicates or repeats)
+        id_table = None if doc_ids is None else DocIdTable.from_doc_ids(doc_ids)
+        check_numbers(numbers, queries.__getitem__, None if id_table is None else id_table.doc_ids)
+        has_repeats = id_table is not None and id_table.first_row is not None
+        return cls(queries, numbers, values, id_table, check_duplicates or has_repeats)
 
     def rankings(self) -> Iterator[tuple[str, Sequence[str], Floats | None]]:
         """Yield every ranking in the order given."""
-        for place, query_id in enumerate(self.query_ids):
-            part = self._part(np.array([place]))
-            scores = None if part.scores is None else part.scores.astype(np.float64)
-            yield query_id, part.ids_at(slice(None)), scores
+        for row, query_id in enumerate(self.query_ids):
+            ranking = self._read_rows(np.array([row]))
+            scores = None if ranking.scores is None else ranking.scores.astype(np.float64)
+            yield query_id, ranking.ids_at(slice(None)), scores
 
     def blocks(self, qrels: Qrels) -> Iterator[RankingBlock]:
-        """Yield the judged rankings in their order, about ``BLOCK_CELLS`` cells at a time."""
-        row_numbers = self._row_numbers_in(qrels)
+        """Yield the rankings of the judged queries, in blocks of about ``BLOCK_CELLS`` cells."""
+        row_numbers = self._row_numbers_by_id(qrels)
         lengths = np.full(len(self.numbers), self.numbers.shape[1], dtype=np.int64)
-        for places, rows in judged_parts(self.query_ids, lengths, qrels, BLOCK_CELLS):
+        for rows, qrels_rows in split_judged_queries(self.query_ids, lengths, qrels, BLOCK_CELLS):
             rankings = replace(
-                self._part(places), row_numbers=row_numbers, check_all=self.checks_all_documents
+                self._read_rows(rows), row_numbers=row_numbers, check_all=self.checks_all_documents
             )
-            yield rankings.block(rows, qrels)
+            yield rankings.block(qrels_rows, qrels)
 
-    def _row_numbers_in(self, qrels: Qrels) -> dict[str, list[int]]:
-        """Return the row numbers of the judged documents, and of ids of queries."""
-        numbers_of: dict[str, list[int]] = {}
-        if self.names is not None:
-            sought = {*qrels.doc_ids, *qrels.query_ids}
-            for number, text in enumerate(self.names.texts):
-                if text in sought:
-                    numbers_of.setdefault(text, []).append(number)
-        return numbers_of
+    def _row_numbers_by_id(self, qrels: Qrels) -> dict[str, list[int]]:
+        """Return {id: its row numbers} for the ids of judged documents and of queries."""
+        row_numbers: dict[str, list[int]] = {}
+        if self.id_table is not None:
+            wanted = {*qrels.doc_ids, *qrels.query_ids}
+            for row, doc_id in enumerate(self.id_table.doc_ids):
+                if doc_id in wanted:
+                    row_numbers.setdefault(doc_id, []).append(row)
+        return row_numbers
 
-    def _part(self, places: Ints) -> NumberedRankings:
-        """Return these rows without padding, checked: the arrays are the caller's."""
-        table = np.asarray(_chosen(self.numbers, places))
-        # The arrays are the caller's, who may have changed them.
-        has_padding = check_range(
+    def _read_rows(self, rows: Ints) -> NumberedRankings:
+        """Return the rankings in these rows of the arrays, checked and without padding."""
+        table = np.asarray(_select_rows(self.numbers, rows))
+        # Checked again, because the caller may have changed the arrays.
+        has_padding = check_numbers(
             table,
-            lambda row: self.query_ids[int(places[row])],
-            None if self.names is None else self.names.texts,
+            lambda row: self.query_ids[int(rows[row])],
+            None if self.id_table is None else self.id_table.doc_ids,
         )
         table = table.astype(np.int64, copy=False)
-        real = table != PADDING if has_padding else None
-        numbers = table.ravel() if real is None else table[real]
-        in_row = np.full(len(table), table.shape[1]) if real is None else real.sum(axis=1)
-        starts = starts_of(in_row.astype(np.int64, copy=False))
-        rankings = NumberedRankings(starts, numbers, None, self.names)
+        is_document = table != PADDING if has_padding else None
+        numbers = table.ravel() if is_document is None else table[is_document]
+        lengths = (
+            np.full(len(table), table.shape[1]) if is_document is None else is_document.sum(axis=1)
+        )
+        starts = starts_of(lengths.astype(np.int64, copy=False))
+        rankings = NumberedRankings(starts, numbers, None, self.id_table)
         if self.scores is None:
             return rankings
-        scores = _chosen(self.scores, places)
-        scores = scores.ravel() if real is None else scores[real]
+        scores = _select_rows(self.scores, rows)
+        scores = scores.ravel() if is_document is None else scores[is_document]
         if scores.dtype not in (np.float32, np.float64):
             scores = scores.astype(np.float64)
         if not np.isfinite(scores).all():
             first = np.flatnonzero(~np.isfinite(scores))[:1]
             (row,) = np.searchsorted(starts, first, side="right") - 1
             (doc_id,) = rankings.ids_at(first)
-            refuse_score(self.query_ids[int(places[row])], doc_id, float(scores[first[0]]))
+            raise_score_error(self.query_ids[int(rows[row])], doc_id, float(scores[first[0]]))
         return replace(rankings, scores=scores)
 
 
-def _chosen(table: NDArray[Any], places: Ints) -> NDArray[Any]:
-    """Return these rows, without a copy where they follow each other."""
-    if follow_each_other(places):
-        return table[places[0] : places[-1] + 1]
-    return table[places]
+def _select_rows(table: NDArray[Any], rows: Ints) -> NDArray[Any]:
+    """Return these rows of a table; without a copy if they are consecutive."""
+    if are_consecutive(rows):
+        return table[rows[0] : rows[-1] + 1]
+    return table[rows]
 
 
 def _decimal_numbers(ids: Sequence[str]) -> tuple[Ints, Ints]:
-    """Return which ids are the decimal string of a number, and that number: i8[W], i8[W]."""
-    numbers = _all_numbers(ids)
+    """Return the indices of the ids that are decimal strings, and their numbers: i8[V], i8[V]."""
+    numbers = _all_decimal_numbers(ids)
     if numbers is not None:
         return np.arange(len(ids), dtype=np.int64), numbers
     decimal = [
         (index, int(ids[index]))
         for index in compress(range(len(ids)), map(str.isdecimal, ids))
         if ids[index].isascii()
-        and len(ids[index]) <= _LONGEST_NUMBER
+        and len(ids[index]) <= _MAX_DIGITS
         and (ids[index][0] != "0" or ids[index] == "0")
     ]
-    fitting = [(index, number) for index, number in decimal if number <= _HIGHEST_NUMBER]
+    fitting = [(index, number) for index, number in decimal if number <= _MAX_NUMBER]
     index, number = np.array(fitting, dtype=np.int64).reshape(-1, 2).T
     return index, number
 
 
-def _all_numbers(ids: Sequence[str]) -> Ints | None:
-    """Return the number that each id is the decimal string of, None where some id is none."""
+def _all_decimal_numbers(ids: Sequence[str]) -> Ints | None:
+    """Return the number of each id, i8[W]; None if some id is not a decimal string."""
     digits = "".join(ids)
     if not (digits.isdecimal() and digits.isascii()):
         return None
     try:
         numbers = np.fromiter(map(int, ids), np.int64, len(ids))
-    except (OverflowError, ValueError):  # beyond 64 bits, or beyond what Python reads
+    except (OverflowError, ValueError):  # beyond 64 bits, empty, or longer than int() accepts
         return None
-    lengths = 1 + np.searchsorted(10 ** np.arange(1, _LONGEST_NUMBER), numbers, side="right")
-    return numbers if int(lengths.sum()) == len(digits) else None  # leading zeros
+    lengths = 1 + np.searchsorted(10 ** np.arange(1, _MAX_DIGITS), numbers, side="right")
+    return numbers if int(lengths.sum()) == len(digits) else None  # None for leading zeros
 
 
 def _row_numbers(ids: Sequence[str], row_numbers: Mapping[str, Sequence[int]]) -> tuple[Ints, Ints]:
-    """Return each row number of these ids, and whose it is: i8[W], i8[W]."""
-    numbers = [row_numbers.get(text, ()) for text in ids]
+    """Return the index of the id of each row number, and the row numbers: i8[V], i8[V].
+
+    Args:
+        ids: the ids. [W]
+        row_numbers: {id: its row numbers}; an id may have none, or several.
+    """
+    numbers = [row_numbers.get(doc_id, ()) for doc_id in ids]
     index = rows_of(np.fromiter(map(len, numbers), np.int64, len(numbers)))
     return index, np.array(list(chain.from_iterable(numbers)), dtype=np.int64)
