@@ -1,16 +1,16 @@
-"""All measures: one registry, filled where each is defined, read by ``parse``.
+"""Retrieval measures, their registry, and ``parse``, which reads their names.
 
-Every measure is a vectorised reduction over the judged cells of a relevance matrix, for all
-queries at once; none looks at another query than the one it scores.
+A measure is a vectorised reduction over the judged cells of a relevance matrix. It scores all
+queries at once; the score of a query does not depend on the other queries of the matrix.
 
-Inside: ``registry`` (``Measure``, and the decorator that defines one), ``parameters``, ``names``
-(parsing, and the spellings of other tools), ``arithmetic``; the measures: ``binary``, ``graded``,
-``counts``, ``interpolated``, ``incomplete_judgements``, ``trec_eval_extras``, and ``all_measures``
-of these files.
+Modules: ``registry`` (``Measure``, and the decorator that defines one), ``parameters`` (checks of
+their values), ``names`` (parsing, and the spellings of other tools) and ``arithmetic`` (shared
+array functions). The measures are in ``binary``, ``graded``, ``counts``, ``interpolated``,
+``incomplete_judgements`` and ``trec_eval_extras``; ``all_measures`` collects them.
 
-Public: what ``__all__`` lists.
+The public names are those in ``__all__``.
 """
-# ruff: noqa: F403 - each module says in __all__ what it exports
+# ruff: noqa: F403 - each module lists its exports in __all__
 
 from typing import TYPE_CHECKING
 
@@ -19,16 +19,16 @@ from beir_eval.measures.all_measures import *
 from beir_eval.measures.names import *
 from beir_eval.measures.registry import *
 
-#: The measures and cutoffs that ``evaluate`` computes unless told otherwise: what BEIR reports.
+#: What ``evaluate`` computes by default: six measures of BEIR at BEIR's default cutoffs.
 DEFAULT_MEASURES = tuple(
     names.parse(name) @ cutoff
     for name in ("nDCG", "MAP", "Recall", "R_cap", "Precision", "MRR")
     for cutoff in (1, 3, 5, 10, 100, 1000)
 )
 
-# Type checkers read __all__ only where it is written out; without it they export every star.
+# Type checkers cannot read a computed __all__. Without one they export every starred import.
 if not TYPE_CHECKING:
-    __all__ = [  # noqa: PLE0604 - all of them are text
+    __all__ = [  # noqa: PLE0604 - every entry is a string
         "DEFAULT_MEASURES",
         *names.__all__,
         *registry.__all__,

@@ -1,8 +1,8 @@
-"""Every measure under its name, as this package and the top export them.
+"""All measures under their names, for the exports of this package and of ``beir_eval``.
 
-A file of measures says itself which names it exports, so that only files are listed here.
+Each module of measures lists its measures in its ``__all__``, so this file lists only modules.
 """
-# ruff: noqa: F403 - a list of what other files export
+# ruff: noqa: F403 - each module lists its exports in __all__
 
 from beir_eval.measures.binary import *
 from beir_eval.measures.counts import *

@@ -1,4 +1,4 @@
-"""What several measures share: safe ratios, tables of logarithms and powers, gains."""
+"""Array functions that measures share: ratios, discounts, powers, gains, running sums."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def ratio(numerator: Any, denominator: Any) -> Floats:
     return np.divide(top, bottom, out=np.zeros(top.shape), where=bottom != 0)
 
 
-# Tables are filled with math.log2 and math.pow, which are the C functions that trec_eval calls;
-# numpy's own logarithm and power differ from them in the last bit, first at rank 1620.
+# The tables use math.log2 and math.pow, the C functions that trec_eval calls. numpy's logarithm and
+# power can differ from them in the last bit: np.log2 first at rank 1,620, 0.8 ** x at rank 3.
 
 
 @lru_cache(maxsize=1)
@@ -40,43 +40,49 @@ def _power_table(p: float, size: int) -> Floats:
 
 
 def _table_size(rank: Ints) -> int:
-    """Return a power of two above the highest rank, so that a table serves many matrices."""
+    """Return a power of two above the highest rank, so that many matrices share a table."""
     return 1 << max(10, int(rank.max(initial=0)).bit_length())
 
 
 def discount(rank: Ints) -> Floats:
-    """Return log2(rank + 1), f8[C]."""
+    """Return the discount log2(rank + 1) of each rank: i8[C] -> f8[C]."""
     return _discount_table(_table_size(rank))[rank]
 
 
 def power(p: float, rank: Ints) -> Floats:
-    """Return p ** (rank - 1), f8[C]."""
+    """Return p ** (rank - 1) for each rank: i8[C] -> f8[C]."""
     return _power_table(p, _table_size(rank))[rank]
 
 
-def gains(grade: Floats, gain: Gain) -> Floats:
-    """Return the gain of each grade, f8[C]; negative grades (pooled, unjudged) gain 0.
+def gains(grades: Floats, gain: Gain) -> Floats:
+    """Return the gain of each grade: f8[C] -> f8[C].
+
+    Negative grades (pooled but unjudged) gain 0, and so does grade 0 unless a table says otherwise.
 
     Raises:
-        MeasureError: a gain table lacks a grade that occurs (grade 0 may be left out: it gains 0).
+        MeasureError: a gain table lacks a grade above 0 that occurs, or 2^grade is too large.
     """
     if gain == "linear":
-        return np.maximum(grade, 0.0)
-    grades, of_grade = np.unique(grade, return_inverse=True)
+        return np.maximum(grades, 0.0)
+    distinct, index = np.unique(grades, return_inverse=True)
     if gain == "exp":
-        values = [power_of_two(one) - 1.0 if one > 0 else 0.0 for one in grades.tolist()]
+        values = [power_of_two(grade) - 1.0 if grade > 0 else 0.0 for grade in distinct.tolist()]
     else:
-        table = {0.0: 0.0} | {float(one): float(value) for one, value in dict(gain).items()}  # type: ignore[arg-type]
-        absent = [one for one in grades.tolist() if one >= 0 and one not in table]
+        table = {0.0: 0.0} | {float(grade): float(value) for grade, value in dict(gain).items()}  # type: ignore[arg-type]
+        absent = [grade for grade in distinct.tolist() if grade >= 0 and grade not in table]
         if absent:
             msg = f"the gain table has no gain for grade {some(absent)}; it knows {some(table)}"
             raise MeasureError(msg)
-        values = [table[one] if one >= 0 else 0.0 for one in grades.tolist()]
-    return np.array(values, dtype=np.float64)[of_grade]
+        values = [table[grade] if grade >= 0 else 0.0 for grade in distinct.tolist()]
+    return np.array(values, dtype=np.float64)[index]
 
 
 def power_of_two(grade: float) -> float:
-    """Return 2 ** grade, or raise MeasureError where that is no number."""
+    """Return 2 ** grade.
+
+    Raises:
+        MeasureError: the power is too large for a float.
+    """
     try:
         return math.pow(2.0, grade)
     except OverflowError:
@@ -85,36 +91,41 @@ def power_of_two(grade: float) -> float:
 
 
 def check_gains(matrix: RelevanceMatrix, gain: Gain) -> None:
-    """Raise MeasureError for a table that lacks a judged grade, whether retrieved or not."""
+    """Check that a gain table has every judged grade, retrieved or not.
+
+    Raises:
+        MeasureError: the table lacks a judged grade above 0.
+    """
     if not isinstance(gain, str):
         gains(matrix.judgements.grade, gain)
 
 
 def running_sum(values: Floats, cells: Cells) -> Floats:
-    """Return, for each cell, the sum of the values of its query down to it, f8[C].
+    """Return, for each cell, the sum of its query's values down to and including it, f8[C].
 
-    Added up one after the other within each query, as a loop over ranks does.
+    The values of a query are added one by one in rank order, as a loop over ranks adds them.
     """
     total = values.astype(np.float64)
-    for here in _below_the_first(cells):
-        total[here] = total[here - 1] + values[here]
+    for cell in _cells_after_first(cells):
+        total[cell] = total[cell - 1] + values[cell]
     return total
 
 
 def product_above(factor: Floats, cells: Cells) -> Floats:
-    """Return, for each cell, the product of the factors of its query at better ranks, f8[C].
+    """Return, for each cell, the product of its query's factors at better ranks, f8[C].
 
-    Multiplied one after the other within each query, so that no query's value depends on another.
+    The factors of a query are multiplied one by one in rank order, so that the last bit of a
+    query's product does not depend on the other queries.
     """
-    before = np.ones(len(factor))
-    for here in _below_the_first(cells):
-        before[here] = before[here - 1] * factor[here - 1]
-    return before
+    product = np.ones(len(factor))
+    for cell in _cells_after_first(cells):
+        product[cell] = product[cell - 1] * factor[cell - 1]
+    return product
 
 
-def _below_the_first(cells: Cells) -> Iterator[Ints]:
-    """Yield the second cell of every query that has so many, then the third, and so on."""
-    place = position_in_row(cells.row)
-    by_place = np.argsort(place, kind="stable")
-    for begin, end in list(runs_of(place[by_place]))[1:]:
-        yield by_place[begin:end]
+def _cells_after_first(cells: Cells) -> Iterator[Ints]:
+    """Yield the indices of every query's second cell, then of every third cell, and so on."""
+    position = position_in_row(cells.row)
+    by_position = np.argsort(position, kind="stable")
+    for begin, end in list(runs_of(position[by_position]))[1:]:
+        yield by_position[begin:end]

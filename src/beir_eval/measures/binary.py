@@ -1,4 +1,4 @@
-"""Measures that only ask whether a document is relevant."""
+"""Measures of binary relevance: precision, recall, average precision, and more."""
 # ruff: noqa: N802 - measures are named as the field names them
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def Precision(
     """The share of the first k documents that are relevant.
 
     Formula: (relevant in the top k) / k. Divided by k even where fewer were retrieved; without a
-    cutoff, divided by the number retrieved (trec_eval's ``set_P``).
+    cutoff, divided by the number retrieved, as in trec_eval's ``set_P``.
 
     Undefined when nothing was retrieved and there is no cutoff: 0.
 
@@ -102,8 +102,8 @@ def R_cap(
 ) -> Floats:
     """Capped recall: recall that can reach 1 even where more than k are relevant.
 
-    Formula: (relevant in the top k) / min(R, k); without a cutoff k is the number retrieved. It is
-    also the precision relative to the best that is possible.
+    Formula: (relevant in the top k) / min(R, k); without a cutoff, k is the number retrieved.
+    The same value: precision divided by the highest precision that is possible.
 
     Undefined when R = 0: 0 (BEIR and trec_eval divide by zero there).
 
@@ -115,8 +115,8 @@ def R_cap(
     >>> evaluate(qrels, {"q": {"a": 0.9, "x": 0.8}}, [R_cap @ 2])["R_cap@2"]
     0.5
     """
-    most = matrix.num_retrieved if cutoff is None else cutoff
-    return ratio(matrix.num_relevant_upto(cutoff, rel), np.minimum(matrix.num_relevant(rel), most))
+    depth = matrix.num_retrieved if cutoff is None else cutoff
+    return ratio(matrix.num_relevant_upto(cutoff, rel), np.minimum(matrix.num_relevant(rel), depth))
 
 
 @measure(
@@ -146,9 +146,9 @@ def F1(
     >>> evaluate(qrels, run, [F1 @ 2])["F1@2"]
     0.5
     """
-    found = matrix.num_relevant_upto(cutoff, rel)
-    precision = ratio(found, matrix.num_retrieved if cutoff is None else cutoff)
-    recall = ratio(found, matrix.num_relevant(rel))
+    relevant_retrieved = matrix.num_relevant_upto(cutoff, rel)
+    precision = ratio(relevant_retrieved, matrix.num_retrieved if cutoff is None else cutoff)
+    recall = ratio(relevant_retrieved, matrix.num_relevant(rel))
     weight = float(beta) * float(beta)
     return ratio((weight + 1.0) * precision * recall, recall + weight * precision)
 
@@ -167,8 +167,8 @@ def MAP(matrix: RelevanceMatrix, *, cutoff: int | None = None, rel: float | None
     """Average precision: the mean of the precisions at the ranks of the relevant documents.
 
     Formula: Σ over the relevant documents in the top k of (relevant so far / rank), divided by R,
-    all relevant documents, whatever k is. Its mean over queries is MAP. (sentence-transformers
-    divides by min(k, R); some tutorials call the mean of P@1..k "MAP".)
+    the number of relevant documents in the qrels, whatever k is. Its mean over queries is MAP.
+    (sentence-transformers divides by min(k, R); some tutorials call the mean of P@1..k "MAP".)
 
     Undefined when R = 0: 0.
 
@@ -181,11 +181,13 @@ def MAP(matrix: RelevanceMatrix, *, cutoff: int | None = None, rel: float | None
     0.75
     """
     relevant = matrix.relevant(rel)
-    found = matrix.place_among_relevant(rel)
+    relevant_so_far = matrix.place_among_relevant(rel)
     if cutoff is not None:
-        seen = relevant.rank <= cutoff
-        relevant, found = relevant.where(seen), found[seen]
-    return ratio(matrix.sum(found / relevant.rank, relevant.row), matrix.num_relevant(rel))
+        within = relevant.rank <= cutoff
+        relevant, relevant_so_far = relevant.where(within), relevant_so_far[within]
+    return ratio(
+        matrix.sum(relevant_so_far / relevant.rank, relevant.row), matrix.num_relevant(rel)
+    )
 
 
 @measure(
@@ -199,7 +201,7 @@ def gm_map(
 ) -> Floats:
     """Average precision for a geometric mean, which weighs the worst queries most.
 
-    Formula: max(AP, 0.00001) for each query; over queries exp(mean of the logarithms).
+    Formula: max(AP, 0.00001) for each query; over queries, exp(mean of the logarithms).
 
     Undefined when R = 0: AP is 0 and counts as 0.00001.
 
@@ -337,7 +339,8 @@ def set_map(
 ) -> Floats:
     """Precision times recall of the retrieved set.
 
-    Formula: found² / (retrieved · R), with found the relevant among the retrieved (the top k).
+    Formula: found² / (n · R), where found is the number of relevant documents in the top k and
+    n = k; without a cutoff, n is the number retrieved and found counts the whole ranking.
 
     Undefined when R = 0 or nothing was retrieved: 0.
 
@@ -348,6 +351,6 @@ def set_map(
     >>> evaluate(qrels, run, [set_map])["set_map"]  # 1/2 · 1/2
     0.25
     """
-    found = matrix.num_relevant_upto(cutoff, rel).astype(np.float64)
+    relevant_retrieved = matrix.num_relevant_upto(cutoff, rel).astype(np.float64)
     retrieved = matrix.num_retrieved if cutoff is None else cutoff
-    return ratio(found * found, retrieved * matrix.num_relevant(rel))
+    return ratio(relevant_retrieved * relevant_retrieved, retrieved * matrix.num_relevant(rel))

@@ -1,4 +1,4 @@
-"""Counts, summed over queries instead of averaged: what trec_eval prints as num_*."""
+"""Counts that are summed over queries (trec_eval's num_*), and utility, which is averaged."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def num_ret(matrix: RelevanceMatrix, *, cutoff: int | None = None) -> Ints:
     undefined_without_relevant=False,
     tools={"trec_eval": ("utility", None)},
 )
-def utility(  # noqa: PLR0913 - one keyword a parameter
+def utility(  # noqa: PLR0913 - one argument for each parameter
     matrix: RelevanceMatrix,
     *,
     cutoff: int | None = None,
@@ -72,13 +72,14 @@ def utility(  # noqa: PLR0913 - one keyword a parameter
 ) -> Floats:
     """The worth of the retrieved set: so much for each relevant document, so much off for others.
 
-    Formula: ``relevant``·found + ``other``·(retrieved − found) + ``missed``·(R − found), with found
-    the relevant among the retrieved (the top k). Averaged over queries. Not bounded by 1.
+    Formula: ``relevant``·found + ``other``·(n − found) + ``missed``·(R − found), where n is the
+    number of documents retrieved in the top k and found the number of relevant ones among them.
+    Averaged over queries. Not bounded by 1.
 
     Undefined never.
 
-    Source: trec_eval ``utility``, whose fourth weight, for all other documents of the collection,
-    is left out.
+    Source: trec_eval ``utility``, without its fourth weight, which is for all other documents of
+    the collection.
 
     >>> from beir_eval import evaluate, utility
     >>> qrels, run = {"q": {"a": 1, "b": 1}}, {"q": {"a": 0.9, "x": 0.8, "y": 0.7}}
@@ -86,9 +87,9 @@ def utility(  # noqa: PLR0913 - one keyword a parameter
     {'utility': -1.0, 'utility(missed=-2)': -3.0}
     """
     retrieved = matrix.num_retrieved_upto(cutoff)
-    found = matrix.num_relevant_upto(cutoff, rel)
-    lost = matrix.num_relevant(rel) - found
-    return relevant * found + other * (retrieved - found) + missed * lost.astype(np.float64)
+    hits = matrix.num_relevant_upto(cutoff, rel)
+    misses = matrix.num_relevant(rel) - hits
+    return relevant * hits + other * (retrieved - hits) + missed * misses.astype(np.float64)
 
 
 @measure(
@@ -153,5 +154,5 @@ def num_nonrel_judged_ret(
     >>> evaluate(qrels, run, [num_nonrel_judged_ret])["num_nonrel_judged_ret"]
     1.0
     """
-    shown = matrix.cells.upto(cutoff)
-    return matrix.count(shown.row[(shown.grade >= 0) & ~is_relevant(shown.grade, rel)])
+    cells = matrix.cells.upto(cutoff)
+    return matrix.count(cells.row[(cells.grade >= 0) & ~is_relevant(cells.grade, rel)])

@@ -1,4 +1,4 @@
-"""Measures that look at how relevant a document is: cumulated gain and ERR."""
+"""Measures of graded relevance: CG, DCG, nDCG and ERR."""
 # ruff: noqa: N802 - measures are named as the field names them
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ __all__ = ["CG", "DCG", "ERR", "nDCG"]
 def CG(matrix: RelevanceMatrix, *, cutoff: int | None = None, gain: Gain = "linear") -> Floats:
     """Cumulated gain: the sum of the gains of the first k documents.
 
-    Formula: Σ gain(grade). ``gain`` is "linear" (the grade itself), "exp" (2^grade − 1) or a table
-    {grade: gain} that must not decrease with the grade. Unjudged documents and negative grades
-    gain 0. Not bounded by 1.
+    Formula: Σ gain(grade) over the first k documents. ``gain`` is "linear" (the grade itself),
+    "exp" (2^grade − 1) or a table {grade: gain} whose gains are not negative and do not decrease
+    with the grade. Unjudged documents and negative grades gain 0. Not bounded by 1.
 
     Undefined never.
 
@@ -48,8 +48,8 @@ def CG(matrix: RelevanceMatrix, *, cutoff: int | None = None, gain: Gain = "line
     {'CG@2': 5.0, 'CG(gain="exp")@2': 10.0}
     """
     check_gains(matrix, gain)
-    shown = matrix.cells.upto(cutoff)
-    return matrix.sum(gains(shown.grade, gain), shown.row)
+    cells = matrix.cells.upto(cutoff)
+    return matrix.sum(gains(cells.grade, gain), cells.row)
 
 
 @measure(
@@ -61,11 +61,12 @@ def CG(matrix: RelevanceMatrix, *, cutoff: int | None = None, gain: Gain = "line
 def DCG(matrix: RelevanceMatrix, *, cutoff: int | None = None, gain: Gain = "linear") -> Floats:
     """Discounted cumulated gain: gains count less the lower they stand.
 
-    Formula: Σ gain(grade) / log2(rank + 1); ``gain`` as in CG. Not bounded by 1.
+    Formula: Σ gain(grade) / log2(rank + 1) over the first k documents. ``gain`` is "linear", "exp"
+    or a table {grade: gain}, explained in CG. Not bounded by 1.
 
     Undefined never.
 
-    Source: Järvelin and Kekäläinen, 2002; the discount log2(rank + 1) from rank 1 on is that of
+    Source: Järvelin and Kekäläinen, 2002. The discount log2(rank + 1), from rank 1 on, is that of
     Burges et al., Learning to rank using gradient descent, ICML 2005, and of trec_eval.
 
     >>> from beir_eval import DCG, evaluate
@@ -111,6 +112,7 @@ def nDCG(matrix: RelevanceMatrix, *, cutoff: int | None = None, gain: Gain = "li
 
 
 def _dcg(matrix: RelevanceMatrix, cells: Cells, gain: Gain) -> Floats:
+    """Return the DCG of the cells of each query, f8[Q]."""
     return matrix.sum(gains(cells.grade, gain) / discount(cells.rank), cells.row)
 
 
@@ -120,9 +122,9 @@ def ERR(
 ) -> Floats:
     """Expected reciprocal rank: of the rank at which a reader stops, satisfied.
 
-    Formula: Σ over ranks r of (1/r) · p(r) · Π over i < r of (1 − p(i)), with the chance of being
-    satisfied p = (2^grade − 1) / 2^max_grade; unjudged documents have p = 0. ``max_grade`` is the
-    highest grade of the whole qrels unless given.
+    Formula: Σ over ranks r of (1/r) · p(r) · Π over i < r of (1 − p(i)), where p = (2^grade − 1) /
+    2^max_grade is the probability that a document satisfies the reader; unjudged documents have
+    p = 0. ``max_grade`` is by default the highest grade of the whole qrels.
 
     Undefined when R = 0: 0.
 
@@ -130,7 +132,7 @@ def ERR(
     CIKM 2009; gdeval.
 
     Raises:
-        MeasureError: a grade is above ``max_grade``.
+        MeasureError: a grade is above ``max_grade``, or 2^max_grade is too large for a float.
 
     >>> from beir_eval import ERR, evaluate
     >>> qrels, run = {"q": {"a": 1, "b": 1}}, {"q": {"a": 0.9, "b": 0.8}}
@@ -141,8 +143,8 @@ def ERR(
     if matrix.max_grade > highest:
         msg = f"the qrels hold grade {matrix.max_grade:g}, above max_grade={highest:g} of ERR"
         raise MeasureError(msg)
-    shown = matrix.cells.upto(cutoff)
-    shown = shown.where(shown.grade > 0)
-    satisfied = gains(shown.grade, "exp") / power_of_two(highest)
-    reached = product_above(1.0 - satisfied, shown)
-    return matrix.sum(reached * satisfied / shown.rank, shown.row)
+    cells = matrix.cells.upto(cutoff)
+    cells = cells.where(cells.grade > 0)
+    p_satisfied = gains(cells.grade, "exp") / power_of_two(highest)
+    p_reached = product_above(1.0 - p_satisfied, cells)
+    return matrix.sum(p_reached * p_satisfied / cells.rank, cells.row)

@@ -1,4 +1,4 @@
-"""Measures about the judgements themselves, or built for incomplete ones, and RBP."""
+"""Measures for incomplete judgements: shares of judged documents, bpref, infAP, RBP."""
 # ruff: noqa: N802 - measures are named as the field names them
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["RBP", "Hole", "Judged", "RBP_residual", "bpref", "gm_bpref", "infAP"]
 
-# trec_eval's smoothing of the estimated precision in infAP
+# ε, with which trec_eval smooths the estimated precision in infAP
 _INFAP_EPSILON = 0.00001
 
 
@@ -43,8 +43,8 @@ def Judged(matrix: RelevanceMatrix, *, cutoff: int | None = None) -> Floats:
     0.5
     """
     retrieved = matrix.num_retrieved_upto(cutoff)
-    shown = matrix.cells.upto(cutoff)
-    judged = matrix.count(shown.row[shown.grade >= 0])
+    cells = matrix.cells.upto(cutoff)
+    judged = matrix.count(cells.row[cells.grade >= 0])
     return np.where(retrieved > 0, ratio(judged, retrieved), np.nan)
 
 
@@ -58,8 +58,8 @@ def Judged(matrix: RelevanceMatrix, *, cutoff: int | None = None) -> Floats:
 def Hole(matrix: RelevanceMatrix, *, cutoff: int | None = None) -> Floats:
     """The share of the first k documents that are not judged for this query: 1 − Judged@k.
 
-    Formula: 1 − (judged in the top k) / min(k, retrieved). BEIR's Hole@k is another quantity: the
-    documents judged for no query at all, divided by k even on short lists.
+    Formula: 1 − (judged in the top k) / min(k, retrieved). BEIR's Hole@k differs: it is
+    the number of documents judged for no query at all, divided by k even on shorter lists.
 
     Undefined when nothing was retrieved: NaN, and the query is left out of the mean.
 
@@ -83,10 +83,10 @@ def bpref(
 ) -> Floats:
     """Binary preference: how often relevant documents stand above judged non-relevant ones.
 
-    Formula: (1/R) Σ over the retrieved relevant documents of 1 − min(n, R) / min(N, R), with n
-    the judged non-relevant documents above it and N all of them in the qrels; the term is 1 where
-    n = 0. Unjudged documents play no part. With qrels that hold only positives, as most BEIR data
-    sets have, bpref is just the recall of the whole ranking.
+    Formula: (1/R) Σ over the retrieved relevant documents of 1 − min(n, R) / min(N, R), where n is
+    the number of judged non-relevant documents above the document and N the number of them in the
+    qrels; the term is 1 if n = 0. Unjudged documents are ignored. If the qrels hold only relevant
+    documents, as those of most BEIR data sets do, bpref equals recall.
 
     Undefined when R = 0: 0.
 
@@ -99,11 +99,11 @@ def bpref(
     >>> evaluate(qrels, run, [bpref])["bpref"]  # (1 + (1 − 1/2)) / 2
     0.75
     """
-    non_relevant_above, relevant, total, non_relevant = _judged_counts(matrix, rel)
-    worst = np.minimum(non_relevant, total)[matrix.cells.row]
-    lost = ratio(np.minimum(non_relevant_above, total[matrix.cells.row]), worst)
+    non_relevant_above, relevant, num_relevant, num_non_relevant = _judged_counts(matrix, rel)
+    most_above = np.minimum(num_non_relevant, num_relevant)[matrix.cells.row]
+    penalty = ratio(np.minimum(non_relevant_above, num_relevant[matrix.cells.row]), most_above)
     counted = relevant & (matrix.cells.rank <= (cutoff or np.inf))
-    return ratio(matrix.sum((1.0 - lost)[counted], matrix.cells.row[counted]), total)
+    return ratio(matrix.sum((1.0 - penalty)[counted], matrix.cells.row[counted]), num_relevant)
 
 
 @measure(
@@ -117,7 +117,7 @@ def gm_bpref(
 ) -> Floats:
     """Binary preference for a geometric mean, which weighs the worst queries most.
 
-    Formula: max(bpref, 0.00001) for each query; over queries exp(mean of the logarithms).
+    Formula: max(bpref, 0.00001) for each query; over queries, exp(mean of the logarithms).
 
     Undefined when R = 0: bpref is 0 and counts as 0.00001.
 
@@ -145,8 +145,8 @@ def infAP(
 
     Formula: (1/R) Σ over the retrieved relevant documents, at rank r, of
     1/r + ((r−1)/r) · (pooled above / (r−1)) · (relevant above + ε) / (judged above + 2ε), with
-    ε = 0.00001; the term is 1 at rank 1. Negative grades mean pooled but unjudged. With qrels
-    that hold only positives it is an estimate from nothing: use MAP.
+    ε = 0.00001; the term is 1 at rank 1. Negative grades mean pooled but unjudged. If the qrels
+    hold only relevant documents, nothing is estimated and infAP is MAP but for ε: use MAP.
 
     Undefined when R = 0: 0.
 
@@ -158,22 +158,28 @@ def infAP(
     >>> evaluate(qrels, run, [infAP])["infAP"]
     1.0
     """
-    non_relevant_above, relevant, total, _ = _judged_counts(matrix, rel)
+    non_relevant_above, relevant, num_relevant, _ = _judged_counts(matrix, rel)
     counted = np.flatnonzero(relevant & (matrix.cells.rank <= (cutoff or np.inf)))
-    row, depth = matrix.cells.row[counted], (matrix.cells.rank[counted] - 1).astype(np.float64)
+    row, num_above = matrix.cells.row[counted], (matrix.cells.rank[counted] - 1).astype(np.float64)
     relevant_above = (matrix.running_count(relevant)[counted] - 1).astype(np.float64)
     judged_above = relevant_above + non_relevant_above[counted]
     pooled_above = judged_above + matrix.running_count(matrix.cells.grade < 0)[counted]
     estimate = (relevant_above + _INFAP_EPSILON) / (judged_above + 2 * _INFAP_EPSILON)
-    above = (depth / (depth + 1.0)) * ratio(pooled_above, depth) * estimate
-    precision = 1.0 / (depth + 1.0) + above
-    return ratio(matrix.sum(np.where(depth == 0, 1.0, precision), row), total)
+    from_above = (num_above / (num_above + 1.0)) * ratio(pooled_above, num_above) * estimate
+    precision = 1.0 / (num_above + 1.0) + from_above
+    return ratio(matrix.sum(np.where(num_above == 0, 1.0, precision), row), num_relevant)
 
 
 def _judged_counts(
     matrix: RelevanceMatrix, rel: float | None
 ) -> tuple[Floats, np.ndarray, np.ndarray, np.ndarray]:
-    """Return, by cell, the judged non-relevant above and what is relevant; by query, R and N."""
+    """Return counts of judged documents: two arrays by cell, then two by query.
+
+    Returns:
+        The judged non-relevant documents of its query down to each cell, f8[C]; whether the cell
+        is relevant, bool[C]; R and N, the relevant and the judged non-relevant documents in the
+        qrels, i8[Q] each.
+    """
     relevant = is_relevant(matrix.cells.grade, rel)
     non_relevant = (matrix.cells.grade >= 0) & ~relevant
     judged = matrix.judgements
@@ -198,8 +204,8 @@ def RBP(
 ) -> Floats:
     """Rank-biased precision: what a reader gains who goes on to the next document with chance p.
 
-    Formula: (1 − p) Σ over the relevant documents of p^(rank − 1). It never reaches 1 on a finite
-    ranking; RBP_residual says how much the unjudged and unseen documents could add.
+    Formula: (1 − p) Σ over the relevant documents in the top k of p^(rank − 1). It never reaches 1
+    on a finite ranking; RBP_residual is what unjudged and unretrieved documents could add.
 
     Undefined when R = 0: 0.
 
@@ -226,9 +232,9 @@ def RBP(
 def RBP_residual(matrix: RelevanceMatrix, *, cutoff: int | None = None, p: float = 0.8) -> Floats:
     """What RBP could still gain if every document that is unjudged or unseen were relevant.
 
-    Formula: 1 − (1 − p) Σ over the judged documents of p^(rank − 1): the weight of all unjudged
-    documents and of the tail p^d behind the last of d documents, which trec_eval's ``rbp_resid``
-    leaves out. RBP + RBP_residual is the highest RBP that is possible.
+    Formula: 1 − (1 − p) Σ over the judged documents in the top k of p^(rank − 1). This is the
+    weight of all unjudged documents plus the tail p^d after the last of d documents; trec_eval's
+    ``rbp_resid`` leaves out the tail. RBP + RBP_residual is the highest RBP possible.
 
     Undefined never; a query without a ranking has residual 1.
 
@@ -239,6 +245,6 @@ def RBP_residual(matrix: RelevanceMatrix, *, cutoff: int | None = None, p: float
     >>> evaluate(qrels, run, [RBP_residual(p=0.5)])["RBP_residual(p=0.5)"]  # 1/4 (x) + 1/4 (tail)
     0.5
     """
-    shown = matrix.cells.upto(cutoff)
-    judged = shown.where(shown.grade >= 0)
+    cells = matrix.cells.upto(cutoff)
+    judged = cells.where(cells.grade >= 0)
     return 1.0 - (1.0 - p) * matrix.sum(power(p, judged.rank), judged.row)

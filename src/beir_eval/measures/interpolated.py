@@ -1,4 +1,4 @@
-"""Interpolated precision: the points of the classic recall-precision graph."""
+"""Interpolated precision at a recall level, and 11-point average precision."""
 # ruff: noqa: N802 - measures are named as the field names them
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def IPrec(
     >>> result["IPrec(recall=0.5)"], result["iprec_at_recall_1.00"]
     (1.0, 0.5)
     """
-    return _best_precision_from(matrix, cutoff, rel, _needed(matrix, recall, rel, rounding))
+    return _best_precision(matrix, cutoff, rel, _num_needed(matrix, recall, rel, rounding))
 
 
 @measure(
@@ -71,7 +71,8 @@ def AP_11pt(
 ) -> Floats:
     """11-point average precision: the mean of interpolated precision at recall 0, .1, … 1.
 
-    Formula: Σ IPrec(recall) / 11 over recall = 0, 0.1, …, 1; ``rounding`` as in IPrec.
+    Formula: Σ IPrec(recall) / 11 over recall = 0, 0.1, …, 1. ``rounding`` is "trec_eval10" or
+    "trec_eval9", explained in IPrec.
 
     Undefined when R = 0: 0.
 
@@ -85,27 +86,27 @@ def AP_11pt(
     """
     total = np.zeros(matrix.num_queries)
     for recall in reversed(RECALL_POINTS):  # the order in which trec_eval adds them up
-        needed = _needed(matrix, recall, rel, rounding)
-        total += _best_precision_from(matrix, cutoff, rel, needed)
+        num_needed = _num_needed(matrix, recall, rel, rounding)
+        total += _best_precision(matrix, cutoff, rel, num_needed)
     return total / len(RECALL_POINTS)
 
 
-def _needed(matrix: RelevanceMatrix, recall: float, rel: float | None, rounding: str) -> Ints:
-    """Return the number of relevant documents that a recall level means, i8[Q]."""
-    wanted = recall * matrix.num_relevant(rel).astype(np.float64)
+def _num_needed(matrix: RelevanceMatrix, recall: float, rel: float | None, rounding: str) -> Ints:
+    """Return how many relevant documents a query needs for a recall level, i8[Q]."""
+    exact = recall * matrix.num_relevant(rel).astype(np.float64)
     if rounding == "trec_eval9":
-        return np.trunc(wanted + 0.9).astype(np.int64)
-    whole = np.floor(wanted)
-    return (whole + (wanted - whole >= 0.5)).astype(np.int64)  # noqa: PLR2004 - one half
+        return np.trunc(exact + 0.9).astype(np.int64)
+    floor = np.floor(exact)
+    return (floor + (exact - floor >= 0.5)).astype(np.int64)  # noqa: PLR2004 - one half
 
 
-def _best_precision_from(
-    matrix: RelevanceMatrix, cutoff: int | None, rel: float | None, needed: Ints
+def _best_precision(
+    matrix: RelevanceMatrix, cutoff: int | None, rel: float | None, num_needed: Ints
 ) -> Floats:
-    """Return the best precision once ``needed`` relevant documents are found, f8[Q]."""
+    """Return the highest precision from the ``num_needed``-th relevant document on, f8[Q]."""
     relevant = matrix.relevant(rel)
-    found = matrix.place_among_relevant(rel)
-    seen = (found >= needed[relevant.row]) & (relevant.rank <= (cutoff or math.inf))
+    relevant_so_far = matrix.place_among_relevant(rel)
+    valid = (relevant_so_far >= num_needed[relevant.row]) & (relevant.rank <= (cutoff or math.inf))
     best = np.zeros(matrix.num_queries)
-    np.maximum.at(best, relevant.row[seen], (found / relevant.rank)[seen])
+    np.maximum.at(best, relevant.row[valid], (relevant_so_far / relevant.rank)[valid])
     return best

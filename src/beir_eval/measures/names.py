@@ -1,4 +1,4 @@
-"""Reading measure names, ours and other tools', and writing ours as other tools do."""
+"""Parsing of measure names in the spellings of several tools, and names in those spellings."""
 
 from __future__ import annotations
 
@@ -9,40 +9,44 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from beir_eval.errors import MeasureError, check_choice
-from beir_eval.measures.registry import Definition, Measure, resolve, unknown
+from beir_eval.measures.registry import Definition, Measure, resolve, unknown_measure
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 __all__ = ["TOOLS", "MeasureLike", "definition_of", "parse", "parse_all", "spelled"]
 
-#: Wherever a measure is wanted: the value itself, or its name in any spelling.
+#: What every function that needs a measure accepts: a ``Measure``, or its name in any spelling.
 MeasureLike: TypeAlias = "Measure | str"
 
-#: Whose names ``spelled`` writes; MTEB has names for its result files only.
+#: The tools whose names ``spelled`` writes. MTEB's names serve only its result files.
 TOOLS = ("beir", "trec_eval", "ir_measures")
 
-# A name, parameters in brackets or none, a number behind @ or none.
+# A name, optional parameters in brackets, an optional number after @.
 _FORM = re.compile(r"(?P<name>[^@()]+)(?:\((?P<parameters>.*)\))?(?:@(?P<number>[^@()]+))?")
 # name_at_10 (MTEB, Python identifiers), name_10 and name.10 (trec_eval)
 _SUFFIX = re.compile(r"(?P<name>.+?)(?:_at_|[_.])(?P<number>\d+(?:\.\d+)?|\.\d+)")
 # rbp.95 (ranx)
 _RANX_RBP = re.compile(r"rbp\.(?P<digits>\d+)", re.IGNORECASE)
 _LONGEST_NAME = 100_000
-# ir_measures writes nDCG's gain as dcg=
+# ir_measures' values of dcg=, which is nDCG's parameter gain
 _IR_MEASURES_GAINS = {"log2": "linear", "exp-log2": "exp"}
 
 
 def parse(text: MeasureLike) -> Measure:
-    """Return the measure that a name stands for.
+    """Return the measure with this name.
 
     Reads the canonical names and the spellings of BEIR (``NDCG@10``), trec_eval (``ndcg_cut_10``,
     ``map_cut.100``), ir_measures (``AP@100``, ``nDCG(dcg="exp-log2")@10``), ranx (``hit_rate@5``)
-    and MTEB (``ndcg_at_10``). Upper and lower case do not matter. A Measure is returned as it is.
+    and MTEB (``ndcg_at_10``). The case of a measure's name does not matter.
+
+    Args:
+        text: a name, with parameters in brackets and a cutoff after @ where wanted, or a
+            ``Measure``, which is returned unchanged.
 
     Raises:
-        UnknownMeasureError: nothing goes by that name; the message names the nearest.
-        MeasureError: a parameter or the cutoff is impossible or missing.
+        UnknownMeasureError: no measure has this name; the message suggests similar ones.
+        MeasureError: a parameter or the cutoff is not allowed, or a required parameter is missing.
 
     >>> parse("ndcg_cut_10"), parse("AP@100"), parse("P(rel=2)@5")
     (nDCG@10, MAP@100, Precision(rel=2)@5)
@@ -55,37 +59,47 @@ def parse(text: MeasureLike) -> Measure:
     if len(text) > _LONGEST_NAME:
         msg = f"a measure's name has at most {_LONGEST_NAME} characters, not {len(text)}"
         raise MeasureError(msg)
-    return _parse_text(text.strip())
+    return _parse_complete(text.strip())
 
 
 @lru_cache(maxsize=1024)
-def _parse_text(text: str) -> Measure:
+def _parse_complete(text: str) -> Measure:
+    """Return the measure with this name, with all its required parameters."""
     return _parse(text).check_complete()
 
 
 def parse_all(texts: Iterable[MeasureLike]) -> tuple[Measure, ...]:
-    """Return the measures of several names, each measure once, in the order given.
+    """Return the measures with these names, each measure once, in the order of the names.
+
+    Args:
+        texts: names or ``Measure`` values, or a single one of them.
 
     Raises:
-        MeasureError: as ``parse``; also for a single name where a list is expected, and for none.
+        UnknownMeasureError: no measure has one of the names.
+        MeasureError: ``texts`` is empty or not iterable, an element is neither a name nor a
+            ``Measure``, or a parameter or cutoff is not allowed or missing.
     """
     if isinstance(texts, (str, Measure)):
         texts = [texts]
     if not isinstance(texts, Iterable):
         msg = f"measures must be a list of names, not {texts!r}"
         raise MeasureError(msg)
-    found = tuple(dict.fromkeys(parse(text) for text in texts))
-    if not found:
+    measures = tuple(dict.fromkeys(parse(text) for text in texts))
+    if not measures:
         msg = "no measure was asked for; name at least one, for example 'nDCG@10'"
         raise MeasureError(msg)
-    return found
+    return measures
 
 
 def definition_of(name: str) -> Definition:
-    """Return what is known of a measure by its name in any spelling, cutoff or none.
+    """Return the registry's definition of the measure with this name.
+
+    Args:
+        name: in any spelling that ``parse`` reads; required parameters may be left out.
 
     Raises:
-        MeasureError: as ``parse``, but for what a bare name lacks.
+        UnknownMeasureError: no measure has this name.
+        MeasureError: a parameter or the cutoff is not allowed.
 
     >>> definition_of("ndcg").name
     'nDCG'
@@ -94,29 +108,31 @@ def definition_of(name: str) -> Definition:
 
 
 def _parse(text: str) -> Measure:
-    if ranx := _RANX_RBP.fullmatch(text):
-        return Measure("RBP")(p=float(f"0.{ranx['digits']}"))
+    """Return the measure with this name; required parameters may be missing."""
+    if ranx_rbp := _RANX_RBP.fullmatch(text):
+        return Measure("RBP")(p=float(f"0.{ranx_rbp['digits']}"))
     form = _FORM.fullmatch(text)
     if form is None:
-        raise unknown(text, text)
+        raise unknown_measure(text, text)
     name, number = form["name"].strip(), form["number"]
     number = None if number is None else number.strip()
-    found = resolve(name)
+    entry = resolve(name)
     suffix = _SUFFIX.fullmatch(name)
-    if found is None and suffix and number is None and form["parameters"] is None:
+    if entry is None and suffix and number is None and form["parameters"] is None:
         name, number = suffix["name"], suffix["number"]
-        found = resolve(name)
-    if found is None:
-        raise unknown(text, name)
-    definition, implied = found
+        entry = resolve(name)
+    if entry is None:
+        raise unknown_measure(text, name)
+    definition, implied = entry
     parameters = dict(definition.shown) | dict(implied)
     if form["parameters"] is not None:
-        parameters |= _parameters(text, form["parameters"])
+        parameters |= _read_parameters(text, form["parameters"])
     measure = Measure(definition.name)(**parameters)
     return measure if number is None else _with_number(measure, number, text)
 
 
 def _with_number(measure: Measure, number: str, text: str) -> Measure:
+    """Return the measure with the number of its name set: as its cutoff, or as a parameter."""
     definition = measure.definition
     if definition.number != "cutoff":
         try:
@@ -130,13 +146,15 @@ def _with_number(measure: Measure, number: str, text: str) -> Measure:
     return measure @ int(number)
 
 
-def _parameters(text: str, listed: str) -> dict[str, Any]:
-    """Read ``rel=2, gain="exp"``: names with literal values, nothing is evaluated."""
+def _read_parameters(text: str, listed: str) -> dict[str, Any]:
+    """Return the parameters in ``rel=2, gain="exp"``. Values must be literals: no code runs."""
     try:
         call = ast.parse(f"f({listed})", mode="eval").body
         if not isinstance(call, ast.Call) or call.args:
             raise ValueError  # noqa: TRY301 - one message for every way to be wrong
-        values = {word.arg: ast.literal_eval(word.value) for word in call.keywords if word.arg}
+        values = {
+            keyword.arg: ast.literal_eval(keyword.value) for keyword in call.keywords if keyword.arg
+        }
         if len(values) < len(call.keywords):
             raise ValueError  # noqa: TRY301
     except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError) as error:
@@ -150,7 +168,14 @@ def _parameters(text: str, listed: str) -> dict[str, Any]:
 
 
 def spelled(measure: Measure, tool: str) -> str:
-    """Return the measure's name in another tool, or ours where that tool has no such measure.
+    """Return the measure's name in another tool; our name if that tool has no such measure.
+
+    Args:
+        measure: the measure to name.
+        tool: one of ``TOOLS``: "beir", "trec_eval" or "ir_measures".
+
+    Raises:
+        SettingError: another tool.
 
     >>> spelled(parse("nDCG@10"), "trec_eval"), spelled(parse("F1@10"), "trec_eval")
     ('ndcg_cut_10', 'F1@10')
@@ -160,30 +185,34 @@ def spelled(measure: Measure, tool: str) -> str:
 
 
 def name_in(tool: str, measure: Measure) -> str | None:
-    """Return the measure's name in another tool, None where that tool has no such measure.
+    """Return the measure's name in another tool; None if that tool has no such measure.
+
+    Args:
+        tool: "beir", "trec_eval", "ir_measures" or "mteb".
+        measure: the measure to name.
 
     >>> name_in("mteb", parse("nDCG@10")), name_in("mteb", parse("F1@10"))
     ('ndcg_at_10', None)
     """
-    without, with_cutoff = measure.definition.tools.get(tool, (None, None))
-    template = without if measure.cutoff is None else with_cutoff
+    without_cutoff, with_cutoff = measure.definition.tools.get(tool, (None, None))
+    template = without_cutoff if measure.cutoff is None else with_cutoff
     parameters = dict(measure.parameters)
     if template is None:
         return None
     if tool == "ir_measures":
-        template = _ir_measures_parameters(template, parameters)
+        template = _add_shared_parameters(template, parameters)
     fields = {name: parameters.pop(name) for name in list(parameters) if f"{{{name}" in template}
     if parameters:
         return None
     name = template.format(k=measure.cutoff, **fields)
-    # trec_eval's recall levels have two digits; a level with more keeps our name.
-    return name if tool != "trec_eval" or _parse_text(name) == measure else None
+    # trec_eval's recall levels have two digits: a level with more digits has no name there.
+    return name if tool != "trec_eval" or _parse_complete(name) == measure else None
 
 
-def _ir_measures_parameters(template: str, parameters: dict[str, Any]) -> str:
-    """Put the parameters that ir_measures knows by the same name into the template."""
+def _add_shared_parameters(template: str, parameters: dict[str, Any]) -> str:
+    """Return ir_measures' template with the parameters that have the same name there."""
     shared: Sequence[str] = [name for name in ("judged_only", "rel") if name in parameters]
     if not shared or "(" in template:
         return template
     name, at, cutoff = template.partition("@")
-    return f"{name}({', '.join(f'{one}={{{one}}}' for one in shared)}){at}{cutoff}"
+    return f"{name}({', '.join(f'{key}={{{key}}}' for key in shared)}){at}{cutoff}"

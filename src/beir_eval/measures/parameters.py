@@ -1,4 +1,4 @@
-"""The parameters of measures: each name means one thing, whichever measure takes it."""
+"""Checks of the parameters of measures; a parameter's name means the same in every measure."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from beir_eval.errors import MeasureError
 #: A gain table: (grade, gain), grades ascending.
 GainTable: TypeAlias = tuple[tuple[float, float], ...]
 Gain: TypeAlias = str | GainTable
-#: Takes a parameter's name and value, returns the value as it is kept, or raises MeasureError.
+#: Takes a parameter's name and value; returns the value that is stored, or raises MeasureError.
 Check: TypeAlias = Callable[[str, Any], Hashable]
 
 GAINS = ("linear", "exp")
@@ -21,7 +21,7 @@ ROUNDINGS = ("trec_eval10", "trec_eval9")
 
 
 def _number(name: str, value: Any) -> float:
-    """Return a finite number, whole numbers as int so that they print as such."""
+    """Return a finite number; a whole number as int, so that it prints without ".0"."""
     if isinstance(value, (bool, str)) or not hasattr(value, "__float__"):
         msg = f"{name} must be a number, not {value!r}"
         raise MeasureError(msg)
@@ -43,13 +43,13 @@ def _above_zero(name: str, value: Any) -> float:
     return number
 
 
-def _within(low: float, high: float, *, ends: bool) -> Check:
+def _within(low: float, high: float, *, inclusive: bool) -> Check:
     def check(name: str, value: Any) -> float:
         number = _number(name, value)
-        inside = low <= number <= high if ends else low < number < high
+        inside = low <= number <= high if inclusive else low < number < high
         if not inside:
-            how = "from {} to {}" if ends else "above {} and below {}"
-            msg = f"{name} must be {how.format(low, high)}, not {value!r}"
+            limits = "from {} to {}" if inclusive else "above {} and below {}"
+            msg = f"{name} must be {limits.format(low, high)}, not {value!r}"
             raise MeasureError(msg)
         return number
 
@@ -74,11 +74,14 @@ def _true_or_false(name: str, value: Any) -> bool:
 
 
 def _gain(name: str, value: Any) -> Hashable:
+    """Return "linear", "exp", or a table as a ``GainTable``."""
     if isinstance(value, str):
         return _one_of(GAINS)(name, value)
     pairs = value.items() if isinstance(value, Mapping) else value
     try:
-        table = sorted((_number("a grade", one), _number("a gain", gain)) for one, gain in pairs)
+        table = sorted(
+            (_number("a grade", grade), _number("a gain", gain)) for grade, gain in pairs
+        )
     except (TypeError, ValueError) as error:
         if isinstance(error, MeasureError):
             raise
@@ -100,25 +103,25 @@ def _gain(name: str, value: Any) -> Hashable:
     return tuple(table)
 
 
-#: What every parameter accepts.
+#: The check of each parameter.
 CHECKS: Mapping[str, Check] = {
     "rel": _above_zero,
-    "beta": _within(0, HIGHEST_BETA, ends=False),
+    "beta": _within(0, HIGHEST_BETA, inclusive=False),
     "max_grade": _above_zero,
-    "p": _within(0, 1, ends=False),
+    "p": _within(0, 1, inclusive=False),
     "multiple": _above_zero,
     "relevant": _number,
     "other": _number,
     "missed": _number,
-    "recall": _within(0, 1, ends=True),
+    "recall": _within(0, 1, inclusive=True),
     "rounding": _one_of(ROUNDINGS),
     "gain": _gain,
     "judged_only": _true_or_false,
 }
 
 
-def printed(value: Any) -> str:
-    """Return a parameter's value as ``parse`` reads it."""
+def format_value(value: Any) -> str:
+    """Return a parameter's value as text that ``parse`` reads."""
     if isinstance(value, tuple):
         return "{" + ", ".join(f"{grade}: {gain}" for grade, gain in value) + "}"
     return f'"{value}"' if isinstance(value, str) else repr(value)

@@ -1,9 +1,9 @@
-"""What a measure is, and the one registry of all of them.
+"""``Measure``, its ``Definition``, and the registry that the decorator ``@measure`` fills.
 
-A measure is a function of a relevance matrix, defined once with ``@measure``; the keyword
-arguments of the function are the measure's parameters. The name that the decorator leaves behind
-is a ``Measure``, a small frozen value: ``nDCG @ 10`` sets its cutoff, ``nDCG(gain="exp")`` a
-parameter, ``str()`` prints what ``parse`` reads.
+A measure is a function of a relevance matrix, defined with ``@measure``; the keyword arguments of
+the function are the measure's parameters. The decorator replaces the function with a ``Measure``,
+a small frozen value: ``nDCG @ 10`` sets its cutoff, ``nDCG(gain="exp")`` a parameter, and
+``str()`` returns a name that ``parse`` reads.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, Unpack
 import numpy as np
 
 from beir_eval.errors import MeasureError, UnknownMeasureError
-from beir_eval.measures.parameters import CHECKS, printed
+from beir_eval.measures.parameters import CHECKS, format_value
 
 if TYPE_CHECKING:
     from beir_eval.core.arrays import Floats
@@ -30,35 +30,39 @@ MeasureFunction: TypeAlias = Callable[..., Any]
 Aggregate: TypeAlias = Literal["mean", "sum", "geometric"]
 Additive: TypeAlias = Literal["always", "with_cutoff", "never"]
 
-#: No ranking is deeper, and i8 arrays hold it.
+#: No ranking is longer, and the number fits in i8 arrays.
 HIGHEST_CUTOFF = 2**53
 
-#: The parameter that every measure takes, handled here and nowhere else.
+#: The parameter that every measure takes; ``Measure`` applies it, not the measure's function.
 JUDGED_ONLY = "judged_only"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Definition:
-    """One entry of the registry: what the decorator was told, and what the signature shows.
+    """An entry of the registry: the arguments of ``@measure``, and the function's defaults.
 
     Attributes:
         name: the canonical name.
-        function: (matrix, *, cutoff, …parameters) -> f8[Q].
-        defaults: the parameters and their defaults; a parameter without one is required.
+        function: (matrix, *, cutoff, …parameters) -> f8[Q] or i8[Q]; without ``cutoff`` if the
+            measure takes none.
+        defaults: the parameters and their defaults; the default of a required parameter is
+            ``inspect.Parameter.empty``.
         cutoff: whether the measure takes a cutoff: "optional" or "none".
-        aggregate: how queries are summarised: their mean, their sum or their geometric mean.
-        by_grade: whether relevant documents first, by grade, is the best order of tied documents.
-        higher_is_better: whether relevant documents instead of unjudged ones can only raise a
-            score. Otherwise a high score says how much is unjudged, and systems are not compared.
+        aggregate: how scores are combined over queries: "mean", "sum" or "geometric".
+        by_grade: whether ordering tied documents by descending grade gives the highest score.
+        higher_is_better: whether relevant documents in place of unjudged ones never lower a score.
+            If not, a high score means that much is unjudged, and systems are not compared by it.
         additive: whether a score is a sum over the relevant documents of a weight for their rank,
-            times a factor for the number retrieved, times one for the number of relevant documents
-            in the qrels: "always", "never", or "with_cutoff", where the factors only separate then.
-        undefined_without_relevant: whether a query with nothing relevant has no score of its own
-            (0 by default, left out with no_relevant="skip").
-        shown: parameters that the name always spells out.
-        number: what a bare number behind the name means ("@10", "_10"): cutoff or a parameter.
-        aliases: other names, lower case, each with the parameters it implies.
-        tools: this measure's name in other tools, without and with a cutoff (``{k}``).
+            times a factor for the number retrieved, times a factor for the number of relevant
+            documents in the qrels: "always", "never", or "with_cutoff" (only with a cutoff).
+        undefined_without_relevant: whether a query without relevant documents has no defined score
+            (0 by default; left out with no_relevant="skip").
+        shown: parameters that the name always includes, with their default values.
+        number: what a number after the name sets ("@10", "_10"): "cutoff" or a parameter's name.
+        aliases: the names in lower case, canonical one included, each with the parameters that it
+            implies.
+        tools: templates of the measure's names in other tools, by tool: without a cutoff, and with
+            one (``{k}``). None if the tool has no such measure.
     """
 
     name: str
@@ -91,18 +95,26 @@ _ALIASES: dict[str, tuple[str, Mapping[str, Any]]] = {}
 
 
 def definitions() -> Mapping[str, Definition]:
-    """Return all measures by canonical name, in the order of their definition."""
+    """Return the definitions of all measures by canonical name, in the order of registration."""
     return dict(_DEFINITIONS)
 
 
 def resolve(name: str) -> tuple[Definition, Mapping[str, Any]] | None:
-    """Return the measure that goes by this name in any spelling, and the parameters implied."""
-    found = _ALIASES.get(name.strip().lower())
-    return None if found is None else (_DEFINITIONS[found[0]], found[1])
+    """Return the definition for a name or alias, and the parameters that the name implies.
+
+    Case does not matter; the name has no cutoff and no brackets. None if no measure has this name.
+    """
+    entry = _ALIASES.get(name.strip().lower())
+    return None if entry is None else (_DEFINITIONS[entry[0]], entry[1])
 
 
-def unknown(text: str, name: str) -> UnknownMeasureError:
-    """Return the error for a name that nothing goes by, with the nearest names there are."""
+def unknown_measure(text: str, name: str) -> UnknownMeasureError:
+    """Return the error for a name that no measure has; its message suggests similar names.
+
+    Args:
+        text: the whole text, for the message.
+        name: the name in it, without parameters and cutoff.
+    """
     nearest = difflib.get_close_matches(name.strip().lower(), list(_ALIASES), n=3, cutoff=0.5)
     canonical = list(dict.fromkeys(_ALIASES[alias][0] for alias in nearest))
     hint = f"did you mean {' or '.join(canonical)}? " if canonical else ""
@@ -118,7 +130,8 @@ class Measure:
     Attributes:
         name: the canonical name.
         cutoff: only the first ``cutoff`` documents count; None for the whole ranking.
-        parameters: (name, value) of everything that differs from its default, by name.
+        parameters: (name, value) pairs sorted by name: the parameters that differ from their
+            defaults, and those that the measure's name always includes.
 
     >>> from beir_eval import Precision, nDCG
     >>> nDCG @ 10
@@ -136,13 +149,13 @@ class Measure:
     def __post_init__(self) -> None:
         """Raise UnknownMeasureError for a name that no measure has."""
         if self.name not in _DEFINITIONS:
-            raise unknown(str(self.name), str(self.name))
+            raise unknown_measure(str(self.name), str(self.name))
 
     def __call__(self, **parameters: Any) -> Measure:
-        """Return the measure with these parameters set.
+        """Return the measure with these parameters set; others keep their values.
 
         Raises:
-            MeasureError: it takes no such parameter, or not this value.
+            MeasureError: the measure has no such parameter, or the value is not allowed.
         """
         known = (*self.definition.defaults, JUDGED_ONLY)
         checked: dict[str, Hashable] = dict(self.parameters)
@@ -152,18 +165,19 @@ class Measure:
                 raise MeasureError(msg)
             checked[name] = CHECKS[name](name, value)
         defaults = {JUDGED_ONLY: False, **self.definition.defaults}
-        kept = {
+        explicit = {
             name: value
             for name, value in checked.items()
             if name in self.definition.shown or value != defaults[name]
         }
-        return Measure(self.name, self.cutoff, tuple(sorted(kept.items())))
+        return Measure(self.name, self.cutoff, tuple(sorted(explicit.items())))
 
     def __matmul__(self, cutoff: int) -> Measure:
         """Return the measure over the first ``cutoff`` documents.
 
         Raises:
-            MeasureError: the measure takes no cutoff, or it is not a whole number above 0.
+            MeasureError: the measure takes no cutoff, or ``cutoff`` is not a whole number from 1
+                to 2^53.
         """
         if self.definition.cutoff == "none":
             msg = f"{self.name} takes no cutoff, but got @{cutoff}"
@@ -182,20 +196,35 @@ class Measure:
 
     @property
     def definition(self) -> Definition:
-        """The registry's entry."""
+        """The measure's entry in the registry."""
         return _DEFINITIONS[self.name]
 
     def check_complete(self) -> Measure:
-        """Return the measure itself, or raise MeasureError where it lacks something required."""
-        given = dict(self.parameters)
+        """Return the measure itself if all its required parameters are set.
+
+        Raises:
+            MeasureError: a required parameter is missing.
+        """
+        parameters = dict(self.parameters)
         for name, default in self.definition.defaults.items():
-            if default is inspect.Parameter.empty and name not in given:
+            if default is inspect.Parameter.empty and name not in parameters:
                 msg = f"{self.name} needs the parameter {name}, for example {self.name}({name}=0.5)"
                 raise MeasureError(msg)
         return self
 
     def scores(self, matrix: RelevanceMatrix) -> Floats:
-        """Return the score of every query, f8[Q]; NaN where the measure is undefined."""
+        """Return the score of every query, f8[Q].
+
+        A query for which the measure is undefined has the score that its documentation gives for
+        this case: 0, or NaN for Judged and Hole.
+
+        Args:
+            matrix: the grades of Q queries by rank, as ``relate`` builds it from qrels and a run.
+
+        Raises:
+            MeasureError: a required parameter is missing, or the parameters do not fit the grades
+                (a gain table without a judged grade, say).
+        """
         self.check_complete()
         arguments: dict[str, Any] = dict(self.parameters)
         if arguments.pop(JUDGED_ONLY, False):
@@ -206,29 +235,38 @@ class Measure:
 
     @property
     def has_tie_extremes(self) -> bool:
-        """Whether the best and the worst order of tied documents is by grade."""
+        """Whether tied documents score best and worst when they are ordered by grade."""
         gain: Any = dict(self.parameters).get("gain")
         credits_zero = isinstance(gain, tuple) and any(value for grade, value in gain if grade <= 0)
         return self.definition.by_grade and not credits_zero
 
     @property
     def is_additive(self) -> bool:
-        """Whether the weights of relevant documents add up; a condensed list moves their ranks."""
+        """Whether a score is a sum of weights by rank, as ``Definition.additive`` explains.
+
+        Never with judged_only=True, which changes the ranks of the relevant documents.
+        """
         if (JUDGED_ONLY, True) in self.parameters:
             return False
         additive = self.definition.additive
         return additive == "always" or (additive == "with_cutoff" and self.cutoff is not None)
 
     def has_relevant(self, matrix: RelevanceMatrix) -> Any:
-        """Return which queries have something relevant, as this measure sees it, bool[Q]."""
+        """Return which queries have a relevant document by this measure's ``rel``, bool[Q].
+
+        All of them for a measure that is defined without relevant documents.
+
+        Args:
+            matrix: the grades of Q queries by rank.
+        """
         if not self.definition.undefined_without_relevant:
             return np.ones(matrix.num_queries, dtype=np.bool_)
         rel: Any = dict(self.parameters).get("rel")
         return matrix.num_relevant(rel) > 0
 
     def __str__(self) -> str:
-        """Return the canonical name, which ``parse`` reads back."""
-        listed = ", ".join(f"{name}={printed(value)}" for name, value in self.parameters)
+        """Return the canonical name, which ``parse`` reads."""
+        listed = ", ".join(f"{name}={format_value(value)}" for name, value in self.parameters)
         brackets = f"({listed})" if listed else ""
         return f"{self.name}{brackets}" + ("" if self.cutoff is None else f"@{self.cutoff}")
 
@@ -238,7 +276,7 @@ class Measure:
 
 
 class _Traits(TypedDict, total=False):
-    """The fields of ``Definition`` that ``measure`` takes as they are."""
+    """The fields of ``Definition`` that ``measure`` takes and passes on unchanged."""
 
     cutoff: Literal["optional", "none"]
     aggregate: Aggregate
@@ -258,10 +296,13 @@ def measure(
     implied: Mapping[str, Mapping[str, Any]] | None = None,
     **traits: Unpack[_Traits],
 ) -> Callable[[MeasureFunction], Measure]:
-    """Register the function under ``name`` and leave a ``Measure`` in its place.
+    """Return a decorator that registers a function as a measure and returns its ``Measure``.
 
-    ``aliases`` are further names, separated by blanks; ``implied`` names that imply parameters.
-    The other arguments are fields of ``Definition``, which has their defaults.
+    Args:
+        name: the canonical name; in lower case it is also the first alias.
+        aliases: further names in lower case, separated by blanks.
+        implied: further names that imply parameters: {name: {parameter: value}}.
+        **traits: other fields of ``Definition``, which has their defaults.
     """
 
     def register(function: MeasureFunction) -> Measure:

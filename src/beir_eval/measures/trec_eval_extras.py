@@ -1,4 +1,4 @@
-"""Gain-based measures that trec_eval calls experimental: G, binG, Rndcg, ndcg_rel."""
+"""Measures that trec_eval calls experimental: G, binG, Rndcg, ndcg_rel."""
 # ruff: noqa: N802 - measures are named as the field names them
 
 from __future__ import annotations
@@ -21,48 +21,59 @@ if TYPE_CHECKING:
 __all__ = ["G", "Rndcg", "binG", "ndcg_rel"]
 
 
-class _Gainful(NamedTuple):
-    """Cells with a gain above 0, and that gain, f8[C]."""
+class _GainCells(NamedTuple):
+    """The cells that have a gain above 0.
+
+    Attributes:
+        cells: by query then rank. [C]
+        gain: of each cell, f8[C].
+    """
 
     cells: Cells
     gain: Floats
 
     @classmethod
-    def of(cls, cells: Cells, gain: Gain) -> _Gainful:
-        of_cell = gains(cells.grade, gain)
-        return cls(cells.where(of_cell > 0), of_cell[of_cell > 0])
+    def from_cells(cls, cells: Cells, gain: Gain) -> _GainCells:
+        """Return those of the cells that have a gain above 0."""
+        cell_gain = gains(cells.grade, gain)
+        return cls(cells.where(cell_gain > 0), cell_gain[cell_gain > 0])
 
     def running_dcg(self) -> Floats:
-        """Return DCG down to each cell, f8[C]."""
+        """Return the DCG down to and including each cell, f8[C]."""
         return running_sum(self.gain / discount(self.cells.rank), self.cells)
 
     def dcg(self, matrix: RelevanceMatrix) -> Floats:
-        """Return DCG of the whole, f8[Q]."""
+        """Return the DCG of each query without a cutoff, f8[Q]."""
         return matrix.sum(self.gain / discount(self.cells.rank), self.cells.row)
 
 
-class _Ideal(NamedTuple):
-    """The ideal ranking: documents with a gain stand at ranks 1 to n of their query.
+class _IdealRanking(NamedTuple):
+    """The ideal ranking: the n documents with a gain above 0 are at ranks 1 to n of their query.
 
     Attributes:
-        gainful: the documents, best first.
+        documents: these documents by query, best grade first. [D]
         size: n for each query, i8[Q].
-        starts: where each query begins, i8[Q+1].
+        starts: where each query begins in ``documents``, i8[Q+1].
     """
 
-    gainful: _Gainful
+    documents: _GainCells
     size: Ints
     starts: Ints
 
     @classmethod
-    def of(cls, matrix: RelevanceMatrix, gain: Gain) -> _Ideal:
+    def from_matrix(cls, matrix: RelevanceMatrix, gain: Gain) -> _IdealRanking:
+        """Return the ideal rankings of all queries.
+
+        Raises:
+            MeasureError: a gain table lacks a judged grade above 0, or 2^grade is too large.
+        """
         check_gains(matrix, gain)
-        gainful = _Gainful.of(matrix.judgements, gain)
-        size = matrix.count(gainful.cells.row)
-        return cls(gainful, size, starts_of(size))
+        documents = _GainCells.from_cells(matrix.judgements, gain)
+        size = matrix.count(documents.cells.row)
+        return cls(documents, size, starts_of(size))
 
     def index_at(self, cells: Cells) -> Ints:
-        """Return the ideal document at each cell's rank, the last one for deeper ranks."""
+        """Return the index in ``documents`` of each cell's rank, or of the last if it is deeper."""
         return self.starts[cells.row] + np.minimum(cells.rank, self.size[cells.row]) - 1
 
 
@@ -72,7 +83,8 @@ def G(matrix: RelevanceMatrix, *, gain: Gain = "linear", cutoff: int | None = No
 
     Formula: Σ gain(d) / log2(2 + cost(r) − found(r)) / Σ gains of all judged documents, over the
     documents d at ranks r in the top k; found(r) is the gain of the first r documents, cost(r) that
-    of the first r of the ideal ranking, where each rank costs at least 1. ``gain`` as in CG.
+    of the first r of the ideal ranking, where each rank costs at least 1. ``gain`` is "linear",
+    "exp" or a table {grade: gain}, explained in CG.
 
     Undefined when no judged document has a gain: 0.
 
@@ -83,23 +95,23 @@ def G(matrix: RelevanceMatrix, *, gain: Gain = "linear", cutoff: int | None = No
     >>> evaluate(qrels, run, [G])["G"]  # 1 / log2(2 + 3 − 1)
     0.5
     """
-    ideal = _Ideal.of(matrix, gain)
-    shown = _Gainful.of(matrix.cells.upto(cutoff), gain)
-    cells, found = shown.cells, running_sum(shown.gain, shown.cells)
-    cost = running_sum(np.maximum(ideal.gainful.gain, 1.0), ideal.gainful.cells)
-    beyond = np.maximum(cells.rank - ideal.size[cells.row], 0)
-    left = 2.0 + cost[ideal.index_at(cells)] + beyond - found
-    logarithms = np.array([math.log2(one) for one in left.tolist()], dtype=np.float64)
-    total = matrix.sum(ideal.gainful.gain, ideal.gainful.cells.row)
-    return ratio(matrix.sum(shown.gain / logarithms, cells.row), total)
+    ideal = _IdealRanking.from_matrix(matrix, gain)
+    retrieved = _GainCells.from_cells(matrix.cells.upto(cutoff), gain)
+    cells, gain_so_far = retrieved.cells, running_sum(retrieved.gain, retrieved.cells)
+    cost = running_sum(np.maximum(ideal.documents.gain, 1.0), ideal.documents.cells)
+    ranks_beyond = np.maximum(cells.rank - ideal.size[cells.row], 0)
+    log_arguments = 2.0 + cost[ideal.index_at(cells)] + ranks_beyond - gain_so_far
+    discounts = np.array([math.log2(value) for value in log_arguments.tolist()], dtype=np.float64)
+    total = matrix.sum(ideal.documents.gain, ideal.documents.cells.row)
+    return ratio(matrix.sum(retrieved.gain / discounts, cells.row), total)
 
 
 @measure("binG", aliases="binary_g", tools={"trec_eval": ("binG", None)})
 def binG(matrix: RelevanceMatrix, *, cutoff: int | None = None, rel: float | None = None) -> Floats:
     """Binary G: a relevant document counts less the more others stand above it.
 
-    Formula: Σ over the relevant documents in the top k of 1 / log2(2 + documents above that are
-    not relevant), divided by R.
+    Formula: (1/R) Σ over the relevant documents in the top k of 1 / log2(2 + m), where m is the
+    number of documents above that are not relevant (judged or not).
 
     Undefined when R = 0: 0.
 
@@ -109,11 +121,11 @@ def binG(matrix: RelevanceMatrix, *, cutoff: int | None = None, rel: float | Non
     >>> evaluate({"q": {"a": 1}}, {"q": {"x": 0.9, "y": 0.8, "a": 0.7}}, [binG])["binG"]
     0.5
     """
-    relevant, place = matrix.relevant(rel), matrix.place_among_relevant(rel)
-    seen = relevant.rank <= (cutoff or math.inf)
-    others = (relevant.rank - place)[seen]
+    relevant, relevant_so_far = matrix.relevant(rel), matrix.place_among_relevant(rel)
+    within = relevant.rank <= (cutoff or math.inf)
+    others_above = (relevant.rank - relevant_so_far)[within]
     return ratio(
-        matrix.sum(1.0 / discount(others + 1), relevant.row[seen]), matrix.num_relevant(rel)
+        matrix.sum(1.0 / discount(others_above + 1), relevant.row[within]), matrix.num_relevant(rel)
     )
 
 
@@ -122,9 +134,9 @@ def Rndcg(matrix: RelevanceMatrix, *, gain: Gain = "linear", rel: float | None =
     """NDCG averaged over the depths at which the ideal ranking falls to a lower gain.
 
     Formula: the mean of DCG@n / IDCG@n over each n at which the documents of one gain above 0 end
-    in the ideal ranking, and once more over the whole ranking where it is at least two documents
-    longer than the last such n. ``gain`` as in CG; R, which only decides whether there is a score,
-    counts grades >= ``rel``.
+    in the ideal ranking. If the run's ranking is at least two documents longer than the last such
+    n, DCG / IDCG of the whole ranking is one more term. ``gain`` is "linear", "exp" or a table
+    {grade: gain}, explained in CG. ``rel`` only decides whether R > 0.
 
     Undefined when R = 0: 0.
 
@@ -135,17 +147,19 @@ def Rndcg(matrix: RelevanceMatrix, *, gain: Gain = "linear", rel: float | None =
     >>> round(evaluate(qrels, run, [Rndcg])["Rndcg"], 4)  # nothing at depth 1, a at depth 2
     0.2398
     """
-    ideal = _Ideal.of(matrix, gain)
-    shown = _Gainful.of(matrix.cells, gain)
-    dcg, ideal_dcg = shown.running_dcg(), ideal.gainful.running_dcg()
-    row, of_gain = ideal.gainful.cells.row, ideal.gainful.gain
-    ends = np.ones(len(row), dtype=np.bool_)
-    ends[:-1] = (row[1:] != row[:-1]) | (of_gain[1:] != of_gain[:-1])
-    last = ideal.gainful.cells.where(ends)
-    total = matrix.sum(_down_to(shown.cells, dcg, last) / ideal_dcg[ends], last.row)
+    ideal = _IdealRanking.from_matrix(matrix, gain)
+    retrieved = _GainCells.from_cells(matrix.cells, gain)
+    dcg, ideal_dcg = retrieved.running_dcg(), ideal.documents.running_dcg()
+    row, ideal_gain = ideal.documents.cells.row, ideal.documents.gain
+    is_last = np.ones(len(row), dtype=np.bool_)
+    is_last[:-1] = (row[1:] != row[:-1]) | (ideal_gain[1:] != ideal_gain[:-1])
+    last = ideal.documents.cells.where(is_last)
+    total = matrix.sum(_value_at(retrieved.cells, dcg, last) / ideal_dcg[is_last], last.row)
     has_tail = (ideal.size > 0) & (matrix.num_retrieved >= ideal.size + 2)
-    whole = Cells(np.flatnonzero(has_tail), matrix.num_retrieved[has_tail], np.zeros(0))
-    total[has_tail] += _down_to(shown.cells, dcg, whole) / ideal_dcg[ideal.starts[1:][has_tail] - 1]
+    end = Cells(np.flatnonzero(has_tail), matrix.num_retrieved[has_tail], np.zeros(0))
+    total[has_tail] += (
+        _value_at(retrieved.cells, dcg, end) / ideal_dcg[ideal.starts[1:][has_tail] - 1]
+    )
     return np.where(
         matrix.num_relevant(rel) > 0, ratio(total, matrix.count(last.row) + has_tail), 0.0
     )
@@ -155,8 +169,9 @@ def Rndcg(matrix: RelevanceMatrix, *, gain: Gain = "linear", rel: float | None =
 def ndcg_rel(matrix: RelevanceMatrix, *, gain: Gain = "linear") -> Floats:
     """NDCG averaged over the documents with a gain: at the rank of each.
 
-    Formula: (1/n) Σ over the n judged documents with a gain of DCG@r / IDCG@r, with r the rank of
-    the document; one that is not retrieved counts with DCG / IDCG of the whole. ``gain`` as in CG.
+    Formula: (1/n) Σ of DCG@r / IDCG@r over the n judged documents with a gain above 0, where r is
+    the rank of the document; for one that is not retrieved, DCG / IDCG without a cutoff. ``gain``
+    is "linear", "exp" or a table {grade: gain}, explained in CG.
 
     Undefined when no judged document has a gain: 0.
 
@@ -167,29 +182,29 @@ def ndcg_rel(matrix: RelevanceMatrix, *, gain: Gain = "linear") -> Floats:
     >>> evaluate(qrels, run, [ndcg_rel])["ndcg_rel"]
     0.5
     """
-    ideal = _Ideal.of(matrix, gain)
-    shown = _Gainful.of(matrix.cells, gain)
-    dcg, ideal_dcg = shown.running_dcg(), ideal.gainful.running_dcg()
-    row = shown.cells.row
-    total = matrix.sum(dcg / ideal_dcg[ideal.index_at(shown.cells)], row)
-    absent = (ideal.size - matrix.count(row)).astype(np.float64)
-    whole = ratio(absent * shown.dcg(matrix), ideal.gainful.dcg(matrix))
-    return ratio(total + whole, ideal.size)
+    ideal = _IdealRanking.from_matrix(matrix, gain)
+    retrieved = _GainCells.from_cells(matrix.cells, gain)
+    dcg, ideal_dcg = retrieved.running_dcg(), ideal.documents.running_dcg()
+    row = retrieved.cells.row
+    of_retrieved = matrix.sum(dcg / ideal_dcg[ideal.index_at(retrieved.cells)], row)
+    num_missed = (ideal.size - matrix.count(row)).astype(np.float64)
+    of_missed = ratio(num_missed * retrieved.dcg(matrix), ideal.documents.dcg(matrix))
+    return ratio(of_retrieved + of_missed, ideal.size)
 
 
-def _down_to(cells: Cells, running: Floats, depth: Cells) -> Floats:
-    """Return the running value of the last cell down to a depth of its query, 0 where none is.
+def _value_at(cells: Cells, running: Floats, depth: Cells) -> Floats:
+    """Return the running value at each depth, f8[D]: 0 if no cell is at that rank or above.
 
     Args:
         cells: by query then rank. [C]
-        running: a value that grows from cell to cell within a query, f8[C].
-        depth: queries, and a rank in each. [D]
+        running: a running value of each cell, such as the DCG down to it, f8[C].
+        depth: the depths: a query (row) and a rank each. [D]
     """
     stride = 1 + max(cells.rank.max(initial=0), depth.rank.max(initial=0))
-    place = np.searchsorted(
+    end = np.searchsorted(
         cells.row * stride + cells.rank, depth.row * stride + depth.rank, side="right"
     )
-    within = (place > 0) & (cells.row[place - 1] == depth.row) if len(cells.row) else place > 0
-    found = np.zeros(len(depth.row))
-    found[within] = running[place[within] - 1]
-    return found
+    has_cell = (end > 0) & (cells.row[end - 1] == depth.row) if len(cells.row) else end > 0
+    values = np.zeros(len(depth.row))
+    values[has_cell] = running[end[has_cell] - 1]
+    return values
