@@ -1,29 +1,31 @@
-"""Is one system better than another, and by how much: paired tests, intervals, corrections, power.
+"""Paired significance tests, confidence intervals, corrections of p-values, and power.
 
-Plain arrays of scores by query in, small frozen dataclasses out; which queries they are is the
-caller's business, except that every array holds the same ones in the same order. A difference is
-always first − second. No p-value is ever 0. Randomness starts from ``rng=0``: two calls agree.
+The functions take arrays of scores by query and return numbers, arrays or frozen dataclasses. They
+know no query ids: the scores of all systems must be in the same order of queries. A difference is
+always first − second. No p-value is ever 0. The default is ``rng=0``, so two calls agree.
 
-One pair: ``sign_flip``, with ``paired_t`` beside it; the interval is ``bootstrap_interval`` and the
-effect ``standardised_effect``. ``wilcoxon`` and ``sign_test`` are here for those who must report
-them. A baseline against many: ``sign_flip_many``, then ``correct``. All pairs: ``max_t_pairs`` or
-``randomised_tukey_hsd``, whose p-values are corrected already. To show that two systems are equal
-takes ``equivalence``; what an experiment could show at all, ``minimum_detectable_difference`` and
-``queries_needed`` say.
+- One pair of systems: ``sign_flip`` or ``paired_t``, the interval ``bootstrap_interval``, and the
+  effect size ``standardised_effect``. ``wilcoxon`` and ``sign_test`` are not recommended, but some
+  reports require them.
+- One baseline and several systems: ``sign_flip_many``, then ``correct``.
+- All pairs of systems: ``max_t_pairs`` or ``randomised_tukey_hsd``; their p-values are corrected.
+- Two systems that should be equal: ``equivalence``.
+- The size of an experiment: ``minimum_detectable_difference`` and ``queries_needed``.
+- Several data sets, whose queries must not be pooled: ``balanced`` scales the scores so that their
+  mean is the average over data sets; ``sign_flip_many``, ``sign_flip_pairs``, ``max_t`` and
+  ``max_t_pairs`` take them. ``stratified_bootstrap`` gives the intervals.
+- A ranking of systems: ``resampled_ranks`` gives intervals of ranks, ``best_of_many`` the selection
+  bias of the best system.
 
-Several data sets, whose queries must not be pooled: ``balanced`` gives scores whose mean is the
-average over data sets, for every test above; their intervals are those of
-``stratified_bootstrap``. ``resampled_ranks`` says how firm a ranking is, ``best_of_many`` how much
-the best of many owes to luck.
+``paired_t``, ``equivalence``, ``wilcoxon``, ``sign_test`` and the functions of power need scipy
+(extra ``stats``), all others only numpy.
 
-Randomisation, bootstrap and corrections need numpy only, the rest scipy (extra ``stats``).
-
-Inside: ``paired_tests`` and ``rank_tests``, ``sign_flip`` with its ``sign_vectors``,
+Modules: ``paired_tests``, ``rank_tests``, ``sign_flip`` and its ``sign_vectors``,
 ``multiple_comparisons`` (max-T, Tukey), ``corrections``, ``bootstrap``, ``stratified``,
-``selection_bias``, ``power``; ``validation`` of what all of them take. ``PAIRED_TESTS`` lists the
-tests that a comparison offers: a new one needs a function and a row there.
+``selection_bias``, ``power``, and ``validation`` (checks of arguments). ``PAIRED_TESTS`` lists the
+tests that ``compare`` offers: a new test needs a function and a row there.
 
-Public: what ``__all__`` lists.
+The public names are those in ``__all__``.
 """
 
 from __future__ import annotations

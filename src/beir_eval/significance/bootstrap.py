@@ -1,4 +1,4 @@
-"""Bootstrap intervals of a mean difference, queries resampled."""
+"""Bootstrap confidence intervals of mean differences, by resampling queries."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from beir_eval.core.arrays import Floats
 
 METHODS = ("bca", "percentile")
-#: Resamples unless told: the ends are then known to about a hundredth of the interval's length.
+#: Default number of resamples. The random error of an end is then about 1% of the length.
 DRAWS = 10_000
-#: Numbers in one block of resamples: 32 MiB.
+#: Numbers in a block of resamples: 32 MiB.
 _BLOCK = 2**22
 _NORMAL = NormalDist()
 
@@ -38,10 +38,11 @@ class Interval:
 
     Attributes:
         difference: the mean of first − second, in the unit of the scores.
-        low, high: the ends.
-        confidence: the chance that such an interval holds the true difference.
+        low, high: the ends of the interval, in the same unit.
+        confidence: the probability that such an interval contains the true difference.
         method: "bca" or "percentile".
-        num_queries, draws: Q, and how often the queries were resampled.
+        num_queries: Q, the number of queries.
+        draws: the number of resamples.
     """
 
     difference: float
@@ -55,11 +56,15 @@ class Interval:
 
 @dataclass(frozen=True, eq=False)
 class Intervals:
-    """Confidence intervals of many mean differences; the fields are those of ``Interval``.
+    """Confidence intervals of D mean differences.
 
     Attributes:
-        differences, low, high: f8[D].
-        confidence, method, num_queries, draws: of all of them.
+        differences: the means of the differences, in the unit of the scores, f8[D].
+        low, high: the ends of the intervals, in the same unit, f8[D] each.
+        confidence: the probability that such an interval contains its true difference.
+        method: "bca" or "percentile".
+        num_queries: Q, the number of queries.
+        draws: the number of resamples.
     """
 
     differences: Floats
@@ -71,7 +76,7 @@ class Intervals:
     draws: int
 
 
-def bootstrap_interval(  # noqa: PLR0913 - one keyword a setting
+def bootstrap_interval(  # noqa: PLR0913 - one keyword per setting
     first: Any,
     second: Any = None,
     *,
@@ -83,44 +88,47 @@ def bootstrap_interval(  # noqa: PLR0913 - one keyword a setting
     """Return a confidence interval of the mean difference by resampling queries.
 
     Formula: θ* are the means of ``draws`` samples of Q queries with replacement. "percentile": the
-    x and 1 − x quantiles of θ*, x = (1 − confidence)/2 (linear interpolation). "bca": its quantiles
-    at Φ(z0 + (z0 + z)/(1 − a(z0 + z))), z the normal quantile of x and 1 − x, z0 the normal
-    quantile of the share of θ* below θ (ties by half; kept 1/(2·draws) away from 0 and 1), and a =
-    Σ(d − mean)³ / (6 (Σ(d − mean)²)^1.5), the acceleration from the jackknife.
+    quantiles of θ* at x and 1 − x, with x = (1 − confidence)/2 (linear interpolation). "bca": the
+    quantiles of θ* at Φ(z0 + (z0 + z)/(1 − a(z0 + z))), where z is the normal quantile of x or
+    1 − x; z0 the normal quantile of the share of θ* below θ (ties count half; the share is kept
+    1/(2·draws) away from 0 and 1); and a = Σ(d − mean)³ / (6 (Σ(d − mean)²)^1.5) the acceleration
+    from the jackknife.
 
     Args:
-        first: scores of one system, f8[Q], or the differences themselves where ``second`` is None.
-        second: scores of the other, in the same order of queries, f8[Q].
-        confidence: the chance that such an interval holds the true difference.
+        first: scores of one system by query, f8[Q]; the differences if ``second`` is None.
+        second: scores of the other system, queries in the same order, f8[Q].
+        confidence: the probability that such an interval contains the true difference.
         method: "bca" (bias-corrected and accelerated) or "percentile".
-        draws: resamples.
-        rng: a seed, or a numpy Generator.
+        draws: the number of resamples.
+        rng: a seed (a whole number from 0) or a numpy Generator.
 
-    Degenerate: all differences equal: both ends are their value.
+    Degenerate: if all differences are equal, both ends are their mean.
 
     Source: Efron, Better bootstrap confidence intervals, J. American Statistical Association
     82(397), 1987; Efron and Tibshirani, An Introduction to the Bootstrap, 1993, chapter 14.
 
     Raises:
-        InputError: not numbers, NaN, fewer than two queries, different lengths.
-        SettingError: confidence outside 0 to 1, another method, draws below 1, no seed.
+        InputError: the scores are not finite numbers, cover fewer than two queries, or differ in
+            number.
+        SettingError: confidence is not between 0 and 1, the method is unknown, draws is below 1,
+            or rng is neither a seed nor a Generator.
 
     >>> interval = bootstrap_interval([0.1, 0.2, 0.3, 0.4], method="percentile")
     >>> round(interval.low, 6), round(interval.difference, 6), round(interval.high, 6)
     (0.15, 0.25, 0.35)
     """
     differences = differences_of(first, second)
-    many = bootstrap_intervals(
+    intervals = bootstrap_intervals(
         differences[None, :], confidence=confidence, method=method, draws=draws, rng=rng
     )
     return Interval(
-        float(many.differences[0]),
-        float(many.low[0]),
-        float(many.high[0]),
-        many.confidence,
-        many.method,
-        many.num_queries,
-        many.draws,
+        float(intervals.differences[0]),
+        float(intervals.low[0]),
+        float(intervals.high[0]),
+        intervals.confidence,
+        intervals.method,
+        intervals.num_queries,
+        intervals.draws,
     )
 
 
@@ -132,20 +140,24 @@ def bootstrap_intervals(
     draws: int = DRAWS,
     rng: Any = 0,
 ) -> Intervals:
-    """Return the ``bootstrap_interval`` of each of many difference vectors, at once.
+    """Return the ``bootstrap_interval`` of each of D difference vectors.
 
-    The same resamples serve all rows: how often each query was drawn, times the differences, is one
-    matrix product. Memory is 8·draws·D bytes.
+    All rows share the resamples: a resample counts how often each query is drawn, and the counts
+    times the differences are one matrix product. The means take 8·draws·D bytes, their
+    computation several times as many.
 
     Args:
-        differences: f8[D, Q], one row a comparison.
-        confidence: as ``bootstrap_interval``.
-        method: as ``bootstrap_interval``.
-        draws: as ``bootstrap_interval``.
-        rng: as ``bootstrap_interval``.
+        differences: first − second by query, one row per comparison, f8[D, Q].
+        confidence: the probability that such an interval contains its true difference.
+        method: "bca" (bias-corrected and accelerated) or "percentile".
+        draws: the number of resamples.
+        rng: a seed (a whole number from 0) or a numpy Generator.
 
     Raises:
-        InputError, SettingError: as ``bootstrap_interval``.
+        InputError: the differences are not finite numbers, are not two-dimensional, or cover fewer
+            than two queries.
+        SettingError: confidence is not between 0 and 1, the method is unknown, draws is below 1,
+            or rng is neither a seed nor a Generator.
 
     >>> bootstrap_intervals([[0.5, 0.5, 0.5], [0.0, 0.0, 0.0]]).high.tolist()
     [0.5, 0.0]
@@ -168,38 +180,47 @@ def bootstrap_intervals(
 
 
 def resampled_means(values: Floats, draws: int, rng: np.random.Generator) -> Floats:
-    """Return the means of resampled queries: f8[D, Q] -> f8[D, draws]."""
+    """Return the mean of each row in every resample of queries: f8[D, Q] -> f8[D, draws]."""
     num_rows, num_queries = values.shape
     means = np.empty((num_rows, draws))
-    size = max(1, _BLOCK // num_queries)
-    for begin in range(0, draws, size):
-        count = min(size, draws - begin)
-        drawn = rng.integers(0, num_queries, size=(count, num_queries))
-        drawn += num_queries * np.arange(count)[:, None]
-        times = np.bincount(drawn.reshape(-1), minlength=count * num_queries)
-        product = values @ times.reshape(count, num_queries).T.astype(np.float64)
-        means[:, begin : begin + count] = product / num_queries
+    block_size = max(1, _BLOCK // num_queries)
+    for begin in range(0, draws, block_size):
+        size = min(block_size, draws - begin)
+        drawn = rng.integers(0, num_queries, size=(size, num_queries))
+        drawn += num_queries * np.arange(size)[:, None]
+        counts = np.bincount(drawn.reshape(-1), minlength=size * num_queries)
+        product = values @ counts.reshape(size, num_queries).T.astype(np.float64)
+        means[:, begin : begin + size] = product / num_queries
     return means
 
 
 def bca_levels(levels: list[float], deviations: Floats, resampled: Floats) -> list[float]:
-    """Return the levels corrected for bias and skewness; both arrays are less their mean."""
+    """Return quantile levels corrected for bias and skewness (BCa).
+
+    Args:
+        levels: the levels of the percentile interval.
+        deviations: the values minus their mean, f8[Q]; not all 0.
+        resampled: the means of the resamples minus the mean of the values, f8[B].
+    """
     draws = len(resampled)
-    # A resample whose mean is the sample's may be a rounding error away from it.
-    tie = TOLERANCE * float(np.abs(deviations).mean())
-    below = np.count_nonzero(resampled < -tie) + np.count_nonzero(resampled <= tie)
-    share = min(max(int(below), 1), 2 * draws - 1) / (2 * draws)
-    bias = _NORMAL.inv_cdf(share)
-    # It has no unit; scaled, no power of it leaves the range of a float.
+    # The mean of a resample that equals the sample's mean may differ by a rounding error.
+    tolerance = TOLERANCE * float(np.abs(deviations).mean())
+    twice_below = np.count_nonzero(resampled < -tolerance) + np.count_nonzero(
+        resampled <= tolerance
+    )
+    share_below = min(max(int(twice_below), 1), 2 * draws - 1) / (2 * draws)
+    bias = _NORMAL.inv_cdf(share_below)
+    # The acceleration has no unit. Scaling keeps its powers within the range of a float.
     scaled = deviations / np.abs(deviations).max()
     acceleration = float((scaled**3).sum()) / (6 * float(np.square(scaled).sum()) ** 1.5)
-    return [_corrected(level, bias, acceleration) for level in levels]
+    return [_bca_level(level, bias, acceleration) for level in levels]
 
 
-def _corrected(level: float, bias: float, acceleration: float) -> float:
+def _bca_level(level: float, bias: float, acceleration: float) -> float:
+    """Return the corrected level, from 0 to 1."""
     shifted = bias + _NORMAL.inv_cdf(level)
-    shrink = 1 - acceleration * shifted
-    if shrink <= 0:  # past the pole of the formula: the level has reached its end
+    denominator = 1 - acceleration * shifted
+    if denominator <= 0:  # beyond the pole of the formula, the level is 0 or 1
         return float(shifted > 0)
-    corrected = _NORMAL.cdf(bias + shifted / shrink)
+    corrected = _NORMAL.cdf(bias + shifted / denominator)
     return corrected if math.isfinite(corrected) else float(shifted > 0)

@@ -1,4 +1,4 @@
-"""One pair of systems by Student's t: difference, equivalence, standardised effect."""
+"""Student's paired t test, the equivalence test, the standardised effect, and their results."""
 
 from __future__ import annotations
 
@@ -38,15 +38,15 @@ class PairedTest:
     Attributes:
         test: "paired t", "sign flip", "Wilcoxon" or "sign".
         difference: mean of first − second, in the unit of the scores.
-        statistic: t; the mean difference (sign flip); the rank sum that scipy reports (Wilcoxon);
-            the queries that the first system wins (sign).
-        p: above 0.
-        num_queries: Q.
+        statistic: t (paired t); the mean difference (sign flip); the rank sum that scipy reports
+            (Wilcoxon); the number of queries on which the first system is better (sign).
+        p: the p-value, above 0.
+        num_queries: Q, the number of queries.
         alternative: "two-sided", "less" or "greater".
-        draws: sign vectors that were tried; 0 for the other tests.
-        exact: whether p comes from all possibilities, not from a formula or from draws; False for
-            Wilcoxon, where scipy chooses.
-        note: what a reader should know before using p; mostly empty.
+        draws: the number of sign vectors tried; 0 for the other tests.
+        exact: whether p is that of the exact distribution: True for the sign test, and for sign
+            flips if all sign vectors were tried. False for Wilcoxon, where scipy chooses.
+        note: what a reader should know before using p; empty in most cases.
     """
 
     test: str
@@ -62,12 +62,12 @@ class PairedTest:
 
 @dataclass(frozen=True)
 class PairedTestMethod:
-    """A way to test one pair, as ``PAIRED_TESTS`` lists it.
+    """A test of one pair of systems, as ``PAIRED_TESTS`` lists it.
 
     Attributes:
-        test: takes ``(first, second=None, *, alternative="two-sided")``.
-        label: what notes call it.
-        is_drawn: whether ``test`` takes ``draws`` and ``rng`` too.
+        test: the function; it takes ``(first, second=None, *, alternative="two-sided")``.
+        label: the name of the test in notes.
+        is_drawn: whether ``test`` draws at random and also takes ``draws`` and ``rng``.
     """
 
     test: Callable[..., PairedTest]
@@ -75,21 +75,28 @@ class PairedTestMethod:
     is_drawn: bool = False
 
     def of_differences(self, differences: Floats, *, draws: int, rng: int) -> PairedTest:
-        """Return the two-sided test of f8[Q]; draws and seed are for tests that take them."""
+        """Return the two-sided test of differences.
+
+        Args:
+            differences: first − second by query, f8[Q].
+            draws: the number of draws, for a test that draws.
+            rng: the seed, for a test that draws.
+        """
         return self.test(differences, **({"draws": draws, "rng": rng} if self.is_drawn else {}))
 
 
 @dataclass(frozen=True)
 class Equivalence:
-    """Whether two systems are equal within ±delta.
+    """The result of ``equivalence``: whether two systems are equal within ±delta.
 
     Attributes:
-        difference: mean of first − second.
-        low, high: the t interval of the mean difference at confidence 1 − 2·alpha.
+        difference: mean of first − second, in the unit of the scores.
+        low, high: the ends of its t interval at confidence 1 − 2·alpha, in the same unit.
         p: the larger p of the two one-sided tests, above 0.
-        delta, alpha: what was asked.
-        num_queries: Q.
-        equivalent: p <= alpha.
+        delta: the largest difference that does not matter, in the same unit.
+        alpha: the level of the test.
+        num_queries: Q, the number of queries.
+        equivalent: whether p <= alpha.
     """
 
     difference: float
@@ -105,23 +112,24 @@ class Equivalence:
 def paired_t(first: Any, second: Any = None, *, alternative: str = "two-sided") -> PairedTest:
     """Test whether two systems differ in their mean, by Student's t test of the differences.
 
-    Formula: t = mean(d) / (s / √Q), s the standard deviation of the differences with Q − 1 in the
-    denominator; p from the t distribution with Q − 1 degrees of freedom.
+    Formula: t = mean(d) / (s / √Q), where s is the standard deviation of the differences with Q − 1
+    in the denominator; p is from the t distribution with Q − 1 degrees of freedom.
 
     Args:
-        first: scores of one system, f8[Q], or the differences themselves where ``second`` is None.
-        second: scores of the other, in the same order of queries, f8[Q].
-        alternative: "two-sided", or that the mean difference is "less" or "greater" than 0.
+        first: scores of one system by query, f8[Q]; the differences if ``second`` is None.
+        second: scores of the other system, queries in the same order, f8[Q].
+        alternative: "two-sided", or "less" or "greater": the mean difference is below or above 0.
 
-    Degenerate: all differences 0: t = 0 and p = 1. All differences equal, not 0: t is infinite and
-    p that of the exact sign-flip test, 2^(1−Q) two-sided; the note says so. A p below the smallest
-    float is given as that (2.2e-308).
+    Degenerate: if all differences are 0, t = 0 and p = 1. If they are equal but not 0, t is
+    infinite and p is that of the exact sign-flip test, 2^(1−Q) two-sided; the note says so. A p
+    below the smallest normal float is reported as that float (2.2e-308).
 
     Source: Student, The probable error of a mean, Biometrika 6(1), 1908.
 
     Raises:
-        InputError: not numbers, NaN, fewer than two queries, different lengths.
-        SettingError: another alternative.
+        InputError: the scores are not finite numbers, cover fewer than two queries, or differ in
+            number.
+        SettingError: the alternative is unknown.
         MissingExtraError: scipy is not installed.
 
     >>> round(paired_t([0.5, 0.4, 0.9], [0.4, 0.2, 0.6]).statistic, 6)  # .2 / (.1 / √3)
@@ -146,25 +154,29 @@ def equivalence(
 ) -> Equivalence:
     """Test whether two systems are equal within ±delta: two one-sided paired t tests.
 
-    Formula: p is the larger p of the tests of "mean(d) <= −delta" against greater and of "mean(d)
-    >= delta" against less. p <= alpha just when the 1 − 2·alpha interval mean(d) ± t(1 − alpha, Q −
-    1)·s/√Q lies within ±delta. "No difference was shown" is not "equal": this test shows equality.
+    A paired test that is not significant does not show that systems are equal; this test can.
+
+    Formula: p is the larger p of two tests: of mean(d) <= −delta against "greater", and of
+    mean(d) >= delta against "less". p <= alpha exactly when the interval with confidence
+    1 − 2·alpha, mean(d) ± t(1 − alpha, Q − 1)·s/√Q, lies within ±delta.
 
     Args:
-        first: as ``paired_t``.
-        second: as ``paired_t``.
+        first: scores of one system by query, f8[Q]; the differences if ``second`` is None.
+        second: scores of the other system, queries in the same order, f8[Q].
         delta: the largest difference that does not matter, in the unit of the scores.
-        alpha: the chance of calling systems equal that differ by delta or more.
+        alpha: the highest probability of calling systems equal that differ by delta or more.
 
-    Degenerate: all differences equal: the interval is that point; p is 2^−Q where it lies within
-    ±delta (the exact sign-flip test of the shifted differences) and 1 where it does not, so that
-    not even a system and its copy are called equal after fewer than five queries at alpha = .05.
+    Degenerate: if all differences are equal, the interval is a single point. p is 2^−Q if the point
+    is between −delta and delta (the exact sign-flip test of the shifted differences), otherwise 1.
+    So with fewer than five queries even identical systems are not called equal at alpha = .05.
 
     Source: Schuirmann, J. Pharmacokinetics and Biopharmaceutics 15(6), 1987.
 
     Raises:
-        InputError, MissingExtraError: as ``paired_t``.
-        SettingError: delta not above 0, alpha not between 0 and ½.
+        InputError: the scores are not finite numbers, cover fewer than two queries, or differ in
+            number.
+        SettingError: delta is not above 0, or alpha is not between 0 and ½.
+        MissingExtraError: scipy is not installed.
 
     >>> equivalence([0.001, -0.002, 0.001, 0.0], delta=0.01).equivalent
     True
@@ -177,14 +189,16 @@ def equivalence(
         raise SettingError(msg)
     above, below = differences + delta, differences - delta
     p = max(_t_test(above, "greater")[1], _t_test(below, "less")[1])
-    mean, half = float(row_means(differences)), 0.0
+    mean, half_width = float(row_means(differences)), 0.0
     if not all_equal(differences):
-        error = float(differences.std(ddof=1)) / math.sqrt(len(differences))
-        half = error * float(scipy_stats("equivalence").t.isf(alpha, len(differences) - 1))
+        standard_error = float(differences.std(ddof=1)) / math.sqrt(len(differences))
+        half_width = standard_error * float(
+            scipy_stats("equivalence").t.isf(alpha, len(differences) - 1)
+        )
     return Equivalence(
         difference=mean,
-        low=mean - half,
-        high=mean + half,
+        low=mean - half_width,
+        high=mean + half_width,
         p=p,
         delta=float(delta),
         alpha=float(alpha),
@@ -194,58 +208,65 @@ def equivalence(
 
 
 def standardised_effect(first: Any, second: Any = None) -> float:
-    """Return the mean difference in standard deviations of the differences; no unit.
+    """Return the mean difference divided by the standard deviation of the differences; no unit.
 
-    Formula: mean(d) / s, s with Q − 1 in the denominator. It equals t / √Q, and unlike t and p does
+    Formula: mean(d) / s, where s has Q − 1 in the denominator. It equals t / √Q; unlike t, it does
     not grow with the number of queries.
 
     Args:
-        first: as ``paired_t``.
-        second: as ``paired_t``.
+        first: scores of one system by query, f8[Q]; the differences if ``second`` is None.
+        second: scores of the other system, queries in the same order, f8[Q].
 
-    Degenerate: all differences 0: 0. All differences equal, not 0: infinite, with their sign.
+    Degenerate: 0 if all differences are 0; infinite, with their sign, if they are equal but not 0.
 
     Source: Cohen, Statistical Power Analysis, 1988 (d_z); Sakai, Laboratory Experiments in
     Information Retrieval, 2018.
 
     Raises:
-        InputError: as ``paired_t``.
+        InputError: the scores are not finite numbers, cover fewer than two queries, or differ in
+            number.
 
     >>> round(standardised_effect([0.5, 0.4, 0.9], [0.4, 0.2, 0.6]), 6)  # .2 / .1
     2.0
     """
-    return _per_deviation(differences_of(first, second))
+    return _effect(differences_of(first, second))
 
 
-def _per_deviation(differences: Floats) -> float:
+def _effect(differences: Floats) -> float:
+    """Return mean / standard deviation of f8[Q]; 0 if all are 0, ±infinity if all are equal."""
     largest = float(np.abs(differences).max())
     if not largest:
         return 0.0
-    scaled = differences / largest  # no unit; squares stay in the range of a float
+    scaled = differences / largest  # so that squares stay in the range of a float
     mean = float(row_means(scaled))
     return math.copysign(math.inf, mean) if all_equal(scaled) else mean / float(scaled.std(ddof=1))
 
 
 def _t_test(differences: Floats, alternative: str) -> tuple[float, float]:
-    """Return t and p."""
+    """Return t and p for f8[Q]."""
     stats = scipy_stats("the paired t test")
-    count = len(differences)
-    statistic = _per_deviation(differences) * math.sqrt(count)
+    num_queries = len(differences)
+    statistic = _effect(differences) * math.sqrt(num_queries)
     if math.isinf(statistic):
-        return statistic, _p_of_equal_differences(statistic > 0, count, alternative)
+        return statistic, _p_of_equal_differences(statistic > 0, num_queries, alternative)
     if alternative == "two-sided":
-        p = 2 * float(stats.t.sf(abs(statistic), count - 1))
+        p = 2 * float(stats.t.sf(abs(statistic), num_queries - 1))
     else:
-        p = float(stats.t.sf(statistic if alternative == "greater" else -statistic, count - 1))
+        p = float(
+            stats.t.sf(statistic if alternative == "greater" else -statistic, num_queries - 1)
+        )
     if not differences.any():
         p = 1.0
     return statistic, at_least_smallest(p)
 
 
-def _p_of_equal_differences(above: bool, count: int, alternative: str) -> float:  # noqa: FBT001
-    """Return the sign-flip p: only the observed signs (and all reversed) are as extreme."""
+def _p_of_equal_differences(is_positive: bool, num_queries: int, alternative: str) -> float:  # noqa: FBT001
+    """Return the exact sign-flip p of equal differences that are not 0.
+
+    Of all 2^Q sign vectors only the observed one is as extreme; two-sided, its opposite too.
+    """
     if alternative == "two-sided":
-        return at_least_smallest(math.ldexp(1.0, 1 - count))
-    if above == (alternative == "greater"):
-        return at_least_smallest(math.ldexp(1.0, -count))
+        return at_least_smallest(math.ldexp(1.0, 1 - num_queries))
+    if is_positive == (alternative == "greater"):
+        return at_least_smallest(math.ldexp(1.0, -num_queries))
     return 1.0

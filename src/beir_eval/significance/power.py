@@ -1,4 +1,4 @@
-"""How large a difference a number of queries can show, and how many queries a difference needs."""
+"""Power of the paired t test: detectable differences, and numbers of queries needed."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ _MOST_QUERIES = 10**15
 
 
 def paired_t_power(delta: float, sd: float, num_queries: int, *, alpha: float = 0.05) -> float:
-    """Return the chance that a two-sided paired t test at ``alpha`` finds a true difference.
+    """Return the probability that a two-sided paired t test detects a true difference.
 
-    Formula: ``P(|t'| > t(1 − alpha/2, Q − 1))``, t' noncentral t with Q − 1 degrees of freedom and
-    noncentrality √Q·delta / sd.
+    Formula: ``P(|t'| > t(1 − alpha/2, Q − 1))``, where t' has the noncentral t distribution with
+    Q − 1 degrees of freedom and noncentrality √Q·delta / sd.
 
     Args:
         delta: the true mean difference, above 0, in the unit of the scores.
-        sd: standard deviation of the differences between queries, same unit.
-        num_queries: Q.
+        sd: the standard deviation over queries of the differences, above 0, in the same unit.
+        num_queries: Q, the number of queries, at least 2.
         alpha: the level of the test.
 
     Raises:
-        SettingError: delta or sd not above 0, Q below 2, alpha outside 0 to 1.
+        SettingError: delta or sd is not above 0, Q is below 2, or alpha is not between 0 and 1.
         MissingExtraError: scipy is not installed.
 
     >>> round(paired_t_power(0.1, 0.2, 34), 4)
@@ -49,26 +49,28 @@ def paired_t_power(delta: float, sd: float, num_queries: int, *, alpha: float = 
 def minimum_detectable_difference(
     sd: float, num_queries: int, *, alpha: float = 0.05, power: float = 0.8
 ) -> float:
-    """Return the smallest true difference that so many queries show with this power.
+    """Return the smallest true difference that Q queries detect with this power.
 
-    It says what an experiment could have seen, whatever it saw: put in the spread between queries,
-    not the difference that was observed.
+    It describes the experiment, not its outcome: it depends on how much the differences vary
+    between queries, not on the observed mean difference.
 
     Formula: the delta for which ``paired_t_power`` is ``power``.
 
     Args:
-        sd: standard deviation of the differences between queries, in the unit of the scores.
-        num_queries: Q.
+        sd: the standard deviation over queries of the differences, in the unit of the scores.
+        num_queries: Q, the number of queries, at least 2.
         alpha: the level of the two-sided paired t test.
-        power: the chance to find the difference.
+        power: the probability of detecting the difference, above alpha.
 
-    Degenerate: sd 0: 0.
+    Returns:
+        The difference in the unit of the scores; 0 if sd is 0.
 
     Source: Cohen, Statistical Power Analysis, 1988; Sakai, Laboratory Experiments in Information
     Retrieval, 2018.
 
     Raises:
-        SettingError: sd below 0, Q below 2, alpha or power outside 0 to 1, power not above alpha.
+        SettingError: sd is below 0, Q is below 2, alpha or power is not between 0 and 1, or power
+            is not above alpha.
         MissingExtraError: scipy is not installed.
 
     >>> round(minimum_detectable_difference(0.3, 100), 4)
@@ -81,39 +83,40 @@ def minimum_detectable_difference(
     scipy_stats("the power of a test")
     from scipy.optimize import brentq  # noqa: PLC0415 - an extra
 
-    high = 1.0
-    while _power(high / math.sqrt(num_queries), num_queries, alpha) < power:
-        high *= 2.0
-    # Sought as the noncentrality √Q·delta / sd, which is near 2.8 for most Q.
+    # The unknown is the noncentrality √Q·delta / sd, which is near 2.8 for most Q.
+    upper = 1.0
+    while _power(upper / math.sqrt(num_queries), num_queries, alpha) < power:
+        upper *= 2.0
     root = brentq(
         lambda shift: _power(shift / math.sqrt(num_queries), num_queries, alpha) - power,
         0.0,
-        high,
+        upper,
         xtol=1e-14,
     )
     return float(root) * float(sd) / math.sqrt(num_queries)
 
 
 def queries_needed(delta: float, sd: float, *, alpha: float = 0.05, power: float = 0.8) -> int:
-    """Return how many queries show a true difference of ``delta`` with this power.
-
-    ``delta`` is the smallest difference that matters, chosen beforehand, not the observed one.
+    """Return how many queries detect a true difference of ``delta`` with this power.
 
     Formula: the smallest Q >= 2 for which ``paired_t_power`` is at least ``power``.
 
     Args:
-        delta: the difference, above 0, in the unit of the scores.
-        sd: standard deviation of the differences between queries, same unit.
+        delta: the smallest difference that matters, above 0, in the unit of the scores. Choose it
+            before the experiment; do not use the observed difference.
+        sd: the standard deviation over queries of the differences, in the same unit.
         alpha: the level of the two-sided paired t test.
-        power: the chance to find the difference.
+        power: the probability of detecting the difference, above alpha.
 
-    Degenerate: sd 0: 2.
+    Returns:
+        The number of queries, at least 2; 2 if sd is 0.
 
-    Source: as ``minimum_detectable_difference``.
+    Source: Cohen, Statistical Power Analysis, 1988; Sakai, Laboratory Experiments in Information
+    Retrieval, 2018.
 
     Raises:
-        SettingError: as ``minimum_detectable_difference``, delta not above 0, or more than 1e15
-            queries would be needed.
+        SettingError: delta is not above 0, sd is below 0, alpha or power is not between 0 and 1,
+            power is not above alpha, or more than about 1e15 queries are needed.
         MissingExtraError: scipy is not installed.
 
     >>> queries_needed(0.1, 0.2)
@@ -124,13 +127,13 @@ def queries_needed(delta: float, sd: float, *, alpha: float = 0.05, power: float
     if not sd:
         return FEWEST_QUERIES
     effect = delta / sd
-    # The normal distribution's answer is a little too small: begin there.
+    # The result for the normal distribution is a little too small: start there.
     normal = NormalDist()
-    roughly = ((normal.inv_cdf(1 - alpha / 2) + normal.inv_cdf(power)) / effect) ** 2
-    if roughly > _MOST_QUERIES:
+    estimate = ((normal.inv_cdf(1 - alpha / 2) + normal.inv_cdf(power)) / effect) ** 2
+    if estimate > _MOST_QUERIES:
         msg = f"delta={delta!r} is too small against sd={sd!r}"
         raise SettingError(msg)
-    too_few, enough = FEWEST_QUERIES - 1, max(FEWEST_QUERIES, int(roughly))
+    too_few, enough = FEWEST_QUERIES - 1, max(FEWEST_QUERIES, int(estimate))
     step = 1
     while _power(effect, enough, alpha) < power:
         too_few, enough, step = enough, enough + step, 2 * step
@@ -139,16 +142,17 @@ def queries_needed(delta: float, sd: float, *, alpha: float = 0.05, power: float
             too_few = enough - step
         else:
             enough, step = enough - step, 2 * step
-    between = range(too_few + 1, enough)
-    return too_few + 1 + bisect_left(between, power, key=lambda count: _power(effect, count, alpha))
+    untried = range(too_few + 1, enough)
+    return too_few + 1 + bisect_left(untried, power, key=lambda count: _power(effect, count, alpha))
 
 
 def _power(effect: float, num_queries: int, alpha: float) -> float:
+    """Return the power for a true difference of ``effect`` standard deviations."""
     stats = scipy_stats("the power of a test")
     freedom = num_queries - 1
     shift = effect * math.sqrt(num_queries)
     limit = float(stats.t.isf(alpha / 2, freedom))
-    # The lower tail as the upper one of the mirror image: scipy's nct.cdf is NaN there at times.
+    # scipy's nct.cdf is NaN at times: the lower tail is computed as the upper tail for −shift.
     return float(stats.nct.sf(limit, freedom, shift) + stats.nct.sf(limit, freedom, -shift))
 
 

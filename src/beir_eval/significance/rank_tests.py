@@ -1,4 +1,4 @@
-"""Wilcoxon's signed ranks and the sign test: here for those who must report them."""
+"""Wilcoxon's signed-rank test and the sign test, for reports that require them."""
 
 from __future__ import annotations
 
@@ -24,24 +24,29 @@ _DISCOURAGED = (
 
 
 def wilcoxon(first: Any, second: Any = None, *, alternative: str = "two-sided") -> PairedTest:
-    """Test with Wilcoxon's signed ranks, on explicit request: the result's note advises against it.
+    """Test whether two systems differ, by Wilcoxon's signed ranks of their differences.
 
-    Formula: the absolute differences are ranked, those of 0 left out; the statistic is the sum of
-    the ranks of positive differences (two-sided: the smaller of the positive and negative sums). p
-    is exact for few queries without ties, and a normal approximation otherwise, as scipy has it.
-    Differences that rounding noise alone keeps apart (1e-12 of the largest) are ties.
+    Not recommended for mean scores; the note of the result says why.
+
+    Formula: the absolute differences are ranked without those that are 0. The statistic is the sum
+    of the ranks of positive differences; two-sided, the smaller of the positive and the negative
+    sum. p is exact for few queries without ties and a normal approximation otherwise: scipy
+    chooses. Differences that only rounding noise separates (1e-12 of the largest) are ties.
 
     Args:
-        first: as ``paired_t``.
-        second: as ``paired_t``.
-        alternative: as ``paired_t``.
+        first: scores of one system by query, f8[Q]; the differences if ``second`` is None.
+        second: scores of the other system, queries in the same order, f8[Q].
+        alternative: "two-sided", or "less" or "greater": differences are below or above 0.
 
-    Degenerate: all differences 0: statistic 0 and p = 1.
+    Degenerate: if all differences are 0, the statistic is 0 and p = 1.
 
     Source: Wilcoxon, Individual comparisons by ranking methods, Biometrics Bulletin 1(6), 1945.
 
     Raises:
-        InputError, SettingError, MissingExtraError: as ``paired_t``.
+        InputError: the scores are not finite numbers, cover fewer than two queries, or differ in
+            number.
+        SettingError: the alternative is unknown.
+        MissingExtraError: scipy is not installed.
 
     >>> wilcoxon([0.1, 0.2, 0.3, 0.4]).p  # all signs alike: 2 of 2^4
     0.125
@@ -52,8 +57,8 @@ def wilcoxon(first: Any, second: Any = None, *, alternative: str = "two-sided") 
     statistic, p = 0.0, 1.0
     clean = without_noise(differences)
     if clean.any():
-        found = stats.wilcoxon(clean, alternative=alternative)
-        statistic, p = float(found.statistic), float(found.pvalue)
+        result = stats.wilcoxon(clean, alternative=alternative)
+        statistic, p = float(result.statistic), float(result.pvalue)
     return PairedTest(
         test="Wilcoxon",
         difference=float(row_means(differences)),
@@ -66,23 +71,29 @@ def wilcoxon(first: Any, second: Any = None, *, alternative: str = "two-sided") 
 
 
 def sign_test(first: Any, second: Any = None, *, alternative: str = "two-sided") -> PairedTest:
-    """Test which system wins more queries, on explicit request: the note advises against it.
+    """Test whether one of two systems has the higher score on more queries.
 
-    Formula: wins of the first system among the queries that are no tie, against the binomial
-    distribution with probability ½. Differences within rounding noise of 0 (1e-12 of the largest)
-    are ties.
+    Not recommended for mean scores; the note of the result says why.
+
+    Formula: the number of queries on which the first system has the higher score, among those
+    without a tie, against the binomial distribution with probability ½. Differences within
+    rounding noise of 0 (1e-12 of the largest) are ties.
 
     Args:
-        first: as ``paired_t``.
-        second: as ``paired_t``.
-        alternative: as ``paired_t``.
+        first: scores of one system by query, f8[Q]; the differences if ``second`` is None.
+        second: scores of the other system, queries in the same order, f8[Q].
+        alternative: "two-sided", or "less" or "greater": the first system has the higher score on
+            fewer or on more queries.
 
-    Degenerate: ties only: p = 1.
+    Degenerate: if all queries are ties, p = 1.
 
     Source: Arbuthnott, 1710; Conover, Practical Nonparametric Statistics, 1999.
 
     Raises:
-        InputError, SettingError, MissingExtraError: as ``paired_t``.
+        InputError: the scores are not finite numbers, cover fewer than two queries, or differ in
+            number.
+        SettingError: the alternative is unknown.
+        MissingExtraError: scipy is not installed.
 
     >>> sign_test([0.1, 0.2, 0.3, 0.0]).p  # three wins of three: 2 / 2^3
     0.25

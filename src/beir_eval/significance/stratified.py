@@ -1,4 +1,4 @@
-"""Averages over strata, such as data sets: queries are resampled, or flipped, within each."""
+"""Averages over strata, such as data sets: scores for tests within strata, and the bootstrap."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ if TYPE_CHECKING:
 
     from beir_eval.core.arrays import Floats
 
-#: Resampling fewer units tells nothing about the units there might have been.
+#: Fewer units than this are not resampled: they say too little about other units.
 FEWEST_UNITS = 5
 
 
 @dataclass(frozen=True, eq=False)
 class StratifiedBootstrap:
-    """Averages over strata, resampled; the same resamples serve all rows, so rows are paired.
+    """Averages of R rows over strata, in B resamples. All rows share the resamples (paired).
 
     Attributes:
-        averages: of the rows, f8[R].
+        averages: the average of each row, in the unit of the scores, f8[R].
         resampled: the averages in every resample, f8[R, B].
-        deviations: what each query adds to an average, less the mean of its stratum, scaled as
-            ``balanced`` does, f8[R, Q].
+        deviations: each query's score minus the mean of its stratum, scaled as ``balanced`` does,
+            f8[R, Q].
         hierarchical: whether the units were resampled too.
     """
 
@@ -48,13 +48,21 @@ class StratifiedBootstrap:
     def interval(
         self, row: int, against: int | None = None, *, confidence: float = 0.95
     ) -> tuple[float, float]:
-        """Return the interval of the average of a row, or of its difference to another row.
+        """Return the interval of a row's average, or of its difference from another row's.
 
-        BCa (``bootstrap_interval``), the acceleration from what each query adds to the average;
-        the percentile interval where the units were resampled.
+        It is a BCa interval (the formula is in ``bootstrap_interval``) with the acceleration from
+        ``deviations``; if the units were resampled, it is the percentile interval.
+
+        Args:
+            row: the index of the row.
+            against: the index of the row to subtract; None for the average itself.
+            confidence: the probability that such an interval contains the true value.
+
+        Returns:
+            The low and the high end, in the unit of the scores.
 
         Raises:
-            SettingError: confidence outside 0 to 1.
+            SettingError: confidence is not between 0 and 1.
         """
         levels = interval_levels(confidence)
         average = float(self.averages[row])
@@ -73,27 +81,34 @@ class StratifiedBootstrap:
 
 
 def balanced(strata: Sequence[Any], *, units: Sequence[Hashable] | None = None) -> Floats:
-    """Return all queries in one array, scaled so that a row's mean is its average over units.
+    """Return the scores of all strata in one array, scaled so that row means are averages of units.
 
-    What flips signs of, or corrects over, such rows does so within the strata: no query of one
-    ever stands for a query of another. ``sign_flip_many``, ``sign_flip_pairs``, ``max_t`` and
-    ``max_t_pairs`` take them; a bootstrap that mixes all queries does not fit them.
+    Pass the result, or differences of its rows, to ``sign_flip_many``, ``sign_flip_pairs``,
+    ``max_t`` or ``max_t_pairs``: they change signs query by query, so no query takes the place of a
+    query of another stratum. Do not pass it to ``bootstrap_interval``, which resamples across
+    strata.
 
-    Formula: the score of a query in stratum s is multiplied by (Q / Q_s) / (U · parts of its unit),
-    with Q queries in all, Q_s in the stratum, and U units.
+    Formula: the score of a query in stratum s is multiplied by (Q / Q_s) / (U · strata in its
+    unit), with Q queries in all, Q_s queries in the stratum, and U units.
 
     Args:
-        strata: f8[R, Q_s] for each stratum, rows alike.
-        units: by stratum, the unit that it is a part of; a unit is the mean of its parts. By
-            default every stratum is a unit.
+        strata: for each stratum the scores by row and query, f8[R, Q_s]; the rows (systems, say)
+            are the same in all strata.
+        units: the unit of each stratum. The score of a unit is the mean of its strata. By default
+            every stratum is a unit.
+
+    Returns:
+        The scaled scores, queries in the order of the strata, f8[R, Q].
 
     Raises:
-        InputError: no strata, different numbers of rows, and as ``sign_flip_many``.
+        InputError: there are no strata, the strata have different numbers of rows, ``units`` has
+            another length than ``strata``, or the scores of a stratum are not finite numbers or
+            cover fewer than two queries.
 
     >>> balanced([[[1.0, 1.0, 1.0, 1.0]], [[0.0, 0.0]]]).tolist()
     [[0.75, 0.75, 0.75, 0.75, 0.0, 0.0]]
     """
-    return _scaled(_checked(strata), _places(strata, units))
+    return _scaled(_check_strata(strata), _unit_numbers(strata, units))
 
 
 def stratified_bootstrap(
@@ -106,90 +121,115 @@ def stratified_bootstrap(
 ) -> StratifiedBootstrap:
     """Resample queries within each stratum, and with ``hierarchical`` the units as well.
 
-    Formula: in each resample Q_s queries of every stratum are drawn with replacement; a unit is the
-    mean of its parts, and the average that of the units. Hierarchical: first U units are drawn
-    with replacement, then queries within each of them, anew for a unit that is drawn again.
+    Formula: in each resample, Q_s queries of every stratum are drawn with replacement. The score of
+    a unit is the mean of its strata, and the average is the mean of the units. Hierarchical: first
+    U units are drawn with replacement, then queries within each of them; a unit that is drawn
+    twice gets new queries each time.
 
     Args:
-        strata: f8[R, Q_s] for each stratum, rows alike (systems, say).
-        units: as ``balanced``.
-        hierarchical: whether the units stand for others that there might have been. Otherwise
-            what is found holds for these. With few units the intervals are somewhat too narrow, as
-            those of any bootstrap of few values.
-        draws: resamples. Memory is 16·draws·R bytes.
-        rng: a seed, or a numpy Generator.
+        strata: for each stratum the scores by row and query, f8[R, Q_s]; the rows (systems, say)
+            are the same in all strata.
+        units: the unit of each stratum. The score of a unit is the mean of its strata. By default
+            every stratum is a unit.
+        hierarchical: whether to resample units, so that the intervals are about other units of the
+            same kind; otherwise they are about these units. With few units the intervals are
+            somewhat too narrow, as in any bootstrap of few values.
+        draws: the number of resamples. The result takes 8·draws·R bytes, the computation several
+            times as many.
+        rng: a seed (a whole number from 0) or a numpy Generator.
 
     Source: Davison and Hinkley, Bootstrap Methods and their Application, 1997, sections 3.2
     (several samples) and 3.8 (hierarchical).
 
     Raises:
-        InputError: no strata, different numbers of rows, fewer than two queries in one, NaN.
-        SettingError: hierarchical with fewer than five units, draws below 1, no seed.
+        InputError: there are no strata, the strata have different numbers of rows, ``units`` has
+            another length than ``strata``, or the scores of a stratum are not finite numbers or
+            cover fewer than two queries.
+        SettingError: hierarchical=True with fewer than five units, draws is below 1, or rng is
+            neither a seed nor a Generator.
 
     >>> drawn = stratified_bootstrap([[[0.0, 1.0, 0.0, 1.0]], [[0.5, 0.5]]])
     >>> drawn.averages.tolist(), drawn.interval(0)
     ([0.5], (0.25, 0.75))
     """
-    arrays, places = _checked(strata), _places(strata, units)
+    arrays, unit_numbers = _check_strata(strata), _unit_numbers(strata, units)
     check_draws(draws)
-    count = max(places) + 1
-    if hierarchical and count < FEWEST_UNITS:
+    num_units = max(unit_numbers) + 1
+    if hierarchical and num_units < FEWEST_UNITS:
         msg = (
             f"hierarchical=True resamples data sets, which takes {FEWEST_UNITS} or more; there are "
-            f"{count}. With hierarchical=False what is found holds for these data sets"
+            f"{num_units}. With hierarchical=False what is found holds for these data sets"
         )
         raise SettingError(msg)
     random = generator(rng)
-    chosen = random.integers(0, count, size=(draws, count)) if hierarchical else None
+    drawn = random.integers(0, num_units, size=(draws, num_units)) if hierarchical else None
     totals = np.zeros((len(arrays[0]), draws))
-    for unit in range(count):
-        parts = [array for array, place in zip(arrays, places, strict=True) if place == unit]
-        where = np.arange(draws) if chosen is None else np.nonzero(chosen == unit)[0]
-        means = np.zeros((len(totals), len(where)))
+    for unit in range(num_units):
+        parts = [
+            array for array, number in zip(arrays, unit_numbers, strict=True) if number == unit
+        ]
+        # A resample is listed as often as this unit is drawn in it.
+        resamples = np.arange(draws) if drawn is None else np.nonzero(drawn == unit)[0]
+        means = np.zeros((len(totals), len(resamples)))
         for part in parts:
-            means += resampled_means(part, len(where), random)
-        for row, each in enumerate(means / len(parts)):
-            totals[row] += np.bincount(where, weights=each, minlength=draws)
+            means += resampled_means(part, len(resamples), random)
+        for row, unit_means in enumerate(means / len(parts)):
+            totals[row] += np.bincount(resamples, weights=unit_means, minlength=draws)
     centred = [array - row_means(array)[:, None] for array in arrays]
     return StratifiedBootstrap(
-        _averages(arrays, places), totals / count, _scaled(centred, places), hierarchical
+        _averages(arrays, unit_numbers),
+        totals / num_units,
+        _scaled(centred, unit_numbers),
+        hierarchical,
     )
 
 
-def _checked(strata: Sequence[Any]) -> list[Floats]:
-    arrays = [as_scores(one, 2, "the scores of a stratum") for one in strata]
-    if not arrays or len({len(one) for one in arrays}) > 1:
-        msg = f"strata must have the same rows, not {[len(one) for one in arrays]}"
+def _check_strata(strata: Sequence[Any]) -> list[Floats]:
+    """Return the scores of each stratum as f8[R, Q_s].
+
+    Raises:
+        InputError: there are no strata, their numbers of rows differ, or scores are unusable.
+    """
+    arrays = [as_scores(stratum, 2, "the scores of a stratum") for stratum in strata]
+    if not arrays or len({len(array) for array in arrays}) > 1:
+        msg = f"strata must have the same rows, not {[len(array) for array in arrays]}"
         raise InputError(msg)
     return arrays
 
 
-def _places(strata: Sequence[Any], units: Sequence[Hashable] | None) -> list[int]:
-    """Return the unit of each stratum as a number from 0, in the order they are met."""
-    named = list(range(len(strata))) if units is None else list(units)
-    if len(named) != len(strata):
-        msg = f"units must name the unit of each of {len(strata)} strata, not of {len(named)}"
+def _unit_numbers(strata: Sequence[Any], units: Sequence[Hashable] | None) -> list[int]:
+    """Return the unit of each stratum as a number; units are numbered from 0 as they first occur.
+
+    Raises:
+        InputError: there are more or fewer units than strata.
+    """
+    names = list(range(len(strata))) if units is None else list(units)
+    if len(names) != len(strata):
+        msg = f"units must name the unit of each of {len(strata)} strata, not of {len(names)}"
         raise InputError(msg)
-    numbers = {name: number for number, name in enumerate(dict.fromkeys(named))}
-    return [numbers[name] for name in named]
+    number_of = {name: number for number, name in enumerate(dict.fromkeys(names))}
+    return [number_of[name] for name in names]
 
 
-def _shares(places: Sequence[int]) -> list[float]:
-    return [1 / ((max(places) + 1) * places.count(place)) for place in places]
+def _weights(unit_numbers: Sequence[int]) -> list[float]:
+    """Return the weight of each stratum in the average: 1 / (units · strata in its unit)."""
+    return [1 / ((max(unit_numbers) + 1) * unit_numbers.count(number)) for number in unit_numbers]
 
 
-def _scaled(arrays: Sequence[Floats], places: Sequence[int]) -> Floats:
+def _scaled(arrays: Sequence[Floats], unit_numbers: Sequence[int]) -> Floats:
+    """Return the scores scaled as ``balanced`` explains, f8[R, Q]."""
     total = sum(array.shape[1] for array in arrays)
     return np.concatenate(
         [
-            array * (share * total / array.shape[1])
-            for array, share in zip(arrays, _shares(places), strict=True)
+            array * (weight * total / array.shape[1])
+            for array, weight in zip(arrays, _weights(unit_numbers), strict=True)
         ],
         axis=1,
     )
 
 
-def _averages(arrays: Sequence[Floats], places: Sequence[int]) -> Floats:
+def _averages(arrays: Sequence[Floats], unit_numbers: Sequence[int]) -> Floats:
+    """Return the average of each row over the units, f8[R]."""
     means = np.stack([row_means(array) for array in arrays], axis=1)
-    shares = _shares(places)
-    return np.array([math.fsum(row) for row in (means * shares).tolist()])
+    weights = _weights(unit_numbers)
+    return np.array([math.fsum(row) for row in (means * weights).tolist()])

@@ -1,4 +1,4 @@
-"""What the tests of significance take in: scores by query, settings, scipy; checked here once."""
+"""Checks of scores and settings for all modules of significance, and arithmetic they share."""
 
 from __future__ import annotations
 
@@ -14,100 +14,107 @@ if TYPE_CHECKING:
     from beir_eval.core.arrays import Floats, Mask
 
 ALTERNATIVES = ("two-sided", "less", "greater")
-#: Fewer tell nothing about the spread between queries.
+#: With fewer queries, the variation between queries cannot be estimated.
 FEWEST_QUERIES = 2
-#: Two numbers that differ by less, relative to what they were computed from, are equal: float
-#: arithmetic makes 0.3 - 0.2 smaller than 0.1. (A naive comparison of sums gave p = .853 instead
-#: of .942 on differences of Precision@10.)
+#: Two numbers are equal if they differ by no more than this, relative to the numbers they were
+#: computed from: in float arithmetic 0.3 - 0.2 is smaller than 0.1. (An exact comparison of sums
+#: gave p = .853 instead of .942 on differences of Precision@10.)
 TOLERANCE = 1e-12
-#: Beyond it squares would leave the range of a float.
+#: The largest score: the squares of larger ones could exceed the range of a float.
 _LARGEST = 1e100
-#: A p-value that a float cannot hold is reported as this, never as 0.
+#: The smallest p-value reported: no p-value is 0.
 _SMALLEST_P = float(np.finfo(np.float64).tiny)
 
 
-def as_scores(values: Any, dimensions: int | tuple[int, ...], what: str = "the scores") -> Floats:
-    """Return finite numbers as f8[..., Q], at least two queries; ``values`` is left as it is.
+def as_scores(values: Any, dimensions: int | tuple[int, ...], name: str = "the scores") -> Floats:
+    """Return scores as a new array f8[..., Q].
+
+    Args:
+        values: numbers or booleans, queries in the last dimension; not changed.
+        dimensions: the number of dimensions, or the numbers allowed.
+        name: what messages call the scores.
 
     Raises:
-        InputError: not numbers, not finite, another number of dimensions, fewer than two queries.
+        InputError: the scores are not finite numbers (up to 1e100), have another number of
+            dimensions, are empty, or cover fewer than two queries.
     """
     allowed = (dimensions,) if isinstance(dimensions, int) else dimensions
     try:
-        given = np.asarray(values)
+        array = np.asarray(values)
     except ValueError as error:
-        msg = f"{what} must be rows of equal length: {error}"
+        msg = f"{name} must be rows of equal length: {error}"
         raise InputError(msg) from error
-    if given.dtype.kind not in "fiub" or given.ndim not in allowed:
+    if array.dtype.kind not in "fiub" or array.ndim not in allowed:
         expected = " or ".join(f"{number}" for number in allowed)
         msg = (
-            f"{what} must be numbers in {expected} dimensions, queries last, not {given.ndim} "
-            f"dimensions of {given.dtype}"
+            f"{name} must be numbers in {expected} dimensions, queries last, not {array.ndim} "
+            f"dimensions of {array.dtype}"
         )
         raise InputError(msg)
-    if not math.prod(given.shape[:-1]):
-        msg = f"{what} are empty: their shape is {given.shape}"
+    if not math.prod(array.shape[:-1]):
+        msg = f"{name} are empty: their shape is {array.shape}"
         raise InputError(msg)
-    if given.shape[-1] < FEWEST_QUERIES:
-        msg = f"{what} cover {given.shape[-1]} queries; at least {FEWEST_QUERIES} are needed"
+    if array.shape[-1] < FEWEST_QUERIES:
+        msg = f"{name} cover {array.shape[-1]} queries; at least {FEWEST_QUERIES} are needed"
         raise InputError(msg)
-    scores = given.astype(np.float64)
+    scores = array.astype(np.float64)
     usable = (np.abs(scores) <= _LARGEST).reshape(-1, scores.shape[-1]).all(axis=0)
-    strange = np.flatnonzero(~usable)
-    if len(strange):
+    unusable = np.flatnonzero(~usable)
+    if len(unusable):
         msg = (
-            f"{what} hold NaN, infinity or more than {_LARGEST:g} for {len(strange)} queries, "
-            f"first at index {strange[0]}; leave those queries out of all systems"
+            f"{name} hold NaN, infinity or more than {_LARGEST:g} for {len(unusable)} queries, "
+            f"first at index {unusable[0]}; leave those queries out of all systems"
         )
         raise InputError(msg)
     return scores
 
 
 def differences_of(first: Any, second: Any) -> Floats:
-    """Return first − second, f8[Q]; ``first`` itself where ``second`` is None.
+    """Return first − second, f8[Q]; ``first`` if ``second`` is None.
 
     Raises:
-        InputError: as ``as_scores``, or the two do not cover the same number of queries.
+        InputError: the scores are not finite numbers in one dimension, cover fewer than two
+            queries, or differ in number.
     """
     if second is None:
         return as_scores(first, 1, "the differences")
-    one, other = as_scores(first, 1), as_scores(second, 1)
-    if len(one) != len(other):
+    first_scores, second_scores = as_scores(first, 1), as_scores(second, 1)
+    if len(first_scores) != len(second_scores):
         msg = (
-            f"the two systems have scores for {len(one)} and {len(other)} queries; "
-            "a paired test needs both scores of every query, in the same order"
+            f"the two systems have scores for {len(first_scores)} and {len(second_scores)} "
+            "queries; a paired test needs both scores of every query, in the same order"
         )
         raise InputError(msg)
-    differences: Floats = one - other
+    differences: Floats = first_scores - second_scores
     return differences
 
 
 def row_means(values: Floats) -> Floats:
-    """Return the mean over queries, whatever their order to the last bit: f8[..., Q] -> f8[...]."""
+    """Return means over queries, which do not depend on their order: f8[..., Q] -> f8[...]."""
     rows = values.reshape(-1, values.shape[-1])
     totals = np.array([exact_sum(row) for row in rows])
     return np.asarray(totals.reshape(values.shape[:-1]) / values.shape[-1])
 
 
 def without_noise(differences: Floats) -> Floats:
-    """Return the differences with rounding noise removed, so that equal ones tie: f8[Q]."""
+    """Return the differences without rounding noise, so that equal ones tie: f8[Q] -> f8[Q]."""
     largest = float(np.abs(differences).max())
     return np.round(differences / largest, 12) * largest if largest else differences
 
 
 def all_equal(values: Floats) -> Mask:
-    """Return which rows have one value throughout, rounding noise aside: f8[..., Q] -> bool."""
+    """Return which rows have equal values but for rounding noise: f8[..., Q] -> bool[...]."""
     spread = values.max(axis=-1) - values.min(axis=-1)
     return np.asarray(spread <= TOLERANCE * np.abs(values).max(axis=-1))
 
 
 def at_least_smallest(p: float) -> float:
-    """Return p, or the smallest float above 0 that is not denormal: no p-value is 0."""
+    """Return p, or the smallest normal float if p is below it: no p-value is 0."""
     return max(p, _SMALLEST_P)
 
 
 def check_alternative(alternative: str) -> None:
-    """Raise SettingError unless it is one of ``ALTERNATIVES``."""
+    """Raise SettingError unless ``alternative`` is one of ``ALTERNATIVES``."""
     check_choice("alternative", alternative, ALTERNATIVES)
 
 
@@ -117,17 +124,17 @@ def check_draws(draws: Any) -> None:
 
 
 def check_share(setting: str, value: Any) -> None:
-    """Raise SettingError unless ``value`` lies between 0 and 1, both excluded."""
+    """Raise SettingError unless ``value`` is between 0 and 1, both excluded."""
     if not is_number(value) or not 0 < value < 1:
         msg = f"{setting} must lie between 0 and 1, both excluded, not {value!r}"
         raise SettingError(msg)
 
 
 def interval_levels(confidence: Any) -> list[float]:
-    """Return the quantiles between which this share lies.
+    """Return the levels of the two quantiles between which a share ``confidence`` lies.
 
     Raises:
-        SettingError: confidence outside 0 to 1.
+        SettingError: confidence is not between 0 and 1.
     """
     check_share("confidence", confidence)
     return [(1 - confidence) / 2, (1 + confidence) / 2]
@@ -141,21 +148,21 @@ def check_positive(setting: str, value: Any) -> None:
 
 
 def is_number(value: Any) -> bool:
-    """Return whether this is one real number."""
+    """Return whether ``value`` is a single real number; a bool is none."""
     return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
 
 
 def is_whole_number(value: Any, *, least: int) -> bool:
-    """Return whether this is one whole number of at least ``least``."""
+    """Return whether ``value`` is a single whole number of at least ``least``; a bool is none."""
     is_whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
     return is_whole and bool(value >= least)
 
 
 def generator(rng: Any) -> np.random.Generator:
-    """Return the generator of a seed, or the generator itself, which goes on from where it is.
+    """Return a new generator for a seed; a generator is returned as it is, with its state.
 
     Raises:
-        SettingError: neither; None in particular would make two calls disagree.
+        SettingError: rng is neither. None is refused, since two calls would then differ.
     """
     if isinstance(rng, np.random.Generator):
         return rng
@@ -166,14 +173,14 @@ def generator(rng: Any) -> np.random.Generator:
 
 
 def check_seed(rng: Any) -> None:
-    """Raise SettingError unless ``rng`` is a seed, which can be kept with what was found."""
+    """Raise SettingError unless ``rng`` is a seed, which a result can store."""
     if not is_whole_number(rng, least=0):
         msg = f"rng must be a seed, a whole number from 0, not {rng!r}"
         raise SettingError(msg)
 
 
 def scipy_stats(purpose: str) -> Any:
-    """Return ``scipy.stats``.
+    """Return ``scipy.stats``; ``purpose`` completes the message if scipy is missing.
 
     Raises:
         MissingExtraError: scipy is not installed.
