@@ -33,7 +33,7 @@ from beir_eval.integrations.haystack import evaluate_pipeline, index
 from beir_eval.integrations.haystack.documents import (
     DocumentNames,
     Ranking,
-    judgements_of,
+    judgements_from_documents,
     run_from_rankings,
 )
 from haystack_integrations.components.evaluators.beir_eval import BEIREvaluator
@@ -103,14 +103,17 @@ def suite_rows() -> list[str]:
     """Return the table of the evaluators' times, outside and inside a pipeline."""
     retrieved, truth = documents()
     lists: dict[str, Any] = {"ground_truth_documents": truth, "retrieved_documents": retrieved}
-    names, queries = DocumentNames.by("content"), [str(number) for number in range(QUERIES)]
+    names, queries = (
+        DocumentNames.from_fields("content"),
+        [str(number) for number in range(QUERIES)],
+    )
     run = run_from_rankings(
         {
             query: Ranking.from_documents(query, ranking, names)
             for query, ranking in zip(queries, retrieved, strict=True)
         }
     )
-    qrels = Qrels(judgements_of(queries, truth, names).grades)
+    qrels = Qrels(judgements_from_documents(queries, truth, names).grades)
     handles: dict[str, Any] = {"retrieved_documents": run, "qrels": qrels}
     ours, theirs = BEIREvaluator(), [evaluator() for evaluator in THEIRS.values()]
     compatible = BEIREvaluator.haystack_compatible().run(**lists)["metrics"]

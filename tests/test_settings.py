@@ -156,7 +156,7 @@ def test_every_listed_test_is_offered_by_compare_and_named_in_its_notes(name):
     found = compare(results, "a", test=name)
     method = PAIRED_TESTS[name]
     differences = found.scores["MRR"].array[1] - found.scores["MRR"].array[0]
-    tested = method.of_differences(differences, draws=100_000, rng=0)
+    tested = method.test_differences(differences, draws=100_000, rng=0)
     assert isinstance(tested, PairedTest)
     assert found.difference("MRR", "b").p == tested.p
     assert f"; {method.label}; " in found.notes()[0]

@@ -160,12 +160,12 @@ class BeirEvalWarning(UserWarning):
     """A warning that something changes the meaning of a score, such as ids that do not match."""
 
 
-def some(ids: Iterable[object]) -> str:
+def first_few(ids: Iterable[object]) -> str:
     """Return the first few ids as text for a message, and how many more there are.
 
-    >>> some(["q1", "q2"])
+    >>> first_few(["q1", "q2"])
     "'q1', 'q2'"
-    >>> some(range(8))
+    >>> first_few(range(8))
     '0, 1, 2, 3, 4 and 3 more'
     """
     listed = list(ids)

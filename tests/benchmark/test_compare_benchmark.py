@@ -12,7 +12,7 @@ from scipy import stats
 
 from beir_eval import compare, evaluate, read_qrels, read_run
 from beir_eval.benchmark import AcrossDatasets, BenchmarkResult, compare_benchmark
-from beir_eval.benchmark.dataset_scores import groups_of
+from beir_eval.benchmark.dataset_scores import groups_without_difference
 from beir_eval.comparison.differences import Pair
 from beir_eval.errors import (
     InputError,
@@ -309,7 +309,7 @@ def test_groups_are_the_longest_runs_in_which_no_two_differ(differ, groups):
     pairs = [Pair(one, other) for one in range(4) for other in range(one)]
     different = {frozenset(one) for one in differ}
     p = np.array([0.01 if {one.system, one.against} in different else 0.5 for one in pairs])
-    assert groups_of([3, 2, 1, 0], pairs, p, 0.05) == groups
+    assert groups_without_difference([3, 2, 1, 0], pairs, p, 0.05) == groups
 
 
 def test_with_a_baseline_there_are_no_groups():

@@ -7,7 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from beir_eval.core.arrays import are_consecutive, exact_sum, ranges, starts_of, stretches
+from beir_eval.core.arrays import (
+    are_consecutive,
+    concatenate_ranges,
+    exact_sum,
+    split_rows,
+    starts_from_lengths,
+)
 from beir_eval.core.ids import pick_ids
 from beir_eval.core.run_sources.search import (
     find_occurrences,
@@ -22,7 +28,7 @@ floats = st.floats(allow_nan=False, allow_infinity=False, min_value=-1e300, max_
 
 def flat(rows):
     numbers = np.array([number for row in rows for number in row], dtype=np.int64)
-    return numbers, starts_of(np.array([len(row) for row in rows], dtype=np.int64))
+    return numbers, starts_from_lengths(np.array([len(row) for row in rows], dtype=np.int64))
 
 
 @given(rankings, st.integers(0, 30))
@@ -85,7 +91,7 @@ def test_ranges_are_the_numbers_of_each_stretch_in_turn(stretches_of):
     begin = np.array([first for first, _ in stretches_of], dtype=np.int64)
     length = np.array([count for _, count in stretches_of], dtype=np.int64)
     expected = [n for first, count in stretches_of for n in range(first, first + count)]
-    found = ranges(begin, begin + length)
+    found = concatenate_ranges(begin, begin + length)
     assert (found.tolist(), found.dtype) == (expected, np.int64)
 
 
@@ -114,5 +120,5 @@ def test_of_what_is_found_several_times_the_first_position_counts(index, random)
 
 @given(st.lists(st.integers(0, 9), max_size=30), st.integers(1, 40))
 def test_stretches_cover_all_rows_once_in_their_order(lengths, size):
-    found = list(stretches(starts_of(np.array(lengths, dtype=np.int64)), size))
+    found = list(split_rows(starts_from_lengths(np.array(lengths, dtype=np.int64)), size))
     assert [row for begin, end in found for row in range(begin, end)] == list(range(len(lengths)))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from beir_eval.core.files import lock
+from beir_eval.core.files import try_lock
 from beir_eval.integrations.haystack.journal import Journal
 
 
@@ -14,10 +14,10 @@ from beir_eval.integrations.haystack.journal import Journal
 def test_a_locked_file_cannot_be_locked_by_another_handle_until_the_first_is_closed(tmp_path):
     path = tmp_path / "file"
     with path.open("a+b") as first, path.open("a+b") as second:
-        assert lock(first)
-        assert not lock(second)
+        assert try_lock(first)
+        assert not try_lock(second)
         first.close()
-        assert lock(second)
+        assert try_lock(second)
 
 
 @pytest.mark.usefixtures("locks_of_each_platform")
@@ -27,9 +27,9 @@ def test_a_lock_leaves_the_position_of_the_file_as_it_was(tmp_path, mode, is_loc
     path = tmp_path / "file"
     path.write_text("one\ntwo\n")
     with path.open("r+b") as other, path.open(mode) as file:
-        assert not is_locked_already or lock(other)
+        assert not is_locked_already or try_lock(other)
         file.seek(4)
-        assert lock(file) is not is_locked_already
+        assert try_lock(file) is not is_locked_already
         assert file.tell() == 4
         assert file.read(3) in ("two", b"two")
 
@@ -38,7 +38,7 @@ def test_other_handles_can_read_a_file_that_is_locked_on_windows(tmp_path, windo
     path = tmp_path / "file"
     path.write_text("one\ntwo\n")
     with path.open("a+b") as file:
-        assert lock(file)
+        assert try_lock(file)
         [(_, position)] = windows_locks.held
     assert position > 2_000_000_000
 
@@ -47,7 +47,7 @@ def test_a_lock_is_free_where_a_platform_knows_no_other_processes(tmp_path, monk
     monkeypatch.setitem(sys.modules, "fcntl", None)
     monkeypatch.setitem(sys.modules, "msvcrt", None)
     with (tmp_path / "file").open("w") as file:
-        assert lock(file)
+        assert try_lock(file)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="locks of Unix")
@@ -63,9 +63,9 @@ input()
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
     with path.open("a+b") as file, subprocess.Popen(command, **pipes) as process:
         assert process.stdout.readline() == "True\n"
-        assert not lock(file)
+        assert not try_lock(file)
         process.communicate("\n")
-        assert lock(file)
+        assert try_lock(file)
 
 
 def test_an_empty_journal_that_windows_does_not_remove_while_it_is_open_does_no_harm(

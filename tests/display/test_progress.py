@@ -13,7 +13,7 @@ import pytest
 
 from beir_eval import Benchmark, Evaluator, read_qrels
 from beir_eval.cli.options import evaluate_files
-from beir_eval.core.files import stem_of
+from beir_eval.core.files import file_stem
 from beir_eval.datasets import demo
 from beir_eval.display import progress
 from beir_eval.display.progress import progress_bar
@@ -66,7 +66,7 @@ def test_a_bar_is_shown_at_once_on_a_terminal_and_stays(terminal):
 
 def test_a_patient_bar_is_not_shown_for_work_that_is_done_within_a_second(terminal):
     with terminal() as written:
-        with progress_bar(patient=True, total=2, desc="reading") as advance:
+        with progress_bar(delayed=True, total=2, desc="reading") as advance:
             advance()
             advance(description="measuring bm25")
         assert written() == ""
@@ -74,7 +74,7 @@ def test_a_patient_bar_is_not_shown_for_work_that_is_done_within_a_second(termin
 
 @pytest.mark.usefixtures("refreshed_often")
 def test_a_patient_bar_appears_in_the_middle_of_a_long_first_step(terminal):
-    with terminal() as written, progress_bar(patient=True, total=2, desc="reading"):
+    with terminal() as written, progress_bar(delayed=True, total=2, desc="reading"):
         time.sleep(0.3)
         assert "reading" in last_line(written())
 
@@ -83,7 +83,7 @@ def test_a_patient_bar_appears_in_the_middle_of_a_long_first_step(terminal):
 @pytest.mark.parametrize("steps", [0, 2])
 def test_a_bar_that_is_not_to_stay_is_gone_afterwards(terminal, steps):
     with terminal() as written:
-        with progress_bar(patient=True, leave=False, total=2, desc="reading") as advance:
+        with progress_bar(delayed=True, leave=False, total=2, desc="reading") as advance:
             time.sleep(0.3)
             advance(steps)
             assert "reading" in last_line(written())
@@ -164,7 +164,7 @@ def test_a_command_names_the_run_that_it_measures_and_leaves_no_bar(terminal):
     evaluator = Slow(read_qrels(demo.FOLDER), "MRR")
     with terminal() as written:
         evaluate_files(evaluator, demo.RUNS[:1])
-        assert f"measuring {stem_of(demo.RUNS[0])}" in written()
+        assert f"measuring {file_stem(demo.RUNS[0])}" in written()
         assert last_line(written()) == ""
 
 

@@ -39,7 +39,7 @@ def test_no_text_of_a_cell_is_a_command_of_latex():
 
 
 def test_html_shows_the_best_bold_what_a_mark_says_and_the_interval():
-    html = TABLE.html("Means", kind="means")
+    html = TABLE.html("Means", css_class="means")
     assert html.startswith('<table class="means"><caption>Means</caption><thead>')
     assert (
         "<td><strong>0.6</strong> "
@@ -60,7 +60,7 @@ def test_words_stand_on_the_left_and_undefined_numbers_do_not():
 @given(st.text())
 def test_no_text_of_a_cell_becomes_a_tag(text):
     cell = Cell(text, text, text, text, text)
-    html = Table((text, text), [(text, cell)]).html(text, kind=text)
+    html = Table((text, text), [(text, cell)]).html(text, css_class=text)
     # Tags of ours only: what the text adds is escaped.
     known = ("table", "caption", "thead", "tbody", "tr", "th", "td", "span", "small")
     for part in html.split("<")[1:]:
@@ -73,10 +73,10 @@ def test_no_text_of_a_cell_becomes_a_tag(text):
 
 
 def test_a_turned_table_has_rows_as_columns_and_keeps_its_cells():
-    turned = TABLE.turned("measure")
+    turned = TABLE.transposed("measure")
     assert turned.header == ("measure", "base", "new")
     assert turned.rows[0] == ("nDCG@10", Cell("0.5"), BETTER)
-    again = turned.turned("system")
+    again = turned.transposed("system")
     assert (again.header, again.rows) == (TABLE.header, TABLE.rows)
 
 

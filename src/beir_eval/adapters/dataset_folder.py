@@ -41,7 +41,7 @@ def is_dataset(folder: Path) -> bool:
     return bool(_table_files(folder, "corpus", None))
 
 
-def missing_texts(folder: Path) -> list[str]:
+def missing_tables(folder: Path) -> list[str]:
     """Return which of "corpus" and "queries" a folder with judgements lacks."""
     return [name for name in ("corpus", "queries") if not _table_files(folder, name, None)]
 
@@ -103,7 +103,7 @@ def find_qrels_files(folder: Path, split: str) -> tuple[Path, ...]:
             has.
         SettingError: ``split`` is not a name.
     """
-    sibling = folder.absolute().parent / f"{name_of(folder)}-qrels"
+    sibling = folder.absolute().parent / f"{dataset_name(folder)}-qrels"
     folders = [*(folder / name for name in _QRELS_FOLDERS), sibling, sibling / "data"]
     _check_split(split)
     for qrels_folder in folders:
@@ -149,7 +149,7 @@ def _table_files(folder: Path, name: str, split: str | None) -> tuple[Path, ...]
     return tuple(split_parts or parts)
 
 
-def name_of(folder: Path) -> str:
+def dataset_name(folder: Path) -> str:
     """Return a folder's name as it was given: for a link its own name, not that of its target."""
     return folder.resolve().name if folder.name in ("", "..") else folder.name
 

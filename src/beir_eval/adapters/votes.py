@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from beir_eval.core.column_names import DOC_NAMES, QUERY_NAMES, matching
+from beir_eval.core.column_names import DOC_NAMES, QUERY_NAMES, matching_names
 from beir_eval.core.ids import id_text
 from beir_eval.core.judgement_errors import is_grade
 from beir_eval.core.qrels import Qrels
@@ -135,7 +135,7 @@ def _read_row(index: int, row: Any) -> tuple[str, str, float]:
 
 def _field(index: int, row: Mapping[str, Any], names: Sequence[str]) -> Any:
     """Return the value that a row has under one of these names, or else a fallback name."""
-    keys = matching(row, names) or matching(row, _FALLBACK_NAMES[names[0]])
+    keys = matching_names(row, names) or matching_names(row, _FALLBACK_NAMES[names[0]])
     if not keys:
         msg = f"row {index} has no {names[0]}; it has {', '.join(map(repr, row))}"
         raise InputError(msg)

@@ -16,7 +16,7 @@ from beir_eval.adapters.formats.text_lines import trec_word
 from beir_eval.core.files import write_atomically
 from beir_eval.core.qrels import Qrels
 from beir_eval.core.run import Run
-from beir_eval.errors import BeirEvalWarning, SettingError, check_choice, some
+from beir_eval.errors import BeirEvalWarning, SettingError, check_choice, first_few
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -55,7 +55,7 @@ def write_run(
         OSError: the file cannot be written.
     """
     target = Path(path)
-    file_format = format_for(target, format)
+    file_format = format_to_write(target, format)
     trec_word(tag)
     rankings = [
         (query, docs, np.arange(len(docs), 0.0, -1) if scores is None else scores)
@@ -64,7 +64,7 @@ def write_run(
     empty = [query for query, docs, _ in rankings if not docs]
     if empty and not file_format.keeps_empty:
         warnings.warn(
-            f"empty rankings are lost, which {file_format.name} cannot say: {some(empty)}; "
+            f"empty rankings are lost, which {file_format.name} cannot say: {first_few(empty)}; "
             "JSON can",
             BeirEvalWarning,
             stacklevel=2,
@@ -96,7 +96,7 @@ def write_qrels(
         OSError: the file cannot be written.
     """
     target = Path(path)
-    file_format = format_for(target, format, QRELS_FORMATS)
+    file_format = format_to_write(target, format, QRELS_FORMATS)
     rows = [
         (query, doc, grade)
         for query, documents in Qrels.coerce(qrels).as_dict().items()
@@ -105,7 +105,9 @@ def write_qrels(
     write_atomically(target, load(file_format.write, "writing Parquet")(rows))
 
 
-def format_for(path: Path, stated: str | None = None, formats: FormatTable = RUN_FORMATS) -> Format:
+def format_to_write(
+    path: Path, stated: str | None = None, formats: FormatTable = RUN_FORMATS
+) -> Format:
     """Return the format in which a file is written.
 
     Args:

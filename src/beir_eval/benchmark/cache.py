@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from beir_eval.adapters.readers import read_run
-from beir_eval.core.files import FileContent, lock, sha256_of, write_atomically
+from beir_eval.core.files import FileContent, file_sha256, try_lock, write_atomically
 from beir_eval.core.run import Run
 from beir_eval.errors import BeirEvalError, RunError, SettingError
 from beir_eval.evaluation.result import EvaluationResult
@@ -69,7 +69,7 @@ class CacheEntry:
             raise RunError("the system answered no query at all")
         self._prepare_folder()
         write_atomically(self.run_file, "".join(lines).encode())
-        self._write_state(run=sha256_of(self.run_file))
+        self._write_state(run=file_sha256(self.run_file))
         return read_run(self.run_file, format="jsonl")
 
     def discard(self) -> None:
@@ -92,7 +92,7 @@ class CacheEntry:
         result.save(self.result_file)
         files = {"run": self.run_file, "result": self.result_file}
         self._write_state(
-            **{content: sha256_of(file) for content, file in files.items() if file.exists()}
+            **{content: file_sha256(file) for content, file in files.items() if file.exists()}
         )
 
     def log(self, **fields: Any) -> None:
@@ -129,7 +129,7 @@ class CacheEntry:
                 return False
             # A result is valid only if the run that it was computed from is.
             files = {content: file} | ({"run": self.run_file} if "run" in hashes else {})
-            return all(hashes.get(name) == sha256_of(path) for name, path in files.items())
+            return all(hashes.get(name) == file_sha256(path) for name, path in files.items())
         except (OSError, BeirEvalError, ValueError, TypeError, KeyError, AttributeError):
             return False  # no state, or a damaged one
 
@@ -153,7 +153,7 @@ def locked(folder: Path) -> Iterator[None]:
     """
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / ".lock").open("w") as file:
-        if not lock(file):
+        if not try_lock(file):
             msg = f"another process is at work in {folder}; wait for it, or take another folder"
             raise SettingError(msg)
         yield

@@ -19,7 +19,7 @@ from beir_eval.benchmark.comparison_result import (
 )
 from beir_eval.benchmark.dataset_scores import (
     dataset_differences,
-    groups_of,
+    groups_without_difference,
     mean_scores,
     p_values,
     results_by_system,
@@ -27,7 +27,7 @@ from beir_eval.benchmark.dataset_scores import (
     stratum_of,
 )
 from beir_eval.comparison.alignment import check_baseline
-from beir_eval.comparison.differences import direction_of, pairs_of
+from beir_eval.comparison.differences import direction_of, pairs_to_compare
 from beir_eval.comparison.tables import letter_at
 from beir_eval.measures import parse
 from beir_eval.significance import resampled_ranks, stratified_bootstrap
@@ -120,7 +120,7 @@ def compare_benchmark(  # noqa: PLR0913 - one keyword a setting
     results_of = results_by_system(results)
     systems = tuple(results_of)
     check_baseline(baseline, systems)
-    pairs = pairs_of(systems, baseline)
+    pairs = pairs_to_compare(systems, baseline)
     settings = AcrossSettings(
         hierarchical=hierarchical,
         correction="max-t" if baseline is None else "holm",
@@ -139,7 +139,11 @@ def compare_benchmark(  # noqa: PLR0913 - one keyword a setting
     )
     p, corrected = p_values(strata, pairs, settings)
     order = np.argsort(-bootstrap.averages, kind="stable").tolist()
-    groups = [] if baseline is not None else groups_of(order, pairs.listed, corrected, alpha)
+    groups = (
+        []
+        if baseline is not None
+        else groups_without_difference(order, pairs.listed, corrected, alpha)
+    )
     datasets = mean_scores(strata, systems)
     by_dataset = dataset_differences(strata, datasets, systems, pairs, settings)
     return AcrossDatasets(

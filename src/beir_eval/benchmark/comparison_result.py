@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING, ClassVar
 
 from pydantic import BaseModel
 
-from beir_eval.comparison.records import ComparisonSettings, Direction, mirrored
+from beir_eval.comparison.records import ComparisonSettings, Direction, reversed_fields
 from beir_eval.comparison.tables import (
     marked_cell,
     mean_cell,
     p_text,
-    signed,
-    signed_range,
+    signed_range_text,
+    signed_text,
     verdict_sentence,
 )
 from beir_eval.core.saved import FROZEN, Saved
-from beir_eval.display.tables import Cell, Table, markdown_list, number, records_csv
-from beir_eval.errors import NotEvaluatedError, SettingError, some
+from beir_eval.display.tables import Cell, Table, markdown_list, records_csv, score_text
+from beir_eval.errors import NotEvaluatedError, SettingError, first_few
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -148,7 +148,7 @@ class AverageDifference(BaseModel):
             "significantly_better": self.significantly_worse,
             "significantly_worse": self.significantly_better,
         }
-        return self.model_copy(update=mirrored(self) | counts)
+        return self.model_copy(update=reversed_fields(self) | counts)
 
 
 class DatasetDifference(BaseModel):
@@ -227,7 +227,7 @@ class AcrossDatasets(Saved):
         for average in self.averages:
             if average.system == system:
                 return average
-        msg = f"there is no system {system!r}; there are {some(self.systems)}"
+        msg = f"there is no system {system!r}; there are {first_few(self.systems)}"
         raise NotEvaluatedError(msg)
 
     def difference(self, system: str, against: str | None = None) -> AverageDifference:
@@ -249,7 +249,10 @@ class AcrossDatasets(Saved):
         compared = (
             "all pairs were" if self.baseline is None else f"{self.baseline!r} is the baseline"
         )
-        msg = f"{system!r} was not compared with {reference!r}; {compared}, of {some(self.systems)}"
+        msg = (
+            f"{system!r} was not compared with {reference!r}; {compared}, of "
+            f"{first_few(self.systems)}"
+        )
         raise NotEvaluatedError(msg)
 
     # Export
@@ -265,8 +268,8 @@ class AcrossDatasets(Saved):
         """Return the row of one system in ``to_table``."""
         return (
             average.system,
-            number(average.average),
-            f"{number(average.low)} … {number(average.high)}",
+            score_text(average.average),
+            f"{score_text(average.low)} … {score_text(average.high)}",
             str(average.rank),
             f"{average.rank_low} … {average.rank_high}",
             f"{average.first:.0%}",
@@ -278,7 +281,7 @@ class AcrossDatasets(Saved):
         if system == self.baseline:
             return "baseline"
         difference = self.difference(system)
-        return marked_cell(signed(difference.difference), difference.verdict)
+        return marked_cell(signed_text(difference.difference), difference.verdict)
 
     def to_markdown(self) -> str:
         """Return verdicts, tables and notes as GitHub-flavoured markdown."""
@@ -306,8 +309,8 @@ class AcrossDatasets(Saved):
             (
                 difference.system,
                 difference.against,
-                signed(difference.difference),
-                signed_range(difference.low, difference.high),
+                signed_text(difference.difference),
+                signed_range_text(difference.low, difference.high),
                 p_text(difference.p),
                 p_text(difference.p_corrected),
                 f"{difference.better}/{difference.worse}",
@@ -329,12 +332,12 @@ class AcrossDatasets(Saved):
 
     def _datasets_table(self) -> Table:
         """Return a table of means, data sets × systems, with marks of significance."""
-        *means, _ = self._means_table().turned(self.measure).rows
+        *means, _ = self._means_table().transposed(self.measure).rows
         rows = [
             (name, str(dataset.num_queries), *cells)
             for dataset, (name, *cells) in zip(self.datasets, means, strict=True)
         ]
-        averages = [number(average.average) for average in self.averages]
+        averages = [score_text(average.average) for average in self.averages]
         return Table((self.measure, "queries", *self.systems), [*rows, ("average", "", *averages)])
 
     def to_latex(self) -> str:
@@ -366,7 +369,7 @@ class AcrossDatasets(Saved):
                 row.append(mean_cell(mean, verdict, is_best=mean == best[dataset.name]))
             is_best = average.average == best_average
             if self.baseline is None:
-                row.append(Cell(number(average.average), average.groups, is_best=is_best))
+                row.append(Cell(score_text(average.average), average.groups, is_best=is_best))
             else:
                 verdict = (
                     ""

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from beir_eval.benchmark.comparison_result import DatasetDifference, DatasetScores
-from beir_eval.comparison.alignment import join
+from beir_eval.comparison.alignment import align_scores
 from beir_eval.comparison.differences import direction_of, sign_flip_p
-from beir_eval.datasets.catalogue import group_of
+from beir_eval.datasets.catalogue import parent_info
 from beir_eval.errors import (
     InputError,
     MeasureError,
     NotEvaluatedError,
     ResultError,
-    some,
+    first_few,
 )
 from beir_eval.significance import balanced, holm, max_t_pairs
 from beir_eval.significance.validation import TOLERANCE
@@ -64,7 +64,7 @@ def results_by_system(results: Any) -> dict[str, Mapping[str, SystemResults]]:
         )
         raise ResultError(msg)
     if len(systems) < 2:  # noqa: PLR2004 - a comparison
-        msg = f"two systems or more were expected, not {some(systems) or 'none'}"
+        msg = f"two systems or more were expected, not {first_few(systems) or 'none'}"
         raise ResultError(msg)
     return dict(systems)
 
@@ -94,7 +94,7 @@ def shared_datasets(
             for system in systems
         }
         gaps = "; ".join(
-            f"{system}: {some(missing_names)}"
+            f"{system}: {first_few(missing_names)}"
             for system, missing_names in missing.items()
             if missing_names
         )
@@ -104,7 +104,7 @@ def shared_datasets(
         )
         raise ResultError(msg)
     if not shared:
-        msg = f"there is no data set that all of {some(systems)} have a result for"
+        msg = f"there is no data set that all of {first_few(systems)} have a result for"
         raise ResultError(msg)
     return shared, left_out
 
@@ -129,7 +129,7 @@ def stratum_of(
         InputError: fewer than two queries have a score from all systems.
     """
     try:
-        joined = join(
+        joined = align_scores(
             {system: by_dataset[name] for system, by_dataset in systems.items()}, measure, on
         )
         scores = joined.by_measure[0].where_defined().scores
@@ -137,7 +137,7 @@ def stratum_of(
         msg = f"{name}: {error}"
         raise type(error)(msg) from error
     most_queries = len(joined.query_ids) + max(joined.left_out.values(), default=0)
-    dataset_in_parts = group_of(name)
+    dataset_in_parts = parent_info(name)
     unit = name if dataset_in_parts is None else dataset_in_parts.name
     return Stratum(name, unit, scores, most_queries - scores.shape[1])
 
@@ -238,7 +238,7 @@ def dataset_differences(
     return differences
 
 
-def groups_of(
+def groups_without_difference(
     order: Sequence[int], pairs: Sequence[Pair], corrected: Floats, alpha: float
 ) -> list[list[int]]:
     """Return the longest sequences of systems, by average, in which no two differ significantly.

@@ -8,8 +8,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from beir_eval._version import __version__
-from beir_eval.datasets.catalogue import DATASETS, GROUPS, DatasetInfo, group_of, known_info
-from beir_eval.display.tables import Table, markdown_list, number
+from beir_eval.datasets.catalogue import (
+    DATASETS,
+    REPORTED_AVERAGES,
+    DatasetInfo,
+    find_info,
+    parent_info,
+)
+from beir_eval.display.tables import Table, markdown_list, score_text
 from beir_eval.errors import NotEvaluatedError, SettingError
 from beir_eval.measures import MeasureLike, nDCG, parse
 from beir_eval.measures.names import name_in
@@ -68,7 +74,7 @@ class BenchmarkResult:
         info = self.infos.get(name)
         if info is not None:
             return info.name
-        group = group_of(name)
+        group = parent_info(name)
         return name if group is None else f"{group.name}/{name.rpartition('/')[2].lower()}"
 
     def _official(self) -> dict[str, str]:
@@ -104,7 +110,7 @@ class BenchmarkResult:
             return by_dataset[name][measure]
         if name in self.infos:
             return math.nan
-        known = known_info(name)
+        known = find_info(name)
         if known is None or not known.parts:
             msg = f"there is no data set {name!r}; there are {', '.join(self.infos)}"
             raise NotEvaluatedError(msg)
@@ -144,7 +150,7 @@ class BenchmarkResult:
             for name in (*self.infos, *in_parts)
         ]
         name_of = official | {name: name for name in in_parts}
-        for size, names in GROUPS.items():
+        for size, names in REPORTED_AVERAGES.items():
             if set(names) <= set(name_of):
                 averages = [
                     math.fsum(self.score(system, name_of[name], measure) for name in names) / size
@@ -175,8 +181,10 @@ class BenchmarkResult:
             info = self.infos.get(name, DATASETS.get(name))
             is_official = name in official or name not in self.infos
             bm25 = info.bm25[0] if info is not None and is_official else None
-            baseline_cells = [number(math.nan if bm25 is None else bm25)] if has_baseline else []
-            rows.append([name, *map(number, scores), *baseline_cells])
+            baseline_cells = (
+                [score_text(math.nan if bm25 is None else bm25)] if has_baseline else []
+            )
+            rows.append([name, *map(score_text, scores), *baseline_cells])
         return Table(header, rows)
 
     def notes(self) -> list[str]:

@@ -14,14 +14,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from beir_eval._version import __version__
-from beir_eval.adapters.dataset_folder import is_dataset, name_of
+from beir_eval.adapters.dataset_folder import dataset_name, is_dataset
 from beir_eval.adapters.readers import read_qrels
 from beir_eval.benchmark.cache import CacheEntry, check_name, locked
 from beir_eval.benchmark.result import BenchmarkResult
 from beir_eval.benchmark.systems import System, Task
-from beir_eval.core.files import stem_of
+from beir_eval.core.files import file_stem
 from beir_eval.core.qrels import Qrels
-from beir_eval.datasets.catalogue import known_info
+from beir_eval.datasets.catalogue import find_info
 from beir_eval.datasets.dataset import Dataset, load_datasets
 from beir_eval.display.progress import progress_bar
 from beir_eval.errors import SettingError
@@ -217,9 +217,9 @@ def _read_tasks(datasets: Iterable[Any] | Mapping[str, Any]) -> Iterator[Task]:
         for name, dataset in _read_data_sets(given_name, source):
             check_name("data set", name, nested=True)
             if isinstance(dataset, Dataset):
-                yield Task(name, dataset.qrels, dataset.info or known_info(name), dataset)
+                yield Task(name, dataset.qrels, dataset.info or find_info(name), dataset)
             else:
-                yield Task(name, dataset, known_info(name), None)
+                yield Task(name, dataset, find_info(name), None)
 
 
 def _read_data_sets(name: str | None, source: Any) -> Iterator[tuple[str, Any]]:
@@ -235,10 +235,10 @@ def _read_data_sets(name: str | None, source: Any) -> Iterator[tuple[str, Any]]:
         raise SettingError(msg)
     path = Path(source)
     if not path.is_dir():
-        yield name or stem_of(path), read_qrels(path)
+        yield name or file_stem(path), read_qrels(path)
         return
     datasets = load_datasets(path)
-    folder_name, is_single = name or name_of(path), is_dataset(path)
+    folder_name, is_single = name or dataset_name(path), is_dataset(path)
     for part, dataset in datasets.items():
         yield (folder_name if is_single else f"{folder_name}/{part}"), dataset
 

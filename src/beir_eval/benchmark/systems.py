@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from beir_eval.adapters.dataset_folder import is_run_file
 from beir_eval.adapters.readers import read_run
-from beir_eval.core.files import sha256_of, stem_of
+from beir_eval.core.files import file_sha256, file_stem
 from beir_eval.core.imports import import_name
 from beir_eval.errors import FileFormatError, RunError, SettingError, check_count
 
@@ -140,7 +140,7 @@ class System:
         """Return a text that identifies the system, so that its saved runs can be used again."""
         if isinstance(self.source, Path):
             try:
-                return sha256_of(_run_file(self.source, task.name))
+                return file_sha256(_run_file(self.source, task.name))
             except FileFormatError:
                 return "no run file"
         stated = getattr(self.source, "fingerprint", None)
@@ -164,7 +164,7 @@ def _run_file(path: Path, name: str) -> Path:
         run_files = sorted(
             file
             for file in parent.glob("[!.]*")
-            if stem_of(file) == Path(stem).name and file.is_file() and is_run_file(file)
+            if file_stem(file) == Path(stem).name and file.is_file() and is_run_file(file)
         )
         if len(run_files) > 1:
             problem = f"several run files for {name}: {', '.join(file.name for file in run_files)}"

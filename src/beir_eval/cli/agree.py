@@ -12,8 +12,8 @@ from beir_eval.adapters.readers import read_run
 from beir_eval.cli.console import check_targets, console, new_table, print_errors
 from beir_eval.cli.options import choice, system_names
 from beir_eval.cli.results_output import write_csv
-from beir_eval.core.ranking import PLAIN_TIES, EvaluationSettings
-from beir_eval.display.tables import number
+from beir_eval.core.ranking import TIES_WITHOUT_GRADES, EvaluationSettings
+from beir_eval.display.tables import score_text
 
 if TYPE_CHECKING:
     from beir_eval.comparison.agreement import Agreement
@@ -36,7 +36,9 @@ def agree(  # noqa: PLR0913, PLR0917 - one parameter per option
     k: Annotated[int, typer.Option("-k", help="How many documents of each ranking.")] = 10,
     p: Annotated[float, typer.Option("-p", help="RBO's persistence.")] = 0.9,
     order: Annotated[str, choice("--order", CHOICES["order"], "What ranks.")] = "score",
-    ties: Annotated[str, choice("--ties", PLAIN_TIES, "The order of equal scores.")] = "trec_eval",
+    ties: Annotated[
+        str, choice("--ties", TIES_WITHOUT_GRADES, "The order of equal scores.")
+    ] = "trec_eval",
     duplicates: Annotated[
         str, choice("--duplicates", CHOICES["duplicates"][:2], "Documents that stand twice.")
     ] = "error",
@@ -73,7 +75,7 @@ def _print_agreement(result: Agreement) -> None:
     table.add_column("queries", justify="right")
     table.add_column("scale")
     for name, scale in _SCALES.items():
-        table.add_row(name, number(result.mean[name]), str(result.num_defined[name]), scale)
+        table.add_row(name, score_text(result.mean[name]), str(result.num_defined[name]), scale)
     console.print(Text(f"{result.first} and {result.second}"))
     console.print(table)
     for name, left_out in ((result.first, result.only_first), (result.second, result.only_second)):

@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from beir_eval.adapters.dataset_folder import (
+    dataset_name,
     is_dataset,
     is_qrels_file,
     is_run_file,
-    name_of,
 )
 from beir_eval.cli.console import check_targets, console, print_errors, print_table
 from beir_eval.cli.options import HTML, check_report, write_html
 from beir_eval.cli.results_output import write_texts
-from beir_eval.core.files import stem_of, write_atomically
+from beir_eval.core.files import file_stem, write_atomically
 from beir_eval.errors import InputError, check_choice
 from beir_eval.measures import DEFAULT_MEASURES, parse
 
@@ -120,7 +120,7 @@ def _find_datasets(path: Path) -> dict[str, Path]:
 
 def _name_from_path(path: Path) -> str:
     """Return the name of a data set or system: the name of its folder, or the stem of its file."""
-    return name_of(path) if path.is_dir() else stem_of(path)
+    return dataset_name(path) if path.is_dir() else file_stem(path)
 
 
 def _holds_datasets(folder: Path) -> bool:

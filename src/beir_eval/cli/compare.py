@@ -23,9 +23,9 @@ from beir_eval.cli.options import (
 )
 from beir_eval.cli.results_output import write_texts
 from beir_eval.cli.saved_results import read_saved_results
-from beir_eval.comparison.records import CORRECTIONS, ON
+from beir_eval.comparison.records import CORRECTIONS, ON_CHOICES
 from beir_eval.core.ranking import EvaluationSettings
-from beir_eval.errors import InputError, some
+from beir_eval.errors import InputError, first_few
 from beir_eval.evaluation.result import EvaluationResult
 from beir_eval.measures import parse_all
 from beir_eval.significance import PAIRED_TESTS
@@ -72,7 +72,7 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter per option
             "--gate", help="Exit with 1 if a system is worse than the baseline on this measure."
         ),
     ] = None,
-    on: Annotated[str, choice("--on", ON, "Systems with different queries.")] = "error",
+    on: Annotated[str, choice("--on", ON_CHOICES, "Systems with different queries.")] = "error",
     *,
     policies: dict[str, Any],
     markdown: Annotated[
@@ -243,6 +243,6 @@ def _checkpoints(comparison: Comparison, steps: str) -> dict[str, list[Evaluatio
         name: system_results for name, system_results in results.items() if re.search(steps, name)
     }
     if len(matched) < 2:  # noqa: PLR2004 - a curve
-        msg = f"--steps {steps!r} finds a step in {len(matched)} of the names {some(results)}"
+        msg = f"--steps {steps!r} finds a step in {len(matched)} of the names {first_few(results)}"
         raise InputError(msg)
     return matched

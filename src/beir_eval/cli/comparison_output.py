@@ -26,12 +26,15 @@ def print_comparison(comparison: Comparison) -> None:
     print_table(comparison.differences_table())
     for difference in comparison.differences:
         console.print(
-            Text(tables.sentence(difference, margin), style=VERDICT_COLOURS[difference.verdict])
+            Text(
+                tables.difference_sentence(difference, margin),
+                style=VERDICT_COLOURS[difference.verdict],
+            )
         )
     if comparison.trust:
         console.print(Text("\nWhat unjudged documents and ties could change", style="bold"))
         print_table(trust_tables.trust_table(comparison))
-        for sentence in trust_tables.sentences(comparison):
+        for sentence in trust_tables.robustness_sentences(comparison):
             console.print(Text(sentence, style="yellow"))
     if comparison.likeness:
         depth = comparison.likeness[0].k

@@ -10,11 +10,11 @@ from typing import Annotated, Any
 
 import typer
 
-from beir_eval.adapters.writers import format_for
+from beir_eval.adapters.writers import format_to_write
 from beir_eval.cli.console import check_targets, console, print_errors
 from beir_eval.cli.options import HTML, PER_QUERY, check_report, report_settings, write_html
 from beir_eval.cli.results_output import print_notes, print_scores, write_results
-from beir_eval.core.files import stem_of
+from beir_eval.core.files import file_stem
 from beir_eval.errors import check_choice, check_count
 from beir_eval.measures import DEFAULT_MEASURES, parse_all
 
@@ -80,7 +80,7 @@ def haystack(  # noqa: PLR0913, PLR0917 - one parameter per option
         from beir_eval.integrations.haystack import evaluate_pipeline, index  # noqa: PLC0415
         from beir_eval.integrations.haystack import load_pipeline as loading  # noqa: PLC0415
         from beir_eval.integrations.haystack.retriever import (  # noqa: PLC0415
-            FAILURES,
+            ON_ERROR_CHOICES,
             PipelineRetriever,
         )
 
@@ -92,7 +92,7 @@ def haystack(  # noqa: PLR0913, PLR0917 - one parameter per option
             pipeline, allowed_modules=allow or (), concurrent=concurrency > 1
         )
         # Check all settings before the corpus is written to the store.
-        check_choice("on_error", on_error, FAILURES)
+        check_choice("on_error", on_error, ON_ERROR_CHOICES)
         check_count("concurrency", concurrency)
         if limit is not None:
             check_count("limit", limit)
@@ -104,16 +104,16 @@ def haystack(  # noqa: PLR0913, PLR0917 - one parameter per option
         }
         PipelineRetriever(loaded_pipeline, **retriever_settings)
         if save_run is not None:
-            format_for(save_run)
+            format_to_write(save_run)
         if index_corpus:
-            num_written = index(data, loading.store_of(loaded_pipeline))
+            num_written = index(data, loading.document_store_of(loaded_pipeline))
             console.print(f"{num_written} documents written to the pipeline's store")
         result = evaluate_pipeline(
             loaded_pipeline,
             data,
             measures=measures,
             **retriever_settings,
-            run_name=name or stem_of(pipeline),
+            run_name=name or file_stem(pipeline),
             concurrency=concurrency,
             limit=limit,
             save_run=save_run,

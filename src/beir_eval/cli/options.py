@@ -10,7 +10,7 @@ import typer
 
 from beir_eval.adapters.readers import read_run
 from beir_eval.cli.console import warn
-from beir_eval.core.files import stem_of
+from beir_eval.core.files import file_stem
 from beir_eval.core.ids import repeated_ids
 from beir_eval.core.ranking import EvaluationSettings
 from beir_eval.display.progress import progress_bar
@@ -105,7 +105,7 @@ def evaluate_files(evaluator: Evaluator, paths: Sequence[Path]) -> list[Evaluati
     results = []
     steps, layout = 2 * len(paths), "{desc} {bar} {elapsed}"
     with progress_bar(
-        patient=True, leave=False, total=steps, desc="reading", bar_format=layout
+        delayed=True, leave=False, total=steps, desc="reading", bar_format=layout
     ) as advance:
         for path, name in zip(paths, system_names(paths), strict=True):
             run = read_run(path)
@@ -127,7 +127,7 @@ def system_names(paths: Sequence[Path]) -> list[str]:
     Raises:
         InputError: no kind does.
     """
-    stems = [stem_of(path) for path in paths]
+    stems = [file_stem(path) for path in paths]
     for candidates in (
         stems,
         [path.name for path in paths],
@@ -153,12 +153,12 @@ def report_texts(path: Path, split: str | None = None) -> dict[str, Any]:
     Raises:
         FileFormatError: a file of the data set is malformed.
     """
-    from beir_eval.adapters.dataset_folder import missing_texts  # noqa: PLC0415
+    from beir_eval.adapters.dataset_folder import missing_tables  # noqa: PLC0415
     from beir_eval.datasets.dataset import load_dataset  # noqa: PLC0415
 
     if not path.is_dir():
         return {}
-    if missing := missing_texts(path):
+    if missing := missing_tables(path):
         # Only a warning: the judgements were read before, and the results need no texts.
         warn(f"{path} holds no {' and no '.join(missing)}: the report shows ids without texts")
         return {}

@@ -9,9 +9,9 @@ from rich.text import Text
 
 from beir_eval.cli.console import console, print_table
 from beir_eval.core.files import write_atomically
-from beir_eval.display.tables import Table, csv_text, number
+from beir_eval.display.tables import Table, csv_text, score_text
 from beir_eval.evaluation.result import EvaluationResult
-from beir_eval.evaluation.side_by_side import labelled_means, shared_notes, starred
+from beir_eval.evaluation.side_by_side import labelled_means, shared_notes, starred_label
 from beir_eval.measures import parse, spelled
 
 if TYPE_CHECKING:
@@ -32,16 +32,16 @@ def print_scores(results: Sequence[EvaluationResult], names: str | None) -> None
     """
     measures = results[0].measures
     labels = [
-        starred(measure, results, None if names is None else spelled(parse(measure), names))
+        starred_label(measure, results, None if names is None else spelled(parse(measure), names))
         for measure in measures
     ]
     rows = [
-        (row.label, *(number(row.means[measure]) for measure in measures))
+        (row.label, *(score_text(row.means[measure]) for measure in measures))
         for result in results
         for row in labelled_means(result)
     ]
     table = Table(("system", *labels), rows)
-    print_table(table if len(measures) <= MOST_COLUMNS else table.turned("measure"))
+    print_table(table if len(measures) <= MOST_COLUMNS else table.transposed("measure"))
 
 
 def print_notes(results: Sequence[EvaluationResult]) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import BaseModel, BeforeValidator, PlainSerializer
 
 from beir_eval.comparison.rank_similarity import kendall_distance, overlap, rbo, spearman
-from beir_eval.core.ranking import PLAIN_TIES, best_first
+from beir_eval.core.ranking import TIES_WITHOUT_GRADES, best_first
 from beir_eval.core.run import Run
 from beir_eval.core.saved import FROZEN
 from beir_eval.errors import (
@@ -16,7 +16,7 @@ from beir_eval.errors import (
     QueryMismatchError,
     SettingError,
     check_choice,
-    some,
+    first_few,
 )
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ def agree(  # noqa: PLR0913 - one keyword a setting
     1.0
     """
     check_choice("order", order, ("score", "given"))
-    check_choice("ties", ties, PLAIN_TIES)
+    check_choice("ties", ties, TIES_WITHOUT_GRADES)
     check_choice("duplicates", duplicates, ("error", "first"))
     if not isinstance(names, tuple) or [type(name) for name in names] != [str, str]:
         msg = f"names must be two texts, not {names!r}"
@@ -136,8 +136,8 @@ def agree(  # noqa: PLR0913 - one keyword a setting
     shared_ids = [query_id for query_id in first_ranked if query_id in second_ranked]
     if not shared_ids:
         msg = (
-            f"the two runs have no query in common: {names[0]!r} has {some(first_ranked)}, "
-            f"{names[1]!r} has {some(second_ranked)}"
+            f"the two runs have no query in common: {names[0]!r} has {first_few(first_ranked)}, "
+            f"{names[1]!r} has {first_few(second_ranked)}"
         )
         raise QueryMismatchError(msg)
     similarities = [

@@ -14,7 +14,7 @@ from beir_eval.errors import (
     QueryMismatchError,
     ResultError,
     SettingError,
-    some,
+    first_few,
 )
 from beir_eval.evaluation.result import EvaluationResult
 from beir_eval.evaluation.side_by_side import shared_measures
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from beir_eval.measures import Measure, MeasureLike
 
 #: Scores whose relative difference is at most this are equal but for rounding of floats.
-ROUNDING = 1e-12
+ROUNDING_TOLERANCE = 1e-12
 
 #: The results of a system: one, or a list with one for each repeat.
 SystemResults = EvaluationResult | Sequence[EvaluationResult]
@@ -52,7 +52,7 @@ class MeasureScores(NamedTuple):
         """Whether all systems have a score on each query, bool[Q]."""
         return np.logical_not(np.isnan(self.scores).any(axis=0))
 
-    def on(self, queries: Mask) -> MeasureScores:
+    def select(self, queries: Mask) -> MeasureScores:
         """Return the scores on the queries selected by a mask, bool[Q]."""
         repeats = [system_scores[:, queries] for system_scores in self.repeats]
         return self._replace(repeats=repeats, scores=self.scores[:, queries])
@@ -70,7 +70,7 @@ class MeasureScores(NamedTuple):
                 "comparison needs two or more"
             )
             raise InputError(msg)
-        return self.on(defined)
+        return self.select(defined)
 
 
 class AlignedScores(NamedTuple):
@@ -106,7 +106,7 @@ def without_rounding_noise(scores: Floats) -> Floats:
     order = np.argsort(scores, axis=0, kind="stable")
     ranked = np.take_along_axis(scores, order, axis=0)
     magnitude = np.maximum(np.abs(ranked[1:]), np.abs(ranked[:-1]))
-    is_new_value = ranked[1:] - ranked[:-1] > ROUNDING * magnitude
+    is_new_value = ranked[1:] - ranked[:-1] > ROUNDING_TOLERANCE * magnitude
     first_rank = np.zeros(scores.shape, dtype=np.int64)
     first_rank[1:] = np.where(is_new_value, np.arange(1, len(scores))[:, None], 0)
     merged = np.take_along_axis(ranked, np.maximum.accumulate(first_rank, axis=0), axis=0)
@@ -116,7 +116,7 @@ def without_rounding_noise(scores: Floats) -> Floats:
     return result
 
 
-def join(
+def align_scores(
     results: Mapping[str, SystemResults] | Iterable[EvaluationResult],
     measures: Iterable[MeasureLike] | MeasureLike | None,
     on: str,
@@ -164,7 +164,7 @@ def join(
 
 
 def _repeats_by_system(results: Any) -> dict[str, list[EvaluationResult]]:
-    """Return {system: list of its results}, from what ``join`` takes.
+    """Return {system: list of its results}, from what ``align_scores`` takes.
 
     Raises:
         ResultError: a value is not a result, there are fewer than two systems or two of one name.
@@ -188,12 +188,12 @@ def _repeats_by_system(results: Any) -> dict[str, list[EvaluationResult]]:
     systems = dict(named)
     if len(systems) < len(named):
         msg = (
-            f"systems must have different names, not {some(name for name, _ in named)}; hand them "
-            "over as {name: result}"
+            f"systems must have different names, not {first_few(name for name, _ in named)}; hand "
+            "them over as {name: result}"
         )
         raise ResultError(msg)
     if len(systems) < 2:  # noqa: PLR2004 - a comparison
-        msg = f"two systems or more were expected, not {some(systems) or 'none'}"
+        msg = f"two systems or more were expected, not {first_few(systems) or 'none'}"
         raise ResultError(msg)
     return systems
 
@@ -262,7 +262,7 @@ def _shared_queries(
     named_query_ids = [(name, set(result.query_ids)) for name, result in results]
     shared_ids = set.intersection(*(system_ids for _, system_ids in named_query_ids))
     if not shared_ids:
-        msg = f"the systems have no query in common: {some(name for name, _ in results)}"
+        msg = f"the systems have no query in common: {first_few(name for name, _ in results)}"
         raise QueryMismatchError(msg)
     extra_ids_by_system: dict[str, set[str]] = {}
     for name, system_ids in named_query_ids:
@@ -271,7 +271,7 @@ def _shared_queries(
     left_out = {name: len(extra_ids) for name, extra_ids in extra_ids_by_system.items()}
     if left_out and on == "error":
         examples = "; ".join(
-            f"{name}: {some(sorted(extra_ids))}"
+            f"{name}: {first_few(sorted(extra_ids))}"
             for name, extra_ids in list(extra_ids_by_system.items())[:3]
         )
         msg = (
@@ -285,5 +285,5 @@ def _shared_queries(
 def check_baseline(baseline: str | None, systems: Sequence[str]) -> None:
     """Raise SettingError unless the baseline is None or one of the systems."""
     if baseline is not None and baseline not in systems:
-        msg = f"there is no system {baseline!r} to be the baseline; there are {some(systems)}"
+        msg = f"there is no system {baseline!r} to be the baseline; there are {first_few(systems)}"
         raise SettingError(msg)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 PLOT_KINDS = ("forest", "queries", "scatter")
 
 
-def forest_of(comparison: Comparison, measure: str, *, most: int | None = None) -> Figure:
+def forest_figure(comparison: Comparison, measure: str, *, most: int | None = None) -> Figure:
     """Return a forest plot: the differences on a measure with their intervals.
 
     Args:

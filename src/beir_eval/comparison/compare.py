@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from beir_eval.comparison.alignment import check_baseline, join
-from beir_eval.comparison.differences import differences_of, means_of, pairs_of
+from beir_eval.comparison.alignment import align_scores, check_baseline
+from beir_eval.comparison.differences import differences_of, means_of, pairs_to_compare
 from beir_eval.comparison.likeness import likeness_of
 from beir_eval.comparison.records import ComparisonSettings, Difference, SystemMean
 from beir_eval.comparison.result import Comparison
 from beir_eval.comparison.robustness.analysis import (
-    is_looked_at,
-    trust_with_runs,
-    trust_without_runs,
+    has_few_enough_systems,
+    trust_from_results,
+    trust_from_runs,
 )
-from beir_eval.comparison.robustness.bounds import depth_of
+from beir_eval.comparison.robustness.bounds import hole_depth
 from beir_eval.core.run import Run
 from beir_eval.errors import InputError, ResultError, SettingError, check_count
 from beir_eval.evaluation.evaluator import Evaluator
@@ -124,9 +124,9 @@ def compare(  # noqa: PLR0913 - one keyword a setting
         draws=draws,
         rng=rng,
     )
-    aligned = join(results, measures, on)
+    aligned = align_scores(results, measures, on)
     check_baseline(baseline, aligned.systems)
-    pairs = pairs_of(aligned.systems, baseline)
+    pairs = pairs_to_compare(aligned.systems, baseline)
     means: list[SystemMean] = []
     differences: list[Difference] = []
     for measure_scores in aligned.by_measure:
@@ -139,7 +139,7 @@ def compare(  # noqa: PLR0913 - one keyword a setting
         measures=aligned.measures,
         query_ids=aligned.query_ids,
         scores={
-            measure_scores.measure: ScoreMatrix.owning(measure_scores.scores)
+            measure_scores.measure: ScoreMatrix.from_owned_array(measure_scores.scores)
             for measure_scores in aligned.by_measure
         },
         means=tuple(means),
@@ -147,7 +147,7 @@ def compare(  # noqa: PLR0913 - one keyword a setting
         settings=settings,
         left_out=aligned.left_out,
     )
-    extra_fields: dict[str, Any] = {"trust": trust_without_runs(comparison, aligned.results)}
+    extra_fields: dict[str, Any] = {"trust": trust_from_results(comparison, aligned.results)}
     if all(repeats[0].top is not None for repeats in aligned.results.values()):
         extra_fields["likeness"] = likeness_of(comparison, aligned.results, _LIKENESS_K)
     return comparison.model_copy(update=extra_fields)._with_results(aligned.results)  # noqa: SLF001 - its own package
@@ -283,7 +283,7 @@ def compare_runs(  # noqa: PLR0913 - one keyword a setting
     parsed_measures = parse_all("nDCG@10" if measures is None else measures)  # type: ignore[arg-type]
     if likeness_k is not None:
         check_count("likeness_k", likeness_k)
-    depth = max([likeness_k or 0, *(depth_of(measure) for measure in parsed_measures if trust)])
+    depth = max([likeness_k or 0, *(hole_depth(measure) for measure in parsed_measures if trust)])
     keep_top = policies.pop("keep_top", 0)
     check_count("keep_top", keep_top, least=0)
     evaluator = Evaluator(qrels, parsed_measures, keep_top=max(depth, keep_top), **policies)
@@ -311,8 +311,8 @@ def compare_runs(  # noqa: PLR0913 - one keyword a setting
         rng=rng,
     )
     extra_fields: dict[str, Any] = {"trust": None}
-    if trust and is_looked_at(comparison):
-        pairs, documents = trust_with_runs(comparison, evaluator.qrels, runs_by_system, results)
+    if trust and has_few_enough_systems(comparison):
+        pairs, documents = trust_from_runs(comparison, evaluator.qrels, runs_by_system, results)
         extra_fields = {"trust": pairs, "to_judge": documents}
     if likeness_k is not None:
         extra_fields["likeness"] = likeness_of(comparison, results, int(likeness_k))

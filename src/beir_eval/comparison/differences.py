@@ -70,7 +70,7 @@ class Pairs:
         return np.array([matrix[pair.system, pair.against] for pair in self.listed])
 
 
-def pairs_of(systems: Sequence[str], baseline: str | None) -> Pairs:
+def pairs_to_compare(systems: Sequence[str], baseline: str | None) -> Pairs:
     """Return the pairs of every other system and the baseline; without a baseline, all pairs.
 
     In each of all pairs, the later system is compared with the earlier one.
@@ -111,12 +111,12 @@ def differences_of(
         pairs: the systems to compare.
         settings: test, correction, levels, margin and seed.
     """
-    uncorrected = evidence_of(scores, pairs, settings)
+    uncorrected = uncorrected_differences(scores, pairs, settings)
     p = np.array([difference.p for difference in uncorrected])
     return with_verdicts(uncorrected, _corrected_p(p, scores.scores, pairs, settings), settings)
 
 
-def evidence_of(
+def uncorrected_differences(
     scores: MeasureScores, pairs: Pairs, settings: ComparisonSettings
 ) -> list[Difference]:
     """Return the differences of one measure, in the order of the pairs, before the correction.
@@ -163,7 +163,8 @@ def with_verdicts(
     """Return the differences with corrected p-values and verdicts.
 
     Args:
-        evidence: the differences that ``evidence_of`` returns, all that are corrected together. [D]
+        evidence: the differences that ``uncorrected_differences`` returns, all that are corrected
+            together. [D]
         p_corrected: their corrected p-values, f8[D]. The p-values of equality are corrected here,
             by Holm.
         settings: alpha is the level of the verdicts.
@@ -211,7 +212,7 @@ def sign_flip_p(scores: Floats, pairs: Pairs, *, draws: int, rng: int) -> Floats
 def paired_test_of(differences: Floats, settings: ComparisonSettings) -> PairedTest:
     """Return the result of the settings' test on differences, f8[Q]; p is uncorrected."""
     method = PAIRED_TESTS[settings.test]
-    return method.of_differences(differences, draws=settings.draws, rng=settings.rng)
+    return method.test_differences(differences, draws=settings.draws, rng=settings.rng)
 
 
 def _corrected_p(p: Floats, scores: Floats, pairs: Pairs, settings: ComparisonSettings) -> Floats:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from beir_eval.comparison.compare import compare
-from beir_eval.comparison.tables import p_text, sentence, signed
-from beir_eval.display.tables import printable
+from beir_eval.comparison.tables import difference_sentence, p_text, signed_text
+from beir_eval.display.tables import printable_text
 from beir_eval.errors import SettingError
 from beir_eval.evaluation.result import EvaluationResult
 from beir_eval.measures import parse
@@ -105,7 +105,9 @@ def _check_system(
     """Return the check of one system on one measure, by the rule that ``non_inferior`` selects."""
     difference, margin = comparison.difference(measure, system), comparison.settings.margin
     if not non_inferior:
-        return GateCheck(difference, difference.verdict != "worse", sentence(difference, margin))
+        return GateCheck(
+            difference, difference.verdict != "worse", difference_sentence(difference, margin)
+        )
     p = _p_of_non_inferiority(comparison, difference)
     passed = difference.low > -margin and p <= comparison.settings.alpha
     relation = "above" if difference.low > -margin else "not above"
@@ -118,8 +120,8 @@ def _check_system(
     )
     reason = (
         f"{difference.measure}: the lower bound of {difference.system} − {difference.against} is "
-        f"{signed(difference.low)}, {relation} {-margin:g}; p of a loss of {margin:g} or more "
-        f"{p_text(p)} (difference {signed(difference.difference)}, {difference.num_queries} "
+        f"{signed_text(difference.low)}, {relation} {-margin:g}; p of a loss of {margin:g} or more "
+        f"{p_text(p)} (difference {signed_text(difference.difference)}, {difference.num_queries} "
         f"queries{few_note})"
     )
     return GateCheck(difference, passed, reason)
@@ -157,13 +159,13 @@ def to_junit(checks: Iterable[GateCheck]) -> str:
         case = ET.SubElement(
             suite,
             "testcase",
-            classname=f"gate.{printable(difference.measure)}",
-            name=printable(f"{difference.system} against {difference.against}"),
+            classname=f"gate.{printable_text(difference.measure)}",
+            name=printable_text(f"{difference.system} against {difference.against}"),
         )
         if check.passed:
-            ET.SubElement(case, "system-out").text = printable(check.reason)
+            ET.SubElement(case, "system-out").text = printable_text(check.reason)
         else:
-            ET.SubElement(case, "failure", message=printable(check.reason))
+            ET.SubElement(case, "failure", message=printable_text(check.reason))
     ET.indent(suite)
     return ET.tostring(suite, encoding="unicode", xml_declaration=False) + "\n"
 
@@ -230,7 +232,7 @@ def assert_no_regression(  # noqa: PLR0913 - one keyword a setting
         worst_queries = comparison.regressions(measure, _WORST_QUERIES)
         query_lines = "".join(
             f"\n  {query.query_id}: {query.against:.4f} -> {query.score:.4f} "
-            f"({signed(query.difference)})"
+            f"({signed_text(query.difference)})"
             for query in worst_queries
         )
         msg = f"{check.reason}\nThe queries that lost most:{query_lines}"

@@ -9,7 +9,7 @@ import numpy as np
 from pydantic import BaseModel
 
 from beir_eval.comparison.agreement import agree
-from beir_eval.comparison.tables import low_to_high, value_or_unknown
+from beir_eval.comparison.tables import range_text, value_or_unknown
 from beir_eval.core.run import Run
 from beir_eval.core.saved import FROZEN
 from beir_eval.display.tables import Table
@@ -137,7 +137,7 @@ def _pair_likeness(
         rbo_highest=None if lowest is None else lowest + means["rbo_residual"],
         overlap=means.get("overlap"),
         kendall_distance=means.get("kendall_distance"),
-        values=ScoreMatrix.owning(values),
+        values=ScoreMatrix.from_owned_array(values),
     )
 
 
@@ -150,7 +150,7 @@ def likeness_table(comparison: Comparison) -> Table:
                 likeness.system,
                 likeness.against,
                 value_or_unknown(likeness.rbo),
-                low_to_high(likeness.rbo_lowest, likeness.rbo_highest),
+                range_text(likeness.rbo_lowest, likeness.rbo_highest),
                 value_or_unknown(likeness.overlap),
                 value_or_unknown(likeness.kendall_distance),
             )

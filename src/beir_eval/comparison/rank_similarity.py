@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from beir_eval.core.ids import repeated_ids
-from beir_eval.errors import DuplicateDocumentError, RunError, SettingError, check_choice, some
+from beir_eval.errors import DuplicateDocumentError, RunError, SettingError, check_choice, first_few
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -213,7 +213,8 @@ def _top_documents(ranking: Sequence[str], k: Any) -> list[str]:
         raise RunError(msg)
     top = list(ranking)[:k]
     if len(set(top)) < len(top):
-        msg = f"a ranking holds {some(sorted(repeated_ids(top)))} more than once; keep one of each"
+        repeated = first_few(sorted(repeated_ids(top)))
+        msg = f"a ranking holds {repeated} more than once; keep one of each"
         raise DuplicateDocumentError(msg)
     return top
 

@@ -16,7 +16,7 @@ from beir_eval.significance.validation import check_draws, check_positive, check
 #: The values of ``ComparisonSettings.correction``.
 CORRECTIONS = ("holm", "bonferroni", "benjamini-hochberg", "max-t", "tukey", "none")
 #: The values of ``ComparisonSettings.on``: what to do with systems that have different queries.
-ON = ("error", "intersection")
+ON_CHOICES = ("error", "intersection")
 
 #: The verdict of a test of the difference alone; ``Verdict`` adds the test of equality.
 Direction = Literal["better", "worse", "undecided"]
@@ -39,7 +39,7 @@ class PairDifference(Protocol):
         """The verdict on the difference, such as "better"."""
 
 
-def mirrored(pair: PairDifference) -> dict[str, Any]:
+def reversed_fields(pair: PairDifference) -> dict[str, Any]:
     """Return the fields of a pair with its systems swapped: values with the opposite sign."""
     return {
         "system": pair.against,
@@ -92,7 +92,7 @@ class ComparisonSettings:
                 f"test='sign_flip'; with test={self.test!r} choose 'holm'"
             )
             raise SettingError(msg)
-        check_choice("on", self.on, ON)
+        check_choice("on", self.on, ON_CHOICES)
         for name, plain in (
             ("alpha", float),
             ("margin", float),
@@ -181,7 +181,7 @@ class Difference(BaseModel):
         """Return the difference against − system: the same evidence with the systems swapped."""
         effect = None if self.effect is None else -self.effect
         changes = {"wins": self.losses, "losses": self.wins, "effect": effect}
-        return self.model_copy(update=mirrored(self) | changes)
+        return self.model_copy(update=reversed_fields(self) | changes)
 
 
 class QueryDifference(BaseModel):

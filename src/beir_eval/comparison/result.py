@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 from pydantic import ConfigDict, Field, PrivateAttr, model_validator
 
-from beir_eval.comparison.charts import PLOT_KINDS, forest_of, pair_figure
+from beir_eval.comparison.charts import PLOT_KINDS, forest_figure, pair_figure
 from beir_eval.comparison.likeness import (
     LIKENESS_ROWS,
     Likeness,
@@ -31,9 +31,9 @@ from beir_eval.comparison.tables import (
     to_markdown,
     to_table,
 )
-from beir_eval.core.saved import FROZEN, Saved, stated_in_full
+from beir_eval.core.saved import FROZEN, Saved, require_all_fields
 from beir_eval.display.tables import markdown_list, records_csv
-from beir_eval.errors import NotEvaluatedError, SettingError, check_choice, some
+from beir_eval.errors import NotEvaluatedError, SettingError, check_choice, first_few
 from beir_eval.evaluation.result import EvaluationResult
 from beir_eval.evaluation.score_matrix import ScoreMatrix
 from beir_eval.measures import parse
@@ -87,7 +87,7 @@ class Comparison(Saved):
     scores: dict[str, ScoreMatrix]
     means: tuple[SystemMean, ...]
     differences: tuple[Difference, ...]
-    settings: Annotated[ComparisonSettings, stated_in_full(ComparisonSettings)]
+    settings: Annotated[ComparisonSettings, require_all_fields(ComparisonSettings)]
     left_out: dict[str, int] = Field(default_factory=dict)
     trust: tuple[PairTrust, ...] | None = None
     to_judge: tuple[DocumentToJudge, ...] | None = None
@@ -328,7 +328,7 @@ class Comparison(Saved):
     def _check_system(self, system: str) -> str:
         """Return the system, or raise NotEvaluatedError if it was not compared."""
         if system not in self.systems:
-            msg = f"there is no system {system!r}; there are {some(self.systems)}"
+            msg = f"there is no system {system!r}; there are {first_few(self.systems)}"
             raise NotEvaluatedError(msg)
         return system
 
@@ -344,7 +344,7 @@ class Comparison(Saved):
             return others[0]
         if len(self.systems) == 2:  # noqa: PLR2004 - a pair
             return self.systems[1]
-        msg = f"name the system: there are {some(others)}"
+        msg = f"name the system: there are {first_few(others)}"
         raise SettingError(msg)
 
     def _resolve_against(self, system: str, against: str | None) -> str:
@@ -357,7 +357,7 @@ class Comparison(Saved):
         others = [name for name in self.systems if name != system]
         if len(others) == 1:
             return others[0]
-        msg = f"name what {system!r} is compared with: there are {some(others)}"
+        msg = f"name what {system!r} is compared with: there are {first_few(others)}"
         raise SettingError(msg)
 
     # Tables, texts and figures
@@ -421,7 +421,7 @@ class Comparison(Saved):
         check_choice("kind", kind, PLOT_KINDS)
         name = self.measures[0] if measure is None else self._measure_name(measure)
         if kind == "forest":
-            return forest_of(self, name)
+            return forest_figure(self, name)
         return pair_figure(self, kind, name, *self._resolve_pair(system, against), texts=queries)
 
     def _repr_html_(self) -> str:

@@ -6,7 +6,7 @@ import string
 from typing import TYPE_CHECKING, Any
 
 from beir_eval.comparison.records import OPPOSITE
-from beir_eval.display.tables import Cell, Table, markdown_list, number
+from beir_eval.display.tables import Cell, Table, markdown_list, score_text
 from beir_eval.significance import PAIRED_TESTS
 
 if TYPE_CHECKING:
@@ -36,38 +36,42 @@ def p_text(p: float) -> str:
     return f"≤{_CLOSE_TO_0}" if p < _CLOSE_TO_0 else f"{p:.4f}"
 
 
-def signed(value: float) -> str:
+def signed_text(value: float) -> str:
     """Return a difference as text, with its sign.
 
-    >>> signed(0.03), signed(-0.03), signed(0.0)
+    >>> signed_text(0.03), signed_text(-0.03), signed_text(0.0)
     ('+0.0300', '-0.0300', '0.0000')
     """
-    return f"{value:+.4f}" if value else number(0.0)
+    return f"{value:+.4f}" if value else score_text(0.0)
 
 
 def value_or_unknown(value: float | None) -> str:
     """Return a value as text, ``UNKNOWN`` for None."""
-    return UNKNOWN if value is None else number(value)
+    return UNKNOWN if value is None else score_text(value)
 
 
-def low_to_high(low: float | None, high: float | None) -> str:
+def range_text(low: float | None, high: float | None) -> str:
     """Return a range as text; one number if both ends look the same, ``UNKNOWN`` for None.
 
-    >>> low_to_high(0.25, 0.5), low_to_high(0.25, 0.25), low_to_high(None, 0.5)
+    >>> range_text(0.25, 0.5), range_text(0.25, 0.25), range_text(None, 0.5)
     ('0.2500 … 0.5000', '0.2500', '?')
     """
     if low is None or high is None:
         return UNKNOWN
-    return number(low) if number(low) == number(high) else f"{number(low)} … {number(high)}"
+    return (
+        score_text(low)
+        if score_text(low) == score_text(high)
+        else f"{score_text(low)} … {score_text(high)}"
+    )
 
 
-def signed_range(low: float, high: float) -> str:
+def signed_range_text(low: float, high: float) -> str:
     """Return a range of differences as text, with signs.
 
-    >>> signed_range(-0.01, 0.03)
+    >>> signed_range_text(-0.01, 0.03)
     '-0.0100 … +0.0300'
     """
-    return f"{signed(low)} … {signed(high)}"
+    return f"{signed_text(low)} … {signed_text(high)}"
 
 
 def marked_cell(text: str, verdict: str, **cell_fields: Any) -> Cell:
@@ -90,7 +94,7 @@ def mean_cell(mean: float, verdict: str = "", **cell_fields: Any) -> Cell:
         verdict: "" if there is no verdict.
         cell_fields: further fields of ``Cell``, by keyword.
     """
-    return marked_cell(number(mean), verdict, **cell_fields)
+    return marked_cell(score_text(mean), verdict, **cell_fields)
 
 
 def _marked_mean_cell(comparison: Comparison, mean: SystemMean, **cell_fields: Any) -> Cell:
@@ -110,7 +114,7 @@ def _marked_mean_cell(comparison: Comparison, mean: SystemMean, **cell_fields: A
     if not letters:
         return mean_cell(mean.mean, **cell_fields)
     explanation = "better than the systems of these letters"
-    return Cell(number(mean.mean), letters, "better", explanation, **cell_fields)
+    return Cell(score_text(mean.mean), letters, "better", explanation, **cell_fields)
 
 
 def letter_of(comparison: Comparison, system: str) -> str:
@@ -160,7 +164,7 @@ def to_table(comparison: Comparison, *, intervals: bool = False) -> Table:
         row: list[str | Cell] = [label_of(comparison, system)]
         for measure in comparison.measures:
             mean = means[measure, system]
-            interval = f"{number(mean.low)} to {number(mean.high)}" if intervals else ""
+            interval = f"{score_text(mean.low)} to {score_text(mean.high)}" if intervals else ""
             is_best = mean.mean == best[measure]
             row.append(_marked_mean_cell(comparison, mean, interval=interval, is_best=is_best))
         rows.append(row)
@@ -168,7 +172,7 @@ def to_table(comparison: Comparison, *, intervals: bool = False) -> Table:
 
 
 #: The columns of the table of differences.
-COLUMNS = (
+DIFFERENCE_COLUMNS = (
     "measure",
     "system",
     "against",
@@ -189,15 +193,15 @@ def difference_cells(difference: Difference, margin: float) -> dict[str, str | C
         difference.measure,
         difference.system,
         difference.against,
-        signed(difference.difference),
-        signed_range(difference.low, difference.high),
+        signed_text(difference.difference),
+        signed_range_text(difference.low, difference.high),
         "infinite" if difference.effect is None else f"{difference.effect:+.2f}",
         p_text(difference.p),
         p_text(difference.p_corrected),
         f"{difference.wins}/{difference.ties}/{difference.losses}",
         Cell(f"equal within {margin:g}" if verdict == "equal" else verdict, verdict=verdict),
     )
-    return dict(zip(COLUMNS, cells, strict=True))
+    return dict(zip(DIFFERENCE_COLUMNS, cells, strict=True))
 
 
 def differences_table(comparison: Comparison) -> Table:
@@ -206,10 +210,10 @@ def differences_table(comparison: Comparison) -> Table:
     rows = [
         list(difference_cells(difference, margin).values()) for difference in comparison.differences
     ]
-    return Table(COLUMNS, rows)
+    return Table(DIFFERENCE_COLUMNS, rows)
 
 
-def sentence(difference: Difference, margin: float) -> str:
+def difference_sentence(difference: Difference, margin: float) -> str:
     """Return the verdict on a difference as a sentence.
 
     Args:
@@ -257,7 +261,7 @@ def verdict_sentence(
 
 def _size_with_interval(pair: PairDifference) -> str:
     """Return the difference as text, with its interval in parentheses."""
-    return f"{signed(pair.difference)} ({signed(pair.low)} to {signed(pair.high)})"
+    return f"{signed_text(pair.difference)} ({signed_text(pair.low)} to {signed_text(pair.high)})"
 
 
 def left_out_notes(left_out: Mapping[str, int]) -> Iterator[str]:
@@ -299,13 +303,15 @@ def notes_of(comparison: Comparison) -> Iterator[str]:
         if mean.repeats > 1:
             yield (
                 f"{mean.system}: the mean of {mean.repeats} repeats, whose {mean.measure} goes "
-                f"from {number(mean.lowest)} to {number(mean.highest)}"
+                f"from {score_text(mean.lowest)} to {score_text(mean.highest)}"
             )
 
 
 def to_markdown(comparison: Comparison) -> str:
     """Return the verdicts as a list and the tables of means and differences, as Markdown."""
     margin = comparison.settings.margin
-    verdicts = markdown_list(sentence(difference, margin) for difference in comparison.differences)
+    verdicts = markdown_list(
+        difference_sentence(difference, margin) for difference in comparison.differences
+    )
     tables = f"{to_table(comparison).markdown()}\n\n{differences_table(comparison).markdown()}"
     return f"{verdicts}\n{tables}\n"

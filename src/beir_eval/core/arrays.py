@@ -54,14 +54,14 @@ def read_finite_floats(values: Iterable[object], count: int) -> Floats:
     return numbers
 
 
-def starts_of(lengths: Ints) -> Ints:
+def starts_from_lengths(lengths: Ints) -> Ints:
     """Return where each row begins, and the end of the last: i8[R] lengths -> i8[R+1]."""
     starts = np.zeros(len(lengths) + 1, dtype=np.int64)
     np.cumsum(lengths, out=starts[1:])
     return starts
 
 
-def rows_of(lengths: Ints) -> Ints:
+def rows_from_lengths(lengths: Ints) -> Ints:
     """Return the row of each element: i8[R] lengths -> i8[N]."""
     return np.repeat(np.arange(len(lengths), dtype=np.int64), lengths)
 
@@ -87,12 +87,12 @@ def running_count(mask: Mask, row: Ints) -> Ints:
     return np.asarray(total - before, dtype=np.int64)
 
 
-def ranges(begin: Ints, end: Ints) -> Ints:
+def concatenate_ranges(begin: Ints, end: Ints) -> Ints:
     """Return begin[0]..end[0]-1, begin[1]..end[1]-1, … in one array: i8[R], i8[R] -> i8[N]."""
     if len(begin) and (begin[1:] == end[:-1]).all():
         return np.arange(begin[0], end[-1], dtype=np.int64)
     lengths = end - begin
-    starts = starts_of(lengths)
+    starts = starts_from_lengths(lengths)
     return np.arange(starts[-1], dtype=np.int64) + np.repeat(begin - starts[:-1], lengths)
 
 
@@ -104,7 +104,7 @@ def are_consecutive(indices: Ints) -> bool:
     return bool(is_long_enough and (indices[1:] - indices[:-1] == 1).all())
 
 
-def stretches(starts: Ints, size: int) -> Iterator[tuple[int, int]]:
+def split_rows(starts: Ints, size: int) -> Iterator[tuple[int, int]]:
     """Yield (first row, end row) of consecutive parts of about ``size`` elements each.
 
     A row is never split. The parts cover all rows, in order.
@@ -117,7 +117,7 @@ def stretches(starts: Ints, size: int) -> Iterator[tuple[int, int]]:
         yield from pairwise(np.unique([0, *inner.tolist(), count]).tolist())
 
 
-def runs_of(values: Ints) -> Iterator[tuple[int, int]]:
+def equal_ranges(values: Ints) -> Iterator[tuple[int, int]]:
     """Yield (begin, end) of each longest sequence of equal consecutive values."""
     if len(values):
         changes = np.flatnonzero(values[1:] != values[:-1]) + 1

@@ -8,8 +8,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from beir_eval.core.column_names import DOC_NAMES, GRADE_NAMES, QUERY_NAMES, SCORE_NAMES, matching
-from beir_eval.errors import InputError, MissingExtraError, needs_extra, some
+from beir_eval.core.column_names import (
+    DOC_NAMES,
+    GRADE_NAMES,
+    QUERY_NAMES,
+    SCORE_NAMES,
+    matching_names,
+)
+from beir_eval.errors import InputError, MissingExtraError, first_few, needs_extra
 
 with needs_extra("polars", "files", "reading a dataframe"):
     import polars as pl
@@ -88,18 +94,18 @@ def _choose_column(
     if requested is not None:
         if requested in names:
             return requested
-        msg = f"{label} has no column {requested!r}; it has {some(names)}"
+        msg = f"{label} has no column {requested!r}; it has {first_few(names)}"
         raise error_class(msg)
     usual_names = USUAL_NAMES[role]
-    matches = matching(names, usual_names)
+    matches = matching_names(names, usual_names)
     if len(matches) == 1:
         return matches[0]
     if matches:
-        problem = f"several columns that could be {role}: {some(matches)}"
+        problem = f"several columns that could be {role}: {first_few(matches)}"
     else:
         problem = (
             f"no column that is recognisably {role} (one of {', '.join(usual_names)}); it has "
-            f"{some(names)}"
+            f"{first_few(names)}"
         )
     msg = f"{label} has {problem}. State it: {role}='…'"
     raise error_class(msg)

@@ -90,7 +90,7 @@ class FileContent:
         return decode(self.path, self.data())
 
 
-def lock(file: IO[Any]) -> bool:
+def try_lock(file: IO[Any]) -> bool:
     """Lock an open file against other processes; return False if another one has locked it.
 
     The lock ends when the file is closed or the process ends. Other processes can still read the
@@ -129,7 +129,7 @@ def plain_name(path: Path) -> str:
     return path.name.removesuffix(".gz").removesuffix(".zst")
 
 
-def stem_of(path: Path) -> str:
+def file_stem(path: Path) -> str:
     """Return a file's name without its extension, and without .gz and .zst: a system's name."""
     name = plain_name(path)
     return name.rpartition(".")[0] or name
@@ -153,7 +153,7 @@ def parquet_errors(path: Path) -> Iterator[None]:
         raise FileFormatError(path, f"not a readable Parquet file ({error})") from error
 
 
-def sha256_of(path: Path) -> str:
+def file_sha256(path: Path) -> str:
     """Return the SHA-256 (hex) of a file's bytes."""
     import hashlib  # noqa: PLC0415 - loads OpenSSL, and is rarely needed
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from beir_eval.core.arrays import NOT_NUMBERS, Ints, read_floats
 from beir_eval.core.ids import repeated_ids
-from beir_eval.errors import QrelsError, some
+from beir_eval.errors import QrelsError, first_few
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -72,7 +72,7 @@ def check_distinct_documents(
         repeated = sorted(repeated_ids(doc_ids[begin:end]))
         if repeated:
             msg = (
-                f"query {query_id!r} judges {some(repeated)} twice, once as text and once as an "
-                "integer; keep one of the two"
+                f"query {query_id!r} judges {first_few(repeated)} twice, once as text and once as "
+                "an integer; keep one of the two"
             )
             raise QrelsError(msg)

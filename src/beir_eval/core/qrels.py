@@ -14,11 +14,11 @@ from beir_eval.core.arrays import (
     NOT_NUMBERS,
     Floats,
     Ints,
+    concatenate_ranges,
     position_in_row,
-    ranges,
     read_floats,
-    rows_of,
-    starts_of,
+    rows_from_lengths,
+    starts_from_lengths,
 )
 from beir_eval.core.ids import (
     checked_columns,
@@ -34,7 +34,7 @@ from beir_eval.core.judgement_errors import (
     check_distinct_documents,
     raise_grade_error,
 )
-from beir_eval.errors import QrelsError, some
+from beir_eval.errors import QrelsError, first_few
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -195,7 +195,7 @@ class Qrels:
         self, raw_query_ids: list[Any], judgements: list[Mapping[Any, Any]]
     ) -> None:
         lengths = np.fromiter(map(len, judgements), np.int64, len(judgements))
-        starts = starts_of(lengths)
+        starts = starts_from_lengths(lengths)
         raw_doc_ids = list(chain.from_iterable(judgements))
         has_text_keys = have_text_keys(judgements)
         query_ids = checked_query_ids(raw_query_ids, "qrels", QrelsError)
@@ -231,14 +231,14 @@ class Qrels:
             lengths: the number of judgements of each query, i8[Q].
         """
         self.query_ids, self.doc_ids = tuple(query_ids), tuple(doc_ids)
-        self.grades, self.starts = grades, starts_of(lengths)
+        self.grades, self.starts = grades, starts_from_lengths(lengths)
         self.queries_without_judgements = self.repeated_judgements = 0
         self.grades.flags.writeable = self.starts.flags.writeable = False
 
     @cached_property
     def row(self) -> Ints:
         """The query of each judgement, as an index into ``query_ids``, i8[J]."""
-        return rows_of(np.diff(self.starts))
+        return rows_from_lengths(np.diff(self.starts))
 
     @cached_property
     def _row_of(self) -> dict[str, int]:
@@ -265,8 +265,8 @@ class Qrels:
             i8[W]; its document. [W]
         """
         first, last = self.starts[rows], self.starts[rows + 1]
-        judgement = ranges(first, last)
-        return judgement, rows_of(last - first), pick_ids(self.doc_ids, judgement)
+        judgement = concatenate_ranges(first, last)
+        return judgement, rows_from_lengths(last - first), pick_ids(self.doc_ids, judgement)
 
     @cached_property
     def ideal(self) -> tuple[Ints, Floats]:
@@ -286,7 +286,7 @@ class Qrels:
         positive = self.grades[self.grades > 0]
         return bool((positive != np.floor(positive)).any())
 
-    def judged(self, row: int) -> dict[str, float]:
+    def grades_of_row(self, row: int) -> dict[str, float]:
         """Return {doc_id: grade} of the query ``query_ids[row]``, best first."""
         begin, end = int(self.starts[row]), int(self.starts[row + 1])
         graded = zip(self.doc_ids[begin:end], self.grades[begin:end].tolist(), strict=True)
@@ -315,7 +315,11 @@ class Qrels:
         unknown = list(compress(selected, rows < 0))
         if unknown or len(set(selected)) < len(selected):
             repeated = repeated_ids(selected)
-            problem = f"{some(unknown)} are not" if unknown else f"{some(repeated)} are named twice"
+            problem = (
+                f"{first_few(unknown)} are not"
+                if unknown
+                else f"{first_few(repeated)} are named twice"
+            )
             msg = f"judged queries were expected, each once, but {problem}"
             raise QrelsError(msg)
         judgement, _, doc_ids = self.judgements_of(rows)
@@ -329,7 +333,7 @@ class Qrels:
 
     def as_dict(self) -> dict[str, dict[str, float]]:
         """Return a new {query_id: {doc_id: grade}} of all judgements, best first within a query."""
-        return {query_id: self.judged(row) for row, query_id in enumerate(self.query_ids)}
+        return {query_id: self.grades_of_row(row) for row, query_id in enumerate(self.query_ids)}
 
     def fingerprint(self) -> str:
         """Return the SHA-256 (hex) of the judgements; their order does not matter."""

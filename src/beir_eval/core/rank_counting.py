@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from beir_eval.core.arrays import Floats, Ints, Mask, position_in_row, ranges, runs_of, starts_of
+from beir_eval.core.arrays import (
+    Floats,
+    Ints,
+    Mask,
+    concatenate_ranges,
+    equal_ranges,
+    position_in_row,
+    starts_from_lengths,
+)
 from beir_eval.core.run_sources.search import align_targets, split_by_row, split_one_per_row
 
 if TYPE_CHECKING:
@@ -119,7 +127,7 @@ def tied_positions(scores: Scores, starts: Ints, row: Ints, score: Scores) -> tu
     use_sorting = _is_sorting_cheaper(starts, row)
     for ties in split_one_per_row(row, np.flatnonzero(~use_sorting)):
         begin, end = starts[row[ties]], starts[row[ties] + 1]
-        positions, lengths = ranges(begin, end), end - begin
+        positions, lengths = concatenate_ranges(begin, end), end - begin
         is_tied = scores[positions] == np.repeat(score[ties], lengths)
         position_parts.append(positions[is_tied])
         tie_parts.append(np.repeat(ties, lengths)[is_tied])
@@ -129,13 +137,13 @@ def tied_positions(scores: Scores, starts: Ints, row: Ints, score: Scores) -> tu
         ascending = np.argsort(ranking, kind="stable")
         low = np.searchsorted(ranking, score[ties], side="left", sorter=ascending)
         high = np.searchsorted(ranking, score[ties], side="right", sorter=ascending)
-        position_parts.append(first + ascending[ranges(low, high)])
+        position_parts.append(first + ascending[concatenate_ranges(low, high)])
         tie_parts.append(np.repeat(ties, high - low))
     tie = np.concatenate(tie_parts)
     by_tie = np.argsort(tie, kind="stable")
     return (
         np.concatenate(position_parts)[by_tie],
-        starts_of(np.bincount(tie, minlength=len(row))),
+        starts_from_lengths(np.bincount(tie, minlength=len(row))),
     )
 
 
@@ -153,7 +161,7 @@ def offsets_by_id(doc_ids: list[str], group: Ints, tied_ids: list[str], starts: 
     """
     offsets = np.zeros(len(doc_ids), dtype=np.int64)
     bounds = starts.tolist()
-    for begin, end in runs_of(group):
+    for begin, end in equal_ranges(group):
         tie = int(group[begin])
         descending = sorted(tied_ids[bounds[tie] : bounds[tie + 1]], reverse=True)
         # Reversed, so that a document that is listed twice gets the offset of its first copy.

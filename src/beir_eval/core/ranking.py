@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from beir_eval.core.arrays import Ints, Mask, position_in_row, runs_of, starts_of
+from beir_eval.core.arrays import Ints, Mask, equal_ranges, position_in_row, starts_from_lengths
 from beir_eval.core.rank_counting import (
     count_higher_and_equal,
     group_ties,
@@ -20,7 +20,7 @@ from beir_eval.core.rank_counting import (
     offsets_by_position,
     tied_positions,
 )
-from beir_eval.errors import DuplicateDocumentError, SettingError, check_choice, some
+from beir_eval.errors import DuplicateDocumentError, SettingError, check_choice, first_few
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from beir_eval.core.run_sources.base import RankingBlock, Scores
 
 #: The values of ``ties`` that do not depend on grades.
-PLAIN_TIES = ("trec_eval", "trec_eval9", "input")
+TIES_WITHOUT_GRADES = ("trec_eval", "trec_eval9", "input")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +58,7 @@ class EvaluationSettings:
     #: The valid values of each setting that is text; the other settings are True or False.
     CHOICES: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "order": ("score", "given"),
-        "ties": (*PLAIN_TIES, "best", "worst"),
+        "ties": (*TIES_WITHOUT_GRADES, "best", "worst"),
         "missing": ("zero", "skip", "error"),
         "no_relevant": ("zero", "skip"),
         "duplicates": ("error", "first", "keep"),
@@ -160,8 +160,9 @@ def _raise_duplicate_error(block: RankingBlock, qrels: Qrels) -> None:
     in_row = block.copy_position < block.starts[row + 1]
     doc_ids = sorted(set(block.ids_at(block.copy_position[in_row])))
     msg = (
-        f"documents stand more than once in a ranking: query {query_id!r} repeats {some(doc_ids)} "
-        f"({block.num_spare_copies} repeated entries or more). Mend the run, or choose "
+        f"documents stand more than once in a ranking: query {query_id!r} repeats "
+        f"{first_few(doc_ids)} ({block.num_spare_copies} repeated entries or more). Mend the run, "
+        "or choose "
         "duplicates='first' (keep the best-ranked copy) or 'keep' (later copies take up ranks and "
         "gain nothing)"
     )
@@ -202,7 +203,10 @@ def _remove_entries(block: RankingBlock, dropped: Ints, qrels: Qrels) -> Ranking
     """Return the block without the entries at these positions."""
     is_kept = np.ones(int(block.starts[-1]), dtype=np.bool_)
     is_kept[dropped] = False
-    num_kept_before, kept_positions = starts_of(is_kept.astype(np.int64)), np.flatnonzero(is_kept)
+    num_kept_before, kept_positions = (
+        starts_from_lengths(is_kept.astype(np.int64)),
+        np.flatnonzero(is_kept),
+    )
     hit_position = _hit_positions(block, qrels)
     is_kept_hit = is_kept[hit_position]
     scores, hit_score = block.scores, block.hit_score
@@ -223,7 +227,7 @@ def _hit_positions(block: RankingBlock, qrels: Qrels) -> Ints:
     if block.hit_position is not None:
         return block.hit_position
     hit_positions = np.zeros(len(block.hit_ranking), dtype=np.int64)
-    for begin, end in runs_of(block.hit_ranking):
+    for begin, end in equal_ranges(block.hit_ranking):
         row = int(block.hit_ranking[begin])
         first = int(block.starts[row])
         positions = np.arange(first, block.starts[row + 1], dtype=np.int64)
@@ -252,7 +256,7 @@ def best_first(doc_ids: Sequence[str], scores: Scores, ties: str) -> list[int]:
     Args:
         doc_ids: the documents; not read if ``ties`` is "input". [N]
         scores: their scores, f8[N] or f4[N].
-        ties: one of ``PLAIN_TIES``.
+        ties: one of ``TIES_WITHOUT_GRADES``.
     """
     positions = list(range(len(scores)))
     if ties != "input":
@@ -283,10 +287,10 @@ def top_positions(
         candidates = np.flatnonzero(scores >= threshold)
     scores, candidates = scores[candidates], candidates + first
     doc_ids = [] if settings.ties == "input" else block.ids_at(candidates)
-    if settings.ties in PLAIN_TIES:
+    if settings.ties in TIES_WITHOUT_GRADES:
         return candidates[best_first(doc_ids, scores, settings.ties)[:k]]
     # Only the best copy of a document has its grade: pop() makes later copies count as unjudged.
-    grades = qrels.judged(int(block.rows[row]))
+    grades = qrels.grades_of_row(int(block.rows[row]))
     by_score = best_first(doc_ids, scores, "input")
     grade_of = {position: grades.pop(doc_ids[position], None) for position in by_score}
     ordered = sorted(

@@ -17,7 +17,7 @@ from pydantic import ConfigDict
 from beir_eval.core.arrays import Floats, Ints, Mask, position_in_row, running_count
 from beir_eval.core.ids import repeated_ids
 from beir_eval.core.ranking import EvaluationSettings, drop_documents, rank_hits, top_positions
-from beir_eval.errors import ResultError, some
+from beir_eval.errors import ResultError, first_few
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterator, Sequence
@@ -72,7 +72,7 @@ class RelevanceMatrix:
     judgements: Cells
     _relevant: dict[float | None, Cells] = field(default_factory=dict, init=False, repr=False)
     _counts: dict[Hashable, Ints] = field(default_factory=dict, init=False, repr=False)
-    _places: dict[float | None, Ints] = field(default_factory=dict, init=False, repr=False)
+    _relevant_so_far: dict[float | None, Ints] = field(default_factory=dict, init=False, repr=False)
 
     @property
     def num_queries(self) -> int:
@@ -145,7 +145,7 @@ class RelevanceMatrix:
             self._counts[key].flags.writeable = False
         return self._counts[key]
 
-    def place_among_relevant(self, rel: float | None = None) -> Ints:
+    def relevant_so_far(self, rel: float | None = None) -> Ints:
         """Return the 1-based place of each cell of ``relevant(rel)`` among those of its query.
 
         Args:
@@ -155,10 +155,10 @@ class RelevanceMatrix:
             i8 of the length of ``relevant(rel)``, read-only: the number of relevant documents that
             the query has at this rank or above.
         """
-        if rel not in self._places:
-            self._places[rel] = position_in_row(self.relevant(rel).row) + 1
-            self._places[rel].flags.writeable = False
-        return self._places[rel]
+        if rel not in self._relevant_so_far:
+            self._relevant_so_far[rel] = position_in_row(self.relevant(rel).row) + 1
+            self._relevant_so_far[rel].flags.writeable = False
+        return self._relevant_so_far[rel]
 
     def running_count(self, mask: Mask) -> Ints:
         """Return, for each cell, how many cells in ``mask`` its query has up to that rank, i8[C].
@@ -212,7 +212,7 @@ class RelevanceMatrix:
         """
         query_ids = tuple(query_id for matrix in matrices for query_id in matrix.query_ids)
         if len(set(query_ids)) < len(query_ids):
-            repeated = some(sorted(repeated_ids(query_ids)))
+            repeated = first_few(sorted(repeated_ids(query_ids)))
             msg = f"matrices of disjoint queries were expected, but they share {repeated}"
             raise ResultError(msg)
         max_grades = {matrix.max_grade for matrix in matrices}
@@ -356,7 +356,7 @@ def _top_documents(
     for index, row in enumerate(block.rows.tolist()):
         positions = top_positions(block, index, k, qrels, settings)
         doc_ids = tuple(block.ids_at(positions))
-        grade_of = qrels.judged(row)
+        grade_of = qrels.grades_of_row(row)
         scores = None if block.scores is None else tuple(block.scores[positions].tolist())
         grades = tuple(grade_of.get(doc_id) for doc_id in doc_ids)
         yield qrels.query_ids[row], TopDocuments(doc_ids, scores, grades)

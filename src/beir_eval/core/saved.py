@@ -22,7 +22,7 @@ FROZEN = ConfigDict(defer_build=True, frozen=True, extra="forbid")
 SCHEMA_VERSION = 1
 
 
-def stated_in_full(settings: type[DataclassInstance]) -> BeforeValidator:
+def require_all_fields(settings: type[DataclassInstance]) -> BeforeValidator:
     """Return a validator that requires a saved file to state every field of a settings class.
 
     Without it a missing setting would get its default, which may not be the value that was used.

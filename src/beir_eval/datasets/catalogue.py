@@ -78,7 +78,7 @@ def _read_catalogue() -> Iterator[DatasetInfo]:
 #: The conventions of all BEIR data sets, by name.
 DATASETS: Mapping[str, DatasetInfo] = {info.name: info for info in _read_catalogue()}
 #: The averages that papers report: {number of data sets: their names}.
-GROUPS: Mapping[int, tuple[str, ...]] = {
+REPORTED_AVERAGES: Mapping[int, tuple[str, ...]] = {
     size: tuple(info.name for info in DATASETS.values() if size in info.groups)
     for size in _GROUP_SIZES
 }
@@ -86,7 +86,7 @@ GROUPS: Mapping[int, tuple[str, ...]] = {
 _OTHER_NAMES = {"touche2020": "webis-touche2020", "dbpedia": "dbpedia-entity"}
 
 
-def known_info(name: str) -> DatasetInfo | None:
+def find_info(name: str) -> DatasetInfo | None:
     """Return the conventions of a BEIR data set; None for any other data set.
 
     Args:
@@ -97,14 +97,14 @@ def known_info(name: str) -> DatasetInfo | None:
     return DATASETS.get(short)
 
 
-def group_of(name: str) -> DatasetInfo | None:
+def parent_info(name: str) -> DatasetInfo | None:
     """Return the conventions of the data set that this one is a part of; None if there is none.
 
     Args:
         name: the path of the part, for example "cqadupstack/android".
     """
     group_name, _, part = name.rpartition("/")
-    group = known_info(group_name)
+    group = find_info(group_name)
     return group if group is not None and part.lower() in group.parts else None
 
 
@@ -120,7 +120,7 @@ def info_of(name: str) -> DatasetInfo:
     >>> info_of("arguana").drop_identical_ids
     True
     """
-    info = known_info(name)
+    info = find_info(name)
     if info is None:
         similar = difflib.get_close_matches(name.lower(), DATASETS, n=2, cutoff=0.5)
         hint = f"did you mean {' or '.join(similar)}? " if similar else ""

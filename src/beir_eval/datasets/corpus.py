@@ -218,7 +218,7 @@ def read_queries(path: Path) -> Iterator[tuple[str, str]]:
         yield _id_and_text(path, number, record)
 
 
-def read_metadata(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def read_query_metadata(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Yield (query_id, metadata) of every query in a JSON-lines file; {} if it has no metadata.
 
     Raises:

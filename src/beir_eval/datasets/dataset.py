@@ -7,10 +7,10 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from beir_eval.adapters.dataset_folder import find_dataset_files, is_dataset, name_of
+from beir_eval.adapters.dataset_folder import dataset_name, find_dataset_files, is_dataset
 from beir_eval.adapters.readers import read_qrels
 from beir_eval.core.qrels import Qrels
-from beir_eval.datasets.catalogue import DatasetInfo, known_info
+from beir_eval.datasets.catalogue import DatasetInfo, find_info
 from beir_eval.datasets.corpus import (
     Corpus,
     JsonlCorpus,
@@ -85,7 +85,7 @@ def load_dataset(path: str | Path, split: str | None = None) -> Dataset:
     if not is_dataset(folder) and (names := _dataset_names(folder)):
         problem = f"{len(names)} data sets ({', '.join(names)}): read them with load_datasets"
         raise FileFormatError(folder, problem)
-    name = name_of(folder)
+    name = dataset_name(folder)
     split = _split_or_default(name, split)
     files = find_dataset_files(folder, split)
     is_table = files.corpus[0].suffix == ".parquet"
@@ -114,7 +114,7 @@ def load_datasets(path: str | Path, split: str | None = None) -> dict[str, Datas
     """
     folder = Path(path)
     if is_dataset(folder):
-        return {name_of(folder): load_dataset(folder, split)}
+        return {dataset_name(folder): load_dataset(folder, split)}
     names = _dataset_names(folder)
     if not names:
         problem = "no data set in this folder: no corpus.jsonl, corpus.jsonl.gz or corpus/*.parquet"
@@ -182,7 +182,7 @@ def _load_table(name: str, config: str | None, revision: str | None, split: str)
 def _split_or_default(name: str, split: str | None) -> str:
     if split is not None:
         return split
-    info = known_info(name)
+    info = find_info(name)
     return "test" if info is None else info.split
 
 
@@ -212,7 +212,7 @@ def _new_dataset(
         corpus=corpus,
         queries={query_id: texts[query_id] for query_id in qrels.query_ids if query_id in texts},
         qrels=qrels,
-        info=known_info(name),
+        info=find_info(name),
     )
 
 

@@ -12,12 +12,12 @@ from contextlib import contextmanager, suppress
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Any
 
-from beir_eval.display.tables import printable
+from beir_eval.display.tables import printable_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-#: Seconds between two redraws during a step, and until a ``patient`` bar appears.
+#: Seconds between two redraws during a step, and until a ``delayed`` bar appears.
 REFRESH_SECONDS = 1.0
 #: The size for a terminal that reports 0 x 0; without it tqdm would draw nothing.
 _DEFAULT_SIZE = {"ncols": 80, "nrows": 24}
@@ -25,13 +25,13 @@ _DEFAULT_SIZE = {"ncols": 80, "nrows": 24}
 
 @contextmanager
 def progress_bar(
-    *, shown: bool = True, patient: bool = False, **settings: Any
+    *, shown: bool = True, delayed: bool = False, **settings: Any
 ) -> Iterator[Callable[..., None]]:
     """Show a progress bar on stderr; yield ``advance(steps=1, description=None)``, which moves it.
 
     Args:
         shown: whether to show a bar; if not, ``advance`` does nothing.
-        patient: whether the bar appears only after a second, so that short work shows none.
+        delayed: whether the bar appears only after a second, so that short work shows none.
         settings: keyword arguments of tqdm, such as ``total``, ``desc`` and ``leave``.
     """
     tqdm = _tqdm() if shown and _can_show() else None
@@ -41,11 +41,11 @@ def progress_bar(
     with suppress(OSError):  # stderr of a notebook is no terminal and has no size
         if not all(os.get_terminal_size(sys.stderr.fileno())):
             settings |= _DEFAULT_SIZE
-    with tqdm(delay=REFRESH_SECONDS if patient else 0, **settings) as bar:
+    with tqdm(delay=REFRESH_SECONDS if delayed else 0, **settings) as bar:
 
         def advance(steps: int = 1, description: str | None = None) -> None:
             if description is not None:
-                bar.set_description_str(printable(description), refresh=False)
+                bar.set_description_str(printable_text(description), refresh=False)
             bar.update(steps)
 
         def refresh_until_done() -> None:

@@ -65,7 +65,7 @@ class Table:
     header: Sequence[str]
     rows: Sequence[Sequence[str | Cell]]
 
-    def turned(self, corner: str) -> Table:
+    def transposed(self, corner: str) -> Table:
         """Return the transposed table: rows become columns.
 
         Args:
@@ -96,7 +96,7 @@ class Table:
         ]
         return "\n".join([lines[0], "|" + "|".join(rule) + "|", *lines[1:]])
 
-    def html(self, caption: str = "", *, kind: str = "") -> str:
+    def html(self, caption: str = "", *, css_class: str = "") -> str:
         """Return an HTML table; all text is escaped.
 
         Cells that begin with a letter have the class "words", except in the first column and for
@@ -104,7 +104,7 @@ class Table:
 
         Args:
             caption: the caption of the table; "" for none.
-            kind: the CSS class of the table; "" for none.
+            css_class: the CSS class of the table; "" for none.
         """
         first = self.rows[0] if self.rows else self.header
         head = "".join(
@@ -117,7 +117,7 @@ class Table:
             + "</tr>\n"
             for row in self.rows
         )
-        begin = f'<table class="{html.escape(kind)}">' if kind else "<table>"
+        begin = f'<table class="{html.escape(css_class)}">' if css_class else "<table>"
         title = f"<caption>{html.escape(caption)}</caption>" if caption else ""
         return f"{begin}{title}<thead><tr>{head}</tr></thead><tbody>\n{body}</tbody></table>"
 
@@ -202,21 +202,21 @@ def markdown_list(sentences: Iterable[str]) -> str:
     return "".join(f"- {markdown_text(sentence)}\n" for sentence in sentences)
 
 
-def printable(text: str) -> str:
+def printable_text(text: str) -> str:
     r"""Return text with "?" for each character that is not printable, such as control characters.
 
     XML cannot hold control characters, and a terminal would interpret them.
 
-    >>> printable("a\x1b[2J")
+    >>> printable_text("a\x1b[2J")
     'a?[2J'
     """
     return "".join(character if character.isprintable() else "?" for character in text)
 
 
-def number(value: float, digits: int = 4) -> str:
+def score_text(value: float, digits: int = 4) -> str:
     """Return a score with ``digits`` decimals, or "n/a" if it is NaN.
 
-    >>> number(0.59469), number(3.0), number(float("nan"))
+    >>> score_text(0.59469), score_text(3.0), score_text(float("nan"))
     ('0.5947', '3.0000', 'n/a')
     """
     return _UNDEFINED if value != value else f"{value:.{digits}f}"  # noqa: PLR0124 - NaN

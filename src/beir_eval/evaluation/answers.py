@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from beir_eval.core.ids import checked_ids
 from beir_eval.core.qrels import Qrels
 from beir_eval.core.run import Run
-from beir_eval.core.run_sources.scores import is_finite_number
-from beir_eval.errors import InputError, SettingError, check_choice, some
+from beir_eval.core.run_sources.score_checks import is_finite_number
+from beir_eval.errors import InputError, SettingError, check_choice, first_few
 from beir_eval.evaluation.evaluator import evaluate
 
 if TYPE_CHECKING:
@@ -145,12 +145,15 @@ def answers_to_relevance(
     """
     matches = _match_function(match, threshold)
     check_choice("gold_lists", gold_lists, GOLD_LISTS)
-    predictions_of, gold_of = by_question("predictions", predictions), by_question("gold", gold)
+    predictions_of, gold_of = (
+        answers_by_question("predictions", predictions),
+        answers_by_question("gold", gold),
+    )
     if set(predictions_of) != set(gold_of):
         unshared = sorted(set(gold_of) ^ set(predictions_of))
         msg = (
             f"predictions and gold must be about the same questions, but only one of them has "
-            f"{some(unshared)}"
+            f"{first_few(unshared)}"
         )
         raise InputError(msg)
     if not gold_of:
@@ -276,7 +279,9 @@ def _has_words_of(prediction: str, gold: str) -> bool:
     )
 
 
-def by_question(name: str, values: Any, query_ids: Iterable[Any] | None = None) -> dict[str, Any]:
+def answers_by_question(
+    name: str, values: Any, query_ids: Iterable[Any] | None = None
+) -> dict[str, Any]:
     """Return {question_id: value} for values in a mapping or a list.
 
     Args:

@@ -21,7 +21,7 @@ from beir_eval.errors import (
     QueryMismatchError,
     SettingError,
     check_count,
-    some,
+    first_few,
 )
 from beir_eval.evaluation.records import Counted, Provenance
 from beir_eval.evaluation.result import EvaluationResult
@@ -206,12 +206,15 @@ class Evaluator:
             measure = self.measures[too_large[0]]
             msg = f"a score of {measure} is beyond what a float can hold; use smaller gains"
             raise MeasureError(msg)
-        return ScoreMatrix.owning(values)
+        return ScoreMatrix.from_owned_array(values)
 
     def _check_queries(self, missing: Mask, run: Run) -> None:
         """Raise QueryMismatchError unless the run has the judged queries that it must have."""
         if missing.all():
-            judged, retrieved = some(self.qrels.query_ids), some(run.query_ids) or "no query at all"
+            judged, retrieved = (
+                first_few(self.qrels.query_ids),
+                first_few(run.query_ids) or "no query at all",
+            )
             msg = (
                 f"the run has no query in common with the qrels. The qrels judge {judged}; the run "
                 f"has {retrieved}. Check that both belong to the same data set and split"
@@ -221,7 +224,7 @@ class Evaluator:
             missing_ids = [self.qrels.query_ids[row] for row in np.flatnonzero(missing)]
             msg = (
                 f"{len(missing_ids)} of {len(self.qrels)} judged queries are missing from the run: "
-                f"{some(missing_ids)}. Complete the run, or choose missing='zero' or 'skip'"
+                f"{first_few(missing_ids)}. Complete the run, or choose missing='zero' or 'skip'"
             )
             raise QueryMismatchError(msg)
 
@@ -384,7 +387,7 @@ def _warn_of_fractional_grades(qrels: Qrels, measures: Iterable[Measure]) -> Non
     if without_threshold and qrels.has_fractional_grades:
         warnings.warn(
             f"the qrels hold fractional grades, and every grade above 0 counts as relevant for "
-            f"{some(without_threshold)}; set a threshold, for example Precision(rel=0.5)@10",
+            f"{first_few(without_threshold)}; set a threshold, for example Precision(rel=0.5)@10",
             BeirEvalWarning,
             stacklevel=_caller_stacklevel(),
         )
@@ -404,7 +407,7 @@ def _check_tie_extremes(ties: str, measures: Iterable[Measure]) -> None:
     names = [str(measure) for measure in measures if not measure.has_tie_extremes]
     if ties in ("best", "worst") and names:
         msg = (
-            f"ties={ties!r} is not offered for {some(names)}: relevant documents first or last are "
-            "not their extremes; ask for them with another tie rule"
+            f"ties={ties!r} is not offered for {first_few(names)}: relevant documents first or "
+            "last are not their extremes; ask for them with another tie rule"
         )
         raise SettingError(msg)

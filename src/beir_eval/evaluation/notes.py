@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from beir_eval.errors import some
+from beir_eval.errors import first_few
 from beir_eval.measures import parse
 
 if TYPE_CHECKING:
@@ -67,14 +67,14 @@ def _query_notes(counted: Counted, settings: EvaluationSettings) -> Iterator[str
     else:
         yield f"{_quantity(judged, 'judged query')}, all of them in the run"
     if empty := counted.queries_empty:
-        yield f"{_quantity(len(empty), 'query')} with an empty ranking: {some(empty)}"
+        yield f"{_quantity(len(empty), 'query')} with an empty ranking: {first_few(empty)}"
     if without_relevant := counted.queries_without_relevant:
         is_skipped = settings.no_relevant == "skip"
         effect = (
             "left out of means that need one" if is_skipped else "counted as undefined, mostly 0"
         )
         queries = _quantity(len(without_relevant), "query")
-        yield f"{queries} with no grade above 0 ({effect}): {some(without_relevant)}"
+        yield f"{queries} with no grade above 0 ({effect}): {first_few(without_relevant)}"
     if not_judged := counted.queries_not_judged:
         yield f"{_quantity(not_judged, 'query')} of the run not judged: without effect"
     if without_judgements := counted.queries_without_judgements:

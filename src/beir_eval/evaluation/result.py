@@ -13,9 +13,9 @@ from pydantic import ConfigDict, Field, model_validator
 from beir_eval.core.arrays import exact_sum
 from beir_eval.core.ranking import EvaluationSettings
 from beir_eval.core.relevance_matrix import TopDocuments
-from beir_eval.core.saved import FROZEN, Saved, stated_in_full
-from beir_eval.display.tables import Table, markdown_list, number
-from beir_eval.errors import NotEvaluatedError, ResultError, check_choice, needs_extra, some
+from beir_eval.core.saved import FROZEN, Saved, require_all_fields
+from beir_eval.display.tables import Table, markdown_list, score_text
+from beir_eval.errors import NotEvaluatedError, ResultError, check_choice, first_few, needs_extra
 from beir_eval.evaluation.notes import notes_on
 from beir_eval.evaluation.records import Counted, Provenance, Retrieval
 from beir_eval.evaluation.score_matrix import ScoreMatrix
@@ -70,7 +70,7 @@ class EvaluationResult(Saved):
     values: ScoreMatrix
     skipped_values: ScoreMatrix | None = None
     counted: Counted
-    settings: Annotated[EvaluationSettings, stated_in_full(EvaluationSettings)]
+    settings: Annotated[EvaluationSettings, require_all_fields(EvaluationSettings)]
     provenance: Provenance
     top: Annotated[dict[str, TopDocuments] | None, Field(repr=False)] = None
     retrieval: Annotated[Retrieval | None, Field(repr=False)] = None
@@ -235,7 +235,7 @@ class EvaluationResult(Saved):
         """
         header, scored = ("measure", self.name, "queries"), self.num_scored
         rows = [
-            (self.label(name), number(value), str(scored[name]))
+            (self.label(name), score_text(value), str(scored[name]))
             for name, value in self.aggregate.items()
         ]
         return Table(header, rows)
@@ -379,7 +379,7 @@ def _check_disjoint(results: Sequence[EvaluationResult]) -> None:
     for result in results:
         queries = {*result.query_ids, *result.counted.queries_missing}
         if shared := seen & queries:
-            shared_ids = some(sorted(shared))
+            shared_ids = first_few(sorted(shared))
             msg = f"results over disjoint queries were expected, but they share {shared_ids}"
             raise ResultError(msg)
         seen |= queries

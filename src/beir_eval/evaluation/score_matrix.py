@@ -46,7 +46,7 @@ class ScoreMatrix:
         self.array = array
 
     @classmethod
-    def owning(cls, array: Floats) -> ScoreMatrix:
+    def from_owned_array(cls, array: Floats) -> ScoreMatrix:
         """Return a matrix of this array, f8[M, Q], without a copy; the array becomes read-only."""
         matrix = cls.__new__(cls)
         array.flags.writeable = False

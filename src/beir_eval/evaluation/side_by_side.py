@@ -30,12 +30,12 @@ class LabelledMeans(NamedTuple):
     Attributes:
         label: the name of the system, with the queries that the means are over if some are missing.
         means: {measure: mean}.
-        over_all: whether the means are over all judged queries.
+        is_over_all_judged: whether the means are over all judged queries.
     """
 
     label: str
     means: dict[str, float]
-    over_all: bool
+    is_over_all_judged: bool
 
 
 def labelled_means(result: EvaluationResult) -> list[LabelledMeans]:
@@ -46,16 +46,16 @@ def labelled_means(result: EvaluationResult) -> list[LabelledMeans]:
     """
     counted = result.counted
     if not counted.queries_missing:
-        return [LabelledMeans(result.name, result.aggregate, over_all=True)]
+        return [LabelledMeans(result.name, result.aggregate, is_over_all_judged=True)]
     judged = LabelledMeans(
         f"{result.name} (all {counted.queries_judged} judged queries)",
         result.mean_over("judged"),
-        over_all=True,
+        is_over_all_judged=True,
     )
     retrieved = LabelledMeans(
         f"{result.name} (the {counted.queries_retrieved} it has)",
         result.mean_over("retrieved"),
-        over_all=False,
+        is_over_all_judged=False,
     )
     both = [judged, retrieved]
     return both[::-1] if result.settings.missing == "skip" else both
@@ -70,7 +70,9 @@ def shared_measures(results: Sequence[EvaluationResult]) -> list[str]:
     ]
 
 
-def starred(measure: str, results: Sequence[EvaluationResult], label: str | None = None) -> str:
+def starred_label(
+    measure: str, results: Sequence[EvaluationResult], label: str | None = None
+) -> str:
     """Return a measure's label, with a ``*`` if a result has no ranking as deep as its cutoff.
 
     Args:

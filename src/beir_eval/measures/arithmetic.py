@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from beir_eval.core.arrays import Floats, Ints, position_in_row, runs_of
-from beir_eval.errors import MeasureError, some
+from beir_eval.core.arrays import Floats, Ints, equal_ranges, position_in_row
+from beir_eval.errors import MeasureError, first_few
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -71,7 +71,10 @@ def gains(grades: Floats, gain: Gain) -> Floats:
         table = {0.0: 0.0} | {float(grade): float(value) for grade, value in dict(gain).items()}  # type: ignore[arg-type]
         absent = [grade for grade in distinct.tolist() if grade >= 0 and grade not in table]
         if absent:
-            msg = f"the gain table has no gain for grade {some(absent)}; it knows {some(table)}"
+            msg = (
+                f"the gain table has no gain for grade {first_few(absent)}; it knows "
+                f"{first_few(table)}"
+            )
             raise MeasureError(msg)
         values = [table[grade] if grade >= 0 else 0.0 for grade in distinct.tolist()]
     return np.array(values, dtype=np.float64)[index]
@@ -127,5 +130,5 @@ def _cells_after_first(cells: Cells) -> Iterator[Ints]:
     """Yield the indices of every query's second cell, then of every third cell, and so on."""
     position = position_in_row(cells.row)
     by_position = np.argsort(position, kind="stable")
-    for begin, end in list(runs_of(position[by_position]))[1:]:
+    for begin, end in list(equal_ranges(position[by_position]))[1:]:
         yield by_position[begin:end]

@@ -181,7 +181,7 @@ def MAP(matrix: RelevanceMatrix, *, cutoff: int | None = None, rel: float | None
     0.75
     """
     relevant = matrix.relevant(rel)
-    relevant_so_far = matrix.place_among_relevant(rel)
+    relevant_so_far = matrix.relevant_so_far(rel)
     if cutoff is not None:
         within = relevant.rank <= cutoff
         relevant, relevant_so_far = relevant.where(within), relevant_so_far[within]
@@ -243,7 +243,7 @@ def MRR(matrix: RelevanceMatrix, *, cutoff: int | None = None, rel: float | None
     0.5
     """
     relevant = matrix.relevant(rel)
-    first = relevant.where(matrix.place_among_relevant(rel) == 1).upto(cutoff)
+    first = relevant.where(matrix.relevant_so_far(rel) == 1).upto(cutoff)
     return matrix.sum(1.0 / first.rank, first.row)
 
 
@@ -306,7 +306,7 @@ def Rprec(matrix: RelevanceMatrix, *, rel: float | None = None) -> Floats:
     "Rprec_mult",
     aliases="r-prec_mult",
     cutoff="none",
-    number="multiple",
+    number_sets="multiple",
     tools={"trec_eval": ("Rprec_mult_{multiple:.2f}", None)},
 )
 def Rprec_mult(matrix: RelevanceMatrix, *, multiple: float, rel: float | None = None) -> Floats:

@@ -196,7 +196,7 @@ def _judged_counts(
     "RBP",
     aliases="rank_biased_precision",
     additive="always",
-    shown={"p": 0.8},
+    always_named={"p": 0.8},
     tools={"ir_measures": ("RBP(p={p}, rel=1)", None)},
 )
 def RBP(
@@ -226,7 +226,7 @@ def RBP(
     by_grade=False,
     higher_is_better=False,
     aliases="rbp_resid residual_rbp",
-    shown={"p": 0.8},
+    always_named={"p": 0.8},
     undefined_without_relevant=False,
 )
 def RBP_residual(matrix: RelevanceMatrix, *, cutoff: int | None = None, p: float = 0.8) -> Floats:

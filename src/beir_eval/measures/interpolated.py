@@ -22,7 +22,7 @@ RECALL_POINTS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 @measure(
     "IPrec",
     aliases="iprec_at_recall interpolated_precision",
-    number="recall",
+    number_sets="recall",
     tools={
         "trec_eval": ("iprec_at_recall_{recall:.2f}", None),
         "ir_measures": ("IPrec@{recall}", None),
@@ -105,7 +105,7 @@ def _best_precision(
 ) -> Floats:
     """Return the highest precision from the ``num_needed``-th relevant document on, f8[Q]."""
     relevant = matrix.relevant(rel)
-    relevant_so_far = matrix.place_among_relevant(rel)
+    relevant_so_far = matrix.relevant_so_far(rel)
     valid = (relevant_so_far >= num_needed[relevant.row]) & (relevant.rank <= (cutoff or math.inf))
     best = np.zeros(matrix.num_queries)
     np.maximum.at(best, relevant.row[valid], (relevant_so_far / relevant.rank)[valid])

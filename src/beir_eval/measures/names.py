@@ -124,7 +124,7 @@ def _parse(text: str) -> Measure:
     if entry is None:
         raise unknown_measure(text, name)
     definition, implied = entry
-    parameters = dict(definition.shown) | dict(implied)
+    parameters = dict(definition.always_named) | dict(implied)
     if form["parameters"] is not None:
         parameters |= _read_parameters(text, form["parameters"])
     measure = Measure(definition.name)(**parameters)
@@ -134,11 +134,11 @@ def _parse(text: str) -> Measure:
 def _with_number(measure: Measure, number: str, text: str) -> Measure:
     """Return the measure with the number of its name set: as its cutoff, or as a parameter."""
     definition = measure.definition
-    if definition.number != "cutoff":
+    if definition.number_sets != "cutoff":
         try:
-            return measure(**{definition.number: float(number)})
+            return measure(**{definition.number_sets: float(number)})
         except ValueError as error:
-            msg = f"in {text!r}, {number!r} is no {definition.number}: {error}"
+            msg = f"in {text!r}, {number!r} is no {definition.number_sets}: {error}"
             raise MeasureError(msg) from error
     if not re.fullmatch(r"\d+", number):
         msg = f"in {text!r}, the cutoff {number!r} is not a whole number above 0"

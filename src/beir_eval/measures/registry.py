@@ -57,8 +57,9 @@ class Definition:
             documents in the qrels: "always", "never", or "with_cutoff" (only with a cutoff).
         undefined_without_relevant: whether a query without relevant documents has no defined score
             (0 by default; left out with no_relevant="skip").
-        shown: parameters that the name always includes, with their default values.
-        number: what a number after the name sets ("@10", "_10"): "cutoff" or a parameter's name.
+        always_named: parameters that the name always includes, with their default values.
+        number_sets: what a number after the name sets ("@10", "_10"): "cutoff" or a parameter's
+            name.
         aliases: the names in lower case, canonical one included, each with the parameters that it
             implies.
         tools: templates of the measure's names in other tools, by tool: without a cutoff, and with
@@ -75,8 +76,8 @@ class Definition:
     higher_is_better: bool = True
     additive: Additive = "never"
     undefined_without_relevant: bool = True
-    shown: Mapping[str, Any] = field(default_factory=dict)
-    number: str = "cutoff"
+    always_named: Mapping[str, Any] = field(default_factory=dict)
+    number_sets: str = "cutoff"
     tools: Mapping[str, tuple[str | None, str | None]] = field(default_factory=dict)
 
     @property
@@ -168,7 +169,7 @@ class Measure:
         explicit = {
             name: value
             for name, value in checked.items()
-            if name in self.definition.shown or value != defaults[name]
+            if name in self.definition.always_named or value != defaults[name]
         }
         return Measure(self.name, self.cutoff, tuple(sorted(explicit.items())))
 
@@ -284,8 +285,8 @@ class _Traits(TypedDict, total=False):
     higher_is_better: bool
     additive: Additive
     undefined_without_relevant: bool
-    shown: Mapping[str, Any]
-    number: str
+    always_named: Mapping[str, Any]
+    number_sets: str
     tools: Mapping[str, tuple[str | None, str | None]]
 
 
@@ -324,6 +325,6 @@ def measure(
                 msg = f"two measures go by the name {alias!r}"
                 raise AssertionError(msg)
             _ALIASES[alias] = (name, parameters)
-        return Measure(name)(**definition.shown)
+        return Measure(name)(**definition.always_named)
 
     return register

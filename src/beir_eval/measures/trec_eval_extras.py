@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from beir_eval.core.arrays import starts_of
+from beir_eval.core.arrays import starts_from_lengths
 from beir_eval.core.relevance_matrix import Cells
 from beir_eval.measures.arithmetic import check_gains, discount, gains, ratio, running_sum
 from beir_eval.measures.registry import measure
@@ -70,7 +70,7 @@ class _IdealRanking(NamedTuple):
         check_gains(matrix, gain)
         documents = _GainCells.from_cells(matrix.judgements, gain)
         size = matrix.count(documents.cells.row)
-        return cls(documents, size, starts_of(size))
+        return cls(documents, size, starts_from_lengths(size))
 
     def index_at(self, cells: Cells) -> Ints:
         """Return the index in ``documents`` of each cell's rank, or of the last if it is deeper."""
@@ -121,7 +121,7 @@ def binG(matrix: RelevanceMatrix, *, cutoff: int | None = None, rel: float | Non
     >>> evaluate({"q": {"a": 1}}, {"q": {"x": 0.9, "y": 0.8, "a": 0.7}}, [binG])["binG"]
     0.5
     """
-    relevant, relevant_so_far = matrix.relevant(rel), matrix.place_among_relevant(rel)
+    relevant, relevant_so_far = matrix.relevant(rel), matrix.relevant_so_far(rel)
     within = relevant.rank <= (cutoff or math.inf)
     others_above = (relevant.rank - relevant_so_far)[within]
     return ratio(

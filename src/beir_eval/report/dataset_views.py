@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from beir_eval.errors import ResultError, some
+from beir_eval.errors import ResultError, first_few
 from beir_eval.evaluation.side_by_side import shared_measures
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def view_of_results(results: Sequence[EvaluationResult]) -> DatasetView:
         msg = f"results of different names were expected, not {names}"
         raise ResultError(msg)
     if len({result.provenance.qrels_sha256 for result in results} - {None}) > 1:
-        msg = f"the results {some(names)} were evaluated on different judgements"
+        msg = f"the results {first_few(names)} were evaluated on different judgements"
         raise ResultError(msg)
     return _dataset_view("", dict(zip(names, results, strict=True)))
 
@@ -107,7 +107,7 @@ def _dataset_view(name: str, result_of: Mapping[str, EvaluationResult]) -> Datas
     results = list(result_of.values())
     measures = shared_measures(results)
     if not measures:
-        msg = f"the results {some(result_of)} have no measure in common"
+        msg = f"the results {first_few(result_of)} have no measure in common"
         raise ResultError(msg)
     first = main_measure(measures)
     measures.sort(key=lambda measure: measure != first)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from beir_eval.comparison.tables import mean_cell, to_table
 from beir_eval.display.tables import Table
-from beir_eval.evaluation.side_by_side import labelled_means, shared_measures, starred
+from beir_eval.evaluation.side_by_side import labelled_means, shared_measures, starred_label
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,7 +29,7 @@ class Means:
     def from_table(cls, caption: str, table: Table) -> Means:
         """Return a table of systems × measures, transposed if it is wider than the page."""
         is_wide = len(table.header) > _MOST_COLUMNS
-        return cls(caption, table.turned("measure") if is_wide else table)
+        return cls(caption, table.transposed("measure") if is_wide else table)
 
 
 def means_of_comparison(comparison: Comparison, results: Sequence[EvaluationResult]) -> Means:
@@ -38,7 +38,7 @@ def means_of_comparison(comparison: Comparison, results: Sequence[EvaluationResu
     ``results`` are the results that the comparison holds, for the asterisks in the header.
     """
     table = to_table(comparison, intervals=True)
-    header = ("system", *(starred(measure, results) for measure in comparison.measures))
+    header = ("system", *(starred_label(measure, results) for measure in comparison.measures))
     level = 1 - comparison.settings.alpha
     caption = f"Means over {_queries_text(comparison)} with {level:.0%} intervals, best bold"
     return Means.from_table(caption, Table(header, table.rows))
@@ -66,7 +66,7 @@ def means_of_results(results: Sequence[EvaluationResult]) -> Means:
     measures = shared_measures(results)
     rows = [row for result in results for row in labelled_means(result)]
     # Only means over the same queries are comparable.
-    comparable = [row.means for row in rows if row.over_all]
+    comparable = [row.means for row in rows if row.is_over_all_judged]
     best = {
         measure: max(
             (means[measure] for means in comparable if means[measure] == means[measure]),
@@ -78,7 +78,7 @@ def means_of_results(results: Sequence[EvaluationResult]) -> Means:
     return Means.from_table(
         "Means over queries" + (", best bold" if several else ""),
         Table(
-            ("system", *(starred(measure, results) for measure in measures)),
+            ("system", *(starred_label(measure, results) for measure in measures)),
             [
                 (
                     row.label,
@@ -86,7 +86,7 @@ def means_of_results(results: Sequence[EvaluationResult]) -> Means:
                         mean_cell(
                             row.means[measure],
                             is_best=several
-                            and row.over_all
+                            and row.is_over_all_judged
                             and row.means[measure] == best[measure],
                         )
                         for measure in measures

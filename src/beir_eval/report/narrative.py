@@ -7,8 +7,8 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 from beir_eval._version import __version__
-from beir_eval.comparison.tables import sentence
-from beir_eval.display.tables import Table, number
+from beir_eval.comparison.tables import difference_sentence
+from beir_eval.display.tables import Table, score_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -117,7 +117,10 @@ def evidence(comparison: Comparison, cautions: list[str]) -> Evidence:
     """Return every verdict as a sentence, with the cautions about unjudged documents."""
     margin, first_measure = comparison.settings.margin, comparison.measures[0]
     verdicts = [
-        (difference.measure, VerdictSentence(sentence(difference, margin), difference.verdict))
+        (
+            difference.measure,
+            VerdictSentence(difference_sentence(difference, margin), difference.verdict),
+        )
         for difference in comparison.differences
     ]
     first = [verdict for measure, verdict in verdicts if measure == first_measure]
@@ -153,7 +156,7 @@ def to_judge_table(comparison: Comparison) -> Table | None:
             document.query_id,
             document.doc_id,
             ", ".join(f"{system}: {rank}" for system, rank in document.ranks.items()),
-            number(document.total),
+            score_text(document.total),
         )
         for document in comparison.documents_to_judge(_MOST_TO_JUDGE)
     ]

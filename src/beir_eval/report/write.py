@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from beir_eval.benchmark.result import BenchmarkResult
-from beir_eval.comparison.charts import forest_of
+from beir_eval.comparison.charts import forest_figure
 from beir_eval.comparison.likeness import likeness_table
 from beir_eval.comparison.result import Comparison
-from beir_eval.comparison.robustness.tables import sentences, trust_table
+from beir_eval.comparison.robustness.tables import robustness_sentences, trust_table
 from beir_eval.comparison.tables import differences_table
 from beir_eval.core.files import write_atomically
 from beir_eval.display import charts
@@ -186,13 +186,13 @@ def _comparison_content(comparison: Comparison, notices: list[str]) -> dict[str,
     results = [result for repeats in (comparison.results or {}).values() for result in repeats]
     limited = _limit_differences(comparison, notices)
     figures = {
-        f"forest-{index}": forest_of(limited, measure, most=_MOST_ROWS)
+        f"forest-{index}": forest_figure(limited, measure, most=_MOST_ROWS)
         for index, measure in enumerate(limited.measures)
     }
     captioned = [_key_and_caption(key, figure) for key, figure in figures.items()]
     return _EMPTY_CONTENT | {
         "headline": narrative.headline(comparison),
-        "evidence": narrative.evidence(limited, list(sentences(limited))),
+        "evidence": narrative.evidence(limited, list(robustness_sentences(limited))),
         "means": means_table.means_of_comparison(comparison, results),
         "differences": differences_table(limited),
         "difference_figures": captioned[:_MOST_FIGURES],

@@ -70,7 +70,7 @@ from beir_eval.significance.stratified import StratifiedBootstrap, balanced, str
 #: The tests that ``compare`` offers, by name.
 PAIRED_TESTS = {
     "sign_flip": PairedTestMethod(
-        sign_flip, "sign-flip randomisation of the mean difference", is_drawn=True
+        sign_flip, "sign-flip randomisation of the mean difference", takes_draws=True
     ),
     "t": PairedTestMethod(paired_t, "paired t test"),
     "wilcoxon": PairedTestMethod(wilcoxon, "Wilcoxon's signed-rank test"),

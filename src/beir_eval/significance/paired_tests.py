@@ -67,14 +67,14 @@ class PairedTestMethod:
     Attributes:
         test: the function; it takes ``(first, second=None, *, alternative="two-sided")``.
         label: the name of the test in notes.
-        is_drawn: whether ``test`` draws at random and also takes ``draws`` and ``rng``.
+        takes_draws: whether ``test`` draws at random and also takes ``draws`` and ``rng``.
     """
 
     test: Callable[..., PairedTest]
     label: str
-    is_drawn: bool = False
+    takes_draws: bool = False
 
-    def of_differences(self, differences: Floats, *, draws: int, rng: int) -> PairedTest:
+    def test_differences(self, differences: Floats, *, draws: int, rng: int) -> PairedTest:
         """Return the two-sided test of differences.
 
         Args:
@@ -82,7 +82,7 @@ class PairedTestMethod:
             draws: the number of draws, for a test that draws.
             rng: the seed, for a test that draws.
         """
-        return self.test(differences, **({"draws": draws, "rng": rng} if self.is_drawn else {}))
+        return self.test(differences, **({"draws": draws, "rng": rng} if self.takes_draws else {}))
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from beir_eval.adapters.formats.text_lines import (
     first_line,
     trec_word,
 )
-from beir_eval.core.column_names import QUERY_NAMES, matching
+from beir_eval.core.column_names import QUERY_NAMES, matching_names
 from beir_eval.core.files import check_is_text, is_binary
 from beir_eval.core.imports import import_name
 from beir_eval.errors import FileFormatError, check_choice, needs_extra
@@ -173,7 +173,9 @@ def _is_jsonl(content: FileContent, line: bytes) -> bool:
         return False
     # A whole run on one line, {query_id: {doc_id: score}}, has an object under every key.
     is_whole_run = all(isinstance(value, dict) for value in record.values())
-    return bool(other_lines.strip()) or (not is_whole_run and bool(matching(record, QUERY_KEYS)))
+    return bool(other_lines.strip()) or (
+        not is_whole_run and bool(matching_names(record, QUERY_KEYS))
+    )
 
 
 def _is_parquet(content: FileContent, _line: bytes) -> bool:

@@ -8,12 +8,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeAlias
 
 from beir_eval.adapters.formats.text_lines import encode_utf8
 from beir_eval.core.arrays import read_floats
-from beir_eval.core.column_names import DOC_NAMES, GRADE_NAMES, QUERY_NAMES, SCORE_NAMES, matching
+from beir_eval.core.column_names import (
+    DOC_NAMES,
+    GRADE_NAMES,
+    QUERY_NAMES,
+    SCORE_NAMES,
+    matching_names,
+)
 from beir_eval.core.ids import id_text, repeated_ids
 from beir_eval.core.qrels import Qrels
 from beir_eval.core.run import Run
 from beir_eval.core.run_sources.lists import source_from_lists
-from beir_eval.errors import FileFormatError, RunError, some
+from beir_eval.errors import FileFormatError, RunError, first_few
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -109,8 +115,8 @@ def write_run(rankings: Iterable[tuple[str, Sequence[str], Floats]], _tag: str) 
         if len(set(docs)) < len(docs):
             repeated = sorted(repeated_ids(docs))
             msg = (
-                f"query {query!r} holds {some(repeated)} more than once, which JSON cannot say "
-                "(readers would keep the last and be silent); write TREC or Parquet"
+                f"query {query!r} holds {first_few(repeated)} more than once, which JSON cannot "
+                "say (readers would keep the last and be silent); write TREC or Parquet"
             )
             raise RunError(msg)
         run[query] = dict(zip(docs, scores.tolist(), strict=True))
@@ -340,7 +346,7 @@ def _single_key(
     Raises:
         FileFormatError: several keys are.
     """
-    keys = matching(record, names)
+    keys = matching_names(record, names)
     if len(keys) > 1:
         problem = f"the record says one thing twice, as {' and as '.join(map(repr, keys))}"
         raise FileFormatError(content.path, problem, line=line)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from beir_eval.comparison.alignment import MeasureScores, join
+from beir_eval.comparison.alignment import MeasureScores, align_scores
 from beir_eval.comparison.checkpoints.result import (
     Checkpoint,
     CheckpointCurve,
@@ -99,7 +99,7 @@ def checkpoint_curve(  # noqa: PLR0913 - one keyword a setting
     (300, 300)
     """
     settings = ComparisonSettings(alpha=alpha, margin=margin, on=on, draws=draws, rng=rng)
-    joined = join(results, measures, on)
+    joined = align_scores(results, measures, on)
     system_steps = steps_of(joined.systems, steps)
     order = sorted(range(len(system_steps)), key=system_steps.__getitem__)
     checkpoints = [

@@ -8,9 +8,9 @@ from pydantic import BaseModel
 
 from beir_eval.comparison.records import ComparisonSettings, Difference
 from beir_eval.comparison.tables import difference_cells, left_out_notes, p_text
-from beir_eval.core.saved import FROZEN, Saved, stated_in_full
-from beir_eval.display import charts as kinds
-from beir_eval.display.tables import Table, markdown_list, number, records_csv
+from beir_eval.core.saved import FROZEN, Saved, require_all_fields
+from beir_eval.display import charts
+from beir_eval.display.tables import Table, markdown_list, records_csv, score_text
 from beir_eval.errors import NotEvaluatedError
 from beir_eval.measures import parse
 
@@ -109,7 +109,7 @@ class CheckpointCurve(Saved):
     points: tuple[CurvePoint, ...]
     changes: tuple[Difference, ...]
     outcomes: tuple[Outcome, ...]
-    settings: Annotated[ComparisonSettings, stated_in_full(ComparisonSettings)]
+    settings: Annotated[ComparisonSettings, require_all_fields(ComparisonSettings)]
     left_out: dict[str, int]
 
     def curve(self, measure: MeasureLike) -> list[CurvePoint]:
@@ -162,7 +162,9 @@ class CheckpointCurve(Saved):
                 key = (measure, checkpoint.name)
                 point = points[key]
                 marks = ("★" if key in best else "") + ("●" if key in settled else "")
-                text = f"{number(point.mean)} ({number(point.low)} … {number(point.high)})"
+                text = (
+                    f"{score_text(point.mean)} ({score_text(point.low)} … {score_text(point.high)})"
+                )
                 cells.append(f"{text} {marks}".rstrip())
             rows.append(cells)
         return Table(("step", "checkpoint", *self.measures), rows)
@@ -205,9 +207,9 @@ class CheckpointCurve(Saved):
         )
         return (
             f"{outcome.measure}: step {_step_and_name(outcome.best)} is best with "
-            f"{number(outcome.score)}, in {share:.0%} of the resamples too. The best of "
-            f"{count} is biased upward, here by about {number(outcome.bias)} or more: report it on "
-            "other queries than those it was chosen on"
+            f"{score_text(outcome.score)}, in {share:.0%} of the resamples too. The best of "
+            f"{count} is biased upward, here by about {score_text(outcome.bias)} or more: report "
+            "it on other queries than those it was chosen on"
         )
 
     def _notes(self) -> Iterator[str]:
@@ -249,7 +251,7 @@ class CheckpointCurve(Saved):
             }
             for point in self.curve(name)
         ]
-        return kinds.curve(rows, measure=name, level=1 - self.settings.alpha)
+        return charts.curve(rows, measure=name, level=1 - self.settings.alpha)
 
     def _repr_html_(self) -> str:
         return self.to_table().html()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from beir_eval.errors import SettingError, some
+from beir_eval.errors import SettingError, first_few
 from beir_eval.significance.validation import is_number
 
 if TYPE_CHECKING:
@@ -43,8 +43,8 @@ def steps_of(names: Sequence[str], steps: Any) -> list[Step]:
     for step, same_step in by_step.items():
         if len(same_step) > 1:
             msg = (
-                f"{some(same_step)} have the same step, {step}; hand over {{name: step}}, or the "
-                "names in order. Repeats of one checkpoint belong into one list of results"
+                f"{first_few(same_step)} have the same step, {step}; hand over {{name: step}}, or "
+                "the names in order. Repeats of one checkpoint belong into one list of results"
             )
             raise SettingError(msg)
     return step_values
@@ -66,8 +66,8 @@ def _steps_from_pattern(names: Sequence[str], pattern: str) -> list[Step]:
     unmatched = [name for name, step in zip(names, parsed, strict=True) if step is None]
     if unmatched:
         msg = (
-            f"no step is found by {pattern!r} in {some(unmatched)}; hand over another pattern, "
-            "{name: step}, or the names in order"
+            f"no step is found by {pattern!r} in {first_few(unmatched)}; hand over another "
+            "pattern, {name: step}, or the names in order"
         )
         raise SettingError(msg)
     return [step for step in parsed if step is not None]
@@ -99,8 +99,8 @@ def _steps_from_list(names: Sequence[str], steps: Any) -> list[Step]:
     missing = [name for name in names if name not in step_of]
     unknown = [name for name in step_of if name not in names]
     if missing or unknown:
-        problems = [f"without a step: {some(missing)}"] if missing else []
-        problems += [f"not among the results: {some(unknown)}"] if unknown else []
+        problems = [f"without a step: {first_few(missing)}"] if missing else []
+        problems += [f"not among the results: {first_few(unknown)}"] if unknown else []
         msg = f"steps must name each of the {len(names)} results; {'; '.join(problems)}"
         raise SettingError(msg)
     for name in names:

@@ -1,6 +1,6 @@
 """Robustness of a comparison: judged shares, bounds, condensed lists, ties, documents to judge.
 
-``trust_with_runs`` fills every field of ``PairTrust``; ``trust_without_runs`` only the judged
+``trust_from_runs`` fills every field of ``PairTrust``; ``trust_from_results`` only the judged
 shares, the ones that results contain.
 """
 
@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from beir_eval.comparison.alignment import ROUNDING
+from beir_eval.comparison.alignment import ROUNDING_TOLERANCE
 from beir_eval.comparison.differences import direction_of, paired_test_of
 from beir_eval.comparison.records import DocumentToJudge, PairTrust
 from beir_eval.comparison.robustness.bounds import (
     MeasureBounds,
     can_be_bounded,
-    depth_of,
+    hole_depth,
     mean_scores,
 )
 from beir_eval.comparison.robustness.pool import Choices, Pool, count_judged
@@ -44,12 +44,12 @@ MOST_SYSTEMS = 10
 MOST_CANDIDATES = 1000
 
 
-def is_looked_at(comparison: Comparison) -> bool:
+def has_few_enough_systems(comparison: Comparison) -> bool:
     """Return whether a comparison has few enough pairs to be analysed."""
     return comparison.baseline is not None or len(comparison.systems) <= MOST_SYSTEMS
 
 
-def trust_without_runs(
+def trust_from_results(
     comparison: Comparison, results: Mapping[str, Sequence[EvaluationResult]]
 ) -> tuple[PairTrust, ...] | None:
     """Return a record of every pair with the judged shares only, which need no runs.
@@ -63,14 +63,14 @@ def trust_without_runs(
     Returns:
         One record for each difference, or None if there are too many pairs.
     """
-    if not is_looked_at(comparison):
+    if not has_few_enough_systems(comparison):
         return None
     shares: dict[tuple[str, int], float | None] = {}
     for name, repeats in results.items():
         for cutoff in repeats[0].counted.judged_in_top:
             counts = [result.counted.judged_in_top.get(cutoff, (0, 0)) for result in repeats]
             shares[name, cutoff] = _judged_share(counts)
-    depths = {measure: depth_of(parse(measure)) for measure in comparison.measures}
+    depths = {measure: hole_depth(parse(measure)) for measure in comparison.measures}
     return tuple(
         PairTrust(
             measure=difference.measure,
@@ -84,7 +84,7 @@ def trust_without_runs(
     )
 
 
-def trust_with_runs(
+def trust_from_runs(
     comparison: Comparison,
     qrels: Qrels,
     runs: Mapping[str, Sequence[Run]],
@@ -143,7 +143,7 @@ class _TrustAnalysis:
     ) -> None:
         self._comparison = comparison
         measures = list(map(parse, comparison.measures))
-        depth = max(map(depth_of, measures))
+        depth = max(map(hole_depth, measures))
         holes = _holes_by_query(
             [result for repeats in results.values() for result in repeats], depth
         )
@@ -218,7 +218,7 @@ class _TrustAnalysis:
                     measure=difference.measure,
                     system=difference.system,
                     against=difference.against,
-                    depth=depth_of(measure),
+                    depth=hole_depth(measure),
                     judged=system_trust.judged,
                     judged_against=against_trust.judged,
                     condensed=system_trust.condensed,
@@ -237,7 +237,7 @@ class _TrustAnalysis:
 
     def _system_trust(self, index: int, measure: Measure, defined: Mask) -> _SystemTrust:
         repeats = self._ranks[index]
-        counts = [count_judged(self._pool, ranks, depth_of(measure)) for ranks in repeats]
+        counts = [count_judged(self._pool, ranks, hole_depth(measure)) for ranks in repeats]
         condensed = ties = None
         if can_be_bounded(measure, self._pool.max_grade):
             condensed = self._mean_score(repeats, measure(judged_only=True), defined)
@@ -359,7 +359,7 @@ def _could_flip(
         return bool(low.mean() < -settings.margin or high.mean() > settings.margin)
     factor = max(1.0, difference.p_corrected / difference.p)
     for bound in (low, high):
-        values = np.where(np.abs(bound) <= ROUNDING, 0.0, bound)
+        values = np.where(np.abs(bound) <= ROUNDING_TOLERANCE, 0.0, bound)
         p = paired_test_of(values, settings).p * factor
         if direction_of(float(values.mean()), p, settings.alpha) != difference.verdict:
             return True

@@ -11,12 +11,12 @@ from beir_eval.core.arrays import (
     Floats,
     Ints,
     Mask,
+    concatenate_ranges,
+    equal_ranges,
     position_in_row,
-    ranges,
-    rows_of,
-    runs_of,
-    starts_of,
-    stretches,
+    rows_from_lengths,
+    split_rows,
+    starts_from_lengths,
 )
 from beir_eval.measures import JUDGED_ONLY
 
@@ -52,7 +52,7 @@ class PairBounds(NamedTuple):
     all_tried: bool
 
 
-def depth_of(measure: Measure) -> int:
+def hole_depth(measure: Measure) -> int:
     """Return the rank down to which unjudged documents count as holes.
 
     This is the measure's cutoff: 10 if it has none, and at most 100.
@@ -124,14 +124,14 @@ class MeasureBounds:
         """Compute the score of every system as judged, and with each hole alone relevant."""
         self._pool, self._systems, self._measure = pool, systems, measure
         is_counted = pool.is_hole & compared[pool.qrels.row]
-        is_in_top = [in_top(repeats, depth_of(measure)) & is_counted for repeats in systems]
+        is_in_top = [in_top(repeats, hole_depth(measure)) & is_counted for repeats in systems]
         self.holes: Ints = np.flatnonzero(np.logical_or.reduce(is_in_top))
         self._is_in_top = [mask[self.holes] for mask in is_in_top]
         self._query: Ints = pool.qrels.row[self.holes]
         no_holes = Choices.empty(pool.num_queries)
         self._observed = [self._scores(repeats, no_holes) for repeats in systems]
         self._with_hole = [self._score_with_each_hole(repeats) for repeats in systems]
-        allowed = _WORK // (pool.num_queries * num_pairs * depth_of(measure))
+        allowed = _WORK // (pool.num_queries * num_pairs * hole_depth(measure))
         self._steps = max(allowed, LEAST_STEPS)
 
     def pair_bounds(self, system: int, against: int) -> PairBounds:
@@ -203,7 +203,7 @@ class MeasureBounds:
         """Yield the sets in parts whose matrices have about ``_CELLS`` cells each."""
         judged = np.diff(self._pool.qrels.starts)[choices.query]
         blocks = np.cumsum(judged + choices.size) // _CELLS
-        for begin, end in runs_of(blocks):
+        for begin, end in equal_ranges(blocks):
             yield choices.part(begin, end)
 
 
@@ -220,11 +220,11 @@ def _prefixes(query: Ints, holes: Ints, max_prefixes: int) -> Iterator[Choices]:
     """
     queries, begin, count = np.unique(query, return_index=True, return_counts=True)
     steps = np.minimum(count, max_prefixes)
-    for first, last in stretches(starts_of(steps * count), 2 * _CELLS):
-        query_index = first + rows_of(steps[first:last])
+    for first, last in split_rows(starts_from_lengths(steps * count), 2 * _CELLS):
+        query_index = first + rows_from_lengths(steps[first:last])
         step = position_in_row(query_index) + 1
         size = -(-step * count[query_index] // steps[query_index])
-        chosen = holes[ranges(begin[query_index], begin[query_index] + size)]
+        chosen = holes[concatenate_ranges(begin[query_index], begin[query_index] + size)]
         yield Choices(queries[query_index], size, chosen)
 
 

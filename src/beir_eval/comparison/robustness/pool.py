@@ -13,7 +13,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from beir_eval.core.arrays import Ints, Mask, position_in_row, ranges, rows_of, starts_of
+from beir_eval.core.arrays import (
+    Ints,
+    Mask,
+    concatenate_ranges,
+    position_in_row,
+    rows_from_lengths,
+    starts_from_lengths,
+)
 from beir_eval.core.qrels import Qrels
 from beir_eval.core.ranking import drop_documents, rank_hits
 from beir_eval.core.relevance_matrix import Cells, RelevanceMatrix
@@ -46,7 +53,7 @@ class _DocumentsByQuery(NamedTuple):
     def from_documents(cls, documents: Ints, qrels: Qrels) -> Self:
         """Return the documents grouped; they must already be sorted by query."""
         lengths = np.bincount(qrels.row[documents], minlength=len(qrels))
-        return cls(documents, starts_of(lengths))
+        return cls(documents, starts_from_lengths(lengths))
 
     def of_queries(self, query: Ints) -> tuple[Ints, Ints]:
         """Return the documents of P queries, and for each document which of the P it belongs to.
@@ -58,7 +65,7 @@ class _DocumentsByQuery(NamedTuple):
             Indices into the pool, i8[N], and positions in ``query``, i8[N].
         """
         begin, end = self.starts[query], self.starts[query + 1]
-        return self.documents[ranges(begin, end)], rows_of(end - begin)
+        return self.documents[concatenate_ranges(begin, end)], rows_from_lengths(end - begin)
 
 
 class RunRanks(NamedTuple):
@@ -179,7 +186,7 @@ class Pool:
             grade: the grade of these holes, at least the highest grade of the qrels.
         """
         judged, row = ranks.judged.of_queries(choices.query)
-        hole_row = rows_of(choices.size)
+        hole_row = rows_from_lengths(choices.size)
         is_retrieved = ranks.rank[choices.holes] > 0
         row = np.concatenate([row, hole_row[is_retrieved]])
         rank = np.concatenate([ranks.rank[judged], ranks.rank[choices.holes[is_retrieved]]])
@@ -198,7 +205,7 @@ class Pool:
     def _ideal(self, choices: Choices, grade: float) -> Cells:
         """Return the ideal ranking of each set: its holes, then judged documents, best first."""
         judged, judged_row = self._judged_best_first.of_queries(choices.query)
-        row = np.concatenate([rows_of(choices.size), judged_row])
+        row = np.concatenate([rows_from_lengths(choices.size), judged_row])
         order = np.argsort(row, kind="stable")
         grades = np.concatenate([np.full(len(choices.holes), grade), self.qrels.grades[judged]])
         row = row[order]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from beir_eval.comparison.robustness.analysis import MOST_SYSTEMS, is_looked_at
-from beir_eval.comparison.tables import UNKNOWN, low_to_high, signed, signed_range
+from beir_eval.comparison.robustness.analysis import MOST_SYSTEMS, has_few_enough_systems
+from beir_eval.comparison.tables import UNKNOWN, range_text, signed_range_text, signed_text
 from beir_eval.display.tables import Table, markdown_list
 from beir_eval.measures import parse
 
@@ -42,7 +42,7 @@ def trust_section(comparison: Comparison) -> str:
     """
     if not comparison.trust:
         return ""
-    verdict_list = markdown_list(sentences(comparison))
+    verdict_list = markdown_list(robustness_sentences(comparison))
     gap = "\n" if verdict_list else ""
     return (
         "\n### What unjudged documents and ties could change\n\n"
@@ -52,7 +52,7 @@ def trust_section(comparison: Comparison) -> str:
 
 def trust_notes(comparison: Comparison) -> Iterator[str]:
     """Yield how the analysis was done, or why there is none."""
-    if comparison.trust is None and not is_looked_at(comparison):
+    if comparison.trust is None and not has_few_enough_systems(comparison):
         yield (
             f"what unjudged documents and ties could change is looked at with a baseline, or for "
             f"all pairs of at most {MOST_SYSTEMS} systems: name a baseline"
@@ -85,7 +85,7 @@ def _bound_notes(trust: tuple[PairTrust, ...]) -> Iterator[str]:
         )
 
 
-def sentences(comparison: Comparison) -> Iterator[str]:
+def robustness_sentences(comparison: Comparison) -> Iterator[str]:
     """Yield a sentence for each verdict that unjudged documents could change.
 
     If there is no such verdict, one sentence says so; without bounds there is no sentence.
@@ -100,9 +100,9 @@ def sentences(comparison: Comparison) -> Iterator[str]:
             continue
         observed = differences[pair.measure, pair.system, pair.against]
         bounds = (
-            f"the difference of {signed(observed.difference)} could lie from {signed(pair.low)}"
+            f"the difference of {signed_text(observed.difference)} could lie from "
+            f"{signed_text(pair.low)} to {signed_text(pair.high)}"
         )
-        bounds += f" to {signed(pair.high)}"
         if observed.verdict in ("better", "worse"):
             yield (
                 f"{pair.measure}: {pair.system} is {observed.verdict} than {pair.against}, but "
@@ -132,11 +132,13 @@ def _pair_cells(pair: PairTrust) -> tuple[str, ...]:
         str(pair.depth),
         _percent(pair.judged),
         _percent(pair.judged_against),
-        UNKNOWN if pair.low is None or pair.high is None else signed_range(pair.low, pair.high),
+        UNKNOWN
+        if pair.low is None or pair.high is None
+        else signed_range_text(pair.low, pair.high),
         {None: UNKNOWN, True: "yes", False: "no"}[pair.could_flip],
-        UNKNOWN if pair.condensed_difference is None else signed(pair.condensed_difference),
-        low_to_high(*(pair.ties or (None, None))),
-        low_to_high(*(pair.ties_against or (None, None))),
+        UNKNOWN if pair.condensed_difference is None else signed_text(pair.condensed_difference),
+        range_text(*(pair.ties or (None, None))),
+        range_text(*(pair.ties_against or (None, None))),
     )
 
 

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from beir_eval.core.arrays import rows_of
+from beir_eval.core.arrays import rows_from_lengths
 from beir_eval.core.ids import id_text
 from beir_eval.core.qrels import Qrels
-from beir_eval.datasets.corpus import read_metadata
-from beir_eval.errors import FileFormatError, InputError, SettingError, some
+from beir_eval.datasets.corpus import read_query_metadata
+from beir_eval.errors import FileFormatError, InputError, SettingError, first_few
 from beir_eval.significance.validation import is_number
 
 if TYPE_CHECKING:
@@ -162,7 +162,7 @@ def by_num_relevant(
     {'q2': '1 relevant', 'q1': '2 to 4 relevant'}
     """
     judged = Qrels.coerce(qrels)
-    row = rows_of(np.diff(judged.starts))
+    row = rows_from_lengths(np.diff(judged.starts))
     counts = np.bincount(row[judged.grades > 0], minlength=len(judged.query_ids)).tolist()
     numbers = dict(zip(judged.query_ids, counts, strict=True))
     return cut(numbers, edges=edges, parts=parts, unit="relevant")
@@ -189,7 +189,7 @@ def by_metadata(path: str | Path, key: str) -> dict[str, Any]:
         file = packed if packed.exists() and not plain.exists() else plain
     value_of: dict[str, Any] = {}
     keys: dict[str, None] = {}
-    for query_id, metadata in read_metadata(file):
+    for query_id, metadata in read_query_metadata(file):
         keys |= dict.fromkeys(metadata)
         value = metadata.get(key)
         if isinstance(value, (list, dict)):
@@ -198,7 +198,7 @@ def by_metadata(path: str | Path, key: str) -> dict[str, Any]:
         if value is not None:
             value_of[query_id] = value
     if not value_of:
-        problem = f"no query has metadata {key!r}; there are {some(keys) or 'none'}"
+        problem = f"no query has metadata {key!r}; there are {first_few(keys) or 'none'}"
         raise FileFormatError(file, problem)
     if all(is_number(value) for value in value_of.values()):
         return value_of

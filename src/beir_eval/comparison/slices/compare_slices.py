@@ -12,12 +12,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from beir_eval.comparison.alignment import check_baseline, join
-from beir_eval.comparison.differences import evidence_of, means_of, pairs_of, with_verdicts
+from beir_eval.comparison.alignment import align_scores, check_baseline
+from beir_eval.comparison.differences import (
+    means_of,
+    pairs_to_compare,
+    uncorrected_differences,
+    with_verdicts,
+)
 from beir_eval.comparison.records import ComparisonSettings
 from beir_eval.comparison.slices.columns import columns_of
 from beir_eval.comparison.slices.result import Slice, SlicedComparison
-from beir_eval.errors import InputError, check_choice, some
+from beir_eval.errors import InputError, check_choice, first_few
 from beir_eval.significance import correct
 from beir_eval.significance.corrections import CORRECTIONS
 from beir_eval.significance.validation import FEWEST_QUERIES
@@ -114,9 +119,9 @@ def compare_slices(  # noqa: PLR0913 - one keyword a setting
         rng=rng,
     )
     columns = columns_of(slices)
-    joined = join(results, measures, on)
+    joined = align_scores(results, measures, on)
     check_baseline(baseline, joined.systems)
-    pairs = pairs_of(joined.systems, baseline)
+    pairs = pairs_to_compare(joined.systems, baseline)
     drafts = list(_empty_drafts(columns, joined.query_ids))
     for scores in joined.by_measure:
         _add_measure(drafts, scores, pairs, settings)
@@ -177,8 +182,8 @@ def _empty_drafts(
         present = set(labels.tolist())
         if present == {NO_LABEL}:
             msg = (
-                f"{name}: no query has a label. The queries compared are {some(query_ids)}, the "
-                f"column has {some(column) or 'none'}"
+                f"{name}: no query has a label. The queries compared are {first_few(query_ids)}, "
+                f"the column has {first_few(column) or 'none'}"
             )
             raise InputError(msg)
         for label in dict.fromkeys((*column.values(), NO_LABEL)):
@@ -205,9 +210,9 @@ def _add_measure(
         if queries.sum() < FEWEST_QUERIES:
             draft.too_small.append(scores.measure)
             continue
-        slice_scores = scores.on(queries)
+        slice_scores = scores.select(queries)
         draft.means.extend(means_of(slice_scores, settings))
-        slice_evidence = evidence_of(slice_scores, pairs, settings)
+        slice_evidence = uncorrected_differences(slice_scores, pairs, settings)
         evidence += slice_evidence
         compared += [draft] * len(slice_evidence)
     p_corrected = correct([difference.p for difference in evidence], settings.correction)

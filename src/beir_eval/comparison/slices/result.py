@@ -8,15 +8,15 @@ from pydantic import BaseModel
 
 from beir_eval.comparison.records import ComparisonSettings, Difference, SystemMean
 from beir_eval.comparison.tables import (
-    COLUMNS,
+    DIFFERENCE_COLUMNS,
     difference_cells,
+    difference_sentence,
     left_out_notes,
     mean_cell,
-    sentence,
 )
-from beir_eval.core.saved import FROZEN, Saved, stated_in_full
-from beir_eval.display.tables import Cell, Table, csv_text, markdown_list, number
-from beir_eval.errors import NotEvaluatedError, some
+from beir_eval.core.saved import FROZEN, Saved, require_all_fields
+from beir_eval.display.tables import Cell, Table, csv_text, markdown_list, score_text
+from beir_eval.errors import NotEvaluatedError, first_few
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -70,7 +70,7 @@ class SlicedComparison(Saved):
     num_queries: int
     columns: tuple[str, ...]
     slices: tuple[Slice, ...]
-    settings: Annotated[ComparisonSettings, stated_in_full(ComparisonSettings)]
+    settings: Annotated[ComparisonSettings, require_all_fields(ComparisonSettings)]
     left_out: dict[str, int]
 
     def slice(self, label: str, column: str | None = None) -> Slice:
@@ -91,11 +91,11 @@ class SlicedComparison(Saved):
         if len(matches) == 1:
             return matches[0]
         if matches:
-            columns = some(slice_.column for slice_ in matches)
+            columns = first_few(slice_.column for slice_ in matches)
             msg = f"several columns have a slice {label!r}; name one of {columns}"
             raise NotEvaluatedError(msg)
         labels = [slice_.label for slice_ in self.slices if column in (None, slice_.column)]
-        msg = f"there is no slice {label!r}; there are {some(labels) or 'none'}"
+        msg = f"there is no slice {label!r}; there are {first_few(labels) or 'none'}"
         raise NotEvaluatedError(msg)
 
     @property
@@ -139,7 +139,7 @@ class SlicedComparison(Saved):
         if self.baseline is not None:
             return mean_cell(mean, "" if system == self.baseline else of_system[0].verdict)
         beaten = [difference.against for difference in of_system if difference.verdict == "better"]
-        return f"{number(mean)} > {', '.join(beaten)}" if beaten else number(mean)
+        return f"{score_text(mean)} > {', '.join(beaten)}" if beaten else score_text(mean)
 
     def _slice_name(self, slice_: Slice) -> str:
         """Return a slice's name for a table: its label, with the column if there are several."""
@@ -154,7 +154,7 @@ class SlicedComparison(Saved):
             for difference in slice_.differences
         ]
         verdicts = markdown_list(
-            f"{name}: {sentence(difference, margin)}"
+            f"{name}: {difference_sentence(difference, margin)}"
             for name, difference in named_differences
             if difference.verdict in ("better", "worse")
         )
@@ -173,7 +173,7 @@ class SlicedComparison(Saved):
             for slice_ in self.slices
             for difference in slice_.differences
         ]
-        return Table(("slice", "queries", *COLUMNS), rows)
+        return Table(("slice", "queries", *DIFFERENCE_COLUMNS), rows)
 
     def to_csv(self) -> str:
         """Return every difference of every slice with its evidence as CSV, one per line.

@@ -3,5 +3,5 @@
 Inside: ``base`` (the interface of a source, and the blocks it yields); ``mapping`` (dicts of
 dicts); ``columns`` (rankings in flat columns), which ``lists``, ``dataframe`` and ``topk_arrays``
 use; ``array_inputs`` (checks of top-k arrays); ``search`` (finding numbers in rankings);
-``scores`` (checks of scores). Nothing is public: ``Run`` chooses the source.
+``score_checks``. Nothing is public: ``Run`` chooses the source.
 """

@@ -13,9 +13,9 @@ from beir_eval.core.arrays import (
     Floats,
     Ints,
     are_consecutive,
-    ranges,
-    starts_of,
-    stretches,
+    concatenate_ranges,
+    split_rows,
+    starts_from_lengths,
 )
 from beir_eval.core.ids import pick_ids
 from beir_eval.core.run_sources.base import RankingBlock
@@ -94,10 +94,12 @@ class FlatRankings(ABC):
         """
         first, last = self.starts[rankings], self.starts[rankings + 1]
         is_slice = are_consecutive(rankings)
-        positions = slice(int(first[0]), int(last[-1])) if is_slice else ranges(first, last)
+        positions = (
+            slice(int(first[0]), int(last[-1])) if is_slice else concatenate_ranges(first, last)
+        )
         return replace(
             self,
-            starts=starts_of(last - first),
+            starts=starts_from_lengths(last - first),
             documents=self.take(positions),
             scores=None if self.scores is None else self.scores[positions],
         )
@@ -144,7 +146,7 @@ def split_judged_queries(
     """
     row = qrels.find_rows(query_ids)
     judged = np.flatnonzero(row >= 0)
-    for begin, end in stretches(starts_of(lengths[judged]), size):
+    for begin, end in split_rows(starts_from_lengths(lengths[judged]), size):
         part = judged[begin:end]
         yield part, row[part]
 

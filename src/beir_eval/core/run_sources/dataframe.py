@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from beir_eval.core.arrays import Ints, starts_of
+from beir_eval.core.arrays import Ints, starts_from_lengths
 from beir_eval.core.dataframes import DOC, QUERY, SCORE
 from beir_eval.core.run_sources.columns import ColumnSource, FlatRankings, LookUpResult
 from beir_eval.core.run_sources.search import find_occurrences, find_repeated, first_occurrences
@@ -89,7 +89,9 @@ def source_from_frame(frame: pl.DataFrame) -> ColumnSource:
 def _query_stretches(queries: pl.Series) -> tuple[Ints, list[str]]:
     """Return where each sequence of rows of one query begins (and the end), and its query."""
     spans = queries.rle().struct
-    return starts_of(spans.field("len").to_numpy().astype(np.int64)), spans.field("value").to_list()
+    return starts_from_lengths(spans.field("len").to_numpy().astype(np.int64)), spans.field(
+        "value"
+    ).to_list()
 
 
 def _as_series(ids: Sequence[str]) -> pl.Series:

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from beir_eval.core.arrays import NOT_NUMBERS, Floats, Ints, read_finite_floats, starts_of
+from beir_eval.core.arrays import NOT_NUMBERS, Floats, Ints, read_finite_floats, starts_from_lengths
 from beir_eval.core.ids import checked_columns, checked_ids, checked_query_ids
 from beir_eval.core.run_sources.columns import ColumnSource, FlatRankings, LookUpResult
-from beir_eval.core.run_sources.scores import raise_first_score_error
+from beir_eval.core.run_sources.score_checks import raise_first_score_error
 from beir_eval.errors import RunError
 
 if TYPE_CHECKING:
@@ -45,7 +45,9 @@ class ListedRankings(FlatRankings):
         first_positions: list[int] = []
         identical: list[int] = []
         copies: list[list[int]] = []
-        judged_bounds = pairwise(starts_of(np.bincount(ranking, minlength=len(query_ids))).tolist())
+        judged_bounds = pairwise(
+            starts_from_lengths(np.bincount(ranking, minlength=len(query_ids))).tolist()
+        )
         ranking_bounds = pairwise(self.starts.tolist())
         for query_id, (begin, end), (first, last) in zip(
             query_ids, ranking_bounds, judged_bounds, strict=True
@@ -88,7 +90,7 @@ def source_from_lists(
     """
     lengths = np.fromiter(map(len, rankings), np.int64, len(rankings))
     doc_ids = list(chain.from_iterable(rankings))
-    return ColumnSource(query_ids, ListedRankings(starts_of(lengths), doc_ids, scores))
+    return ColumnSource(query_ids, ListedRankings(starts_from_lengths(lengths), doc_ids, scores))
 
 
 def source_from_columns(
@@ -109,7 +111,7 @@ def source_from_columns(
     row = np.fromiter(
         (row_of.setdefault(query, len(row_of)) for query in queries), np.int64, len(queries)
     )
-    starts = starts_of(np.bincount(row, minlength=len(row_of)))
+    starts = starts_from_lengths(np.bincount(row, minlength=len(row_of)))
     by_query = np.argsort(row, kind="stable")
     doc_ids = [docs[index] for index in by_query.tolist()]
     return ColumnSource(list(row_of), ListedRankings(starts, doc_ids, checked_scores[by_query]))

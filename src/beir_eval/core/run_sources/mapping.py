@@ -17,15 +17,15 @@ from beir_eval.core.arrays import (
     Floats,
     Ints,
     Mask,
+    equal_ranges,
     read_finite_floats,
-    runs_of,
-    starts_of,
-    stretches,
+    split_rows,
+    starts_from_lengths,
 )
 from beir_eval.core.ids import checked_ids, checked_query_ids, have_text_keys
 from beir_eval.core.run_sources.base import RankingBlock
-from beir_eval.core.run_sources.scores import raise_first_score_error
-from beir_eval.errors import RunError, some
+from beir_eval.core.run_sources.score_checks import raise_first_score_error
+from beir_eval.errors import RunError, first_few
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -78,8 +78,8 @@ class MappingSource:
             judged_keys = compress(self._keys, is_judged)
             rankings = list(map(self._mapping.__getitem__, judged_keys))
         rankings = _rankings_with_text_ids(query_ids, rankings)
-        starts = starts_of(np.fromiter(map(len, rankings), np.int64, len(rankings)))
-        for begin, end in stretches(starts, BLOCK_SCORES):
+        starts = starts_from_lengths(np.fromiter(map(len, rankings), np.int64, len(rankings)))
+        for begin, end in split_rows(starts, BLOCK_SCORES):
             part = _RankingsPart(
                 rows=rows[begin:end],
                 query_ids=query_ids[begin:end],
@@ -95,7 +95,9 @@ class MappingSource:
             return
         lost = [query_id for query_id in self._keys if query_id not in self._mapping]
         new = set(keys) - set(self._keys)
-        change = f"lost the query {lost[0]!r}" if lost else f"got {some(new) or 'another order'}"
+        change = (
+            f"lost the query {lost[0]!r}" if lost else f"got {first_few(new) or 'another order'}"
+        )
         msg = f"the run has {change} since it was handed over; make a new Run"
         raise RunError(msg)
 
@@ -154,7 +156,7 @@ def _look_up_ids(rankings: Sequence[Mapping[str, Any]], starts: Ints, positions:
     ids = [""] * len(positions)
     rows = np.searchsorted(starts, positions, side="right") - 1
     by_row = np.argsort(rows, kind="stable")
-    for begin, end in runs_of(rows[by_row]):
+    for begin, end in equal_ranges(rows[by_row]):
         row = int(rows[by_row[begin]])
         keys = list(rankings[row])
         first = int(starts[row])
@@ -182,7 +184,7 @@ class _RankingsPart(NamedTuple):
 def _build_block(qrels: Qrels, part: _RankingsPart) -> RankingBlock:
     rankings, starts = part.rankings, part.starts
     judgement, ranking, judged = qrels.judgements_of(part.rows)
-    judged_starts = starts_of(np.bincount(ranking, minlength=len(rankings)))
+    judged_starts = starts_from_lengths(np.bincount(ranking, minlength=len(rankings)))
     scores, judged_score, holds_query = _read_scores(part, judged, judged_starts)
     hits = np.flatnonzero(~np.isnan(judged_score))
     identical = [
@@ -227,7 +229,7 @@ def _read_scores(
     holds_query = np.empty(len(rankings), dtype=np.bool_)
     counts = np.diff(judged_starts).tolist()
     try:
-        for begin, end in stretches(starts, _SCORES_AT_ONCE):
+        for begin, end in split_rows(starts, _SCORES_AT_ONCE):
             chunk = rankings[begin:end]
             _write_numbers(scores, starts[[begin, end]], chain.from_iterable(map(values_of, chunk)))
             first, last = judged_range = judged_starts[[begin, end]]

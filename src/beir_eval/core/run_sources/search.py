@@ -12,12 +12,12 @@ import numpy as np
 
 from beir_eval.core.arrays import (
     Ints,
+    concatenate_ranges,
+    equal_ranges,
     position_in_row,
-    ranges,
-    rows_of,
-    runs_of,
-    starts_of,
-    stretches,
+    rows_from_lengths,
+    split_rows,
+    starts_from_lengths,
 )
 
 if TYPE_CHECKING:
@@ -85,12 +85,12 @@ def find_repeated(numbers: Ints, starts: Ints) -> tuple[Ints, Ints]:
         A group number that the entries of the same number and ranking share, i8[D]; their
         positions (0..N-1), by ranking and number, i8[D].
     """
-    row = rows_of(np.diff(starts))
+    row = rows_from_lengths(np.diff(starts))
     # Within a ranking, different numbers have different keys, because the factor is odd.
     key = (numbers.view(np.uint64) * _HASH_MULTIPLIER + row.view(np.uint64)) * _HASH_MULTIPLIER
     colliding = [
         starts[begin] + _find_slot_collisions(key[starts[begin] : starts[end]])
-        for begin, end in stretches(starts, _CHUNK_SIZE)
+        for begin, end in split_rows(starts, _CHUNK_SIZE)
     ]
     candidates = np.concatenate(colliding) if colliding else starts[:0]
     if not len(candidates):
@@ -164,7 +164,7 @@ def split_one_per_row(row: Ints, indices: Ints) -> Iterator[Ints]:
     """
     position = position_in_row(row[indices])
     by_position = np.argsort(position, kind="stable")
-    for begin, end in runs_of(position[by_position]):
+    for begin, end in equal_ranges(position[by_position]):
         yield indices[by_position[begin:end]]
 
 
@@ -175,7 +175,7 @@ def split_by_row(row: Ints, indices: Ints) -> Iterator[Ints]:
         row: the row of each element, i8[N].
         indices: elements, their rows never decreasing, i8[S].
     """
-    for begin, end in runs_of(row[indices]):
+    for begin, end in equal_ranges(row[indices]):
         yield indices[begin:end]
 
 
@@ -198,5 +198,13 @@ def align_targets(values: _T, starts: Ints, rows: Ints, targets: _T) -> tuple[_T
     if len(rows) == len(lengths):
         return values, aligned, starts[:-1]
     if (lengths == lengths[0]).all():  # the rankings are rows of a table
-        return values.reshape(len(lengths), -1)[rows].ravel(), aligned, starts_of(sizes)[:-1]  # type: ignore[return-value]
-    return values[ranges(starts[rows], starts[rows + 1])], aligned, starts_of(sizes)[:-1]  # type: ignore[return-value]
+        return (
+            values.reshape(len(lengths), -1)[rows].ravel(),
+            aligned,
+            starts_from_lengths(sizes)[:-1],
+        )  # type: ignore[return-value]
+    return (
+        values[concatenate_ranges(starts[rows], starts[rows + 1])],
+        aligned,
+        starts_from_lengths(sizes)[:-1],
+    )  # type: ignore[return-value]

@@ -8,11 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from beir_eval.core.arrays import Floats, Ints, are_consecutive, rows_of, starts_of
+from beir_eval.core.arrays import (
+    Floats,
+    Ints,
+    are_consecutive,
+    rows_from_lengths,
+    starts_from_lengths,
+)
 from beir_eval.core.ids import checked_ids
 from beir_eval.core.run_sources.array_inputs import PADDING, DocIdTable, as_array, check_numbers
 from beir_eval.core.run_sources.columns import FlatRankings, LookUpResult, split_judged_queries
-from beir_eval.core.run_sources.scores import raise_score_error
+from beir_eval.core.run_sources.score_checks import raise_score_error
 from beir_eval.core.run_sources.search import (
     find_occurrences,
     find_repeated,
@@ -190,7 +196,7 @@ class ArraySource:
         lengths = (
             np.full(len(table), table.shape[1]) if is_document is None else is_document.sum(axis=1)
         )
-        starts = starts_of(lengths.astype(np.int64, copy=False))
+        starts = starts_from_lengths(lengths.astype(np.int64, copy=False))
         rankings = NumberedRankings(starts, numbers, None, self.id_table)
         if self.scores is None:
             return rankings
@@ -251,5 +257,5 @@ def _row_numbers(ids: Sequence[str], row_numbers: Mapping[str, Sequence[int]]) -
         row_numbers: {id: its row numbers}; an id may have none, or several.
     """
     numbers = [row_numbers.get(doc_id, ()) for doc_id in ids]
-    index = rows_of(np.fromiter(map(len, numbers), np.int64, len(numbers)))
+    index = rows_from_lengths(np.fromiter(map(len, numbers), np.int64, len(numbers)))
     return index, np.array(list(chain.from_iterable(numbers)), dtype=np.int64)

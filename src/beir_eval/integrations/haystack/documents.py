@@ -2,7 +2,8 @@
 
 From documents to a ``Run``, for the component and for ``evaluate_pipeline``: ``DocumentNames``
 returns the name of each document, a ``Ranking`` holds the names for one query, and
-``run_from_rankings`` returns the run. ``judgements_of`` converts ground-truth documents.
+``run_from_rankings`` returns the run. ``judgements_from_documents`` converts ground-truth
+documents.
 
 The code reads the attributes of documents (``id``, ``content``, ``meta``, ``score``) and changes
 none. It does not import Haystack.
@@ -22,8 +23,8 @@ import numpy as np
 from beir_eval.core.ids import checked_ids, id_text, ids_as_text, repeated_ids
 from beir_eval.core.run import Run
 from beir_eval.core.run_sources.lists import source_from_lists
-from beir_eval.core.run_sources.scores import is_finite_number
-from beir_eval.errors import InputError, SettingError, some
+from beir_eval.core.run_sources.score_checks import is_finite_number
+from beir_eval.errors import InputError, SettingError, first_few
 
 if TYPE_CHECKING:
     from beir_eval.core.qrels import Qrels
@@ -67,7 +68,7 @@ class DocumentNames:
             raise SettingError(msg)
 
     @classmethod
-    def by(cls, field: str | Iterable[str], collapse: str | None = None) -> DocumentNames:
+    def from_fields(cls, field: str | Iterable[str], collapse: str | None = None) -> DocumentNames:
         """Return the names by one field, or by several as a composite key.
 
         Raises:
@@ -274,7 +275,7 @@ class Judgements(NamedTuple):
     unnamed: int
 
 
-def judgements_of(
+def judgements_from_documents(
     query_ids: Sequence[str], truth: Sequence[Sequence[Any]], names: DocumentNames
 ) -> Judgements:
     """Return lists of ground-truth documents as judgements.
@@ -397,7 +398,7 @@ def distinct_ids(label: str, query_ids: Iterable[Any]) -> list[str]:
     checked = checked_ids(query_ids, label, InputError)
     repeated = repeated_ids(checked)
     if repeated:
-        msg = f"{label} must be distinct, but {some(repeated)} stand there twice"
+        msg = f"{label} must be distinct, but {first_few(repeated)} stand there twice"
         raise InputError(msg)
     return checked
 
@@ -422,7 +423,7 @@ def no_overlap_message(run: Run, qrels: Qrels) -> str | None:
     retrieved_ids: Sequence[str] = ()
     for query_id, doc_ids, _ in run.rankings():
         if query_id in row_of and doc_ids:
-            if not qrels.judged(row_of[query_id]).keys().isdisjoint(doc_ids):
+            if not qrels.grades_of_row(row_of[query_id]).keys().isdisjoint(doc_ids):
                 return None
             retrieved_ids = retrieved_ids or doc_ids
     if not retrieved_ids:
@@ -437,4 +438,4 @@ def no_overlap_message(run: Run, qrels: Qrels) -> str | None:
 def _example_ids(ids: Sequence[str]) -> str:
     """Return up to three ids for a message, each cut to 60 characters."""
     shortened = (name[:60] for name in ids[:3] if not name.startswith(_UNNAMED_PREFIX))
-    return some(shortened) or "documents without a name"
+    return first_few(shortened) or "documents without a name"

@@ -8,8 +8,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from beir_eval.adapters.writers import check_ids, format_for, write_run
-from beir_eval.core.files import lock
+from beir_eval.adapters.writers import check_ids, format_to_write, write_run
+from beir_eval.core.files import try_lock
 from beir_eval.core.ids import id_text
 from beir_eval.errors import FileFormatError, SettingError
 from beir_eval.integrations.haystack.documents import Ranking, run_from_rankings
@@ -42,7 +42,7 @@ class Journal:
     def __init__(self, run_file: str | Path, made_by: Mapping[str, Any]) -> None:
         """Take the run's file, and the pipeline and settings that the journal must be of."""
         self._run_file = Path(run_file)
-        self._format = format_for(self._run_file)
+        self._format = format_to_write(self._run_file)
         self.path = self._run_file.with_name(f"{self._run_file.name}.progress.jsonl")
         self._made_by = {"version": _VERSION, **made_by}
         self._answers: dict[str, tuple[str, Answer]] = {}
@@ -58,7 +58,7 @@ class Journal:
             raise SettingError(msg)
         self.path.parent.mkdir(parents=True, exist_ok=True)
         self._file = self.path.open("a+b")
-        if not lock(self._file):
+        if not try_lock(self._file):
             self._file.close()
             msg = f"another process is at work on {self.path}; wait for it, or save elsewhere"
             raise SettingError(msg)

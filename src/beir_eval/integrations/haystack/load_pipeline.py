@@ -140,7 +140,7 @@ def _importable_names(value: Any) -> Iterator[str]:
                     yield text
 
 
-def store_of(pipeline: PipelineBase) -> Any:
+def document_store_of(pipeline: PipelineBase) -> Any:
     """Return the one document store that the components of a pipeline use.
 
     Raises:

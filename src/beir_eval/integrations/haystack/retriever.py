@@ -7,7 +7,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from beir_eval.display.progress import progress_bar
-from beir_eval.errors import RunError, SettingError, check_choice, check_count, some
+from beir_eval.errors import RunError, SettingError, check_choice, check_count, first_few
 from beir_eval.evaluation.records import Retrieval
 from beir_eval.integrations.haystack.documents import (
     DocumentNames,
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     #: Names of the inputs that take the query; or a function (query_id, text) -> pipeline inputs.
     Inputs = str | Iterable[str] | Callable[[str, str], Mapping[str, Any]]
 
-FAILURES = ("stop", "missing")
+ON_ERROR_CHOICES = ("stop", "missing")
 
 
 class PipelineRetriever:
@@ -90,7 +90,7 @@ class PipelineRetriever:
                     data.setdefault(socket.component, {})[socket.name] = text
                 return data
 
-        names = DocumentNames.by(document_comparison_field, collapse)
+        names = DocumentNames.from_fields(document_comparison_field, collapse)
         self._call = PipelineCall(pipeline, request, output, names)
         self._concurrency, self._progress = concurrency, progress
 
@@ -162,7 +162,7 @@ class PipelineRetriever:
             FileFormatError: the file with saved answers is damaged.
             OSError: a file cannot be written.
         """
-        check_choice("on_error", on_error, FAILURES)
+        check_choice("on_error", on_error, ON_ERROR_CHOICES)
         queries = dict(zip(distinct_ids("ids of queries", queries), queries.values(), strict=True))
         if save_run is None:
             return self._retrieve(queries, None, on_error)
@@ -189,7 +189,9 @@ class PipelineRetriever:
             if unanswered:
                 runner.run(self._concurrency)
         if not answers:
-            reasons = some(f"{query_id}: {reason}" for query_id, reason in runner.failures.items())
+            reasons = first_few(
+                f"{query_id}: {reason}" for query_id, reason in runner.failures.items()
+            )
             msg = f"the pipeline failed for every query: {reasons}"
             raise RunError(msg)
         if journal is not None and (unanswered or journal.lacks_run):

@@ -6,7 +6,7 @@ from typing import Any
 from haystack import ExtractedAnswer, GeneratedAnswer, component, default_from_dict, default_to_dict
 
 from beir_eval.errors import InputError, check_choice
-from beir_eval.evaluation.answers import GOLD_LISTS, MATCHES, by_question, evaluate_answers
+from beir_eval.evaluation.answers import GOLD_LISTS, MATCHES, answers_by_question, evaluate_answers
 from beir_eval.measures import MAP, MRR, Measure, Success, nDCG, parse, parse_all
 
 from .outputs import OUTPUT_TYPES, component_outputs, make_run_async
@@ -122,8 +122,8 @@ class BEIRAnswerEvaluator:
                 questions, there is no question, or an answer has no text.
             SettingError: ``threshold`` is not above 0 and at most 1, whatever ``match`` is.
         """
-        predicted = by_question("predicted_answers", predicted_answers, query_ids)
-        gold = by_question("ground_truth_answers", ground_truth_answers, query_ids)
+        predicted = answers_by_question("predicted_answers", predicted_answers, query_ids)
+        gold = answers_by_question("ground_truth_answers", ground_truth_answers, query_ids)
         texts = {question: _texts(question, answers) for question, answers in predicted.items()}
         result = evaluate_answers(
             texts,

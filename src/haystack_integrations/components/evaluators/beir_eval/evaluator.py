@@ -10,7 +10,7 @@ from haystack.core.component import InputSocket
 from beir_eval.adapters.readers import read_qrels
 from beir_eval.core.qrels import Qrels
 from beir_eval.core.run import Run
-from beir_eval.errors import InputError, QrelsError, SettingError, check_choice, some
+from beir_eval.errors import InputError, QrelsError, SettingError, check_choice, first_few
 from beir_eval.evaluation.evaluator import Evaluator
 from beir_eval.integrations.haystack.documents import DocumentNames
 from beir_eval.integrations.haystack.haystack_rules import HAYSTACK_MEASURES, evaluate_as_haystack
@@ -171,7 +171,7 @@ class BEIREvaluator:
 
     def _document_names(self, default: str) -> DocumentNames:
         field = self.document_comparison_field
-        return DocumentNames.by(default if field is None else field, self.collapse)
+        return DocumentNames.from_fields(default if field is None else field, self.collapse)
 
     def _check_haystack_rules(self) -> None:
         unsupported = [
@@ -179,7 +179,7 @@ class BEIREvaluator:
         ]
         if unsupported:
             known = ", ".join(map(str, HAYSTACK_MEASURES))
-            msg = f"rules='haystack' knows {known}, but not {some(unsupported)}"
+            msg = f"rules='haystack' knows {known}, but not {first_few(unsupported)}"
             raise SettingError(msg)
         field = self.document_comparison_field
         is_compatible = {
@@ -193,7 +193,7 @@ class BEIREvaluator:
         incompatible = [setting for setting, compatible in is_compatible.items() if not compatible]
         if incompatible:
             msg = (
-                f"rules='haystack' has its own {some(incompatible)}; make the component with "
+                f"rules='haystack' has its own {first_few(incompatible)}; make the component with "
                 "BEIREvaluator.haystack_compatible()"
             )
             raise SettingError(msg)

@@ -6,14 +6,14 @@ from haystack import Document, logging
 
 from beir_eval.core.qrels import Qrels
 from beir_eval.core.run import Run
-from beir_eval.errors import InputError, some
+from beir_eval.errors import InputError, first_few
 from beir_eval.integrations.haystack.documents import (
     DocumentNames,
     Ranking,
     check_lists,
     distinct_ids,
     field_value,
-    judgements_of,
+    judgements_from_documents,
     no_overlap_message,
     run_from_rankings,
 )
@@ -126,7 +126,7 @@ def qrels_from_documents(
         InputError: an object is not a document, grades are not valid, or a query has no judgements
             (with "error"; with "skip", if no query has any).
     """
-    judgements = judgements_of(queries, truth, names)
+    judgements = judgements_from_documents(queries, truth, names)
     _warn_of_unnamed("ground-truth", judgements.unnamed, names)
     judged = {query_id for query_id, grades in judgements.grades.items() if grades}
     _check_judged(queries, judged, unjudged)
@@ -168,12 +168,12 @@ def _check_judged(queries: list[str], judged: set[str], unjudged: str) -> list[s
     if unjudged_ids and unjudged == "error":
         msg = (
             f"{len(unjudged_ids)} of {len(queries)} queries have no judgements: "
-            f"{some(unjudged_ids)}. Judge them, or set unjudged='skip' (left out of the means) or "
-            "'zero'"
+            f"{first_few(unjudged_ids)}. Judge them, or set unjudged='skip' (left out of the "
+            "means) or 'zero'"
         )
         raise InputError(msg)
     if len(unjudged_ids) == len(queries) and unjudged == "skip":
-        msg = f"none of the {len(queries)} queries has a judgement: {some(queries)}"
+        msg = f"none of the {len(queries)} queries has a judgement: {first_few(queries)}"
         raise InputError(msg)
     return unjudged_ids
 
