@@ -5,12 +5,14 @@ import inspect
 import re
 import subprocess
 import sys
+from dataclasses import fields
 from importlib.resources import files
 from pathlib import Path
 
 import pytest
 
 import beir_eval
+from beir_eval.core import EvaluationSettings
 from beir_eval.datasets import demo
 from beir_eval.measures import definitions
 
@@ -57,6 +59,38 @@ def test_every_public_function_and_class_has_a_docstring():
             for part_name, part in inspect.getmembers(thing, inspect.isfunction):
                 if not part_name.startswith("_") and part.__module__.startswith("beir_eval"):
                     assert part.__doc__, f"{name}.{part_name}"
+
+
+def described(function):
+    """Return {argument: its description} from the section Args of a docstring."""
+    sections = re.split(r"(?m)^(\w+):$", inspect.getdoc(function))
+    text = dict(zip(sections[1::2], sections[2::2], strict=True)).get("Args", "")
+    return dict(re.findall(r"(?ms)^    \*{0,2}(\w+): (.+?)(?=^    \S|\Z)", text))
+
+
+CALLABLES = [
+    name
+    for name in beir_eval.__all__
+    if inspect.isfunction(getattr(beir_eval, name)) or name in {"Benchmark", "Evaluator"}
+]
+
+
+@pytest.mark.parametrize("name", CALLABLES)
+def test_help_describes_every_argument_in_place(name):
+    function = getattr(beir_eval, name)
+    descriptions = described(function)
+    assert list(descriptions) == list(inspect.signature(function).parameters)
+    for argument, description in descriptions.items():
+        assert len(description.split()) >= 2, argument
+        assert not re.match(r"(as|see|like) ", description), argument
+
+
+def test_help_of_compare_runs_names_every_setting_of_an_evaluation():
+    policies = described(beir_eval.compare_runs)["policies"]
+    for field in fields(EvaluationSettings):
+        assert f"``{field.name}``" in policies
+        for choice in EvaluationSettings.CHOICES.get(field.name, ()):
+            assert f'"{choice}"' in policies
 
 
 @pytest.mark.parametrize("name", list(definitions()))

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 def read_qrels(path: str | Path, *, split: str | None = None, format: str | None = None) -> Qrels:  # noqa: A002
     """Return the judgements of a file, or of a split of a data-set folder.
 
-    The format is detected from the content of the file unless ``format`` names it:
+    The format is detected from the content of the file unless ``format`` names one of
+    ``adapters.formats.QRELS_FORMATS``:
 
     - "trec": query, iteration, document, grade, separated by blanks or tabs; lines that start with
       ``#`` are comments;
@@ -61,7 +62,8 @@ def read_qrels(path: str | Path, *, split: str | None = None, format: str | None
 def read_run(path: str | Path, *, format: str | None = None) -> Run:  # noqa: A002
     """Return the run of a file.
 
-    The format is detected from the content of the file unless ``format`` names it:
+    The format is detected from the content of the file unless ``format`` names one of
+    ``adapters.formats.RUN_FORMATS``:
 
     - "trec": query, Q0, document, rank, score, tag, separated by blanks or tabs. Documents are
       ranked by score; the rank is ignored, as in trec_eval. Lines that start with ``#`` are

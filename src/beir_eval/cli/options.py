@@ -38,17 +38,6 @@ def choice(option: str, values: Sequence[str], help_text: str) -> typer.models.O
     return info
 
 
-#: The help text of the option for each field of ``EvaluationSettings``.
-_POLICY_HELP = {
-    "order": "What ranks.",
-    "ties": "The order of equal scores.",
-    "missing": "Judged queries that a run lacks.",
-    "no_relevant": "Queries with nothing relevant.",
-    "duplicates": "Documents that stand twice.",
-    "drop_identical_ids": "Drop documents that have their query's id.",
-}
-
-
 def add_policy_options(command: Callable[..., None]) -> Callable[..., None]:
     """Return a command that has an option for each field of ``EvaluationSettings``.
 
@@ -63,7 +52,7 @@ def add_policy_options(command: Callable[..., None]) -> Callable[..., None]:
             parameters.append(parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY))
 
     def wrapper(**values: Any) -> None:
-        policies = {name: values.pop(name) for name in _POLICY_HELP}
+        policies = {name: values.pop(name) for name in EvaluationSettings.SUMMARIES}
         command(policies=policies, **values)
 
     # Not functools.wraps: typer would follow it to the signature that still has ``policies``.
@@ -77,7 +66,10 @@ def _policy_parameters() -> Iterator[inspect.Parameter]:
     """Yield a keyword parameter, annotated with its option, for each evaluation setting."""
     for field in fields(EvaluationSettings):
         option = f"--{field.name.replace('_', '-')}"
-        choices, help_text = EvaluationSettings.CHOICES.get(field.name), _POLICY_HELP[field.name]
+        choices, help_text = (
+            EvaluationSettings.CHOICES.get(field.name),
+            EvaluationSettings.SUMMARIES[field.name],
+        )
         info = (
             choice(option, choices, help_text) if choices else typer.Option(option, help=help_text)
         )

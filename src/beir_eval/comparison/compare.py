@@ -61,7 +61,7 @@ def compare(  # noqa: PLR0913 - one keyword a setting
         measures: the measures to compare, one or several, as names in any spelling or ``Measure``
             values. None takes all measures that every result holds, if they are means over queries
             and higher is better.
-        test: the significance test of the differences:
+        test: the name in ``significance.PAIRED_TESTS`` of the test of the differences:
 
             - "sign_flip": randomisation test that flips the signs of the differences.
             - "t": paired t test.
@@ -195,7 +195,7 @@ def compare_runs(  # noqa: PLR0913 - one keyword a setting
             ``Measure`` values; None takes nDCG@10.
         baseline: the name of the system that all others are compared with; None compares all pairs
             of systems.
-        test: the significance test of the differences:
+        test: the name in ``significance.PAIRED_TESTS`` of the test of the differences:
 
             - "sign_flip": randomisation test that flips the signs of the differences.
             - "t": paired t test.
@@ -229,7 +229,7 @@ def compare_runs(  # noqa: PLR0913 - one keyword a setting
             pairs, or more than 100,000 pairs times queries. None leaves it out only with
             trust=False and without ``keep_top``; otherwise the results keep top documents, and the
             first 10 of these are compared.
-        **policies: how the runs are evaluated, each a keyword:
+        **policies: the settings of ``Evaluator``, which say how the runs are evaluated:
 
             - ``order``: "score" (highest first; default) or "given" (the order of the run is the
               ranking).

@@ -63,6 +63,15 @@ class EvaluationSettings:
         "no_relevant": ("zero", "skip"),
         "duplicates": ("error", "first", "keep"),
     }
+    #: Each setting in a few words, for the help of the command line.
+    SUMMARIES: ClassVar[Mapping[str, str]] = {
+        "order": "What ranks.",
+        "ties": "The order of equal scores.",
+        "missing": "Judged queries that a run lacks.",
+        "no_relevant": "Queries with nothing relevant.",
+        "duplicates": "Documents that stand twice.",
+        "drop_identical_ids": "Drop documents that have their query's id.",
+    }
 
     order: str = "score"
     ties: str = "trec_eval"

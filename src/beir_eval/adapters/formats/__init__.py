@@ -2,8 +2,8 @@
 
 Detection, reading, writing, the recognition of files in folders and the messages that list formats
 all use these tables. To add a format, change two files: this one (a row, and the name of the module
-below), and the module with its reader, and with its writer if it has one. Also describe the format
-in the docstring of ``read_run`` or ``read_qrels``.
+below), and the module with its reader, and with its writer if it has one. CONTRIBUTING.md has an
+example.
 
 Inside: the readers and writers, which are imported for files of their format only (``text_runs``
 and ``trec_run_writer``, ``text_qrels``, ``json_formats``, ``parquet``), and ``text_lines``, which
