@@ -66,10 +66,8 @@ def _policy_parameters() -> Iterator[inspect.Parameter]:
     """Yield a keyword parameter, annotated with its option, for each evaluation setting."""
     for field in fields(EvaluationSettings):
         option = f"--{field.name.replace('_', '-')}"
-        choices, help_text = (
-            EvaluationSettings.CHOICES.get(field.name),
-            EvaluationSettings.SUMMARIES[field.name],
-        )
+        choices = EvaluationSettings.CHOICES.get(field.name)
+        help_text = EvaluationSettings.SUMMARIES[field.name]
         info = (
             choice(option, choices, help_text) if choices else typer.Option(option, help=help_text)
         )
