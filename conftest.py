@@ -1,4 +1,4 @@
-"""The examples in the README and the documentation run as tests; no test reports to Haystack."""
+"""Run the examples of README and documentation as tests; send no usage data to Haystack."""
 
 import os
 import tempfile
@@ -11,12 +11,12 @@ from sybil.parsers.markdown import CodeBlockParser, PythonCodeBlockParser
 
 from doc_examples import check_console, check_script, check_workflow
 
-# Haystack reports its use over the network unless told not to, before it is imported.
+# Haystack sends usage data unless this is set before it is imported.
 os.environ["HAYSTACK_TELEMETRY_ENABLED"] = "False"
 
 
-def enter_a_folder_of_files(namespace: dict[str, Any]) -> None:
-    """Give the examples of one document the files that they name, and room to write."""
+def enter_example_folder(namespace: dict[str, Any]) -> None:
+    """Enter a temporary folder with the files that the examples of one document read."""
     folder = tempfile.TemporaryDirectory()
     namespace["_left"], namespace["_folder"] = Path.cwd(), folder
     os.chdir(folder.name)
@@ -24,8 +24,8 @@ def enter_a_folder_of_files(namespace: dict[str, Any]) -> None:
     Path("bm25.trec").write_text("q1 Q0 d1 1 7.5 bm25\nq1 Q0 d9 2 6.1 bm25\n")
 
 
-def leave_it(namespace: dict[str, Any]) -> None:
-    """Go back to where the tests were started."""
+def leave_example_folder(namespace: dict[str, Any]) -> None:
+    """Return to the folder where the tests were started, and delete the temporary one."""
     os.chdir(namespace["_left"])
     namespace["_folder"].cleanup()
 
@@ -38,6 +38,6 @@ pytest_collect_file = Sybil(
         CodeBlockParser(language="yaml", evaluator=check_workflow),
     ],
     patterns=["README.md", "docs/*.md"],
-    setup=enter_a_folder_of_files,
-    teardown=leave_it,
+    setup=enter_example_folder,
+    teardown=leave_example_folder,
 ).pytest()

@@ -1,4 +1,4 @@
-"""Where real data lies, how hard Hypothesis looks, and that CI skips nothing."""
+"""Settings of all tests: the folder of real data, the Hypothesis profile, no skips in CI."""
 
 import os
 import sys
@@ -28,7 +28,7 @@ def realdata() -> Path:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item, call):
-    """Where BEIR_EVAL_NO_SKIPS is set, a skipped test is a failed one."""
+    """Report a skipped test as failed if BEIR_EVAL_NO_SKIPS is set."""
     report = yield
     if NO_SKIPS and report.skipped and not hasattr(report, "wasxfail"):
         report.outcome = "failed"
@@ -38,7 +38,7 @@ def pytest_runtest_makereport(item, call):
 
 @pytest.fixture
 def windows_locks(monkeypatch):
-    """The locks of Windows in place of this platform's."""
+    """Replace the file locks of this platform with those of Windows, and return these."""
     locks = WindowsLocks()
     monkeypatch.setitem(sys.modules, "fcntl", None)
     monkeypatch.setitem(sys.modules, "msvcrt", locks)
@@ -47,6 +47,6 @@ def windows_locks(monkeypatch):
 
 @pytest.fixture(params=["this platform", "Windows"])
 def locks_of_each_platform(request):
-    """The locks of this platform, then those of Windows."""
+    """Run the test with the file locks of this platform, then with those of Windows."""
     if request.param == "Windows":
         request.getfixturevalue("windows_locks")

@@ -1,4 +1,4 @@
-"""The packages: what is in them, what they import, and what they export."""
+"""The packages: the modules they contain, import and export."""
 
 import ast
 import importlib
@@ -30,22 +30,22 @@ GOOD = {query: {"a": 2.0, "x": 1.0} for query in QRELS}
 POOR = {query: {"a": 1.0, "x": 2.0} for query in QRELS}
 
 
-def test_the_top_folder_is_short_and_no_module_hides():
+def test_the_top_folder_has_few_entries_and_two_private_modules():
     assert len([path for path in SOURCE.iterdir() if path.name != "__pycache__"]) <= 18
-    hidden = {path.name for path in MODULES.values() if path.name[0] == "_" != path.name[1]}
-    assert hidden == {"_version.py", "_trec_eval_names.py"}
+    private = {path.name for path in MODULES.values() if path.name[0] == "_" != path.name[1]}
+    assert private == {"_version.py", "_trec_eval_names.py"}
 
 
 @pytest.mark.parametrize("package", PACKAGES)
-def test_a_package_says_what_is_inside_and_what_is_public(package):
-    said = importlib.import_module(package).__doc__
-    inside = {name.rpartition(".")[2] for name in MODULES if name.rpartition(".")[0] == package}
-    above = {"__main__", "_version"}
-    assert {name for name in inside - above if f"``{name}``" not in said} == set()
-    assert "public" in said.lower()
+def test_the_docstring_of_a_package_names_its_modules_and_says_what_is_public(package):
+    docstring = importlib.import_module(package).__doc__
+    modules = {name.rpartition(".")[2] for name in MODULES if name.rpartition(".")[0] == package}
+    unlisted = {"__main__", "_version"}
+    assert {name for name in modules - unlisted if f"``{name}``" not in docstring} == set()
+    assert "public" in docstring.lower()
 
 
-def test_the_tests_of_a_package_are_in_the_folder_of_its_name():
+def test_the_tests_of_a_package_are_in_the_folder_of_the_same_name():
     tests = Path(__file__).parent
     packages = {path.parent.relative_to(SOURCE) for path in SOURCE.rglob("__init__.py")}
     packages -= {Path(), Path("datasets/demo")}  # the second holds data only
@@ -61,32 +61,36 @@ def test_the_tests_of_a_package_are_in_the_folder_of_its_name():
     assert {folder for folder in folders if not {*folder.parts} & no_package} <= packages | {Path()}
 
 
-def imported(module):
-    """Yield (module, name or None) for each import that runs, at once, later or lazily."""
+def imports_of(module):
+    """Yield (module, name or None) for each import, be it immediate, in a function or lazy."""
     path = MODULES[module]
     package = module if path.name == "__init__.py" else module.rpartition(".")[0]
 
     def walk(node):
-        for inner in ast.iter_child_nodes(node):
-            if isinstance(inner, ast.If) and ast.unparse(inner.test) == "TYPE_CHECKING":
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING":
                 continue
-            if isinstance(inner, ast.Import):
-                yield from ((alias.name, None) for alias in inner.names)
-            elif isinstance(inner, ast.ImportFrom):
+            if isinstance(child, ast.Import):
+                yield from ((alias.name, None) for alias in child.names)
+            elif isinstance(child, ast.ImportFrom):
                 origin = importlib.util.resolve_name(
-                    "." * inner.level + (inner.module or ""), package
+                    "." * child.level + (child.module or ""), package
                 )
-                yield from ((origin, alias.name) for alias in inner.names)
-            elif isinstance(inner, ast.Call) and ast.unparse(inner.func) in LAZY:
-                texts = [one.value for one in ast.walk(inner) if isinstance(one, ast.Constant)]
+                yield from ((origin, alias.name) for alias in child.names)
+            elif isinstance(child, ast.Call) and ast.unparse(child.func) in IMPORTERS:
+                texts = [
+                    constant.value
+                    for constant in ast.walk(child)
+                    if isinstance(constant, ast.Constant)
+                ]
                 yield from ((text, None) for text in texts if text in MODULES)
-            yield from walk(inner)
+            yield from walk(child)
 
     yield from walk(ast.parse(path.read_text(encoding="utf-8")))
 
 
-#: What imports the modules that its arguments name.
-LAZY = ("lazy_exports", "import_module", "importlib.import_module", "__import__")
+#: Functions that import the modules named in their arguments.
+IMPORTERS = ("lazy_exports", "import_module", "importlib.import_module", "__import__")
 
 
 def test_no_imports_form_a_cycle():
@@ -94,14 +98,14 @@ def test_no_imports_form_a_cycle():
     for module in MODULES:
         targets = {
             f"{origin}.{name}" if f"{origin}.{name}" in MODULES else origin
-            for origin, name in imported(module)
+            for origin, name in imports_of(module)
         }
         graph[module] = targets & MODULES.keys()
     assert len(list(TopologicalSorter(graph).static_order())) == len(MODULES)
 
 
-def test_a_class_has_its_fields_and_methods_in_one_place():
-    """A class with exactly one subclass is half of that subclass; errors are exempt."""
+def test_no_class_has_exactly_one_subclass():
+    """A base class with a single subclass is merged into it; error classes are exempt."""
     classes = [
         node
         for path in MODULES.values()
@@ -114,17 +118,21 @@ def test_a_class_has_its_fields_and_methods_in_one_place():
         for base in node.bases:
             name = ast.unparse(base).partition("[")[0].rpartition(".")[2]
             subclasses.get(name, []).append(node.name)
-    assert {name: below for name, below in subclasses.items() if len(below) == 1} == {}
+    assert {
+        name: subclass_names
+        for name, subclass_names in subclasses.items()
+        if len(subclass_names) == 1
+    } == {}
 
 
-def test_modules_import_no_name_from_the_top_which_is_in_no_layer():
-    top = [
+def test_modules_import_only_modules_from_the_top_package():
+    imports = [
         (module, name)
         for module in MODULES
-        for origin, name in imported(module)
+        for origin, name in imports_of(module)
         if origin == "beir_eval" and f"beir_eval.{name}" not in MODULES
     ]
-    assert top == []
+    assert imports == []
 
 
 def test_a_package_exports_lazily_from_its_own_modules_only():
@@ -138,7 +146,7 @@ def test_a_package_exports_lazily_from_its_own_modules_only():
 
 @pytest.fixture(scope="module")
 def every_module():
-    """All modules of the package, imported: none may take the place of what is exported."""
+    """Import all modules of the package: none may replace an exported name."""
     return [
         importlib.import_module(module.name)
         for module in pkgutil.walk_packages([str(SOURCE)], "beir_eval.")
@@ -147,7 +155,7 @@ def every_module():
 
 
 @pytest.mark.parametrize("package", PACKAGES)
-def test_what_a_package_exports_is_no_module_at_the_second_access_too(package, every_module):
+def test_an_exported_name_is_no_module_even_at_the_second_access(package, every_module):
     assert every_module
     exporter = importlib.import_module(package)
     for name in getattr(exporter, "__all__", ()):
@@ -157,15 +165,15 @@ def test_what_a_package_exports_is_no_module_at_the_second_access_too(package, e
         assert name in dir(exporter)
 
 
-def calls():
-    """Return {name: a call of the public function of that name}."""
+def calls_by_name():
+    """Return {name of a public function: a function that calls it with valid arguments}."""
     results = {name: beir_eval.evaluate(QRELS, run, ["MRR"], name=name) for name, run in RUNS}
-    compared = beir_eval.compare(results, "step 1", draws=100)
-    texts = {"who?": ["she"]}
+    comparison = beir_eval.compare(results, "step 1", draws=100)
+    answers = {"who?": ["she"]}
     return {
         "agree": lambda f: f(GOOD, POOR),
         "assert_no_regression": lambda f: f(results["step 2"], results["step 1"], "MRR"),
-        "check_gate": lambda f: f(compared, ["MRR"]),
+        "check_gate": lambda f: f(comparison, ["MRR"]),
         "checkpoint_curve": lambda f: f(results, draws=100),
         "compare": lambda f: f(results, draws=100),
         "compare_benchmark": lambda f: f(
@@ -176,7 +184,7 @@ def calls():
         "compare_runs": lambda f: f(QRELS, dict(RUNS), ["MRR"], draws=100),
         "compare_slices": lambda f: f(results, dict.fromkeys(QRELS, "all"), "step 1", draws=100),
         "evaluate": lambda f: f(QRELS, GOOD),
-        "evaluate_answers": lambda f: f(texts, texts),
+        "evaluate_answers": lambda f: f(answers, answers),
         "load_dataset": lambda f: f(demo.FOLDER),
         "parse": lambda f: f("nDCG@10"),
         "qrels_from_votes": lambda f: f([("q", "a", 1)]),
@@ -201,38 +209,38 @@ FUNCTIONS = [
 def test_every_public_function_can_be_called_twice(name, every_module, tmp_path, monkeypatch):
     assert every_module
     monkeypatch.chdir(tmp_path)
-    call = calls()[name]
+    call = calls_by_name()[name]
     for _ in range(2):
         call(getattr(beir_eval, name))
 
 
 def loaded_by(code):
-    """Return the modules that a new process has loaded after this code."""
-    shown = f"{code}\nimport sys\nprint(*(name for name, module in sys.modules.items() if module))"
+    """Return the names of the modules that a new process has loaded after running this code."""
+    script = f"{code}\nimport sys\nprint(*(name for name, module in sys.modules.items() if module))"
     return set(
         subprocess.run(
-            [sys.executable, "-c", shown], capture_output=True, text=True, check=True
+            [sys.executable, "-c", script], capture_output=True, text=True, check=True
         ).stdout.split()
     )
 
 
-def of_pipelines(modules):
-    """Return the files of ``integrations.haystack`` among these modules."""
+def haystack_files(modules):
+    """Return the names of these modules within ``integrations.haystack``, others left out."""
     package = "beir_eval.integrations.haystack."
     return {name.removeprefix(package) for name in modules if name.startswith(package)}
 
 
-def test_haystacks_documents_are_read_without_haystack_and_without_the_pipeline_runner():
+def test_reading_haystack_documents_loads_neither_haystack_nor_the_pipeline_runner():
     package = "beir_eval.integrations.haystack"
     loaded = loaded_by(f"import {package}.documents, {package}.haystack_rules")
     assert "haystack" not in loaded
-    assert of_pipelines(loaded) == {"documents", "haystack_rules"}
+    assert haystack_files(loaded) == {"documents", "haystack_rules"}
 
 
 def test_the_component_does_not_load_the_pipeline_runner():
     loaded = loaded_by("import haystack_integrations.components.evaluators.beir_eval")
     assert "haystack" in loaded
-    assert of_pipelines(loaded) == {"documents", "haystack_rules"}
+    assert haystack_files(loaded) == {"documents", "haystack_rules"}
 
 
 def test_a_benchmark_runs_where_haystack_is_not_installed(tmp_path):
@@ -245,7 +253,7 @@ systems = {{"file": demo.RUNS[0], "empty": lambda queries, corpus: {{q: {{}} for
 result = Benchmark({{"demo": demo.FOLDER}}, systems, {str(tmp_path)!r}, measures="MRR").run()
 assert not result.failures, result.failures
 """
-    assert of_pipelines(loaded_by(code)) == set()
+    assert haystack_files(loaded_by(code)) == set()
 
 
 def test_functions_that_use_a_package_can_be_sent_to_other_processes():
@@ -255,14 +263,16 @@ def test_functions_that_use_a_package_can_be_sent_to_other_processes():
     exec("def score(run): return beir_eval.evaluate(QRELS, run, 'MRR')['MRR']", scope)  # noqa: S102
     scope["QRELS"] = QRELS
     code = f"import pickle; print(pickle.loads({cloudpickle.dumps(scope['score'])!r})({POOR!r}))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "0.5\n"
+    process = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert process.stdout == "0.5\n"
 
 
-def test_the_type_hints_of_a_package_with_lazy_exports_can_be_asked_for():
+def test_the_type_hints_of_a_package_with_lazy_exports_can_be_resolved():
     assert typing.get_type_hints(beir_eval) == {}
 
 
-def test_the_package_that_draws_progress_is_loaded_only_to_draw_it():
+def test_tqdm_is_not_loaded_unless_a_bar_is_drawn():
     code = "from beir_eval.display.progress import progress_bar\nwith progress_bar(total=1): pass"
     assert "tqdm" not in loaded_by(f"import beir_eval.display, beir_eval.cli.app\n{code}")

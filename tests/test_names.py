@@ -1,4 +1,4 @@
-"""Names say what they hold."""
+"""Names in the code say what they hold."""
 
 import ast
 from pathlib import Path
@@ -11,7 +11,7 @@ FILES = [
     for folder in ("src", "tests", "benchmarks", "scripts", "docs/_ext")
     for path in sorted((ROOT / folder).rglob("*.py"))
 ]
-#: Words that could name anything: a name says what it is, such as a measure, a result, an index.
+#: Words that could name anything: use the thing instead, such as `measure`, `result`, `index`.
 VAGUE = {"one", "ones", "found", "place", "places", "asked", "said", "told", "thing"}
 
 
@@ -26,7 +26,7 @@ def names_of(tree):
             yield node.lineno, node.name
 
 
-def test_no_name_could_stand_for_anything():
+def test_no_name_is_a_vague_word():
     vague = [
         f"{path.relative_to(ROOT)}:{line}: {name}"
         for path in FILES

@@ -1,4 +1,4 @@
-"""What the package promises to be: small to import, sorted, documented, documented truly."""
+"""The public package: names sorted and documented, few imports, and examples that run."""
 
 import doctest
 import inspect
@@ -19,10 +19,10 @@ from beir_eval.measures import definitions
 SOURCE = Path(beir_eval.__file__).parent
 
 
-def test_the_public_names_are_sorted_and_there():
+def test_the_public_names_are_sorted_and_exist():
     names = beir_eval.__all__
     assert len(set(names)) == len(names)
-    # Constants, then classes, then the rest, each sorted: the linter's order.
+    # Constants, then classes, then the rest, each sorted, as the linter orders them.
     constants = [name for name in names if name.isupper() and len(name) > 1]
     classes = [name for name in names if name[0].isupper() and name not in constants]
     others = [name for name in names if not name[0].isupper()]
@@ -53,12 +53,12 @@ def test_importing_loads_numpy_and_pydantic_only():
 
 def test_every_public_function_and_class_has_a_docstring():
     for name in beir_eval.__all__:
-        thing = getattr(beir_eval, name)
-        if inspect.isclass(thing) or inspect.isfunction(thing):
-            assert thing.__doc__, name
-            for part_name, part in inspect.getmembers(thing, inspect.isfunction):
-                if not part_name.startswith("_") and part.__module__.startswith("beir_eval"):
-                    assert part.__doc__, f"{name}.{part_name}"
+        exported = getattr(beir_eval, name)
+        if inspect.isclass(exported) or inspect.isfunction(exported):
+            assert exported.__doc__, name
+            for member_name, member in inspect.getmembers(exported, inspect.isfunction):
+                if not member_name.startswith("_") and member.__module__.startswith("beir_eval"):
+                    assert member.__doc__, f"{name}.{member_name}"
 
 
 def described(function):
@@ -117,7 +117,7 @@ def test_the_examples_in_the_code_run(name):
     assert failed == 0
 
 
-def test_the_bundled_data_set_comes_with_the_package():
+def test_the_bundled_data_set_is_part_of_the_package():
     assert files("beir_eval.datasets.demo").joinpath("corpus.jsonl").is_file()
     qrels = beir_eval.read_qrels(demo.FOLDER)
     assert len(qrels) == 30
@@ -135,13 +135,13 @@ def test_every_input_of_the_readme_has_an_example_that_runs():
     assert len(calls) >= 12
     examples = (root / "docs" / "inputs.md").read_text()
     for call in calls:
-        # The example may go on with measures or settings.
+        # The example may add measures or settings to the call.
         opening = call.removesuffix(")")
-        bare = opening.replace("evaluate(qrels, run", "ndcg(qrels, run").replace(
+        expected = opening.replace("evaluate(qrels, run", "ndcg(qrels, run").replace(
             "evaluate(qrels, frame", "ndcg(qrels, frame"
         )
-        assert bare in examples, call
+        assert expected in examples, call
 
 
-def test_the_typing_marker_is_there():
+def test_the_package_contains_the_py_typed_marker():
     assert (SOURCE / "py.typed").exists()

@@ -1,4 +1,4 @@
-"""Settings stand in one place: keywords, options and saved files agree with it."""
+"""Settings are defined once: keywords, options and saved files agree with the definition."""
 
 import inspect
 import json
@@ -35,23 +35,23 @@ def test_a_keyword_of_a_comparison_has_the_default_of_the_setting(name):
     shared = keywords.keys() & defaults.keys()
     assert {"alpha", "margin", "on", "draws", "rng"} <= shared
     for setting in shared:
-        # None: it depends on whether there is a baseline.
+        # None: the default depends on whether there is a baseline.
         assert keywords[setting].default in (defaults[setting], None)
 
 
 @pytest.mark.parametrize("command", ["evaluate", "compare"])
 def test_every_setting_of_an_evaluation_is_an_option_that_names_its_choices(command):
-    shown = " ".join(CliRunner().invoke(app, [command, "--help"]).output.split())
-    shown = shown.replace("\\[", "[")  # as typer 0.20 writes it
+    help_text = " ".join(CliRunner().invoke(app, [command, "--help"]).output.split())
+    help_text = help_text.replace("\\[", "[")  # typer 0.20 escapes brackets
     for field in fields(EvaluationSettings):
-        _, option, rest = shown.partition(f" --{field.name.replace('_', '-')} ")
+        _, option, description = help_text.partition(f" --{field.name.replace('_', '-')} ")
         assert option, field.name
         if choices := EvaluationSettings.CHOICES.get(field.name):
-            assert f"One of: {', '.join(choices)}. [default: {field.default}]" in rest
+            assert f"One of: {', '.join(choices)}. [default: {field.default}]" in description
 
 
 @pytest.mark.parametrize("field", fields(EvaluationSettings), ids=lambda field: field.name)
-def test_a_value_that_does_not_exist_is_refused_and_names_the_setting(field):
+def test_an_unknown_value_is_refused_with_the_name_of_the_setting(field):
     with pytest.raises(SettingError, match=field.name):
         EvaluationSettings(**{field.name: "nothing"})
     with pytest.raises(SettingError, match=field.name):
@@ -78,11 +78,11 @@ def test_wrong_settings_of_a_comparison_are_refused(wrong, problem):
         ComparisonSettings(**wrong)
 
 
-def test_settings_of_a_comparison_over_data_sets_are_checked_alike():
-    right = {"hierarchical": False, "correction": "holm", "on": "error"}
-    right |= {"alpha": 0.05, "draws": 10, "rng": 0}
-    assert asdict(AcrossSettings(**right)) == right
-    for wrong in (
+def test_wrong_settings_of_a_comparison_across_data_sets_are_refused():
+    valid = {"hierarchical": False, "correction": "holm", "on": "error"}
+    valid |= {"alpha": 0.05, "draws": 10, "rng": 0}
+    assert asdict(AcrossSettings(**valid)) == valid
+    for change in (
         {"alpha": 1},
         {"draws": 0},
         {"rng": -1},
@@ -90,20 +90,20 @@ def test_settings_of_a_comparison_over_data_sets_are_checked_alike():
         {"hierarchical": "no"},
         {"hierarchical": None},
     ):
-        with pytest.raises(SettingError, match=next(iter(wrong))):
-            AcrossSettings(**right | wrong)
+        with pytest.raises(SettingError, match=next(iter(change))):
+            AcrossSettings(**valid | change)
 
 
-def test_numbers_of_numpy_are_kept_as_plain_ones_that_a_file_takes(tmp_path):
+def test_numpy_numbers_in_settings_are_stored_as_plain_numbers(tmp_path):
     results = {name: evaluate(QRELS, RUN, "MRR", name=name) for name in "ab"}
     numbers = {"alpha": np.float32(0.25), "draws": np.int32(100), "rng": np.int64(3)}
-    found = compare(results, margin=np.float32(0.5), **numbers)
-    several = AcrossSettings(hierarchical=False, correction="holm", on="error", **numbers)
-    for settings in (found.settings, several):
-        kinds = {type(value) for value in asdict(settings).values()}
-        assert kinds <= {str, float, int, bool}
-    found.save(tmp_path / "c.json")
-    assert beir_eval.Comparison.load(tmp_path / "c.json").settings == found.settings
+    comparison = compare(results, margin=np.float32(0.5), **numbers)
+    across_settings = AcrossSettings(hierarchical=False, correction="holm", on="error", **numbers)
+    for settings in (comparison.settings, across_settings):
+        types = {type(value) for value in asdict(settings).values()}
+        assert types <= {str, float, int, bool}
+    comparison.save(tmp_path / "c.json")
+    assert beir_eval.Comparison.load(tmp_path / "c.json").settings == comparison.settings
 
 
 @pytest.mark.parametrize("change", [{"ties": "random"}, {"novel": 1}, {"order": None}])
@@ -118,11 +118,11 @@ def test_a_saved_result_with_unknown_settings_is_refused(tmp_path, change):
 
 
 def saved_records():
-    """Return a record of each kind that states its settings."""
-    better = {query: {"a": 1.0} for query in QRELS}
+    """Return one record of each class that is saved with its settings."""
+    better_run = {query: {"a": 1.0} for query in QRELS}
     results = {
         name: evaluate(QRELS, run, "MRR", name=name)
-        for name, run in {"step 1": RUN, "step 2": better}.items()
+        for name, run in {"step 1": RUN, "step 2": better_run}.items()
     }
     by_dataset = {name: {"one": result, "two": result} for name, result in results.items()}
     return [
@@ -153,11 +153,11 @@ def test_every_listed_test_is_offered_by_compare_and_named_in_its_notes(name):
         "a": evaluate(QRELS, RUN, "MRR", name="a"),
         "b": evaluate(QRELS, {query: {"a": 1.0} for query in QRELS}, "MRR", name="b"),
     }
-    found = compare(results, "a", test=name)
+    comparison = compare(results, "a", test=name)
     method = PAIRED_TESTS[name]
-    differences = found.scores["MRR"].array[1] - found.scores["MRR"].array[0]
-    tested = method.test_differences(differences, draws=100_000, rng=0)
-    assert isinstance(tested, PairedTest)
-    assert found.difference("MRR", "b").p == tested.p
-    assert f"; {method.label}; " in found.notes()[0]
+    differences = comparison.scores["MRR"].array[1] - comparison.scores["MRR"].array[0]
+    expected = method.test_differences(differences, draws=100_000, rng=0)
+    assert isinstance(expected, PairedTest)
+    assert comparison.difference("MRR", "b").p == expected.p
+    assert f"; {method.label}; " in comparison.notes()[0]
     assert name in CliRunner().invoke(app, ["compare", "--help"]).output

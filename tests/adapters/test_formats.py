@@ -1,4 +1,4 @@
-"""Every format is told by its content, written and read back exactly, or refused."""
+"""The format is detected from the content; what is written is read back exactly."""
 
 import gzip
 import json
@@ -33,7 +33,7 @@ QRELS = {"q1": {"d1": 1.0, "d2": 0.0}, "q2": {"d3": 2.0}}
 
 
 def as_dict(run):
-    """Return {query: {doc: score}}, ranks as negative scores where there are none."""
+    """Return {query: {doc: score}}; without scores, the score is minus the position from 0."""
     return {
         query: dict(
             zip(docs, -np.arange(len(docs)) if scores is None else scores.tolist(), strict=True)
@@ -42,13 +42,13 @@ def as_dict(run):
     }
 
 
-def written(tmp_path, content, name="file"):
+def write_file(tmp_path, content, name="file"):
     path = tmp_path / name
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
     return path
 
 
-def lines(*records):
+def json_lines(*records):
     return "\n".join(json.dumps(record) for record in records) + "\n"
 
 
@@ -60,25 +60,25 @@ FORMS = {
     "JSON with a byte order mark": ("json", "\ufeff" + json.dumps(RUN)),
     "JSON lines with objects of scores": (
         "jsonl",
-        lines({"query_id": "q1", "docs": RUN["q1"]}, {"query_id": "q2", "docs": RUN["q2"]}),
+        json_lines({"query_id": "q1", "docs": RUN["q1"]}, {"query_id": "q2", "docs": RUN["q2"]}),
     ),
     "JSON lines with lists of objects": (
         "jsonl",
-        lines(
+        json_lines(
             {"qid": "q1", "results": [{"docid": d, "score": s} for d, s in RUN["q1"].items()]},
             {"qid": "q2", "results": [{"docid": d, "score": s} for d, s in RUN["q2"].items()]},
         ),
     ),
     "JSON lines with pairs": (
         "jsonl",
-        lines(
+        json_lines(
             {"_id": "q1", "predictions": [["d1", 3.5], ["d2", 2]]},
             {"_id": "q2", "predictions": [["d1", -0.001]]},
         ),
     ),
     "JSON lines with ids of their own": (
         "jsonl",
-        lines(
+        json_lines(
             {"id": "r1", "query_id": "q1", "doc_id": "d1", "score": 3.5},
             {"id": "r2", "query_id": "q1", "doc_id": "d2", "score": 2},
             {"id": True, "query_id": "q2", "doc_id": "d1", "score": -0.001},
@@ -86,14 +86,14 @@ FORMS = {
     ),
     "JSON lines with parallel lists": (
         "jsonl",
-        lines(
+        json_lines(
             {"_id": "x", "qid": "q1", "doc_ids": ["d1", "d2"], "scores": [3.5, 2]},
             {"_id": "y", "qid": "q2", "doc_ids": ["d1"], "scores": [-0.001]},
         ),
     ),
     "JSON lines, a document each": (
         "jsonl",
-        lines(
+        json_lines(
             {"query-id": "q1", "corpus-id": "d1", "score": 3.5},
             {"query-id": "q2", "corpus-id": "d1", "score": -0.001},
             {"query-id": "q1", "corpus-id": "d2", "score": 2},
@@ -104,39 +104,39 @@ FORMS = {
 
 @pytest.mark.parametrize(("kind", "content"), FORMS.values(), ids=FORMS)
 @pytest.mark.parametrize("packed", ["plain", "gz", "zst"])
-def test_a_run_is_told_by_its_content_or_stated(tmp_path, kind, content, packed):
+def test_the_format_of_a_run_is_detected_from_its_content_or_given(tmp_path, kind, content, packed):
     data = content.encode()
     if packed != "plain":
         data = gzip.compress(data) if packed == "gz" else zstandard.compress(data)
-    path = written(tmp_path, data)
+    path = write_file(tmp_path, data)
     assert as_dict(read_run(path)) == as_dict(read_run(path, format=kind)) == RUN
 
 
-BARE = {
+RUNS_WITHOUT_SCORES = {
     "MS MARCO ranks": "q1\td2\t2\nq1\td1\t1\nq2\td1\t1\n",
     "MS MARCO ranks from 0": "q2\td1\t0\nq1\td1\t0\nq1\td2\t1\n",
-    "JSON lines with lists of ids": lines(
+    "JSON lines with lists of ids": json_lines(
         {"query_id": "q1", "docs": ["d1", "d2"]}, {"query_id": "q2", "doc_ids": ["d1"]}
     ),
 }
 
 
-@pytest.mark.parametrize("content", BARE.values(), ids=BARE)
-def test_without_scores_the_ranks_or_the_order_are_the_ranking(tmp_path, content):
-    run = read_run(written(tmp_path, content))
-    found = {query: list(docs) for query, docs, scores in run.rankings() if scores is None}
-    assert found == {"q1": ["d1", "d2"], "q2": ["d1"]}
+@pytest.mark.parametrize("content", RUNS_WITHOUT_SCORES.values(), ids=RUNS_WITHOUT_SCORES)
+def test_a_run_without_scores_is_ranked_by_its_ranks_or_its_order(tmp_path, content):
+    run = read_run(write_file(tmp_path, content))
+    rankings = {query: list(docs) for query, docs, scores in run.rankings() if scores is None}
+    assert rankings == {"q1": ["d1", "d2"], "q2": ["d1"]}
     assert evaluate({"q1": {"d2": 1}}, run, ["RR"])["RR"] == 1 / 2
 
 
-def test_one_long_line_is_a_record_too(tmp_path):
+def test_a_very_long_line_of_json_is_read(tmp_path):
     docs = [{"doc_id": f"passage {number:09}", "score": number} for number in range(5000)]
-    path = written(tmp_path, lines({"qid": "q", "docs": docs}, {"qid": "r", "docs": docs}))
+    path = write_file(tmp_path, json_lines({"qid": "q", "docs": docs}, {"qid": "r", "docs": docs}))
     assert list(as_dict(read_run(path))) == ["q", "r"]
 
 
-def test_a_run_that_is_handed_over_as_qrels_is_refused(tmp_path):
-    path = written(tmp_path, "q1\td1\t1\t12.5\nq1\td2\t2\t11\nq2\td1\t1\t3\n")
+def test_a_run_that_is_passed_as_qrels_is_refused(tmp_path):
+    path = write_file(tmp_path, "q1\td1\t1\t12.5\nq1\td2\t2\t11\nq2\td1\t1\t3\n")
     with pytest.raises(FileFormatError, match="looks like a run"):
         read_qrels(path)
 
@@ -149,7 +149,7 @@ def test_a_damaged_parquet_file_is_refused(tmp_path, seed):
     data = (tmp_path / "good").read_bytes()
     with pytest.raises(FileFormatError):
         read_run(
-            written(tmp_path, data[: int(rng.integers(4, len(data)))], "cut"), format="parquet"
+            write_file(tmp_path, data[: int(rng.integers(4, len(data)))], "cut"), format="parquet"
         )
 
 
@@ -172,8 +172,8 @@ def test_a_parquet_run_is_read_by_its_columns(tmp_path):
     assert as_dict(read_run(tmp_path / "run", format="parquet")) == RUN
 
 
-def test_documents_that_stand_twice_in_json_are_kept_for_evaluate_to_decide(tmp_path):
-    path = written(tmp_path, '{"q": {"a": 1, "b": 2, "a": 3}}')
+def test_duplicates_in_json_are_kept_for_evaluate_to_handle(tmp_path):
+    path = write_file(tmp_path, '{"q": {"a": 1, "b": 2, "a": 3}}')
     result = evaluate({"q": {"a": 1}}, read_run(path), ["RR"], duplicates="first")
     assert (result["RR"], result.counted.duplicates) == (1, 1)
 
@@ -193,25 +193,33 @@ BAD_RUNS = {
     "a rank beyond reason": (f"q a {'9' * 30}\n", None, "is not a whole number"),
     "deep JSON lines": ("{" + "[" * 200_000, None, "not JSON|nested too deeply"),
     "a number of many digits": (f'{{"q": {{"a": {"9" * 5000}}}}}', None, "not JSON"),
-    "scores of another length": (lines({"qid": "q", "docs": ["a"], "scores": []}), None, "as many"),
+    "scores of another length": (
+        json_lines({"qid": "q", "docs": ["a"], "scores": []}),
+        None,
+        "as many",
+    ),
     "scores as an object": (
-        lines({"qid": "q", "docs": ["a"], "scores": {"a": 1}}),
+        json_lines({"qid": "q", "docs": ["a"], "scores": {"a": 1}}),
         None,
         "as many",
     ),
     "documents twice": (
-        lines({"qid": "q", "docs": ["a"], "doc_ids": ["b"]}),
+        json_lines({"qid": "q", "docs": ["a"], "doc_ids": ["b"]}),
         None,
         "twice, as 'docs'",
     ),
-    "queries twice": (lines({"qid": "q", "query_id": "r", "docs": []}), None, "twice, as 'qid'"),
+    "queries twice": (
+        json_lines({"qid": "q", "query_id": "r", "docs": []}),
+        None,
+        "twice, as 'qid'",
+    ),
     "a listed document without a score": (
-        lines({"qid": "q", "docs": [{"id": "a", "rank": 1}]}),
+        json_lines({"qid": "q", "docs": [{"id": "a", "rank": 1}]}),
         None,
         "must have an id and a score, but it has 'id', 'rank'",
     ),
     "a listed score that is null": (
-        lines({"qid": "q", "docs": [["a", None]]}),
+        json_lines({"qid": "q", "docs": [["a", None]]}),
         None,
         "not .'a', None",
     ),
@@ -236,12 +244,12 @@ BAD_RUNS = {
     "an empty object": ("{}", None, "there is no query in it"),
     "deep JSON": ("[" * 200_000, "json", "JSON"),
     "a record without a query": (
-        lines({"x": 1}, {"x": 2}),
+        json_lines({"x": 1}, {"x": 2}),
         None,
         "line 1: the record has no query",
     ),
     "a record without documents": (
-        lines({"qid": "q", "x": 2}),
+        json_lines({"qid": "q", "x": 2}),
         None,
         "no docs .* it has 'qid', 'x'",
     ),
@@ -250,16 +258,20 @@ BAD_RUNS = {
         None,
         "line 2: expected one obj",
     ),
-    "documents that are a number": (lines({"qid": "q", "docs": 5}), None, "not a number"),
-    "an id that is null": (lines({"qid": "q", "docs": [None]}), None, "line 1: an id must be text"),
-    "scores for some": (lines({"qid": "q", "docs": ["a", ["b", 1]]}), None, "some have none"),
+    "documents that are a number": (json_lines({"qid": "q", "docs": 5}), None, "not a number"),
+    "an id that is null": (
+        json_lines({"qid": "q", "docs": [None]}),
+        None,
+        "line 1: an id must be text",
+    ),
+    "scores for some": (json_lines({"qid": "q", "docs": ["a", ["b", 1]]}), None, "some have none"),
     "broken JSON lines": ('{"qid": "q", "docs": ["a"]}\n{"qid"\n', None, "line 2: not JSON"),
 }
 
 
 @pytest.mark.parametrize(("content", "stated", "problem"), BAD_RUNS.values(), ids=BAD_RUNS)
-def test_a_run_of_another_shape_is_refused(tmp_path, content, stated, problem):
-    path = written(tmp_path, content)
+def test_a_malformed_run_file_is_refused(tmp_path, content, stated, problem):
+    path = write_file(tmp_path, content)
     with pytest.raises(FileFormatError, match=problem) as caught:
         read_run(path, format=stated)
     assert caught.value.path == path
@@ -273,7 +285,7 @@ def test_a_parquet_file_without_the_columns_is_refused(tmp_path):
 
 
 def test_an_unknown_format_is_refused_with_the_choices(tmp_path):
-    path = written(tmp_path, "q Q0 a 1 1 t\n")
+    path = write_file(tmp_path, "q Q0 a 1 1 t\n")
     with pytest.raises(SettingError, match="choose one of 'trec', 'msmarco', 'json'"):
         read_run(path, format="csv")
     with pytest.raises(SettingError, match="choose one of 'trec', 'beir', 'json'"):
@@ -284,11 +296,11 @@ def test_an_unknown_format_is_refused_with_the_choices(tmp_path):
 def test_a_truncated_zst_is_refused(tmp_path, cut):
     data = zstandard.compress(b"q Q0 a 1 1 t\n" * 1000)[:cut]
     with pytest.raises(FileFormatError, match="truncated or damaged"):
-        read_run(written(tmp_path, data))
+        read_run(write_file(tmp_path, data))
 
 
 def test_a_zst_without_zstandard_says_what_to_install(tmp_path, monkeypatch):
-    path = written(tmp_path, zstandard.compress(b"q 0 a 1\n"))
+    path = write_file(tmp_path, zstandard.compress(b"q 0 a 1\n"))
     monkeypatch.setitem(__import__("sys").modules, "zstandard", None)
     with pytest.raises(MissingExtraError, match=r"pip install 'beir-eval\[files\]'"):
         read_qrels(path)
@@ -296,7 +308,7 @@ def test_a_zst_without_zstandard_says_what_to_install(tmp_path, monkeypatch):
 
 QRELS_FORMS = {
     "json": json.dumps(QRELS),
-    "jsonl": lines(
+    "jsonl": json_lines(
         *(
             {"query_id": query, "doc_id": doc, "relevance": grade}
             for query, judged in QRELS.items()
@@ -307,8 +319,8 @@ QRELS_FORMS = {
 
 
 @pytest.mark.parametrize(("kind", "content"), QRELS_FORMS.items())
-def test_judgements_are_told_by_their_content_or_stated(tmp_path, kind, content):
-    path = written(tmp_path, content)
+def test_the_format_of_judgements_is_detected_from_their_content_or_given(tmp_path, kind, content):
+    path = write_file(tmp_path, content)
     assert read_qrels(path).as_dict() == read_qrels(path, format=kind).as_dict() == QRELS
 
 
@@ -319,21 +331,21 @@ def test_judgements_are_told_by_their_content_or_stated(tmp_path, kind, content)
         ('{"q": {"a": 1, "a": 2}}', "'a' is judged twice for query 'q'"),
         ('{"q": 1}', "found a number for 'q'"),
         ("{}", "no judgement in it"),
-        (lines({"qid": "q", "docid": "a"}), "no doc_id and grade"),
-        (lines({"qid": "q", "docid": "a", "label": None}), "no doc_id and grade"),
+        (json_lines({"qid": "q", "docid": "a"}), "no doc_id and grade"),
+        (json_lines({"qid": "q", "docid": "a", "label": None}), "no doc_id and grade"),
     ],
 )
-def test_judgements_of_another_shape_are_refused(tmp_path, content, problem):
+def test_a_malformed_qrels_file_is_refused(tmp_path, content, problem):
     with pytest.raises(FileFormatError, match=problem):
-        read_qrels(written(tmp_path, content))
+        read_qrels(write_file(tmp_path, content))
 
 
 @pytest.mark.parametrize("read", [read_run, read_qrels])
 def test_a_repeated_query_is_named_without_comparing_each_query_with_all_others(read, tmp_path):
-    number = 200_000  # a second or less; 20,000,000,000 comparisons take minutes
-    queries = "".join(f'"q{query}": {{"a": 1}}, ' for query in range(number))
-    path = written(tmp_path, f'{{{queries}"q{number - 1}": {{"b": 1}}}}')
-    problem = f"the query 'q{number - 1}' stands twice in it"
+    num_queries = 200_000  # a second or less; 20,000,000,000 comparisons take minutes
+    queries = "".join(f'"q{query}": {{"a": 1}}, ' for query in range(num_queries))
+    path = write_file(tmp_path, f'{{{queries}"q{num_queries - 1}": {{"b": 1}}}}')
+    problem = f"the query 'q{num_queries - 1}' stands twice in it"
     with time_limit(60), pytest.raises(FileFormatError, match=problem):
         read(path)
 
@@ -411,14 +423,16 @@ def test_whole_grades_are_written_without_a_point(tmp_path):
         ),
     ],
 )
-def test_what_a_format_cannot_say_is_refused_and_nothing_is_written(tmp_path, write, problem):
+def test_input_that_a_format_cannot_hold_is_refused_and_nothing_is_written(
+    tmp_path, write, problem
+):
     with pytest.raises(BeirEvalError, match=problem) as caught:
         write(tmp_path)
     assert isinstance(caught.value, InputError | SettingError | RunError)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_inputs_of_writing_may_be_frames_and_handles(tmp_path):
+def test_dataframes_and_qrels_objects_can_be_written(tmp_path):
     write_run(pl.DataFrame({"qid": ["q"], "docid": ["a"], "score": [1]}), tmp_path / "r.json")
     assert json.loads((tmp_path / "r.json").read_text()) == {"q": {"a": 1.0}}
     write_qrels(Qrels({"q": {"a": 1}}), tmp_path / "q.json")
@@ -426,13 +440,13 @@ def test_the_inputs_of_writing_may_be_frames_and_handles(tmp_path):
 
 
 def test_a_file_that_is_written_again_keeps_its_permissions(tmp_path):
-    path = written(tmp_path, "old", "r.json")
+    path = write_file(tmp_path, "old", "r.json")
     path.chmod(0o600)
     write_run({"q": {"a": 1.0}}, path)
     assert path.stat().st_mode & 0o777 == 0o600
 
 
-def test_a_path_that_leads_nowhere_is_an_os_error(tmp_path):
+def test_a_path_that_cannot_be_written_raises_an_os_error(tmp_path):
     (tmp_path / "loop.json").symlink_to(tmp_path / "loop.json")
     for path in (tmp_path / "loop.json", "a\0b.json"):
         with pytest.raises(OSError, match=r"."):
@@ -442,25 +456,29 @@ def test_a_path_that_leads_nowhere_is_an_os_error(tmp_path):
 def test_every_real_run_round_trips_through_every_format(realdata, tmp_path):
     for file in sorted((realdata / "runs").rglob("*.trec")):
         run = read_run(file)
-        before = [(query, list(docs), scores.tolist()) for query, docs, scores in run.rankings()]
+        rankings = [(query, list(docs), scores.tolist()) for query, docs, scores in run.rankings()]
         for name in ("r.trec", "r.json", "r.parquet", "r.trec.zst"):
             if file.stem == "kl_hybrid" and name == "r.json":
                 with pytest.raises(RunError, match="JSON cannot say"):
                     write_run(run, tmp_path / name)
                 continue
             write_run(run, tmp_path / name)
-            back = read_run(tmp_path / name).rankings()
-            assert [(query, list(docs), scores.tolist()) for query, docs, scores in back] == before
+            rankings_read = read_run(tmp_path / name).rankings()
+            assert [
+                (query, list(docs), scores.tolist()) for query, docs, scores in rankings_read
+            ] == rankings
 
 
-# The tables
+# The tables of formats
 
 
-def rows_of(table, *, written=False):
-    return [pytest.param(row, id=row.name) for row in table.formats if row.write or not written]
+def rows_of(table, *, written_only=False):
+    return [
+        pytest.param(row, id=row.name) for row in table.formats if row.write or not written_only
+    ]
 
 
-@pytest.mark.parametrize("row", rows_of(RUN_FORMATS, written=True))
+@pytest.mark.parametrize("row", rows_of(RUN_FORMATS, written_only=True))
 def test_each_format_that_runs_are_written_in_is_read_by_its_name_and_by_its_content(row, tmp_path):
     write_run(RUN, path := tmp_path / "run", format=row.name)
     assert as_dict(read_run(path)) == as_dict(read_run(path, format=row.name)) == RUN
@@ -470,7 +488,7 @@ def test_each_format_that_runs_are_written_in_is_read_by_its_name_and_by_its_con
         assert RUN_FORMATS.choose(FileContent(path), None) is row
 
 
-@pytest.mark.parametrize("row", rows_of(QRELS_FORMATS, written=True))
+@pytest.mark.parametrize("row", rows_of(QRELS_FORMATS, written_only=True))
 def test_each_format_that_qrels_are_written_in_is_read_by_its_name_and_by_its_content(
     row, tmp_path
 ):
@@ -484,7 +502,7 @@ def test_each_format_that_qrels_are_written_in_is_read_by_its_name_and_by_its_co
 
 
 @pytest.mark.parametrize("row", [*rows_of(RUN_FORMATS), *rows_of(QRELS_FORMATS)])
-def test_the_functions_of_each_format_are_there_and_say_which_format_they_are_for(row):
+def test_the_reader_and_the_writer_of_each_format_name_it_in_their_docstrings(row):
     for origin in filter(None, (row.read, row.write)):
         assert f'"{row.name}"' in formats.load(origin, "a test").__doc__
 
@@ -496,20 +514,20 @@ def test_the_docstrings_for_users_describe_formats_of_the_tables_in_their_order(
         assert described == [row.name for row in table.formats if row.name in described]
 
 
-def test_a_name_or_an_ending_stands_for_one_format():
+def test_no_two_formats_share_a_name_or_an_ending():
     for table in (RUN_FORMATS, QRELS_FORMATS):
         names = [row.name for row in table.formats]
-        written = [
+        written_endings = [
             ending
             for row in table.formats
             if row.write
             for ending in row.written_endings or row.endings
         ]
-        for values in (names, table.endings, written):
+        for values in (names, table.endings, written_endings):
             assert len(set(values)) == len(values)
 
 
-def test_the_tables_load_a_reader_only_for_a_file_of_its_format():
+def test_importing_the_adapters_loads_no_reader_or_writer():
     code = (
         "import sys, beir_eval.adapters; "
         "print(*sorted(name for name in sys.modules if name.startswith('beir_eval.adapters.')))"

@@ -1,4 +1,4 @@
-"""Files are read as they come, or refused with the line at fault."""
+"""Files are read in every usual form, or refused with the number of the faulty line."""
 
 import gzip
 import os
@@ -32,7 +32,7 @@ def as_dict(run):
     }
 
 
-def written(tmp_path, content, name="file"):
+def write_file(tmp_path, content, name="file"):
     path = tmp_path / name
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
     return path
@@ -59,9 +59,9 @@ RUN_FORMS = {
 
 @pytest.mark.parametrize("content", RUN_FORMS.values(), ids=RUN_FORMS)
 @pytest.mark.parametrize("packed", [False, True], ids=["plain", "gz"])
-def test_a_run_file_is_read_in_every_form_it_comes_in(tmp_path, content, packed):
+def test_a_run_file_is_read_in_every_usual_form(tmp_path, content, packed):
     data = content.encode()
-    path = written(tmp_path, gzip.compress(data) if packed else data)
+    path = write_file(tmp_path, gzip.compress(data) if packed else data)
     assert as_dict(read_run(path)) == RUN
 
 
@@ -73,7 +73,7 @@ FAST = ("single blanks", "no line end at the end", "tabs", "CRLF", "quotes are l
 def test_plain_columns_are_read_fast_and_not_line_by_line(tmp_path, monkeypatch, form, packed):
     monkeypatch.setattr(text_runs, "_read_lines", None)
     data = RUN_FORMS[form].encode()
-    path = written(tmp_path, gzip.compress(data) if packed else data)
+    path = write_file(tmp_path, gzip.compress(data) if packed else data)
     assert as_dict(read_run(path)) == RUN
 
 
@@ -90,12 +90,17 @@ LAYOUTS = {
 
 @given(st.sampled_from(sorted(LAYOUTS)), st.sampled_from(" \t"), st.data())
 @settings(max_examples=600)
-def test_both_readers_of_run_files_agree_on_every_byte(tmp_path_factory, good, separator, data):
-    rows = data.draw(st.lists(st.tuples(*LAYOUTS[good]), min_size=1, max_size=4))
-    more = data.draw(st.lists(odd_text, max_size=1))
-    # A good first line, so that the fast reader has a try.
-    lines = [good.replace(" ", separator), *(separator.join([*row, *more]) for row in rows)]
-    path = written(tmp_path_factory.mktemp("odd"), "\n".join(lines))
+def test_both_readers_of_run_files_agree_on_every_byte(
+    tmp_path_factory, first_line, separator, data
+):
+    rows = data.draw(st.lists(st.tuples(*LAYOUTS[first_line]), min_size=1, max_size=4))
+    extra_columns = data.draw(st.lists(odd_text, max_size=1))
+    # The first line is valid, so that the fast reader starts.
+    lines = [
+        first_line.replace(" ", separator),
+        *(separator.join([*row, *extra_columns]) for row in rows),
+    ]
+    path = write_file(tmp_path_factory.mktemp("odd"), "\n".join(lines))
 
     def outcome(fast):
         with pytest.MonkeyPatch.context() as patch:
@@ -112,14 +117,14 @@ def test_both_readers_of_run_files_agree_on_every_byte(tmp_path_factory, good, s
     assert outcome(fast=True) == outcome(fast=False)
 
 
-def test_a_path_is_a_path_and_an_id_is_text(tmp_path, monkeypatch):
+def test_a_path_is_taken_literally_and_text_like_zlib_data_is_read_as_text(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "~").mkdir()
     for name in ("~/r.trec", "file:x.trec"):
         (tmp_path / name).write_text(RUN_FORMS["single blanks"])
         assert as_dict(read_run(name)) == RUN
-    squared = written(tmp_path, "x^2 Q0 d 1 1.0 t\n")  # as zlib data begins
-    assert as_dict(read_run(squared)) == {"x^2": {"d": 1.0}}
+    path = write_file(tmp_path, "x^2 Q0 d 1 1.0 t\n")  # the first bytes look like zlib data
+    assert as_dict(read_run(path)) == {"x^2": {"d": 1.0}}
 
 
 def test_a_file_with_a_name_that_is_not_unicode_is_read(tmp_path):
@@ -128,50 +133,50 @@ def test_a_file_with_a_name_that_is_not_unicode_is_read(tmp_path):
     assert as_dict(read_run(path)) == RUN
 
 
-def test_a_comment_with_tabs_is_no_judgement(tmp_path):
-    path = written(tmp_path, "# topic\tdoc\trel\nq1 0 d1 1\n")
+def test_a_comment_with_tabs_is_not_a_judgement(tmp_path):
+    path = write_file(tmp_path, "# topic\tdoc\trel\nq1 0 d1 1\n")
     assert read_qrels(path).as_dict() == {"q1": {"d1": 1.0}}
 
 
-def test_a_name_with_pattern_characters_is_one_file(tmp_path):
-    written(tmp_path, "q1 Q0 other 1 1 t\n", "run1.trec")
-    assert as_dict(read_run(written(tmp_path, RUN_FORMS["tabs"], "run[12]*.trec"))) == RUN
+def test_pattern_characters_in_a_file_name_are_taken_literally(tmp_path):
+    write_file(tmp_path, "q1 Q0 other 1 1 t\n", "run1.trec")
+    assert as_dict(read_run(write_file(tmp_path, RUN_FORMS["tabs"], "run[12]*.trec"))) == RUN
 
 
 def test_ids_with_quotes_and_commas_and_other_scripts_are_kept(tmp_path):
     docs = ['"d1"', "a,b", "'x", "日本", "d#1", "#hash", "\U0001f600", "1e5", "007", "null"]
-    lines = "".join(f"q Q0 {doc} 1 {number} t\n" for number, doc in enumerate(docs))
-    assert as_dict(read_run(written(tmp_path, lines))) == {
+    text = "".join(f"q Q0 {doc} 1 {number} t\n" for number, doc in enumerate(docs))
+    assert as_dict(read_run(write_file(tmp_path, text))) == {
         "q": {doc: float(number) for number, doc in enumerate(docs)}
     }
 
 
 @given(qrels_and_run(min_size=1, complete=True), st.sampled_from([" ", "\t", "  "]))
 @settings(max_examples=50)
-def test_a_written_run_gives_the_numbers_of_the_dict(tmp_path_factory, case, separator):
+def test_a_run_file_gives_the_result_of_the_dict(tmp_path_factory, case, separator):
     qrels, run = case
     lines = [
         separator.join([query, "Q0", doc, "1", repr(score), "t"])
         for query, ranked in run.items()
         for doc, score in ranked.items()
     ]
-    path = written(tmp_path_factory.mktemp("runs"), "\n".join(lines))
+    path = write_file(tmp_path_factory.mktemp("runs"), "\n".join(lines))
     for ties in ("trec_eval", "trec_eval9", "input", "best"):
         from_file = evaluate(qrels, read_run(path), ties=ties, keep_top=4, drop_identical_ids=True)
         assert from_file == evaluate(qrels, run, ties=ties, keep_top=4, drop_identical_ids=True)
 
 
-def test_repeated_documents_are_kept_for_evaluate_to_decide(tmp_path):
+def test_duplicates_in_a_run_file_are_kept_for_evaluate_to_handle(tmp_path):
     lines = [*RUN_LINES, "q1 Q0 d1 3 0.5 tag"]
-    path = written(tmp_path, "\n".join(lines))
+    path = write_file(tmp_path, "\n".join(lines))
     with pytest.raises(DuplicateDocumentError, match="query 'q1' repeats 'd1'"):
         evaluate(QRELS, read_run(path))
     result = evaluate(QRELS, read_run(path), ["num_ret"], duplicates="first")
     assert (result["num_ret"], result.counted.duplicates) == (3, 1)
 
 
-def test_documents_named_as_their_query_are_found_in_files(tmp_path):
-    path = written(tmp_path, "q1 Q0 q1 1 9 t\nq1 Q0 d1 2 1 t\n")
+def test_identical_ids_in_a_run_file_are_dropped_on_request(tmp_path):
+    path = write_file(tmp_path, "q1 Q0 q1 1 9 t\nq1 Q0 d1 2 1 t\n")
     result = evaluate(QRELS, read_run(path), ["RR"], missing="skip", drop_identical_ids=True)
     assert (result["RR"], result.counted.identical_ids) == (1, 1)
 
@@ -198,7 +203,7 @@ BAD_RUNS = {
 @pytest.mark.parametrize("packed", [False, True], ids=["plain", "gz"])
 def test_a_bad_run_file_is_refused_with_its_line(tmp_path, content, problem, packed):
     data = content if isinstance(content, bytes) else content.encode()
-    path = written(tmp_path, gzip.compress(data) if packed else data)
+    path = write_file(tmp_path, gzip.compress(data) if packed else data)
     with pytest.raises(FileFormatError, match=problem) as caught:
         read_run(path)
     assert caught.value.path == path
@@ -207,19 +212,23 @@ def test_a_bad_run_file_is_refused_with_its_line(tmp_path, content, problem, pac
 
 @pytest.mark.parametrize("read", [read_run, read_qrels])
 def test_a_truncated_gz_is_refused(tmp_path, read):
-    whole = gzip.compress(RUN_FORMS["tabs"].encode() * 100)
-    for content in (whole[:-10], whole[:40], whole[:30] + b"\0\0\0" + whole[33:]):
+    compressed = gzip.compress(RUN_FORMS["tabs"].encode() * 100)
+    for content in (
+        compressed[:-10],
+        compressed[:40],
+        compressed[:30] + b"\0\0\0" + compressed[33:],
+    ):
         with pytest.raises(FileFormatError, match="truncated or damaged"):
-            read(written(tmp_path, content, "run.gz"))
+            read(write_file(tmp_path, content, "run.gz"))
 
 
 @pytest.mark.parametrize("read", [read_run, read_qrels])
-def test_a_file_that_is_not_there_is_an_os_error(tmp_path, read):
+def test_a_missing_file_raises_file_not_found_error(tmp_path, read):
     with pytest.raises(FileNotFoundError):
         read(tmp_path / "nothing.trec")
 
 
-def test_a_folder_is_no_run(tmp_path):
+def test_a_folder_is_refused_as_a_run(tmp_path):
     with pytest.raises(IsADirectoryError):
         read_run(tmp_path)
 
@@ -229,8 +238,8 @@ def test_a_run_file_without_polars_says_what_to_install(tmp_path, monkeypatch):
     monkeypatch.delitem(sys.modules, "beir_eval.adapters.formats.text_runs", raising=False)
     monkeypatch.delattr(sys.modules["beir_eval.adapters.formats"], "text_runs", raising=False)
     with pytest.raises(MissingExtraError, match=r"pip install 'beir-eval\[files\]'"):
-        read_run(written(tmp_path, RUN_FORMS["tabs"]))
-    assert read_qrels(written(tmp_path, "q1 0 d1 1\n")).as_dict() == {"q1": {"d1": 1.0}}
+        read_run(write_file(tmp_path, RUN_FORMS["tabs"]))
+    assert read_qrels(write_file(tmp_path, "q1 0 d1 1\n")).as_dict() == {"q1": {"d1": 1.0}}
 
 
 QRELS_FORMS = {
@@ -251,14 +260,14 @@ QRELS_FORMS = {
 
 @pytest.mark.parametrize("content", QRELS_FORMS.values(), ids=QRELS_FORMS)
 @pytest.mark.parametrize("packed", [False, True], ids=["plain", "gz"])
-def test_a_qrels_file_is_read_in_every_form_it_comes_in(tmp_path, content, packed):
+def test_a_qrels_file_is_read_in_every_usual_form(tmp_path, content, packed):
     data = content.encode()
-    path = written(tmp_path, gzip.compress(data) if packed else data)
+    path = write_file(tmp_path, gzip.compress(data) if packed else data)
     assert read_qrels(path).as_dict() == QRELS
 
 
 def test_ids_of_beir_qrels_may_hold_blanks_and_hashes(tmp_path):
-    path = written(tmp_path, "#1\tdoc one\t1\nq 2\t#2\t0.5\n")
+    path = write_file(tmp_path, "#1\tdoc one\t1\nq 2\t#2\t0.5\n")
     assert read_qrels(path).as_dict() == {"#1": {"doc one": 1.0}, "q 2": {"#2": 0.5}}
 
 
@@ -282,7 +291,7 @@ BAD_QRELS = {
 
 @pytest.mark.parametrize(("content", "problem"), BAD_QRELS.values(), ids=BAD_QRELS)
 def test_a_bad_qrels_file_is_refused_with_its_line(tmp_path, content, problem):
-    path = written(tmp_path, content)
+    path = write_file(tmp_path, content)
     with pytest.raises(FileFormatError, match=problem) as caught:
         read_qrels(path)
     assert caught.value.path == path
@@ -290,8 +299,8 @@ def test_a_bad_qrels_file_is_refused_with_its_line(tmp_path, content, problem):
 
 def test_a_data_set_folder_gives_the_judgements_of_a_split(tmp_path):
     (tmp_path / "qrels").mkdir()
-    written(tmp_path, QRELS_FORMS["BEIR"], "qrels/test.tsv")
-    written(tmp_path, gzip.compress(b"q9\td9\t1\n"), "qrels/train.tsv.gz")
+    write_file(tmp_path, QRELS_FORMS["BEIR"], "qrels/test.tsv")
+    write_file(tmp_path, gzip.compress(b"q9\td9\t1\n"), "qrels/train.tsv.gz")
     assert read_qrels(tmp_path).as_dict() == QRELS
     assert read_qrels(tmp_path, split="train").as_dict() == {"q9": {"d9": 1.0}}
     with pytest.raises(FileFormatError, match=r"no qrels/dev\.tsv .* has the splits test, train"):
@@ -305,7 +314,7 @@ def test_a_folder_without_qrels_is_refused(tmp_path):
         read_qrels(tmp_path)
 
 
-def test_errors_survive_a_process_pool():
+def test_errors_can_be_pickled():
     import pickle  # noqa: PLC0415
 
     for error in (
@@ -322,12 +331,12 @@ def test_the_real_files_are_read(realdata):
     headerless = realdata / "msmarco-mini"
     lines = (headerless / "qrels" / "test.tsv").read_text().splitlines()
     assert len(read_qrels(headerless).doc_ids) == len(lines)
-    for file in sorted((realdata / "qrels").iterdir()):
-        assert len(read_qrels(file).doc_ids) == len(file.read_text().splitlines())
+    for path in sorted((realdata / "qrels").iterdir()):
+        assert len(read_qrels(path).doc_ids) == len(path.read_text().splitlines())
 
 
-#: What each real run gives: queries it has, and nDCG@10 over all judged queries.
-REAL = {
+#: nDCG@10 of real runs, over all judged queries.
+NDCG_OF_REAL_RUNS = {
     "trec-covid/bm25": 0.5947,
     "trec-covid/splade-pp": 0.7274,
     "dl19/bm25": 0.5058,
@@ -340,11 +349,11 @@ REAL = {
 }
 
 
-@pytest.mark.parametrize(("name", "expected"), REAL.items())
-def test_a_real_run_gives_its_number(realdata, name, expected):
+@pytest.mark.parametrize(("name", "expected"), NDCG_OF_REAL_RUNS.items())
+def test_a_real_run_has_its_known_ndcg(realdata, name, expected):
     folder = name.split("/")[0]
-    path = {"dl19": "qrels/dl19-passage.trec", "trec-covid": "qrels/trec-covid.trec"}
-    qrels = read_qrels(realdata / path.get(folder, "scifact"))
+    qrels_paths = {"dl19": "qrels/dl19-passage.trec", "trec-covid": "qrels/trec-covid.trec"}
+    qrels = read_qrels(realdata / qrels_paths.get(folder, "scifact"))
     result = evaluate(qrels, read_run(realdata / "runs" / f"{name}.trec"), ["nDCG@10"])
     assert round(result["nDCG@10"], 4) == expected
 
@@ -362,20 +371,20 @@ def test_a_real_run_without_a_common_query_is_refused(realdata):
         evaluate(qrels, read_run(realdata / "runs/scifact/david_e5.trec"))
 
 
-def test_a_real_run_with_duplicates_is_refused_until_told_what_to_do(realdata):
+def test_a_real_run_with_duplicates_is_refused_by_default(realdata):
     qrels, path = read_qrels(realdata / "scifact"), realdata / "runs/scifact/kl_hybrid.trec"
     with pytest.raises(DuplicateDocumentError, match="12872 repeated entries"):
         evaluate(qrels, read_run(path))
-    first = evaluate(qrels, read_run(path), ["nDCG@10"], duplicates="first")
-    best = {}
+    result = evaluate(qrels, read_run(path), ["nDCG@10"], duplicates="first")
+    best_scores = {}
     for line in path.read_text().splitlines():
         query, _, doc, _, score, _ = line.split()
-        ranked = best.setdefault(query, {})
+        ranked = best_scores.setdefault(query, {})
         ranked[doc] = max(ranked.get(doc, -1e9), float(score))
-    assert first["nDCG@10"] == evaluate(qrels, best, ["nDCG@10"])["nDCG@10"]
-    assert first.counted.duplicates == 12872
+    assert result["nDCG@10"] == evaluate(qrels, best_scores, ["nDCG@10"])["nDCG@10"]
+    assert result.counted.duplicates == 12872
 
 
-def test_every_bad_file_raises_one_ancestor():
+def test_a_file_format_error_is_a_beir_eval_error_and_a_value_error():
     assert issubclass(FileFormatError, BeirEvalError)
     assert issubclass(FileFormatError, ValueError)

@@ -1,4 +1,4 @@
-"""Votes become judgements, and each says how many votes it rests on."""
+"""Votes become judgements, and the number of votes per judgement is returned."""
 
 import polars as pl
 import pytest
@@ -32,7 +32,7 @@ def test_the_rules_turn_votes_into_grades(rule, expected):
     assert judged.left_out == {}
 
 
-def test_too_few_votes_are_left_out_and_listed():
+def test_documents_with_too_few_votes_are_left_out_and_listed():
     judged = qrels_from_votes(ROWS, min_votes=2)
     assert judged.qrels.query_ids == ("q1",)
     assert judged.left_out == {"q2": {"c": 1}}
@@ -58,7 +58,7 @@ def test_a_negative_mean_is_grade_0_and_not_unjudged():
 
 
 @pytest.mark.parametrize("vote", ["up", "UP ", True, 1, 1.0, "yes"])
-def test_a_vote_may_be_said_in_many_ways(vote):
+def test_an_upvote_may_be_written_in_several_ways(vote):
     assert qrels_from_votes([("q", "a", vote)]).qrels.as_dict() == {"q": {"a": 1.0}}
 
 
@@ -69,12 +69,12 @@ def test_rows_may_name_their_columns_and_ids_may_be_integers():
     assert qrels_from_votes(frame.iter_rows(named=True)).qrels.as_dict() == {"q": {"a": 3.0}}
 
 
-def test_a_log_row_may_hold_the_text_of_the_query_too():
+def test_a_row_may_also_hold_the_text_of_the_query():
     row = {"query_id": "q", "query": "what is it", "doc_id": "d", "vote": 1}
     assert qrels_from_votes([row]).votes == {"q": {"d": 1}}
 
 
-def test_the_judgements_go_into_evaluate():
+def test_evaluate_accepts_judgements_made_from_votes():
     judged = qrels_from_votes(ROWS, rule="majority").qrels
     assert evaluate(judged, {"q1": {"a": 1.0}}, ["P@1"], missing="skip")["P@1"] == 1
 

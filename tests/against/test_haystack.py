@@ -1,4 +1,4 @@
-"""Against Haystack's own evaluators, and pytrec_eval on what they are handed."""
+"""Against Haystack's own evaluators, and against pytrec_eval on the same documents."""
 
 import asyncio
 import inspect
@@ -22,36 +22,36 @@ from haystack_integrations.components.evaluators.beir_eval import (
     BEIREvaluator,
 )
 
-#: Haystack 2.26 has other rules: nDCG by id, MAP over what was found, "" counted by recall.
+#: Haystack 2.26 has other rules: nDCG by id, MAP over the documents found, "" counted by recall.
 IS_CURRENT = int(haystack.version.__version__.partition(".")[0]) >= 3
 
 CONTENTS = ["", None, "Paris", "Berlin", "Rome", "é", "Oslo", "a b", "Rom"]
 
 
-def documents(contents, scores, min_size=0):
+def lists_of_documents(contents, scores, min_size=0):
     content, score = st.sampled_from(contents), scores
-    return st.lists(st.builds(make, content, score), min_size=min_size, max_size=8)
+    return st.lists(st.builds(make_document, content, score), min_size=min_size, max_size=8)
 
 
-def make(content, score):
+def make_document(content, score):
     return Document(content=content, score=score)
 
 
-def truths(contents):
-    """Ground truth with grades, fractions and zeros among them, or with none at all."""
-    graded = documents(contents, st.sampled_from([0.0, 0.25, 1.0, 2.0, 3.5]))
-    return st.one_of(documents(contents, st.none()), graded)
+def ground_truths(contents):
+    """Ground truth with grades, including fractions and zeros, or without any grade."""
+    graded = lists_of_documents(contents, st.sampled_from([0.0, 0.25, 1.0, 2.0, 3.5]))
+    return st.one_of(lists_of_documents(contents, st.none()), graded)
 
 
 @st.composite
 def cases(draw, contents=CONTENTS):
     size = draw(st.integers(1, 5))
     scores = st.one_of(st.none(), st.floats(-5, 5))
-    retrieved = [draw(documents(contents, scores)) for _ in range(size)]
-    return [draw(truths(contents)) for _ in range(size)], retrieved
+    retrieved = [draw(lists_of_documents(contents, scores)) for _ in range(size)]
+    return [draw(ground_truths(contents)) for _ in range(size)], retrieved
 
 
-def theirs(field):
+def haystacks_evaluators(field):
     fields = {"document_comparison_field": field}
     by_field = fields if IS_CURRENT else {}
     return {
@@ -67,7 +67,7 @@ def assert_same_numbers(field, truth, retrieved, names=("nDCG", "MAP", "MRR", "S
     ours = BEIREvaluator.haystack_compatible(document_comparison_field=field)
     outputs = ours.run(retrieved_documents=retrieved, ground_truth_documents=truth)
     for name in names:
-        expected = theirs(field)[name].run(
+        expected = haystacks_evaluators(field)[name].run(
             ground_truth_documents=truth, retrieved_documents=retrieved
         )
         assert outputs["results"][name]["individual_scores"] == expected["individual_scores"]
@@ -83,7 +83,7 @@ if IS_CURRENT:
         assert_same_numbers("content", truth, retrieved)
 
     @given(st.data())
-    def test_it_does_so_by_metadata_of_any_type(data):
+    def test_the_compatible_setting_equals_haystacks_by_metadata_of_any_type_too(data):
         values = st.sampled_from([None, "", "1", 1, 1.0, True, 2, "Rome", 2.5])
 
         def with_page(value):
@@ -96,13 +96,13 @@ if IS_CURRENT:
 
 
 @given(cases(["Paris", "Berlin", "Rome", "Oslo"]))
-def test_mrr_and_recall_are_those_of_every_haystack_where_nothing_is_empty(case):
+def test_mrr_and_recall_equal_those_of_every_haystack_version_where_no_content_is_empty(case):
     truth, retrieved = case
     assert_same_numbers("content", truth, retrieved, ("MRR", "Success", "Recall"))
 
 
 @given(st.lists(st.tuples(*[st.lists(st.integers(0, 9), unique=True, max_size=8)] * 2), min_size=1))
-def test_ndcg_is_that_of_every_haystack_where_no_document_stands_twice(pairs):
+def test_ndcg_equals_that_of_every_haystack_version_without_duplicates(pairs):
     truth, retrieved = (
         [[Document(id=str(number)) for number in pair[side]] for pair in pairs] for side in (0, 1)
     )
@@ -121,7 +121,7 @@ def test_called_by_position_it_takes_ground_truth_first_as_haystacks_evaluators_
         assert {key: outputs[key] for key in expected} == expected
 
 
-def test_with_its_default_settings_too():
+def test_called_by_position_with_default_settings_it_takes_ground_truth_first_too():
     case = [[Document(content="a")]], [[Document(content="x"), Document(content="a")]]
     expected = DocumentMRREvaluator().run(*case)
     assert expected["score"] == 1 / 2
@@ -134,18 +134,18 @@ ANSWERS = st.sampled_from(["Paris", "paris", "Paris.", "Rome", "Oslo"])
 
 
 @given(st.lists(st.tuples(ANSWERS, ANSWERS), min_size=1, max_size=6))
-def test_answers_are_called_by_position_as_haystacks_evaluator_of_answers(pairs):
+def test_called_by_position_answers_are_evaluated_as_by_haystacks_answer_evaluator(pairs):
     gold, predicted = map(list, zip(*pairs, strict=True))
     expected = AnswerExactMatchEvaluator().run(gold, predicted)
     ours = BEIRAnswerEvaluator("Success@1", match="exact")
-    # A question has a list of answers here, best first.
+    # Here each question has a list of answers, best first.
     case = gold, [[answer] for answer in predicted]
     for outputs in (ours.run(*case), asyncio.run(ours.run_async(*case))):
         assert outputs["individual_scores"] == expected["individual_scores"]
         assert outputs["score"] == pytest.approx(expected["score"], abs=1e-15)
 
 
-def test_called_by_position_answers_take_gold_answers_first():
+def test_called_by_position_the_answer_evaluator_takes_gold_answers_first():
     evaluator = BEIRAnswerEvaluator("MRR")
     outputs = evaluator.run([["Rome", "Roma"]], [["Oslo", "Roma", "Rome"]])
     assert outputs["score"] == 1 / 2  # swapped: 1, since "Rome" leads the other list
@@ -161,7 +161,7 @@ def test_called_by_position_answers_take_gold_answers_first():
         (BEIRAnswerEvaluator, AnswerExactMatchEvaluator),
     ],
 )
-def test_the_first_parameters_are_theirs_in_their_order(ours, theirs):
+def test_the_first_parameters_are_those_of_haystack_in_the_same_order(ours, theirs):
     expected = list(inspect.signature(theirs.run).parameters)
     for method in (ours.run, ours.run_async):
         assert list(inspect.signature(method).parameters)[: len(expected)] == expected
@@ -170,26 +170,33 @@ def test_the_first_parameters_are_theirs_in_their_order(ours, theirs):
 # Its own settings
 
 
-@given(cases([one for one in CONTENTS if one]))
-def test_the_default_setting_equals_pytrec_eval_on_the_list_without_repeats(case):
+@given(cases([content for content in CONTENTS if content]))
+def test_the_default_setting_equals_pytrec_eval_on_the_list_without_duplicates(case):
     truth, retrieved = case
     measures = ["nDCG@3", "nDCG", "MAP@3", "MAP", "Recall@3", "Precision@3", "MRR", "Rprec"]
     ours = BEIREvaluator(measures, unjudged="skip")
     judged = {
-        str(query): {one.content: 1 if one.score is None else int(one.score) for one in documents}
+        str(query): {
+            document.content: 1 if document.score is None else int(document.score)
+            for document in documents
+        }
         for query, documents in enumerate(truth)
     }
-    # pytrec_eval has whole grades only, and reads memory it never wrote for an empty ranking.
+    # pytrec_eval takes whole grades only, and reads uninitialised memory for an empty ranking.
     run, graded = {}, []
     for query, documents in enumerate(retrieved):
-        listed = list(dict.fromkeys(one.content for one in documents)) or ["nothing"]
-        run[str(query)] = {doc: float(len(listed) - place) for place, doc in enumerate(listed)}
+        listed = list(dict.fromkeys(document.content for document in documents)) or ["nothing"]
+        run[str(query)] = {
+            doc: float(len(listed) - position) for position, doc in enumerate(listed)
+        }
         grades = judged[str(query)]
         graded.append([Document(content=doc, score=float(grade)) for doc, grade in grades.items()])
     if not any(judged.values()):
         return
     outputs = ours.run(retrieved_documents=retrieved, ground_truth_documents=graded)
-    names = {str(one): spelling for one, spelling in zip(ours.measures, THEIR_NAMES, strict=False)}
+    names = {
+        str(measure): name for measure, name in zip(ours.measures, PYTREC_EVAL_NAMES, strict=False)
+    }
     judged = {query: grades for query, grades in judged.items() if grades}
     expected = pytrec_eval.RelevanceEvaluator(judged, set(names.values())).evaluate(run)
     for measure, name in names.items():
@@ -199,4 +206,13 @@ def test_the_default_setting_equals_pytrec_eval_on_the_list_without_repeats(case
             assert score == expected[query][key], (measure, query)
 
 
-THEIR_NAMES = ("ndcg_cut.3", "ndcg", "map_cut.3", "map", "recall.3", "P.3", "recip_rank", "Rprec")
+PYTREC_EVAL_NAMES = (
+    "ndcg_cut.3",
+    "ndcg",
+    "map_cut.3",
+    "map",
+    "recall.3",
+    "P.3",
+    "recip_rank",
+    "Rprec",
+)

@@ -1,4 +1,4 @@
-"""RBP and ERR against ir_measures (cwl-eval, gdeval), and names against its own parser."""
+"""RBP, ERR and Judged against ir_measures (cwl-eval, gdeval), and names against its parser."""
 
 import random
 import shutil
@@ -25,7 +25,7 @@ MEASURES = ["nDCG@10", "AP@100", "P(rel=2)@5", "R@100", "RR@10", "Rprec", "Succe
 
 @given(qrels_and_run(grade=st.integers(0, 3), min_size=1, complete=True), st.floats(0.05, 0.95))
 @settings(max_examples=60)
-def test_rbp_is_that_of_cwl_eval(case, p):
+def test_rbp_equals_that_of_cwl_eval(case, p):
     qrels, run = case[0], untied(case[1])
     theirs = ir_measures.RBP(p=p, rel=1)
     oracle = {
@@ -39,10 +39,10 @@ def test_rbp_is_that_of_cwl_eval(case, p):
 
 @pytest.mark.skipif(not shutil.which("perl"), reason="gdeval is a Perl script; perl is missing")
 @pytest.mark.parametrize("cutoff", [1, 5, 20])
-def test_err_is_that_of_gdeval_to_its_five_digits(cutoff):
+def test_err_equals_that_of_gdeval_to_its_five_digits(cutoff):
     rng = random.Random(cutoff)
     docs = [f"d{number}" for number in range(40)]
-    # gdeval wants numeric query ids, and takes 4 for the highest grade.
+    # gdeval needs numeric query ids, and assumes that 4 is the highest grade.
     qrels = {
         str(query): {doc: rng.randrange(5) for doc in rng.sample(docs, 20)} for query in range(30)
     }
@@ -61,7 +61,7 @@ def test_err_is_that_of_gdeval_to_its_five_digits(cutoff):
 
 @given(qrels_and_run(grade=st.integers(0, 3), min_size=1, complete=True))
 @settings(max_examples=60)
-def test_the_judged_share_is_that_of_ir_measures(case):
+def test_the_judged_share_equals_that_of_ir_measures(case):
     qrels, run = case[0], untied(case[1])
     for cutoff in (1, 3, 10):
         theirs = ir_measures.Judged @ cutoff
@@ -76,7 +76,7 @@ def test_the_judged_share_is_that_of_ir_measures(case):
 
 
 @pytest.mark.parametrize("name", MEASURES)
-def test_a_name_of_ir_measures_means_here_what_it_means_there(name):
+def test_a_name_of_ir_measures_means_the_same_here(name):
     rng = random.Random(7)
     docs = [f"d{number}" for number in range(40)]
     qrels = {
@@ -89,7 +89,7 @@ def test_a_name_of_ir_measures_means_here_what_it_means_there(name):
     assert list(ours.as_dict(names="ir_measures")) == [str(ir_measures.parse_measure(name))]
 
 
-def test_our_names_for_ir_measures_are_read_by_it():
+def test_ir_measures_reads_the_names_that_we_write_for_it():
     for name in (
         "nDCG@10",
         "MAP@100",

@@ -76,12 +76,15 @@ PAIRS = (
         for point in range(11)
     }
 )
-CUT = ",".join(map(str, CUTOFFS))
-ASKED = {
+CUTOFF_LIST = ",".join(map(str, CUTOFFS))
+REQUESTED = {
     *("ndcg", "map", "recip_rank", "Rprec", "bpref", "infAP", "set_P", "set_recall", "set_F"),
     *("G", "binG", "Rndcg", "ndcg_rel", "utility", "set_relative_P", "Rprec_mult"),
     *("set_map", "num_ret", "num_rel", "num_rel_ret", "num_nonrel_judged_ret", "11pt_avg"),
-    *(f"{name}.{CUT}" for name in ("ndcg_cut", "map_cut", "P", "recall", "success", "relative_P")),
+    *(
+        f"{name}.{CUTOFF_LIST}"
+        for name in ("ndcg_cut", "map_cut", "P", "recall", "success", "relative_P")
+    ),
     "iprec_at_recall",
 }
 NOT_FOR_EMPTY = {name for name in PAIRS if name.startswith(("11pt", "iprec"))}
@@ -91,12 +94,12 @@ def assert_identical(
     qrels, run, *, without=frozenset(), given_run=None, level=1, judged_only=False
 ):
     """Compare all values of all queries with ``==``."""
-    numbers = {
+    float_run = {
         query: {doc: float(score) for doc, score in ranked.items()} for query, ranked in run.items()
     }
     oracle = pytrec_eval.RelevanceEvaluator(
-        qrels, ASKED, relevance_level=level, judged_docs_only_flag=judged_only
-    ).evaluate(numbers)
+        qrels, REQUESTED, relevance_level=level, judged_docs_only_flag=judged_only
+    ).evaluate(float_run)
     pairs = {}
     for name, measure in PAIRS.items():
         if name not in without:
@@ -115,52 +118,52 @@ def assert_identical(
     for name, measure in pairs.items():
         ours = dict(zip(result.query_ids, result.scores(measure).tolist(), strict=True))
         theirs = {query: values[name] for query, values in oracle.items()}
-        if "relative_P" in name:  # nothing is relevant: the oracle divides by zero
-            theirs = {query: 0.0 if math.isnan(one) else one for query, one in theirs.items()}
+        if "relative_P" in name:  # the oracle divides by zero if nothing is relevant
+            theirs = {query: 0.0 if math.isnan(value) else value for query, value in theirs.items()}
         assert ours == theirs, name
 
 
-def has_a_judgement(qrels):
-    """The oracle can crash on a query with nothing but negative grades."""
+def every_query_has_a_judgement(qrels):
+    """Return whether each query has a grade of at least 0; without one the oracle can crash."""
     return all(max(judged.values()) >= 0 for judged in qrels.values())
 
 
-# No ranking is empty here: on one the oracle reads memory that it never wrote, and it crashes when
-# bpref and num_rel_ret are asked together. That an empty ranking scores 0 is tested elsewhere.
+# No ranking is empty here: on an empty one the oracle reads uninitialised memory, and crashes when
+# bpref and num_rel_ret are requested together. That it scores 0 is tested elsewhere.
 
 
 @given(qrels_and_run(min_size=1))
 @settings(max_examples=400)
 def test_every_value_is_the_same_on_runs_with_ties_gaps_and_negative_grades(case):
     qrels, run = case
-    assume(has_a_judgement(qrels))
+    assume(every_query_has_a_judgement(qrels))
     assert_identical(qrels, run)
 
 
 @given(qrels_and_run(min_size=1), st.integers(1, 4))
 def test_every_binary_value_is_the_same_above_a_relevance_level(case, level):
     qrels, run = case
-    assume(has_a_judgement(qrels))
+    assume(every_query_has_a_judgement(qrels))
     assert_identical(qrels, run, level=level)
 
 
 @given(qrels_and_run(min_size=1))
 def test_every_value_of_the_condensed_list_is_the_same(case):
     qrels, run = case
-    assume(has_a_judgement(qrels))
-    # With nothing judged retrieved the list is empty, where the oracle's 11pt and iprec are stale.
-    some_judged = all(
+    assume(every_query_has_a_judgement(qrels))
+    # If nothing judged is retrieved the list is empty, and the oracle's 11pt and iprec are stale.
+    all_retrieve_judged = all(
         any(qrels[query].get(doc, -1) >= 0 for doc in run[query]) for query in run if query in qrels
     )
     assert_identical(
-        qrels, run, judged_only=True, without=frozenset() if some_judged else NOT_FOR_EMPTY
+        qrels, run, judged_only=True, without=frozenset() if all_retrieve_judged else NOT_FOR_EMPTY
     )
 
 
 @given(qrels_and_run(min_size=1))
 def test_columns_give_the_same_values_as_the_mapping(case):
     qrels, run = case
-    assume(has_a_judgement(qrels))
+    assume(every_query_has_a_judgement(qrels))
     rows = [(query, doc, score) for query, ranked in run.items() for doc, score in ranked.items()]
     random.Random(len(rows)).shuffle(rows)
     assert_identical(qrels, run, given_run=Run.from_columns(*zip(*rows, strict=True)))

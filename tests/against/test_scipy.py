@@ -1,4 +1,4 @@
-"""Tests and intervals held against scipy.stats, to the last digits where nothing is random."""
+"""Tests and intervals against scipy.stats, to the last digits where nothing is random."""
 
 import inspect
 
@@ -19,7 +19,7 @@ from beir_eval.significance import (
 ALTERNATIVES = ["two-sided", "less", "greater"]
 EXACT = {"rel": 1e-12, "abs": 1e-15}
 
-#: What scipy calls the generator: another name before 1.15.
+#: The name of scipy's parameter for the generator, which changed in 1.15.
 RNG = "rng" if "rng" in inspect.signature(stats.bootstrap).parameters else "random_state"
 
 
@@ -34,9 +34,9 @@ def two_systems(seed, queries, gap=0.05):
 def test_the_paired_t_test_is_that_of_scipy(queries, alternative):
     first, second = two_systems(queries, queries)
     expected = stats.ttest_rel(first, second, alternative=alternative)
-    found = paired_t(first, second, alternative=alternative)
-    assert found.statistic == pytest.approx(expected.statistic, **EXACT)
-    assert found.p == pytest.approx(max(expected.pvalue, np.finfo(float).tiny), **EXACT)
+    result = paired_t(first, second, alternative=alternative)
+    assert result.statistic == pytest.approx(expected.statistic, **EXACT)
+    assert result.p == pytest.approx(max(expected.pvalue, np.finfo(float).tiny), **EXACT)
 
 
 @pytest.mark.parametrize("alternative", ALTERNATIVES)
@@ -51,9 +51,9 @@ def test_the_exact_sign_flip_test_is_that_of_scipy(queries, alternative):
         vectorized=True,
         alternative=alternative,
     )
-    found = sign_flip(first, second, alternative=alternative)
-    assert found.exact
-    assert found.p == pytest.approx(expected.pvalue, **EXACT)
+    result = sign_flip(first, second, alternative=alternative)
+    assert result.exact
+    assert result.p == pytest.approx(expected.pvalue, **EXACT)
 
 
 @pytest.mark.parametrize("alternative", ALTERNATIVES)
@@ -69,10 +69,10 @@ def test_random_sign_flips_agree_with_scipys_within_monte_carlo_error(alternativ
         alternative=alternative,
         **{RNG: np.random.default_rng(1)},
     )
-    found = sign_flip(first, second, alternative=alternative, draws=draws)
+    result = sign_flip(first, second, alternative=alternative, draws=draws)
     error = np.sqrt(2 * theirs.pvalue * (1 - theirs.pvalue) / draws)
-    assert not found.exact
-    assert found.p == pytest.approx(theirs.pvalue, abs=4 * error + 1 / draws)
+    assert not result.exact
+    assert result.p == pytest.approx(theirs.pvalue, abs=4 * error + 1 / draws)
 
 
 @pytest.mark.parametrize("method", ["bca", "percentile"])
@@ -81,7 +81,7 @@ def test_the_bootstrap_interval_is_scipys_on_the_same_resamples(queries, confide
     rng = np.random.default_rng(queries)
     differences = rng.exponential(size=queries) - 0.7  # skewed, so that the acceleration matters
     if queries == 8:
-        # Some resamples are the sample itself; in eighths scipy sees that they tie, too.
+        # Some resamples equal the sample; rounded to eighths, scipy counts them as ties too.
         differences = np.round(differences * 8) / 8
     expected = stats.bootstrap(
         (differences,),
@@ -91,10 +91,10 @@ def test_the_bootstrap_interval_is_scipys_on_the_same_resamples(queries, confide
         method={"bca": "BCa"}.get(method, method),
         **{RNG: np.random.default_rng(7)},
     ).confidence_interval
-    found = bootstrap_interval(
+    interval = bootstrap_interval(
         differences, confidence=confidence, method=method, draws=2_000, rng=7
     )
-    assert (found.low, found.high) == pytest.approx(tuple(expected), **EXACT)
+    assert (interval.low, interval.high) == pytest.approx(tuple(expected), **EXACT)
 
 
 @pytest.mark.parametrize("alternative", ALTERNATIVES)
@@ -102,9 +102,9 @@ def test_the_bootstrap_interval_is_scipys_on_the_same_resamples(queries, confide
 def test_wilcoxon_is_that_of_scipy(queries, alternative):
     first, second = two_systems(queries, queries)
     expected = stats.wilcoxon(first, second, alternative=alternative)
-    found = wilcoxon(first, second, alternative=alternative)
-    assert found.statistic == expected.statistic
-    assert found.p == pytest.approx(expected.pvalue, **EXACT)
+    result = wilcoxon(first, second, alternative=alternative)
+    assert result.statistic == expected.statistic
+    assert result.p == pytest.approx(expected.pvalue, **EXACT)
 
 
 @pytest.mark.parametrize("alternative", ALTERNATIVES)
@@ -113,9 +113,9 @@ def test_the_sign_test_is_scipys_binomial_test(queries, alternative):
     first, second = two_systems(queries, queries)
     wins, ties = int((first > second).sum()), 3
     expected = stats.binomtest(wins, queries, alternative=alternative).pvalue
-    found = sign_test([*first, *np.ones(ties)], [*second, *np.ones(ties)], alternative=alternative)
-    assert found.statistic == wins
-    assert found.p == pytest.approx(expected, **EXACT)
+    result = sign_test([*first, *np.ones(ties)], [*second, *np.ones(ties)], alternative=alternative)
+    assert result.statistic == wins
+    assert result.p == pytest.approx(expected, **EXACT)
 
 
 def test_equivalence_is_the_larger_p_of_scipys_two_one_sided_tests():
@@ -123,14 +123,14 @@ def test_equivalence_is_the_larger_p_of_scipys_two_one_sided_tests():
     delta = 0.03
     low = stats.ttest_1samp(first - second, -delta, alternative="greater")
     high = stats.ttest_1samp(first - second, delta, alternative="less")
-    found = equivalence(first, second, delta=delta, alpha=0.05)
-    assert found.p == pytest.approx(max(low.pvalue, high.pvalue), **EXACT)
+    result = equivalence(first, second, delta=delta, alpha=0.05)
+    assert result.p == pytest.approx(max(low.pvalue, high.pvalue), **EXACT)
     interval = stats.ttest_rel(first, second).confidence_interval(0.9)
-    assert (found.low, found.high) == pytest.approx(tuple(interval), **EXACT)
-    assert found.equivalent == (interval.low > -delta and interval.high < delta)
+    assert (result.low, result.high) == pytest.approx(tuple(interval), **EXACT)
+    assert result.equivalent == (interval.low > -delta and interval.high < delta)
 
 
-def test_the_power_is_what_simulated_t_tests_have():
+def test_the_power_equals_that_of_simulated_t_tests():
     rng = np.random.default_rng(0)
     samples = rng.normal(0.1, 0.3, size=(4_000, 40))
     share = np.mean(stats.ttest_1samp(samples, 0, axis=1).pvalue < 0.05)

@@ -38,8 +38,8 @@ from made_results import MEASURE, made
 SIZES = {"one": 12, "two": 30, "three": 7, "four": 20, "five": 9}
 
 
-def drawn(seed=0, systems=3, sizes=SIZES, gap=0.05):
-    """{data set: f8[S, Q]}, each system better than the one before by about ``gap``."""
+def random_scores(seed=0, systems=3, sizes=SIZES, gap=0.05):
+    """Return {data set: f8[S, Q]}: each system is better than the previous by about ``gap``."""
     rng = np.random.default_rng(seed)
     return {
         name: np.clip(
@@ -70,35 +70,35 @@ def plain_average(scores, row):
 
 def test_the_average_is_the_mean_of_the_means_and_no_query_is_pooled():
     scores = {"small": np.array([[1.0, 1.0], [0.0, 0.0]]), "large": np.zeros((2, 50))}
-    found = compare_benchmark(results_of(scores), "s1")
-    assert found.average("s0").average == 0.5
-    assert found.difference("s0").difference == 0.5
+    comparison = compare_benchmark(results_of(scores), "s1")
+    assert comparison.average("s0").average == 0.5
+    assert comparison.difference("s0").difference == 0.5
 
 
-def test_every_average_and_difference_is_that_of_the_plain_definition():
-    scores = drawn()
-    found = compare_benchmark(results_of(scores))
+def test_every_average_and_difference_equals_the_plain_definition():
+    scores = random_scores()
+    comparison = compare_benchmark(results_of(scores))
     for row in range(3):
-        assert math.isclose(found.average(f"s{row}").average, plain_average(scores, row))
-    one = found.difference("s2", "s0")
-    assert math.isclose(one.difference, plain_average(scores, 2) - plain_average(scores, 0))
-    assert found.systems == ("s2", "s1", "s0")
-    means = {each.name: each.means for each in found.datasets}
+        assert math.isclose(comparison.average(f"s{row}").average, plain_average(scores, row))
+    difference = comparison.difference("s2", "s0")
+    assert math.isclose(difference.difference, plain_average(scores, 2) - plain_average(scores, 0))
+    assert comparison.systems == ("s2", "s1", "s0")
+    means = {dataset.name: dataset.means for dataset in comparison.datasets}
     assert math.isclose(means["two"]["s1"], float(scores["two"][1].mean()))
-    assert {each.name: each.num_queries for each in found.datasets} == SIZES
+    assert {dataset.name: dataset.num_queries for dataset in comparison.datasets} == SIZES
 
 
 def test_the_forums_of_cqadupstack_count_as_one_data_set():
     rows = {"cqadupstack/android": 1.0, "cqadupstack/gis": 0.5, "scifact": 0.25}
     scores = {name: np.array([[value] * 4, [0.0] * 4]) for name, value in rows.items()}
-    found = compare_benchmark(results_of(scores), "s1")
-    assert found.average("s0").average == ((1.0 + 0.5) / 2 + 0.25) / 2
-    assert [(one.name, one.num_queries) for one in found.datasets] == [
+    comparison = compare_benchmark(results_of(scores), "s1")
+    assert comparison.average("s0").average == ((1.0 + 0.5) / 2 + 0.25) / 2
+    assert [(dataset.name, dataset.num_queries) for dataset in comparison.datasets] == [
         ("cqadupstack", 8),
         ("scifact", 4),
     ]
-    assert found.difference("s0").better == 2
-    assert "cqadupstack: the mean of 2 parts, which count as one data set" in found.notes()
+    assert comparison.difference("s0").better == 2
+    assert "cqadupstack: the mean of 2 parts, which count as one data set" in comparison.notes()
 
 
 # Sign flips within the data sets
@@ -109,50 +109,54 @@ def test_the_forums_of_cqadupstack_count_as_one_data_set():
     st.integers(0, 10_000),
     st.booleans(),
 )
-def test_p_is_that_of_flipping_every_query_within_its_data_set(sizes, seed, as_tenths):
+def test_p_equals_that_of_flipping_every_query_within_its_data_set(sizes, seed, as_tenths):
     rng = np.random.default_rng(seed)
     differences = [rng.integers(-5, 6, size) / 10 for size in sizes]
     if not as_tenths:
-        differences = [one + rng.normal(0, 0.1, len(one)) for one in differences]
+        differences = [values + rng.normal(0, 0.1, len(values)) for values in differences]
 
     def average(signs):
         signs = iter(signs)
-        means = [math.fsum(next(signs) * each for each in one) / len(one) for one in differences]
+        means = [
+            math.fsum(next(signs) * value for value in values) / len(values)
+            for values in differences
+        ]
         return math.fsum(means) / len(means)
 
     observed = abs(average(itertools.repeat(1)))
-    every = [abs(average(signs)) for signs in itertools.product((1, -1), repeat=sum(sizes))]
-    expected = sum(one >= observed - 1e-12 for one in every) / len(every)
-    rows = balanced([one[None] for one in differences])
-    found = sign_flip_many(rows)
-    assert found.exact
-    assert math.isclose(found.p[0], expected)
-    assert math.isclose(found.differences[0], average(itertools.repeat(1)), abs_tol=1e-15)
+    averages = [abs(average(signs)) for signs in itertools.product((1, -1), repeat=sum(sizes))]
+    expected = sum(flipped >= observed - 1e-12 for flipped in averages) / len(averages)
+    rows = balanced([values[None] for values in differences])
+    result = sign_flip_many(rows)
+    assert result.exact
+    assert math.isclose(result.p[0], expected)
+    assert math.isclose(result.differences[0], average(itertools.repeat(1)), abs_tol=1e-15)
 
 
 def test_a_baseline_is_corrected_by_holm_and_all_pairs_by_max_t():
-    scores = drawn(gap=0.03)
+    scores = random_scores(gap=0.03)
     rows = balanced(list(scores.values()))
     with_baseline = compare_benchmark(results_of(scores), "s0", draws=5_000)
-    raw = [sign_flip(rows[row] - rows[0], draws=5_000).p for row in (1, 2)]
-    assert [one.p for one in with_baseline.differences] == raw
-    assert [one.p_corrected for one in with_baseline.differences] == holm(raw).tolist()
+    p = [sign_flip(rows[row] - rows[0], draws=5_000).p for row in (1, 2)]
+    assert [difference.p for difference in with_baseline.differences] == p
+    assert [difference.p_corrected for difference in with_baseline.differences] == holm(p).tolist()
     pairs = compare_benchmark(results_of(scores), draws=5_000)
     expected = max_t_pairs(rows, draws=5_000).p
     assert pairs.difference("s2", "s0").p_corrected == expected[2, 0]
     assert (with_baseline.settings.correction, pairs.settings.correction) == ("holm", "max-t")
 
 
-def test_systems_that_do_not_differ_are_called_different_in_one_case_of_twenty():
+def test_systems_that_do_not_differ_are_called_different_in_5_percent_of_tests():
     rng = np.random.default_rng(5)
-    tests = 400
-    # Data sets of different size and spread, many tests at once: a row a test.
+    num_tests = 400
+    # Data sets of different size and spread; each row is a test.
     strata = [
-        rng.normal(0, spread, (tests, size)) for size, spread in ((8, 0.3), (25, 0.1), (60, 0.2))
+        rng.normal(0, spread, (num_tests, size))
+        for size, spread in ((8, 0.3), (25, 0.1), (60, 0.2))
     ]
     p = sign_flip_many(balanced(strata), draws=1_000).p
     rejected = int((p <= 0.05).sum())
-    assert stats.binomtest(rejected, tests, 0.05).pvalue > 0.01
+    assert stats.binomtest(rejected, num_tests, 0.05).pvalue > 0.01
     assert p.min() > 0
 
 
@@ -160,22 +164,24 @@ def test_systems_that_do_not_differ_are_called_different_in_one_case_of_twenty()
 
 
 @pytest.mark.parametrize("hierarchical", [False, True])
-def test_the_bootstrap_is_a_plain_loop_over_the_same_random_numbers(hierarchical):
+def test_the_bootstrap_equals_a_plain_loop_over_the_same_random_numbers(hierarchical):
     draws, units = 40, ["a", "b", "b", "c", "d", "e"]
     rng = np.random.default_rng(1)
     strata = [rng.random((2, size)) for size in (3, 5, 2, 8, 4, 6)]
-    found = stratified_bootstrap(strata, units=units, hierarchical=hierarchical, draws=draws, rng=7)
-    again = np.random.default_rng(7)
+    result = stratified_bootstrap(
+        strata, units=units, hierarchical=hierarchical, draws=draws, rng=7
+    )
+    same_rng = np.random.default_rng(7)
     names = list(dict.fromkeys(units))
-    chosen = again.integers(0, 5, size=(draws, 5)) if hierarchical else None
+    chosen = same_rng.integers(0, 5, size=(draws, 5)) if hierarchical else None
     totals = np.zeros((2, draws))
-    for place, name in enumerate(names):
-        parts = [one for one, unit in zip(strata, units, strict=True) if unit == name]
+    for position, name in enumerate(names):
+        parts = [stratum for stratum, unit in zip(strata, units, strict=True) if unit == name]
         times = [1] * draws
         if chosen is not None:
-            times = [row.count(place) for row in chosen.tolist()]
+            times = [row.count(position) for row in chosen.tolist()]
         queries = [
-            again.integers(0, part.shape[1], size=(sum(times), part.shape[1])) for part in parts
+            same_rng.integers(0, part.shape[1], size=(sum(times), part.shape[1])) for part in parts
         ]
         drawn_so_far = 0
         for resample, count in enumerate(times):
@@ -186,75 +192,79 @@ def test_the_bootstrap_is_a_plain_loop_over_the_same_random_numbers(hierarchical
                         for part, rows in zip(parts, queries, strict=True)
                     ) / len(parts)
                 drawn_so_far += 1
-    np.testing.assert_allclose(found.resampled, totals / 5, rtol=0, atol=1e-14)
+    np.testing.assert_allclose(result.resampled, totals / 5, rtol=0, atol=1e-14)
 
 
-def test_on_one_data_set_the_interval_is_the_usual_one():
+def test_with_one_data_set_the_interval_equals_the_plain_bootstrap():
     values = np.random.default_rng(2).random((4, 30))
-    usual, found = bootstrap_intervals(values), stratified_bootstrap([values])
+    plain, stratified = bootstrap_intervals(values), stratified_bootstrap([values])
     for row in range(4):
-        expected = (usual.low[row], usual.high[row])
-        np.testing.assert_allclose(found.interval(row), expected, rtol=0, atol=1e-14)
+        expected = (plain.low[row], plain.high[row])
+        np.testing.assert_allclose(stratified.interval(row), expected, rtol=0, atol=1e-14)
     pair = bootstrap_intervals((values[0] - values[3])[None])
     np.testing.assert_allclose(
-        found.interval(0, 3), (pair.low[0], pair.high[0]), rtol=0, atol=1e-14
+        stratified.interval(0, 3), (pair.low[0], pair.high[0]), rtol=0, atol=1e-14
     )
 
 
-def test_the_interval_holds_the_true_average_about_as_often_as_it_says():
+def test_the_interval_covers_the_true_average_at_about_the_stated_rate():
     rng = np.random.default_rng(3)
-    inside, tried = 0, 250
+    inside, trials = 0, 250
     truth = (0.25 + 1 / 3 + 0.5) / 3  # the means of beta(1, 3), beta(1, 2) and beta(1, 1)
-    for seed in range(tried):
+    for seed in range(trials):
         strata = [rng.beta(1, 3 - n, (1, size)) for n, size in enumerate((25, 60, 120))]
         low, high = stratified_bootstrap(strata, draws=600, rng=seed).interval(0)
         inside += low <= truth <= high
-    assert stats.binomtest(inside, tried, 0.94).pvalue > 0.01
+    assert stats.binomtest(inside, trials, 0.94).pvalue > 0.01
 
 
-def test_the_hierarchical_interval_holds_the_average_of_all_data_sets_and_the_other_does_not():
+def test_only_the_hierarchical_interval_covers_the_average_of_all_possible_data_sets():
     rng = np.random.default_rng(4)
     inside = {True: 0, False: 0}
     for seed in range(100):
         means = rng.normal(0.5, 0.1, 12)
         strata = [rng.normal(mean, 0.1, (1, 40)) for mean in means]
         for hierarchical in inside:
-            found = stratified_bootstrap(strata, hierarchical=hierarchical, draws=400, rng=seed)
-            low, high = found.interval(0)
+            result = stratified_bootstrap(strata, hierarchical=hierarchical, draws=400, rng=seed)
+            low, high = result.interval(0)
             inside[hierarchical] += low <= 0.5 <= high
     assert inside[True] >= 85
     assert inside[False] <= 60
 
 
 def test_a_constant_difference_has_an_interval_of_no_length():
-    scores = {name: np.stack([one[0], one[0] + 0.25]) for name, one in drawn().items()}
-    one = compare_benchmark(results_of(scores), "s0").difference("s1")
-    assert one.low == pytest.approx(0.25, abs=1e-12)
-    assert one.high == pytest.approx(0.25, abs=1e-12)
-    assert one.verdict == "better"
+    scores = {
+        name: np.stack([array[0], array[0] + 0.25]) for name, array in random_scores().items()
+    }
+    difference = compare_benchmark(results_of(scores), "s0").difference("s1")
+    assert difference.low == pytest.approx(0.25, abs=1e-12)
+    assert difference.high == pytest.approx(0.25, abs=1e-12)
+    assert difference.verdict == "better"
 
 
 def test_hierarchical_needs_five_data_sets_and_then_is_wider():
-    scores = drawn(sizes=dict.fromkeys("abcdef", 40))
-    scores = {name: one + 0.1 * place for place, (name, one) in enumerate(scores.items())}
+    scores = random_scores(sizes=dict.fromkeys("abcdef", 40))
+    scores = {name: array + 0.1 * position for position, (name, array) in enumerate(scores.items())}
     results = results_of(scores)
     plain = compare_benchmark(results).average("s1")
     wide = compare_benchmark(results, hierarchical=True).average("s1")
     assert wide.high - wide.low > 2 * (plain.high - plain.low)
-    few = {system: dict(list(of.items())[:4]) for system, of in results.items()}
+    few = {system: dict(list(by_dataset.items())[:4]) for system, by_dataset in results.items()}
     with pytest.raises(SettingError, match="takes 5 or more; there are 4"):
         compare_benchmark(few, hierarchical=True)
 
 
-def test_over_a_single_data_set_it_finds_what_compare_finds():
-    results = results_of({"only": drawn()["two"]})
-    found = compare_benchmark(results)
-    usual = compare({system: of["only"] for system, of in results.items()})
-    for one in found.differences:
-        other = usual.difference(MEASURE, one.system, one.against)
-        assert (one.p, one.p_corrected) == (other.p, other.p_corrected)
-        assert (one.low, one.high) == pytest.approx((other.low, other.high), abs=1e-12)
-    assert found.notes()[0].startswith("1 data set, 30 queries")
+def test_with_a_single_data_set_the_numbers_equal_those_of_compare():
+    results = results_of({"only": random_scores()["two"]})
+    comparison = compare_benchmark(results)
+    single = compare({system: by_dataset["only"] for system, by_dataset in results.items()})
+    for difference in comparison.differences:
+        expected = single.difference(MEASURE, difference.system, difference.against)
+        assert (difference.p, difference.p_corrected) == (expected.p, expected.p_corrected)
+        assert (difference.low, difference.high) == pytest.approx(
+            (expected.low, expected.high), abs=1e-12
+        )
+    assert comparison.notes()[0].startswith("1 data set, 30 queries")
 
 
 # Ranks
@@ -267,28 +277,34 @@ def test_ranks_are_counted_in_every_resample():
         [0.1, 0.7, 0.1, 0.3],
     ]
     # Ranks by hand: 1 1 1 3 · 2 3 1 1 · 3 2 3 2
-    found = resampled_ranks(resampled, confidence=0.5)
-    assert found.first.tolist() == [3 / 4, 2 / 4, 0]
-    assert found.low.tolist() == [1, 1, 2]
-    assert found.high.tolist() == [1, 2, 3]
+    ranks = resampled_ranks(resampled, confidence=0.5)
+    assert ranks.first.tolist() == [3 / 4, 2 / 4, 0]
+    assert ranks.low.tolist() == [1, 1, 2]
+    assert ranks.high.tolist() == [1, 2, 3]
 
 
-def test_a_copy_of_a_system_shares_its_rank_and_cannot_be_told_apart():
-    scores = {name: one[[0, 1, 1]] for name, one in drawn(gap=0.2).items()}
-    found = compare_benchmark(results_of(scores))
-    assert [one.rank for one in found.averages] == [1, 1, 3]
-    assert found.average("s1").first == found.average("s2").first == 1
-    one = found.difference("s2", "s1")
-    assert (one.difference, one.p, one.verdict, one.better, one.worse) == (0, 1, "undecided", 0, 0)
-    assert found.groups == (("s1", "s2"), ("s0",))
-    assert [one.groups for one in found.averages] == ["a", "a", "b"]
+def test_a_copy_of_a_system_shares_its_rank_and_the_verdict_is_undecided():
+    scores = {name: array[[0, 1, 1]] for name, array in random_scores(gap=0.2).items()}
+    comparison = compare_benchmark(results_of(scores))
+    assert [average.rank for average in comparison.averages] == [1, 1, 3]
+    assert comparison.average("s1").first == comparison.average("s2").first == 1
+    pair = comparison.difference("s2", "s1")
+    assert (pair.difference, pair.p, pair.verdict, pair.better, pair.worse) == (
+        0,
+        1,
+        "undecided",
+        0,
+        0,
+    )
+    assert comparison.groups == (("s1", "s2"), ("s0",))
+    assert [average.groups for average in comparison.averages] == ["a", "a", "b"]
 
 
-def test_the_rank_interval_holds_the_rank_and_lies_within_the_number_of_systems():
-    found = compare_benchmark(results_of(drawn(systems=6, gap=0.01)))
-    for one in found.averages:
-        assert 1 <= one.rank_low <= one.rank <= one.rank_high <= 6
-    assert sum(one.first for one in found.averages) == pytest.approx(1)
+def test_the_rank_interval_includes_the_rank_and_lies_within_the_number_of_systems():
+    comparison = compare_benchmark(results_of(random_scores(systems=6, gap=0.01)))
+    for average in comparison.averages:
+        assert 1 <= average.rank_low <= average.rank <= average.rank_high <= 6
+    assert sum(average.first for average in comparison.averages) == pytest.approx(1)
 
 
 # Groups
@@ -305,97 +321,99 @@ def test_the_rank_interval_holds_the_rank_and_lies_within_the_number_of_systems(
         (list(itertools.combinations(range(4), 2)), [[3], [2], [1], [0]]),
     ],
 )
-def test_groups_are_the_longest_runs_in_which_no_two_differ(differ, groups):
-    pairs = [Pair(one, other) for one in range(4) for other in range(one)]
-    different = {frozenset(one) for one in differ}
-    p = np.array([0.01 if {one.system, one.against} in different else 0.5 for one in pairs])
+def test_groups_are_the_longest_sequences_without_a_significant_difference(differ, groups):
+    pairs = [Pair(system, against) for system in range(4) for against in range(system)]
+    different = {frozenset(pair) for pair in differ}
+    p = np.array([0.01 if {pair.system, pair.against} in different else 0.5 for pair in pairs])
     assert groups_without_difference([3, 2, 1, 0], pairs, p, 0.05) == groups
 
 
 def test_with_a_baseline_there_are_no_groups():
-    found = compare_benchmark(results_of(drawn()), "s0")
-    assert found.groups == ()
-    assert {one.groups for one in found.averages} == {""}
+    comparison = compare_benchmark(results_of(random_scores()), "s0")
+    assert comparison.groups == ()
+    assert {average.groups for average in comparison.averages} == {""}
 
 
-# Data set by data set
+# Results of each data set
 
 
 def test_wins_are_counted_by_data_set_and_significant_ones_corrected_over_all():
-    scores = drawn(gap=0.0)
+    scores = random_scores(gap=0.0)
     scores["two"][1] = scores["two"][0] + 0.2
     scores["one"][1] = scores["one"][0] - 0.2
     scores["three"][1] = scores["three"][0]
     scores["four"][1] = scores["four"][0] + np.tile([0.11, -0.09], 10)
     scores["five"][1] = scores["five"][0] - 0.1
-    results = results_of({name: one[:2] for name, one in scores.items()})
-    found = compare_benchmark(results, "s0")
-    one = found.difference("s1")
-    assert (one.better, one.worse) == (2, 2)
+    results = results_of({name: array[:2] for name, array in scores.items()})
+    comparison = compare_benchmark(results, "s0")
+    difference = comparison.difference("s1")
+    assert (difference.better, difference.worse) == (2, 2)
     p = [sign_flip(scores[name][1] - scores[name][0]).p for name in SIZES]
     corrected = holm(p).tolist()
-    assert [each.p_corrected for each in found.by_dataset] == pytest.approx(corrected)
-    assert (one.significantly_better, one.significantly_worse) == (1, 2)
-    back = compare_benchmark(results, "s1").difference("s0")
-    assert (back.better, back.worse, back.significantly_better) == (2, 2, 2)
-    assert found.difference("s0", "s1").significantly_better == 2
+    assert [difference.p_corrected for difference in comparison.by_dataset] == pytest.approx(
+        corrected
+    )
+    assert (difference.significantly_better, difference.significantly_worse) == (1, 2)
+    mirrored = compare_benchmark(results, "s1").difference("s0")
+    assert (mirrored.better, mirrored.worse, mirrored.significantly_better) == (2, 2, 2)
+    assert comparison.difference("s0", "s1").significantly_better == 2
 
 
-# What is compared
+# Data sets, queries and repeats that are compared
 
 
 def test_a_data_set_that_a_system_lacks_is_named_or_left_out():
-    results = results_of(drawn())
+    results = results_of(random_scores())
     del results["s1"]["two"], results["s1"]["five"]
     with pytest.raises(ResultError, match=r"s1: 'two', 'five'.*on='intersection'"):
         compare_benchmark(results)
-    found = compare_benchmark(results, on="intersection")
-    assert [one.name for one in found.datasets] == ["one", "three", "four"]
-    assert found.left_out == {"two": ("s1",), "five": ("s1",)}
-    assert "two: left out, no result of s1" in found.notes()
+    comparison = compare_benchmark(results, on="intersection")
+    assert [dataset.name for dataset in comparison.datasets] == ["one", "three", "four"]
+    assert comparison.left_out == {"two": ("s1",), "five": ("s1",)}
+    assert "two: left out, no result of s1" in comparison.notes()
     with pytest.raises(ResultError, match="no data set that all of"):
         compare_benchmark({"a": {"x": results["s0"]["one"]}, "b": {}}, on="intersection")
 
 
 def test_different_queries_are_named_with_their_data_set_or_left_out():
-    results = results_of(drawn())
+    results = results_of(random_scores())
     results["s1"]["two"] = made(np.zeros(28), "s1")
     with pytest.raises(QueryMismatchError, match=r"^two: .*'q0028'"):
         compare_benchmark(results)
-    found = compare_benchmark(results, on="intersection")
-    assert found.queries_left_out == {"two": 2}
-    assert "two: 2 queries left out" in found.to_markdown()
+    comparison = compare_benchmark(results, on="intersection")
+    assert comparison.queries_left_out == {"two": 2}
+    assert "two: 2 queries left out" in comparison.to_markdown()
 
 
 def test_a_query_without_a_score_is_left_out_for_all_systems():
-    scores = drawn()
+    scores = random_scores()
     scores["one"][1, 3] = math.nan
-    found = compare_benchmark(results_of(scores))
-    kept = np.delete(scores["one"], 3, axis=1)
-    assert found.datasets[0].means["s0"] == pytest.approx(float(kept[0].mean()))
-    assert found.queries_left_out == {"one": 1}
+    comparison = compare_benchmark(results_of(scores))
+    defined = np.delete(scores["one"], 3, axis=1)
+    assert comparison.datasets[0].means["s0"] == pytest.approx(float(defined[0].mean()))
+    assert comparison.queries_left_out == {"one": 1}
     scores["three"][1, 1:] = math.nan
     with pytest.raises(InputError, match=r"^three: nDCG@10: 1 query"):
         compare_benchmark(results_of(scores))
 
 
-def test_the_result_of_a_benchmark_is_taken_as_it_is():
-    results = results_of(drawn())
+def test_a_benchmark_result_gives_the_same_comparison_as_its_results():
+    results = results_of(random_scores())
     infos, splits = dict.fromkeys(SIZES), dict.fromkeys(SIZES, "test")
     benchmark = BenchmarkResult(results, {}, infos, splits)
     assert compare_benchmark(benchmark, "s0") == compare_benchmark(results, "s0")
 
 
 def test_repeats_of_a_system_are_averaged_for_each_query():
-    scores = drawn(systems=2)
+    scores = random_scores(systems=2)
     results = results_of(scores)
     results["s1"]["one"] = [made(scores["one"][1] + shift) for shift in (-0.1, 0.1)]
-    found = compare_benchmark(results)
-    assert found.average("s1").average == pytest.approx(plain_average(scores, 1))
+    comparison = compare_benchmark(results)
+    assert comparison.average("s1").average == pytest.approx(plain_average(scores, 1))
 
 
 @pytest.mark.parametrize(
-    ("given_", "settings", "error", "said"),
+    ("select", "settings", "error", "message"),
     [
         (lambda _: {}, {}, ResultError, "two systems or more"),
         (lambda r: {"s0": r["s0"]}, {}, ResultError, "two systems or more"),
@@ -411,9 +429,9 @@ def test_repeats_of_a_system_are_averaged_for_each_query():
         (lambda r: r, {"measure": "num_ret"}, MeasureError, "no mean over queries"),
     ],
 )
-def test_what_cannot_be_compared_is_refused(given_, settings, error, said):
-    with pytest.raises(error, match=said):
-        compare_benchmark(given_(results_of(drawn())), **settings)
+def test_invalid_results_and_settings_are_refused(select, settings, error, message):
+    with pytest.raises(error, match=message):
+        compare_benchmark(select(results_of(random_scores())), **settings)
 
 
 @pytest.mark.parametrize(
@@ -431,54 +449,58 @@ def test_units_must_name_every_stratum():
         balanced([[[0.1, 0.2]]], units=["a", "b"])
 
 
-def test_what_was_not_compared_is_named():
-    found = compare_benchmark(results_of(drawn()), "s0")
+def test_a_pair_or_system_that_was_not_compared_is_named_in_the_error():
+    comparison = compare_benchmark(results_of(random_scores()), "s0")
     with pytest.raises(NotEvaluatedError, match="'s1' was not compared with 's2'"):
-        found.difference("s1", "s2")
+        comparison.difference("s1", "s2")
     with pytest.raises(NotEvaluatedError, match="no system 'nobody'"):
-        found.average("nobody")
+        comparison.average("nobody")
 
 
-# Other shapes
+# Files, tables and text
 
 
-def test_two_calls_agree_and_it_survives_the_way_through_a_file(tmp_path):
-    results = results_of(drawn())
-    found = compare_benchmark(results, hierarchical=True)
-    assert compare_benchmark(results, hierarchical=True) == found
-    found.save(tmp_path / "found.json.gz")
-    assert AcrossDatasets.load(tmp_path / "found.json.gz") == found
+def test_two_calls_and_a_saved_and_loaded_comparison_are_equal(tmp_path):
+    results = results_of(random_scores())
+    comparison = compare_benchmark(results, hierarchical=True)
+    assert compare_benchmark(results, hierarchical=True) == comparison
+    comparison.save(tmp_path / "found.json.gz")
+    assert AcrossDatasets.load(tmp_path / "found.json.gz") == comparison
     (tmp_path / "bad.json").write_text('{"schema_version": 9}')
     with pytest.raises(ResultError, match=r"over data sets .* schema_version 9"):
         AcrossDatasets.load(tmp_path / "bad.json")
 
 
 def test_tables_show_averages_ranks_groups_and_verdicts():
-    pairs, against = (compare_benchmark(results_of(drawn()), one) for one in (None, "s0"))
-    best = pairs.averages[0]
-    assert f"{best.average:.4f}" in pairs.to_markdown()
-    assert "| groups |" in pairs.to_markdown()
-    assert "s2 is better than s0, by +" in against.to_markdown()
-    assert "against s0" in against.to_markdown()
-    assert "hold for these data sets" in against.to_markdown()
-    assert rf"\textbf{{{best.average:.4f}}}$^{{a}}$" in pairs.to_latex()
-    assert r"$^{\uparrow}$" in against.to_latex()
-    assert against.to_latex().count(r"\\") == 4
-    assert "<table>" in pairs._repr_html_()
-    rows = list(csv.DictReader(pairs.to_csv().splitlines()))
-    assert [float(row["p"]) for row in rows] == [one.p for one in pairs.differences]
+    all_pairs, with_baseline = (
+        compare_benchmark(results_of(random_scores()), baseline) for baseline in (None, "s0")
+    )
+    best = all_pairs.averages[0]
+    assert f"{best.average:.4f}" in all_pairs.to_markdown()
+    assert "| groups |" in all_pairs.to_markdown()
+    assert "s2 is better than s0, by +" in with_baseline.to_markdown()
+    assert "against s0" in with_baseline.to_markdown()
+    assert "hold for these data sets" in with_baseline.to_markdown()
+    assert rf"\textbf{{{best.average:.4f}}}$^{{a}}$" in all_pairs.to_latex()
+    assert r"$^{\uparrow}$" in with_baseline.to_latex()
+    assert with_baseline.to_latex().count(r"\\") == 4
+    assert "<table>" in all_pairs._repr_html_()
+    rows = list(csv.DictReader(all_pairs.to_csv().splitlines()))
+    assert [float(row["p"]) for row in rows] == [
+        difference.p for difference in all_pairs.differences
+    ]
 
 
-def test_names_from_outside_cannot_break_a_table():
+def test_html_and_latex_in_names_are_escaped():
     name = "a|b <img src=x> & 100%_$"
-    results = results_of(drawn())
+    results = results_of(random_scores())
     results[name] = {"one": made(np.ones(12))} | {
         data_set: made(np.ones(size)) for data_set, size in SIZES.items()
     }
-    found = compare_benchmark(results)
-    assert "<img" not in found.to_markdown()
-    assert "<img" not in found._repr_html_()
-    assert r"\& 100\%\_\$" in found.to_latex()
+    comparison = compare_benchmark(results)
+    assert "<img" not in comparison.to_markdown()
+    assert "<img" not in comparison._repr_html_()
+    assert r"\& 100\%\_\$" in comparison.to_latex()
 
 
 # Real runs
@@ -490,13 +512,13 @@ def test_splade_is_better_than_bm25_over_two_real_data_sets(realdata):
         results[system] = {}
         for data_set, qrels in (("dl19", "dl19-passage"), ("trec-covid", "trec-covid")):
             run = read_run(realdata / "runs" / data_set / f"{system}.trec")
-            judged = read_qrels(realdata / "qrels" / f"{qrels}.trec")
-            results[system][data_set] = evaluate(judged, run, MEASURE, duplicates="first")
-    found = compare_benchmark(results, "bm25")
-    one = found.difference("splade-pp")
+            judgements = read_qrels(realdata / "qrels" / f"{qrels}.trec")
+            results[system][data_set] = evaluate(judgements, run, MEASURE, duplicates="first")
+    comparison = compare_benchmark(results, "bm25")
+    difference = comparison.difference("splade-pp")
     means = [
         results["splade-pp"][name][MEASURE] - results["bm25"][name][MEASURE]
         for name in ("dl19", "trec-covid")
     ]
-    assert math.isclose(one.difference, sum(means) / 2, rel_tol=1e-12)
-    assert (one.verdict, one.better) == ("better", 2)
+    assert math.isclose(difference.difference, sum(means) / 2, rel_tol=1e-12)
+    assert (difference.verdict, difference.better) == ("better", 2)

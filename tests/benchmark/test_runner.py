@@ -1,4 +1,4 @@
-"""A benchmark is saved as it goes, resumed where it stopped, and trusts nothing half-written."""
+"""A benchmark saves its progress, resumes where it stopped, and redoes damaged files."""
 
 import json
 import math
@@ -23,18 +23,21 @@ FORUMS = DATASETS["cqadupstack"].parts
 
 
 def words(queries, corpus):
-    """Rank by the number of shared words; one query finds nothing."""
+    """Rank by the number of shared words; the first query retrieves nothing."""
     texts = {document.doc_id: set(document.text.lower().split()) for document in corpus}
-    found = {
-        query: {doc: float(len(set(text.split()) & words)) for doc, words in texts.items()}
+    run = {
+        query: {
+            doc: float(len(set(text.split()) & document_words))
+            for doc, document_words in texts.items()
+        }
         for query, text in queries.items()
     }
-    found[next(iter(queries))] = {}
-    return found
+    run[next(iter(queries))] = {}
+    return run
 
 
 class Retriever:
-    """A BEIR retriever that finds documents by their first letters, and counts its calls."""
+    """A BEIR retriever that ranks documents by their first letter, and counts its calls."""
 
     fingerprint = "checkpoint 1"
     calls = 0
@@ -58,8 +61,8 @@ def content(folder):
     }
 
 
-def small(folder, name, count):
-    """A part of the bundled data set under another name."""
+def small_dataset(folder, name, count):
+    """Write ``count`` queries of the bundled data set under another name; return the folder."""
     bundled = load_dataset(demo.FOLDER)
     queries = list(bundled.queries)[:count]
     target = folder / name
@@ -74,7 +77,7 @@ def small(folder, name, count):
 
 
 def test_every_system_is_evaluated_on_every_data_set(tmp_path):
-    sets = [small(tmp_path, "one", 5), small(tmp_path, "arguana", 7)]
+    sets = [small_dataset(tmp_path, "one", 5), small_dataset(tmp_path, "arguana", 7)]
     runs = tmp_path / "runs"
     runs.mkdir()
     for name in ("one", "arguana"):
@@ -122,44 +125,48 @@ def test_every_system_is_evaluated_on_every_data_set(tmp_path):
         result.score("file", "nothing", "nDCG@10")
 
 
-def test_what_is_done_is_not_done_again_unless_something_changed(tmp_path):
-    sets, out, retriever = [small(tmp_path, "one", 5)], tmp_path / "out", Retriever()
+def test_finished_work_is_not_repeated_unless_something_changed(tmp_path):
+    sets, out, retriever = [small_dataset(tmp_path, "one", 5)], tmp_path / "out", Retriever()
     Retriever.calls = 0
 
-    def go(**options):
+    def run_and_count_calls(**options):
         Benchmark(sets, {"letters": retriever}, out, measures=MEASURES, **options).run()
         return Retriever.calls
 
-    assert go() == 1
+    assert run_and_count_calls() == 1
     before = content(out)
-    assert go() == 1
+    assert run_and_count_calls() == 1
     assert content(out) == before
-    # Other measures: the run is still good.
+    # Other measures: the saved run is still valid.
     Benchmark(sets, {"letters": retriever}, out, measures=["MAP"]).run()
     assert Retriever.calls == 1
-    assert go() == 1
+    assert run_and_count_calls() == 1
     assert content(out) == before
     # Another checkpoint, other judgements, another corpus.
     retriever.fingerprint = "checkpoint 2"
-    assert go() == 2
+    assert run_and_count_calls() == 2
     qrels = sets[0] / "qrels/test.tsv"
     qrels.write_text(qrels.read_text().rsplit("\n", 2)[0] + "\n")
-    assert go() == 3
+    assert run_and_count_calls() == 3
     corpus = sets[0] / "corpus.jsonl"
     corpus.write_text(corpus.read_text().rsplit("\n", 2)[0] + "\n")
-    assert go() == 4
-    assert go() == 4
+    assert run_and_count_calls() == 4
+    assert run_and_count_calls() == 4
 
 
 @pytest.mark.parametrize("name", ["run.jsonl.gz", "result.json", "state.json"])
 @pytest.mark.parametrize("damage", ["cut", "changed", "emptied", "removed"])
-def test_a_damaged_file_is_made_again(tmp_path, name, damage):
-    sets, out = [small(tmp_path, "one", 5)], tmp_path / "out"
+def test_a_damaged_file_is_written_again(tmp_path, name, damage):
+    sets, out = [small_dataset(tmp_path, "one", 5)], tmp_path / "out"
     Benchmark(sets, {"words": words}, out, measures=MEASURES).run()
     before = content(out)
     file = out / "one/words" / name
-    whole = file.read_bytes()
-    broken = {"cut": whole[: len(whole) // 2], "changed": whole[:-3] + b"000", "emptied": b""}
+    original = file.read_bytes()
+    broken = {
+        "cut": original[: len(original) // 2],
+        "changed": original[:-3] + b"000",
+        "emptied": b"",
+    }
     file.write_bytes(broken.get(damage, b""))
     if damage == "removed":
         file.unlink()
@@ -169,13 +176,13 @@ def test_a_damaged_file_is_made_again(tmp_path, name, damage):
     assert content(out) == before
 
 
-def test_what_fails_does_not_lose_the_others(tmp_path):
+def test_a_failure_does_not_lose_the_other_results(tmp_path):
     def broken(queries, corpus):
         if len(queries) == 7:
             raise RuntimeError("no memory")
         return words(queries, corpus)
 
-    sets = [small(tmp_path, "one", 5), small(tmp_path, "two", 7)]
+    sets = [small_dataset(tmp_path, "one", 5), small_dataset(tmp_path, "two", 7)]
     write_qrels(load_dataset(sets[0]).qrels, tmp_path / "bare.trec")
     sets.append(tmp_path / "bare.trec")
     (tmp_path / "runs").mkdir()
@@ -208,35 +215,35 @@ def test_averages_are_shown_only_where_they_are_complete(tmp_path):
     forums = {f"cqadupstack/{forum}": folder / "scifact.trec" for forum in FORUMS}
     systems = {"all": tmp_path / "run.trec"}
 
-    def labels(datasets):
+    def rows_of(datasets):
         out = tmp_path / str(len(datasets))
         return dict(Benchmark(datasets, systems, out, measures=MEASURES).run().rows())
 
-    assert labels(sets)["average of 13"] == [1.0]
-    assert "average of 14" not in labels(sets)
-    whole = labels(sets | forums)
-    assert (whole["cqadupstack"], whole["average of 14"]) == ([1.0], [1.0])
+    assert rows_of(sets)["average of 13"] == [1.0]
+    assert "average of 14" not in rows_of(sets)
+    complete = rows_of(sets | forums)
+    assert (complete["cqadupstack"], complete["average of 14"]) == ([1.0], [1.0])
     del sets["nq"]
-    assert "average of 13" not in labels(sets)
+    assert "average of 13" not in rows_of(sets)
     forums.popitem()
-    partly = labels(sets | forums)
-    assert math.isnan(partly["cqadupstack"][0])  # a forum is missing
+    incomplete = rows_of(sets | forums)
+    assert math.isnan(incomplete["cqadupstack"][0])  # a forum is missing
 
 
-def test_what_is_no_benchmark_is_refused(tmp_path):
-    one = small(tmp_path, "one", 5)
+def test_invalid_data_sets_and_systems_are_refused(tmp_path):
+    dataset = small_dataset(tmp_path, "one", 5)
     for datasets, systems, problem in (
         ([], {"a": words}, "data sets of different names"),
-        ([one, one], {"a": words}, "data sets of different names"),
-        ([one], {}, "systems must be"),
-        ([one], [words], "systems must be"),
-        ([one], {"../a": words}, "becomes a folder"),
-        ({"..": one}, {"a": words}, "becomes a folder"),
-        ([one], {"a": 7}, "must be a run file"),
-        ([one], {"a": tmp_path / "nothing"}, "there is no run file or folder"),
-        ([one], {"a/b": words}, "becomes a folder"),
-        ([one], {"a" * 300: words}, "becomes a folder"),
-        ({"x": one, "x/y": one}, {"y": words}, "would share a folder"),
+        ([dataset, dataset], {"a": words}, "data sets of different names"),
+        ([dataset], {}, "systems must be"),
+        ([dataset], [words], "systems must be"),
+        ([dataset], {"../a": words}, "becomes a folder"),
+        ({"..": dataset}, {"a": words}, "becomes a folder"),
+        ([dataset], {"a": 7}, "must be a run file"),
+        ([dataset], {"a": tmp_path / "nothing"}, "there is no run file or folder"),
+        ([dataset], {"a/b": words}, "becomes a folder"),
+        ([dataset], {"a" * 300: words}, "becomes a folder"),
+        ({"x": dataset, "x/y": dataset}, {"y": words}, "would share a folder"),
         (None, {"a": words}, "datasets must be"),
         ([{}], {"a": words}, "a data set is a folder"),
     ):
@@ -244,7 +251,7 @@ def test_what_is_no_benchmark_is_refused(tmp_path):
             Benchmark(datasets, systems, tmp_path / "out")
 
 
-def test_a_retriever_is_not_asked_for_fewer_than_one_document(tmp_path):
+def test_a_top_k_below_1_is_refused_before_the_retriever_is_called(tmp_path):
     before = Retriever.calls
     for top_k in (0, -1, 2.5, True):
         with pytest.raises(SettingError, match="top_k of system 'bad' must be a whole number"):
@@ -252,8 +259,8 @@ def test_a_retriever_is_not_asked_for_fewer_than_one_document(tmp_path):
     assert Retriever.calls == before
 
 
-def test_another_depth_is_another_run(tmp_path):
-    sets, out = [small(tmp_path, "one", 5)], tmp_path / "out"
+def test_another_top_k_retrieves_again(tmp_path):
+    sets, out = [small_dataset(tmp_path, "one", 5)], tmp_path / "out"
 
     class Deep(Retriever):
         def search(self, corpus, queries, top_k, *_):
@@ -265,7 +272,7 @@ def test_another_depth_is_another_run(tmp_path):
 
 
 def test_a_run_that_cannot_be_evaluated_is_not_kept(tmp_path):
-    sets, out = [small(tmp_path, "one", 5)], tmp_path / "out"
+    sets, out = [small_dataset(tmp_path, "one", 5)], tmp_path / "out"
     answers = [
         {},
         {"x": {"a": 1.0}},
@@ -284,8 +291,8 @@ def test_a_run_that_cannot_be_evaluated_is_not_kept(tmp_path):
     assert "1 entries repeat a document" in result.to_markdown()
 
 
-def test_a_damaged_corpus_fails_alone(tmp_path):
-    sets = [small(tmp_path, "one", 5), small(tmp_path, "two", 5)]
+def test_a_damaged_corpus_does_not_stop_the_other_data_sets(tmp_path):
+    sets = [small_dataset(tmp_path, "one", 5), small_dataset(tmp_path, "two", 5)]
     (sets[0] / "corpus.jsonl").write_text("nothing\n")
     result = Benchmark(sets, {"words": words}, tmp_path / "out", measures=MEASURES).run()
     assert "corpus.jsonl, line 1" in result.failures["words"]["one"]
@@ -297,13 +304,13 @@ def test_two_processes_do_not_work_in_one_folder(tmp_path):
     def meanwhile(queries, corpus):
         Benchmark(sets, {"words": words}, tmp_path / "out").run()
 
-    sets = [small(tmp_path, "one", 5)]
+    sets = [small_dataset(tmp_path, "one", 5)]
     result = Benchmark(sets, {"meanwhile": meanwhile}, tmp_path / "out").run()
     assert "another process is at work" in result.failures["meanwhile"]["one"]
 
 
 def test_another_split_has_no_baseline_and_is_named(tmp_path):
-    folder = small(tmp_path, "scifact", 5)
+    folder = small_dataset(tmp_path, "scifact", 5)
     (folder / "qrels/test.tsv").rename(folder / "qrels/train.tsv")
     run = tmp_path / "run.trec"
     run.write_bytes(demo.RUNS[0].read_bytes())
@@ -313,7 +320,7 @@ def test_another_split_has_no_baseline_and_is_named(tmp_path):
     assert list(result.mteb("bm25", "scifact")["scores"]) == ["train"]
 
 
-def test_other_spellings_of_beirs_names_keep_their_place(tmp_path):
+def test_other_spellings_of_beir_names_count_in_averages_and_baselines(tmp_path):
     qrels, run = tmp_path / "q.trec", tmp_path / "run.trec"
     write_qrels({"q": {"a": 1}}, qrels)
     write_run({"q": {"a": 1.0}}, run)
@@ -355,29 +362,29 @@ print(Benchmark(sets, systems, sys.argv[3], measures=MEASURES).run().to_markdown
 """
 
 
-def test_killed_at_random_moments_it_ends_as_if_undisturbed(tmp_path):
+def test_a_benchmark_killed_at_random_moments_ends_with_the_same_table_and_files(tmp_path):
     for name, count in (("one", 5), ("two", 9), ("three", 12)):
-        small(tmp_path, name, count)
+        small_dataset(tmp_path, name, count)
     command = [sys.executable, "-c", SCRIPT, str(Path(__file__).parent), str(tmp_path)]
 
-    def finished(out):
-        done = subprocess.run([*command, str(out)], capture_output=True, text=True, check=True)
-        return done.stdout
+    def run_to_end(out):
+        completed = subprocess.run([*command, str(out)], capture_output=True, text=True, check=True)
+        return completed.stdout
 
-    expected = finished(tmp_path / "undisturbed")
+    expected = run_to_end(tmp_path / "undisturbed")
     start = time.perf_counter()
-    assert finished(tmp_path / "undisturbed") == expected
-    done_already = time.perf_counter() - start
-    rng, killed, rounds = random.Random(0), 0, [tmp_path / "killed 0"]
+    assert run_to_end(tmp_path / "undisturbed") == expected
+    seconds_if_finished = time.perf_counter() - start
+    rng, killed, folders = random.Random(0), 0, [tmp_path / "killed 0"]
     while killed < 10:
-        process = subprocess.Popen([*command, str(rounds[-1])], stdout=subprocess.DEVNULL)
+        process = subprocess.Popen([*command, str(folders[-1])], stdout=subprocess.DEVNULL)
         try:
-            process.wait(timeout=done_already * rng.uniform(0.5, 1.5))
-            rounds.append(tmp_path / f"killed {len(rounds)}")  # it got to the end
+            process.wait(timeout=seconds_if_finished * rng.uniform(0.5, 1.5))
+            folders.append(tmp_path / f"killed {len(folders)}")  # it finished
         except subprocess.TimeoutExpired:
             os.kill(process.pid, signal.SIGKILL)
             process.wait()
             killed += 1
-    for out in rounds:
-        assert finished(out) == expected
+    for out in folders:
+        assert run_to_end(out) == expected
         assert content(out) == content(tmp_path / "undisturbed")

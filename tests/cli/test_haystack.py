@@ -27,20 +27,20 @@ MEASURES = ["-m", "nDCG@10", "-m", "Recall@20"]
 def pipeline_file(tmp_path):
     pipeline = Pipeline()
     pipeline.add_component("retriever", InMemoryBM25Retriever(InMemoryDocumentStore(), top_k=20))
-    file = tmp_path / "bm25.yaml"
-    file.write_text(pipeline.dumps())
-    return file
+    path = tmp_path / "bm25.yaml"
+    path.write_text(pipeline.dumps())
+    return path
 
 
 def run(*arguments):
     return RUNNER.invoke(app, ["haystack", *map(str, arguments)])
 
 
-def said(result):
+def output_of(result):
     return " ".join(result.output.split())
 
 
-def test_a_pipeline_in_yaml_is_evaluated_with_the_numbers_it_has_in_python(pipeline_file, tmp_path):
+def test_a_pipeline_in_yaml_has_the_same_scores_as_in_python(pipeline_file, tmp_path):
     saved, per_query, as_json = (tmp_path / name for name in ("r.trec", "q.csv", "r.json"))
     options = ["--save-run", saved, "--per-query", per_query, "--json", as_json]
     result = run(pipeline_file, demo.FOLDER, "--index", *MEASURES, *options)
@@ -50,38 +50,38 @@ def test_a_pipeline_in_yaml_is_evaluated_with_the_numbers_it_has_in_python(pipel
     pipeline = Pipeline()
     pipeline.add_component("retriever", InMemoryBM25Retriever(store, top_k=20))
     expected = evaluate_pipeline(pipeline, demo.FOLDER, measures=["nDCG@10", "Recall@20"])
-    assert f"bm25 {expected['nDCG@10']:.4f} {expected['Recall@20']:.4f}" in said(result)
-    assert "174 documents written" in said(result)
-    assert "time per query: median" in said(result)
+    assert f"bm25 {expected['nDCG@10']:.4f} {expected['Recall@20']:.4f}" in output_of(result)
+    assert "174 documents written" in output_of(result)
+    assert "time per query: median" in output_of(result)
     [content] = json.loads(as_json.read_text())
     assert EvaluationResult.model_validate(content).values == expected.values
     assert len(read_run(saved)) == 30
     assert len(per_query.read_text().splitlines()) == 31
 
 
-def test_a_process_of_its_own_does_the_same(pipeline_file):
+def test_the_command_works_as_a_process(pipeline_file):
     command = [sys.executable, "-m", "beir_eval", "haystack", pipeline_file, demo.FOLDER]
     environment = os.environ | {"HAYSTACK_TELEMETRY_ENABLED": "False"}
     options = ["--index", "-m", "nDCG@10", "--limit", "3", "--name", "mine", "--concurrency", "1"]
-    done = subprocess.run(
+    process = subprocess.run(
         [*map(str, command), *options], capture_output=True, text=True, check=True, env=environment
     )
-    assert "mine" in done.stdout
-    assert "3 judged queries" in done.stdout
+    assert "mine" in process.stdout
+    assert "3 judged queries" in process.stdout
 
 
-def test_what_it_saved_it_does_not_run_again(pipeline_file, tmp_path):
+def test_a_saved_run_is_used_instead_of_running_the_pipeline(pipeline_file, tmp_path):
     saved = tmp_path / "bm25.trec"
     first = run(pipeline_file, demo.FOLDER, "--index", *MEASURES, "--save-run", saved)
-    second = run(pipeline_file, demo.FOLDER, *MEASURES, "--save-run", saved)  # an empty store
-    assert said(first).removeprefix("174 documents written to the pipeline's store ") == said(
-        second
-    )
+    second = run(pipeline_file, demo.FOLDER, *MEASURES, "--save-run", saved)  # the store is empty
+    assert output_of(first).removeprefix(
+        "174 documents written to the pipeline's store "
+    ) == output_of(second)
 
 
-def test_an_empty_store_is_suspected(pipeline_file):
+def test_the_output_hints_at_an_empty_store(pipeline_file):
     result = run(pipeline_file, demo.FOLDER, "-m", "MRR", "--limit", "2")
-    assert "is the document store empty?" in said(result)
+    assert "is the document store empty?" in output_of(result)
 
 
 @pytest.mark.parametrize(
@@ -103,23 +103,23 @@ def test_bad_input_is_one_clear_line_and_exit_code_2(pipeline_file, change, opti
     pipeline_file.write_text(change(pipeline_file.read_text()))
     result = run(pipeline_file, demo.FOLDER, *options)
     assert result.exit_code == 2
-    assert message in said(result)
+    assert message in output_of(result)
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path):
     result = run(tmp_path / "nowhere.yaml", demo.FOLDER)
     assert result.exit_code == 2
-    assert "nowhere.yaml: No such file" in said(result)
+    assert "nowhere.yaml: No such file" in output_of(result)
 
 
 def test_settings_are_checked_before_the_corpus_is_written(pipeline_file):
     for options in (["--on-error", "go"], ["--limit", "0"], ["--documents-from", "x.y"]):
         result = run(pipeline_file, demo.FOLDER, "--index", *options)
         assert result.exit_code == 2
-        assert "documents written" not in said(result)
+        assert "documents written" not in output_of(result)
 
 
-def test_a_file_of_many_aliases_is_read_once(tmp_path):
+def test_nested_and_recursive_yaml_aliases_are_refused(tmp_path):
     lines = ["a0: &a0 {x: 1}"]
     lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 8)}]" for n in range(1, 12)]
     (tmp_path / "aliases.yaml").write_text("\n".join([*lines, "components: {one: *a11}"]))
@@ -139,7 +139,7 @@ def test_two_components_may_share_a_store(tmp_path):
     assert result.exit_code == 0, result.output
 
 
-IMPORTING = {
+COMPONENTS_WITH_IMPORTS = {
     "a callback": {
         "type": "haystack.components.generators.openai.OpenAIGenerator",
         "init_parameters": {"streaming_callback": "antigravity.thing"},
@@ -155,15 +155,15 @@ IMPORTING = {
 }
 
 
-@pytest.mark.parametrize("component", IMPORTING.values(), ids=IMPORTING)
-def test_what_a_file_names_elsewhere_is_not_imported_either(tmp_path, component):
+@pytest.mark.parametrize("component", COMPONENTS_WITH_IMPORTS.values(), ids=COMPONENTS_WITH_IMPORTS)
+def test_names_in_the_parameters_of_a_component_are_not_imported(tmp_path, component):
     (tmp_path / "bad.yaml").write_text(yaml.safe_dump({"components": {"one": component}}))
     result = run(tmp_path / "bad.yaml", demo.FOLDER)
     assert result.exit_code == 2
     assert "antigravity" not in sys.modules
 
 
-def test_a_class_that_is_not_haystacks_is_imported_only_where_allowed(pipeline_file, tmp_path):
+def test_a_class_that_is_not_haystacks_is_imported_only_if_allowed(pipeline_file, tmp_path):
     (tmp_path / "my_parts.py").write_text(
         "from haystack import Document, component\n"
         "@component\n"
@@ -205,7 +205,7 @@ def test_a_class_that_is_not_haystacks_is_imported_only_where_allowed(pipeline_f
 def test_the_demo_compares_two_pipelines(tmp_path):
     result = RUNNER.invoke(app, ["demo", "--html", str(tmp_path / "demo.html")])
     assert result.exit_code == 0
-    assert "Two Haystack pipelines" in said(result)
-    assert "nDCG@10: haystack bm25 + titles " in said(result)
-    [counts] = re.findall(r"won (\d+), tied (\d+), lost (\d+) queries", said(result))
+    assert "Two Haystack pipelines" in output_of(result)
+    assert "nDCG@10: haystack bm25 + titles " in output_of(result)
+    [counts] = re.findall(r"won (\d+), tied (\d+), lost (\d+) queries", output_of(result))
     assert sum(map(int, counts)) == 30

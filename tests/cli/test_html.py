@@ -1,4 +1,4 @@
-"""``--html`` on the commands: the same report as from Python, whole or not at all."""
+"""``--html`` writes the same report as Python does, or no file at all."""
 
 import json
 import re
@@ -20,7 +20,7 @@ def run(*arguments):
     return RUNNER.invoke(app, [str(argument) for argument in arguments])
 
 
-def data_in(path):
+def report_data(path):
     text = path.read_text(encoding="utf-8")
     return json.loads(
         re.search(r'<script type="application/json" id="data">(.*?)</script>', text)[1]
@@ -33,11 +33,11 @@ def check_texts(part):
     assert len(part["rankings"]) == 30
 
 
-def test_compare_writes_texts_rankings_and_where_the_numbers_come_from(tmp_path):
+def test_compare_writes_texts_rankings_and_provenance(tmp_path):
     html = tmp_path / "r.html"
     result = run("compare", demo.FOLDER, BM25, PLAIN, "--baseline", "bm25-plain", "--html", html)
     assert result.exit_code == 0, result.output
-    [part] = data_in(html)["parts"]
+    [part] = report_data(html)["parts"]
     check_texts(part)
     assert part["systems"] == ["bm25", "bm25-plain"]
     assert "qrels, SHA-256" in html.read_text()
@@ -47,19 +47,19 @@ def test_compare_of_saved_results_writes_a_report_too(tmp_path):
     saved, html = tmp_path / "saved.json", tmp_path / "r.html"
     assert run("evaluate", demo.FOLDER, BM25, PLAIN, "-m", "MRR", "--json", saved).exit_code == 0
     assert run("compare", saved, "--html", html).exit_code == 0
-    [part] = data_in(html)["parts"]
+    [part] = report_data(html)["parts"]
     assert part["measures"] == ["MRR"]
     assert part["has_rankings"] is False
 
 
-def test_a_gate_that_fails_still_leaves_its_report(tmp_path):
+def test_a_report_is_written_even_if_the_gate_fails(tmp_path):
     html = tmp_path / "r.html"
     result = run(
         *("compare", demo.FOLDER, BM25, PLAIN, "--baseline", "bm25"),
         *("--gate", "nDCG@10", "--html", html),
     )
     assert result.exit_code == 1
-    assert data_in(html)["parts"]
+    assert report_data(html)["parts"]
 
 
 def test_compare_draws_the_curve_of_the_systems_with_a_step(tmp_path):
@@ -69,7 +69,7 @@ def test_compare_draws_the_curve_of_the_systems_with_a_step(tmp_path):
     html = tmp_path / "r.html"
     result = run("compare", demo.FOLDER, *files, "--html", html, "--steps", r"step(\d+)")
     assert result.exit_code == 0, result.output
-    rows = data_in(html)["figures"]["curve-0"]["datasets"]["rows"]
+    rows = report_data(html)["figures"]["curve-0"]["datasets"]["rows"]
     assert [row["step"] for row in rows] == [100, 200]
 
 
@@ -92,14 +92,14 @@ def test_a_curve_that_cannot_be_drawn_is_an_error(tmp_path, monkeypatch, options
 def test_evaluate_writes_a_report_of_one_system_or_several(tmp_path):
     html = tmp_path / "r.html"
     assert run("evaluate", demo.FOLDER, BM25, "--html", html).exit_code == 0
-    [part] = data_in(html)["parts"]
+    [part] = report_data(html)["parts"]
     check_texts(part)
     assert part["pair"] == [0, None]
     assert run("evaluate", demo.FOLDER, BM25, PLAIN, "--html", html).exit_code == 0
-    assert data_in(html)["parts"][0]["pair"] == [1, 0]
+    assert report_data(html)["parts"][0]["pair"] == [1, 0]
 
 
-def test_evaluate_keeps_no_rankings_where_no_report_is_asked_for(tmp_path):
+def test_evaluate_saves_no_rankings_without_a_report(tmp_path):
     saved = tmp_path / "saved.json"
     assert run("evaluate", demo.FOLDER, BM25, "-m", "MRR", "--json", saved).exit_code == 0
     [content] = json.loads(saved.read_text())
@@ -114,19 +114,19 @@ def test_judgements_without_texts_make_a_report_with_ids(tmp_path):
         run("evaluate", tmp_path / "qrels.trec", tmp_path / "run.trec", "--html", html).exit_code
         == 0
     )
-    [part] = data_in(html)["parts"]
+    [part] = report_data(html)["parts"]
     assert part["queries"] == [["q1", ""], ["q2", ""]]
     assert sorted(part["documents"]) == [["a", "", ""], ["x", "", ""]]
 
 
-def test_a_folder_without_its_corpus_is_told_and_a_broken_file_is_an_error(tmp_path):
+def test_a_missing_corpus_is_mentioned_and_a_broken_corpus_is_an_error(tmp_path):
     folder, html = tmp_path / "set", tmp_path / "r.html"
     shutil.copytree(demo.FOLDER, folder)
     (folder / "corpus.jsonl").unlink()
     result = run("evaluate", folder, BM25, "--html", html)
     assert result.exit_code == 0
     assert "holds no corpus: the report shows ids without texts" in " ".join(result.output.split())
-    assert data_in(html)["parts"][0]["queries"][0][1] == ""
+    assert report_data(html)["parts"][0]["queries"][0][1] == ""
     html.unlink()
     (folder / "corpus.jsonl").write_text('{"_id": "a", "text": "x"}\n{broken\n')
     result = run("evaluate", folder, BM25, "--html", html)
@@ -136,13 +136,13 @@ def test_a_folder_without_its_corpus_is_told_and_a_broken_file_is_an_error(tmp_p
 
 
 def test_the_texts_are_those_of_the_split_that_was_evaluated(tmp_path):
-    folder, html = tmp_path / "msmarco", tmp_path / "r.html"  # BEIR's split of it is dev
+    folder, html = tmp_path / "msmarco", tmp_path / "r.html"  # BEIR evaluates msmarco on dev
     shutil.copytree(demo.FOLDER, folder)
     assert run("evaluate", folder, BM25, "--html", html).exit_code == 0
-    check_texts(data_in(html)["parts"][0])
+    check_texts(report_data(html)["parts"][0])
 
 
-def test_a_report_in_no_folder_is_refused_before_any_work(tmp_path):
+def test_a_report_path_that_cannot_be_written_is_refused_before_any_work(tmp_path):
     for html, problem in ((tmp_path / "no" / "r.html", "make it first"), (tmp_path, "is a folder")):
         result = run("evaluate", demo.FOLDER, BM25, "--html", html)
         assert result.exit_code == 2
@@ -154,16 +154,16 @@ def test_bench_writes_a_part_for_every_data_set_with_its_texts(tmp_path):
     html, out = tmp_path / "r.html", tmp_path / "out"
     result = run("bench", demo.FOLDER, BM25, PLAIN, "--out", out, "--html", html)
     assert result.exit_code == 0, result.output
-    [part] = data_in(html)["parts"]
+    [part] = report_data(html)["parts"]
     check_texts(part)
     assert part["measures"][0] == "nDCG@10"
-    # The results that are there from before hold what a report needs, or are made again.
-    before = html.read_text()
+    # Existing results are used if they hold what a report needs, otherwise computed again.
+    first_html = html.read_text()
     assert run("bench", demo.FOLDER, BM25, PLAIN, "--out", out).exit_code == 0
     assert run("bench", demo.FOLDER, BM25, PLAIN, "--out", out, "--html", html).exit_code == 0
     assert (
-        data_in(html)["parts"]
-        == json.loads(re.search(r'id="data">(.*?)</script>', before)[1])["parts"]
+        report_data(html)["parts"]
+        == json.loads(re.search(r'id="data">(.*?)</script>', first_html)[1])["parts"]
     )
 
 
@@ -178,7 +178,7 @@ def test_haystack_writes_a_report(tmp_path):
     html = tmp_path / "r.html"
     result = run("haystack", tmp_path / "bm25.yaml", demo.FOLDER, "--index", "--html", html)
     assert result.exit_code == 0, result.output
-    [part] = data_in(html)["parts"]
+    [part] = report_data(html)["parts"]
     check_texts(part)
     assert "time per query: median" in html.read_text()
 
@@ -188,11 +188,11 @@ def test_the_demo_writes_a_report_and_says_where(tmp_path, monkeypatch):
     result = run("demo")
     assert result.exit_code == 0, result.output
     assert str(tmp_path / "beir-eval-demo.html") in result.output
-    [part] = data_in(tmp_path / "beir-eval-demo.html")["parts"]
+    [part] = report_data(tmp_path / "beir-eval-demo.html")["parts"]
     check_texts(part)
 
 
-def test_the_demo_works_without_the_report(tmp_path, monkeypatch):
+def test_the_demo_runs_without_the_report_extra(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setitem(sys.modules, "jinja2", None)
     result = run("demo")
@@ -215,7 +215,7 @@ def test_without_its_extra_a_report_is_refused_before_any_work(tmp_path, monkeyp
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_report_is_not_written_over_what_is_read(tmp_path):
+def test_a_report_does_not_overwrite_an_input_file(tmp_path):
     (tmp_path / "bm25.trec").write_bytes(BM25.read_bytes())
     result = run("evaluate", demo.FOLDER, tmp_path / "bm25.trec", "--html", tmp_path / "bm25.trec")
     assert result.exit_code == 2
@@ -223,14 +223,14 @@ def test_a_report_is_not_written_over_what_is_read(tmp_path):
     assert (tmp_path / "bm25.trec").read_bytes() == BM25.read_bytes()
 
 
-def test_a_narrow_terminal_breaks_no_number(monkeypatch):
+def test_a_narrow_terminal_wraps_no_number(monkeypatch):
     from beir_eval.cli import console  # noqa: PLC0415
 
     monkeypatch.setattr(console.console, "_width", 60)
     result = run("compare", demo.FOLDER, BM25, PLAIN, "--baseline", "bm25-plain")
     assert result.exit_code == 0
-    said = " ".join(result.output.split())
-    assert "measure nDCG@10, system bm25, against bm25-plain, difference +0.1778" in said
+    output = " ".join(result.output.split())
+    assert "measure nDCG@10, system bm25, against bm25-plain, difference +0.1778" in output
     assert max(map(len, result.output.splitlines())) <= 60
 
 
@@ -252,11 +252,11 @@ def test_real_runs_on_scifact_make_a_report_with_abstracts(realdata, tmp_path):
     text = html.read_text()
     assert "nDCG@10: deng_e5 is better than deng_base" in text
     assert "147 of 300 judged queries missing from the run" in text
-    [part] = data_in(html)["parts"]
-    # The 153 queries that the runs have, and those that they lack.
-    assert [sum(one is None for one in lists) for lists in part["rankings"].values()].count(
-        2
-    ) == 147
+    [part] = report_data(html)["parts"]
+    # The runs have 153 queries and lack 147.
+    assert [
+        sum(ranking is None for ranking in rankings) for rankings in part["rankings"].values()
+    ].count(2) == 147
     assert len(part["queries"]) == len(part["rankings"]) == 300
     assert all(len(abstract) > 80 for _, _, abstract in part["documents"][:50])
     assert html.stat().st_size < 6_000_000

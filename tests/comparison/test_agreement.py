@@ -1,4 +1,4 @@
-"""How alike two rankings are, held against scipy, published values and arithmetic."""
+"""Agreement of two rankings, compared with scipy, published values and arithmetic."""
 
 import itertools
 import math
@@ -32,52 +32,54 @@ orders = st.permutations(LETTERS[:9])
 lists = st.lists(st.sampled_from(LETTERS[:12]), unique=True, max_size=10)
 
 
-def by_the_definition(one, other, penalty):
-    """Fagin, Kumar and Sivakumar's four cases, pair by pair."""
-    union = sorted(set(one) | set(other))
+def distance_by_definition(first, second, penalty):
+    """Return Kendall's distance by the four cases of Fagin, Kumar and Sivakumar, pair by pair."""
+    union = sorted(set(first) | set(second))
     total = 0.0
     for a, b in itertools.combinations(union, 2):
-        ahead = []
-        for ranking in (one, other):
+        a_before_b = []
+        for ranking in (first, second):
             if a not in ranking and b not in ranking:
-                ahead.append(None)
+                a_before_b.append(None)
             elif b not in ranking or (a in ranking and ranking.index(a) < ranking.index(b)):
-                ahead.append(True)
+                a_before_b.append(True)
             else:
-                ahead.append(False)
-        total += penalty if None in ahead else ahead[0] != ahead[1]
+                a_before_b.append(False)
+        total += penalty if None in a_before_b else a_before_b[0] != a_before_b[1]
     return total / math.comb(len(union), 2)
 
 
 @given(lists, lists, st.floats(0, 1))
-def test_kendalls_distance_is_that_of_the_definition(one, other, penalty):
-    if len(set(one) | set(other)) < 2:
+def test_kendall_distance_equals_the_definition(first, second, penalty):
+    if len(set(first) | set(second)) < 2:
         return
-    expected = by_the_definition(one, other, penalty)
-    assert kendall_distance(one, other, penalty=penalty) == pytest.approx(expected, abs=1e-12)
-    assert kendall_distance(other, one, penalty=penalty) == pytest.approx(expected, abs=1e-12)
+    expected = distance_by_definition(first, second, penalty)
+    assert kendall_distance(first, second, penalty=penalty) == pytest.approx(expected, abs=1e-12)
+    assert kendall_distance(second, first, penalty=penalty) == pytest.approx(expected, abs=1e-12)
     assert 0 <= expected <= 1
 
 
 @given(orders, orders)
-def test_kendall_and_spearman_are_those_of_scipy_on_equal_sets(one, other):
-    places = [other.index(doc) for doc in one]
-    tau = stats.kendalltau(range(9), places).statistic
-    assert kendall_distance(one, other) == pytest.approx((1 - tau) / 2, abs=1e-12)
-    assert kendall_distance(one, other, pairs="intersection") == kendall_distance(one, other)
-    rho = stats.spearmanr(range(9), places).statistic
-    assert spearman(one, other) == pytest.approx(rho, abs=1e-12)
+def test_kendall_and_spearman_equal_scipy_on_the_same_documents(first, second):
+    ranks = [second.index(doc) for doc in first]
+    tau = stats.kendalltau(range(9), ranks).statistic
+    assert kendall_distance(first, second) == pytest.approx((1 - tau) / 2, abs=1e-12)
+    assert kendall_distance(first, second, pairs="intersection") == kendall_distance(first, second)
+    rho = stats.spearmanr(range(9), ranks).statistic
+    assert spearman(first, second) == pytest.approx(rho, abs=1e-12)
 
 
 @given(lists, lists)
-def test_common_documents_alone_are_compared_on_request(one, other):
-    shared = [doc for doc in one if doc in other]
-    if len(shared) < 2:
-        assert math.isnan(spearman(one, other))
+def test_common_documents_alone_are_compared_on_request(first, second):
+    first_shared = [doc for doc in first if doc in second]
+    if len(first_shared) < 2:
+        assert math.isnan(spearman(first, second))
         return
-    again = [doc for doc in other if doc in shared]
-    assert kendall_distance(one, other, pairs="intersection") == kendall_distance(shared, again)
-    assert spearman(one, other) == spearman(shared, again)
+    second_shared = [doc for doc in second if doc in first_shared]
+    assert kendall_distance(first, second, pairs="intersection") == kendall_distance(
+        first_shared, second_shared
+    )
+    assert spearman(first, second) == spearman(first_shared, second_shared)
 
 
 @pytest.mark.parametrize("n", [2, 3, 10, 50])
@@ -92,14 +94,14 @@ def test_equal_reversed_and_swapped_rankings(n):
 
 @pytest.mark.parametrize("k", [1, 2, 5, 10])
 def test_disjoint_lists(k):
-    one, other = [f"a{number}" for number in range(k)], [f"b{number}" for number in range(k)]
-    assert kendall_distance(one, other) == pytest.approx((3 * k - 1) / (4 * k - 2), abs=1e-15)
-    assert overlap(one, other, k=k) == 0
-    assert rbo(one, other).extrapolated == 0
+    first, second = [f"a{number}" for number in range(k)], [f"b{number}" for number in range(k)]
+    assert kendall_distance(first, second) == pytest.approx((3 * k - 1) / (4 * k - 2), abs=1e-15)
+    assert overlap(first, second, k=k) == 0
+    assert rbo(first, second).extrapolated == 0
 
 
-#: From the test data of an implementation that was checked against the authors' own program:
-#: the alphabet against these lists.
+#: RBO of the alphabet and each of these lists, from the test data of an implementation that was
+#: checked against the authors' own program.
 PUBLISHED = [
     ("av", 0.2, 0.9, 0.014852),
     ("b", 0.2, 0.092574, 0.107426),
@@ -111,12 +113,12 @@ PUBLISHED = [
 ]
 
 
-@pytest.mark.parametrize(("other", "p", "extrapolated", "residual"), PUBLISHED)
-def test_rbo_equals_published_values(other, p, extrapolated, residual):
-    found = rbo(LETTERS, list(other), p=p)
-    assert found.extrapolated == pytest.approx(extrapolated, abs=1e-6)
-    if other != "ck":  # there the other program's residual is against a lower lowest value
-        assert found.residual == pytest.approx(residual, abs=1e-6)
+@pytest.mark.parametrize(("letters", "p", "extrapolated", "residual"), PUBLISHED)
+def test_rbo_equals_published_values(letters, p, extrapolated, residual):
+    result = rbo(LETTERS, list(letters), p=p)
+    assert result.extrapolated == pytest.approx(extrapolated, abs=1e-6)
+    if letters != "ck":  # that program starts this residual from a smaller lower bound
+        assert result.residual == pytest.approx(residual, abs=1e-6)
 
 
 def test_rbo_of_a_worked_example():
@@ -125,36 +127,38 @@ def test_rbo_of_a_worked_example():
     shared = [0, 1, 2, 4, 5]
     known = sum(count / depth * p**depth for depth, count in enumerate(shared, start=1))
     expected = (1 - p) / p * known + 5 / 5 * p**5
-    found = rbo([1, 2, 3, 4, 5], [2, 3, 4, 1, 5], p=p)
-    assert found.extrapolated == pytest.approx(expected, abs=1e-12)
-    assert round(found.extrapolated, 3) == 0.828
+    result = rbo([1, 2, 3, 4, 5], [2, 3, 4, 1, 5], p=p)
+    assert result.extrapolated == pytest.approx(expected, abs=1e-12)
+    assert round(result.extrapolated, 3) == 0.828
 
 
 @given(lists, lists, st.floats(0.1, 0.95))
-def test_the_bounds_of_rbo_are_what_the_worst_and_the_best_rest_would_give(one, other, p):
-    if not one and not other:
-        assert all(map(math.isnan, rbo(one, other, p=p)))
+def test_the_bounds_of_rbo_are_those_of_the_worst_and_the_best_continuation(first, second, p):
+    if not first and not second:
+        assert all(map(math.isnan, rbo(first, second, p=p)))
         return
-    found = rbo(one, other, p=p)
+    result = rbo(first, second, p=p)
     depth = 400
 
-    def summed(first, second):
+    def rbo_to_depth(a, b):
         total = 0.0
         for d in range(1, depth + 1):
-            total += p ** (d - 1) * len(set(first[:d]) & set(second[:d])) / d
+            total += p ** (d - 1) * len(set(a[:d]) & set(b[:d])) / d
         return (1 - p) * total
 
-    worst = summed(one + [("x", n) for n in range(depth)], other + [("y", n) for n in range(depth)])
-    assert found.lowest == pytest.approx(worst, abs=1e-9)
-    # The best rest: what the other list showed and this one lacks, then the same documents.
-    rest = [("z", n) for n in range(depth)]
-    best = summed(
-        one + [doc for doc in other if doc not in one] + rest,
-        other + [doc for doc in one if doc not in other] + rest,
+    worst = rbo_to_depth(
+        first + [("x", n) for n in range(depth)], second + [("y", n) for n in range(depth)]
     )
-    assert found.lowest + found.residual >= best - 1e-9
-    assert -1e-12 <= found.residual <= 1 + 1e-12
-    assert found.lowest - 1e-9 <= found.extrapolated <= found.lowest + found.residual + 1e-9
+    assert result.lowest == pytest.approx(worst, abs=1e-9)
+    # The best continuation: the documents of the other list that this list lacks, then equal ones.
+    tail = [("z", n) for n in range(depth)]
+    best = rbo_to_depth(
+        first + [doc for doc in second if doc not in first] + tail,
+        second + [doc for doc in first if doc not in second] + tail,
+    )
+    assert result.lowest + result.residual >= best - 1e-9
+    assert -1e-12 <= result.residual <= 1 + 1e-12
+    assert result.lowest - 1e-9 <= result.extrapolated <= result.lowest + result.residual + 1e-9
 
 
 @given(orders)
@@ -168,7 +172,7 @@ def test_overlap_divides_by_k_or_the_longer_list():
     assert math.isnan(overlap([], [], k=3))
 
 
-def test_what_is_undefined_is_nan():
+def test_undefined_values_are_nan():
     assert kendall_distance(["a"], ["a"]) == 0
     assert math.isnan(kendall_distance(["a"], []))
     assert math.isnan(kendall_distance([], []))
@@ -178,32 +182,34 @@ def test_what_is_undefined_is_nan():
 @given(qrels_and_run(min_size=1, complete=True), st.integers(1, 12))
 def test_agree_compares_the_rankings_of_both_runs_query_by_query(case, k):
     _, run = case
-    other = {query: {doc: -score for doc, score in ranked.items()} for query, ranked in run.items()}
-    result = agree(run, other, k=k)
+    negated = {
+        query: {doc: -score for doc, score in ranked.items()} for query, ranked in run.items()
+    }
+    result = agree(run, negated, k=k)
     assert result.query_ids == tuple(run)
-    for place, ranked in enumerate(run.values()):
+    for position, ranked in enumerate(run.values()):
 
         def ranking(sign, ranked=ranked):
             by_id = sorted(ranked, reverse=True)
             return sorted(by_id, key=lambda doc: sign * float(ranked[doc]), reverse=True)
 
         expected = kendall_distance(ranking(1), ranking(-1), k=k)
-        np.testing.assert_equal(result.per_query["kendall_distance"][place], expected)
+        np.testing.assert_equal(result.per_query["kendall_distance"][position], expected)
     for name, mean in result.mean.items():
         values = [value for value in result.per_query[name] if not math.isnan(value)]
         assert result.num_defined[name] == len(values)
         np.testing.assert_equal(mean, math.fsum(values) / len(values) if values else math.nan)
 
 
-def test_rankings_in_the_order_given_are_compared_as_they_are():
-    one = Run.from_rankings({"q": ["a", "b"], "only": ["x"]})
-    result = agree(one, {"q": {"a": 1.0, "b": 2.0}, "r": {}, "s": {}}, order="given")
+def test_rankings_in_the_given_order_are_not_sorted_by_score():
+    run = Run.from_rankings({"q": ["a", "b"], "only": ["x"]})
+    result = agree(run, {"q": {"a": 1.0, "b": 2.0}, "r": {}, "s": {}}, order="given")
     assert result.mean["kendall_distance"] == 0
     assert (result.only_first, result.only_second) == (1, 2)
-    assert agree(one, {"q": {"a": 1.0, "b": 2.0}}).mean["kendall_distance"] == 1
+    assert agree(run, {"q": {"a": 1.0, "b": 2.0}}).mean["kendall_distance"] == 1
 
 
-def test_what_cannot_be_compared_is_refused():
+def test_different_queries_duplicates_and_invalid_settings_are_refused():
     run = {"q": {"a": 1.0}}
     with pytest.raises(QueryMismatchError, match="'first' has 'q', 'second' has 'r'"):
         agree(run, {"r": {}})
@@ -228,12 +234,12 @@ def test_repeated_documents_are_compared_once_on_request():
     assert result.mean["kendall_distance"] == 0
 
 
-def test_a_set_has_no_order_and_is_no_ranking():
+def test_a_set_is_refused_as_a_ranking():
     with pytest.raises(RunError, match="a list of ids"):
         rbo({"a", "b"}, ["a"])
 
 
-def test_an_agreement_survives_json():
+def test_an_agreement_is_equal_after_saving_as_json_and_loading():
     result = agree({"q": {"a": 1.0}}, {"q": {"b": 1.0}})
     assert math.isnan(result.per_query["spearman"][0])
     loaded = Agreement.model_validate_json(result.model_dump_json())
@@ -242,8 +248,8 @@ def test_an_agreement_survives_json():
 
 def test_a_long_ranking_is_compared_exactly():
     rng = np.random.default_rng(0)
-    one = [str(number) for number in rng.permutation(3000)]
-    other = [str(number) for number in rng.permutation(3000)]
-    place = {doc: rank for rank, doc in enumerate(other)}
-    tau = stats.kendalltau(range(3000), [place[doc] for doc in one]).statistic
-    assert kendall_distance(one, other) == pytest.approx((1 - tau) / 2, abs=1e-12)
+    first = [str(number) for number in rng.permutation(3000)]
+    second = [str(number) for number in rng.permutation(3000)]
+    rank_in_second = {doc: rank for rank, doc in enumerate(second)}
+    tau = stats.kendalltau(range(3000), [rank_in_second[doc] for doc in first]).statistic
+    assert kendall_distance(first, second) == pytest.approx((1 - tau) / 2, abs=1e-12)

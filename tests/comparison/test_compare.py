@@ -1,4 +1,4 @@
-"""Comparisons: what is joined, what is concluded, and what is said about it."""
+"""Comparisons: which queries are joined, which verdicts follow, and how they are reported."""
 
 import csv
 import json
@@ -27,10 +27,10 @@ from beir_eval.significance import (
 
 
 def ranked(ranks):
-    """A run whose relevant document stands at this rank for each query (None: not retrieved)."""
+    """Return a run with the relevant document at this rank for each query (None: not retrieved)."""
     return Run.from_rankings(
         {
-            f"q{query:02}": [f"x{place}" for place in range(1, (rank or 20))]
+            f"q{query:02}": [f"x{position}" for position in range(1, (rank or 20))]
             + (["a"] if rank else [])
             for query, rank in enumerate(ranks)
         }
@@ -47,7 +47,7 @@ BETTER = [rank - 2 for rank in BASE]
 NOISY = RNG.permutation(BASE).tolist()
 
 
-def three(**settings):
+def compare_three(**settings):
     runs = {"base": ranked(BASE), "better": ranked(BETTER), "noisy": ranked(NOISY)}
     return compare_runs(qrels_for(30), runs, ["MRR", "nDCG@10"], **settings)
 
@@ -60,197 +60,209 @@ def results(**runs):
     }
 
 
-# What is concluded
+# Numbers and verdicts
 
 
-def test_every_number_is_that_of_the_tests_it_names():
-    found = three(baseline="base", draws=5_000)
-    scores = {name: found.scores["MRR"].array[place] for place, name in enumerate(found.systems)}
+def test_every_number_equals_that_of_the_named_test():
+    comparison = compare_three(baseline="base", draws=5_000)
+    scores = {
+        name: comparison.scores["MRR"].array[row] for row, name in enumerate(comparison.systems)
+    }
     raw = []
     for system in ("better", "noisy"):
-        one = found.difference("MRR", system)
-        difference = scores[system] - scores["base"]
-        assert math.isclose(one.difference, difference.mean(), abs_tol=1e-15)
-        assert one.p == sign_flip(difference, draws=5_000).p
-        assert one.p_t == paired_t(difference).p
-        assert (one.wins, one.ties, one.losses) == (
-            (difference > 0).sum(),
-            (difference == 0).sum(),
-            (difference < 0).sum(),
+        difference = comparison.difference("MRR", system)
+        differences = scores[system] - scores["base"]
+        assert math.isclose(difference.difference, differences.mean(), abs_tol=1e-15)
+        assert difference.p == sign_flip(differences, draws=5_000).p
+        assert difference.p_t == paired_t(differences).p
+        assert (difference.wins, difference.ties, difference.losses) == (
+            (differences > 0).sum(),
+            (differences == 0).sum(),
+            (differences < 0).sum(),
         )
-        assert one.low <= one.difference <= one.high
-        raw.append(one.p)
+        assert difference.low <= difference.difference <= difference.high
+        raw.append(difference.p)
     corrected = correct(raw, "holm")
-    assert [found.difference("MRR", one).p_corrected for one in ("better", "noisy")] == list(
-        corrected
-    )
+    assert [
+        comparison.difference("MRR", system).p_corrected for system in ("better", "noisy")
+    ] == list(corrected)
 
 
 def test_a_system_that_wins_on_every_query_is_better_and_its_opponent_worse():
-    found = three(baseline="base").difference("MRR", "better")
-    assert (found.verdict, found.wins, found.losses) == ("better", 30, 0)
-    back = three(baseline="better").difference("MRR", "base")
-    assert back.verdict == "worse"
-    assert back.difference == -found.difference
-    assert back.p == found.p
+    difference = compare_three(baseline="base").difference("MRR", "better")
+    assert (difference.verdict, difference.wins, difference.losses) == ("better", 30, 0)
+    mirrored = compare_three(baseline="better").difference("MRR", "base")
+    assert mirrored.verdict == "worse"
+    assert mirrored.difference == -difference.difference
+    assert mirrored.p == difference.p
 
 
-def test_noise_is_undecided_and_says_what_would_settle_it():
-    found = three(baseline="base", margin=0.02).difference("MRR", "noisy")
-    assert found.verdict == "undecided"
-    assert found.detectable > 0.02
-    assert found.queries_needed > 30
+def test_an_undecided_difference_states_the_detectable_difference_and_the_queries_needed():
+    difference = compare_three(baseline="base", margin=0.02).difference("MRR", "noisy")
+    assert difference.verdict == "undecided"
+    assert difference.detectable > 0.02
+    assert difference.queries_needed > 30
 
 
 def test_systems_that_differ_by_less_than_the_margin_are_equal_within_it():
     nearly = [*BASE[:-1], BASE[-1] + 1]
-    found = compare(results(a=BASE, b=nearly), "a", margin=0.01).difference("MRR", "b")
-    assert found.verdict == "equal"
-    assert found.p_equal <= 0.05
-    assert 0 < abs(found.difference) < 0.01
+    difference = compare(results(a=BASE, b=nearly), "a", margin=0.01).difference("MRR", "b")
+    assert difference.verdict == "equal"
+    assert difference.p_equal <= 0.05
+    assert 0 < abs(difference.difference) < 0.01
 
 
-def test_all_pairs_are_compared_where_no_baseline_is_named():
-    found = three(draws=5_000)
-    assert found.settings.correction == "max-t"
-    assert [(one.system, one.against) for one in found.differences if one.measure == "MRR"] == [
+def test_all_pairs_are_compared_without_a_baseline():
+    comparison = compare_three(draws=5_000)
+    assert comparison.settings.correction == "max-t"
+    assert [
+        (difference.system, difference.against)
+        for difference in comparison.differences
+        if difference.measure == "MRR"
+    ] == [
         ("better", "base"),
         ("noisy", "base"),
         ("noisy", "better"),
     ]
-    matrix = max_t_pairs(found.scores["MRR"].array, draws=5_000).p
-    one = found.difference("MRR", "better", "base")
-    assert one.p_corrected == max(one.p, matrix[1, 0])
-    assert found.difference("MRR", "base", "better").verdict == "worse"
+    p_matrix = max_t_pairs(comparison.scores["MRR"].array, draws=5_000).p
+    difference = comparison.difference("MRR", "better", "base")
+    assert difference.p_corrected == max(difference.p, p_matrix[1, 0])
+    assert comparison.difference("MRR", "base", "better").verdict == "worse"
 
 
 @pytest.mark.parametrize(
     ("test", "function"), [("t", paired_t), ("wilcoxon", wilcoxon), ("sign", sign_test)]
 )
-def test_another_test_is_used_on_request_and_says_what_there_is_to_say(test, function):
-    found = three(baseline="base", test=test)
-    array = found.scores["MRR"].array
-    one = found.difference("MRR", "noisy")
-    assert one.p == function(array[2] - array[0]).p
-    assert one.note == function(array[2] - array[0]).note
+def test_another_test_is_used_on_request_and_its_note_is_kept(test, function):
+    comparison = compare_three(baseline="base", test=test)
+    scores = comparison.scores["MRR"].array
+    difference = comparison.difference("MRR", "noisy")
+    assert difference.p == function(scores[2] - scores[0]).p
+    assert difference.note == function(scores[2] - scores[0]).note
 
 
 @pytest.mark.parametrize("correction", ["bonferroni", "benjamini-hochberg", "none", "max-t"])
-def test_every_correction_goes_with_a_baseline(correction):
-    found = three(baseline="base", correction=correction)
-    assert found.difference("MRR", "better").verdict == "better"
-    assert found.difference("MRR", "noisy").verdict == "undecided"
-    assert found.settings.correction == correction
+def test_every_correction_works_with_a_baseline(correction):
+    comparison = compare_three(baseline="base", correction=correction)
+    assert comparison.difference("MRR", "better").verdict == "better"
+    assert comparison.difference("MRR", "noisy").verdict == "undecided"
+    assert comparison.settings.correction == correction
 
 
-def test_tukey_goes_with_all_pairs():
-    found = three(correction="tukey", draws=2_000)
-    assert found.difference("MRR", "better", "base").verdict == "better"
+def test_tukey_works_for_all_pairs_only():
+    comparison = compare_three(correction="tukey", draws=2_000)
+    assert comparison.difference("MRR", "better", "base").verdict == "better"
     with pytest.raises(SettingError, match="for all pairs"):
-        three(correction="tukey", baseline="base")
+        compare_three(correction="tukey", baseline="base")
 
 
 def test_two_calls_agree_and_the_order_of_queries_does_not_matter():
     qrels = qrels_for(30)
     runs = {
         name: {
-            f"q{query:02}": {f"x{place}": -place for place in range(1, rank)} | {"a": -rank}
+            f"q{query:02}": {f"x{position}": -position for position in range(1, rank)}
+            | {"a": -rank}
             for query, rank in enumerate(ranks)
         }
         for name, ranks in (("base", BASE), ("better", BETTER), ("noisy", NOISY))
     }
-    turned = {name: dict(reversed(run.items())) for name, run in runs.items()}
-    one = compare_runs(qrels, runs, ["MRR", "nDCG@10"], baseline="base")
-    assert compare_runs(qrels, runs, ["MRR", "nDCG@10"], baseline="base") == one
+    reversed_runs = {name: dict(reversed(run.items())) for name, run in runs.items()}
+    comparison = compare_runs(qrels, runs, ["MRR", "nDCG@10"], baseline="base")
+    assert compare_runs(qrels, runs, ["MRR", "nDCG@10"], baseline="base") == comparison
     qrels = dict(reversed(qrels.items()))
-    assert compare_runs(qrels, turned, ["MRR", "nDCG@10"], baseline="base") == one
+    assert compare_runs(qrels, reversed_runs, ["MRR", "nDCG@10"], baseline="base") == comparison
 
 
-def test_a_single_comparison_needs_no_correction_with_a_baseline_or_without():
-    given = results(a=BASE, b=NOISY)
-    alone, paired = compare(given).differences[0], compare(given, "a").differences[0]
-    assert alone.p_corrected == alone.p
-    assert paired.p_corrected == paired.p
-    assert alone.verdict == paired.verdict
+def test_a_single_comparison_needs_no_correction_with_or_without_a_baseline():
+    evaluated = results(a=BASE, b=NOISY)
+    without_baseline, with_baseline = (
+        compare(evaluated).differences[0],
+        compare(evaluated, "a").differences[0],
+    )
+    assert without_baseline.p_corrected == without_baseline.p
+    assert with_baseline.p_corrected == with_baseline.p
+    assert without_baseline.verdict == with_baseline.verdict
 
 
-def test_what_differs_by_rounding_alone_is_equal():
+def test_systems_that_differ_by_rounding_alone_are_equal():
     qrels, run = qrels_for(12), ranked([10] * 12)
-    one = evaluate(qrels, run, ["MRR"], name="one")
+    copy = evaluate(qrels, run, ["MRR"], name="one")
     assert (0.1 + 0.1 + 0.1) / 3 != 0.1
     for settings in ({}, {"baseline": "A"}, {"test": "t"}):
-        found = compare({"A": one, "B": [one, one, one]}, **settings).differences[0]
-        assert (found.p, found.difference, found.ties) == (1.0, 0.0, 12)
-        assert found.verdict == "equal"
-    noisy = [evaluate(qrels_for(30), ranked(NOISY), ["MRR", "nDCG@10"], name="n")] * 7
-    found = compare({"A": noisy[0], "B": noisy}, "A")
-    assert {one.p for one in found.differences} == {1.0}
-    assert found.improvements("MRR") == found.regressions("MRR") == []
+        difference = compare({"A": copy, "B": [copy, copy, copy]}, **settings).differences[0]
+        assert (difference.p, difference.difference, difference.ties) == (1.0, 0.0, 12)
+        assert difference.verdict == "equal"
+    repeats = [evaluate(qrels_for(30), ranked(NOISY), ["MRR", "nDCG@10"], name="n")] * 7
+    comparison = compare({"A": repeats[0], "B": repeats}, "A")
+    assert {difference.p for difference in comparison.differences} == {1.0}
+    assert comparison.improvements("MRR") == comparison.regressions("MRR") == []
 
 
-# What is joined
+# Queries and results that are joined
 
 
 def test_different_queries_are_an_error_that_names_them_or_an_intersection():
     qrels = qrels_for(12)
-    some, others = ranked(BASE[:10]), ranked(BETTER[:12])
-    one = evaluate(qrels, some, "MRR", missing="skip", name="one")
-    two = evaluate(qrels, others, "MRR", missing="skip", name="two")
+    first_run, second_run = ranked(BASE[:10]), ranked(BETTER[:12])
+    first = evaluate(qrels, first_run, "MRR", missing="skip", name="one")
+    second = evaluate(qrels, second_run, "MRR", missing="skip", name="two")
     with pytest.raises(QueryMismatchError, match=r"two: 'q10', 'q11'.*on='intersection'"):
-        compare([one, two])
-    found = compare([one, two], on="intersection")
-    assert len(found.query_ids) == 10
-    assert found.left_out == {"two": 2}
-    assert "two: 2 queries left out" in found.to_markdown()
+        compare([first, second])
+    comparison = compare([first, second], on="intersection")
+    assert len(comparison.query_ids) == 10
+    assert comparison.left_out == {"two": 2}
+    assert "two: 2 queries left out" in comparison.to_markdown()
 
 
 def test_queries_are_joined_by_id_and_not_by_position():
     qrels = qrels_for(6)
-    turned = dict(reversed(qrels.items()))
-    one = evaluate(qrels, ranked([1, 2, 3, 4, 5, 6]), "MRR", name="one")
-    two = evaluate(turned, ranked([1, 2, 3, 4, 5, 6]), "MRR", name="two")
-    found = compare([one, two])
-    assert found.difference("MRR", "two").ties == 6
+    reversed_qrels = dict(reversed(qrels.items()))
+    first = evaluate(qrels, ranked([1, 2, 3, 4, 5, 6]), "MRR", name="one")
+    second = evaluate(reversed_qrels, ranked([1, 2, 3, 4, 5, 6]), "MRR", name="two")
+    comparison = compare([first, second])
+    assert comparison.difference("MRR", "two").ties == 6
 
 
 def test_no_query_in_common_is_an_error():
-    one = evaluate({"a": {"d": 1}}, {"a": {"d": 1.0}}, "MRR", name="one")
-    two = evaluate({"b": {"d": 1}}, {"b": {"d": 1.0}}, "MRR", name="two")
+    first = evaluate({"a": {"d": 1}}, {"a": {"d": 1.0}}, "MRR", name="one")
+    second = evaluate({"b": {"d": 1}}, {"b": {"d": 1.0}}, "MRR", name="two")
     with pytest.raises(QueryMismatchError, match="no query in common"):
-        compare([one, two], on="intersection")
+        compare([first, second], on="intersection")
 
 
 def test_repeats_are_averaged_for_each_query_and_their_spread_is_shown():
     qrels = qrels_for(30)
-    repeats = [evaluate(qrels, ranked(one), "MRR", name="r") for one in (BETTER, NOISY)]
+    repeats = [evaluate(qrels, ranked(ranks), "MRR", name="r") for ranks in (BETTER, NOISY)]
     base = evaluate(qrels, ranked(BASE), "MRR", name="base")
-    found = compare({"base": base, "twice": repeats}, "base")
-    mean = found.mean("MRR", "twice")
-    each = [one["MRR"] for one in repeats]
+    comparison = compare({"base": base, "twice": repeats}, "base")
+    mean = comparison.mean("MRR", "twice")
+    means = [repeat["MRR"] for repeat in repeats]
     assert mean.repeats == 2
-    assert math.isclose(mean.mean, sum(each) / 2)
-    assert math.isclose(mean.spread, float(np.std(each, ddof=1)))
-    assert (mean.lowest, mean.highest) == pytest.approx((min(each), max(each)))
-    assert found.scores["MRR"].array[1].tolist() == [
-        (one + two) / 2
-        for one, two in zip(*(result.scores("MRR").tolist() for result in repeats), strict=True)
+    assert math.isclose(mean.mean, sum(means) / 2)
+    assert math.isclose(mean.spread, float(np.std(means, ddof=1)))
+    assert (mean.lowest, mean.highest) == pytest.approx((min(means), max(means)))
+    assert comparison.scores["MRR"].array[1].tolist() == [
+        (first + second) / 2
+        for first, second in zip(
+            *(repeat.scores("MRR").tolist() for repeat in repeats), strict=True
+        )
     ]
-    assert "the mean of 2 repeats" in found.to_markdown()
+    assert "the mean of 2 repeats" in comparison.to_markdown()
 
 
-def test_queries_where_a_measure_is_undefined_for_a_system_are_left_out_for_it():
+def test_a_query_is_left_out_of_measures_that_are_undefined_for_a_system():
     runs = {
         "a": {f"q{n:02}": {"a": 1.0} for n in range(6)},
         "b": {f"q{n:02}": ({"a": 1.0} if n else {}) for n in range(6)},
     }
-    found = compare_runs(qrels_for(6), runs, ["Judged@5", "MRR"])
-    assert found.difference("Judged@5", "b").num_queries == 5
-    assert found.difference("MRR", "b").num_queries == 6
-    assert math.isnan(found.scores["Judged@5"].array[1, 0])
+    comparison = compare_runs(qrels_for(6), runs, ["Judged@5", "MRR"])
+    assert comparison.difference("Judged@5", "b").num_queries == 5
+    assert comparison.difference("MRR", "b").num_queries == 6
+    assert math.isnan(comparison.scores["Judged@5"].array[1, 0])
 
 
 @pytest.mark.parametrize(
-    ("given", "error", "said"),
+    ("select", "error", "message"),
     [
         (lambda r: {"a": r["a"]}, ResultError, "two systems or more"),
         (lambda _: {}, ResultError, "two systems or more"),
@@ -260,40 +272,40 @@ def test_queries_where_a_measure_is_undefined_for_a_system_are_left_out_for_it()
         (lambda r: r["a"], ResultError, "two systems or more"),
     ],
 )
-def test_what_is_no_two_systems_is_refused(given, error, said):
-    with pytest.raises(error, match=said):
-        compare(given(results(a=BASE, b=NOISY)))
+def test_input_other_than_two_named_systems_is_refused(select, error, message):
+    with pytest.raises(error, match=message):
+        compare(select(results(a=BASE, b=NOISY)))
 
 
-def test_results_that_were_made_differently_are_refused():
+def test_results_of_different_settings_or_qrels_are_refused():
     qrels, run = qrels_for(3), ranked([1, 2, 3])
-    one = evaluate(qrels, run, "MRR", name="one")
-    two = evaluate(qrels, run, "MRR", name="two", ties="trec_eval9")
+    first = evaluate(qrels, run, "MRR", name="one")
+    second = evaluate(qrels, run, "MRR", name="two", ties="trec_eval9")
     with pytest.raises(ResultError, match="ties='trec_eval' and 'trec_eval9'"):
-        compare([one, two])
-    one = evaluate(qrels, run, "MRR", name="one", fingerprint=True)
-    two = evaluate(qrels_for(4), run, "MRR", name="two", fingerprint=True)
+        compare([first, second])
+    first = evaluate(qrels, run, "MRR", name="one", fingerprint=True)
+    second = evaluate(qrels_for(4), run, "MRR", name="two", fingerprint=True)
     with pytest.raises(ResultError, match="different qrels"):
-        compare([one, two], on="intersection")
+        compare([first, second], on="intersection")
 
 
-def test_measures_are_those_all_have_and_that_are_means():
+def test_measures_are_those_that_all_results_have_and_that_have_a_mean():
     qrels, run = qrels_for(3), ranked([1, 2, 3])
-    one = evaluate(qrels, run, ["MRR", "num_ret", "MAP"], name="one")
-    two = evaluate(qrels, run, ["num_ret", "MRR"], name="two")
-    assert compare([one, two]).measures == ("MRR",)
+    first = evaluate(qrels, run, ["MRR", "num_ret", "MAP"], name="one")
+    second = evaluate(qrels, run, ["num_ret", "MRR"], name="two")
+    assert compare([first, second]).measures == ("MRR",)
     with pytest.raises(NotEvaluatedError, match="MAP was not evaluated for 'two'"):
-        compare([one, two], measures="MAP")
+        compare([first, second], measures="MAP")
     with pytest.raises(MeasureError, match="no mean over queries"):
-        compare([one, two], measures="num_ret")
+        compare([first, second], measures="num_ret")
     with pytest.raises(MeasureError, match="no mean over queries"):
         compare_runs(qrels, {"a": run, "b": run}, ["num_ret", "MRR"])
     with pytest.raises(MeasureError, match="how much is unjudged, not how good"):
         compare_runs(qrels, {"a": run, "b": run}, "Hole@10")
-    three = evaluate(qrels, run, ["Hole@10", "MRR"], name="three")
-    assert compare([three, one]).measures == ("MRR",)
+    third = evaluate(qrels, run, ["Hole@10", "MRR"], name="three")
+    assert compare([third, first]).measures == ("MRR",)
     with pytest.raises(MeasureError, match="no measure in common"):
-        compare([one.model_copy(), evaluate(qrels, run, ["num_ret"], name="two")])
+        compare([first.model_copy(), evaluate(qrels, run, ["num_ret"], name="two")])
 
 
 # Odd cases
@@ -304,42 +316,42 @@ def test_one_query_is_an_error():
         compare_runs(qrels_for(1), {"a": ranked([1]), "b": ranked([2])}, "MRR")
 
 
-def test_a_system_and_its_copy_are_equal_given_five_queries():
-    found = compare(results(a=BASE, b=BASE), "a").difference("MRR", "b")
-    assert (found.difference, found.p, found.p_t, found.verdict) == (0.0, 1.0, 1.0, "equal")
-    assert (found.effect, found.detectable, found.ties) == (0.0, 0.0, 30)
-    few = compare(results(a=BASE[:3], b=BASE[:3]), "a").difference("MRR", "b")
-    assert few.verdict == "undecided"
+def test_a_system_and_its_copy_are_equal_but_undecided_on_three_queries():
+    pair = compare(results(a=BASE, b=BASE), "a").difference("MRR", "b")
+    assert (pair.difference, pair.p, pair.p_t, pair.verdict) == (0.0, 1.0, 1.0, "equal")
+    assert (pair.effect, pair.detectable, pair.ties) == (0.0, 0.0, 30)
+    pair_on_three = compare(results(a=BASE[:3], b=BASE[:3]), "a").difference("MRR", "b")
+    assert pair_on_three.verdict == "undecided"
 
 
-def test_a_constant_difference_has_no_variance_and_a_right_answer():
-    found = compare(results(a=[2] * 8, b=[1] * 8), "a").difference("MRR", "b")
-    assert found.difference == 0.5
-    assert found.low == found.high == 0.5
-    assert found.effect is None
-    assert found.p == found.p_t == 2 / 2**8
-    assert found.verdict == "better"
+def test_a_constant_difference_has_no_effect_size_and_an_exact_p():
+    difference = compare(results(a=[2] * 8, b=[1] * 8), "a").difference("MRR", "b")
+    assert difference.difference == 0.5
+    assert difference.low == difference.high == 0.5
+    assert difference.effect is None
+    assert difference.p == difference.p_t == 2 / 2**8
+    assert difference.verdict == "better"
 
 
 def test_a_thousand_systems_are_compared_with_a_baseline_and_not_in_pairs():
     qrels = qrels_for(10)
     rng = np.random.default_rng(1)
-    named = {
+    evaluated = {
         f"s{number:03}": evaluate(
             qrels, ranked(rng.integers(1, 9, 10).tolist()), "MRR", name=f"s{number:03}"
         )
         for number in range(1000)
     }
-    found = compare(named, "s000", draws=2_000)
-    assert len(found.differences) == 999
+    comparison = compare(evaluated, "s000", draws=2_000)
+    assert len(comparison.differences) == 999
     with pytest.raises(SettingError, match=r"1000 systems are 499500 pairs; name a baseline"):
-        compare(named)
+        compare(evaluated)
 
 
-def test_a_margin_that_would_take_countless_queries_says_so():
-    found = compare(results(a=BASE, b=NOISY), margin=1e-12)
-    assert found.difference("MRR", "b").queries_needed is None
-    assert "more than 10^15" in found.to_markdown()
+def test_a_margin_that_needs_too_many_queries_is_reported():
+    comparison = compare(results(a=BASE, b=NOISY), margin=1e-12)
+    assert comparison.difference("MRR", "b").queries_needed is None
+    assert "more than 10^15" in comparison.to_markdown()
 
 
 def test_runs_must_have_names():
@@ -347,15 +359,17 @@ def test_runs_must_have_names():
         compare_runs(qrels_for(3), [ranked([1, 2, 3])] * 2)
 
 
-def test_what_repeats_lack_is_counted_over_all_of_them():
+def test_queries_that_any_repeat_lacks_are_left_out():
     qrels = qrels_for(6)
     base = evaluate(qrels, ranked([1] * 6), "MRR", name="a")
-    runs = [{f"q{n:02}": {"a": 1.0} for n in range(6) if n not in gone} for gone in ((0, 1), (5,))]
+    runs = [
+        {f"q{n:02}": {"a": 1.0} for n in range(6) if n not in missing} for missing in ((0, 1), (5,))
+    ]
     repeats = [evaluate(qrels, run, "MRR", missing="skip") for run in runs]
     base = evaluate(qrels, ranked([1] * 6), "MRR", missing="skip", name="a")
-    found = compare({"a": base, "b": repeats}, on="intersection")
-    assert len(found.query_ids) == 3
-    assert found.left_out == {"a": 3, "b": 3}
+    comparison = compare({"a": base, "b": repeats}, on="intersection")
+    assert len(comparison.query_ids) == 3
+    assert comparison.left_out == {"a": 3, "b": 3}
 
 
 @pytest.mark.parametrize(
@@ -374,60 +388,60 @@ def test_what_repeats_lack_is_counted_over_all_of_them():
         ({"test": "t", "correction": "max-t"}, SettingError),
     ],
 )
-def test_a_setting_that_does_not_exist_is_refused(settings, error):
+def test_an_invalid_setting_is_refused(settings, error):
     with pytest.raises(error):
         compare(results(a=BASE, b=NOISY), **settings)
 
 
-# What is asked of it
+# Queries, means and differences of a comparison
 
 
 def test_the_queries_that_lost_and_gained_most_come_first():
-    found = three(baseline="base")
-    worst = found.regressions("MRR", 3, system="noisy")
-    assert len(worst) == 3
-    assert [one.difference for one in worst] == sorted(one.difference for one in worst)
-    assert worst[0].difference < 0
-    one = worst[0]
-    scores = found.per_query("MRR")[one.query_id]
-    assert (one.score, one.against) == (scores["noisy"], scores["base"])
-    best = found.improvements("MRR", 100, system="noisy")
-    assert best[0].difference == max(item.difference for item in best)
-    assert found.regressions("MRR", system="better") == []
-    assert len(found.improvements("MRR", 100, system="better")) == 30
+    comparison = compare_three(baseline="base")
+    losses = comparison.regressions("MRR", 3, system="noisy")
+    assert len(losses) == 3
+    assert [query.difference for query in losses] == sorted(query.difference for query in losses)
+    assert losses[0].difference < 0
+    query = losses[0]
+    scores = comparison.per_query("MRR")[query.query_id]
+    assert (query.score, query.against) == (scores["noisy"], scores["base"])
+    gains = comparison.improvements("MRR", 100, system="noisy")
+    assert gains[0].difference == max(query.difference for query in gains)
+    assert comparison.regressions("MRR", system="better") == []
+    assert len(comparison.improvements("MRR", 100, system="better")) == 30
 
 
-def test_the_other_one_of_two_systems_need_not_be_named():
-    found = compare(results(a=BASE, b=BETTER))
-    assert found.improvements("MRR", 1)[0].difference > 0
-    assert found.difference("MRR", "b").against == "a"
+def test_systems_need_not_be_named_if_there_are_only_two():
+    comparison = compare(results(a=BASE, b=BETTER))
+    assert comparison.improvements("MRR", 1)[0].difference > 0
+    assert comparison.difference("MRR", "b").against == "a"
     with pytest.raises(SettingError, match="name the system"):
-        three(baseline="base").regressions("MRR")
+        compare_three(baseline="base").regressions("MRR")
     with pytest.raises(SettingError, match="name what 'noisy' is compared with"):
-        three().difference("MRR", "noisy")
+        compare_three().difference("MRR", "noisy")
 
 
-def test_what_was_not_compared_is_named():
-    found = three(baseline="base")
+def test_a_measure_system_or_pair_that_was_not_compared_is_named_in_the_error():
+    comparison = compare_three(baseline="base")
     with pytest.raises(NotEvaluatedError, match="MAP was not compared"):
-        found.difference("MAP", "better")
+        comparison.difference("MAP", "better")
     with pytest.raises(NotEvaluatedError, match="no system 'nobody'"):
-        found.mean("MRR", "nobody")
+        comparison.mean("MRR", "nobody")
     with pytest.raises(NotEvaluatedError, match="'better' was not compared with 'noisy'"):
-        found.difference("MRR", "better", "noisy")
+        comparison.difference("MRR", "better", "noisy")
 
 
-# Other shapes
+# Files, tables and text
 
 
-def test_it_survives_the_way_through_a_file(tmp_path):
-    found = three(baseline="base")
-    found.save(tmp_path / "found.json.gz")
-    assert Comparison.load(tmp_path / "found.json.gz") == found
+def test_a_comparison_is_equal_after_saving_and_loading(tmp_path):
+    comparison = compare_three(baseline="base")
+    comparison.save(tmp_path / "found.json.gz")
+    assert Comparison.load(tmp_path / "found.json.gz") == comparison
     constant = compare(results(a=[2] * 8, b=[1] * 8), "a")
     constant.save(tmp_path / "constant.json")
     assert Comparison.load(tmp_path / "constant.json") == constant
-    for content, problem in {
+    for content, message in {
         "[]": "a saved comparison of layout 1 was expected, found a list",
         "{}": "found schema_version None",
         "nonsense": "not a saved comparison",
@@ -435,89 +449,107 @@ def test_it_survives_the_way_through_a_file(tmp_path):
         json.dumps({"schema_version": 1}): "not a saved comparison",
     }.items():
         (tmp_path / "bad.json").write_text(content)
-        with pytest.raises(ResultError, match=problem):
+        with pytest.raises(ResultError, match=message):
             Comparison.load(tmp_path / "bad.json")
 
 
 def test_tables_show_means_marks_and_evidence():
-    found = three(baseline="base")
-    markdown = found.to_markdown()
-    mean = found.mean("MRR", "better").mean
+    comparison = compare_three(baseline="base")
+    markdown = comparison.to_markdown()
+    mean = comparison.mean("MRR", "better").mean
     assert f"{mean:.4f} ▲" in markdown
     assert "base (baseline)" in markdown
     assert "MRR: better is better than base, by +" in markdown
     assert "cannot be told apart" in markdown
-    latex = found.to_latex()
+    latex = comparison.to_latex()
     assert rf"\textbf{{{mean:.4f}}}$^{{\uparrow}}$" in latex
     assert latex.count(r"\\") == 4
-    assert "<table>" in found._repr_html_()
+    assert "<table>" in comparison._repr_html_()
 
 
-def test_a_difference_from_the_other_side_is_the_mirror_image():
-    found = three(baseline="base")
-    for one in found.differences:
-        other = found.difference(one.measure, one.against, one.system)
-        assert (other.system, other.against) == (one.against, one.system)
-        assert (other.difference, other.low, other.high) == (-one.difference, -one.high, -one.low)
-        assert other.low <= other.difference <= other.high
-        assert (other.wins, other.ties, other.losses) == (one.losses, one.ties, one.wins)
-        assert other.effect in (None, -(one.effect or 0))
-        assert {one.verdict, other.verdict} in (*({"better", "worse"}, {"equal"}, {"undecided"}),)
-        assert (other.p, other.p_corrected, other.p_equal) == (one.p, one.p_corrected, one.p_equal)
-        assert other.reversed() == one
+def test_swapping_the_systems_of_a_difference_mirrors_its_numbers():
+    comparison = compare_three(baseline="base")
+    for difference in comparison.differences:
+        mirrored = comparison.difference(difference.measure, difference.against, difference.system)
+        assert (mirrored.system, mirrored.against) == (difference.against, difference.system)
+        assert (mirrored.difference, mirrored.low, mirrored.high) == (
+            -difference.difference,
+            -difference.high,
+            -difference.low,
+        )
+        assert mirrored.low <= mirrored.difference <= mirrored.high
+        assert (mirrored.wins, mirrored.ties, mirrored.losses) == (
+            difference.losses,
+            difference.ties,
+            difference.wins,
+        )
+        assert mirrored.effect in (None, -(difference.effect or 0))
+        assert {difference.verdict, mirrored.verdict} in (
+            *({"better", "worse"}, {"equal"}, {"undecided"}),
+        )
+        assert (mirrored.p, mirrored.p_corrected, mirrored.p_equal) == (
+            difference.p,
+            difference.p_corrected,
+            difference.p_equal,
+        )
+        assert mirrored.reversed() == difference
 
 
-def test_letters_name_the_systems_that_one_is_better_than():
-    found = three()
-    [row] = [row for row in found.to_table().rows if row[0] == "b better"]
+def test_letters_mark_the_systems_that_a_system_is_better_than():
+    comparison = compare_three()
+    [row] = [row for row in comparison.to_table().rows if row[0] == "b better"]
     assert row[1].mark in ("a", "ac")
-    assert "$^{a" in found.to_latex()
+    assert "$^{a" in comparison.to_latex()
 
 
-def test_a_row_of_latex_never_begins_with_what_its_line_end_would_take():
+def test_a_latex_row_that_begins_with_a_bracket_or_a_star_is_protected():
     runs = {"[b]": ranked(BASE), "*c*": ranked(NOISY)}
     latex = compare_runs(qrels_for(30), runs, "MRR", baseline="[b]").to_latex()
     assert "\n{}[b]" in latex
     assert "\n{}*c*" in latex
 
 
-def test_it_prints_as_its_size():
-    assert repr(three()) == str(three()) == "Comparison(3 systems, 2 measures, 30 queries)"
-    assert three().differences_table().header[0] == "measure"
+def test_repr_and_str_state_the_size():
+    assert (
+        repr(compare_three())
+        == str(compare_three())
+        == "Comparison(3 systems, 2 measures, 30 queries)"
+    )
+    assert compare_three().differences_table().header[0] == "measure"
 
 
 def test_csv_holds_every_difference_with_all_its_fields():
-    found = three(baseline="base")
-    rows = list(csv.DictReader(found.to_csv().splitlines()))
+    comparison = compare_three(baseline="base")
+    rows = list(csv.DictReader(comparison.to_csv().splitlines()))
     assert len(rows) == 4
-    assert float(rows[0]["p"]) == found.differences[0].p
+    assert float(rows[0]["p"]) == comparison.differences[0].p
     assert {row["verdict"] for row in rows} <= {"better", "worse", "equal", "undecided"}
 
 
-def test_names_from_outside_cannot_break_a_table():
+def test_html_and_latex_in_names_are_escaped():
     name = "a|b <img src=x onerror=alert(1)> & 100%_$"
     runs = {"base": ranked(BASE), name: ranked(BETTER)}
-    found = compare_runs(qrels_for(30), runs, "MRR", baseline="base")
-    assert "<img" not in found.to_markdown()
-    assert "<img" not in found._repr_html_()
-    assert r"\& 100\%\_\$" in found.to_latex()
+    comparison = compare_runs(qrels_for(30), runs, "MRR", baseline="base")
+    assert "<img" not in comparison.to_markdown()
+    assert "<img" not in comparison._repr_html_()
+    assert r"\& 100\%\_\$" in comparison.to_latex()
 
 
 # Real runs
 
 
-def test_five_repeats_of_one_re_ranker_are_not_told_apart(realdata):
+def test_five_repeats_of_a_re_ranker_do_not_differ_significantly(realdata):
     folder = realdata / "runs" / "dl19"
     runs = {f"repeat{n}": read_run(folder / f"bm25+gpt35-repeat{n}.trec") for n in range(1, 6)}
     qrels = read_qrels(realdata / "qrels" / "dl19-passage.trec")
-    found = compare_runs(qrels, runs, ["nDCG@10", "MAP@100"], duplicates="first")
-    assert {one.verdict for one in found.differences} <= {"undecided", "equal"}
+    comparison = compare_runs(qrels, runs, ["nDCG@10", "MAP@100"], duplicates="first")
+    assert {difference.verdict for difference in comparison.differences} <= {"undecided", "equal"}
 
 
 def test_dense_and_sparse_retrieval_are_better_than_bm25(realdata):
     folder = realdata / "runs" / "dl19"
     runs = {name: read_run(folder / f"{name}.trec") for name in ("bm25", "ada2", "splade-pp")}
     qrels = read_qrels(realdata / "qrels" / "dl19-passage.trec")
-    found = compare_runs(qrels, runs, "nDCG@10", baseline="bm25")
-    assert found.difference("nDCG@10", "ada2").verdict == "better"
-    assert found.difference("nDCG@10", "splade-pp").verdict == "better"
+    comparison = compare_runs(qrels, runs, "nDCG@10", baseline="bm25")
+    assert comparison.difference("nDCG@10", "ada2").verdict == "better"
+    assert comparison.difference("nDCG@10", "splade-pp").verdict == "better"

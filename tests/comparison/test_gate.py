@@ -1,4 +1,4 @@
-"""The gate lets pass what is not worse, and says why it stops the rest."""
+"""The gate passes systems that are not significantly worse, and gives a reason for each failure."""
 
 import json
 import xml.etree.ElementTree as ET
@@ -17,19 +17,19 @@ RANKS = np.random.default_rng(0).integers(2, 9, 40).tolist()
 QRELS = {f"q{query:02}": {"a": 1} for query in range(40)}
 
 
-def run_of(ranks):
+def run_with_ranks(ranks):
     return {
-        f"q{query:02}": {f"x{place}": -place for place in range(1, rank)} | {"a": -rank}
+        f"q{query:02}": {f"x{position}": -position for position in range(1, rank)} | {"a": -rank}
         for query, rank in enumerate(ranks)
     }
 
 
 RUNS = {
-    "old": run_of(RANKS),
-    "same": run_of(np.random.default_rng(1).permutation(RANKS).tolist()),
-    "worse": run_of([rank + 3 for rank in RANKS]),
-    "better": run_of([rank - 1 for rank in RANKS]),
-    "nearly": run_of([*RANKS[:-1], RANKS[-1] + 1]),
+    "old": run_with_ranks(RANKS),
+    "same": run_with_ranks(np.random.default_rng(1).permutation(RANKS).tolist()),
+    "worse": run_with_ranks([rank + 3 for rank in RANKS]),
+    "better": run_with_ranks([rank - 1 for rank in RANKS]),
+    "nearly": run_with_ranks([*RANKS[:-1], RANKS[-1] + 1]),
 }
 
 
@@ -39,26 +39,26 @@ def result(name):
 
 def checks(*names, **settings):
     non_inferior = settings.pop("non_inferior", False)
-    found = compare([result(name) for name in names], names[0], **settings)
-    return check_gate(found, "MRR", non_inferior=non_inferior)
+    comparison = compare([result(name) for name in names], names[0], **settings)
+    return check_gate(comparison, "MRR", non_inferior=non_inferior)
 
 
 def test_only_a_significantly_worse_system_fails():
-    outcome = {
-        one.difference.system: one.passed for one in checks("old", "same", "worse", "better")
+    passed = {
+        check.difference.system: check.passed for check in checks("old", "same", "worse", "better")
     }
-    assert outcome == {"same": True, "worse": False, "better": True}
+    assert passed == {"same": True, "worse": False, "better": True}
 
 
-def test_a_non_inferior_one_must_have_shown_it():
-    outcome = {
-        one.difference.system: (one.passed, one.difference.low)
-        for one in checks("old", "same", "better", "nearly", non_inferior=True, margin=0.02)
+def test_the_non_inferiority_gate_fails_a_system_that_may_lose_more_than_the_margin():
+    outcomes = {
+        check.difference.system: (check.passed, check.difference.low)
+        for check in checks("old", "same", "better", "nearly", non_inferior=True, margin=0.02)
     }
-    assert [passed for passed, _ in outcome.values()] == [False, True, True]
-    assert all(passed == (low > -0.02) for passed, low in outcome.values())
-    [one] = checks("old", "same", non_inferior=True, margin=0.02)
-    assert "not above -0.02" in one.reason
+    assert [passed for passed, _ in outcomes.values()] == [False, True, True]
+    assert all(passed == (low > -0.02) for passed, low in outcomes.values())
+    [check] = checks("old", "same", non_inferior=True, margin=0.02)
+    assert "not above -0.02" in check.reason
 
 
 def test_a_gate_needs_a_baseline():
@@ -76,7 +76,7 @@ def test_junit_has_a_case_for_every_check_and_holds_any_name():
     assert "is worse than old" in failed[0].find("failure").get("message")
 
 
-def test_a_test_fails_on_a_regression_and_names_the_queries():
+def test_assert_no_regression_fails_on_a_regression_and_names_the_queries():
     assert_no_regression(result("better"), result("old"), "MRR")
     with pytest.raises(
         AssertionError, match=r"(?s)worse is worse than old.*lost most.*->"
@@ -87,7 +87,7 @@ def test_a_test_fails_on_a_regression_and_names_the_queries():
         assert_no_regression(result("same"), result("old"), "MRR", non_inferior=True)
 
 
-def test_a_test_may_name_saved_results(tmp_path):
+def test_assert_no_regression_takes_paths_of_saved_results(tmp_path):
     result("old").save(tmp_path / "old.json")
     result("worse").save(tmp_path / "worse.json.gz")
     with pytest.raises(AssertionError, match="worse than"):
@@ -105,41 +105,41 @@ def files(tmp_path):
     return tmp_path
 
 
-def command(*arguments):
+def run_command(*arguments):
     return RUNNER.invoke(app, ["compare", *map(str, arguments)])
 
 
-def said(outcome):
+def printed_text(outcome):
     return " ".join(outcome.output.split())
 
 
 def test_the_command_prints_means_differences_and_verdicts(files):
-    outcome = command(
+    outcome = run_command(
         files / "qrels.trec", *(files / f"{name}.trec" for name in ("old", "worse", "same")),
         "-m", "MRR", "--baseline", "old",
     )  # fmt: skip
     assert outcome.exit_code == 0, outcome.output
-    assert "old (baseline)" in said(outcome)
-    assert "▼" in said(outcome)
-    assert "MRR: worse is worse than old" in said(outcome)
-    assert "cannot be told apart" in said(outcome)
-    assert "corrected by holm over the 2 comparisons" in said(outcome)
+    assert "old (baseline)" in printed_text(outcome)
+    assert "▼" in printed_text(outcome)
+    assert "MRR: worse is worse than old" in printed_text(outcome)
+    assert "cannot be told apart" in printed_text(outcome)
+    assert "corrected by holm over the 2 comparisons" in printed_text(outcome)
 
 
 def test_the_gate_decides_the_exit_code(files):
     runs = {name: files / f"{name}.trec" for name in RUNS}
-    judged = files / "qrels.trec"
-    assert command(judged, runs["old"], runs["better"], "--gate", "MRR").exit_code == 0
-    failed = command(judged, runs["old"], runs["worse"], "--gate", "MRR")
+    qrels = files / "qrels.trec"
+    assert run_command(qrels, runs["old"], runs["better"], "--gate", "MRR").exit_code == 0
+    failed = run_command(qrels, runs["old"], runs["worse"], "--gate", "MRR")
     assert failed.exit_code == 1
-    assert "gate failed: MRR: worse is worse than old" in said(failed)
-    asked = [judged, runs["old"], runs["same"], "--gate", "MRR"]
-    assert command(*asked).exit_code == 0
-    assert command(*asked, "--non-inferior").exit_code == 1
-    assert command(*asked, "--non-inferior", "--margin", "0.5").exit_code == 0
-    turned = [judged, runs["worse"], runs["old"], "--gate", "MRR"]
-    assert command(*turned).exit_code == 0
-    assert command(*turned, "--baseline", "old").exit_code == 1
+    assert "gate failed: MRR: worse is worse than old" in printed_text(failed)
+    arguments = [qrels, runs["old"], runs["same"], "--gate", "MRR"]
+    assert run_command(*arguments).exit_code == 0
+    assert run_command(*arguments, "--non-inferior").exit_code == 1
+    assert run_command(*arguments, "--non-inferior", "--margin", "0.5").exit_code == 0
+    swapped = [qrels, runs["worse"], runs["old"], "--gate", "MRR"]
+    assert run_command(*swapped).exit_code == 0
+    assert run_command(*swapped, "--baseline", "old").exit_code == 1
 
 
 def test_everything_can_be_written_to_files(files):
@@ -147,8 +147,8 @@ def test_everything_can_be_written_to_files(files):
         name: files / f"out.{name}" for name in ("markdown", "latex", "csv", "json", "junit")
     }
     options = [part for name, path in targets.items() for part in (f"--{name}", path)]
-    asked = [files / "qrels.trec", files / "old.trec", files / "worse.trec", "--gate", "MRR"]
-    assert command(*asked, *options).exit_code == 1
+    arguments = [files / "qrels.trec", files / "old.trec", files / "worse.trec", "--gate", "MRR"]
+    assert run_command(*arguments, *options).exit_code == 1
     assert "**Gate failed**" in targets["markdown"].read_text()
     assert r"\toprule" in targets["latex"].read_text()
     assert targets["csv"].read_text().count("\n") == 2
@@ -159,36 +159,36 @@ def test_everything_can_be_written_to_files(files):
 def test_saved_results_compare_without_qrels(files):
     for name in ("old", "worse"):
         result(name).save(files / f"{name}.json")
-    outcome = command(files / "old.json", files / "worse.json", "--baseline", "old")
+    outcome = run_command(files / "old.json", files / "worse.json", "--baseline", "old")
     assert outcome.exit_code == 0, outcome.output
-    assert "nDCG@10: worse is worse than old" in said(outcome)
-    assert "MRR: worse is worse than old" in said(outcome)
+    assert "nDCG@10: worse is worse than old" in printed_text(outcome)
+    assert "MRR: worse is worse than old" in printed_text(outcome)
     both = files / "both.json"
     both.write_text(
         json.dumps([json.loads((files / f"{n}.json").read_text()) for n in ("old", "worse")])
     )
-    assert "worse is worse than old" in said(command(both, "--baseline", "old"))
+    assert "worse is worse than old" in printed_text(run_command(both, "--baseline", "old"))
 
 
-def test_the_gates_measure_is_all_that_saved_results_must_hold(files):
+def test_saved_results_need_only_the_measure_of_the_gate(files):
     for name in ("old", "worse"):
         evaluate(QRELS, RUNS[name], ["MRR"], name=name).save(files / f"{name}.json")
-    outcome = command(files / "old.json", files / "worse.json", "--gate", "MRR")
+    outcome = run_command(files / "old.json", files / "worse.json", "--gate", "MRR")
     assert outcome.exit_code == 1, outcome.output
-    assert "MRR: worse is worse than old" in said(outcome)
+    assert "MRR: worse is worse than old" in printed_text(outcome)
 
 
-def test_results_of_one_name_go_by_their_files(files):
+def test_saved_results_of_the_same_name_are_named_after_their_files(files):
     for file, name in (("before", "old"), ("after", "worse")):
         evaluate(QRELS, RUNS[name], ["MRR"], name="bm25").save(files / f"{file}.json")
-    outcome = command(files / "before.json", files / "after.json", "--gate", "MRR")
+    outcome = run_command(files / "before.json", files / "after.json", "--gate", "MRR")
     assert outcome.exit_code == 1, outcome.output
-    assert "MRR: after is worse than before" in said(outcome)
+    assert "MRR: after is worse than before" in printed_text(outcome)
 
 
-def test_few_differing_queries_are_said_to_be_few():
-    [one] = checks("old", "nearly", non_inferior=True, margin=0.02)
-    assert "only 1 of 40 queries differ" in one.reason
+def test_the_reason_states_how_few_queries_differ():
+    [check] = checks("old", "nearly", non_inferior=True, margin=0.02)
+    assert "only 1 of 40 queries differ" in check.reason
 
 
 @pytest.mark.parametrize(
@@ -211,6 +211,6 @@ def test_bad_input_is_one_clear_line_and_exit_code_2(files, monkeypatch, argumen
     result("old").save(files / "old.json")
     bad = json.loads((files / "old.json").read_text()) | {"values": [[1]]}
     (files / "bad.json").write_text(json.dumps(bad))
-    outcome = command(*arguments)
+    outcome = run_command(*arguments)
     assert outcome.exit_code == 2
-    assert message in said(outcome)
+    assert message in printed_text(outcome)

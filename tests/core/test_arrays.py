@@ -1,4 +1,4 @@
-"""The operations on grouped arrays agree with the loops that they stand for."""
+"""The operations on grouped arrays give the results of plain loops."""
 
 import math
 
@@ -32,39 +32,44 @@ def flat(rows):
 
 
 @given(rankings, st.integers(0, 30))
-def test_every_wanted_number_is_found_wherever_it_stands(rows, how_many):
+def test_find_occurrences_gives_every_position_of_every_wanted_number(rows, num_wanted):
     numbers, starts = flat(rows)
-    wanted = [(row, number) for row in range(len(rows)) for number in range(how_many)]
+    wanted = [(row, number) for row in range(len(rows)) for number in range(num_wanted)]
     row, number = (np.array([pair[i] for pair in wanted], dtype=np.int64) for i in (0, 1))
-    index, position = find_occurrences(numbers, starts, row, number)
-    found = sorted(
-        (*wanted[one], at) for one, at in zip(index.tolist(), position.tolist(), strict=True)
+    indices, positions = find_occurrences(numbers, starts, row, number)
+    matches = sorted(
+        (*wanted[index], position)
+        for index, position in zip(indices.tolist(), positions.tolist(), strict=True)
     )
-    assert found == [
-        (row, number, int(starts[row]) + place)
+    assert matches == [
+        (row, number, int(starts[row]) + offset)
         for row, number in wanted
-        for place, other in enumerate(rows[row])
-        if other == number
+        for offset, candidate in enumerate(rows[row])
+        if candidate == number
     ]
 
 
 @given(rankings)
-def test_every_repeated_number_is_found_and_no_other(rows):
+def test_only_repeated_numbers_are_found_each_at_all_its_positions(rows):
     numbers, starts = flat(rows)
-    group, position = find_repeated(numbers, starts)
-    found = {}
-    for one, at in zip(group.tolist(), position.tolist(), strict=True):
-        found.setdefault(one, []).append(at)
+    groups, positions = find_repeated(numbers, starts)
+    positions_of = {}
+    for group, position in zip(groups.tolist(), positions.tolist(), strict=True):
+        positions_of.setdefault(group, []).append(position)
     expected = [
-        [int(starts[row]) + place for place, other in enumerate(ranking) if other == number]
+        [
+            int(starts[row]) + offset
+            for offset, candidate in enumerate(ranking)
+            if candidate == number
+        ]
         for row, ranking in enumerate(rows)
         for number in sorted(set(ranking))
         if ranking.count(number) > 1
     ]
-    assert sorted(map(sorted, found.values())) == sorted(expected)
+    assert sorted(map(sorted, positions_of.values())) == sorted(expected)
 
 
-def test_repeated_numbers_are_found_among_very_many_and_across_the_whole_range():
+def test_repeated_numbers_are_found_in_long_rankings_of_64_bit_numbers():
     rng = np.random.default_rng(0)
     numbers = rng.integers(-(2**63), 2**63 - 1, size=100_000)
     numbers[[10, 24_990]] = 5  # in one ranking, far apart
@@ -87,38 +92,42 @@ def test_a_long_sum_is_correctly_rounded(count):
 
 
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 4)), max_size=6))
-def test_ranges_are_the_numbers_of_each_stretch_in_turn(stretches_of):
-    begin = np.array([first for first, _ in stretches_of], dtype=np.int64)
-    length = np.array([count for _, count in stretches_of], dtype=np.int64)
-    expected = [n for first, count in stretches_of for n in range(first, first + count)]
-    found = concatenate_ranges(begin, begin + length)
-    assert (found.tolist(), found.dtype) == (expected, np.int64)
+def test_ranges_are_the_numbers_of_each_stretch_in_turn(firsts_and_counts):
+    begin = np.array([first for first, _ in firsts_and_counts], dtype=np.int64)
+    length = np.array([count for _, count in firsts_and_counts], dtype=np.int64)
+    expected = [n for first, count in firsts_and_counts for n in range(first, first + count)]
+    numbers = concatenate_ranges(begin, begin + length)
+    assert (numbers.tolist(), numbers.dtype) == (expected, np.int64)
 
 
 @given(st.lists(st.integers(0, 6), max_size=6))
-def test_indices_that_follow_each_other_make_up_a_slice(indices):
+def test_consecutive_indices_are_recognised_as_a_slice(indices):
     is_slice = bool(indices) and indices == list(range(indices[0], indices[0] + len(indices)))
     assert are_consecutive(np.array(indices, dtype=np.int64)) == is_slice
     ids = list("abcdefg")
-    assert list(pick_ids(ids, np.array(indices, dtype=np.int64))) == [ids[n] for n in indices]
+    assert list(pick_ids(ids, np.array(indices, dtype=np.int64))) == [
+        ids[index] for index in indices
+    ]
 
 
 @given(st.lists(st.integers(0, 5), max_size=20), st.randoms())
-def test_of_what_is_found_several_times_the_first_position_counts(index, random):
-    position = random.sample(range(100), len(index))
-    pairs = sorted(zip(position, index, strict=True))
-    first = {item: place for place, item in reversed(pairs)}
-    found = first_occurrences(np.array(index, dtype=np.int64), np.array(position, dtype=np.int64))
-    expected = sorted(first.items())
-    assert list(zip(*map(np.ndarray.tolist, found), strict=True)) == expected
-    copies = repeated_occurrences(
-        np.array(index, dtype=np.int64), np.array(position, dtype=np.int64)
+def test_an_item_found_several_times_counts_at_its_first_position(items, random):
+    positions = random.sample(range(100), len(items))
+    pairs = sorted(zip(positions, items, strict=True))
+    first_position = {item: position for position, item in reversed(pairs)}
+    items_and_positions = first_occurrences(
+        np.array(items, dtype=np.int64), np.array(positions, dtype=np.int64)
     )
-    expected = [(item, place) for place, item in pairs if index.count(item) > 1]
+    expected = sorted(first_position.items())
+    assert list(zip(*map(np.ndarray.tolist, items_and_positions), strict=True)) == expected
+    copies = repeated_occurrences(
+        np.array(items, dtype=np.int64), np.array(positions, dtype=np.int64)
+    )
+    expected = [(item, position) for position, item in pairs if items.count(item) > 1]
     assert list(zip(*map(np.ndarray.tolist, copies), strict=True)) == expected
 
 
 @given(st.lists(st.integers(0, 9), max_size=30), st.integers(1, 40))
 def test_stretches_cover_all_rows_once_in_their_order(lengths, size):
-    found = list(split_rows(starts_from_lengths(np.array(lengths, dtype=np.int64)), size))
-    assert [row for begin, end in found for row in range(begin, end)] == list(range(len(lengths)))
+    bounds = list(split_rows(starts_from_lengths(np.array(lengths, dtype=np.int64)), size))
+    assert [row for begin, end in bounds for row in range(begin, end)] == list(range(len(lengths)))

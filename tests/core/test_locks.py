@@ -1,4 +1,4 @@
-"""Locks of files: between two handles, on each platform."""
+"""A locked file cannot be locked through another handle, on each platform."""
 
 import subprocess
 import sys
@@ -23,11 +23,11 @@ def test_a_locked_file_cannot_be_locked_by_another_handle_until_the_first_is_clo
 @pytest.mark.usefixtures("locks_of_each_platform")
 @pytest.mark.parametrize("is_locked_already", [False, True])
 @pytest.mark.parametrize("mode", ["r+b", "a+b", "r+"])
-def test_a_lock_leaves_the_position_of_the_file_as_it_was(tmp_path, mode, is_locked_already):
+def test_a_lock_does_not_move_the_position_in_the_file(tmp_path, mode, is_locked_already):
     path = tmp_path / "file"
     path.write_text("one\ntwo\n")
-    with path.open("r+b") as other, path.open(mode) as file:
-        assert not is_locked_already or try_lock(other)
+    with path.open("r+b") as other_file, path.open(mode) as file:
+        assert not is_locked_already or try_lock(other_file)
         file.seek(4)
         assert try_lock(file) is not is_locked_already
         assert file.tell() == 4
@@ -43,7 +43,7 @@ def test_other_handles_can_read_a_file_that_is_locked_on_windows(tmp_path, windo
     assert position > 2_000_000_000
 
 
-def test_a_lock_is_free_where_a_platform_knows_no_other_processes(tmp_path, monkeypatch):
+def test_a_lock_is_always_granted_on_a_platform_without_lock_modules(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "fcntl", None)
     monkeypatch.setitem(sys.modules, "msvcrt", None)
     with (tmp_path / "file").open("w") as file:
@@ -68,9 +68,7 @@ input()
         assert try_lock(file)
 
 
-def test_an_empty_journal_that_windows_does_not_remove_while_it_is_open_does_no_harm(
-    tmp_path, monkeypatch
-):
+def test_a_journal_works_where_an_open_file_cannot_be_removed(tmp_path, monkeypatch):
     def refuse(path, *, missing_ok=False):
         raise PermissionError(13, "Permission denied", str(path))
 

@@ -1,4 +1,4 @@
-"""Judgements are kept exactly, or refused with their names."""
+"""Judgements are kept exactly, or refused with an error that names them."""
 
 import numpy as np
 import pytest
@@ -12,10 +12,10 @@ from strategies import qrels as some_qrels
 
 @given(some_qrels(grade=st.one_of(st.integers(-3, 5), st.floats(-1e6, 1e6))))
 def test_every_judgement_is_kept_exactly_and_the_best_grade_comes_first(judgements):
-    kept = Qrels(judgements).as_dict()
-    assert kept == judgements
-    assert list(kept) == list(judgements)
-    for judged in kept.values():
+    stored = Qrels(judgements).as_dict()
+    assert stored == judgements
+    assert list(stored) == list(judgements)
+    for judged in stored.values():
         assert list(judged.values()) == sorted(judged.values(), reverse=True)
 
 
@@ -31,7 +31,7 @@ def test_columns_in_any_order_are_the_same_judgements(judgements, rng):
 
 
 class Scalar:
-    """What a 0-d tensor looks like: a number only through the protocols."""
+    """Looks like a 0-d tensor: a number only through ``__float__`` and ``__index__``."""
 
     def __init__(self, value):
         self.value = value
@@ -51,13 +51,13 @@ def test_a_grade_may_be_any_kind_of_number(grade):
 
 
 @pytest.mark.parametrize("doc_id", [7, np.int64(7), np.uint8(7), Scalar(7), "7"])
-def test_an_integer_id_means_its_decimal_text(doc_id):
+def test_an_integer_id_equals_its_decimal_text(doc_id):
     result = evaluate({doc_id: {doc_id: 1}}, {"7": {"7": 1.0}}, ["P@1"])
     assert result.per_query == {"7": {"Precision@1": 1.0}}
     assert evaluate({"7": {"7": 1}}, {doc_id: {doc_id: 1.0}}, ["P@1"])["P@1"] == 1
 
 
-def test_an_id_with_a_leading_zero_is_another_id():
+def test_an_id_with_a_leading_zero_is_a_different_id():
     assert evaluate({"q": {"01": 1}}, {"q": {1: 1.0}}, ["P@1"])["P@1"] == 0
 
 
@@ -81,20 +81,20 @@ def test_a_query_without_judgements_is_left_out_and_counted():
 
 
 @pytest.mark.parametrize("wrong", [None, 7, [("q", "a", 1)], {"q": ["a"]}, {"q": 1}, "file.tsv"])
-def test_another_shape_is_refused(wrong):
+def test_qrels_of_another_shape_are_refused(wrong):
     with pytest.raises(QrelsError, match=r"must be \{"):
         Qrels(wrong)
 
 
 @pytest.mark.parametrize("bad_id", [None, 1.5, True, b"a", ("a",), ""])
-def test_an_id_of_another_kind_is_refused(bad_id):
+def test_an_id_that_is_neither_text_nor_an_integer_is_refused(bad_id):
     with pytest.raises(QrelsError, match="id"):
         Qrels({"q": {bad_id: 1}})
     with pytest.raises(QrelsError, match="id"):
         Qrels({bad_id: {"a": 1}})
 
 
-def test_an_integer_and_a_text_id_may_not_name_the_same_thing():
+def test_an_integer_id_and_a_text_id_must_not_name_the_same_query_or_document():
     with pytest.raises(QrelsError, match="query 'q' judges '7' twice"):
         Qrels({"q": {7: 1, "7": 1}})
     with pytest.raises(QrelsError, match="same query"):
@@ -102,9 +102,9 @@ def test_an_integer_and_a_text_id_may_not_name_the_same_thing():
 
 
 def test_a_judgement_given_twice_counts_once_and_a_contradiction_is_refused():
-    twice = Qrels.from_columns("qqq", "aba", [1, 0, 1])
-    assert twice.as_dict() == {"q": {"a": 1.0, "b": 0.0}}
-    assert twice.repeated_judgements == 1
+    qrels = Qrels.from_columns("qqq", "aba", [1, 0, 1])
+    assert qrels.as_dict() == {"q": {"a": 1.0, "b": 0.0}}
+    assert qrels.repeated_judgements == 1
     with pytest.raises(QrelsError, match="'a' is judged twice for query 'q', as 1 and as 2"):
         Qrels.from_columns("qq", "aa", [1, 2])
     with pytest.raises(QrelsError, match=r"equally long, not \(1, 2, 1\)"):
@@ -113,7 +113,7 @@ def test_a_judgement_given_twice_counts_once_and_a_contradiction_is_refused():
         Qrels.from_columns("q", 7, [1])
 
 
-def test_columns_take_ids_that_are_no_hashable_integers():
+def test_columns_accept_integer_ids_that_are_not_hashable():
     class Tensor:
         __hash__ = None
 
@@ -125,12 +125,12 @@ def test_columns_take_ids_that_are_no_hashable_integers():
 
     columns = Qrels.from_columns([Tensor(1), "1"], [Tensor(3), 4], [1, 0])
     assert columns.as_dict() == {"1": {"3": 1.0, "4": 0.0}}
-    for wrong in ([None, None, None], [[["q"]], ["a"], [1]], [[1.0], ["a"], [1]]):
+    for wrong_columns in ([None, None, None], [[["q"]], ["a"], [1]], [[1.0], ["a"], [1]]):
         with pytest.raises(QrelsError, match="qrels: "):
-            Qrels.from_columns(*wrong)
+            Qrels.from_columns(*wrong_columns)
 
 
-def test_grades_beyond_reason_are_refused():
+def test_grades_that_are_too_large_are_refused():
     with pytest.raises(QrelsError, match=r"at most 1e\+100"):
         Qrels({"q": {"a": 1e101}})
     with pytest.raises(BeirEvalError, match="2\\^grade cannot be computed for grade 2000"):
@@ -139,7 +139,7 @@ def test_grades_beyond_reason_are_refused():
         evaluate({"q": {"a": 2000}}, {"q": {"a": 1.0}}, ["nDCG(gain='exp')"])
 
 
-def test_changes_to_the_mapping_have_no_effect_later():
+def test_later_changes_to_the_mapping_do_not_change_the_qrels():
     judgements = {"q": {"a": 1}}
     qrels = Qrels(judgements)
     judgements["q"]["b"] = 2
@@ -148,11 +148,11 @@ def test_changes_to_the_mapping_have_no_effect_later():
         qrels.grades[0] = 5
 
 
-def test_the_fingerprint_is_of_the_content():
-    one = Qrels({"q": {"a": 1, "b": 0}, "r": {"c": 1}})
-    assert one.fingerprint() == Qrels({"r": {"c": 1.0}, "q": {"b": 0, "a": 1}}).fingerprint()
-    assert one.fingerprint() != Qrels({"r": {"c": 2.0}, "q": {"b": 0, "a": 1}}).fingerprint()
-    assert len(one.fingerprint()) == 64
+def test_the_fingerprint_depends_only_on_the_content():
+    qrels = Qrels({"q": {"a": 1, "b": 0}, "r": {"c": 1}})
+    assert qrels.fingerprint() == Qrels({"r": {"c": 1.0}, "q": {"b": 0, "a": 1}}).fingerprint()
+    assert qrels.fingerprint() != Qrels({"r": {"c": 2.0}, "q": {"b": 0, "a": 1}}).fingerprint()
+    assert len(qrels.fingerprint()) == 64
 
 
 def test_repr_is_short():
@@ -174,12 +174,12 @@ def test_queries_and_their_judgements_are_found_in_any_order():
     assert list(doc_ids) == ["a", "b", "c"]
 
 
-def test_a_selection_of_queries_keeps_their_order_and_the_highest_grade_of_the_whole():
+def test_a_selection_of_queries_has_their_order_and_the_highest_grade_of_all_queries():
     qrels = Qrels({1: {"a": 1, "b": 0}, "2": {"c": 3}, "3": {"d": 2}})
-    part = qrels.select(["3", 1])
-    assert part.query_ids == ("3", "1")
-    assert part.as_dict() == {"3": {"d": 2.0}, "1": {"a": 1.0, "b": 0.0}}
-    assert part.max_grade == 3
+    selected = qrels.select(["3", 1])
+    assert selected.query_ids == ("3", "1")
+    assert selected.as_dict() == {"3": {"d": 2.0}, "1": {"a": 1.0, "b": 0.0}}
+    assert selected.max_grade == 3
     assert qrels.select([1], max_grade=5).max_grade == 5
 
 

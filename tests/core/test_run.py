@@ -1,4 +1,4 @@
-"""A run is taken in any form and left as it is, or refused with names."""
+"""A run is accepted in any form and never changed, or refused with an error that names the ids."""
 
 import math
 from collections import OrderedDict, UserDict
@@ -34,7 +34,7 @@ def test_columns_hold_the_same_run_as_the_mapping(case):
 
 
 @given(qrels_and_run())
-def test_rankings_are_the_run_in_the_order_given(case):
+def test_rankings_without_scores_equal_the_run_in_the_order_given(case):
     qrels, run = case
     rankings = Run.from_rankings({query: list(ranked) for query, ranked in run.items()})
     listed = evaluate(qrels, rankings)
@@ -43,13 +43,13 @@ def test_rankings_are_the_run_in_the_order_given(case):
 
 
 @pytest.mark.parametrize("kind", [dict, OrderedDict, MappingProxyType])
-def test_any_mapping_is_a_run(kind):
+def test_any_mapping_is_accepted_as_a_run(kind):
     run = kind({"q": kind({"a": 2.0, "x": 1.0}), "r": kind({"c": 1.0})})
     assert evaluate(QRELS, run, ["P@1"])["P@1"] == 1
 
 
 class Tensor:
-    """What a 0-d tensor looks like: a number only through the protocols."""
+    """Looks like a 0-d tensor: a number only through ``__float__``."""
 
     def __init__(self, value):
         self.value = value
@@ -79,7 +79,7 @@ def test_a_score_that_is_not_a_finite_number_is_named(score, doc):
 
 
 @pytest.mark.parametrize("wrong", [None, 3, [("q", "a", 1.0)], "run.trec"])
-def test_another_shape_is_refused(wrong):
+def test_a_run_of_another_shape_is_refused(wrong):
     with pytest.raises(RunError, match=r"must be \{query_id: \{doc_id: score\}\}"):
         Run(wrong)
 
@@ -90,7 +90,7 @@ def test_a_list_where_scores_were_expected_is_refused_with_the_remedy():
 
 
 @pytest.mark.parametrize("bad_id", [None, 1.5, True, b"a", ("a",), ""])
-def test_an_id_of_another_kind_is_refused(bad_id):
+def test_an_id_that_is_neither_text_nor_an_integer_is_refused(bad_id):
     with pytest.raises(RunError, match="id"):
         evaluate(QRELS, {bad_id: {"a": 1.0}})
     with pytest.raises(RunError, match="id"):
@@ -103,7 +103,7 @@ def test_an_id_of_another_kind_is_refused(bad_id):
 
 
 @pytest.mark.parametrize("run", [{"a": 0.5, 7: 0.9}, {7: 0.9, "a": 0.5}, {"7": 0.9, 3: 0.5}])
-def test_a_judged_document_is_found_among_ids_of_both_kinds(run):
+def test_a_judged_document_is_found_among_integer_and_text_ids(run):
     rows = [("q", doc, score) for doc, score in run.items()]
     for form in ({"q": run}, Run.from_columns(*zip(*rows, strict=True))):
         result = evaluate({"q": {"7": 1}}, form, ["P@1"], keep_top=2)
@@ -113,7 +113,7 @@ def test_a_judged_document_is_found_among_ids_of_both_kinds(run):
         evaluate({"q": {"7": 1, "8": 0}}, {"q": {"a": 0.1, "7": 0.2, 7: 0.9, 8: 0.1}})
 
 
-def test_an_unjudged_document_that_stands_there_in_both_kinds_is_noticed():
+def test_an_unjudged_document_with_an_integer_id_and_a_text_id_is_refused():
     ranking = {str(number): float(number) for number in range(1000)} | {7: 0.5}
     with pytest.raises(RunError, match="both as an integer and as text"):
         evaluate({"q": {"judged": 1}}, {"q": ranking})
@@ -122,11 +122,11 @@ def test_an_unjudged_document_that_stands_there_in_both_kinds_is_noticed():
 
 
 @pytest.mark.parametrize("kind", [dict, OrderedDict, MappingProxyType, UserDict])
-def test_any_mapping_is_read_as_a_dict_is(kind):
+def test_any_mapping_gives_the_result_of_a_dict(kind):
     run = {"q": {"a": 1.0, "b": 2, "q": 0.5}, "r": {}}
     expected = evaluate({"q": {"a": 1, "b": 2}, "r": {"c": 1}}, run)
-    other = kind({query: kind(ranking) for query, ranking in run.items()})
-    assert evaluate({"q": {"a": 1, "b": 2}, "r": {"c": 1}}, other) == expected
+    mapping = kind({query: kind(ranking) for query, ranking in run.items()})
+    assert evaluate({"q": {"a": 1, "b": 2}, "r": {"c": 1}}, mapping) == expected
     assert expected.counted.identical_ids == 1
 
 
@@ -135,12 +135,14 @@ class Colour(str, Enum):  # noqa: UP042 - StrEnum hides the difference
     BLUE = "b"
 
 
-class Silent(dict):
+class GetWithoutDefault(dict):
+    """Takes no default in ``get``."""
+
     def get(self, key):
         return super().get(key)
 
 
-def test_ids_that_are_text_of_another_kind_mean_their_text():
+def test_an_id_of_a_subclass_of_str_equals_its_text():
     run, qrels = {"q": {"b": 2.0, "r": 1.0}}, {"q": {"r": 2, "b": 1}}
     expected = evaluate(qrels, run)
     by_colour = {"q": {Colour.BLUE: 2.0, Colour.RED: 1.0}}
@@ -150,23 +152,23 @@ def test_ids_that_are_text_of_another_kind_mean_their_text():
     assert evaluate(qrels, {"q": {np.str_("b"): 2.0, np.str_("r"): 1.0}}) == expected
 
 
-def test_a_ranking_that_contradicts_itself_is_refused():
+def test_a_mapping_with_a_faulty_method_is_refused():
     with pytest.raises(RunError, match="cannot be read"):
-        evaluate({"q": {"a": 1}}, {"q": Silent(a=1.0)})
+        evaluate({"q": {"a": 1}}, {"q": GetWithoutDefault(a=1.0)})
 
 
 @pytest.mark.parametrize("kind", [dict, UserDict])
-def test_an_empty_id_is_refused_wherever_it_stands(kind):
+def test_an_empty_document_id_is_refused_in_any_mapping(kind):
     with pytest.raises(RunError, match="query 'q': an id is empty"):
         evaluate({"q": {"a": 1}}, {"q": kind({"a": 1.0, "": 2.0})})
 
 
-def test_a_set_has_no_order_and_is_no_ranking():
+def test_a_set_is_refused_as_a_ranking_because_it_has_no_order():
     with pytest.raises(RunError, match="must be a list of ids, not set"):
         Run.from_rankings({"q": {"a", "b"}})
 
 
-def test_a_query_that_is_gone_when_the_run_is_read_is_missed():
+def test_a_query_added_or_removed_after_the_run_was_made_is_refused():
     live = {"q": {"a": 1.0}}
     run = Run(live)
     live.clear()
@@ -190,7 +192,7 @@ def test_columns_that_are_none_are_refused():
         Run.from_columns(None, None, None)
 
 
-def test_an_integer_and_a_text_id_may_not_name_the_same_thing():
+def test_an_integer_id_and_a_text_id_must_not_name_the_same_query_or_document():
     with pytest.raises(RunError, match="both as an integer and as text"):
         evaluate({"q": {"7": 1}}, {"q": {7: 1.0, "7": 2.0}})
     for make in (Run, Run.from_rankings):
@@ -199,7 +201,7 @@ def test_an_integer_and_a_text_id_may_not_name_the_same_thing():
 
 
 @pytest.mark.parametrize("ranking", ["abc", {"a": 1.0}, 7, None, b"abc"])
-def test_a_ranking_that_is_no_list_is_refused(ranking):
+def test_a_ranking_that_is_not_a_list_is_refused(ranking):
     with pytest.raises(RunError, match="query 'q' must be a list of ids"):
         Run.from_rankings({"q": ranking})
 
@@ -211,7 +213,7 @@ def test_columns_of_different_lengths_are_refused():
         Run.from_rankings([["a"]])
 
 
-def test_columns_may_jump_between_queries_and_come_as_arrays():
+def test_columns_may_mix_queries_and_may_be_arrays():
     run = Run.from_columns(np.array(["q", "r", "q"]), np.array([1, 2, 3]), np.float32([1, 1, 2]))
     result = evaluate({"q": {3: 1}, "r": {2: 1}}, run, ["P@1"], keep_top=2)
     assert result["P@1"] == 1
@@ -225,13 +227,13 @@ def test_the_run_is_read_when_it_is_evaluated_and_not_before():
     assert evaluate(QRELS, run, ["P@1"]).per_query["q"]["Precision@1"] == 1
 
 
-def test_a_ranking_of_a_query_that_is_not_judged_is_not_looked_at():
+def test_the_ranking_of_a_query_that_is_not_judged_is_not_checked():
     run = Run({"unknown": {"a": None}, "other": ["a"], "q": {"a": 1.0}})
     assert evaluate(QRELS, run, ["P@1"]).per_query["q"]["Precision@1"] == 1
 
 
-class Loading(Mapping):
-    """Loads a ranking when it is asked for."""
+class LazyMapping(Mapping):
+    """Records each ranking that is loaded."""
 
     def __init__(self, run):
         self.run, self.loaded = run, []
@@ -247,13 +249,13 @@ class Loading(Mapping):
         return self.run[query]
 
 
-def test_of_a_mapping_that_loads_rankings_only_judged_ones_are_asked_for():
-    run = Loading({"x": {"a": 1.0}, "q": {"a": 1.0}, "y": {"a": 1.0}})
+def test_a_lazy_mapping_loads_only_the_rankings_of_judged_queries():
+    run = LazyMapping({"x": {"a": 1.0}, "q": {"a": 1.0}, "y": {"a": 1.0}})
     assert evaluate(QRELS, run, ["P@1"]).per_query["q"]["Precision@1"] == 1
     assert run.loaded == ["q"]
 
 
-def test_a_bad_score_is_named_of_the_first_query_of_the_run_that_has_one():
+def test_the_error_names_the_first_bad_score_in_the_order_of_the_run():
     qrels = {"q1": {"a": 1}, "q2": {"a": 1}, "q3": {"a": 1}}
     run = {"q3": {"a": 1.0}, "q2": {"b": math.inf}, "q1": {"c": math.nan}}
     with pytest.raises(RunError, match="document 'b' for query 'q2' is inf"):
@@ -263,9 +265,9 @@ def test_a_bad_score_is_named_of_the_first_query_of_the_run_that_has_one():
 def test_many_blocks_give_the_same_result_as_one(monkeypatch):
     qrels = {f"q{n}": {f"d{n}": 1, f"d{n + 1}": 2} for n in range(50)}
     run = {query: {f"d{(n * 7) % 60}": float(n % 5) for n in range(40)} for query in qrels}
-    whole = evaluate(qrels, run, keep_top=3)
+    in_one_block = evaluate(qrels, run, keep_top=3)
     monkeypatch.setattr("beir_eval.core.run_sources.mapping.BLOCK_SCORES", 1)
-    assert evaluate(qrels, run, keep_top=3) == whole
+    assert evaluate(qrels, run, keep_top=3) == in_one_block
 
 
 def test_repr_and_length():
@@ -274,9 +276,10 @@ def test_repr_and_length():
     assert Run.coerce(run := Run({})) is run
 
 
-def test_the_fingerprint_is_of_the_content():
-    one = Run({"q": {"a": 1.0, "b": 2.0}, "r": {}})
-    assert one.fingerprint() == Run({"r": {}, "q": {"a": 1, "b": 2}}).fingerprint()
-    assert one.fingerprint() != Run({"q": {"b": 2.0, "a": 1.0}, "r": {}}).fingerprint()
-    assert Run.from_rankings({"q": ["a", "b"]}).fingerprint() != one.fingerprint()
-    assert one.fingerprint() != Run({"q": {"a": 1.0, "b": 2.0}}).fingerprint()  # r is there, empty
+def test_the_fingerprint_depends_only_on_the_content():
+    run = Run({"q": {"a": 1.0, "b": 2.0}, "r": {}})
+    assert run.fingerprint() == Run({"r": {}, "q": {"a": 1, "b": 2}}).fingerprint()
+    assert run.fingerprint() != Run({"q": {"b": 2.0, "a": 1.0}, "r": {}}).fingerprint()
+    assert Run.from_rankings({"q": ["a", "b"]}).fingerprint() != run.fingerprint()
+    # Without the empty ranking of r.
+    assert run.fingerprint() != Run({"q": {"a": 1.0, "b": 2.0}}).fingerprint()

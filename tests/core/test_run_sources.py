@@ -1,4 +1,4 @@
-"""Whatever a retriever returned, it comes in through one call and gives the numbers of the dict."""
+"""Rankings, arrays, columns and dataframes give the same result as a dict of the same run."""
 
 import sys
 
@@ -27,23 +27,23 @@ policies = st.fixed_dictionaries(
 )
 
 
-def outcome(qrels, run, settings_of, **more):
-    """Return the result, or the kind of error."""
+def outcome(qrels, run, policy, **options):
+    """Return the result, or the class of the error for duplicates."""
     try:
-        return evaluate(qrels, run, keep_top=4, **settings_of, **more)
+        return evaluate(qrels, run, keep_top=4, **policy, **options)
     except DuplicateDocumentError:
         return DuplicateDocumentError
 
 
 # Every kind of run
 
-#: Documents that queries may retrieve, the queries' own ids among them.
+#: Ids of the documents that queries retrieve; some are also ids of queries.
 RETRIEVABLE = [*DOC_IDS[:6], *QUERY_IDS[:3]]
 
 
 @st.composite
 def rankings_with_copies(draw):
-    """{query: [(document, score)]} with copies and own ids, and qrels in another order."""
+    """Draw qrels, and {query: [(document, score)]} with duplicates and ids of queries."""
     entries = st.tuples(st.sampled_from(RETRIEVABLE), st.sampled_from([0.0, 0.5, 1.0, 2.0]))
     queries = draw(st.lists(st.sampled_from(QUERY_IDS), min_size=1, unique=True))
     run = {query: draw(st.lists(entries, min_size=1, max_size=8)) for query in queries}
@@ -52,23 +52,26 @@ def rankings_with_copies(draw):
 
 
 def in_every_kind(run):
-    """Return the run as columns, as a frame, as named rows and as an index gives them."""
+    """Return {kind: the run as columns, a dataframe, or arrays}.
+
+    The last kind has arrays in which two row numbers name the same document.
+    """
     rows = [(query, *entry) for query, entries in run.items() for entry in entries]
     columns = [list(column) for column in zip(*rows, strict=True)]
     frame = pl.DataFrame(dict(zip(("query_id", "doc_id", "score"), columns, strict=True)))
     width = max(map(len, run.values()))
     ids, values = np.full((len(run), width), -1), np.zeros((len(run), width))
     for row, entries in enumerate(run.values()):
-        for place, (doc, score) in enumerate(entries):
-            ids[row, place], values[row, place] = RETRIEVABLE.index(doc), score
+        for position, (doc, score) in enumerate(entries):
+            ids[row, position], values[row, position] = RETRIEVABLE.index(doc), score
     arrays = {"query_ids": list(run), "doc_ids": RETRIEVABLE, "check_duplicates": True}
-    twice = {**arrays, "doc_ids": [*RETRIEVABLE, *RETRIEVABLE]}
-    second_name = np.where(ids < 0, ids, ids + len(RETRIEVABLE) * (np.arange(width) % 2))
+    with_two_names = {**arrays, "doc_ids": [*RETRIEVABLE, *RETRIEVABLE]}
+    alternating_ids = np.where(ids < 0, ids, ids + len(RETRIEVABLE) * (np.arange(width) % 2))
     return {
         "columns": Run.from_columns(*columns),
         "frame": Run.from_dataframe(frame),
         "arrays": Run.from_arrays(ids, values, **arrays),
-        "arrays with two names": Run.from_arrays(second_name, values, **twice),
+        "arrays with two names": Run.from_arrays(alternating_ids, values, **with_two_names),
     }
 
 
@@ -79,37 +82,39 @@ def test_every_kind_of_run_gives_the_same_result_in_blocks_of_any_size(monkeypat
 
     @given(rankings_with_copies(), policies)
     @settings(max_examples=40)
-    def check(case, chosen):
+    def check(case, policy):
         qrels, run = case
-        outcomes = {kind: outcome(qrels, made, chosen) for kind, made in in_every_kind(run).items()}
+        outcomes = {kind: outcome(qrels, form, policy) for kind, form in in_every_kind(run).items()}
         assert all(result == outcomes["columns"] for result in outcomes.values())
 
     check()
 
 
 @given(rankings_with_copies())
-def test_copies_and_own_ids_are_counted_in_every_kind_of_run(case):
+def test_duplicates_and_identical_ids_are_counted_in_every_kind_of_run(case):
     qrels, run = case
-    spare = sum(len(entries) - len({doc for doc, _ in entries}) for entries in run.values())
-    own = sum(doc == query for query, entries in run.items() for doc, _ in entries)
-    for made in in_every_kind(run).values():
-        counted = evaluate(qrels, made, ["P@1"], duplicates="keep").counted
-        assert (counted.duplicates, counted.identical_ids) == (spare, own)
+    num_duplicates = sum(
+        len(entries) - len({doc for doc, _ in entries}) for entries in run.values()
+    )
+    num_identical_ids = sum(doc == query for query, entries in run.items() for doc, _ in entries)
+    for form in in_every_kind(run).values():
+        counted = evaluate(qrels, form, ["P@1"], duplicates="keep").counted
+        assert (counted.duplicates, counted.identical_ids) == (num_duplicates, num_identical_ids)
 
 
-def test_the_top_lists_are_in_the_order_of_the_qrels_whatever_the_run_is():
+def test_the_top_lists_are_in_the_order_of_the_qrels_for_every_kind_of_run():
     qrels = {"q2": {"d1": 1}, "q0": {"d1": 1}, "q1": {"d1": 1}}
     run = {"q0": [("d1", 1.0)], "q1": [("d2", 1.0)], "q2": [("d3", 1.0)]}
-    for made in in_every_kind(run).values():
-        assert list(evaluate(qrels, made, keep_top=1).top) == ["q2", "q0", "q1"]
+    for form in in_every_kind(run).values():
+        assert list(evaluate(qrels, form, keep_top=1).top) == ["q2", "q0", "q1"]
 
 
-def test_duplicates_are_named_of_the_first_query_of_the_run_that_has_them():
+def test_the_error_names_the_first_query_with_duplicates_in_the_order_of_the_run():
     qrels = {"q1": {"d1": 1}, "q0": {"d1": 1}}
     run = {"q0": [("d1", 1.0), ("d2", 1.0), ("d2", 0.5)], "q1": [("d3", 1.0), ("d3", 1.0)]}
-    for made in in_every_kind(run).values():
+    for form in in_every_kind(run).values():
         with pytest.raises(DuplicateDocumentError, match=r"query 'q0' repeats 'd2' \(2 repeated"):
-            evaluate(qrels, made)
+            evaluate(qrels, form)
 
 
 # Top-k arrays
@@ -121,25 +126,25 @@ def as_arrays(run, number_of, width=None):
     ids = np.full((len(run), width), -1, dtype=np.int64)
     values = np.full((len(run), width), np.nan)
     for row, ranked in enumerate(run.values()):
-        for place, (doc, score) in enumerate(ranked.items()):
-            ids[row, place] = number_of[doc]
-            values[row, place] = score
+        for column, (doc, score) in enumerate(ranked.items()):
+            ids[row, column] = number_of[doc]
+            values[row, column] = score
     return ids, values
 
 
 @given(qrels_and_run(), policies)
-def test_row_numbers_with_a_map_give_the_numbers_of_the_dict(case, chosen):
+def test_row_numbers_with_doc_ids_give_the_result_of_the_dict(case, policy):
     qrels, run = case
     ids, values = as_arrays(run, {doc: number for number, doc in enumerate(DOC_IDS)})
     arrays = Run.from_arrays(
         ids, values, query_ids=list(run), doc_ids=DOC_IDS, check_duplicates=True
     )
-    assert outcome(qrels, arrays, chosen) == outcome(qrels, run, chosen)
+    assert outcome(qrels, arrays, policy) == outcome(qrels, run, policy)
     assert arrays.fingerprint() == Run(run).fingerprint()
 
 
 @given(qrels_and_run(), policies)
-def test_integer_ids_give_the_numbers_of_the_dict(case, chosen):
+def test_integer_ids_give_the_result_of_the_dict(case, policy):
     qrels, run = case
     number_of = {doc: (number * 7919) % 100 for number, doc in enumerate(DOC_IDS)}
     qrels = {
@@ -152,18 +157,18 @@ def test_integer_ids_give_the_numbers_of_the_dict(case, chosen):
         for query, ranked in run.items()
     }
     arrays = Run.from_arrays(ids, values, query_ids=list(run), check_duplicates=True)
-    assert outcome(qrels, arrays, chosen) == outcome(qrels, run, chosen)
+    assert outcome(qrels, arrays, policy) == outcome(qrels, run, policy)
     # Without scores the order is the ranking.
-    chosen = chosen | {"order": "given"}
-    bare = Run.from_arrays(ids, None, query_ids=list(run), check_duplicates=True)
+    policy = policy | {"order": "given"}
+    without_scores = Run.from_arrays(ids, None, query_ids=list(run), check_duplicates=True)
     ranked = Run.from_rankings({query: list(docs) for query, docs in run.items()})
-    assert outcome(qrels, bare, chosen) == outcome(qrels, ranked, chosen)
+    assert outcome(qrels, without_scores, policy) == outcome(qrels, ranked, policy)
 
 
 @given(qrels_and_rows(), policies)
-def test_a_map_that_names_a_document_twice_makes_duplicates(case, chosen):
+def test_doc_ids_that_name_a_document_twice_make_duplicates(case, policy):
     qrels, rows = case
-    # Every row of the run is a row number of its own, as with the chunks of a document.
+    # Every row of the run has its own row number, as the chunks of a document have.
     by_query = {}
     for number, (query, _, score) in enumerate(rows):
         by_query.setdefault(query, {})[f"row {number}"] = score
@@ -171,42 +176,42 @@ def test_a_map_that_names_a_document_twice_makes_duplicates(case, chosen):
     doc_ids = [doc for _, doc, _ in rows]
     arrays = Run.from_arrays(ids, values, query_ids=list(by_query), doc_ids=doc_ids)
     columns = Run.from_columns(*zip(*rows, strict=True))
-    found, expected = outcome(qrels, arrays, chosen), outcome(qrels, columns, chosen)
-    if found is DuplicateDocumentError or expected is DuplicateDocumentError:
-        assert found is expected
+    result, expected = outcome(qrels, arrays, policy), outcome(qrels, columns, policy)
+    if result is DuplicateDocumentError or expected is DuplicateDocumentError:
+        assert result is expected
         return
-    np.testing.assert_array_equal(found.values.array, expected.values.array)
-    assert found.top == expected.top
-    assert found.counted.duplicates == expected.counted.duplicates
+    np.testing.assert_array_equal(result.values.array, expected.values.array)
+    assert result.top == expected.top
+    assert result.counted.duplicates == expected.counted.duplicates
 
 
-def test_only_judged_documents_are_checked_for_duplicates_unless_told_otherwise():
+def test_only_judged_documents_are_checked_for_duplicates_by_default():
     ids, values = np.array([[5, 5, 7, 8]]), np.array([[4.0, 3.0, 2.0, 1.0]])
     qrels = {"q": {7: 1}}
-    unchecked = evaluate(qrels, Run.from_arrays(ids, values, query_ids=["q"]), ["RR"])
-    assert unchecked["RR"] == 1 / 3
-    assert unchecked.counted.duplicates_checked == "judged"
-    assert "only judged documents were looked at for duplicates" in unchecked.notes()
-    checked = Run.from_arrays(ids, values, query_ids=["q"], check_duplicates=True)
+    result = evaluate(qrels, Run.from_arrays(ids, values, query_ids=["q"]), ["RR"])
+    assert result["RR"] == 1 / 3
+    assert result.counted.duplicates_checked == "judged"
+    assert "only judged documents were looked at for duplicates" in result.notes()
+    checked_run = Run.from_arrays(ids, values, query_ids=["q"], check_duplicates=True)
     with pytest.raises(DuplicateDocumentError, match="repeats '5'"):
-        evaluate(qrels, checked)
-    first = evaluate(qrels, checked, ["RR"], duplicates="first")
-    assert (first["RR"], first.counted.duplicates_checked) == (1 / 2, "all")
-    judged = Run.from_arrays(ids, values, query_ids=["q"])
+        evaluate(qrels, checked_run)
+    checked_result = evaluate(qrels, checked_run, ["RR"], duplicates="first")
+    assert (checked_result["RR"], checked_result.counted.duplicates_checked) == (1 / 2, "all")
+    unchecked_run = Run.from_arrays(ids, values, query_ids=["q"])
     with pytest.raises(DuplicateDocumentError):
-        evaluate({"q": {5: 1}}, judged)
+        evaluate({"q": {5: 1}}, unchecked_run)
 
 
 @pytest.mark.parametrize("kind", [np.int64, np.int32, np.uint8, np.uint64])
 @pytest.mark.parametrize("number", [np.float64, np.float32, np.float16, np.int64])
-def test_any_integer_and_number_type_will_do(kind, number):
+def test_ids_may_have_any_integer_type_and_scores_any_number_type(kind, number):
     ids, values = np.array([[3, 1, 2]], dtype=kind), np.array([[1, 3, 2]], dtype=number)
     result = evaluate({"q": {2: 1}}, Run.from_arrays(ids, values, query_ids=["q"]), ["RR"])
     assert result["RR"] == 1 / 2
 
 
 class Tensor:
-    """What a torch tensor on the CPU looks like: no array until it is detached."""
+    """Looks like a torch tensor on the CPU: must be detached before it becomes an array."""
 
     def __init__(self, values, gradients):
         self.values, self.gradients = np.array(values), gradients
@@ -221,7 +226,7 @@ class Tensor:
 
 
 class Exporter:
-    """What offers DLPack and nothing else."""
+    """Offers DLPack and nothing else."""
 
     def __init__(self, values):
         self.values = np.array(values)
@@ -236,12 +241,12 @@ class Exporter:
 @pytest.mark.parametrize(
     "wrap", [lambda values: Tensor(values, gradients=True), Exporter, list, np.asfortranarray]
 )
-def test_whatever_turns_into_an_array_is_one(wrap):
+def test_everything_that_converts_to_an_array_is_accepted(wrap):
     run = Run.from_arrays(wrap([[3, 1]]), wrap([[0.5, 2.5]]), query_ids=["q"])
     assert evaluate({"q": {3: 1}}, run, ["RR"])["RR"] == 1 / 2
 
 
-def test_padding_may_stand_anywhere_and_its_score_does_not_matter():
+def test_padding_may_be_anywhere_and_its_score_does_not_matter():
     ids = np.array([[-1, 4, -1, 5], [-1, -1, -1, -1]])
     values = np.array([[np.inf, 1.0, np.nan, 2.0], [np.nan] * 4])
     result = evaluate(
@@ -253,12 +258,14 @@ def test_padding_may_stand_anywhere_and_its_score_does_not_matter():
 
 @given(st.integers(1, 60), st.integers(1, 40), st.integers(0, 3))
 @settings(max_examples=40)
-def test_many_judged_documents_are_found_as_few_are(judged, width, seed):
+def test_arrays_give_the_result_of_the_dict_for_few_and_for_many_judged_documents(
+    num_judged, width, seed
+):
     rng = np.random.default_rng(seed)
     ids = np.array([rng.permutation(80)[:width] for _ in range(3)])
     values = rng.random(ids.shape)
     qrels = {
-        str(query): {int(doc): 1 for doc in rng.permutation(80)[: judged if query else 2]}
+        str(query): {int(doc): 1 for doc in rng.permutation(80)[: num_judged if query else 2]}
         for query in range(3)
     }
     run = {
@@ -270,15 +277,17 @@ def test_many_judged_documents_are_found_as_few_are(judged, width, seed):
 
 
 @given(st.integers(0, 10_000), st.sampled_from([1, 3, 30]), st.booleans(), policies)
-def test_arrays_as_an_index_returns_them_give_the_numbers_of_the_dict(seed, judged, best, chosen):
+def test_arrays_as_an_index_returns_them_give_the_result_of_the_dict(
+    seed, num_judged, best_first, policy
+):
     rng = np.random.default_rng(seed)
     ids = np.array([rng.permutation(60)[:25] for _ in range(4)])
     values = rng.integers(0, 12, size=ids.shape).astype(np.float32) / 7  # many ties
-    if best:
+    if best_first:
         values = -np.sort(-values, axis=1)
     queries = [f"q{number}" for number in rng.permutation(5)[:4]]
     qrels = {
-        f"q{query}": {int(doc): int(rng.integers(3)) for doc in rng.permutation(60)[:judged]}
+        f"q{query}": {int(doc): int(rng.integers(3)) for doc in rng.permutation(60)[:num_judged]}
         for query in range(4)
     }
     run = {
@@ -286,7 +295,7 @@ def test_arrays_as_an_index_returns_them_give_the_numbers_of_the_dict(seed, judg
         for row, query in enumerate(queries)
     }
     arrays = Run.from_arrays(ids, values, query_ids=queries, check_duplicates=True)
-    assert outcome(qrels, arrays, chosen) == outcome(qrels, run, chosen)
+    assert outcome(qrels, arrays, policy) == outcome(qrels, run, policy)
 
 
 def test_many_blocks_give_the_same_result_as_one(monkeypatch):
@@ -294,12 +303,12 @@ def test_many_blocks_give_the_same_result_as_one(monkeypatch):
     ids, values = np.array([rng.permutation(50)[:9] for _ in range(20)]), rng.random((20, 9))
     qrels = {str(query): {int(rng.integers(50)): 1} for query in range(20)}
     run = Run.from_arrays(ids, values, query_ids=[str(query) for query in range(20)])
-    whole = evaluate(qrels, run)
+    in_one_block = evaluate(qrels, run)
     monkeypatch.setattr("beir_eval.core.run_sources.topk_arrays.BLOCK_CELLS", 10)
-    assert evaluate(qrels, run) == whole
+    assert evaluate(qrels, run) == in_one_block
 
 
-def test_the_map_may_be_a_mapping_that_leaves_rows_out():
+def test_doc_ids_may_be_a_mapping_that_omits_rows():
     run = Run.from_arrays([[5, 0]], None, query_ids=["q"], doc_ids={0: "d7", 5: "d8"})
     assert evaluate({"q": {"d7": 1}}, run, ["RR"])["RR"] == 1 / 2
     with pytest.raises(RunError, match="the id 3 of query 'q'"):
@@ -312,7 +321,9 @@ def test_masked_cells_are_padding():
     assert result["RR"] == 1
 
 
-def test_the_query_of_an_array_that_changed_is_named_among_queries_that_are_not_judged(monkeypatch):
+def test_the_error_names_the_right_query_of_a_changed_array_if_some_queries_are_not_judged(
+    monkeypatch,
+):
     monkeypatch.setattr("beir_eval.core.run_sources.topk_arrays.BLOCK_CELLS", 1)
     ids = np.array([[1, 2], [1, 2], [1, 2]])
     run = Run.from_arrays(ids, None, query_ids=["other", "q1", "q2"])
@@ -321,13 +332,13 @@ def test_the_query_of_an_array_that_changed_is_named_among_queries_that_are_not_
         evaluate({"q1": {"1": 1}, "q2": {"1": 1}}, run)
 
 
-def test_the_largest_number_is_found_among_ids_that_are_text():
+def test_the_largest_integer_id_matches_its_text_in_the_qrels():
     largest = 2**63 - 1
     run = Run.from_arrays(np.array([[3, largest]]), None, query_ids=["q"])
     assert evaluate({"q": {"text": 1, str(largest): 1}}, run, ["MRR"])["MRR"] == 0.5
 
 
-def test_ids_of_a_frame_whose_hashes_agree_are_compared_as_text(monkeypatch):
+def test_ids_of_a_dataframe_whose_hashes_collide_are_compared_as_text(monkeypatch):
     monkeypatch.setattr(
         "beir_eval.core.run_sources.dataframe._hashes", lambda ids: np.zeros(len(ids), np.int64)
     )
@@ -337,7 +348,7 @@ def test_ids_of_a_frame_whose_hashes_agree_are_compared_as_text(monkeypatch):
     assert (result.counted.duplicates, result.counted.identical_ids) == (0, 1)
 
 
-def test_arrays_that_change_after_they_were_handed_over_are_checked_again():
+def test_arrays_that_change_after_the_run_was_made_are_checked_again():
     ids = np.array([[1, 0]])
     run = Run.from_arrays(ids, None, query_ids=["q"], doc_ids=["a", "b"])
     ids[0, 0] = 7
@@ -407,23 +418,23 @@ FRAMES = {
 
 
 @pytest.mark.parametrize("make", FRAMES.values(), ids=FRAMES)
-def test_a_dataframe_gives_the_numbers_of_the_dict(make):
+def test_a_dataframe_gives_the_result_of_columns(make):
     @given(qrels_and_rows(), policies)
     @settings(max_examples=25)
-    def check(case, chosen):
+    def check(case, policy):
         qrels, rows = case
         queries, docs, values = (list(column) for column in zip(*rows, strict=True))
-        frame = make({"qid": queries, "docno": docs, "score": [float(one) for one in values]})
+        frame = make({"qid": queries, "docno": docs, "score": [float(value) for value in values]})
         judged = [
             (query, doc, grade) for query, docs in qrels.items() for doc, grade in docs.items()
         ]
         names = ("query_id", "doc_id", "relevance")
         qrels_frame = make(dict(zip(names, map(list, zip(*judged, strict=True)), strict=True)))
-        expected = outcome(qrels, Run.from_columns(queries, docs, values), chosen)
-        assert outcome(Qrels.from_dataframe(qrels_frame), Run.from_dataframe(frame), chosen) == (
+        expected = outcome(qrels, Run.from_columns(queries, docs, values), policy)
+        assert outcome(Qrels.from_dataframe(qrels_frame), Run.from_dataframe(frame), policy) == (
             expected
         )
-        assert outcome(qrels_frame, frame, chosen) == expected
+        assert outcome(qrels_frame, frame, policy) == expected
 
     check()
 
@@ -445,12 +456,12 @@ def test_columns_are_recognised_by_their_usual_names(names):
 
 
 @pytest.mark.parametrize("name", ["grade", "relevance", "label", "rel", "score"])
-def test_columns_of_judgements_are_recognised_too(name):
+def test_columns_of_judgements_are_recognised_by_their_usual_names(name):
     frame = pl.DataFrame({"query-id": ["q"], "corpus-id": ["a"], name: [2]})
     assert Qrels.from_dataframe(frame).as_dict() == {"q": {"a": 2.0}}
 
 
-def test_columns_can_be_stated():
+def test_column_names_can_be_given_explicitly():
     frame = pl.DataFrame({"a": [1, 1], "b": [7, 8], "c": [0.5, 0.9], "score": [9.0, 1.0]})
     run = Run.from_dataframe(frame, query_id="a", doc_id="b", score="c")
     assert evaluate({1: {8: 1}}, run, ["P@1"])["P@1"] == 1
@@ -485,7 +496,7 @@ GOOD_FRAME = {"qid": ["q", "q"], "docid": ["a", "b"], "score": [2.0, 1.0]}
         ({"score": [1.0, float("inf")]}, "the score in row 1 .* is inf"),
     ],
 )
-def test_a_dataframe_that_does_not_say_what_is_needed_is_refused(change, problem):
+def test_a_dataframe_with_missing_columns_or_bad_values_is_refused(change, problem):
     columns = {name: values for name, values in (GOOD_FRAME | change).items() if values}
     with pytest.raises(RunError, match=problem):
         Run.from_dataframe(pl.DataFrame(columns))
@@ -494,7 +505,7 @@ def test_a_dataframe_that_does_not_say_what_is_needed_is_refused(change, problem
             Qrels.from_dataframe(pl.DataFrame(columns))
 
 
-def test_a_column_that_is_stated_and_not_there_is_refused():
+def test_an_explicit_column_name_that_does_not_exist_is_refused():
     with pytest.raises(RunError, match=r"no column 'x'; it has 'qid', 'docid', 'score'"):
         Run.from_dataframe(pl.DataFrame(GOOD_FRAME), doc_id="x")
 
@@ -524,7 +535,7 @@ def test_a_dataframe_that_cannot_be_read_is_refused(frame):
         Run.from_dataframe(frame)
 
 
-def test_judged_ids_that_no_frame_can_hold_are_not_in_it():
+def test_a_judged_id_that_is_not_unicode_is_not_found_in_a_dataframe():
     frame = pl.DataFrame(GOOD_FRAME)
     assert evaluate({"q": {"\ud800": 1, "a": 1}}, frame, ["R@2"])["R@2"] == 1 / 2
 

@@ -1,4 +1,4 @@
-"""A data set is read in every layout it is found in, and its corpus only when it is asked for."""
+"""A data set is read in every layout in use; its corpus is opened only when it is used."""
 
 import gzip
 import json
@@ -32,7 +32,7 @@ ROWS = [("q1", "d1", 2), ("2", "7", 1), ("q1", "é", 0)]
 DATA = os.environ.get("BEIR_EVAL_REALDATA")
 
 
-def lines(records, end="\n"):
+def json_lines(records, end="\n"):
     return "".join(json.dumps(record, ensure_ascii=False) + end for record in records).encode()
 
 
@@ -43,7 +43,7 @@ def tsv(rows, *, header=True, end="\n"):
     ).encode()
 
 
-def write(folder, files):
+def write_files(folder, files):
     for name, content in files.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -52,56 +52,59 @@ def write(folder, files):
 
 
 def as_beir(folder, **options):
-    return write(
+    return write_files(
         folder,
         {
-            "corpus.jsonl": lines(DOCS, options.get("end", "\n")),
-            "queries.jsonl": lines(QUERIES, options.get("end", "\n")),
+            "corpus.jsonl": json_lines(DOCS, options.get("end", "\n")),
+            "queries.jsonl": json_lines(QUERIES, options.get("end", "\n")),
             "qrels/test.tsv": tsv(ROWS, **options),
         },
     )
 
 
-def table(path, records):
+def write_table(path, records):
     path.parent.mkdir(parents=True, exist_ok=True)
     pl.DataFrame(records).write_parquet(path)
 
 
 def text_ids(records):
     return [
-        {"_id": str(one["_id"]), "title": one.get("title"), "text": one["text"]} for one in records
+        {"_id": str(record["_id"]), "title": record.get("title"), "text": record["text"]}
+        for record in records
     ]
 
 
 def as_mteb(folder, judged="default"):
-    table(folder / "corpus" / "corpus-00000-of-00001.parquet", text_ids(DOCS))
-    table(folder / "queries" / "queries-00000-of-00001.parquet", text_ids(QUERIES))
+    write_table(folder / "corpus" / "corpus-00000-of-00001.parquet", text_ids(DOCS))
+    write_table(folder / "queries" / "queries-00000-of-00001.parquet", text_ids(QUERIES))
     for number, rows in enumerate([ROWS[:2], ROWS[2:]]):
         columns = dict(
             zip(("query-id", "corpus-id", "score"), zip(*rows, strict=True), strict=True)
         )
-        table(folder / judged / f"test-0000{number}-of-00002.parquet", columns)
+        write_table(folder / judged / f"test-0000{number}-of-00002.parquet", columns)
     return folder
 
 
 def as_nanobeir(folder):
     for name in ("NanoOne", "NanoTwo"):
         ending = f"{name}-00000-of-00001.parquet"
-        table(folder / "corpus" / ending, text_ids(DOCS))
-        table(folder / "queries" / ending, text_ids(QUERIES))
-        table(folder / "qrels" / ending, {"query-id": ["q1"], "corpus-id": ["d1"]} | {"score": [1]})
+        write_table(folder / "corpus" / ending, text_ids(DOCS))
+        write_table(folder / "queries" / ending, text_ids(QUERIES))
+        write_table(
+            folder / "qrels" / ending, {"query-id": ["q1"], "corpus-id": ["d1"]} | {"score": [1]}
+        )
     return folder
 
 
 def as_hugging_face(folder):
-    write(
+    write_files(
         folder,
         {
-            "corpus.jsonl.gz": gzip.compress(lines(DOCS)),
-            "queries.jsonl.gz": gzip.compress(lines(QUERIES)),
+            "corpus.jsonl.gz": gzip.compress(json_lines(DOCS)),
+            "queries.jsonl.gz": gzip.compress(json_lines(QUERIES)),
         },
     )
-    write(folder.with_name(f"{folder.name}-qrels"), {"test.tsv": tsv(ROWS)})
+    write_files(folder.with_name(f"{folder.name}-qrels"), {"test.tsv": tsv(ROWS)})
     return folder
 
 
@@ -147,19 +150,19 @@ def test_a_split_may_be_a_whole_data_set(tmp_path):
         load_dataset(tmp_path / "NanoBEIR")
 
 
-def test_the_official_split_is_read_unless_another_is_asked_for(tmp_path):
+def test_the_official_split_is_read_unless_another_is_given(tmp_path):
     folder = as_beir(tmp_path / "msmarco")
     with pytest.raises(FileFormatError, match=r"no qrels/dev\.tsv"):
         load_dataset(folder)
     assert load_dataset(folder, "test").split == "test"
 
 
-def test_the_forums_are_read_as_a_group(tmp_path):
+def test_the_forums_of_cqadupstack_are_read_together(tmp_path):
     for forum in ("android", "english"):
         as_beir(tmp_path / "cqadupstack" / forum)
-    found = load_datasets(tmp_path / "cqadupstack")
-    assert list(found) == ["android", "english"]
-    assert found["english"].queries["q1"] == "which?"
+    forums = load_datasets(tmp_path / "cqadupstack")
+    assert list(forums) == ["android", "english"]
+    assert forums["english"].queries["q1"] == "which?"
     with pytest.raises(FileFormatError, match="read them with load_datasets"):
         load_dataset(tmp_path / "cqadupstack")
     assert list(load_datasets(tmp_path / "cqadupstack" / "android")) == ["android"]
@@ -167,7 +170,7 @@ def test_the_forums_are_read_as_a_group(tmp_path):
         load_datasets(as_beir(tmp_path / "one") / "qrels")
 
 
-def test_queries_without_a_text_are_named(tmp_path):
+def test_judged_queries_without_a_text_are_listed(tmp_path):
     folder = as_beir(tmp_path / "one")
     (folder / "qrels/test.tsv").write_bytes(tsv([*ROWS, ("q9", "d1", 1)]))
     assert load_dataset(folder).queries_without_text == ("q9",)
@@ -183,7 +186,7 @@ def test_the_corpus_is_not_opened_for_queries_and_judgements(tmp_path):
         list(dataset.corpus)
 
 
-OPENED = """
+SCRIPT_THAT_CHECKS_OPENED_FILES = """
 import sys
 opened = []
 sys.addaudithook(lambda event, args: opened.append(str(args[0])) if event == "open" else None)
@@ -199,10 +202,13 @@ assert any("corpus.jsonl" in name for name in opened)
 
 @pytest.mark.skipif(not DATA, reason="BEIR_EVAL_REALDATA does not name the folder of real data")
 def test_scifact_is_loaded_without_opening_its_corpus():
-    subprocess.run([sys.executable, "-c", OPENED, str(Path(DATA, "scifact"))], check=True)
+    subprocess.run(
+        [sys.executable, "-c", SCRIPT_THAT_CHECKS_OPENED_FILES, str(Path(DATA, "scifact"))],
+        check=True,
+    )
 
 
-MANY = """
+SCRIPT_THAT_PRINTS_PEAK_MEMORY = """
 import sys
 from beir_eval.datasets import load_dataset
 total = sum(len(document.text) for document in load_dataset(sys.argv[1]).corpus)
@@ -222,30 +228,35 @@ def test_a_million_documents_are_iterated_in_little_memory(tmp_path, packed):
     ) as file:
         for thousand in range(1000):
             record = '{"_id": "%d", "title": "t", "text": "' + "word " * 20 + '"}\n'
-            file.write("".join(record % (1000 * thousand + one) for one in range(1000)).encode())
-    done = subprocess.run(
-        [sys.executable, "-c", MANY, str(folder)], capture_output=True, text=True, check=True
+            file.write(
+                "".join(record % (1000 * thousand + number) for number in range(1000)).encode()
+            )
+    process = subprocess.run(
+        [sys.executable, "-c", SCRIPT_THAT_PRINTS_PEAK_MEMORY, str(folder)],
+        capture_output=True,
+        text=True,
+        check=True,
     )
-    total, peak = map(int, done.stdout.split())
+    total, peak = map(int, process.stdout.split())
     assert total == 100_000_000
     assert peak * 1024 < 200 * 2**20
 
 
 @pytest.mark.parametrize("packed", [False, True])
-def test_many_threads_look_documents_up_at_once(tmp_path, packed):
+def test_many_threads_can_look_up_documents_at_once(tmp_path, packed):
     folder = as_beir(tmp_path / "one")
-    records = lines([{"_id": f"d{number}", "text": f"text {number}"} for number in range(500)])
+    records = json_lines([{"_id": f"d{number}", "text": f"text {number}"} for number in range(500)])
     corpus_file = folder / "corpus.jsonl"
     corpus_file.write_bytes(gzip.compress(records) if packed else b"\xef\xbb\xbf" + records)
     corpus = pickle.loads(pickle.dumps(load_dataset(folder).corpus))  # noqa: S301 - our own
     wanted = [f"d{number % 500}" for number in range(2000)]
     with ThreadPoolExecutor(4) as pool:
-        assert [one.doc_id for one in pool.map(corpus.__getitem__, wanted)] == wanted
+        assert [document.doc_id for document in pool.map(corpus.__getitem__, wanted)] == wanted
 
 
-def test_a_document_that_stands_twice_is_refused_where_it_matters(tmp_path):
+def test_a_duplicate_document_is_refused_by_lookup_and_by_as_dict(tmp_path):
     folder = as_beir(tmp_path / "one")
-    (folder / "corpus.jsonl").write_bytes(lines([DOCS[0], DOCS[0], DOCS[2]]))
+    (folder / "corpus.jsonl").write_bytes(json_lines([DOCS[0], DOCS[0], DOCS[2]]))
     corpus = load_dataset(folder).corpus
     assert len(corpus) == 3
     for use in (corpus.as_dict, lambda: corpus["d1"]):
@@ -262,9 +273,9 @@ def test_a_data_set_behind_a_link_has_the_name_of_the_link(tmp_path):
     assert load_datasets(tmp_path / "sets")["arguana"].name == "arguana"
 
 
-def test_a_split_is_not_mixed_with_one_whose_name_begins_alike(tmp_path):
+def test_a_split_does_not_include_another_whose_name_starts_the_same(tmp_path):
     folder = as_mteb(tmp_path / "one", "qrels")
-    table(
+    write_table(
         folder / "qrels/test-hard-00000-of-00001.parquet",
         {"query-id": ["q3"]} | {"corpus-id": ["d1"], "score": [1]},
     )
@@ -292,7 +303,7 @@ def test_a_damaged_corpus_is_refused_with_its_line(tmp_path, content, problem):
         list(load_dataset(folder).corpus)
 
 
-def test_what_is_no_data_set_is_refused(tmp_path):
+def test_a_folder_that_is_not_a_data_set_is_refused(tmp_path):
     with pytest.raises(FileFormatError, match="no such folder"):
         load_dataset(tmp_path / "nothing")
     folder = as_beir(tmp_path / "one")
@@ -303,7 +314,9 @@ def test_what_is_no_data_set_is_refused(tmp_path):
         load_dataset(folder)
     (tmp_path / "table" / "corpus").mkdir(parents=True)
     (tmp_path / "table" / "corpus" / "corpus-0.parquet").write_bytes(b"PAR1 nothing")
-    write(tmp_path / "table", {"queries.jsonl": lines(QUERIES), "qrels/test.tsv": tsv(ROWS)})
+    write_files(
+        tmp_path / "table", {"queries.jsonl": json_lines(QUERIES), "qrels/test.tsv": tsv(ROWS)}
+    )
     with pytest.raises(FileFormatError, match="not a readable Parquet file"):
         list(load_dataset(tmp_path / "table").corpus)
 
@@ -322,7 +335,7 @@ configs:
 
 @pytest.mark.peers
 @pytest.mark.parametrize("judged", ["default", "qrels"])
-def test_the_hub_is_read_in_the_layout_of_mteb(tmp_path, monkeypatch, judged):
+def test_a_hub_repository_is_read_in_the_layout_of_mteb(tmp_path, monkeypatch, judged):
     pytest.importorskip("datasets", reason="the package datasets is not installed")
     monkeypatch.setenv("HF_HOME", str(tmp_path / "cache"))
     folder = as_mteb(tmp_path / "scifact", judged)
@@ -340,7 +353,7 @@ def test_the_hub_is_read_in_the_layout_of_mteb(tmp_path, monkeypatch, judged):
 
 
 @pytest.mark.peers
-def test_the_hub_is_read_with_judgements_in_a_repository_of_their_own(tmp_path, monkeypatch):
+def test_a_hub_repository_is_read_with_judgements_in_a_second_repository(tmp_path, monkeypatch):
     pytest.importorskip("datasets", reason="the package datasets is not installed")
     monkeypatch.setenv("HF_HOME", str(tmp_path / "cache"))
     folder = as_hugging_face(tmp_path / "fiqa")

@@ -1,4 +1,4 @@
-"""An archive arrives whole and checked, or not at all; an interrupted download goes on."""
+"""Only a complete and valid archive is unpacked; an interrupted download is resumed."""
 
 import hashlib
 import io
@@ -12,7 +12,7 @@ from beir_eval.datasets import download_dataset
 from beir_eval.errors import FileFormatError, SettingError
 
 
-def packed(members):
+def zip_of(members):
     data = io.BytesIO()
     with zipfile.ZipFile(data, "w") as archive:
         for name, content in members.items():
@@ -20,11 +20,11 @@ def packed(members):
     return data.getvalue()
 
 
-ARCHIVE = packed({"tiny/corpus.jsonl": "x" * 300_000, "tiny/qrels/test.tsv": "q\td\t1\n"})
+ARCHIVE = zip_of({"tiny/corpus.jsonl": "x" * 300_000, "tiny/qrels/test.tsv": "q\td\t1\n"})
 
 
 class Server(ThreadingHTTPServer):
-    """Serves one archive; may cut the connection, or know nothing of ranges."""
+    """Serves one archive; can cut the connection or ignore ranges."""
 
     content = ARCHIVE
     cut_after = None
@@ -32,25 +32,27 @@ class Server(ThreadingHTTPServer):
 
     def __init__(self):
         super().__init__(("127.0.0.1", 0), Handler)
-        self.asked = []
+        self.requested_ranges = []
         self.url = f"http://127.0.0.1:{self.server_port}/tiny.zip"
 
 
 class Handler(BaseHTTPRequestHandler):
     def do_GET(self):
-        server, wanted = self.server, self.headers.get("Range")
-        server.asked.append(wanted)
-        begin = int(wanted[6:-1]) if wanted and server.knows_ranges else 0
+        server, requested_range = self.server, self.headers.get("Range")
+        server.requested_ranges.append(requested_range)
+        begin = int(requested_range[6:-1]) if requested_range and server.knows_ranges else 0
         if self.path != "/tiny.zip":
             self.send_error(404)
         elif begin >= len(server.content):
             self.send_error(416)
         else:
-            rest = server.content[begin:]
+            remaining = server.content[begin:]
             self.send_response(206 if begin else 200)
-            self.send_header("Content-Length", str(len(rest)))
+            self.send_header("Content-Length", str(len(remaining)))
             self.end_headers()
-            self.wfile.write(rest if server.cut_after is None else rest[: server.cut_after])
+            self.wfile.write(
+                remaining if server.cut_after is None else remaining[: server.cut_after]
+            )
 
     def log_message(self, *_):
         pass
@@ -58,11 +60,11 @@ class Handler(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def server():
-    with Server() as one:
-        thread = threading.Thread(target=one.serve_forever)
+    with Server() as running:
+        thread = threading.Thread(target=running.serve_forever)
         thread.start()
-        yield one
-        one.shutdown()
+        yield running
+        running.shutdown()
         thread.join()
 
 
@@ -76,26 +78,26 @@ def fetch(server, folder, **options):
 
 def assert_complete(folder):
     assert (folder / "tiny/corpus.jsonl").read_text() == "x" * 300_000
-    assert sorted(one.name for one in folder.iterdir()) == ["tiny"]
+    assert sorted(path.name for path in folder.iterdir()) == ["tiny"]
 
 
 def test_an_archive_is_fetched_checked_and_unpacked(tmp_path, server):
-    arrived = []
+    reports = []
     target = fetch(
         server,
         tmp_path,
         md5=md5(ARCHIVE),
-        progress=lambda whole, there: arrived.append((whole, there)),
+        progress=lambda size, received: reports.append((size, received)),
     )
     assert target == tmp_path / "tiny"
     assert_complete(tmp_path)
-    assert arrived[-1] == (len(ARCHIVE), len(ARCHIVE))
+    assert reports[-1] == (len(ARCHIVE), len(ARCHIVE))
     assert fetch(server, tmp_path) == target
-    assert server.asked == [None]
+    assert server.requested_ranges == [None]
 
 
 @pytest.mark.parametrize("knows_ranges", [True, False])
-def test_an_interrupted_download_goes_on(tmp_path, server, knows_ranges):
+def test_an_interrupted_download_is_resumed(tmp_path, server, knows_ranges):
     server.cut_after, server.knows_ranges = 100_000, knows_ranges
     for _ in range(2):
         with pytest.raises(OSError, match="the connection ended after"):
@@ -105,10 +107,10 @@ def test_an_interrupted_download_goes_on(tmp_path, server, knows_ranges):
     fetch(server, tmp_path, md5=md5(ARCHIVE))
     assert_complete(tmp_path)
     if knows_ranges:
-        assert server.asked == [None, "bytes=100000-", "bytes=200000-"]
+        assert server.requested_ranges == [None, "bytes=100000-", "bytes=200000-"]
 
 
-def test_what_has_arrived_whole_is_not_fetched_again(tmp_path, server):
+def test_an_archive_that_is_complete_is_not_fetched_again(tmp_path, server):
     source = hashlib.sha256(server.url.encode()).hexdigest()[:8]
     (tmp_path / f"tiny.{source}.zip.part").write_bytes(ARCHIVE)
     (tmp_path / "tiny.00000000.zip.part").write_bytes(b"another archive")
@@ -117,7 +119,7 @@ def test_what_has_arrived_whole_is_not_fetched_again(tmp_path, server):
     assert_complete(tmp_path)
 
 
-def test_another_checksum_leaves_nothing(tmp_path, server):
+def test_an_archive_with_another_checksum_is_refused_and_removed(tmp_path, server):
     with pytest.raises(FileFormatError, match=f"has the MD5 {md5(ARCHIVE)}, expected 0000"):
         fetch(server, tmp_path, md5="0000")
     assert list(tmp_path.iterdir()) == []
@@ -130,13 +132,13 @@ LINK.external_attr = 0o120777 << 16
 @pytest.mark.parametrize(
     "member", ["../evil", "tiny/../../evil", "/evil", "C:/evil", "tiny\\..\\..\\evil", LINK]
 )
-def test_a_member_that_leaves_the_folder_is_refused(tmp_path, server, member):
-    server.content = packed({"tiny/corpus.jsonl": "x", member: "evil"})
+def test_an_archive_with_a_member_outside_the_folder_is_refused(tmp_path, server, member):
+    server.content = zip_of({"tiny/corpus.jsonl": "x", member: "evil"})
     (tmp_path / "here").mkdir()
     with pytest.raises(FileFormatError, match="would leave the folder; nothing was unpacked"):
         fetch(server, tmp_path / "here")
     assert list((tmp_path / "here").iterdir()) == []
-    assert [one.name for one in tmp_path.iterdir()] == ["here"]
+    assert [path.name for path in tmp_path.iterdir()] == ["here"]
 
 
 @pytest.mark.parametrize(
@@ -145,8 +147,8 @@ def test_a_member_that_leaves_the_folder_is_refused(tmp_path, server, member):
         (b"no archive", "a damaged archive"),
         (ARCHIVE[:-100], "a damaged archive"),
         (ARCHIVE.replace(b"x" * 100, b"y" * 100, 1), "a damaged archive"),
-        (packed({"other/corpus.jsonl": "x"}), "holds no folder 'tiny'"),
-        (packed({"tiny/a": "x", "tiny/a/b": "x"}), "a damaged archive"),
+        (zip_of({"other/corpus.jsonl": "x"}), "holds no folder 'tiny'"),
+        (zip_of({"tiny/a": "x", "tiny/a/b": "x"}), "a damaged archive"),
     ],
 )
 def test_a_damaged_archive_leaves_no_folder(tmp_path, server, content, problem):
@@ -156,7 +158,7 @@ def test_a_damaged_archive_leaves_no_folder(tmp_path, server, content, problem):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_what_cannot_be_fetched_is_explained(tmp_path, server):
+def test_a_download_that_is_not_possible_is_refused_with_the_reason(tmp_path, server):
     with pytest.raises(OSError, match="cannot be fetched: 404"):
         download_dataset("tiny", tmp_path, url=server.url.replace("tiny", "nothing"))
     for name, options, problem in (

@@ -1,4 +1,4 @@
-"""The progress bar: when it is shown, where, and what it says."""
+"""The progress bar: when and where it is shown, and its text."""
 
 import os
 import pty
@@ -26,37 +26,37 @@ def refreshed_often(monkeypatch):
 
 @pytest.fixture(params=[(30, 100), (0, 0)], ids=["terminal", "terminal of no size"])
 def terminal(request):
-    """Give a context in which stderr is a terminal; it yields what returns all that is on it."""
+    """Return a context with a terminal as stderr; it yields a function that returns the output."""
 
     @contextmanager
     def context():
-        ours, theirs = pty.openpty()
-        termios.tcsetwinsize(theirs, request.param)
-        os.set_blocking(ours, False)
-        written = []
+        reader, writer = pty.openpty()
+        termios.tcsetwinsize(writer, request.param)
+        os.set_blocking(reader, False)
+        chunks = []
 
         def read():
             with suppress(BlockingIOError):
                 while True:
-                    written.append(os.read(ours, 1 << 16).decode())
-            return "".join(written)
+                    chunks.append(os.read(reader, 1 << 16).decode())
+            return "".join(chunks)
 
-        with os.fdopen(theirs, "w", encoding="utf-8") as stream, redirect_stderr(stream):
+        with os.fdopen(writer, "w", encoding="utf-8") as stream, redirect_stderr(stream):
             yield read
-        os.close(ours)
+        os.close(reader)
 
     return context
 
 
 def last_line(written):
-    """Return the last line on the terminal, on which each part writes over the one before."""
+    """Return the last line on the terminal; a carriage return lets text overwrite the line."""
     line = ""
     for part in written.removesuffix("\r\n").rpartition("\n")[2].split("\r"):
         line = part + line[len(part) :]
     return line.strip()
 
 
-def test_a_bar_is_shown_at_once_on_a_terminal_and_stays(terminal):
+def test_a_bar_is_shown_at_once_on_a_terminal_and_remains_afterwards(terminal):
     with terminal() as written:
         with progress_bar(total=2, desc="queries") as advance:
             assert "queries:   0%" in written()
@@ -81,7 +81,7 @@ def test_a_patient_bar_appears_in_the_middle_of_a_long_first_step(terminal):
 
 @pytest.mark.usefixtures("refreshed_often")
 @pytest.mark.parametrize("steps", [0, 2])
-def test_a_bar_that_is_not_to_stay_is_gone_afterwards(terminal, steps):
+def test_a_bar_with_leave_false_is_gone_afterwards(terminal, steps):
     with terminal() as written:
         with progress_bar(delayed=True, leave=False, total=2, desc="reading") as advance:
             time.sleep(0.3)
@@ -91,21 +91,21 @@ def test_a_bar_that_is_not_to_stay_is_gone_afterwards(terminal, steps):
 
 
 @pytest.mark.usefixtures("refreshed_often")
-def test_the_clock_of_a_bar_moves_on_in_the_middle_of_a_step(terminal):
+def test_the_clock_of_a_bar_advances_during_a_step(terminal):
     with terminal() as written, progress_bar(total=2, desc="queries"):
         time.sleep(1.3)
         assert "00:01" in last_line(written())
 
 
 @pytest.mark.usefixtures("refreshed_often")
-def test_a_bar_says_which_step_is_under_way(terminal):
+def test_a_bar_names_the_current_step(terminal):
     with terminal() as written, progress_bar(total=2, desc="reading") as advance:
         advance(description="measuring bm25")
         time.sleep(0.3)
         assert "measuring bm25" in last_line(written())
 
 
-def test_no_bar_is_shown_where_nobody_watches_or_none_is_wanted(terminal, capsys):
+def test_no_bar_is_shown_without_a_terminal_or_when_it_is_switched_off(terminal, capsys):
     with terminal() as written, progress_bar(shown=False, total=2) as advance:
         advance(1, "measuring bm25")
         assert written() == ""
@@ -114,7 +114,7 @@ def test_no_bar_is_shown_where_nobody_watches_or_none_is_wanted(terminal, capsys
     assert capsys.readouterr().err == ""
 
 
-def test_a_bar_is_shown_in_a_notebook_without_a_warning_where_ipywidgets_is_missing():
+def test_a_bar_is_shown_in_a_notebook_without_a_warning_when_ipywidgets_is_missing():
     code = """
 import sys, types
 sys.modules["ipykernel.zmqshell"] = types.ModuleType("ipykernel.zmqshell")
@@ -124,14 +124,14 @@ from beir_eval.display.progress import progress_bar
 with progress_bar(total=2, desc="queries") as advance:
     advance(2)
 """
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-W", "always", "-c", code], capture_output=True, text=True, check=True
     )
-    assert "queries: 100%" in done.stderr
-    assert "arning" not in done.stderr
+    assert "queries: 100%" in process.stderr
+    assert "arning" not in process.stderr
 
 
-def test_without_tqdm_there_is_no_bar_and_the_work_goes_on(terminal, monkeypatch, tmp_path):
+def test_without_tqdm_a_benchmark_runs_and_shows_no_bar(terminal, monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "tqdm.auto", None)
     benchmark = Benchmark(
         [demo.FOLDER], {"bm25": demo.RUNS[0]}, tmp_path, measures="MRR", progress=True
@@ -142,7 +142,7 @@ def test_without_tqdm_there_is_no_bar_and_the_work_goes_on(terminal, monkeypatch
 
 
 @pytest.mark.usefixtures("refreshed_often")
-def test_a_benchmark_names_the_data_set_and_the_system_at_work(terminal, tmp_path):
+def test_the_bar_of_a_benchmark_names_the_current_data_set_and_system(terminal, tmp_path):
     def slow(queries, corpus):
         time.sleep(0.3)
         return {query: {"d": 1.0} for query in queries}
@@ -155,7 +155,7 @@ def test_a_benchmark_names_the_data_set_and_the_system_at_work(terminal, tmp_pat
 
 
 @pytest.mark.usefixtures("refreshed_often")
-def test_a_command_names_the_run_that_it_measures_and_leaves_no_bar(terminal):
+def test_the_bar_of_a_command_names_the_current_run_and_is_gone_afterwards(terminal):
     class Slow(Evaluator):
         def evaluate(self, run, *, name):
             time.sleep(0.3)
@@ -168,7 +168,7 @@ def test_a_command_names_the_run_that_it_measures_and_leaves_no_bar(terminal):
         assert last_line(written()) == ""
 
 
-def test_no_stream_or_a_closed_one_shows_no_bar(monkeypatch, tmp_path):
+def test_a_missing_or_closed_stderr_raises_no_error(monkeypatch, tmp_path):
     closed = (tmp_path / "closed").open("w")
     closed.close()
     for stream in (None, closed):
@@ -177,7 +177,7 @@ def test_no_stream_or_a_closed_one_shows_no_bar(monkeypatch, tmp_path):
             advance()
 
 
-def test_a_name_cannot_move_the_cursor(terminal):
+def test_control_characters_in_a_name_are_replaced(terminal):
     with terminal() as written:
         with progress_bar(total=2) as advance:
             advance(description="run\x1b[2J\nnext")
@@ -185,9 +185,9 @@ def test_a_name_cannot_move_the_cursor(terminal):
         assert "\x1b[2J" not in written()
 
 
-def test_the_clock_ends_with_the_bar(terminal, refreshed_often):
+def test_the_thread_of_the_clock_ends_with_the_bar(terminal, refreshed_often):
     with terminal():
-        before = threading.active_count()
+        num_threads = threading.active_count()
         with progress_bar(total=2):
-            assert threading.active_count() == before + 1
-        assert threading.active_count() == before
+            assert threading.active_count() == num_threads + 1
+        assert threading.active_count() == num_threads

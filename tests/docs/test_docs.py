@@ -1,4 +1,4 @@
-"""The documentation says what the code says: measures, commands, names, the drawing."""
+"""The documentation agrees with the code: measures, commands, names and drawings."""
 
 import importlib
 import inspect
@@ -51,7 +51,7 @@ def test_the_section_of_a_measure_names_its_parameters_and_its_cutoff(name):
     (line,) = re.findall(r"(?m)^- \*\*Parameters:\*\* (.+?; .*?cutoff.*?)\.", MEASURES[name])
     assert sorted(re.findall(r"`(\w+)`", line)) == sorted(definition.defaults)
     assert ("no cutoff" in line) == (definition.cutoff == "none")
-    assert JUDGED_ONLY not in line  # every measure takes it, which the page says once
+    assert JUDGED_ONLY not in line  # every measure takes it; the page says so once
 
 
 @pytest.mark.parametrize("name", list(definitions()))
@@ -59,9 +59,9 @@ def test_the_section_of_a_measure_has_its_names_in_other_tools(name):
     (line,) = re.findall(r"(?ms)^- \*\*Elsewhere:\*\* (.+?)^- ", MEASURES[name])
     for tool, names in definitions()[name].tools.items():
         for template in filter(None, names):
-            # Of "iprec_at_recall_{recall:.2f}" the page shows one value.
-            shown = template.replace("{k}", "k").partition("{")[0]
-            assert f"`{shown}" in line, (tool, template)
+            # The page shows one value of "iprec_at_recall_{recall:.2f}".
+            prefix = template.replace("{k}", "k").partition("{")[0]
+            assert f"`{prefix}" in line, (tool, template)
 
 
 def test_the_overview_of_the_measures_links_to_each_once():
@@ -77,46 +77,50 @@ def test_the_reference_of_the_command_line_has_every_command_option_and_help_tex
     for name, command in cli_text.commands().items():
         section = sections[f"beir-eval {name}"]
         assert inspect.cleandoc(command.help) in section
-        plain = " ".join(re.sub(r"\\(.)", r"\1", section).split())
+        plain_text = " ".join(re.sub(r"\\(.)", r"\1", section).split())
         for parameter in command.params:
             is_option = parameter.param_type_name == "option"
-            for written in parameter.opts if is_option else [parameter.name.upper()]:
-                assert f"`{written}`" in section
-            said = " ".join((parameter.help or "").split()).partition(" [default")[0]
-            assert f": {said}" in plain
+            for spelling in parameter.opts if is_option else [parameter.name.upper()]:
+                assert f"`{spelling}`" in section
+            help_text = " ".join((parameter.help or "").split()).partition(" [default")[0]
+            assert f": {help_text}" in plain_text
             if is_option and parameter.default not in (None, False):
-                assert f"{said} Default: `{parameter.default}`." in plain
+                assert f"{help_text} Default: `{parameter.default}`." in plain_text
 
 
-def test_the_reference_of_the_command_line_stands_in_its_page():
+def test_the_page_of_the_command_line_has_one_mark_for_its_reference():
     mark = re.search(r'(?m)^MARK = "(.+)"', (DOCS / "_ext" / "cli_reference.py").read_text())
     assert (DOCS / "cli.md").read_text().count(mark[1]) == 1
 
 
-def found_by(target):
-    """Return what a dotted name stands for; what a package exports comes before its files."""
+def resolve(target):
+    """Return the object of a dotted name; a package's exports take precedence over its modules."""
     owner, _, name = target.rpartition(".")
-    if owner and hasattr(found_by(owner), name):
-        return getattr(found_by(owner), name)
+    if owner and hasattr(resolve(owner), name):
+        return getattr(resolve(owner), name)
     return importlib.import_module(target)
 
 
-def documented():
-    """Return what the API page documents, and what the modules hold that it shows whole."""
+def documented_objects():
+    """Return the objects on the API page, including all members of its automodules."""
     targets = re.findall(r"(?m)^\.\. auto(?:function|class|data):: (\S+)", API)
-    things = [found_by(target) for target in targets]
+    objects = [resolve(target) for target in targets]
     for target in re.findall(r"(?m)^\.\. automodule:: (\S+)\n +:members:", API):
-        module = found_by(target)
-        things += [one for one in vars(module).values() if getattr(one, "__module__", "") == target]
-    return things
+        module = resolve(target)
+        objects += [
+            member
+            for member in vars(module).values()
+            if getattr(member, "__module__", "") == target
+        ]
+    return objects
 
 
-def is_documented(name, thing):
-    if isinstance(thing, Measure):
+def is_documented(name, value):
+    if isinstance(value, Measure):
         return name in MEASURES
-    if isinstance(thing, ModuleType) or not callable(thing):
+    if isinstance(value, ModuleType) or not callable(value):
         return re.search(rf"\b{name}\b", API) is not None
-    return any(thing is one for one in documented())
+    return any(value is documented for documented in documented_objects())
 
 
 def test_the_api_page_has_every_public_name():
@@ -127,22 +131,24 @@ def test_the_api_page_has_every_public_name():
 
 
 def public_modules():
-    """Return the modules that name what is public in them, but those whose names go out above."""
+    """Yield the modules with ``__all__``, except those whose names the root package exports."""
     source = Path(beir_eval.__file__).parent
     measures = source / "measures"
     for path in sorted(source.rglob("*.py")):
-        named = path.parent if path.name == "__init__.py" else path.with_suffix("")
-        parts = named.relative_to(source.parent).parts
+        module_path = path.parent if path.name == "__init__.py" else path.with_suffix("")
+        parts = module_path.relative_to(source.parent).parts
         is_public = not any(part.startswith("_") for part in parts)
-        is_above = named == source or measures in (named, named.parent)
-        if is_public and not is_above and "__all__" in path.read_text():
+        is_exported_by_root = module_path == source or measures in (module_path, module_path.parent)
+        if is_public and not is_exported_by_root and "__all__" in path.read_text():
             yield ".".join(parts)
 
 
 @pytest.mark.parametrize("module", list(public_modules()))
-def test_the_api_page_has_what_a_module_calls_public(module):
-    found = importlib.import_module(module)
-    assert [name for name in found.__all__ if not is_documented(name, getattr(found, name))] == []
+def test_the_api_page_has_every_name_in_all_of_a_module(module):
+    imported = importlib.import_module(module)
+    assert [
+        name for name in imported.__all__ if not is_documented(name, getattr(imported, name))
+    ] == []
 
 
 def imported_in_examples():
@@ -159,14 +165,14 @@ def imported_in_examples():
 
 
 @pytest.mark.parametrize(("module", "names"), sorted(imported_in_examples().items()))
-def test_what_an_example_imports_is_on_the_api_page(module, names):
-    found = importlib.import_module(module)
-    things = {name: getattr(found, name, None) or found_by(f"{module}.{name}") for name in names}
-    assert [name for name, thing in things.items() if not is_documented(name, thing)] == []
+def test_names_that_examples_import_are_on_the_api_page(module, names):
+    imported = importlib.import_module(module)
+    objects = {name: getattr(imported, name, None) or resolve(f"{module}.{name}") for name in names}
+    assert [name for name, value in objects.items() if not is_documented(name, value)] == []
 
 
-class TestTheDrawnMatrix:
-    """docs/_drawings/relevance-matrix.svg shows what the example of docs/concepts.md gives."""
+class TestTheMatrixDrawing:
+    """docs/_drawings/relevance-matrix.svg shows the numbers of docs/concepts.md's example."""
 
     page = (DOCS / "concepts.md").read_text()
     drawing = ET.parse(DOCS / "_drawings" / "relevance-matrix.svg").getroot()  # noqa: S314 - ours
@@ -180,13 +186,13 @@ class TestTheDrawnMatrix:
         exec(re.sub(r"(?m)^(>>>|\.\.\.) ?", "", block), names)  # noqa: S102 - ours
         return SimpleNamespace(qrels=names["qrels"], run=names["run"])
 
-    def texts(self, **wanted):
-        """Return the drawing's texts with these data attributes, by query."""
-        found = {}
-        for one in self.drawing.iter("{http://www.w3.org/2000/svg}text"):
-            if all(one.get(f"data-{name}") == value for name, value in wanted.items()):
-                found.setdefault(one.get("data-query"), []).append(one.text)
-        return found
+    def texts(self, **attributes):
+        """Return the texts of the drawing that have these data attributes, by query."""
+        texts = {}
+        for element in self.drawing.iter("{http://www.w3.org/2000/svg}text"):
+            if all(element.get(f"data-{name}") == value for name, value in attributes.items()):
+                texts.setdefault(element.get("data-query"), []).append(element.text)
+        return texts
 
     def test_its_cells_are_those_of_the_matrix(self, example):
         matrix = relate(beir_eval.Qrels(example.qrels), example.run, EvaluationSettings())[0]
@@ -211,8 +217,8 @@ class TestTheDrawnMatrix:
                 assert re.search(rf"(?<![\d.]){re.escape(text)}\b", description), text
 
 
-class TestTheDrawnWay:
-    """docs/_drawings/dict-to-number.svg shows what the example of docs/architecture.md gives."""
+class TestTheDataFlowDrawing:
+    """docs/_drawings/dict-to-number.svg shows the numbers of docs/architecture.md's example."""
 
     page = (DOCS / "architecture.md").read_text()
     drawing = ET.parse(DOCS / "_drawings" / "dict-to-number.svg").getroot()  # noqa: S314 - ours
@@ -228,13 +234,13 @@ class TestTheDrawnWay:
         return SimpleNamespace(**names)
 
     def texts(self, kind):
-        names = f"{{http://www.w3.org/2000/svg}}{kind}"
-        return {each.get("data-shows"): each.text for each in self.drawing.iter(names)}
+        tag = f"{{http://www.w3.org/2000/svg}}{kind}"
+        return {element.get("data-shows"): element.text for element in self.drawing.iter(tag)}
 
     def test_it_shows_the_numbers_of_the_example(self, example):
         matrix, block = example.matrix, example.block
         (score,) = beir_eval.MRR.scores(matrix)
-        shown = {
+        expected = {
             "run": [repr(example.run)],
             "source": [type(example.run._source).__name__],
             "scores": block.scores,
@@ -247,12 +253,14 @@ class TestTheDrawnWay:
             "mrr": [round(score, 3)],
         }
         assert self.texts("tspan") == {
-            name: " ".join(map(str, values)) for name, values in shown.items()
+            name: " ".join(map(str, values)) for name, values in expected.items()
         }
 
     def test_its_types_are_those_of_the_table_and_at_most_five(self):
         text = "{http://www.w3.org/2000/svg}text"
-        drawn = [each.text for each in self.drawing.iter(text) if each.get("class") == "name"]
+        drawn = [
+            element.text for element in self.drawing.iter(text) if element.get("class") == "name"
+        ]
         table = re.findall(r"(?m)^\| `(\w+)` \| `(core\.[\w.]+)` \|", self.page)
         assert drawn == [name for name, _ in table]
         assert len(drawn) <= 5
@@ -260,22 +268,30 @@ class TestTheDrawnWay:
             assert hasattr(importlib.import_module(f"beir_eval.{module}"), name)
 
 
-def test_the_commands_that_the_text_names_exist_and_so_do_their_options():
+def test_the_commands_and_options_named_in_the_text_exist():
     for page in PAGES:
         for words in re.findall(r"`beir-eval ([^`]+)`", page.read_text()):
-            name, *others = words.split()
+            name, *arguments = words.split()
             if name != "COMMAND":
-                known = [one for part in cli_text.commands()[name].params for one in part.opts]
-                assert [one for one in others if one.startswith("-") and one not in known] == []
+                known_options = [
+                    option
+                    for parameter in cli_text.commands()[name].params
+                    for option in parameter.opts
+                ]
+                assert [
+                    argument
+                    for argument in arguments
+                    if argument.startswith("-") and argument not in known_options
+                ] == []
 
 
-def test_the_readme_shows_what_the_demo_prints_first(tmp_path):
-    shown = (ROOT / "README.md").read_text().partition("```text\n")[2].partition("\n```")[0]
+def test_the_output_in_the_readme_is_part_of_what_the_demo_prints(tmp_path):
+    excerpt = (ROOT / "README.md").read_text().partition("```text\n")[2].partition("\n```")[0]
     printed = CliRunner().invoke(app, ["demo", "--html", str(tmp_path / "demo.html")]).output
-    assert " ".join(shown.split()) in " ".join(printed.split())
+    assert " ".join(excerpt.split()) in " ".join(printed.split())
 
 
-def test_a_console_example_of_a_command_that_is_not_taken_is_found():
+def test_a_console_example_with_an_invalid_command_or_output_is_reported():
     def check(block):
         return check_console(SimpleNamespace(parsed=block))
 

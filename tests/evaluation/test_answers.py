@@ -1,4 +1,4 @@
-"""Predicted answers are credited for the gold answers that they say, each once."""
+"""Predicted answers are credited for the gold answers that they match, each once."""
 
 import pytest
 
@@ -13,7 +13,7 @@ from beir_eval.evaluation import (
 MEASURES = ["Success@1", "Success@2", "Success@3", "MRR", "MAP"]
 
 
-def test_a_well_known_tutorials_stark():
+def test_a_gold_answer_at_rank_three_has_a_reciprocal_rank_of_one_third():
     result = evaluate_answers([["Elon Musk", "Tony", "Stark"]], ["Stark"], [*MEASURES, "P@1"])
     assert [result[f"Success@{n}"] for n in (1, 2, 3)] == [0, 0, 1]
     assert result["MRR"] == result["MAP"] == 1 / 3
@@ -23,14 +23,14 @@ def test_a_well_known_tutorials_stark():
     assert round(sum(precisions.aggregate.values()) / 3, 3) == 0.111
 
 
-def test_a_list_of_three_gold_answers():
+def test_each_gold_answer_of_a_list_is_relevant_by_itself():
     gold = ["Brooklyn", "New York", "New York City"]
     result = evaluate_answers([["New York", "Brooklyn", "Boston"]], [gold], ["P@2", "P@3", "R@2"])
     assert result["P@2"] == 1
     assert result["P@3"] == result["R@2"] == 2 / 3
 
 
-def test_graded_gold_answers():
+def test_gold_answers_in_a_dict_have_grades():
     gold = {"Mjolnir": 3, "Stormbreaker": 2, "Jarnbjorn": 1}
     predictions = ["Infinity Gauntlet", "Mjolnir", "Stormbreaker"]
     result = evaluate_answers({"q": predictions}, {"q": gold}, ["DCG@3", "nDCG@3"])
@@ -40,23 +40,23 @@ def test_graded_gold_answers():
 @pytest.mark.parametrize(
     "gold", [{"the USA", "United States"}, ["the USA", "United States"], [{"USA", "United States"}]]
 )
-def test_aliases_are_one_relevant_thing(gold):
+def test_aliases_of_an_answer_count_as_one_relevant_document(gold):
     gold_lists = "aliases" if isinstance(gold, list) and isinstance(gold[0], str) else "answers"
     measures = ["R@1", "P@2", "num_rel"]
     result = evaluate_answers([["USA", "united states"]], [gold], measures, gold_lists=gold_lists)
     assert result["num_rel"] == 1
     assert result["Recall@1"] == 1
-    assert result["P@2"] == 1 / 2  # the second says the same again
+    assert result["P@2"] == 1 / 2  # the second prediction repeats the first
     assert result.counted.duplicates == 1
 
 
-def test_a_second_match_of_one_answer_takes_up_a_rank_and_gains_nothing():
+def test_a_second_match_of_the_same_answer_takes_a_rank_and_gains_nothing():
     result = evaluate_answers([["Paris", "paris", "Rome"]], [["Paris", "Rome"]], ["MAP", "P@3"])
     assert result["MAP"] == (1 / 1 + 2 / 3) / 2
     assert result["P@3"] == 2 / 3
 
 
-def test_a_prediction_that_says_several_is_credited_for_the_best_not_yet_credited():
+def test_a_prediction_that_matches_several_answers_is_credited_for_the_best_uncredited_answer():
     gold = {"York": 1, "New York": 2}
     predictions = [["New York, York", "York is in New York", "York"]]
     result = evaluate_answers(predictions, [gold], ["CG@1", "CG@2", "CG@3"], match="contains")
@@ -78,10 +78,10 @@ def test_a_prediction_that_says_several_is_credited_for_the_best_not_yet_credite
         ("contains", "anything", "the", False),
         ("f1", "New York City", "New York", True),
         ("f1", "York minster in England", "New York", False),
-        (lambda said, wanted: said.startswith(wanted), "Parisian", "Paris", True),
+        (lambda prediction, gold: prediction.startswith(gold), "Parisian", "Paris", True),
     ],
 )
-def test_what_counts_as_saying_an_answer(match, prediction, gold, expected):
+def test_a_match_rule_decides_whether_a_prediction_is_credited(match, prediction, gold, expected):
     result = evaluate_answers([[prediction]], [gold], ["Success@1"], match=match)
     assert result["Success@1"] == expected
 
@@ -94,11 +94,10 @@ def test_the_f1_threshold_is_reached_at_equality():
         assert result["P@1"] == expected
 
 
-def test_squads_normalisation_and_f1():
+def test_normalization_and_f1_follow_squad():
     assert normalize_answer("The  Cat's an-imal, a THE") == "cats animal"
-    assert token_f1("a b c", "b c d") == 2 * (2 / 2) * (2 / 3) / (
-        2 / 2 + 2 / 3
-    )  # "a" is an article
+    # "a" is an article and left out.
+    assert token_f1("a b c", "b c d") == 2 * (2 / 2) * (2 / 3) / (2 / 2 + 2 / 3)
     assert token_f1("x x", "x") == 2 * (1 / 2) * 1 / (1 / 2 + 1)
     assert token_f1("", "x") == token_f1("the", "the") == 0
 
@@ -143,7 +142,7 @@ def test_questions_are_joined_by_their_ids():
         ([["a"]], [{"a": None}], "the grade of 'a' for question '0' is None"),
     ],
 )
-def test_another_shape_is_refused(predictions, gold, problem):
+def test_malformed_predictions_and_answers_are_refused(predictions, gold, problem):
     with pytest.raises(InputError, match=problem):
         answers_to_relevance(predictions, gold)
 
@@ -158,6 +157,6 @@ def test_another_shape_is_refused(predictions, gold, problem):
         {"gold_lists": "x"},
     ],
 )
-def test_a_setting_that_does_not_exist_is_refused(wrong):
+def test_a_wrong_setting_is_refused(wrong):
     with pytest.raises(SettingError, match=next(iter(wrong))):
         answers_to_relevance([["a"]], ["a"], **wrong)

@@ -1,4 +1,4 @@
-"""What counts, and that it is always said."""
+"""What an evaluation counts, and how its settings change the scores."""
 
 import math
 from dataclasses import asdict
@@ -26,17 +26,17 @@ QRELS = {"q1": {"a": 1, "b": 0}, "q2": {"c": 2, "d": 1}, "q3": {"e": 0}, "q4": {
 RUN = {"q1": {"a": 2.0, "x": 1.0}, "q2": {"x": 3.0, "c": 2.0}, "q3": {}, "other": {"a": 1.0}}
 
 
-def test_the_default_suite_is_what_beir_reports_and_r_cap():
+def test_the_default_measures_are_those_of_beir_and_r_cap():
     result = evaluate(QRELS, RUN)
     expected = [
         f"{name}@{k}"
         for name in ("nDCG", "MAP", "Recall", "R_cap", "Precision", "MRR")
         for k in (1, 3, 5, 10, 100, 1000)
     ]
-    assert list(result.measures) == expected == [str(one) for one in DEFAULT_MEASURES]
+    assert list(result.measures) == expected == [str(measure) for measure in DEFAULT_MEASURES]
 
 
-def test_everything_met_on_the_way_is_counted():
+def test_missing_empty_and_unjudged_queries_are_counted():
     counted = evaluate(QRELS, RUN, ["P@1", "P@10"]).counted
     assert counted.queries_judged == 4
     assert counted.queries_missing == ("q4",)
@@ -71,7 +71,7 @@ def test_missing_queries_count_as_zero_or_are_skipped_or_refused():
 
 
 @pytest.mark.parametrize("missing", ["zero", "skip"])
-def test_both_means_are_there_whatever_the_policy(missing):
+def test_both_means_are_available_under_each_policy_for_missing_queries(missing):
     result = evaluate(QRELS, RUN, ["P@1", "num_rel", "RBP_residual"], missing=missing)
     assert result.mean_over("judged")["Precision@1"] == 1 / 4
     assert result.mean_over("retrieved")["Precision@1"] == 1 / 3
@@ -91,7 +91,7 @@ def test_queries_without_relevant_documents_score_zero_or_are_left_out():
     assert skip.num_scored == {"Precision@1": 3, "nDCG@10": 3, "num_ret": 4, "Judged@10": 2}
 
 
-def test_measures_that_need_no_relevant_document_keep_the_score_of_such_a_query():
+def test_measures_that_need_no_relevant_document_score_queries_without_any():
     qrels, run = {"q1": {"a": 1}, "q2": {"b": 0}}, {"q1": {"a": 1.0}, "q2": {"b": 2.0, "x": 1.0}}
     names = ["utility", "CG", "DCG", "num_rel_ret"]
     result = evaluate(qrels, run, names, no_relevant="skip")
@@ -107,9 +107,9 @@ def test_whether_a_query_has_relevant_documents_depends_on_the_measures_threshol
 
 @pytest.mark.parametrize("run", [{}, {"x": {"a": 1.0}}])
 @pytest.mark.parametrize("missing", ["zero", "skip", "error"])
-def test_no_query_in_common_is_an_error_that_shows_both_sides(run, missing):
-    theirs = "'x'" if run else "no query at all"
-    with pytest.raises(QueryMismatchError, match=rf"judge 'q1', 'q2'.*the run has {theirs}"):
+def test_no_query_in_common_is_an_error_that_names_queries_of_both_inputs(run, missing):
+    run_queries = "'x'" if run else "no query at all"
+    with pytest.raises(QueryMismatchError, match=rf"judge 'q1', 'q2'.*the run has {run_queries}"):
         evaluate(QRELS, run, missing=missing)
 
 
@@ -150,7 +150,7 @@ def test_the_warning_points_at_the_callers_line():
         "nDCG(gain={0: 1, 1: 2})@2",
     ],
 )
-def test_the_extremes_are_not_offered_where_grade_order_is_not_the_extreme(name):
+def test_best_and_worst_ties_are_refused_for_measures_that_do_not_follow_grade_order(name):
     for ties in ("best", "worst"):
         with pytest.raises(SettingError, match="not offered"):
             evaluate(QRELS, RUN, [name], ties=ties)
@@ -169,7 +169,7 @@ def test_the_extremes_are_not_offered_where_grade_order_is_not_the_extreme(name)
         ("keep_top", True),
     ],
 )
-def test_a_setting_that_does_not_exist_is_refused_with_the_choices(setting, value):
+def test_a_wrong_setting_is_refused_with_its_name(setting, value):
     with pytest.raises(SettingError, match=setting):
         evaluate(QRELS, RUN, **{setting: value})
 
@@ -182,12 +182,12 @@ def test_an_unknown_measure_is_refused_before_the_run_is_read():
 
 
 @pytest.mark.parametrize("name", [5, None])
-def test_a_name_that_is_no_text_is_refused(name):
+def test_a_name_that_is_not_text_is_refused(name):
     with pytest.raises(SettingError, match="name must be text"):
         evaluate(QRELS, RUN, name=name)
 
 
-def test_a_long_gain_table_can_be_looked_up():
+def test_a_measure_with_a_long_gain_table_can_be_looked_up():
     table = {grade: grade for grade in range(200)}
     result = evaluate({"q": {"a": 100}}, {"q": {"a": 1.0}}, [nDCG(gain=table) @ 10, "nDCG@10"])
     assert result["nDCG@10"] == result[nDCG(gain=table) @ 10] == 1
@@ -209,12 +209,12 @@ def test_notes_name_only_evaluated_queries_without_relevant_documents():
     assert any("1 query with no grade above 0" in note for note in notes)
 
 
-def test_an_evaluator_serves_many_runs():
+def test_an_evaluator_can_evaluate_several_runs():
     evaluator = Evaluator(Qrels(QRELS), [nDCG @ 10, "AP@100"])
     for run in (RUN, {"q1": {"b": 1.0}}):
-        once = evaluate(QRELS, run, ["nDCG@10", MAP @ 100], name="x")
-        assert evaluator.evaluate(Run(run), name="x") == once
-        assert evaluator.evaluate(run, name="x") == once
+        expected = evaluate(QRELS, run, ["nDCG@10", MAP @ 100], name="x")
+        assert evaluator.evaluate(Run(run), name="x") == expected
+        assert evaluator.evaluate(run, name="x") == expected
 
 
 def test_the_settings_and_the_version_are_in_the_result():
@@ -230,11 +230,11 @@ def test_the_settings_and_the_version_are_in_the_result():
     assert result.provenance.package_version == beir_eval.__version__
 
 
-def test_fingerprints_are_there_only_when_asked_for():
+def test_fingerprints_are_computed_only_on_request():
     assert evaluate(QRELS, RUN).provenance.qrels_sha256 is None
-    asked = evaluate(QRELS, RUN, fingerprint=True).provenance
-    assert asked.qrels_sha256 == Qrels(QRELS).fingerprint()
-    assert asked.run_sha256 == Run(RUN).fingerprint()
+    provenance = evaluate(QRELS, RUN, fingerprint=True).provenance
+    assert provenance.qrels_sha256 == Qrels(QRELS).fingerprint()
+    assert provenance.run_sha256 == Run(RUN).fingerprint()
 
 
 def test_keep_top_keeps_ids_scores_and_grades():
@@ -248,7 +248,7 @@ def test_keep_top_keeps_ids_scores_and_grades():
     assert (in_order.doc_ids, in_order.scores) == (("x", "a"), None)
 
 
-def test_a_measure_that_was_not_evaluated_is_not_there():
+def test_looking_up_a_measure_that_was_not_evaluated_is_an_error():
     result = evaluate(QRELS, RUN, ["P@1"])
     with pytest.raises(NotEvaluatedError, match="nDCG@10 was not evaluated for 'run'; it holds P"):
         result["nDCG@10"]
@@ -257,7 +257,7 @@ def test_a_measure_that_was_not_evaluated_is_not_there():
 
 
 @given(qrels_and_run())
-def test_the_mean_is_the_correctly_rounded_sum_divided_by_the_number(case):
+def test_the_mean_is_the_correctly_rounded_sum_divided_by_the_number_of_queries(case):
     result = evaluate(*case)
     for name in result.measures:
         scores = result.scores(name).tolist()

@@ -1,4 +1,4 @@
-"""A result survives saving, joining and showing."""
+"""Results can be saved, loaded, merged, compared and displayed."""
 
 import copy
 import gzip
@@ -22,7 +22,7 @@ RUN = {"q1": {"a": 1.0}, "q2": {"x": 2.0, "b": 1.0}}
 MEASURES = ["nDCG@10", "P@1", "Judged@10", "gm_map", "num_ret", "RBP(p=0.5)"]
 
 
-def a_result(**settings):
+def example_result(**settings):
     return evaluate(QRELS, RUN, MEASURES, **settings)
 
 
@@ -37,16 +37,16 @@ def test_a_saved_result_is_the_same_when_loaded(tmp_path_factory, case, missing,
     np.testing.assert_array_equal(loaded.values.array, result.values.array)
 
 
-def test_a_gz_file_is_packed_and_two_saves_are_the_same_bytes(tmp_path):
-    a_result().save(tmp_path / "one.json.gz")
-    a_result().save(tmp_path / "two.json.gz")
-    one = (tmp_path / "one.json.gz").read_bytes()
-    assert json.loads(gzip.decompress(one))["schema_version"] == 1
-    assert one == (tmp_path / "two.json.gz").read_bytes()
+def test_a_gz_file_is_compressed_and_two_saves_are_the_same_bytes(tmp_path):
+    example_result().save(tmp_path / "one.json.gz")
+    example_result().save(tmp_path / "two.json.gz")
+    content = (tmp_path / "one.json.gz").read_bytes()
+    assert json.loads(gzip.decompress(content))["schema_version"] == 1
+    assert content == (tmp_path / "two.json.gz").read_bytes()
 
 
 def test_undefined_scores_are_null_in_json(tmp_path):
-    a_result().save(tmp_path / "r.json")
+    example_result().save(tmp_path / "r.json")
     content = json.loads((tmp_path / "r.json").read_text())
     assert content["values"][2] == [1.0, 0.5, None]
 
@@ -60,7 +60,7 @@ def test_a_failed_save_leaves_the_old_file_and_nothing_else(tmp_path, monkeypatc
 
     monkeypatch.setattr("beir_eval.core.files.os.fsync", fail)
     with pytest.raises(OSError, match="No space"):
-        a_result().save(path)
+        example_result().save(path)
     assert [file.name for file in tmp_path.iterdir()] == ["r.json"]
     assert path.read_text() == "old"
 
@@ -78,7 +78,7 @@ def test_a_failed_save_leaves_the_old_file_and_nothing_else(tmp_path, monkeypatc
         ('{"schema_version": 1', "not a saved result"),
     ],
 )
-def test_a_file_that_holds_something_else_is_refused(tmp_path, content, problem):
+def test_a_file_that_is_not_a_saved_result_is_refused(tmp_path, content, problem):
     path = tmp_path / "r.json"
     path.write_text(content)
     with pytest.raises(ResultError, match=problem) as caught:
@@ -88,14 +88,14 @@ def test_a_file_that_holds_something_else_is_refused(tmp_path, content, problem)
 
 def test_a_truncated_gz_is_refused(tmp_path):
     path = tmp_path / "r.json.gz"
-    a_result().save(path)
+    example_result().save(path)
     path.write_bytes(path.read_bytes()[:-20])
     with pytest.raises(FileFormatError, match="truncated"):
         EvaluationResult.load(path)
 
 
 def test_a_result_whose_scores_do_not_fit_is_refused():
-    content = json.loads(a_result().model_dump_json())
+    content = json.loads(example_result().model_dump_json())
     content["values"] = content["values"][:-1]
     with pytest.raises(ValidationError, match="values must be"):
         EvaluationResult.model_validate(content)
@@ -123,40 +123,40 @@ def test_a_saved_result_with_wrong_content_is_refused(tmp_path, change, problem)
         EvaluationResult.load(tmp_path / "r.json")
 
 
-def test_a_name_that_is_not_unicode_cannot_be_saved_and_says_so(tmp_path):
+def test_saving_a_name_that_is_not_unicode_is_refused(tmp_path):
     result = evaluate({"q": {"a": 1}}, {"q": {"a": 1.0}}, ["P@1"], name="\ud800")
     with pytest.raises(ResultError, match="not Unicode"):
         result.save(tmp_path / "r.json")
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_copy_is_read_only_too():
-    for copied in (copy.deepcopy(a_result()), pickle.loads(pickle.dumps(a_result()))):  # noqa: S301
-        assert copied == a_result()
+def test_a_copied_result_is_read_only():
+    for copied in (copy.deepcopy(example_result()), pickle.loads(pickle.dumps(example_result()))):  # noqa: S301
+        assert copied == example_result()
         with pytest.raises(ValueError, match="read-only"):
             copied.values.array[0, 0] = 1
 
 
 def test_a_measure_is_in_the_result_in_any_spelling():
-    assert "ndcg_cut_10" in a_result()
-    assert "nDCG@5" not in a_result()
+    assert "ndcg_cut_10" in example_result()
+    assert "nDCG@5" not in example_result()
 
 
 def test_a_result_is_frozen():
     with pytest.raises(ValidationError):
-        a_result().name = "other"
+        example_result().name = "other"
     with pytest.raises(ValueError, match="read-only"):
-        a_result().values.array[0, 0] = 1
+        example_result().values.array[0, 0] = 1
 
 
 def test_results_compare_by_content():
-    assert a_result() == a_result()
-    assert a_result() != a_result(missing="skip")
-    assert a_result() != evaluate(QRELS, RUN | {"q3": {"x": 1.0}}, MEASURES)
-    assert a_result().values != 1
-    one, other = a_result(), a_result()
-    assert one.aggregate  # what was looked at does not count
-    assert one == other
+    assert example_result() == example_result()
+    assert example_result() != example_result(missing="skip")
+    assert example_result() != evaluate(QRELS, RUN | {"q3": {"x": 1.0}}, MEASURES)
+    assert example_result().values != 1
+    first, second = example_result(), example_result()
+    assert first.aggregate  # a cached mean does not affect equality
+    assert first == second
 
 
 def test_a_result_has_a_json_schema():
@@ -165,10 +165,10 @@ def test_a_result_has_a_json_schema():
 
 
 @given(qrels_and_run(complete=True), st.sampled_from(["zero", "skip"]))
-def test_merging_parts_gives_the_result_of_the_whole(case, missing):
+def test_merging_results_of_parts_gives_the_result_of_all_queries(case, missing):
     qrels, run = case
     run = {query: run[query] for query in list(qrels)}
-    whole = evaluate(qrels, run, ["nDCG@10", "MAP", "Judged@5"], missing=missing, keep_top=2)
+    expected = evaluate(qrels, run, ["nDCG@10", "MAP", "Judged@5"], missing=missing, keep_top=2)
     parts = [
         evaluate(
             {query: qrels[query]},
@@ -179,62 +179,64 @@ def test_merging_parts_gives_the_result_of_the_whole(case, missing):
         )
         for query in qrels
     ]
-    assert parts[0].merge(*parts[1:]) == whole
+    assert parts[0].merge(*parts[1:]) == expected
 
 
-def test_a_mean_that_was_read_before_merging_does_not_linger():
-    one = evaluate({"q1": {"a": 1}}, {"q1": {"a": 0.9}}, ["MRR"])
-    two = evaluate({"q2": {"b": 1}}, {"q2": {"x": 0.9}}, ["MRR"])
-    assert (one["MRR"], one.num_scored["MRR"]) == (1.0, 1)
-    both = one.merge(two)
-    assert both["MRR"] == both.as_dict()["MRR"] == both.mean_over("judged")["MRR"] == 0.5
-    assert both.num_scored["MRR"] == 2
+def test_merging_recomputes_means_that_were_read_before():
+    first = evaluate({"q1": {"a": 1}}, {"q1": {"a": 0.9}}, ["MRR"])
+    second = evaluate({"q2": {"b": 1}}, {"q2": {"x": 0.9}}, ["MRR"])
+    assert (first["MRR"], first.num_scored["MRR"]) == (1.0, 1)
+    merged = first.merge(second)
+    assert merged["MRR"] == merged.as_dict()["MRR"] == merged.mean_over("judged")["MRR"] == 0.5
+    assert merged.num_scored["MRR"] == 2
 
 
 def test_err_with_different_highest_grades_is_not_merged_unless_the_grade_is_stated():
     qrels, run = {"q1": {"a": 1}, "q2": {"b": 3}}, {"q1": {"a": 0.9}, "q2": {"b": 0.9}}
 
-    def parts(measure):
+    def results(measure):
         return [evaluate({query: qrels[query]}, run, [measure]) for query in qrels]
 
-    one, two = parts("ERR")
+    first, second = results("ERR")
     with pytest.raises(ResultError, match="with 1 and 3; state it"):
-        one.merge(two)
-    one, two = parts("ERR(max_grade=3)")
-    assert one.merge(two)["ERR(max_grade=3)"] == evaluate(qrels, run, ["ERR"])["ERR"]
-    assert one.merge(two).counted.queries_not_judged is None  # each part saw the other's query
+        first.merge(second)
+    first, second = results("ERR(max_grade=3)")
+    assert first.merge(second)["ERR(max_grade=3)"] == evaluate(qrels, run, ["ERR"])["ERR"]
+    assert (
+        first.merge(second).counted.queries_not_judged is None
+    )  # each run contains the query of the other part
 
 
 def test_merging_keeps_both_means():
     run = {"q1": {"a": 1.0}}
     for missing in ("zero", "skip"):
-        one = evaluate({"q1": {"a": 1}, "q2": {"b": 1}}, run, ["P@1"], missing=missing)
-        two = evaluate(
+        first = evaluate({"q1": {"a": 1}, "q2": {"b": 1}}, run, ["P@1"], missing=missing)
+        second = evaluate(
             {"q3": {"a": 1}, "q4": {"b": 1}}, {"q3": {"x": 1.0}}, ["P@1"], missing=missing
         )
-        both = one.merge(two)
-        assert both.mean_over("judged")["Precision@1"] == 1 / 4
-        assert both.mean_over("retrieved")["Precision@1"] == 1 / 2
+        merged = first.merge(second)
+        assert merged.mean_over("judged")["Precision@1"] == 1 / 4
+        assert merged.mean_over("retrieved")["Precision@1"] == 1 / 2
 
 
-def test_only_disjoint_results_of_one_kind_are_merged():
+def test_only_disjoint_results_with_equal_measures_names_and_settings_are_merged():
     with pytest.raises(ResultError, match="share 'q1', 'q2', 'q3'"):
-        a_result().merge(a_result())
-    other = {"q9": {"a": 1}}
+        example_result().merge(example_result())
+    other_qrels = {"q9": {"a": 1}}
     with pytest.raises(ResultError, match="same measures"):
-        a_result().merge(evaluate(other, {"q9": {}}, ["P@5"]))
+        example_result().merge(evaluate(other_qrels, {"q9": {}}, ["P@5"]))
     with pytest.raises(ResultError, match="same name"):
-        a_result().merge(evaluate(other, {"q9": {}}, MEASURES, name="x"))
+        example_result().merge(evaluate(other_qrels, {"q9": {}}, MEASURES, name="x"))
     with pytest.raises(ResultError, match="not int"):
-        a_result().merge(3)
+        example_result().merge(3)
     with pytest.raises(ResultError, match="same settings"):
-        a_result().merge(evaluate(other, {"q9": {}}, MEASURES, ties="input"))
+        example_result().merge(evaluate(other_qrels, {"q9": {}}, MEASURES, ties="input"))
 
 
-def test_the_dataframe_has_one_row_a_query_and_one_column_a_measure():
-    frame = a_result().to_dataframe()
+def test_the_dataframe_has_one_row_per_query_and_one_column_per_measure():
+    frame = example_result().to_dataframe()
     assert isinstance(frame, pl.DataFrame)
-    assert frame.columns == ["query_id", *a_result().measures]
+    assert frame.columns == ["query_id", *example_result().measures]
     assert frame["query_id"].to_list() == ["q1", "q2", "q3"]
     assert frame["Precision@1"].to_list() == [1.0, 0.0, 0.0]
 
@@ -242,13 +244,13 @@ def test_the_dataframe_has_one_row_a_query_and_one_column_a_measure():
 def test_a_dataframe_without_polars_says_what_to_install(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "polars", None)
     with pytest.raises(MissingExtraError, match=r"pip install 'beir-eval\[files\]'") as caught:
-        a_result().to_dataframe()
+        example_result().to_dataframe()
     assert isinstance(caught.value, ImportError)
     assert isinstance(caught.value, BeirEvalError)
 
 
 def test_markdown_and_html_show_the_means_and_what_was_counted():
-    result = a_result()
+    result = example_result()
     text = result.to_markdown()
     assert "| nDCG@10" in text
     assert "- 1 of 3 judged queries missing from the run" in text
@@ -256,31 +258,31 @@ def test_markdown_and_html_show_the_means_and_what_was_counted():
     assert '<th scope="row">nDCG@10' in html
 
 
-def test_names_from_outside_are_escaped():
-    nasty = "<script>alert(1)</script>|x"
-    result = evaluate({nasty: {"a": 0}}, {nasty: {}}, ["P@1"], name=nasty)
+def test_names_are_escaped_in_html_and_markdown():
+    hostile_name = "<script>alert(1)</script>|x"
+    result = evaluate({hostile_name: {"a": 0}}, {hostile_name: {}}, ["P@1"], name=hostile_name)
     assert "<script>" not in result._repr_html_()
     assert "<script>" not in result.to_markdown()
     header = result.to_markdown().splitlines()[0]
     assert header.count("|") - header.count("\\|") == 4
 
 
-def test_per_query_is_a_new_dict_each_time():
-    result = a_result()
+def test_changing_a_returned_dict_does_not_change_the_result():
+    result = example_result()
     result.per_query["q1"]["nDCG@10"] = 9
     assert result.per_query["q1"]["nDCG@10"] == 1
-    for of_measure in (result.as_dict(), result.aggregate, result.num_scored):
-        of_measure["nDCG@10"] = 9
+    for by_measure in (result.as_dict(), result.aggregate, result.num_scored):
+        by_measure["nDCG@10"] = 9
     assert result["nDCG@10"] != 9
     assert result.num_scored["nDCG@10"] != 9
 
 
 def test_the_representation_is_short():
     assert len(repr(evaluate({f"q{n}": {"a": 1} for n in range(500)}, {"q1": {"a": 1.0}}))) < 20_000
-    assert repr(a_result().values) == "ScoreMatrix(6 measures × 3 queries)"
+    assert repr(example_result().values) == "ScoreMatrix(6 measures × 3 queries)"
 
 
-def test_top_lists_are_frozen_compared_and_checked_when_loaded(tmp_path):
+def test_top_documents_are_frozen_comparable_and_checked_when_loaded(tmp_path):
     result = evaluate({"q": {"a": 1}}, {"q": {"a": 2.0, "x": 1.0}}, "MRR", keep_top=2)
     (top,) = result.top.values()
     assert top == TopDocuments(("a", "x"), (2.0, 1.0), (1.0, None))

@@ -66,7 +66,7 @@ def test_graded_gold_answers_and_questions_with_ids():
     assert outputs["individual_scores"][1] < 1.0
 
 
-def test_integer_ids_of_questions_are_their_text():
+def test_integer_ids_of_questions_mean_their_decimal_strings():
     outputs = BEIRAnswerEvaluator("Success@1").run({"1": ["x"], 2: ["z"]}, {1: ["x"], 2: ["y"]})
     assert outputs["individual_scores"] == [1.0, 0.0]
 
@@ -75,52 +75,52 @@ def test_a_question_without_predicted_answers_scores_0():
     assert BEIRAnswerEvaluator("MRR").run(["a", "a"], [[], ["a"]])["score"] == 0.5
 
 
-def test_a_reader_connects_to_it_and_two_do_not():
+def test_one_reader_connects_to_the_evaluator_and_a_second_does_not():
     pipeline = Pipeline()
     pipeline.add_component("reader", Reader())
     pipeline.add_component("second", Reader())
     pipeline.add_component("evaluator", BEIRAnswerEvaluator("MRR"))
     pipeline.connect("reader.answers", "evaluator.predicted_answers")
-    asked = {
+    inputs = {
         "reader": {"query": "Stark"},
         "second": {"query": "x"},
         "evaluator": {"ground_truth_answers": ["Stark"]},
     }
-    outputs = Pipeline.loads(pipeline.dumps(), **trusting()).run(asked)["evaluator"]
+    outputs = Pipeline.loads(pipeline.dumps(), **modules_to_allow()).run(inputs)["evaluator"]
     assert outputs["score"] == 0.5
     with pytest.raises(PipelineConnectError, match="already connected"):
         pipeline.connect("second.answers", "evaluator.predicted_answers")
 
 
-def trusting():
-    """Haystack 3 imports this module's Reader only where it is told to."""
-    known = inspect.signature(Pipeline.loads).parameters
-    return {"allowed_modules": [Reader.__module__]} if "allowed_modules" in known else {}
+def modules_to_allow():
+    """Return the argument with which Haystack 3 imports Reader; Haystack 2 needs none."""
+    parameters = inspect.signature(Pipeline.loads).parameters
+    return {"allowed_modules": [Reader.__module__]} if "allowed_modules" in parameters else {}
 
 
-def test_it_runs_in_an_event_loop():
+def test_run_async_returns_the_outputs_of_run():
     evaluator = BEIRAnswerEvaluator("MRR")
     assert asyncio.run(evaluator.run_async(["a"], [["a"]])) == evaluator.run(["a"], [["a"]])
 
 
-def test_settings_survive_the_way_through_a_dict():
+def test_settings_survive_serialisation_to_a_dict():
     evaluator = BEIRAnswerEvaluator(
         ["Success@3", "MAP"], primary="MAP", match="f1", threshold=0.7, gold_lists="aliases"
     )
     data = component_to_dict(evaluator, "evaluator")
-    made = component_from_dict(BEIRAnswerEvaluator, data, "evaluator")
-    assert component_to_dict(made, "evaluator") == data
-    assert made.run(["New York City"], [["New York"]])["score"] == 1.0
+    restored = component_from_dict(BEIRAnswerEvaluator, data, "evaluator")
+    assert component_to_dict(restored, "evaluator") == data
+    assert restored.run(["New York City"], [["New York"]])["score"] == 1.0
 
 
 @pytest.mark.parametrize("settings", [{"match": "llm"}, {"gold_lists": "x"}])
-def test_a_setting_that_does_not_exist_is_refused(settings):
+def test_an_invalid_setting_is_refused(settings):
     with pytest.raises(SettingError):
         BEIRAnswerEvaluator(**settings)
 
 
 @pytest.mark.parametrize(
-    ("predicted", "gold", "more", "said"),
+    ("predicted", "gold", "options", "message"),
     [
         ([["a"]], ["a", "b"], {}, "same questions|only one of them"),
         ([], [], {}, "no question"),
@@ -134,6 +134,6 @@ def test_a_setting_that_does_not_exist_is_refused(settings):
         ([["a"]], ["a"], {"query_ids": [None]}, "an id must be text"),
     ],
 )
-def test_what_does_not_belong_together_is_refused(predicted, gold, more, said):
-    with pytest.raises(InputError, match=said):
-        BEIRAnswerEvaluator().run(gold, predicted, **more)
+def test_inputs_that_do_not_fit_together_are_refused(predicted, gold, options, message):
+    with pytest.raises(InputError, match=message):
+        BEIRAnswerEvaluator().run(gold, predicted, **options)

@@ -1,4 +1,4 @@
-"""BEIREvaluator: as a component, in pipelines, and what it does with what it is handed."""
+"""BEIREvaluator as a component and in pipelines: its inputs, scores, warnings and errors."""
 
 import asyncio
 import copy
@@ -34,8 +34,8 @@ from haystack_integrations.components.evaluators.beir_eval import BEIREvaluator
 MEASURES = ["nDCG@10", "Recall@2", "MRR"]
 
 
-def docs(*names, **more):
-    return [Document(id=name, content=f"text of {name}", **more) for name in names]
+def docs(*names, **fields):
+    return [Document(id=name, content=f"text of {name}", **fields) for name in names]
 
 
 def scored(**score_of):
@@ -45,12 +45,14 @@ def scored(**score_of):
 @pytest.fixture
 def logged(monkeypatch):
     """The warnings that the component logs."""
-    said = []
-    matching = sys.modules["haystack_integrations.components.evaluators.beir_eval.inputs"]
+    messages = []
+    inputs_module = sys.modules["haystack_integrations.components.evaluators.beir_eval.inputs"]
     monkeypatch.setattr(
-        matching.logger, "warning", lambda text, **values: said.append(text.format(**values))
+        inputs_module.logger,
+        "warning",
+        lambda text, **values: messages.append(text.format(**values)),
     )
-    return said
+    return messages
 
 
 # As a component
@@ -78,7 +80,7 @@ def test_the_outputs_are_exactly_those_declared():
     assert inspect.signature(BEIREvaluator.run) == inspect.signature(BEIREvaluator.run_async)
 
 
-def test_the_results_are_what_an_evaluation_run_result_takes():
+def test_the_results_can_be_passed_to_an_evaluation_run_result():
     outputs = BEIREvaluator(MEASURES).run([docs("a"), docs("c")], [docs("a"), docs("b")])
     report = EvaluationRunResult("bm25", {"question": ["one", "two"]}, outputs["results"])
     assert report.aggregated_report()["score"] == [0.5, 0.5, 0.5]
@@ -108,19 +110,19 @@ def test_the_primary_measure_is_evaluated_too_in_any_spelling():
         {"qrels": "qrels.tsv", "split": "train", "duplicates": "keep"},
     ],
 )
-def test_settings_survive_the_way_through_a_dict_and_json(settings):
+def test_settings_survive_serialisation_to_a_dict_and_json(settings):
     evaluator = BEIREvaluator(**settings)
     data = json.loads(json.dumps(component_to_dict(evaluator, "evaluator")))
-    made = component_from_dict(BEIREvaluator, data, "evaluator")
-    assert component_to_dict(made, "evaluator") == data
-    assert made.measures == evaluator.measures
+    restored = component_from_dict(BEIREvaluator, data, "evaluator")
+    assert component_to_dict(restored, "evaluator") == data
+    assert restored.measures == evaluator.measures
     assert (
         data["type"]
         == "haystack_integrations.components.evaluators.beir_eval.evaluator.BEIREvaluator"
     )
 
 
-def test_the_compatible_one_survives_it_too():
+def test_a_haystack_compatible_evaluator_survives_serialisation_too():
     evaluator = BEIREvaluator.haystack_compatible(primary="Success")
     data = component_to_dict(evaluator, "evaluator")
     assert component_to_dict(component_from_dict(BEIREvaluator, data, ""), "evaluator") == data
@@ -138,21 +140,21 @@ def with_evaluator(pipeline, evaluator):
 REQUEST = {"retriever": {"query": "capital of France"}, "evaluator": {"query_ids": ["q1"]}}
 
 
-def test_a_retriever_connects_to_it():
+def test_a_retriever_connects_to_the_evaluator():
     pipeline = with_evaluator(retrieving(), BEIREvaluator(MEASURES, qrels=QRELS))
     outputs = pipeline.run(REQUEST)["evaluator"]
     assert outputs["metrics"]["Recall@2"] == 1.0
     assert outputs["score"] == 1.0
 
 
-def test_a_pipeline_asks_for_retrieved_documents_before_it_runs_anything():
-    ran = []
+def test_a_pipeline_without_retrieved_documents_is_refused_before_anything_runs():
+    queries = []
 
     @component
     class Retriever:
         @component.output_types(documents=list[Document])
         def run(self, query: str):
-            ran.append(query)
+            queries.append(query)
             return {"documents": docs("paris")}
 
     pipeline = Pipeline()
@@ -160,12 +162,12 @@ def test_a_pipeline_asks_for_retrieved_documents_before_it_runs_anything():
     pipeline.add_component("evaluator", BEIREvaluator(MEASURES, qrels=QRELS))
     with pytest.raises(ValueError, match="Missing mandatory input 'retrieved_documents'"):
         pipeline.run(REQUEST)
-    assert ran == []
+    assert queries == []
     pipeline.connect("retriever.documents", "evaluator.retrieved_documents")
     assert pipeline.run(REQUEST)["evaluator"]["metrics"]["MRR"] == 1.0
 
 
-def test_in_a_branch_that_is_not_taken_it_does_not_run():
+def test_the_evaluator_does_not_run_in_a_branch_that_is_not_taken():
     @component
     class Router:
         @component.output_types(taken=list[Document], other=list[Document])
@@ -179,7 +181,7 @@ def test_in_a_branch_that_is_not_taken_it_does_not_run():
     assert "evaluator" not in pipeline.run(REQUEST)
 
 
-def test_two_retrievers_on_its_one_socket_are_refused():
+def test_a_second_retriever_on_the_same_input_is_refused():
     store = make_store()
     pipeline = with_evaluator(retrieving(store), BEIREvaluator())
     pipeline.add_component("second", InMemoryBM25Retriever(store))
@@ -187,11 +189,11 @@ def test_two_retrievers_on_its_one_socket_are_refused():
         pipeline.connect("second.documents", "evaluator.retrieved_documents")
 
 
-def test_a_pipeline_in_an_event_loop_gives_the_same():
+def test_a_pipeline_in_an_event_loop_gives_the_same_outputs():
     pipeline = with_evaluator(retrieving(), BEIREvaluator(MEASURES, qrels=QRELS))
-    in_a_loop = with_evaluator(retrieving(is_async=True), BEIREvaluator(MEASURES, qrels=QRELS))
+    async_pipeline = with_evaluator(retrieving(is_async=True), BEIREvaluator(MEASURES, qrels=QRELS))
     expected = pipeline.run(REQUEST)["evaluator"]
-    assert asyncio.run(in_a_loop.run_async(REQUEST))["evaluator"] == expected
+    assert asyncio.run(async_pipeline.run_async(REQUEST))["evaluator"] == expected
 
 
 IN_ANOTHER_PROCESS = """
@@ -207,15 +209,15 @@ print(json.dumps([outputs["evaluator"]["metrics"], outputs["evaluator"]["individ
 """
 
 
-def test_a_process_that_never_imported_us_loads_it_from_yaml_and_gets_the_same_scores(tmp_path):
+def test_a_process_without_beir_eval_imported_loads_it_from_yaml_with_the_same_scores(tmp_path):
     write_qrels(QRELS, tmp_path / "qrels.tsv")
     pipeline = Pipeline()
     pipeline.add_component("evaluator", BEIREvaluator(MEASURES, qrels=tmp_path / "qrels.tsv"))
     lists = [docs("lyon", "paris"), docs("oslo")]
-    asked = {"evaluator": {"retrieved_documents": lists, "query_ids": ["q1", "q2"]}}
-    outputs = pipeline.run(asked)["evaluator"]
-    documents = [[one.to_dict() for one in listed] for listed in lists]
-    done = subprocess.run(
+    inputs = {"evaluator": {"retrieved_documents": lists, "query_ids": ["q1", "q2"]}}
+    outputs = pipeline.run(inputs)["evaluator"]
+    documents = [[document.to_dict() for document in ranking] for ranking in lists]
+    process = subprocess.run(
         [sys.executable, "-c", IN_ANOTHER_PROCESS],
         input=json.dumps({"yaml": pipeline.dumps(), "documents": documents}),
         capture_output=True,
@@ -223,24 +225,24 @@ def test_a_process_that_never_imported_us_loads_it_from_yaml_and_gets_the_same_s
         check=True,
     )
     expected = [outputs["metrics"], outputs["individual_scores"]]
-    assert json.loads(done.stdout.splitlines()[-1]) == expected
+    assert json.loads(process.stdout.splitlines()[-1]) == expected
 
 
-def test_handles_come_through_a_pipeline_without_being_copied():
-    seen = []
+def test_runs_qrels_and_results_pass_through_a_pipeline_without_being_copied():
+    copies = []
 
-    class Noting(Run):
+    class RecordingRun(Run):
         def __deepcopy__(self, memo):
-            seen.append("copied")
+            copies.append("copied")
             return super().__deepcopy__(memo)
 
-    run, qrels = Noting({"q1": {"paris": 0.9}}), Qrels(QRELS)
+    run, qrels = RecordingRun({"q1": {"paris": 0.9}}), Qrels(QRELS)
     assert copy.deepcopy(qrels) is qrels
     assert copy.deepcopy({"run": run})["run"] is run
     pipeline = Pipeline()
     pipeline.add_component("evaluator", BEIREvaluator(MEASURES))
     outputs = pipeline.run({"evaluator": {"retrieved_documents": run, "qrels": qrels}})
-    assert seen
+    assert copies
     assert outputs["evaluator"]["metrics"]["MRR"] == 1.0
     result = outputs["evaluator"]["result"]
     assert copy.deepcopy(result) == result
@@ -249,7 +251,7 @@ def test_handles_come_through_a_pipeline_without_being_copied():
     assert result.name == "run"
 
 
-def test_tracing_sees_the_size_of_a_handle_and_not_its_content():
+def test_traces_hold_the_size_of_runs_and_qrels_and_not_their_content():
     assert Run({"q1": {"a": 1.0}})._to_trace_dict() == {"queries": 1}
     assert Qrels(QRELS)._to_trace_dict() == {"queries": 3, "judgements": 5}
 
@@ -263,10 +265,10 @@ def test_no_document_is_changed_and_no_warning_of_haystack_is_raised():
     assert lists == before
 
 
-# What a document goes by
+# The field that documents are matched by
 
 
-def test_ground_truth_is_matched_by_content_unless_told_otherwise():
+def test_ground_truth_is_matched_by_content_unless_another_field_is_set():
     truth, retrieved = [[Document(id="1", content="same")]], [[Document(id="2", content="same")]]
     assert BEIREvaluator("MRR", primary="MRR").run(truth, retrieved)["score"] == 1.0
     by_id = BEIREvaluator("MRR", primary="MRR", document_comparison_field="id")
@@ -296,7 +298,7 @@ def test_an_id_that_is_neither_text_nor_an_integer_is_refused(wrong):
         by_qrels.run(retrieved_documents=[[Document(id=wrong, content="x")]], query_ids=["q"])
 
 
-def test_documents_may_be_tuples():
+def test_lists_of_documents_may_be_tuples():
     evaluator = BEIREvaluator("MRR", primary="MRR")
     assert evaluator.run((tuple(docs("a")),), (tuple(docs("x", "a")),))["score"] == 0.5
 
@@ -332,11 +334,11 @@ def test_chunks_count_as_the_document_they_are_parts_of_at_the_best_rank():
     assert outputs["result"].counted.duplicates == 3
 
 
-def test_the_chunks_of_haystacks_splitter_are_found_by_qrels_of_whole_documents():
-    whole = [Document(id="long", content="one two three four five six seven eight")]
+def test_chunks_of_haystacks_splitter_match_qrels_of_whole_documents():
+    documents = [Document(id="long", content="one two three four five six seven eight")]
     splitter = DocumentSplitter(split_by="word", split_length=3)
     splitter.warm_up()
-    chunks = splitter.run(documents=whole)["documents"]
+    chunks = splitter.run(documents=documents)["documents"]
     evaluator = BEIREvaluator(
         "MAP", primary="MAP", collapse="meta.source_id", qrels={"q": {"long": 1}}
     )
@@ -357,7 +359,7 @@ def test_documents_without_the_field_match_nothing_and_keep_their_ranks(logged):
 
 
 @pytest.mark.parametrize("field", ["title", "meta", "meta.", "meta.a..b", [], ["id", "x"], 7])
-def test_another_field_is_refused(field):
+def test_an_invalid_comparison_field_is_refused(field):
     with pytest.raises(SettingError):
         BEIREvaluator(document_comparison_field=field)
 
@@ -397,12 +399,12 @@ def test_a_grade_must_be_a_number(score):
         BEIREvaluator().run([scored(a=score)], [docs("a")])
 
 
-def test_fractional_grades_are_warned_of():
+def test_fractional_grades_cause_a_warning():
     with pytest.warns(BeirEvalWarning, match="fractional grades"):
         BEIREvaluator(["MAP"]).run([[Document(content="text of a", score=0.4)]], [docs("a")])
 
 
-def test_the_order_of_the_list_is_the_ranking_unless_scores_are_asked_for():
+def test_the_order_of_the_list_is_the_ranking_unless_order_is_score():
     retrieved, truth = [scored(x=0.1, a=0.9)], [[Document(content="a")]]
     assert BEIREvaluator("MRR", primary="MRR").run(truth, retrieved)["score"] == 0.5
     by_score = BEIREvaluator("MRR", primary="MRR", order="score")
@@ -432,17 +434,17 @@ def test_a_run_can_be_judged_by_documents():
 
 
 @pytest.mark.parametrize(("duplicates", "expected"), [("first", 0.5), ("keep", 1 / 3)])
-def test_a_document_that_stands_twice_counts_as_told(duplicates, expected):
+def test_a_duplicate_counts_as_the_setting_duplicates_says(duplicates, expected):
     evaluator = BEIREvaluator("MRR", primary="MRR", duplicates=duplicates)
     assert evaluator.run([docs("a")], [docs("x", "x", "a")])["score"] == expected
 
 
-def test_a_document_that_stands_twice_can_be_an_error():
+def test_a_duplicate_can_be_an_error():
     with pytest.raises(DuplicateDocumentError):
         BEIREvaluator(duplicates="error").run([docs("a")], [docs("x", "x")])
 
 
-def test_err_knows_the_highest_grade_of_all_judgements_and_not_only_of_those_at_hand():
+def test_err_uses_the_highest_grade_of_all_judgements_not_only_of_the_given_queries():
     evaluator = BEIREvaluator("ERR@10", primary="ERR@10", qrels=QRELS)
     outputs = evaluator.run(retrieved_documents=[docs("oslo")], query_ids=["q2"])
     assert outputs["score"] == 0.25
@@ -452,18 +454,20 @@ def test_err_knows_the_highest_grade_of_all_judgements_and_not_only_of_those_at_
     )
 
 
-def test_a_part_of_qrels_keeps_the_highest_grade_of_the_whole_through_a_dict():
+def test_selected_qrels_keep_the_highest_grade_of_all_qrels_through_serialisation():
     part = Qrels({"1": {"a": 1}, "2": {"b": 3}}).select([1])
     evaluator = BEIREvaluator("ERR@20", primary="ERR@20", qrels=part)
-    again = BEIREvaluator.from_dict(json.loads(json.dumps(evaluator.to_dict())))
+    restored = BEIREvaluator.from_dict(json.loads(json.dumps(evaluator.to_dict())))
     expected = evaluator.run(retrieved_documents=[docs("a")], query_ids=["1"])["score"]
-    assert again.run(retrieved_documents=[docs("a")], query_ids=["1"])["score"] == expected == 0.125
+    assert (
+        restored.run(retrieved_documents=[docs("a")], query_ids=["1"])["score"] == expected == 0.125
+    )
 
 
 # Queries
 
 
-def test_the_mean_is_over_the_queries_handed_in_and_scores_keep_their_order():
+def test_the_mean_is_over_the_queries_passed_in_and_scores_keep_their_order():
     outputs = BEIREvaluator("MRR", primary="MRR", qrels=QRELS).run(
         retrieved_documents=[docs("x", "rome"), docs("paris")], query_ids=["q3", "q1"]
     )
@@ -480,7 +484,7 @@ def test_a_query_without_judgements_is_an_error():
         BEIREvaluator().run([docs("a"), []], [docs("a")] * 2)
 
 
-def test_or_it_is_left_out_of_the_mean_and_counted():
+def test_a_query_without_judgements_can_be_left_out_of_the_mean_and_is_counted():
     evaluator = BEIREvaluator("MRR", primary="MRR", qrels=QRELS, unjudged="skip")
     outputs = evaluator.run(
         retrieved_documents=[docs("a"), docs("x", "rome"), []], query_ids=["q9", "q3", "q1"]
@@ -495,7 +499,7 @@ def test_or_it_is_left_out_of_the_mean_and_counted():
     assert outputs["score"] == 1.0
 
 
-def test_a_document_called_nothing_is_not_judged_by_it():
+def test_a_document_with_the_content_nothing_is_not_judged_for_a_query_without_truth():
     evaluator = BEIREvaluator(["Judged@1"], primary="Judged@1", unjudged="zero")
     outputs = evaluator.run(
         [[], [Document(content="y")]], [[Document(content="nothing")], docs("x")]
@@ -503,15 +507,15 @@ def test_a_document_called_nothing_is_not_judged_by_it():
     assert outputs["individual_scores"] == [0.0, 0.0]
 
 
-def test_or_it_scores_0():
-    for evaluator, given in (
+def test_a_query_without_judgements_can_score_0():
+    for evaluator, arguments in (
         (BEIREvaluator(MEASURES, unjudged="zero"), {"ground_truth_documents": [[], docs("b")]}),
         (
             BEIREvaluator(MEASURES, unjudged="zero", qrels={"1": {"b": 1}}),
             {"query_ids": ["0", "1"]},
         ),
     ):
-        outputs = evaluator.run(retrieved_documents=[docs("a"), docs("b")], **given)
+        outputs = evaluator.run(retrieved_documents=[docs("a"), docs("b")], **arguments)
         assert outputs["individual_scores"] == [0.0, 1.0]
         assert outputs["score"] == 0.5
 
@@ -524,7 +528,7 @@ def test_no_judged_query_at_all_is_an_error():
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         ({"retrieved_documents": []}, "retrieved_documents is empty"),
         ({"retrieved_documents": [], "ground_truth_documents": []}, "is empty"),
@@ -543,12 +547,12 @@ def test_no_judged_query_at_all_is_an_error():
         ({"retrieved_documents": [docs("a")], "ground_truth_documents": [docs("a")]}, "both"),
     ],
 )
-def test_what_does_not_belong_together_is_refused(arguments, said):
+def test_inputs_that_do_not_fit_together_are_refused(arguments, message):
     evaluator = BEIREvaluator(qrels=QRELS)
-    if said is None:
+    if message is None:
         assert evaluator.run(**arguments)
     else:
-        with pytest.raises(InputError, match=said):
+        with pytest.raises(InputError, match=message):
             evaluator.run(**arguments)
 
 
@@ -557,7 +561,7 @@ def test_lists_of_different_lengths_are_refused():
         BEIREvaluator().run([docs("a")] * 2, [docs("a")])
 
 
-def test_without_anything_to_judge_by_it_says_so():
+def test_neither_ground_truth_nor_qrels_is_an_error():
     with pytest.raises(InputError, match="nothing to judge by"):
         BEIREvaluator().run(retrieved_documents=[docs("a")], query_ids=["q"])
 
@@ -565,7 +569,7 @@ def test_without_anything_to_judge_by_it_says_so():
 # Qrels
 
 
-def test_qrels_in_a_file_are_read_once_when_it_warms_up(tmp_path):
+def test_qrels_in_a_file_are_read_once_at_warm_up(tmp_path):
     file = tmp_path / "qrels.tsv"
     write_qrels(QRELS, file)
     evaluator = BEIREvaluator("MRR", primary="MRR", qrels=str(file))
@@ -575,7 +579,7 @@ def test_qrels_in_a_file_are_read_once_when_it_warms_up(tmp_path):
     assert evaluator.run(retrieved_documents=[docs("rome")], query_ids=["q3"])["score"] == 1.0
 
 
-def test_a_data_set_folder_and_a_split_name_qrels(tmp_path):
+def test_qrels_can_be_a_data_set_folder_and_a_split(tmp_path):
     (tmp_path / "qrels").mkdir()
     write_qrels({"q": {"a": 1}}, tmp_path / "qrels" / "train.tsv")
     evaluator = BEIREvaluator("MRR", primary="MRR", qrels=tmp_path, split="train")
@@ -594,13 +598,13 @@ def test_qrels_that_changed_since_they_were_serialised_are_refused(tmp_path):
         BEIREvaluator.from_dict(data).warm_up()
     with pytest.raises(QrelsError, match="the judgements have changed"):
         BEIREvaluator(qrels=QRELS, qrels_sha256="0" * 64)
-    right = Qrels(QRELS).fingerprint().upper()
-    evaluator = BEIREvaluator(qrels=QRELS, qrels_sha256=right)
+    fingerprint = Qrels(QRELS).fingerprint().upper()
+    evaluator = BEIREvaluator(qrels=QRELS, qrels_sha256=fingerprint)
     with pytest.raises(QrelsError, match="the judgements have changed"):
         evaluator.run(retrieved_documents=[docs("a")], query_ids=["q"], qrels={"q": {"a": 1}})
 
 
-def test_qrels_that_cannot_be_read_are_named(tmp_path):
+def test_qrels_that_cannot_be_read_are_an_error(tmp_path):
     (tmp_path / "qrels.tsv").write_text("q1\td1\n")
     with pytest.raises(FileFormatError, match=r"qrels\.tsv"):
         BEIREvaluator(qrels=tmp_path / "qrels.tsv").warm_up()
@@ -608,7 +612,7 @@ def test_qrels_that_cannot_be_read_are_named(tmp_path):
         BEIREvaluator(qrels=tmp_path / "nowhere.tsv").warm_up()
 
 
-def test_qrels_handed_to_run_come_before_those_of_the_constructor():
+def test_qrels_passed_to_run_take_precedence_over_those_of_the_constructor():
     evaluator = BEIREvaluator("MRR", primary="MRR", qrels={"q": {"b": 1}})
     outputs = evaluator.run(retrieved_documents=[docs("a")], query_ids=["q"], qrels={"q": {"a": 1}})
     assert outputs["score"] == 1.0
@@ -617,19 +621,19 @@ def test_qrels_handed_to_run_come_before_those_of_the_constructor():
 # Warnings and settings
 
 
-def test_documents_that_have_nothing_in_common_with_the_judged_are_warned_of_loudly(logged):
+def test_retrieved_documents_that_are_not_judged_cause_a_warning_with_ids_of_both_sides(logged):
     BEIREvaluator(qrels=QRELS).run(retrieved_documents=[docs("a", "b")], query_ids=["q1"])
     assert logged[0].startswith("Retrieved and judged documents have nothing in common")
     assert "retrieved are 'a', 'b'; judged are 'paris', 'lyon'. Documents go by id" in logged[0]
 
 
-def test_where_they_are_chunks_it_says_what_to_do(logged):
+def test_the_warning_for_chunks_names_the_collapse_setting(logged):
     chunk = Document(id="c", content="c", meta={"source_id": "paris"})
     BEIREvaluator(qrels=QRELS).run(retrieved_documents=[[chunk]], query_ids=["q1"])
     assert "collapse='meta.source_id'" in logged[0]
 
 
-def test_an_empty_store_is_suspected_where_nothing_was_retrieved(logged):
+def test_the_warning_for_empty_rankings_asks_whether_the_store_is_empty(logged):
     BEIREvaluator(qrels=QRELS).run(retrieved_documents=[[]], query_ids=["q1"])
     assert "is the document store empty?" in logged[0]
 
@@ -659,12 +663,12 @@ def test_nothing_is_logged_where_one_document_matches(logged):
         ({"rules": "haystack", "measures": ["nDCG@10"]}, SettingError),
     ],
 )
-def test_a_setting_that_does_not_exist_is_refused(settings, error):
+def test_an_invalid_setting_is_refused(settings, error):
     with pytest.raises(error):
         BEIREvaluator(**settings)
 
 
-def test_haystacks_rules_take_documents_with_grades_that_are_not_negative():
+def test_haystacks_rules_accept_only_documents_with_grades_of_at_least_0():
     evaluator = BEIREvaluator.haystack_compatible()
     with pytest.raises(InputError, match="would subtract"):
         evaluator.run([scored(a=-1.0)], [docs("a")])

@@ -1,6 +1,6 @@
 """Evaluate with ir_measures and print its numbers: ``ir_measures_run.py ours|theirs``.
 
-Run in a process of its own by ``test_pytrec_eval``: with "ours" the C extension is absent.
+Run in its own process by ``test_pytrec_eval``: with "ours" the C extension is absent.
 """
 
 import json
@@ -25,7 +25,7 @@ MEASURES = [
 
 rng = random.Random(3)
 docs = [f"d{number}" for number in range(40)]
-# Every query has a relevant document: where none has grade 2, relative precision divides by 0.
+# Every query has a document of grade 2: without one, relative precision divides by 0.
 qrels = {
     f"q{query}": {doc: rng.randrange(3) for doc in rng.sample(docs, 20)} | {"d0": 2}
     for query in range(12)

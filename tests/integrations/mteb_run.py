@@ -1,6 +1,6 @@
 """Evaluate one local data set with MTEB and print its scores: ``mteb_run.py ours|theirs``.
 
-Run in a process of its own by ``test_pytrec_eval``: with "ours" the C extension is absent.
+Run in its own process by ``test_pytrec_eval``: with "ours" the C extension is absent.
 """
 
 import json
@@ -24,9 +24,11 @@ TEXTS = {f"d{number}": "word " * (number % 5) + f"only{number % 7}" for number i
 QUERIES = {f"q{number}": f"word only{number}" for number in range(6)}
 QRELS = {
     query: {
-        doc: 1 + number % 2 for number, doc in enumerate(TEXTS) if number % (7 + place) == place
+        doc: 1 + number % 2
+        for number, doc in enumerate(TEXTS)
+        if number % (7 + position) == position
     }
-    for place, query in enumerate(QUERIES)
+    for position, query in enumerate(QUERIES)
 }
 
 
@@ -68,7 +70,7 @@ class Local(AbsTaskRetrieval):
 
 
 class Overlap:
-    """Scores a document by the words that it shares with the query: many ties."""
+    """Scores a document by the number of words that it shares with the query: many ties."""
 
     mteb_model_meta = ModelMeta.create_empty({"name": "local/overlap", "revision": "1"})
 

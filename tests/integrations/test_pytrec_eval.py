@@ -1,4 +1,4 @@
-"""The module takes pytrec_eval's place: same interface, same numbers to the last bit."""
+"""The module replaces pytrec_eval: same interface, same numbers to the last bit."""
 
 import inspect
 import json
@@ -26,9 +26,9 @@ PARAMETERS = ["set_F.0.5", "P_5,10", "P.7.5", "iprec_at_recall_0.2,0.35", "Rprec
 PARAMETERS += ["relstring.3", "utility.1,2,3,4", "success.3", "ndcg_cut.3", "map_cut_2"]
 
 
-def both(qrels, run, measures, **settings):
+def evaluate_with_both(qrels, run, measures, **settings):
     theirs = pytrec_eval.RelevanceEvaluator(qrels, measures, **settings).evaluate(run)
-    for values in theirs.values():  # nothing is relevant: they divide by zero
+    for values in theirs.values():  # pytrec_eval divides by zero if nothing is relevant
         for name, value in values.items():
             if "relative_P" in name and math.isnan(value):
                 values[name] = 0.0
@@ -37,9 +37,9 @@ def both(qrels, run, measures, **settings):
 
 @given(qrels_and_run(min_size=1), st.sampled_from([1, 2]), st.booleans())
 @settings(max_examples=200)
-def test_every_measure_has_their_values_in_their_order(case, level, judged_only):
+def test_every_measure_has_the_values_of_pytrec_eval_in_the_same_order(case, level, judged_only):
     qrels, run = case
-    # They can crash on a query with nothing but negative grades, and on rankings left empty.
+    # pytrec_eval can crash on a query with only negative grades, and on empty rankings.
     assume(all(max(judged.values()) >= 0 for judged in qrels.values()))
     assume(
         all(
@@ -50,38 +50,38 @@ def test_every_measure_has_their_values_in_their_order(case, level, judged_only)
     )
     run = {query: {doc: float(score) for doc, score in docs.items()} for query, docs in run.items()}
     settings = {"relevance_level": level, "judged_docs_only_flag": judged_only}
-    found, expected = both(qrels, run, pytrec_eval.supported_measures, **settings)
-    assert found == expected
-    assert list(found) == list(expected)
+    scores, expected = evaluate_with_both(qrels, run, pytrec_eval.supported_measures, **settings)
+    assert scores == expected
+    assert list(scores) == list(expected)
 
 
 @pytest.mark.parametrize("measure", [*PARAMETERS, *ours.supported_nicknames])
-def test_parameters_and_nicknames_mean_the_same(measure):
-    found, expected = both(QRELS, RUN, {measure})
-    assert found == expected
-    assert list(found) == list(expected) == ["r", "q"]
+def test_parameters_and_nicknames_mean_the_same_as_in_pytrec_eval(measure):
+    scores, expected = evaluate_with_both(QRELS, RUN, {measure})
+    assert scores == expected
+    assert list(scores) == list(expected) == ["r", "q"]
 
 
-def test_the_interface_is_theirs():
+def test_the_interface_is_that_of_pytrec_eval():
     assert ours.supported_measures == pytrec_eval.supported_measures
     for name, measures in ours.supported_nicknames.items():
         assert measures == pytrec_eval.supported_nicknames[name]
     assert set(pytrec_eval.__all__) <= set(ours.__all__)
     for name in ("RelevanceEvaluator", "parse_run", "parse_qrel", "compute_aggregated_measure"):
-        mine, other = (inspect.signature(getattr(one, name)) for one in (ours, pytrec_eval))
-        assert [(one.name, one.default) for one in mine.parameters.values()] == [
-            (one.name, one.default) for one in other.parameters.values()
+        mine, theirs = (inspect.signature(getattr(module, name)) for module in (ours, pytrec_eval))
+        assert [(parameter.name, parameter.default) for parameter in mine.parameters.values()] == [
+            (parameter.name, parameter.default) for parameter in theirs.parameters.values()
         ]
 
 
-def test_several_queries_are_summarised_as_they_do():
+def test_values_of_several_queries_are_aggregated_as_in_pytrec_eval():
     for measure in ("num_rel", "gm_map", "map"):
         values = [-0.5, -0.25, -3.0]
         theirs = pytrec_eval.compute_aggregated_measure(measure, values)
         assert ours.compute_aggregated_measure(measure, values) == theirs
 
 
-def test_lines_are_parsed_as_they_do():
+def test_lines_are_parsed_as_in_pytrec_eval():
     run, qrels = ["q Q0 a 1 0.5 tag\n", "q\tQ0\tb 2 0.25 tag\n"], ["q 0 a 1\n", "r 0 b -1\n"]
     assert ours.parse_run(run) == pytrec_eval.parse_run(run)
     assert ours.parse_qrel(qrels) == pytrec_eval.parse_qrel(qrels)
@@ -93,12 +93,12 @@ def test_lines_are_parsed_as_they_do():
         ours.parse_qrel(["q 0 a 1.5"])
 
 
-def test_what_they_cannot_take_is_taken_or_refused_in_words():
+def test_inputs_that_pytrec_eval_cannot_take_are_accepted_or_refused_with_a_message():
     evaluate = ours.RelevanceEvaluator(
         {"q": {1: np.int64(1)}, 7: {"a": 0.5}}, {"map", "P_1"}
     ).evaluate
-    found = evaluate({"q": {"1": np.float32(2)}, 7: {"a": 1}, "r": {}})
-    assert found == {"q": {"P_1": 1.0, "map": 1.0}, "7": {"P_1": 0.0, "map": 0.0}}  # .5 < level 1
+    scores = evaluate({"q": {"1": np.float32(2)}, 7: {"a": 1}, "r": {}})
+    assert scores == {"q": {"P_1": 1.0, "map": 1.0}, "7": {"P_1": 0.0, "map": 0.0}}  # .5 < level 1
     assert ours.RelevanceEvaluator(QRELS, {"11pt_avg"}).evaluate({"q": {}}) == {
         "q": {"11pt_avg": 0}
     }
@@ -109,30 +109,30 @@ def test_what_they_cannot_take_is_taken_or_refused_in_words():
         ours.RelevanceEvaluator([("q", "a", 1)], {"map"})
 
 
-def test_nothing_in_common_is_an_empty_answer():
+def test_qrels_and_a_run_without_a_common_query_give_an_empty_result():
     for qrels, run in ((QRELS, {}), (QRELS, {"x": {"a": 1.0}}), ({}, RUN), ({"q": {}}, RUN)):
-        found, expected = both(qrels, run, {"map"})
-        assert found == expected == {}
+        scores, expected = evaluate_with_both(qrels, run, {"map"})
+        assert scores == expected == {}
 
 
 @given(qrels_and_run(min_size=1))
-def test_without_measures_every_evaluated_query_is_named(case):
+def test_without_measures_every_evaluated_query_is_listed(case):
     qrels, run = case
     run = {query: {doc: float(score) for doc, score in docs.items()} for query, docs in run.items()}
-    for none in (set(), [], ()):
-        found, expected = both(qrels, run, none)
-        assert found == expected
-        assert list(found) == list(expected)
-        assert all(values == {} for values in found.values())
+    for no_measures in (set(), [], ()):
+        scores, expected = evaluate_with_both(qrels, run, no_measures)
+        assert scores == expected
+        assert list(scores) == list(expected)
+        assert all(values == {} for values in scores.values())
 
 
-def test_the_version_is_that_of_the_release_whose_numbers_these_are():
+def test_the_version_is_that_of_the_installed_pytrec_eval():
     assert ours.__version__ == pytrec_eval.__version__
 
 
-def test_ir_measures_computes_with_it_what_it_computes_with_the_extension():
+def test_ir_measures_computes_the_same_with_the_module_as_with_the_extension():
     script = Path(__file__).with_name("ir_measures_run.py")
-    # The NumRet of ir_measures, asked for beside NumRet(rel=1), depends on the order of a set.
+    # The NumRet of ir_measures, requested with NumRet(rel=1), depends on the order of a set.
     environment = {**os.environ, "PYTHONHASHSEED": "0"}
     mine, theirs = (
         json.loads(
@@ -149,19 +149,19 @@ def test_ir_measures_computes_with_it_what_it_computes_with_the_extension():
     assert [mine.pop("module"), theirs.pop("module")] == [ours.__name__, "pytrec_eval"]
     assert mine["available"]
     assert {query for query, _, _ in mine["queries"]} == {f"q{number}" for number in range(12)}
-    for side in (mine, theirs):
-        side["queries"].sort()  # the order of a query's measures is that of a set in the extension
+    for output in (mine, theirs):
+        output["queries"].sort()  # the extension orders measures as a set
     assert mine == theirs
 
 
-def test_the_run_is_left_as_it_is():
+def test_the_run_is_not_changed():
     run = {query: dict(docs) for query, docs in RUN.items()}
     ours.RelevanceEvaluator(QRELS, {"map"}).evaluate(run)
     assert run == RUN
     assert list(run) == list(RUN)
 
 
-def test_installed_it_answers_to_their_name():
+def test_after_install_the_module_is_imported_as_pytrec_eval():
     code = (
         "import beir_eval.integrations.pytrec_eval as ours; ours.install();"
         "import pytrec_eval; assert pytrec_eval is ours;"
@@ -183,10 +183,10 @@ print(json.dumps(EvaluateRetrieval.evaluate(qrels, results, k_values)))
 
 
 @pytest.mark.peers
-def test_beir_itself_runs_on_it_where_the_extension_is_absent():
+def test_beir_runs_on_the_module_where_the_extension_is_absent():
     beir = pytest.importorskip("beir.retrieval.evaluation", reason="beir is not installed")
     arguments = [QRELS, RUN, [1, 3, 10]]
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", WITHOUT_THE_EXTENSION],
         input=json.dumps(arguments),
         capture_output=True,
@@ -194,11 +194,11 @@ def test_beir_itself_runs_on_it_where_the_extension_is_absent():
         check=True,
     )
     expected = beir.EvaluateRetrieval.evaluate(*arguments)
-    assert json.loads(done.stdout) == [dict(one) for one in expected]
+    assert json.loads(process.stdout) == [dict(scores) for scores in expected]
 
 
 @pytest.mark.peers
-def test_mteb_runs_on_it_where_the_extension_is_absent():
+def test_mteb_runs_on_the_module_where_the_extension_is_absent():
     pytest.importorskip("mteb", reason="mteb is not installed")
     script = Path(__file__).with_name("mteb_run.py")
     scores = [

@@ -1,4 +1,4 @@
-"""Every spelling in use is read, what is printed can be read back, nonsense is explained."""
+"""Every spelling in use is parsed, printed names are parsed back, bad names are explained."""
 
 import pickle
 
@@ -107,7 +107,7 @@ SPELLINGS = {
     "dcg@5": DCG @ 5,
     "ndcg_burges@5": nDCG(gain="exp") @ 5,
     "hits@5": num_rel_ret @ 5,
-    # MTEB, and names that Python takes
+    # MTEB, and names that are identifiers in Python
     "ndcg_at_10": nDCG @ 10,
     "map_at_100": MAP @ 100,
     "recall_at_5": Recall @ 5,
@@ -125,20 +125,20 @@ SPELLINGS = {
 
 
 @pytest.mark.parametrize(("text", "measure"), SPELLINGS.items())
-def test_a_spelling_in_use_is_read(text, measure):
+def test_every_spelling_in_use_is_parsed(text, measure):
     assert parse(text) == measure
     assert hash(parse(text)) == hash(measure)
 
 
 @pytest.mark.parametrize("measure", set(SPELLINGS.values()), ids=str)
-def test_what_is_printed_is_read_back(measure):
+def test_a_printed_measure_is_parsed_back(measure):
     assert parse(str(measure)) == measure
     assert parse(measure) is measure
     assert pickle.loads(pickle.dumps(measure)) == measure  # noqa: S301 - made here
 
 
 @pytest.mark.parametrize("text", SPELLINGS)
-def test_every_spelling_looks_a_result_up(text):
+def test_a_result_can_be_looked_up_by_every_spelling(text):
     grades = {"a": 2, "b": 1, "c": 0}
     result = evaluate({"q": grades}, {"q": {"a": 1.0, "c": 0.5}}, [text])
     assert result[text] == result.scores(text)[0] or parse(text).name == "gm_map"
@@ -165,7 +165,7 @@ def test_a_parameter_at_its_default_is_not_part_of_the_name():
     assert str(Precision(rel=2.0) @ np.int64(5)) == "Precision(rel=2)@5"
 
 
-def test_rbp_always_says_its_persistence():
+def test_the_name_of_rbp_always_includes_its_persistence():
     assert str(RBP) == str(parse("RBP")) == "RBP(p=0.8)"
     assert str(RBP(p=0.5) @ 10) == "RBP(p=0.5)@10"
 
@@ -236,19 +236,19 @@ def test_an_impossible_cutoff_is_explained(cutoff):
         nDCG @ cutoff
 
 
-def test_a_number_that_is_no_measure_is_explained():
+def test_a_number_and_an_empty_list_are_refused_as_measures():
     with pytest.raises(MeasureError, match="a name or a Measure, not 10"):
         parse(10)
     with pytest.raises(MeasureError, match="no measure was asked for"):
         parse_all([])
 
 
-def test_one_name_stands_for_a_list_of_one_and_repeats_count_once():
+def test_a_single_name_is_parsed_like_a_list_and_repeats_are_removed():
     assert parse_all("nDCG@10") == (nDCG @ 10,)
     assert parse_all(["nDCG@10", "ndcg_cut_10", nDCG @ 10]) == (nDCG @ 10,)
 
 
-def test_results_are_named_as_other_tools_name_them():
+def test_results_can_be_named_as_in_other_tools():
     names = ["nDCG@10", "MAP", "MRR@10", "R_cap@5", "Hole@10", "Precision(rel=2)@5", "P"]
     result = evaluate({"q": {"a": 2}}, {"q": {"a": 1.0}}, names)
     assert list(result.as_dict(names="beir")) == [
@@ -266,7 +266,7 @@ def test_results_are_named_as_other_tools_name_them():
     assert spelled(parse("IPrec(recall=0.25)"), "trec_eval") == "iprec_at_recall_0.25"
 
 
-def test_every_measure_says_what_it_is():
+def test_every_measure_documents_its_formula_source_and_example():
     assert len(definitions()) == 34
     for definition in definitions().values():
         text = definition.documentation
@@ -284,7 +284,7 @@ def test_every_measure_takes_judged_only():
         assert "judged_only=True" in str(measure)
 
 
-def test_errors_share_one_ancestor_and_a_builtin():
+def test_a_parsing_error_is_a_beir_eval_error_and_a_value_error():
     for builtin in (BeirEvalError, ValueError):
         with pytest.raises(builtin):
             parse("nothing")

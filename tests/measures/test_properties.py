@@ -1,4 +1,4 @@
-"""What must hold for every measure, whatever the data: a table of properties."""
+"""Properties that every measure has for any data."""
 
 import math
 from itertools import combinations, product
@@ -37,15 +37,13 @@ from beir_eval.measures import definitions
 from strategies import DOC_IDS, qrels_and_run
 from time_limit import time_limit
 
-KS = (1, 2, 3, 5, 10, 100)
-#: With the parameter that they need.
-
-
+CUTOFFS = (1, 2, 3, 5, 10, 100)
+#: Measures that need a parameter, with a value for it.
 REQUIRED = {"IPrec": "IPrec(recall=0.3)", "Rprec_mult": "Rprec_mult(multiple=1.5)"}
 
 
 def every_measure(cutoff=None):
-    """One value of every measure of the registry, with a cutoff where it can have one."""
+    """Yield every measure of the registry, with the cutoff if the measure takes one."""
     for definition in definitions().values():
         name = REQUIRED.get(definition.name, definition.name)
         yield parse(
@@ -55,10 +53,10 @@ def every_measure(cutoff=None):
         )
 
 
-EVERY = [*every_measure(), *every_measure(3)]
+MEASURES = [*every_measure(), *every_measure(3)]
 UNBOUNDED = {"CG", "DCG", "num_q", "num_ret", "num_rel", "num_rel_ret", "num_nonrel_judged_ret"}
 UNBOUNDED |= {"utility"}
-#: More documents can only help these.
+#: A deeper cutoff never lowers these.
 MONOTONE = [Recall, MAP, MRR, parse("Success"), parse("CG"), parse("DCG"), ERR, RBP]
 
 
@@ -69,7 +67,7 @@ def matrix_of(qrels, run):
 @given(qrels_and_run())
 def test_every_score_lies_between_0_and_1_unless_it_is_a_count_or_a_sum(case):
     matrix = matrix_of(*case)
-    for measure in EVERY:
+    for measure in MEASURES:
         scores = measure.scores(matrix)
         defined = scores[~np.isnan(scores)]
         if measure.name != "utility":
@@ -79,18 +77,18 @@ def test_every_score_lies_between_0_and_1_unless_it_is_a_count_or_a_sum(case):
             assert (defined <= 1 + 1e-12).all(), measure
 
 
-def ranked(grades):
-    """{document: score} of a ranking, best first, and {document: grade} of those judged."""
+def ranking_of(grades):
+    """Return {document: score}, best first, and {document: grade} of the judged documents."""
     docs = [f"d{number}" for number in range(len(grades))]
     run = {doc: float(-rank) for rank, doc in enumerate(docs)}
-    return run, {doc: g for doc, g in zip(docs, grades, strict=True) if g is not None}
+    return run, {doc: grade for doc, grade in zip(docs, grades, strict=True) if grade is not None}
 
 
-def test_a_relevant_document_that_moves_up_past_an_unjudged_one_raises_what_is_better_when_higher():
+def test_moving_a_relevant_document_above_an_unjudged_one_never_worsens_a_score():
     rankings = list(product((None, 0, 1, 2), repeat=4))
     qrels, run = {}, {}
     for grades in rankings:
-        run[str(grades)], judged = ranked(grades)
+        run[str(grades)], judged = ranking_of(grades)
         qrels[str(grades)] = judged | {"not retrieved": 2}
     moves = [
         (row, rankings.index((*grades[:above], grades[above + 1], None, *grades[above + 2 :])))
@@ -100,7 +98,7 @@ def test_a_relevant_document_that_moves_up_past_an_unjudged_one_raises_what_is_b
     ]
     before, after = np.array(moves).T
     matrix = matrix_of(qrels, run)
-    for measure in EVERY:
+    for measure in MEASURES:
         scores = measure.scores(matrix)
         change = scores[after] - scores[before]
         if measure.definition.higher_is_better:
@@ -108,53 +106,55 @@ def test_a_relevant_document_that_moves_up_past_an_unjudged_one_raises_what_is_b
         else:
             assert (change <= 1e-12).all(), measure
             assert (change < -1e-12).any() or measure.cutoff is None, measure
-    lower = {name for name, known in definitions().items() if not known.higher_is_better}
+    lower = {name for name, definition in definitions().items() if not definition.higher_is_better}
     assert lower == {"Hole", "RBP_residual"}
 
 
-def test_a_measure_is_additive_where_weights_by_rank_add_up_and_its_factors_separate():
-    """The exact bounds of what unjudged documents could change rest on this."""
+def test_measures_marked_additive_are_those_whose_weights_by_rank_add_up_and_factorise():
+    """The exact bounds on what unjudged documents could change depend on this."""
     lengths, nums_relevant, num_other = (3, 8), (2, 5), 8
     qrels, run = {}, {}
     for length, num_relevant in product(lengths, nums_relevant):
         for size in range(3):
             for relevant in combinations(range(length), size):
                 query = str((length, num_relevant, relevant))
-                run[query], judged = ranked([int(rank in relevant) for rank in range(length)])
+                run[query], judged = ranking_of([int(rank in relevant) for rank in range(length)])
                 qrels[query] = (
                     judged
                     | {f"relevant {number}": 1 for number in range(num_relevant - size)}
                     | {f"other {number}": 0 for number in range(num_other - length + size)}
                 )
     matrix = matrix_of(qrels, run)
-    for measure in EVERY:
+    for measure in MEASURES:
         if measure.definition.aggregate != "mean":
             continue
         score = dict(zip(matrix.query_ids, measure.scores(matrix).tolist(), strict=True))
-        both = {
+        scores_at = {
             (length, ranks): [score[str((length, num, ranks))] for num in nums_relevant]
             for length in lengths
             for size in range(3)
             for ranks in combinations(range(length), size)
         }
         adds_up = all(
-            np.allclose(of_both, np.sum([both[length, (rank,)] for rank in ranks], axis=0))
-            for (length, ranks), of_both in both.items()
+            np.allclose(scores, np.sum([scores_at[length, (rank,)] for rank in ranks], axis=0))
+            for (length, ranks), scores in scores_at.items()
         )
-        alone = np.array([scores for (_, ranks), scores in both.items() if len(ranks) == 1])
-        separates = np.linalg.matrix_rank(alone, tol=1e-9) == 1
+        scores_of_single_documents = np.array(
+            [scores for (_, ranks), scores in scores_at.items() if len(ranks) == 1]
+        )
+        separates = np.linalg.matrix_rank(scores_of_single_documents, tol=1e-9) == 1
         assert measure.is_additive == (adds_up and separates), measure
         assert not measure(judged_only=True).is_additive
-    additive = {name: known.additive for name, known in definitions().items()}
+    additive = {name: definition.additive for name, definition in definitions().items()}
     always = ("nDCG", "DCG", "CG", "Precision", "Recall", "RBP")
     expected = dict.fromkeys(always, "always") | dict.fromkeys(("R_cap", "F1"), "with_cutoff")
     assert additive == dict.fromkeys(definitions(), "never") | expected
 
 
 @given(qrels_and_run())
-def test_only_the_judged_share_is_ever_undefined(case):
+def test_only_judged_and_hole_can_be_undefined(case):
     matrix = matrix_of(*case)
-    for measure in EVERY:
+    for measure in MEASURES:
         undefined = np.isnan(measure.scores(matrix))
         if measure.name in ("Judged", "Hole"):
             assert (undefined == (matrix.num_retrieved == 0)).all()
@@ -163,11 +163,11 @@ def test_only_the_judged_share_is_ever_undefined(case):
 
 
 @given(qrels_and_run())
-def test_a_deeper_cutoff_never_lowers_what_only_adds_up(case):
+def test_a_deeper_cutoff_never_lowers_a_monotone_measure(case):
     matrix = matrix_of(*case)
     for measure in MONOTONE:
         shallow = np.zeros(matrix.num_queries)
-        for k in KS:
+        for k in CUTOFFS:
             deeper = (measure @ k).scores(matrix)
             assert (deeper >= shallow).all(), measure
             shallow = deeper
@@ -186,7 +186,7 @@ def test_an_unjudged_tail_changes_no_measure_with_a_cutoff_above_it(case, length
     if not set(run) & set(qrels):
         return
     before, after = matrix_of(qrels, run), matrix_of(qrels, with_tail)
-    # Divided by what was retrieved, these see the tail.
+    # Not in the list: measures that divide by the number of retrieved documents.
     for name in ("nDCG", "MAP", "Recall", "MRR", "Rprec", "bpref", "infAP", "ERR", "RBP", "CG"):
         measure = parse(name)
         np.testing.assert_array_equal(measure.scores(before), measure.scores(after))
@@ -203,8 +203,8 @@ def test_the_order_of_queries_and_documents_changes_nothing(case, rng):
 
     mixed_qrels = {query: shuffled(judged) for query, judged in shuffled(qrels).items()}
     mixed_run = {query: shuffled(ranked) for query, ranked in shuffled(run).items()}
-    before = evaluate(qrels, run, EVERY)
-    after = evaluate(mixed_qrels, mixed_run, EVERY)
+    before = evaluate(qrels, run, MEASURES)
+    after = evaluate(mixed_qrels, mixed_run, MEASURES)
     assert _without_nan(before.aggregate) == _without_nan(after.aggregate)
     for query, scores in before.per_query.items():
         assert _without_nan(scores) == _without_nan(after.per_query[query])
@@ -217,30 +217,33 @@ def _without_nan(scores):
 @given(qrels_and_run(complete=True))
 def test_measuring_parts_and_joining_equals_measuring_the_whole(case):
     qrels, run = case
-    whole = matrix_of(qrels, run)
-    parts = [whole.select(np.array([row])) for row in range(whole.num_queries)]
+    matrix = matrix_of(qrels, run)
+    parts = [matrix.select(np.array([row])) for row in range(matrix.num_queries)]
     joined = RelevanceMatrix.concatenate(parts)
-    assert joined.query_ids == whole.query_ids
-    for measure in EVERY:
-        expected = measure.scores(whole)
+    assert joined.query_ids == matrix.query_ids
+    for measure in MEASURES:
+        expected = measure.scores(matrix)
         np.testing.assert_array_equal(measure.scores(joined), expected)
-        one_by_one = np.concatenate([measure.scores(part) for part in parts])
-        np.testing.assert_array_equal(one_by_one, expected)
+        scores_of_parts = np.concatenate([measure.scores(part) for part in parts])
+        np.testing.assert_array_equal(scores_of_parts, expected)
 
 
 def test_matrices_that_share_queries_or_differ_in_the_highest_grade_are_not_joined():
-    one, two = matrix_of({"q": {"a": 1}}, {"q": {"a": 1.0}}), matrix_of({"r": {"a": 2}}, {"r": {}})
+    first, second = (
+        matrix_of({"q": {"a": 1}}, {"q": {"a": 1.0}}),
+        matrix_of({"r": {"a": 2}}, {"r": {}}),
+    )
     with pytest.raises(ResultError, match="share 'q'"):
-        RelevanceMatrix.concatenate([one, one])
+        RelevanceMatrix.concatenate([first, first])
     with pytest.raises(ResultError, match="highest grades"):
-        RelevanceMatrix.concatenate([one, two])
+        RelevanceMatrix.concatenate([first, second])
 
 
 def test_shared_queries_are_named_without_comparing_each_with_all_others():
     queries = [f"q{query}" for query in range(100_000)]  # a second; otherwise minutes
-    many = matrix_of(*({query: {"a": value} for query in queries} for value in (1, 1.0)))
+    matrix = matrix_of(*({query: {"a": value} for query in queries} for value in (1, 1.0)))
     with time_limit(60), pytest.raises(ResultError, match="and 99995 more"):
-        RelevanceMatrix.concatenate([many, many])
+        RelevanceMatrix.concatenate([matrix, matrix])
 
 
 @given(qrels_and_run())
@@ -264,13 +267,13 @@ def test_every_measure_with_a_textbook_loop_equals_it(case):
     }
     if top_grade > 0:
         loops[ERR] = lambda *args: textbook.err(*args, max_grade=top_grade)
-    result = evaluate(qrels, run, [measure @ k for measure in loops for k in KS])
+    result = evaluate(qrels, run, [measure @ k for measure in loops for k in CUTOFFS])
     for query, judged in qrels.items():
         ids = textbook.rank_documents(list(run.get(query, {}).items()), judged)
-        found = textbook.grades_by_rank(ids, judged)
+        grades = textbook.grades_by_rank(ids, judged)
         for measure, loop in loops.items():
-            for k in KS:
-                expected = pytest.approx(loop(found, judged, k), abs=1e-12)
+            for k in CUTOFFS:
+                expected = pytest.approx(loop(grades, judged, k), abs=1e-12)
                 assert result.per_query[query][str(measure @ k)] == expected, measure @ k
 
 
@@ -290,13 +293,13 @@ def test_the_residual_counts_the_tail():
 
 
 @given(qrels_and_run())
-def test_hole_is_what_judged_leaves(case):
+def test_hole_is_1_minus_judged(case):
     result = evaluate(*case, [Judged @ 3, Hole @ 3, Judged, Hole])
     np.testing.assert_array_equal(result.scores(Hole @ 3), 1 - result.scores(Judged @ 3))
     np.testing.assert_array_equal(result.scores(Hole), 1 - result.scores(Judged))
 
 
-def test_holes_divide_by_what_was_retrieved_on_short_lists():
+def test_judged_divides_by_the_number_retrieved_if_the_list_is_short():
     run = {"q": {"a": 2.0, "x": 1.0}}
     assert evaluate({"q": {"a": 1}}, run, [Judged @ 10])["Judged@10"] == 1 / 2
 
@@ -311,21 +314,22 @@ def test_a_negative_grade_is_not_judged():
 
 
 @given(qrels_and_run(complete=True))
-def test_judged_only_equals_deleting_what_is_not_judged(case):
+def test_judged_only_equals_deleting_unjudged_documents(case):
     qrels, run = case
     judged_run = {
         query: {doc: score for doc, score in ranked.items() if qrels[query].get(doc, -1) >= 0}
         for query, ranked in run.items()
         if query in qrels
     }
-    measures = [one for one in EVERY if one.name != "infAP"]  # it looks at pooled documents too
-    condensed = evaluate(qrels, run, [one(judged_only=True) for one in measures])
+    # Without infAP, which also counts pooled documents.
+    measures = [measure for measure in MEASURES if measure.name != "infAP"]
+    condensed = evaluate(qrels, run, [measure(judged_only=True) for measure in measures])
     deleted = evaluate(qrels, judged_run, measures)
     np.testing.assert_array_equal(condensed.values.array, deleted.values.array)
 
 
 def test_interpolated_precision_depends_on_the_rounding():
-    # Recall .7 of two relevant: 1.4 rounds to one document; ⌊1.4 + 0.9⌋ are two.
+    # Recall 0.7 of 2 relevant documents is 1.4: rounded, 1 document; ⌊1.4 + 0.9⌋ is 2.
     qrels, run = {"q": {"a": 1, "b": 1}}, {"q": {"a": 3.0}}
     for rounding, expected in (("trec_eval10", 1), ("trec_eval9", 0)):
         measure = IPrec(recall=0.7, rounding=rounding)
@@ -333,7 +337,7 @@ def test_interpolated_precision_depends_on_the_rounding():
 
 
 def test_half_a_document_rounds_away_from_zero():
-    # Recall .5 of three relevant is 1.5: two documents, in C's lround and here.
+    # Recall 0.5 of 3 relevant documents is 1.5, which rounds to 2, as lround in C does.
     qrels, run = {"q": {"a": 1, "b": 1, "c": 1}}, {"q": {"a": 3.0}}
     assert evaluate(qrels, run, [IPrec(recall=0.5)])["IPrec(recall=0.5)"] == 0
     assert evaluate(qrels, run, [IPrec(recall=0.4)])["IPrec(recall=0.4)"] == 1
@@ -359,7 +363,7 @@ def test_bpref_of_positives_only_is_the_recall_of_the_ranking():
     assert result["bpref"] == result["Recall"] == 3 / 6
 
 
-def test_beta_weighs_recall():
+def test_f1_weighs_recall_by_beta():
     qrels, run = {"q": {"a": 1, "b": 1, "c": 1, "d": 1}}, {"q": {"a": 2.0, "x": 1.0}}
     precision, recall = 1 / 2, 1 / 4
     expected = (1 + 4) * precision * recall / (4 * precision + recall)
@@ -386,18 +390,26 @@ def test_a_gain_table_can_credit_grade_zero():
     assert evaluate(qrels, run, [parse("CG(gain={0: 1, 1: 3})")])["CG(gain={0: 1, 1: 3})"] == 4
 
 
-@pytest.mark.parametrize("measure", EVERY, ids=str)
+@pytest.mark.parametrize("measure", MEASURES, ids=str)
 def test_an_empty_ranking_and_a_missing_query_score_alike(measure):
     qrels = {"q": {"a": 1}, "r": {"b": 1, "c": 0}}
     empty = evaluate(qrels, {"q": {"a": 1.0}, "r": {}}, [measure])
     missing = evaluate(qrels, {"q": {"a": 1.0}}, [measure])
     np.testing.assert_array_equal(empty.values.array, missing.values.array)
-    zero = {"num_q": 1, "num_rel": 1, "gm_map": 0.00001, "gm_bpref": 0.00001, "RBP_residual": 1}
-    expected = math.nan if measure.name in ("Judged", "Hole") else zero.get(measure.name, 0)
+    nonzero_scores = {
+        "num_q": 1,
+        "num_rel": 1,
+        "gm_map": 0.00001,
+        "gm_bpref": 0.00001,
+        "RBP_residual": 1,
+    }
+    expected = (
+        math.nan if measure.name in ("Judged", "Hole") else nonzero_scores.get(measure.name, 0)
+    )
     np.testing.assert_array_equal(empty.scores(measure)[1], expected)
 
 
-def test_to_dense_is_the_textbook_matrix():
+def test_to_dense_gives_the_grade_at_each_rank():
     qrels, run = {"q": {"a": 2, "b": 0}, "r": {"c": 1}}, {"q": {"x": 3.0, "a": 2.0, "b": 1.0}}
     np.testing.assert_array_equal(
         matrix_of(qrels, run).to_dense(3), [[np.nan, 2, 0], [np.nan, np.nan, np.nan]]

@@ -1,6 +1,6 @@
-"""Numbers that people know from tutorials, with the arithmetic written out.
+"""Numbers from well-known tutorials, with the arithmetic written out.
 
-Where a popular tutorial prints something else, docs/measures.md says what it really computed.
+Where a tutorial prints another number, docs/measures.md explains what it computed.
 """
 
 from math import log2
@@ -22,17 +22,17 @@ from beir_eval import (
     nDCG,
 )
 
-same = pytest.approx
+approx = pytest.approx
 
 
-def of_list(grades, measures, judged=None):
+def evaluate_list(grades, measures, judged=None):
     """Evaluate one ranking of these grades; ``judged`` are all judged grades, if more."""
     docs = {f"d{rank}": grade for rank, grade in enumerate(grades, start=1)}
-    more = list(judged or [])
+    unseen = list(judged or [])
     for grade in grades:
-        if grade in more:
-            more.remove(grade)
-    qrels = docs | {f"unseen{number}": grade for number, grade in enumerate(more)}
+        if grade in unseen:
+            unseen.remove(grade)
+    qrels = docs | {f"unseen{number}": grade for number, grade in enumerate(unseen)}
     return evaluate({"q": qrels}, Run.from_rankings({"q": list(docs)}), measures)
 
 
@@ -42,66 +42,68 @@ FRACTIONS = {
     "q2": dict(zip(FOUR_DOCS, [0.7, 1.0, 0.2, 0.1], strict=True)),
     "q3": dict(zip(FOUR_DOCS, [0.4, 0.2, 1.0, 0.1], strict=True)),
 }
-ALWAYS_THE_SAME = Run.from_rankings(dict.fromkeys(FRACTIONS, FOUR_DOCS))
+SAME_RANKING_FOR_ALL = Run.from_rankings(dict.fromkeys(FRACTIONS, FOUR_DOCS))
 
 
 def test_ndcg_at_2_with_fractional_grades():
-    result = evaluate(FRACTIONS, ALWAYS_THE_SAME, [nDCG @ 2])
+    result = evaluate(FRACTIONS, SAME_RANKING_FOR_ALL, [nDCG @ 2])
     q1, q2, q3 = result.scores("nDCG@2").tolist()
     assert q1 == 1.0
-    assert q2 == same((0.7 + 1 / log2(3)) / (1 + 0.7 / log2(3)), rel=1e-15)
-    assert q3 == same((0.4 + 0.2 / log2(3)) / (1 + 0.4 / log2(3)), rel=1e-15)
+    assert q2 == approx((0.7 + 1 / log2(3)) / (1 + 0.7 / log2(3)), rel=1e-15)
+    assert q3 == approx((0.4 + 0.2 / log2(3)) / (1 + 0.4 / log2(3)), rel=1e-15)
     assert (round(q2, 3), round(q3, 3)) == (0.923, 0.420)
 
 
 def test_binary_measures_with_a_threshold_on_fractional_grades():
     names = ["Precision(rel=0.5)@2", "Recall(rel=0.5)@2", "MAP(rel=0.5)@2"]
-    result = evaluate(FRACTIONS, ALWAYS_THE_SAME, [*names, MRR(rel=0.5) @ 3, MRR(rel=0.5) @ 2])
+    result = evaluate(FRACTIONS, SAME_RANKING_FOR_ALL, [*names, MRR(rel=0.5) @ 3, MRR(rel=0.5) @ 2])
     assert result.scores(names[0]).tolist() == [1, 1, 0]
     assert result.scores(names[1]).tolist() == [1, 1, 0]
     assert result[names[2]] == 2 / 3
-    assert result["MRR(rel=0.5)@3"] == same((1 + 1 + 1 / 3) / 3, rel=1e-15)
+    assert result["MRR(rel=0.5)@3"] == approx((1 + 1 + 1 / 3) / 3, rel=1e-15)
     assert round(result["MRR(rel=0.5)@3"], 2) == 0.78
     assert result["MRR(rel=0.5)@2"] == 2 / 3
 
 
-def test_fractional_grades_without_a_threshold_are_warned_about():
+def test_fractional_grades_without_a_threshold_cause_a_warning():
     with pytest.warns(BeirEvalWarning, match=r"every grade above 0 counts as relevant .*'MRR@3'"):
-        evaluate(FRACTIONS, ALWAYS_THE_SAME, [MRR @ 3, nDCG @ 2])
+        evaluate(FRACTIONS, SAME_RANKING_FOR_ALL, [MRR @ 3, nDCG @ 2])
 
 
 def test_capped_recall_of_three_hits_in_five_with_seven_relevant():
-    result = of_list([1, 0, 1, 0, 1], [Recall @ 5, R_cap @ 5], judged=[1] * 7)
+    result = evaluate_list([1, 0, 1, 0, 1], [Recall @ 5, R_cap @ 5], judged=[1] * 7)
     assert result["Recall@5"] == 3 / 7
     assert result["R_cap@5"] == 3 / 5
 
 
 def test_precision_recall_and_f1_at_every_rank_of_a_binary_list():
-    measures = [one @ k for one in (Precision, Recall, F1) for k in range(1, 6)]
-    result = of_list([1, 0, 1, 0, 1], measures)
+    measures = [measure @ k for measure in (Precision, Recall, F1) for k in range(1, 6)]
+    result = evaluate_list([1, 0, 1, 0, 1], measures)
     hits = [1, 1, 2, 2, 3]
-    for k, found in enumerate(hits, start=1):
-        precision, recall = found / k, found / 3
+    for k, num_hits in enumerate(hits, start=1):
+        precision, recall = num_hits / k, num_hits / 3
         assert result[f"P@{k}"] == precision
         assert result[f"R@{k}"] == recall
-        assert result[f"F1@{k}"] == same(2 * precision * recall / (precision + recall), rel=1e-15)
+        assert result[f"F1@{k}"] == approx(2 * precision * recall / (precision + recall), rel=1e-15)
 
 
 def test_average_precision_of_a_binary_list():
-    assert of_list([1, 0, 1, 0, 1], [MAP])["MAP"] == (1 + 2 / 3 + 3 / 5) / 3
+    assert evaluate_list([1, 0, 1, 0, 1], [MAP])["MAP"] == (1 + 2 / 3 + 3 / 5) / 3
 
 
 def test_reciprocal_rank_of_a_list_that_is_relevant_only_at_5():
-    assert of_list([0, 0, 0, 0, 1], [MRR])["MRR"] == 1 / 5 == 0.2
+    assert evaluate_list([0, 0, 0, 0, 1], [MRR])["MRR"] == 1 / 5 == 0.2
 
 
-def test_cumulated_gain_of_a_graded_list_at_every_cutoff():
+def test_cg_dcg_and_ndcg_of_a_graded_list_at_every_cutoff():
     grades = [3, 2, 3, 0, 1]
     ideal = [3, 3, 2, 1, 0]
     measures = [
-        one @ k for one in (CG, DCG, DCG(gain="exp"), nDCG, nDCG(gain="exp")) for k in range(1, 6)
+        measure @ k
+        for measure in (CG, DCG, DCG(gain="exp"), nDCG, nDCG(gain="exp"))
+        for k in range(1, 6)
     ]
-    result = of_list(grades, measures)
+    result = evaluate_list(grades, measures)
     assert result["CG@2"] == 3 + 2
     for k in range(1, 6):
         linear = sum(grade / log2(rank + 1) for rank, grade in enumerate(grades[:k], start=1))
@@ -111,36 +113,36 @@ def test_cumulated_gain_of_a_graded_list_at_every_cutoff():
             (2**grade - 1) / log2(rank + 1) for rank, grade in enumerate(ideal[:k], start=1)
         )
         assert result[f"CG@{k}"] == sum(grades[:k])
-        assert result[f"DCG@{k}"] == same(linear, rel=1e-15)
-        assert result[f'DCG(gain="exp")@{k}'] == same(exp, rel=1e-15)
-        assert result[f"nDCG@{k}"] == same(linear / best, rel=1e-15)
-        assert result[f'nDCG(gain="exp")@{k}'] == same(exp / exp_best, rel=1e-15)
+        assert result[f"DCG@{k}"] == approx(linear, rel=1e-15)
+        assert result[f'DCG(gain="exp")@{k}'] == approx(exp, rel=1e-15)
+        assert result[f"nDCG@{k}"] == approx(linear / best, rel=1e-15)
+        assert result[f'nDCG(gain="exp")@{k}'] == approx(exp / exp_best, rel=1e-15)
 
 
 def test_dcg_of_the_lists_of_a_well_known_tutorial():
-    first = of_list([5, 2, 4, 0, 1], [DCG @ 5, nDCG @ 5])
-    assert first["DCG@5"] == same(5 / 1 + 2 / log2(3) + 4 / 2 + 0 + 1 / log2(6), rel=1e-15)
+    first = evaluate_list([5, 2, 4, 0, 1], [DCG @ 5, nDCG @ 5])
+    assert first["DCG@5"] == approx(5 / 1 + 2 / log2(3) + 4 / 2 + 0 + 1 / log2(6), rel=1e-15)
     assert round(first["DCG@5"], 2) == 8.65
-    second = of_list([2, 0, 5, 1, 4], [DCG @ 5])
-    assert second["DCG@5"] == same(2 + 0 + 5 / 2 + 1 / log2(5) + 4 / log2(6), rel=1e-15)
+    second = evaluate_list([2, 0, 5, 1, 4], [DCG @ 5])
+    assert second["DCG@5"] == approx(2 + 0 + 5 / 2 + 1 / log2(5) + 4 / log2(6), rel=1e-15)
     assert round(second["DCG@5"], 2) == 6.48
 
 
 def test_ndcg_of_the_lists_of_a_well_known_tutorial():
-    three = 5 + 2 / log2(3) + 4 / 2
-    only_three = of_list([5, 2, 4], [nDCG @ 3])["nDCG@3"]
-    assert only_three == same(three / (5 + 4 / log2(3) + 2 / 2), rel=1e-15)
-    assert round(only_three, 4) == 0.9693  # the tutorial prints .9694
-    five = of_list([5, 2, 4, 0, 1], [nDCG @ 5])["nDCG@5"]
+    dcg_of_three = 5 + 2 / log2(3) + 4 / 2
+    ndcg_of_three = evaluate_list([5, 2, 4], [nDCG @ 3])["nDCG@3"]
+    assert ndcg_of_three == approx(dcg_of_three / (5 + 4 / log2(3) + 2 / 2), rel=1e-15)
+    assert round(ndcg_of_three, 4) == 0.9693  # the tutorial prints .9694
+    ndcg_of_five = evaluate_list([5, 2, 4, 0, 1], [nDCG @ 5])["nDCG@5"]
     ideal_of_five = 5 + 4 / log2(3) + 2 / 2 + 1 / log2(5)
-    assert five == same((three + 1 / log2(6)) / ideal_of_five, rel=1e-15)
-    assert round(five, 4) == 0.9659  # the tutorial prints .9664
+    assert ndcg_of_five == approx((dcg_of_three + 1 / log2(6)) / ideal_of_five, rel=1e-15)
+    assert round(ndcg_of_five, 4) == 0.9659  # the tutorial prints .9664
 
 
 def test_the_ideal_covers_all_judgements_not_the_returned_ones():
-    result = of_list([5, 2, 4], [nDCG @ 5], judged=[5, 2, 4, 0, 1])
+    result = evaluate_list([5, 2, 4], [nDCG @ 5], judged=[5, 2, 4, 0, 1])
     ideal = 5 + 4 / log2(3) + 2 / 2 + 1 / log2(5)
-    assert result["nDCG@5"] == same((5 + 2 / log2(3) + 4 / 2) / ideal, rel=1e-15)
+    assert result["nDCG@5"] == approx((5 + 2 / log2(3) + 4 / 2) / ideal, rel=1e-15)
     assert round(result["nDCG@5"], 3) == 0.923
 
 
@@ -149,6 +151,6 @@ def test_graded_gold_answers():
     run = Run.from_rankings({"q": ["Infinity Gauntlet", "Mjolnir", "Stormbreaker"]})
     result = evaluate(qrels, run, [DCG @ 3, nDCG @ 3])
     dcg, ideal = 3 / log2(3) + 2 / 2, 3 + 2 / log2(3) + 1 / 2
-    assert result["DCG@3"] == same(dcg, rel=1e-15)
-    assert result["nDCG@3"] == same(dcg / ideal, rel=1e-15)
+    assert result["DCG@3"] == approx(dcg, rel=1e-15)
+    assert result["nDCG@3"] == approx(dcg / ideal, rel=1e-15)
     assert (round(dcg, 2), round(ideal, 2), round(result["nDCG@3"], 2)) == (2.89, 4.76, 0.61)

@@ -1,4 +1,4 @@
-"""The report in Chromium: it works from disk, alone, for the mouse and for the keyboard."""
+"""The report in Chromium: it works offline from a file, by mouse and by keyboard."""
 
 import os
 import shutil
@@ -19,24 +19,24 @@ playwright = pytest.importorskip("playwright.sync_api", reason="playwright drive
 
 @pytest.fixture(scope="session")
 def browser():
-    if not os.path.exists(CHROMIUM):  # noqa: PTH110 - as which gives it
+    if not os.path.exists(CHROMIUM):  # noqa: PTH110 - a text, as from which
         pytest.skip("there is no chromium here; Debian's package chromium has it")
-    with playwright.sync_playwright() as started:
-        # Chromium has no sandbox for the administrator, whom containers run as.
+    with playwright.sync_playwright() as driver:
+        # Chromium has no sandbox for root, and containers run as root.
         arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
-        browser = started.chromium.launch(executable_path=CHROMIUM, args=arguments)
+        browser = driver.chromium.launch(executable_path=CHROMIUM, args=arguments)
         yield browser
         browser.close()
 
 
 @pytest.fixture
 def show(browser, tmp_path):
-    """Write a report and open it; at the end it must not have complained or asked for anything."""
-    contexts, said, asked = [], [], []
+    """Return a function that writes and opens a report; fail if a page logs or loads anything."""
+    contexts, messages, requests = [], [], []
 
-    def opened(what, *, width=1200, scheme="light", scripts=True, **texts):
+    def open_report(source, *, width=1200, scheme="light", scripts=True, **texts):
         path = tmp_path / f"report-{len(contexts)}.html"
-        write_report(path, what, **texts)
+        write_report(path, source, **texts)
         context = browser.new_context(
             viewport={"width": width, "height": 800},
             color_scheme=scheme,
@@ -45,25 +45,25 @@ def show(browser, tmp_path):
         )
         contexts.append(context)
         page = context.new_page()
-        page.on("console", lambda message: said.append(f"{message.type}: {message.text}"))
-        page.on("pageerror", lambda error: said.append(str(error)))
-        page.on("request", lambda request: asked.append(request.url))
+        page.on("console", lambda message: messages.append(f"{message.type}: {message.text}"))
+        page.on("pageerror", lambda error: messages.append(str(error)))
+        page.on("request", lambda request: requests.append(request.url))
         page.goto(path.as_uri())
         if scripts:
             page.wait_for_selector("#sorted > *, #explorer[hidden]", state="attached")
         return page
 
-    opened.said = said
-    yield opened
+    open_report.messages = messages
+    yield open_report
     for context in contexts:
         context.close()
-    assert said == []
-    assert [one for one in asked if not one.startswith(tmp_path.as_uri())] == []
-    assert len(asked) == len(contexts)
+    assert messages == []
+    assert [url for url in requests if not url.startswith(tmp_path.as_uri())] == []
+    assert len(requests) == len(contexts)
 
 
 @pytest.fixture(scope="module")
-def compared():
+def comparison_and_texts():
     return bundled()
 
 
@@ -75,7 +75,7 @@ def cells(page, column):
 
 
 def ranking(page, side):
-    """Document id, grade and move of every entry of one ranking."""
+    """Return (document id, grade, move) of each entry of the ranking on one side."""
     items = page.locator(".ranking").nth(side).locator("li").all()
     return [
         (
@@ -87,52 +87,52 @@ def ranking(page, side):
     ]
 
 
-def move_of(rank, other, depth, side):
-    """What stands beside a document: on the left where it went, on the right where it came from."""
-    if other is None:
+def move_of(rank, other_rank, depth, side):
+    """Return the text beside a document: its new rank on the left, its former one on the right."""
+    if other_rank is None:
         return f"not in its first {depth}"
     if side == 0:
-        return f"→ {other}"
-    by = other - rank
-    return f"{'▲' if by > 0 else '▼'} {abs(by)}, was {other}" if by else "= same"
+        return f"→ {other_rank}"
+    gain = other_rank - rank
+    return f"{'▲' if gain > 0 else '▼'} {abs(gain)}, was {other_rank}" if gain else "= same"
 
 
-def test_it_opens_with_the_verdict_and_all_figures(show, compared):
-    found, texts = compared
-    page = show(found, **texts)
+def test_the_report_opens_with_the_verdict_and_all_figures(show, comparison_and_texts):
+    comparison, texts = comparison_and_texts
+    page = show(comparison, **texts)
     assert page.locator("h2#verdict").inner_text() == "nDCG@10: bm25 is better than bm25-plain"
-    assert page.locator("[data-figure] svg").count() == len(found.measures)
+    assert page.locator("[data-figure] svg").count() == len(comparison.measures)
     assert page.locator("#sorted svg").is_visible()
     assert page.locator("#scatter svg").is_visible()
     assert "0.6665" in page.locator("table.means").inner_text()
     counts = page.locator("#counts").inner_text()
-    one = found.difference("nDCG@10", "bm25")
+    difference = comparison.difference("nDCG@10", "bm25")
     assert counts == (
-        f"30 queries: bm25 is better on {one.wins}, as good on {one.ties}, "
-        f"worse on {one.losses} than bm25-plain"
+        f"30 queries: bm25 is better on {difference.wins}, as good on {difference.ties}, "
+        f"worse on {difference.losses} than bm25-plain"
     )
 
 
-def test_the_browser_draws_the_rows_that_plot_draws(show, compared):
-    found, texts = compared
-    page = show(found, **texts)
-    for measure in found.measures:
+def test_the_browser_draws_the_rows_that_plot_draws(show, comparison_and_texts):
+    comparison, texts = comparison_and_texts
+    page = show(comparison, **texts)
+    for measure in comparison.measures:
         page.select_option("#measure", label=measure)
-        theirs, ours = found.scores[measure].array[
-            [found.systems.index("bm25-plain"), found.systems.index("bm25")]
+        theirs, ours = comparison.scores[measure].array[
+            [comparison.systems.index("bm25-plain"), comparison.systems.index("bm25")]
         ]
-        expected = difference_rows(found.query_ids, ours.tolist(), theirs.tolist())
-        drawn = page.evaluate("document.getElementById('sorted').drawn.data('rows')")
-        assert [row["query"] for row in drawn] == [row["query"] for row in expected]
+        expected = difference_rows(comparison.query_ids, ours.tolist(), theirs.tolist())
+        drawn_rows = page.evaluate("document.getElementById('sorted').drawn.data('rows')")
+        assert [row["query"] for row in drawn_rows] == [row["query"] for row in expected]
         for field in ("score", "against", "difference", "begin", "end"):
-            assert [row[field] for row in drawn] == [row[field] for row in expected]
+            assert [row[field] for row in drawn_rows] == [row[field] for row in expected]
 
 
-def test_the_table_is_sorted_by_a_click_and_by_the_keyboard(show, compared):
-    found, texts = compared
-    page = show(found, **texts)
-    worst = found.regressions("nDCG@10", 1)[0]
-    best = found.improvements("nDCG@10", 1)[0]
+def test_the_table_is_sorted_by_a_click_and_by_the_keyboard(show, comparison_and_texts):
+    comparison, texts = comparison_and_texts
+    page = show(comparison, **texts)
+    worst = comparison.regressions("nDCG@10", 1)[0]
+    best = comparison.improvements("nDCG@10", 1)[0]
     assert cells(page, 0)[0] == worst.query_id
     header = page.locator("#table-place th", has_text="difference")
     assert header.get_attribute("aria-sort") == "ascending"
@@ -142,13 +142,13 @@ def test_the_table_is_sorted_by_a_click_and_by_the_keyboard(show, compared):
     page.locator("#table-place th").first.get_by_role("button").focus()
     page.keyboard.press("Enter")
     first = page.locator("#table-place tbody tr").first
-    playwright.expect(first).to_contain_text(min(found.query_ids))
-    assert cells(page, 0)[:3] == sorted(found.query_ids)[:3]
+    playwright.expect(first).to_contain_text(min(comparison.query_ids))
+    assert cells(page, 0)[:3] == sorted(comparison.query_ids)[:3]
 
 
-def test_the_table_is_searched_by_text(show, compared):
-    found, texts = compared
-    page = show(found, **texts)
+def test_the_table_is_searched_by_text(show, comparison_and_texts):
+    comparison, texts = comparison_and_texts
+    page = show(comparison, **texts)
     page.get_by_label("Search the queries").fill("mars")
     expected = {query for query, text in texts["queries"].items() if "mars" in text.lower()}
     assert expected
@@ -156,70 +156,77 @@ def test_the_table_is_searched_by_text(show, compared):
     assert set(cells(page, 0)) == expected
 
 
-def test_a_click_on_a_query_shows_both_rankings(show, compared):
-    found, texts = compared
-    page = show(found, **texts)
+def test_a_click_on_a_query_shows_both_rankings(show, comparison_and_texts):
+    comparison, texts = comparison_and_texts
+    page = show(comparison, **texts)
     page.get_by_label("Search the queries").fill("q16")
     page.get_by_role("button", name="q16").click()
     assert page.locator("#query").inner_text() == "Query q16"
     assert page.locator("#query-text").inner_text() == texts["queries"]["q16"]
-    tops = [found.results[name][0].top["q16"] for name in ("bm25-plain", "bm25")]
+    tops = [comparison.results[name][0].top["q16"] for name in ("bm25-plain", "bm25")]
     ids = [list(top.doc_ids[:10]) for top in tops]
     for side, top in enumerate(tops):
-        shown = ranking(page, side)
-        assert [entry[0] for entry in shown] == ids[side]
-        assert [entry[1] for entry in shown] == [
+        entries = ranking(page, side)
+        assert [entry[0] for entry in entries] == ids[side]
+        assert [entry[1] for entry in entries] == [
             "unjudged" if grade is None else f"grade {grade:g}" for grade in top.grades[:10]
         ]
-        other = list(tops[1 - side].doc_ids)
-        moves = [entry[2] for entry in shown]
+        other_ids = list(tops[1 - side].doc_ids)
+        moves = [entry[2] for entry in entries]
         assert moves == [
-            move_of(rank, other.index(doc_id) + 1 if doc_id in other else None, len(other), side)
+            move_of(
+                rank,
+                other_ids.index(doc_id) + 1 if doc_id in other_ids else None,
+                len(other_ids),
+                side,
+            )
             for rank, doc_id in enumerate(ids[side], start=1)
         ]
     assert page.locator(".pair line").count() == len(set(ids[0]) & set(ids[1]))
-    document = next(one for one in texts["corpus"] if one.doc_id == ids[1][0])
+    document = next(document for document in texts["corpus"] if document.doc_id == ids[1][0])
     item = page.locator(".ranking").nth(1).locator("li").first
     assert document.title in item.inner_text()
     item.locator("summary").click()
     assert document.text[:60] in item.inner_text()
 
 
-def test_a_query_is_chosen_with_the_keyboard_alone(show, compared):
-    found, texts = compared
-    page = show(found, **texts)
+def test_a_query_is_chosen_with_the_keyboard_alone(show, comparison_and_texts):
+    comparison, texts = comparison_and_texts
+    page = show(comparison, **texts)
     page.locator("#table-place tbody button").nth(1).focus()
     page.keyboard.press("Enter")
-    second = found.regressions("nDCG@10", 2)[1]
+    second = comparison.regressions("nDCG@10", 2)[1]
     assert page.locator("#query").inner_text() == f"Query {second.query_id}"
     assert page.evaluate("document.activeElement.id") == "query"
     page.locator("#previous").focus()
     page.keyboard.press("Enter")
-    first = found.regressions("nDCG@10", 1)[0]
+    first = comparison.regressions("nDCG@10", 1)[0]
     assert page.locator("#query").inner_text() == f"Query {first.query_id}"
     assert page.locator("#previous").is_disabled()
 
 
-def test_hovering_shows_the_query_text_and_a_click_on_a_bar_its_rankings(show, compared):
-    found, texts = compared
-    page = show(found, **texts)
-    worst = found.regressions("nDCG@10", 1)[0]
+def test_hovering_shows_the_query_text_and_a_click_on_a_bar_its_rankings(
+    show, comparison_and_texts
+):
+    comparison, texts = comparison_and_texts
+    page = show(comparison, **texts)
+    worst = comparison.regressions("nDCG@10", 1)[0]
     page.locator("#next").click()
     assert page.locator("#query").inner_text() != f"Query {worst.query_id}"
     bar = page.locator("#sorted .mark-rect path").first
     bar.hover()
-    shown = page.locator("#tip").inner_text()
-    assert texts["queries"][worst.query_id] in shown
-    assert "bm25-plain: " in shown
-    assert f"{worst.difference:.4f}".replace("-", "−") in shown  # as Vega writes it
+    tip = page.locator("#tip").inner_text()
+    assert texts["queries"][worst.query_id] in tip
+    assert "bm25-plain: " in tip
+    assert f"{worst.difference:.4f}".replace("-", "−") in tip  # Vega writes a minus sign
     assert bar.evaluate("bar => getComputedStyle(bar).cursor") == "pointer"
     bar.click()
     assert page.locator("#query").inner_text() == f"Query {worst.query_id}"
 
 
-def test_hostile_text_shows_as_text_everywhere(show):
-    found, texts = hostile()
-    page = show(found, **texts)
+def test_hostile_names_and_texts_are_shown_as_text(show):
+    comparison, texts = hostile()
+    page = show(comparison, **texts)
     visible = page.locator("main").inner_text()
     for expected in (
         f"{HOSTILE} one is better than {HOSTILE} two",
@@ -239,15 +246,15 @@ def test_hostile_text_shows_as_text_everywhere(show):
     page.locator("#table-place th").first.click()
     assert HOSTILE in page.locator("#table-place").inner_text()
     assert page.locator("#table-place").inner_text().count(HOSTILE) > 8
-    # A long label is cut; what is left of it is text as well.
+    # A long label is shortened; the remaining part is text too.
     assert HOSTILE[:30] in page.locator("[data-figure] svg").first.text_content()
     assert page.locator("img, iframe, object, main b").count() == 0
     assert page.evaluate("window.hacked") is None
 
 
-def test_nothing_but_its_own_scripts_runs(show, compared):
-    found, texts = compared
-    page = show(found, **texts)
+def test_an_injected_script_does_not_run(show, comparison_and_texts):
+    comparison, texts = comparison_and_texts
+    page = show(comparison, **texts)
     blocked = page.evaluate(
         """() => new Promise((resolve) => {
             document.addEventListener("securitypolicyviolation", (event) => {
@@ -260,50 +267,55 @@ def test_nothing_but_its_own_scripts_runs(show, compared):
         })"""
     )
     assert blocked.startswith("script-src")
-    assert len(show.said) == 1
-    show.said.clear()
+    assert len(show.messages) == 1
+    show.messages.clear()
     assert page.evaluate("window.hacked") is None
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(1200, "light"), (1200, "dark"), (390, "light")])
-def test_axe_finds_no_violation(show, compared, width, scheme):
+def test_axe_finds_no_violation(show, comparison_and_texts, width, scheme):
     axe = pytest.importorskip("axe_playwright_python.sync_playwright")
-    found, texts = compared
-    page = show(found, width=width, scheme=scheme, **texts)
+    comparison, texts = comparison_and_texts
+    page = show(comparison, width=width, scheme=scheme, **texts)
     page.locator("#table-place tbody button").nth(1).click()
     page.locator("summary").first.click()
     violations = axe.Axe().run(page).response["violations"]
-    assert [(one["id"], one["impact"], one["nodes"][0]["html"][:300]) for one in violations] == []
+    assert [
+        (violation["id"], violation["impact"], violation["nodes"][0]["html"][:300])
+        for violation in violations
+    ] == []
 
 
 @pytest.mark.parametrize("make_case", [bundled, hostile])
 def test_on_a_phone_nothing_is_wider_than_the_screen(show, make_case):
-    found, texts = make_case()
-    page = show(found, width=360, **texts)
+    comparison, texts = make_case()
+    page = show(comparison, width=360, **texts)
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
     assert page.locator(".ranking").nth(1).is_visible()
 
 
-def luminance(page, selector, what):
-    """The brightness, 0 to 1, of a colour as the browser computes it."""
+def luminance(page, selector, css_property):
+    """Return the luminance, 0 to 1, of a colour as computed by the browser."""
     colour = page.locator(selector).first.evaluate(
-        "(element, what) => getComputedStyle(element)[what]", what
+        "(element, what) => getComputedStyle(element)[what]", css_property
     )
-    red, green, blue = (int(one) for one in colour.strip("rgba()").split(",")[:3])
+    red, green, blue = (int(channel) for channel in colour.strip("rgba()").split(",")[:3])
     return (0.2126 * red + 0.7152 * green + 0.0722 * blue) / 255
 
 
-def test_it_is_dark_where_the_reader_wants_it_so_and_figures_follow(show, compared):
-    found, texts = compared
+def test_the_page_and_its_figures_follow_the_colour_scheme_of_the_reader(
+    show, comparison_and_texts
+):
+    comparison, texts = comparison_and_texts
     for scheme, is_dark in (("light", False), ("dark", True)):
-        page = show(found, scheme=scheme, **texts)
+        page = show(comparison, scheme=scheme, **texts)
         assert (luminance(page, "body", "backgroundColor") < 0.5) == is_dark
         assert (luminance(page, "#sorted .role-axis-label text", "fill") > 0.5) == is_dark
 
 
-def test_on_paper_it_is_light_and_has_no_controls(show, compared):
-    found, texts = compared
-    page = show(found, scheme="dark", **texts)
+def test_a_printed_page_is_light_and_has_no_controls(show, comparison_and_texts):
+    comparison, texts = comparison_and_texts
+    page = show(comparison, scheme="dark", **texts)
     page.emulate_media(media="print")
     assert luminance(page, "body", "backgroundColor") > 0.9
     assert luminance(page, "#sorted .role-axis-label text", "fill") < 0.2
@@ -313,9 +325,9 @@ def test_on_paper_it_is_light_and_has_no_controls(show, compared):
     assert page.pdf().startswith(b"%PDF")
 
 
-def test_without_scripts_the_verdict_and_the_tables_can_still_be_read(show, compared):
-    found, texts = compared
-    page = show(found, scripts=False, **texts)
+def test_without_scripts_the_verdict_and_the_tables_can_still_be_read(show, comparison_and_texts):
+    comparison, texts = comparison_and_texts
+    page = show(comparison, scripts=False, **texts)
     visible = page.locator("main").inner_text()
     assert "bm25 is better than bm25-plain" in visible
     assert "0.6665" in visible
@@ -325,12 +337,12 @@ def test_without_scripts_the_verdict_and_the_tables_can_still_be_read(show, comp
 
 
 def test_any_two_systems_and_any_measure_can_be_chosen(show):
-    found = made(20, 3, measures=("nDCG@10", "Recall@3"))
-    page = show(found)
+    comparison = made(20, 3, measures=("nDCG@10", "Recall@3"))
+    page = show(comparison)
     page.select_option("#measure", label="Recall@3")
     page.select_option("#system", label="system 2")
     page.select_option("#against", label="system 1")
-    ours, theirs = (found.scores["Recall@3"].array[one] for one in (2, 1))
+    ours, theirs = (comparison.scores["Recall@3"].array[index] for index in (2, 1))
     assert page.locator("#counts").inner_text() == (
         f"20 queries: system 2 is better on {(ours > theirs).sum()}, as good on "
         f"{(ours == theirs).sum()}, worse on {(ours < theirs).sum()} than system 1"
@@ -339,13 +351,13 @@ def test_any_two_systems_and_any_measure_can_be_chosen(show):
         "system 1, the first 10",
         "system 2, the first 10",
     ]
-    # The one that was chosen stays, the other one takes its place.
+    # Choosing the same system on both sides swaps the two.
     page.select_option("#against", label="system 2")
     assert page.locator("#system").input_value() == "1"
     assert "system 1 is better" in page.locator("#counts").inner_text()
 
 
-def test_one_system_is_shown_alone(show):
+def test_a_single_result_is_shown_without_a_comparison(show):
     result = evaluate(
         {"q1": {"a": 1}, "q2": {"b": 1}, "q3": {"c": 1}},
         {"q1": {"a": 2.0, "x": 1.0}, "q2": {"x": 2.0, "b": 1.0}},
@@ -356,7 +368,7 @@ def test_one_system_is_shown_alone(show):
     page = show(result)
     assert page.locator("#counts").inner_text() == "3 queries"
     assert not page.locator("#scatter").is_visible()
-    # The worst query first.
+    # The worst query is shown first.
     assert page.locator("#query").inner_text() == "Query q3"
     assert "This system has no ranking for the query." in page.locator("#rankings").inner_text()
     assert page.locator("#query-scores").inner_text() == "nDCG@10: one 0.0000"
@@ -364,10 +376,10 @@ def test_one_system_is_shown_alone(show):
     assert page.locator(".ranking").count() == 1
 
 
-def test_results_without_rankings_say_so(show, tmp_path):
-    found = made(10, 2)
-    found.save(tmp_path / "saved.json")
-    page = show(type(found).load(tmp_path / "saved.json"))
+def test_a_report_without_rankings_says_so(show, tmp_path):
+    comparison = made(10, 2)
+    comparison.save(tmp_path / "saved.json")
+    page = show(type(comparison).load(tmp_path / "saved.json"))
     assert "hold no rankings" in page.locator("#rankings").inner_text()
     assert (
         "was read from a file" in page.locator("section", has=page.locator("#counted")).inner_text()
@@ -375,9 +387,12 @@ def test_results_without_rankings_say_so(show, tmp_path):
 
 
 def test_a_benchmark_shows_every_data_set(show):
-    found = {number: made(10 + number, 2, seed=number) for number in (1, 2)}
+    comparisons = {number: made(10 + number, 2, seed=number) for number in (1, 2)}
     results = {
-        system: {f"set {number}": one.results[system][0] for number, one in found.items()}
+        system: {
+            f"set {number}": comparison.results[system][0]
+            for number, comparison in comparisons.items()
+        }
         for system in ("system 0", "system 1")
     }
     names = ("set 1", "set 2")
@@ -390,18 +405,18 @@ def test_a_benchmark_shows_every_data_set(show):
     assert page.locator(".ranking").count() == 2
 
 
-def test_7000_queries_stay_usable_and_what_is_left_out_is_said(show):
-    found = made(7000, 2, depth=100)
+def test_a_report_of_7000_queries_is_usable_and_says_what_it_omits(show):
+    comparison = made(7000, 2, depth=100)
     texts = {
-        "queries": {query: f"what is {query} about" for query in found.query_ids},
+        "queries": {query: f"what is {query} about" for query in comparison.query_ids},
         "corpus": {
             doc_id: "a long text " * 50
-            for one in found.results.values()
-            for top in one[0].top.values()
+            for repeats in comparison.results.values()
+            for top in repeats[0].top.values()
             for doc_id in top.doc_ids[:10]
         },
     }
-    page = show(found, **texts)
+    page = show(comparison, **texts)
     notice = page.locator(".notice").inner_text()
     assert "titles and texts of documents are held for" in notice
     assert page.locator(".ranking summary").count() == 20
@@ -415,44 +430,45 @@ def test_7000_queries_stay_usable_and_what_is_left_out_is_said(show):
     assert page.locator(".ranking").count() == 2
 
 
-def test_queries_without_rankings_are_told_from_the_others(show, monkeypatch):
+def test_queries_without_rankings_are_marked_in_the_table(show, monkeypatch):
     from beir_eval.report import write  # noqa: PLC0415
 
     monkeypatch.setattr(write, "MOST_BYTES", 1_100_000)
-    found = made(2000, 2, depth=10)
-    page = show(found)
+    comparison = made(2000, 2, depth=10)
+    page = show(comparison)
     assert (
         "of 2,000 queries, those on which the systems differ most"
         in page.locator(".notice").inner_text()
     )
     assert "Those in grey have none" in page.locator("#table-place caption").inner_text()
     page.get_by_label("a page").select_option("500")
-    bare = page.locator("tr.bare button").first
-    bare.click()
+    button = page.locator("tr.bare button").first
+    button.click()
     assert "rankings are not in this file" in page.locator("#rankings").inner_text()
 
 
 @pytest.mark.parametrize(
     "name", ["toString", "constructor", "__proto__", "hasOwnProperty", "@system@"]
 )
-def test_names_that_mean_something_to_a_program_are_names(show, name):
-    found = made(10, 2)
-    renamed = {
-        one: found.results["system 0"][0].model_copy(update={"name": one}) for one in (name, "B")
+def test_names_with_a_special_meaning_in_code_are_shown_as_names(show, name):
+    comparison = made(10, 2)
+    result_by_system = {
+        system: comparison.results["system 0"][0].model_copy(update={"name": system})
+        for system in (name, "B")
     }
-    results = {one: {name: result} for one, result in renamed.items()}
+    results = {system: {name: result} for system, result in result_by_system.items()}
     benchmark = BenchmarkResult(results, {}, {name: None}, {name: "test"})
     page = show(benchmark)
     assert page.locator("[data-figure] svg").count() == 1
     assert name in page.locator("[data-figure] svg").text_content()
     assert name in page.locator("#table-place th").all_inner_texts()[3]
     assert page.locator(".ranking").count() == 2
-    compared = show(compare(list(renamed.values()), name, draws=2000))
-    assert name in compared.locator("#verdict").inner_text()
-    assert name in compared.locator("#sorted-caption").inner_text()
+    comparison_page = show(compare(list(result_by_system.values()), name, draws=2000))
+    assert name in comparison_page.locator("#verdict").inner_text()
+    assert name in comparison_page.locator("#sorted-caption").inner_text()
 
 
-def test_queries_without_a_score_stand_last_whichever_way_the_table_is_sorted(show):
+def test_queries_without_a_score_are_last_in_either_sort_order(show):
     qrels = {f"q{number}": {"a": 1 if number % 2 else 0, "b": 0} for number in range(6)}
     runs = {
         "A": {query: {"a": 2.0, "b": 1.0} for query in qrels},
@@ -472,24 +488,26 @@ def test_queries_without_a_score_stand_last_whichever_way_the_table_is_sorted(sh
     assert page.locator("#query").inner_text() == "Query q1"
 
 
-def test_what_the_reader_chose_of_the_table_stays_when_another_measure_is_chosen(show, compared):
-    found, texts = compared
-    page = show(found, **texts)
+def test_the_sort_order_and_page_size_of_the_table_are_kept_when_the_measure_changes(
+    show, comparison_and_texts
+):
+    comparison, texts = comparison_and_texts
+    page = show(comparison, **texts)
     page.locator("#table-place th").first.click()
     playwright.expect(page.locator("#table-place th").first).to_have_attribute(
         "aria-sort", "ascending"
     )
     page.get_by_label("a page").select_option("25")
     page.select_option("#measure", label="Recall@10")
-    assert cells(page, 0) == sorted(found.query_ids)[:25]
+    assert cells(page, 0) == sorted(comparison.query_ids)[:25]
 
 
-def test_the_table_turns_to_the_page_of_the_next_query(show, compared):
-    found, texts = compared
-    page = show(found, **texts)
+def test_the_table_shows_the_page_of_the_chosen_query(show, comparison_and_texts):
+    comparison, texts = comparison_and_texts
+    page = show(comparison, **texts)
     page.get_by_label("a page").select_option("100")
     order = cells(page, 0)
-    assert sorted(order) == sorted(found.query_ids)
+    assert sorted(order) == sorted(comparison.query_ids)
     page.get_by_label("a page").select_option("10")
     for _ in range(10):
         page.locator("#next").click()
@@ -500,23 +518,25 @@ def test_the_table_turns_to_the_page_of_the_next_query(show, compared):
     assert page.evaluate("document.activeElement.closest('tr').classList.contains('chosen')")
 
 
-def test_a_chart_that_cannot_be_drawn_takes_nothing_with_it(show, compared, monkeypatch):
+def test_the_page_works_without_a_chart_that_cannot_be_drawn(
+    show, comparison_and_texts, monkeypatch
+):
     from beir_eval.report import page_figures, write  # noqa: PLC0415
 
-    found, texts = compared
-    right = page_figures.page_specification
-    for room in (page_figures, write):
+    comparison, texts = comparison_and_texts
+    original = page_figures.page_specification
+    for module in (page_figures, write):
         monkeypatch.setattr(
-            room,
+            module,
             "page_specification",
-            lambda figure: right(figure) | {"layer": [{"mark": "nothing"}]},
+            lambda figure: original(figure) | {"layer": [{"mark": "nothing"}]},
         )
-    page = show(found, **texts)
+    page = show(comparison, **texts)
     assert "This chart cannot be drawn" in page.locator("#sorted").inner_text()
     assert page.locator(".ranking").count() == 2
 
 
-def test_negative_and_fractional_grades_are_told_apart_from_unjudged_documents(show):
+def test_negative_and_fractional_grades_are_distinguished_from_unjudged_documents(show):
     qrels = {"q1": {"a": 0.7, "b": -2, "c": 0}, "q2": {"a": 0.3}}
     run = {"q1": {"a": 4.0, "b": 3.0, "c": 2.0, "d": 1.0}, "q2": {"a": 1.0}}
     result = evaluate(qrels, run, ["nDCG@10"], name="one", keep_top=5)
@@ -532,20 +552,20 @@ def test_negative_and_fractional_grades_are_told_apart_from_unjudged_documents(s
     ]
 
 
-def test_a_document_below_the_first_ranks_is_known_as_far_as_the_results_go(show):
+def test_moves_are_shown_from_ranks_below_those_displayed(show):
     qrels = {f"q{number}": {"a": 1} for number in range(6)}
-    deep = {f"x{place}": float(-place) for place in range(15)}
+    unjudged = {f"x{position}": float(-position) for position in range(15)}
     runs = {
-        "A": {query: {"a": 1.0} | deep for query in qrels},
-        "B": {query: {"a": -13.5} | deep for query in qrels},
+        "A": {query: {"a": 1.0} | unjudged for query in qrels},
+        "B": {query: {"a": -13.5} | unjudged for query in qrels},
     }
-    found = compare_runs(qrels, runs, ["MRR"], baseline="A", keep_top=30, trust=False)
-    page = show(found)
+    comparison = compare_runs(qrels, runs, ["MRR"], baseline="A", keep_top=30, trust=False)
+    page = show(comparison)
     assert ranking(page, 0)[0][2] == "→ 15"
     assert ranking(page, 1)[9][2] == "▲ 1, was 11"
 
 
-def test_repeats_are_said_where_one_of_them_is_shown(show):
+def test_the_report_says_when_it_shows_one_of_several_repeats(show):
     qrels = {f"q{number}": {"a": 1} for number in range(6)}
     good = {query: {"a": 2.0, "x": 1.0} for query in qrels}
     bad = {query: {"a": 1.0, "x": 2.0} for query in qrels}

@@ -1,4 +1,4 @@
-"""The report as a file: what it says, what it holds, what it leaves out, and what it refuses."""
+"""The report as a file: its text, its data, its size, its security and the input it refuses."""
 
 import base64
 import hashlib
@@ -25,24 +25,24 @@ LARGEST = 6_000_000
 
 
 class Page(HTMLParser):
-    """The elements of a page: attributes, and what stands in scripts, styles and elsewhere."""
+    """A parsed page: its elements with attributes, and the text of scripts, styles and the rest."""
 
     def __init__(self, text):
         super().__init__()
         self.elements, self.scripts, self.styles, self.words = [], [], [], []
-        self._inside = None
+        self._open_element = None
         self.feed(text)
         self.close()
 
     def handle_starttag(self, tag, attributes):
         self.elements.append((tag, dict(attributes)))
-        self._inside = (tag, dict(attributes))
+        self._open_element = (tag, dict(attributes))
 
     def handle_endtag(self, tag):
-        self._inside = None
+        self._open_element = None
 
     def handle_data(self, text):
-        tag, attributes = self._inside or ("", {})
+        tag, attributes = self._open_element or ("", {})
         if tag == "script":
             self.scripts.append((attributes, text))
         elif tag == "style":
@@ -61,33 +61,35 @@ class Page(HTMLParser):
         return re.sub(r"\s+", " ", " ".join(self.words))
 
 
-def page_of(path, what, **keywords):
-    write_report(path, what, **keywords)
+def page_of(path, source, **options):
+    write_report(path, source, **options)
     return Page(path.read_text(encoding="utf-8"))
 
 
 @pytest.fixture(scope="module")
-def compared():
+def comparison_and_texts():
     return bundled()
 
 
-# What it says
+# Text
 
 
-def test_it_says_verdict_means_counts_trust_and_provenance(compared, tmp_path):
-    found, texts = compared
-    text = page_of(tmp_path / "r.html", found, **texts).text
+def test_the_report_states_verdict_means_counts_trust_and_provenance(
+    comparison_and_texts, tmp_path
+):
+    comparison, texts = comparison_and_texts
+    text = page_of(tmp_path / "r.html", comparison, **texts).text
     for expected in (
         "nDCG@10: bm25 is better than bm25-plain",
         "bm25-plain (baseline)",
-        *(f"{one.mean:.4f}" for one in found.means),
-        *(f"{one.low:.4f} to {one.high:.4f}" for one in found.means),
-        *found.notes(),
+        *(f"{system_mean.mean:.4f}" for system_mean in comparison.means),
+        *(f"{system_mean.low:.4f} to {system_mean.high:.4f}" for system_mean in comparison.means),
+        *comparison.notes(),
         "30 judged queries, all of them in the run",
         "What unjudged documents and ties could change",
         "How alike the first 10 documents are",
         "effect: the mean difference in standard deviations",
-        found.documents_to_judge(1)[0].doc_id,
+        comparison.documents_to_judge(1)[0].doc_id,
         "ties=trec_eval",
         "test=sign_flip",
     ):
@@ -96,8 +98,8 @@ def test_it_says_verdict_means_counts_trust_and_provenance(compared, tmp_path):
 
 def scores_apart(gap, spread, num_queries=40):
     rng = np.random.default_rng(1)
-    base = rng.uniform(0.2, 0.6, num_queries)
-    return base, base + gap + rng.normal(0, spread, num_queries)
+    baseline_scores = rng.uniform(0.2, 0.6, num_queries)
+    return baseline_scores, baseline_scores + gap + rng.normal(0, spread, num_queries)
 
 
 @pytest.mark.parametrize(
@@ -112,27 +114,29 @@ def scores_apart(gap, spread, num_queries=40):
 def test_the_verdict_is_one_sentence(gap, spread, verdict, sentence):
     from made_results import made as result_of  # noqa: PLC0415
 
-    base, other = scores_apart(gap, spread)
-    found = compare([result_of(base, "A"), result_of(other, "B")], "A", draws=2000)
-    assert (headline(found).text, headline(found).verdict) == (sentence, verdict)
+    baseline_scores, scores = scores_apart(gap, spread)
+    comparison = compare([result_of(baseline_scores, "A"), result_of(scores, "B")], "A", draws=2000)
+    assert (headline(comparison).text, headline(comparison).verdict) == (sentence, verdict)
 
 
-def test_the_evidence_on_the_first_measure_is_seen_and_the_rest_is_folded(compared, tmp_path):
-    found, _ = compared
-    write_report(tmp_path / "r.html", found)
+def test_the_evidence_on_the_first_measure_is_visible_and_the_rest_is_collapsed(
+    comparison_and_texts, tmp_path
+):
+    comparison, _ = comparison_and_texts
+    write_report(tmp_path / "r.html", comparison)
     section = (tmp_path / "r.html").read_text().partition('<section class="verdict')[2]
     section = section.partition("</section>")[0]
-    seen, _, folded = section.partition("<details>")
-    assert "nDCG@10: bm25 is better than bm25-plain, by +0.1778" in seen
-    assert "nDCG@10: bm25 is better than bm25-plain, but unjudged documents" in seen
-    assert "Recall@10" not in seen
-    assert "Recall@10: bm25 is better than bm25-plain, by" in folded
-    assert "Recall@10: bm25 is better than bm25-plain, but unjudged documents" in folded
+    visible, _, collapsed = section.partition("<details>")
+    assert "nDCG@10: bm25 is better than bm25-plain, by +0.1778" in visible
+    assert "nDCG@10: bm25 is better than bm25-plain, but unjudged documents" in visible
+    assert "Recall@10" not in visible
+    assert "Recall@10: bm25 is better than bm25-plain, by" in collapsed
+    assert "Recall@10: bm25 is better than bm25-plain, but unjudged documents" in collapsed
 
 
-def test_a_cutoff_beyond_every_ranking_is_marked_in_a_comparison_too(tmp_path):
-    found = made(6, 2, depth=5, measures=("nDCG@10", "nDCG@3"))
-    text = page_of(tmp_path / "r.html", found).text
+def test_a_cutoff_beyond_every_ranking_is_marked_in_a_comparison(tmp_path):
+    comparison = made(6, 2, depth=5, measures=("nDCG@10", "nDCG@3"))
+    text = page_of(tmp_path / "r.html", comparison).text
     assert "system nDCG@10 * nDCG@3" in text
     assert "* the cutoff is beyond the deepest ranking, of 5 documents" in text
 
@@ -144,25 +148,25 @@ def test_the_verdict_on_several_systems_groups_them():
     worse = scores_apart(-0.2, 0.05)[1]
     results = [result_of(base, "A"), result_of(better, "B"), result_of(better + 0.1, "C")]
     results.append(result_of(worse, "D"))
-    said = headline(compare(results, "A", draws=2000))
-    assert said.text == "nDCG@10: B and C are better than A; D is worse than A"
-    assert said.verdict == "undecided"
-    of_all_pairs = headline(compare(results, draws=2000)).text
-    assert of_all_pairs == (
+    summary = headline(compare(results, "A", draws=2000))
+    assert summary.text == "nDCG@10: B and C are better than A; D is worse than A"
+    assert summary.verdict == "undecided"
+    all_pairs_text = headline(compare(results, draws=2000)).text
+    assert all_pairs_text == (
         "nDCG@10: B and C are better than A; C is better than B; A, B and C are better than D"
     )
 
 
-def test_results_without_a_comparison_are_shown_without_a_verdict(compared, tmp_path):
-    found, texts = compared
-    results = [one for [one] in found.results.values()]
+def test_results_without_a_comparison_are_shown_without_a_verdict(comparison_and_texts, tmp_path):
+    comparison, texts = comparison_and_texts
+    results = [result for [result] in comparison.results.values()]
     page = page_of(tmp_path / "r.html", results, **texts)
-    assert page.data["parts"][0]["systems"] == [one.name for one in results]
+    assert page.data["parts"][0]["systems"] == [result.name for result in results]
     assert "is better than" not in page.text
     assert f"{results[0]['nDCG@10']:.4f}" in page.text
 
 
-def test_missing_queries_show_both_means(tmp_path):
+def test_both_means_are_shown_when_queries_are_missing(tmp_path):
     qrels = {"q1": {"a": 1}, "q2": {"b": 1}}
     result = evaluate(qrels, {"q1": {"a": 1.0}}, ["MRR"], name="half", keep_top=5)
     text = page_of(tmp_path / "r.html", result).text
@@ -171,9 +175,9 @@ def test_missing_queries_show_both_means(tmp_path):
 
 
 def test_a_curve_of_checkpoints_is_a_section(tmp_path):
-    found = made(12, 3)
-    curve = checkpoint_curve(found.results, draws=2000)
-    page = page_of(tmp_path / "r.html", found, curve=curve)
+    comparison = made(12, 3)
+    curve = checkpoint_curve(comparison.results, draws=2000)
+    page = page_of(tmp_path / "r.html", comparison, curve=curve)
     assert "From checkpoint to checkpoint" in page.text
     for note in curve.notes():
         assert note in page.text
@@ -183,18 +187,18 @@ def test_a_curve_of_checkpoints_is_a_section(tmp_path):
 def test_a_benchmark_with_an_undefined_mean_is_shown(tmp_path):
     qrels = {"q1": {"a": 0}, "q2": {"a": 0}}
     run = {"q1": {"a": 1.0}, "q2": {"a": 1.0}}
-    one = evaluate(qrels, run, ["MRR"], name="A", no_relevant="skip", keep_top=1)
-    benchmark = BenchmarkResult({"A": {"set": one}}, {}, {"set": None}, {"set": "test"})
+    result = evaluate(qrels, run, ["MRR"], name="A", no_relevant="skip", keep_top=1)
+    benchmark = BenchmarkResult({"A": {"set": result}}, {}, {"set": None}, {"set": "test"})
     page = page_of(tmp_path / "r.html", benchmark)
     assert page.data["figures"]["datasets"]["datasets"]["rows"] == [
         {"dataset": "set", "system": "A", "mean": None}
     ]
-    # nDCG@10 is asked for by default, where there is one.
+    # nDCG@10 is the default measure, but only if it was evaluated.
     assert page.data["parts"][0]["measures"] == ["MRR"]
     assert "MRR by data set" in page.text
 
 
-def test_only_means_over_the_same_queries_are_held_against_each_other(tmp_path):
+def test_only_means_over_the_same_queries_are_compared_for_the_best(tmp_path):
     qrels = {"q1": {"a": 1}, "q2": {"b": 1}}
     half = evaluate(qrels, {"q1": {"a": 1.0}}, ["MRR"], name="half")
     whole = evaluate(qrels, {"q1": {"a": 1.0}, "q2": {"x": 2, "b": 1}}, ["MRR"], name="whole")
@@ -203,77 +207,79 @@ def test_only_means_over_the_same_queries_are_held_against_each_other(tmp_path):
     assert re.findall("<strong>(.*?)</strong>", means.partition("</table>")[0]) == ["0.7500"]
 
 
-def test_a_measure_over_fewer_queries_says_so(tmp_path):
+def test_the_number_of_queries_that_a_measure_is_defined_for_is_stated(tmp_path):
     qrels = {f"q{n}": {"a": 1 if n < 8 else 0} for n in range(10)}
     runs = {
         "A": {query: {"a": 2.0, "x": 1.0} for query in qrels},
         "B": {query: {"a": 1.0, "x": 2.0} for query in qrels},
     }
-    found = compare_runs(qrels, runs, ["MRR", "num_ret"][:1], no_relevant="skip")
-    text = page_of(tmp_path / "r.html", found).text
+    comparison = compare_runs(qrels, runs, ["MRR", "num_ret"][:1], no_relevant="skip")
+    text = page_of(tmp_path / "r.html", comparison).text
     assert "a measure is defined for (MRR over 8 of 10)" in text
 
 
-def test_many_measures_are_rows(tmp_path):
-    found = made(5, 2, measures=tuple(f"nDCG@{k}" for k in range(1, 13)))
-    page = page_of(tmp_path / "r.html", found)
+def test_many_measures_are_shown_as_rows_with_ndcg_at_10_first(tmp_path):
+    comparison = made(5, 2, measures=tuple(f"nDCG@{k}" for k in range(1, 13)))
+    page = page_of(tmp_path / "r.html", comparison)
     assert "measure system 0 (baseline) system 1" in page.text
-    # The one that people look for comes first.
-    results = [one for [one] in found.results.values()]
+    # nDCG@10 comes first, because most readers look for it.
+    results = [result for [result] in comparison.results.values()]
     assert page_of(tmp_path / "r.html", results).data["parts"][0]["measures"][0] == "nDCG@10"
 
 
-def test_failures_of_a_benchmark_are_told(tmp_path):
-    one = made(5, 2).results["system 0"][0]
+def test_failures_of_a_benchmark_are_listed(tmp_path):
+    result = made(5, 2).results["system 0"][0]
     failures = {"bad": {"set": f"RunError: {HOSTILE}"}}
     benchmark = BenchmarkResult(
-        {"good": {"set": one}, "bad": {}}, failures, {"set": None}, {"set": "test"}
+        {"good": {"set": result}, "bad": {}}, failures, {"set": None}, {"set": "test"}
     )
     page = page_of(tmp_path / "r.html", benchmark)
     assert f"bad, set: failed with RunError: {HOSTILE}" in page.text
 
 
-# What it holds
+# Data
 
 
-def test_rankings_hold_grades_titles_and_texts(compared, tmp_path):
-    found, texts = compared
-    [part] = page_of(tmp_path / "r.html", found, **texts).data["parts"]
-    documents = {one.doc_id: one for one in texts["corpus"]}
-    assert len(part["rankings"]) == len(found.query_ids)
+def test_rankings_hold_grades_titles_and_texts(comparison_and_texts, tmp_path):
+    comparison, texts = comparison_and_texts
+    [part] = page_of(tmp_path / "r.html", comparison, **texts).data["parts"]
+    documents = {document.doc_id: document for document in texts["corpus"]}
+    assert len(part["rankings"]) == len(comparison.query_ids)
     for index, rankings in part["rankings"].items():
         query = part["queries"][int(index)][0]
-        for name, numbers in zip(part["systems"], rankings, strict=True):
-            top = found.results[name][0].top[query]
-            assert [part["documents"][one][0] for one in numbers] == list(top.doc_ids[:10])
+        for name, positions in zip(part["systems"], rankings, strict=True):
+            top = comparison.results[name][0].top[query]
+            assert [part["documents"][position][0] for position in positions] == list(
+                top.doc_ids[:10]
+            )
             grades = part["grades"][index]
-            assert [grades.get(str(one)) for one in numbers] == list(top.grades[:10])
+            assert [grades.get(str(position)) for position in positions] == list(top.grades[:10])
     for doc_id, title, text in part["documents"]:
         assert title == documents[doc_id].title
         assert " ".join(documents[doc_id].text.split()).startswith(text.removesuffix(" …"))
 
 
 def test_the_corpus_may_be_a_dict_of_texts_or_of_titles_and_texts(tmp_path):
-    found = made(3, 2)
+    comparison = made(3, 2)
     for corpus, expected in (
         ({"right 0": "plain"}, ["right 0", "", "plain"]),
         ({"right 0": {"title": "T", "text": "x"}}, ["right 0", "T", "x"]),
         ({"right 0": {"text": None}}, ["right 0", "", ""]),
     ):
-        [part] = page_of(tmp_path / "r.html", found, corpus=corpus).data["parts"]
+        [part] = page_of(tmp_path / "r.html", comparison, corpus=corpus).data["parts"]
         assert expected in part["documents"]
 
 
-def test_fewer_documents_are_shown_where_fewer_are_asked_for(compared, tmp_path):
-    found, _ = compared
-    [part] = page_of(tmp_path / "r.html", found, top=3).data["parts"]
-    assert max(len(one) for rankings in part["rankings"].values() for one in rankings) == 3
+def test_top_limits_the_documents_shown_per_ranking(comparison_and_texts, tmp_path):
+    comparison, _ = comparison_and_texts
+    [part] = page_of(tmp_path / "r.html", comparison, top=3).data["parts"]
+    assert max(len(ranking) for rankings in part["rankings"].values() for ranking in rankings) == 3
     for wrong in (0, -1, 1.5, True):
         with pytest.raises(SettingError, match="top"):
-            write_report(tmp_path / "r.html", found, top=wrong)
+            write_report(tmp_path / "r.html", comparison, top=wrong)
 
 
-def test_scores_are_exact_and_undefined_ones_empty(tmp_path):
+def test_scores_are_exact_and_undefined_scores_are_null(tmp_path):
     qrels = {"q1": {"a": 1}, "q2": {"b": 1}}
     result = evaluate(qrels, {"q1": {"x": 2.0, "y": 1.5, "a": 1.0}}, ["Judged@10", "nDCG@10"])
     [part] = page_of(tmp_path / "r.html", result).data["parts"]
@@ -281,39 +287,39 @@ def test_scores_are_exact_and_undefined_ones_empty(tmp_path):
     assert part["scores"]["nDCG@10"] == [[0.5, 0.0]]
 
 
-# How large it is
+# Size
 
 
 @pytest.mark.parametrize("text", ["日本語の長い文章 " * 400, '<"' * 2000, "a plain text " * 400])
 def test_five_systems_over_300_queries_stay_below_6_mb_with_all_rankings(tmp_path, text):
-    found = made(300, 5, measures=("nDCG@10", "Recall@10", "MRR@10"))
+    comparison = made(300, 5, measures=("nDCG@10", "Recall@10", "MRR@10"))
     corpus = {
         doc_id: {"title": text[:90], "text": text}
-        for [one] in found.results.values()
-        for top in one.top.values()
+        for [result] in comparison.results.values()
+        for top in result.top.values()
         for doc_id in top.doc_ids
     }
-    queries = dict.fromkeys(found.query_ids, text)
-    page = page_of(tmp_path / "r.html", found, queries=queries, corpus=corpus)
+    queries = dict.fromkeys(comparison.query_ids, text)
+    page = page_of(tmp_path / "r.html", comparison, queries=queries, corpus=corpus)
     assert (tmp_path / "r.html").stat().st_size < LARGEST
     [part] = page.data["parts"]
     assert len(part["rankings"]) == 300
-    # The file is used: those on which the systems differ most have their texts.
+    # The space is used: the queries on which the systems differ most have texts.
     assert (tmp_path / "r.html").stat().st_size > 0.6 * LARGEST
     assert part["documents"][0][2].removesuffix(" …") in " ".join(text.split())
 
 
 def test_many_systems_and_many_data_sets_stay_below_6_mb(tmp_path):
     measures = tuple(f"nDCG@{k}" for k in range(1, 31))
-    many = made(30, 15, measures=measures)
-    every_pair = compare(many.results, draws=500)
-    page = page_of(tmp_path / "r.html", every_pair)
+    many_systems = made(30, 15, measures=measures)
+    all_pairs = compare(many_systems.results, draws=500)
+    page = page_of(tmp_path / "r.html", all_pairs)
     assert (tmp_path / "r.html").stat().st_size < LARGEST
     assert "of 3,150 differences are shown" in page.text
-    found = made(300, 3, measures=measures)
+    comparison = made(300, 3, measures=measures)
     names = [f"set {number}" for number in range(18)]
     results = {
-        system: dict.fromkeys(names, repeats[0]) for system, repeats in found.results.items()
+        system: dict.fromkeys(names, repeats[0]) for system, repeats in comparison.results.items()
     }
     benchmark = BenchmarkResult(results, {}, dict.fromkeys(names), dict.fromkeys(names, "test"))
     page = page_of(tmp_path / "r.html", benchmark)
@@ -322,33 +328,35 @@ def test_many_systems_and_many_data_sets_stay_below_6_mb(tmp_path):
 
 
 def test_long_ids_and_texts_of_many_queries_stay_below_6_mb(tmp_path):
-    found = made(25_000, 2, depth=3)
-    queries = dict.fromkeys(found.query_ids, "日本語" * 200)
-    page = page_of(tmp_path / "r.html", found, queries=queries)
+    comparison = made(25_000, 2, depth=3)
+    queries = dict.fromkeys(comparison.query_ids, "日本語" * 200)
+    page = page_of(tmp_path / "r.html", comparison, queries=queries)
     assert (tmp_path / "r.html").stat().st_size < LARGEST
     [part] = page.data["parts"]
-    held = len(part["queries"])
-    assert f"the table and the charts hold {held:,} of 25,000 queries" in page.text
+    num_held = len(part["queries"])
+    assert f"the table and the charts hold {num_held:,} of 25,000 queries" in page.text
     assert part["total"] == 25_000
-    long = evaluate(
+    result = evaluate(
         {f"{'long' * 300} {n}": {"a": 1} for n in range(2000)},
         {f"{'long' * 300} {n}": {"a": 1} for n in range(2000)},
         ["MRR"],
         keep_top=1,
     )
-    page_of(tmp_path / "r.html", long)
+    page_of(tmp_path / "r.html", result)
     assert (tmp_path / "r.html").stat().st_size < LARGEST
 
 
-def test_what_does_not_fit_is_left_out_in_an_order_and_told(tmp_path, monkeypatch):
+def test_the_queries_that_differ_least_are_omitted_first_and_the_report_says_so(
+    tmp_path, monkeypatch
+):
     from beir_eval.report import payload, write  # noqa: PLC0415
 
     monkeypatch.setattr(payload, "MOST_QUERIES", 40)
     monkeypatch.setattr(payload, "MOST_SCORE_BYTES", 1550)
-    found = made(100, 2, measures=("nDCG@10", "Recall@10", "MRR@10"))
-    page_of(tmp_path / "whole.html", found)
+    comparison = made(100, 2, measures=("nDCG@10", "Recall@10", "MRR@10"))
+    page_of(tmp_path / "whole.html", comparison)
     monkeypatch.setattr(write, "MOST_BYTES", (tmp_path / "whole.html").stat().st_size)
-    page = page_of(tmp_path / "r.html", found)
+    page = page_of(tmp_path / "r.html", comparison)
     [part] = page.data["parts"]
     assert len(part["queries"]) == 40
     assert "the table and the charts hold 40 of 100 queries" in page.text
@@ -358,24 +366,30 @@ def test_what_does_not_fit_is_left_out_in_an_order_and_told(tmp_path, monkeypatc
         f"scores by query are held for {len(measures)} of 3 measures: {', '.join(measures)}"
         in page.text
     )
-    held = len(part["rankings"])
-    assert 0 < held < 40
-    assert f"rankings are held for {held} of 40 queries" in page.text
-    # Those that are held differ at least as much as those that are not.
-    differences = np.abs(np.subtract(*found.scores["nDCG@10"].array))
-    of = dict(zip(found.query_ids, differences, strict=True))
-    kept = {query for query, _ in part["queries"]}
-    assert min(of[query] for query in kept) >= max(of[one] for one in of.keys() - kept)
-    ranked = {part["queries"][int(index)][0] for index in part["rankings"]}
-    assert min(of[query] for query in ranked) >= max(of[one] for one in kept - ranked)
+    num_held = len(part["rankings"])
+    assert 0 < num_held < 40
+    assert f"rankings are held for {num_held} of 40 queries" in page.text
+    # The differences of held queries are at least as large as those of omitted queries.
+    differences = np.abs(np.subtract(*comparison.scores["nDCG@10"].array))
+    difference_of = dict(zip(comparison.query_ids, differences, strict=True))
+    held_queries = {query for query, _ in part["queries"]}
+    assert min(difference_of[query] for query in held_queries) >= max(
+        difference_of[query] for query in difference_of.keys() - held_queries
+    )
+    ranked_queries = {part["queries"][int(index)][0] for index in part["rankings"]}
+    assert min(difference_of[query] for query in ranked_queries) >= max(
+        difference_of[query] for query in held_queries - ranked_queries
+    )
 
 
-# What it lets in
+# Security
 
 
-def test_nothing_but_the_scripts_with_their_hashes_may_run(compared, tmp_path):
-    found, texts = compared
-    page = page_of(tmp_path / "r.html", found, **texts)
+def test_the_content_security_policy_allows_only_scripts_and_styles_by_hash(
+    comparison_and_texts, tmp_path
+):
+    comparison, texts = comparison_and_texts
+    page = page_of(tmp_path / "r.html", comparison, **texts)
     policy = next(
         attributes["content"]
         for tag, attributes in page.elements
@@ -383,27 +397,29 @@ def test_nothing_but_the_scripts_with_their_hashes_may_run(compared, tmp_path):
     )
     assert policy.startswith("default-src 'none'; ")
     assert "unsafe" not in policy
-    running = [text for attributes, text in page.scripts if "type" not in attributes]
+    scripts = [text for attributes, text in page.scripts if "type" not in attributes]
     hashes = [
         base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
-        for text in [*running, *page.styles]
+        for text in [*scripts, *page.styles]
     ]
     assert sorted(re.findall(r"'sha256-([^']+)'", policy)) == sorted(hashes)
 
 
 @pytest.mark.parametrize("make_case", [bundled, hostile])
-def test_no_element_loads_anything_or_carries_a_script_of_its_own(make_case, tmp_path):
-    found, texts = make_case()
-    page = page_of(tmp_path / "r.html", found, **texts)
+def test_no_element_loads_a_resource_or_has_an_inline_script(make_case, tmp_path):
+    comparison, texts = make_case()
+    page = page_of(tmp_path / "r.html", comparison, **texts)
     for tag, attributes in page.elements:
         assert tag not in {"img", "iframe", "object", "embed", "link", "base", "b"}
-        assert not [one for one in attributes if one.startswith("on") or one in {"src", "style"}]
+        assert not [
+            name for name in attributes if name.startswith("on") or name in {"src", "style"}
+        ]
         assert attributes.get("href", "#").startswith("#")
 
 
-def test_text_from_outside_stays_text(tmp_path):
-    found, texts = hostile()
-    page = page_of(tmp_path / "r.html", found, **texts)
+def test_hostile_names_and_texts_are_escaped(tmp_path):
+    comparison, texts = hostile()
+    page = page_of(tmp_path / "r.html", comparison, **texts)
     assert f"{HOSTILE} one is better than {HOSTILE} two" in page.text
     [part] = page.data["parts"]
     assert part["queries"][0] == [
@@ -415,7 +431,7 @@ def test_text_from_outside_stays_text(tmp_path):
     assert "<img" not in raw
 
 
-def test_odd_characters_survive(tmp_path):
+def test_unusual_characters_in_ids_are_kept(tmp_path):
     odd = "a\u2028b \x00 \ud800 \r\n ]]> <!-- é 日"
     qrels = {"q": {odd: 1}, "p": {"x": 1}}
     run = {"q": {odd: 1.0}, "p": {"x": 1.0}}
@@ -424,34 +440,34 @@ def test_odd_characters_survive(tmp_path):
     assert part["documents"][0][0] == odd
 
 
-def test_the_scripts_of_others_are_those_that_were_fetched_and_their_licences_come_with_them(
-    compared, tmp_path
+def test_vendored_scripts_have_their_recorded_hashes_and_their_licences_are_in_the_page(
+    comparison_and_texts, tmp_path
 ):
-    found, texts = compared
-    page = page_of(tmp_path / "r.html", found, **texts)
+    comparison, texts = comparison_and_texts
+    page = page_of(tmp_path / "r.html", comparison, **texts)
     folder = files("beir_eval.report") / "vendor"
-    for one in vendored_packages():
-        script = (folder / one["file"]).read_bytes()
-        assert hashlib.sha256(script).hexdigest() == one["sha256"]
+    for package in vendored_packages():
+        script = (folder / package["file"]).read_bytes()
+        assert hashlib.sha256(script).hexdigest() == package["sha256"]
         assert b"\r" not in script
-        licence = (folder / f"{one['package']}.LICENSE.txt").read_text()
+        licence = (folder / f"{package['package']}.LICENSE.txt").read_text()
         assert re.sub(r"\s+", " ", licence).strip() in page.text
-        assert f"{one['package']} {one['version']}" in page.text
+        assert f"{package['package']} {package['version']}" in page.text
 
 
-# What it refuses, and what it keeps
+# Refused input, and results that a comparison keeps
 
 
-def test_results_that_cannot_be_told_apart_or_share_nothing_are_refused(tmp_path):
-    one = evaluate({"q": {"a": 1}}, {"q": {"a": 1}}, ["MRR"], name="A")
+def test_results_with_the_same_name_or_no_common_measure_are_refused(tmp_path):
+    first = evaluate({"q": {"a": 1}}, {"q": {"a": 1}}, ["MRR"], name="A")
     with pytest.raises(ResultError, match="different names"):
-        write_report(tmp_path / "r.html", [one, one])
-    other = evaluate({"q": {"a": 1}}, {"q": {"a": 1}}, ["nDCG"], name="B")
+        write_report(tmp_path / "r.html", [first, first])
+    second = evaluate({"q": {"a": 1}}, {"q": {"a": 1}}, ["nDCG"], name="B")
     with pytest.raises(ResultError, match="no measure in common"):
-        write_report(tmp_path / "r.html", [one, other])
+        write_report(tmp_path / "r.html", [first, second])
 
 
-def test_results_on_other_judgements_are_refused_where_that_is_known(tmp_path):
+def test_results_with_fingerprints_of_different_judgements_are_refused(tmp_path):
     results = [
         evaluate({"q": {doc_id: 1}}, {"q": {doc_id: 1}}, ["MRR"], name=doc_id, fingerprint=True)
         for doc_id in ("a", "b")
@@ -461,27 +477,29 @@ def test_results_on_other_judgements_are_refused_where_that_is_known(tmp_path):
 
 
 @pytest.mark.parametrize("what", [None, "abc", [1], 5])
-def test_what_is_no_result_is_refused(tmp_path, what):
+def test_a_value_that_is_not_a_result_is_refused(tmp_path, what):
     with pytest.raises(InputError, match="a report shows a Comparison"):
         write_report(tmp_path / "r.html", what)
 
 
-def test_texts_of_another_kind_are_refused(tmp_path, compared):
+def test_queries_and_a_corpus_of_the_wrong_type_are_refused(tmp_path, comparison_and_texts):
     with pytest.raises(InputError, match="queries must be"):
-        write_report(tmp_path / "r.html", compared[0], queries=["q"])
+        write_report(tmp_path / "r.html", comparison_and_texts[0], queries=["q"])
     with pytest.raises(InputError, match="corpus must be"):
-        write_report(tmp_path / "r.html", compared[0], corpus=["d"])
-    [part] = page_of(tmp_path / "r.html", compared[0], queries={"q01": None}).data["parts"]
+        write_report(tmp_path / "r.html", comparison_and_texts[0], corpus=["d"])
+    [part] = page_of(tmp_path / "r.html", comparison_and_texts[0], queries={"q01": None}).data[
+        "parts"
+    ]
     assert {text for _, text in part["queries"]} == {""}
 
 
 @pytest.mark.parametrize("keep_top", [None, "x", -1, 5.5, True])
-def test_a_depth_that_is_no_number_is_refused(keep_top):
+def test_a_keep_top_that_is_not_a_whole_number_is_refused(keep_top):
     with pytest.raises(SettingError, match="keep_top must be a whole number, 0 or more"):
         compare_runs({"q": {"a": 1}}, {"A": {"q": {"a": 1}}}, ["MRR"], keep_top=keep_top)
 
 
-def test_nothing_to_show_is_refused(tmp_path):
+def test_a_report_without_results_is_refused(tmp_path):
     with pytest.raises(InputError, match="at least one result"):
         write_report(tmp_path / "r.html", [])
     with pytest.raises(InputError, match="at least one result"):
@@ -489,36 +507,42 @@ def test_nothing_to_show_is_refused(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_without_jinja2_it_is_said_before_any_work(tmp_path, monkeypatch, compared):
+def test_without_jinja2_a_report_is_refused_before_anything_is_written(
+    tmp_path, monkeypatch, comparison_and_texts
+):
     monkeypatch.setitem(sys.modules, "jinja2", None)
     with pytest.raises(MissingExtraError, match=r"beir-eval\[report\]"):
-        write_report(tmp_path / "r.html", compared[0])
+        write_report(tmp_path / "r.html", comparison_and_texts[0])
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_report_that_cannot_be_written_leaves_what_was_there(tmp_path, compared):
-    found, _ = compared
+def test_a_report_that_cannot_be_written_leaves_existing_files_unchanged(
+    tmp_path, comparison_and_texts
+):
+    comparison, _ = comparison_and_texts
     (tmp_path / "folder").mkdir()
     with pytest.raises(OSError, match="folder"):
-        write_report(tmp_path / "folder", found)
+        write_report(tmp_path / "folder", comparison)
     assert [path.name for path in tmp_path.iterdir()] == ["folder"]
 
 
 def test_a_comparison_keeps_its_results_but_does_not_save_them(tmp_path):
     qrels = {f"q{n}": {"a": 1} for n in range(6)}
     runs = {"A": {q: {"a": 1.0} for q in qrels}, "B": {q: {"x": 1.0} for q in qrels}}
-    found = compare_runs(qrels, runs, ["MRR"])
-    assert {name: [one.name for one in repeats] for name, repeats in found.results.items()} == {
+    comparison = compare_runs(qrels, runs, ["MRR"])
+    assert {
+        name: [result.name for result in repeats] for name, repeats in comparison.results.items()
+    } == {
         "A": ["A"],
         "B": ["B"],
     }
-    found.results.clear()
-    assert list(found.results) == ["A", "B"]
-    found.save(tmp_path / "saved.json")
-    loaded = type(found).load(tmp_path / "saved.json")
+    comparison.results.clear()
+    assert list(comparison.results) == ["A", "B"]
+    comparison.save(tmp_path / "saved.json")
+    loaded = type(comparison).load(tmp_path / "saved.json")
     assert loaded.results is None
-    assert loaded == found
-    copied = pickle.loads(pickle.dumps(found))  # noqa: S301 - our own
-    assert copied == found
-    assert copied.results == found.results
-    assert found != compare_runs(qrels, runs, ["MRR"], margin=0.02)
+    assert loaded == comparison
+    copied = pickle.loads(pickle.dumps(comparison))  # noqa: S301 - our own
+    assert copied == comparison
+    assert copied.results == comparison.results
+    assert comparison != compare_runs(qrels, runs, ["MRR"], margin=0.02)

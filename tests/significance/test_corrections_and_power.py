@@ -1,4 +1,4 @@
-"""Corrections for many p-values, and power: worked examples, and what always holds."""
+"""Corrections for many p-values, and power: worked examples, and properties that always hold."""
 
 import math
 
@@ -36,11 +36,11 @@ def test_corrections_keep_nan_the_order_and_the_range(p, method):
     assert [math.isnan(new) for new in corrected] == [math.isnan(raw) for raw in p]
     assert all(raw <= new * (1 + 1e-15) <= 1 + 1e-15 for raw, new in known)
     assert [new for _, new in sorted(known)] == sorted(new for _, new in known)
-    without = correct([raw for raw, _ in known], method)
-    assert without.tolist() == [new for _, new in known]
+    corrected_without_nan = correct([raw for raw, _ in known], method)
+    assert corrected_without_nan.tolist() == [new for _, new in known]
 
 
-def test_a_correction_keeps_the_shape_and_refuses_what_is_no_p():
+def test_a_correction_keeps_the_shape_and_refuses_values_outside_0_to_1():
     assert correct(np.full((2, 3), 0.1)).shape == (2, 3)
     assert correct([]).shape == (0,)
     for wrong in ([1.1], [-0.1], ["a"], [math.inf]):
@@ -55,7 +55,7 @@ def test_a_correction_keeps_the_shape_and_refuses_what_is_no_p():
 
 @settings(max_examples=60)
 @given(st.floats(0.01, 10), st.integers(2, 10**6), st.floats(0.001, 0.2), st.floats(0.3, 0.99))
-def test_the_detectable_difference_is_found_with_the_power_asked_for(sd, queries, alpha, power):
+def test_the_detectable_difference_is_detected_with_the_requested_power(sd, queries, alpha, power):
     delta = minimum_detectable_difference(sd, queries, alpha=alpha, power=power)
     assert paired_t_power(delta, sd, queries, alpha=alpha) == pytest.approx(power, rel=1e-9)
 

@@ -1,4 +1,4 @@
-"""Paired tests and intervals: exact values by hand, what always holds, what is refused."""
+"""Paired tests and intervals: exact values, properties of every test, and refused input."""
 
 import dataclasses
 import itertools
@@ -46,52 +46,54 @@ pairs_of_scores = st.one_of(
 
 
 def fields(result):
-    """The fields of a result, arrays as lists, so that results compare."""
+    """Return the fields of a result, with arrays as lists, so that results can be compared."""
     values = {name: getattr(result, name) for name in result.__dataclass_fields__}
     return {name: getattr(value, "tolist", lambda v=value: v)() for name, value in values.items()}
 
 
-def by_enumeration(first, second, alternative):
-    """The exact sign-flip p of scores that are tenths, in whole numbers."""
+def p_by_enumeration(first, second, alternative):
+    """Return the exact sign-flip p of scores that are tenths, computed in whole numbers."""
     differences = [round(10 * a) - round(10 * b) for a, b in zip(first, second, strict=True)]
     total = sum(differences)
-    extreme = 0
+    num_extreme = 0
     for signs in itertools.product((1, -1), repeat=len(differences)):
-        flipped = sum(sign * gap for sign, gap in zip(signs, differences, strict=True))
-        extreme += {
+        flipped = sum(
+            sign * difference for sign, difference in zip(signs, differences, strict=True)
+        )
+        num_extreme += {
             "two-sided": abs(flipped) >= abs(total),
             "less": flipped <= total,
             "greater": flipped >= total,
         }[alternative]
-    return float(Fraction(extreme, 2 ** len(differences)))
+    return float(Fraction(num_extreme, 2 ** len(differences)))
 
 
 # Sign flips
 
 
 @given(few_scores, st.sampled_from(ALTERNATIVES))
-def test_ties_of_precision_at_10_are_counted_as_whole_numbers_would_have_it(scores, alternative):
+def test_ties_of_precision_at_10_are_counted_as_in_whole_numbers(scores, alternative):
     first, second = zip(*scores, strict=True)
-    found = sign_flip(first, second, alternative=alternative)
-    assert found.exact
-    assert found.draws == 2 ** len(first)
-    assert found.p == by_enumeration(first, second, alternative)
+    result = sign_flip(first, second, alternative=alternative)
+    assert result.exact
+    assert result.draws == 2 ** len(first)
+    assert result.p == p_by_enumeration(first, second, alternative)
 
 
 @given(st.lists(st.tuples(tenths, tenths, tenths), min_size=2, max_size=7))
 def test_all_pairs_at_once_have_the_exact_p_of_each_pair(scores):
     systems = np.array(scores).T
-    found = sign_flip_pairs(systems)
-    for one, other in itertools.product(range(3), repeat=2):
-        expected = by_enumeration(systems[one], systems[other], "two-sided")
-        assert found.p[one, other] == (1 if one == other else expected)
-        assert found.differences[one, other] == pytest.approx(
-            sign_flip(systems[one], systems[other]).difference, abs=1e-15
+    result = sign_flip_pairs(systems)
+    for system, against in itertools.product(range(3), repeat=2):
+        expected = p_by_enumeration(systems[system], systems[against], "two-sided")
+        assert result.p[system, against] == (1 if system == against else expected)
+        assert result.differences[system, against] == pytest.approx(
+            sign_flip(systems[system], systems[against]).difference, abs=1e-15
         )
 
 
 @pytest.mark.parametrize("kind", ["tenths", "reciprocal ranks", "any"])
-def test_a_pair_has_one_random_p_alone_among_many_and_among_all_pairs(kind):
+def test_a_pair_has_the_same_random_p_alone_among_many_and_among_all_pairs(kind):
     rng = np.random.default_rng(0)
     scores = {
         "tenths": rng.integers(0, 11, (2, 4, 61)) / 10,
@@ -99,13 +101,20 @@ def test_a_pair_has_one_random_p_alone_among_many_and_among_all_pairs(kind):
         "any": rng.random((2, 4, 61)),
     }[kind]
     scores[:, 3] = scores[:, 2]
-    scores[:, 3, 7] += 0.1  # as good as equal: every sign vector ties
+    scores[:, 3, 7] += 0.1  # they differ in one query only: every sign vector ties
     pairs = sign_flip_pairs(scores, draws=3000, rng=5)
-    for measure, (one, other) in itertools.product(range(2), itertools.combinations(range(4), 2)):
-        first, second = scores[measure, one], scores[measure, other]
-        alone = sign_flip(first, second, draws=3000, rng=5)
-        among = sign_flip_many([first - second, first], draws=3000, rng=5)
-        p = {pairs.p[measure, one, other], pairs.p[measure, other, one], alone.p, among.p[0]}
+    for measure, (system, against) in itertools.product(
+        range(2), itertools.combinations(range(4), 2)
+    ):
+        first, second = scores[measure, system], scores[measure, against]
+        single = sign_flip(first, second, draws=3000, rng=5)
+        many = sign_flip_many([first - second, first], draws=3000, rng=5)
+        p = {
+            pairs.p[measure, system, against],
+            pairs.p[measure, against, system],
+            single.p,
+            many.p[0],
+        }
         assert len(p) == 1
     assert not pairs.exact
     assert pairs.p[0, 2, 3] == 1
@@ -122,35 +131,35 @@ def test_random_sign_flips_come_close_to_the_exact_p():
 def test_the_size_of_a_block_changes_nothing(monkeypatch):
     scores = some_scores(1, 3, 70)
     small, large = [], []
-    for found, block in ((large, 2**23), (small, 1000)):
+    for results, block in ((large, 2**23), (small, 1000)):
         monkeypatch.setattr(sign_vectors, "_BLOCK", block)
-        found += [fields(sign_flip(scores[0], scores[1], draws=500))]
-        found += [fields(sign_flip(scores[0, :8], scores[1, :8]))]
-        found += [fields(sign_flip_pairs(scores, draws=500)), fields(max_t(scores, draws=500))]
+        results += [fields(sign_flip(scores[0], scores[1], draws=500))]
+        results += [fields(sign_flip(scores[0, :8], scores[1, :8]))]
+        results += [fields(sign_flip_pairs(scores, draws=500)), fields(max_t(scores, draws=500))]
     assert small == large
 
 
-def test_every_sign_vector_is_there_once_and_random_signs_are_fair():
+def test_every_sign_vector_occurs_once_and_random_signs_are_fair():
     rng = np.random.default_rng(0)
-    every = np.vstack([block.copy() for block in SignVectors.choose(5, 32, rng).blocks(1)])
-    assert sorted(map(tuple, every)) == sorted(itertools.product((-1, 1), repeat=5))
-    assert every[0].tolist() == [1] * 5
+    vectors = np.vstack([block.copy() for block in SignVectors.choose(5, 32, rng).blocks(1)])
+    assert sorted(map(tuple, vectors)) == sorted(itertools.product((-1, 1), repeat=5))
+    assert vectors[0].tolist() == [1] * 5
     drawn = next(SignVectors.choose(130, 4000, rng).blocks(1))
     assert np.abs(drawn.mean(axis=0)).max() < 5 / math.sqrt(4000)
     assert np.abs(np.corrcoef(drawn.T) - np.eye(130)).max() < 5.5 / math.sqrt(4000)
 
 
-# What holds for every test
+# Properties of every test
 
 
 TESTS = {
     "paired t": paired_t,
     "sign flip": sign_flip,
-    "random sign flip": lambda *given, **how: sign_flip(*given, draws=3, **how),
+    "random sign flip": lambda *scores, **options: sign_flip(*scores, draws=3, **options),
     "Wilcoxon": wilcoxon,
     "sign": sign_test,
 }
-UNTOUCHED_BY_ORDER = [name for name in TESTS if name != "random sign flip"]
+ORDER_INVARIANT = [name for name in TESTS if name != "random sign flip"]
 
 
 @pytest.mark.parametrize("name", TESTS)
@@ -160,40 +169,40 @@ def test_swapping_the_systems_mirrors_the_test_and_p_is_never_0(name, scores, al
     first, second = map(list, zip(*scores, strict=True))
     test = TESTS[name]
     mirrored = {"less": "greater", "greater": "less"}.get(alternative, alternative)
-    found, swapped = (
+    result, swapped = (
         test(first, second, alternative=alternative),
         test(second, first, alternative=mirrored),
     )
-    assert 0 < found.p <= 1
-    assert found.p == pytest.approx(swapped.p, rel=1e-12)
-    assert found.difference == pytest.approx(-swapped.difference, abs=1e-15)
-    assert found == test(first, second, alternative=alternative)
+    assert 0 < result.p <= 1
+    assert result.p == pytest.approx(swapped.p, rel=1e-12)
+    assert result.difference == pytest.approx(-swapped.difference, abs=1e-15)
+    assert result == test(first, second, alternative=alternative)
 
 
-@pytest.mark.parametrize("name", UNTOUCHED_BY_ORDER)
+@pytest.mark.parametrize("name", ORDER_INVARIANT)
 @settings(max_examples=60)
 @given(st.lists(st.tuples(tenths, tenths), min_size=2, max_size=10), st.randoms())
 def test_the_order_of_the_queries_does_not_matter(name, scores, random):
     shuffled = random.sample(scores, len(scores))
-    found = TESTS[name](*zip(*scores, strict=True))
-    again = TESTS[name](*zip(*shuffled, strict=True))
-    assert found.p == pytest.approx(again.p, rel=1e-9)
-    assert found.difference == again.difference
+    result = TESTS[name](*zip(*scores, strict=True))
+    shuffled_result = TESTS[name](*zip(*shuffled, strict=True))
+    assert result.p == pytest.approx(shuffled_result.p, rel=1e-9)
+    assert result.difference == shuffled_result.difference
 
 
 @settings(max_examples=40)
 @given(pairs_of_scores, st.sampled_from(["bca", "percentile"]))
-def test_a_bootstrap_interval_mirrors_repeats_and_lies_within_the_differences(scores, method):
+def test_bootstrap_intervals_are_mirrored_repeatable_and_within_the_differences(scores, method):
     first, second = zip(*scores, strict=True)
-    found = bootstrap_interval(first, second, method=method, draws=200)
+    interval = bootstrap_interval(first, second, method=method, draws=200)
     swapped = bootstrap_interval(second, first, method=method, draws=200)
-    assert (found.low, found.high) == pytest.approx((-swapped.high, -swapped.low), abs=1e-12)
-    gaps = np.subtract(first, second)
-    assert gaps.min() - 1e-12 <= found.low <= found.high <= gaps.max() + 1e-12
-    assert found == bootstrap_interval(first, second, method=method, draws=200, rng=0)
+    assert (interval.low, interval.high) == pytest.approx((-swapped.high, -swapped.low), abs=1e-12)
+    differences = np.subtract(first, second)
+    assert differences.min() - 1e-12 <= interval.low <= interval.high <= differences.max() + 1e-12
+    assert interval == bootstrap_interval(first, second, method=method, draws=200, rng=0)
 
 
-def test_two_calls_agree_and_a_generator_goes_on():
+def test_two_calls_agree_unless_they_share_a_generator():
     scores = some_scores(0, 3, 40) - 0.5
     for test in (
         lambda rng: sign_flip_pairs(scores, draws=300, rng=rng),
@@ -203,11 +212,11 @@ def test_two_calls_agree_and_a_generator_goes_on():
         lambda rng: bootstrap_intervals(scores, draws=300, rng=rng),
     ):
         assert fields(test(0)) == fields(test(0)) == fields(test(np.random.default_rng(0)))
-        going_on = np.random.default_rng(0)
-        assert fields(test(going_on)) != fields(test(going_on))
+        generator = np.random.default_rng(0)
+        assert fields(test(generator)) != fields(test(generator))
 
 
-def test_nothing_that_is_handed_over_is_changed():
+def test_arguments_are_never_modified():
     scores = some_scores(0, 3, 12)
     scores.flags.writeable = False
     sign_flip_pairs(scores)
@@ -225,10 +234,10 @@ def test_results_are_frozen():
         sign_flip([1.0, 2.0]).p = 0
 
 
-# Degenerate and wrong input
+# Degenerate and invalid input
 
 
-def test_a_system_compared_with_itself_differs_in_no_way():
+def test_a_system_compared_with_itself_shows_no_difference():
     scores = some_scores(0, 1, 30)[0]
     for test in TESTS.values():
         for alternative in ALTERNATIVES:
@@ -236,26 +245,26 @@ def test_a_system_compared_with_itself_differs_in_no_way():
     assert paired_t(scores, scores).statistic == standardised_effect(scores, scores) == 0
     interval = bootstrap_interval(scores, scores)
     assert (interval.low, interval.difference, interval.high) == (0, 0, 0)
-    same = np.array([scores, scores, scores])
+    copies = np.array([scores, scores, scores])
     for test in (sign_flip_pairs, max_t_pairs, randomised_tukey_hsd):
-        assert (test(same, draws=50).p == 1).all()
-    assert max_t(same - scores, draws=50, step_down=True).p.tolist() == [1, 1, 1]
-    found = equivalence(scores, scores, delta=0.01)
-    assert (found.low, found.high, found.equivalent) == (0, 0, True)
-    assert found.p == 1 / 2**30
+        assert (test(copies, draws=50).p == 1).all()
+    assert max_t(copies - scores, draws=50, step_down=True).p.tolist() == [1, 1, 1]
+    result = equivalence(scores, scores, delta=0.01)
+    assert (result.low, result.high, result.equivalent) == (0, 0, True)
+    assert result.p == 1 / 2**30
 
 
 @pytest.mark.parametrize("queries", [2, 5, 10, 40])
 def test_equal_differences_have_the_p_of_the_exact_sign_flip_test(queries):
     first, second = np.full(queries, 0.3), np.full(queries, 0.2)
-    second[0], first[0] = 0.1, 0.2  # the same difference but for its last bit
+    second[0], first[0] = 0.1, 0.2  # the same difference except in its last bit
     for alternative, expected in (("two-sided", 2), ("greater", 1), ("less", 2**queries)):
-        found = paired_t(first, second, alternative=alternative)
-        assert found.statistic == math.inf
-        assert found.p == expected / 2**queries
-        assert "exact sign-flip test" in found.note
+        result = paired_t(first, second, alternative=alternative)
+        assert result.statistic == math.inf
+        assert result.p == expected / 2**queries
+        assert "exact sign-flip test" in result.note
         if queries <= 10:
-            assert sign_flip(first, second, alternative=alternative).p == found.p
+            assert sign_flip(first, second, alternative=alternative).p == result.p
     assert standardised_effect(second, first) == -math.inf
     interval = bootstrap_interval(first, second)
     assert interval.low == interval.high == pytest.approx(0.1)
@@ -264,14 +273,14 @@ def test_equal_differences_have_the_p_of_the_exact_sign_flip_test(queries):
     assert max_t([first - second]).statistics[0] == math.inf
 
 
-def test_a_p_that_no_float_can_hold_is_the_smallest_float():
+def test_a_p_too_small_for_a_float_is_the_smallest_float():
     first = np.random.default_rng(0).normal(0.9, 0.1, 6980)
     assert paired_t(first).p == np.finfo(float).tiny
     assert paired_t(np.ones(5000)).p == np.finfo(float).tiny
     assert sign_test(first).p == np.finfo(float).tiny
 
 
-def test_wilcoxon_and_the_sign_test_say_that_they_are_discouraged():
+def test_wilcoxon_and_the_sign_test_note_that_they_are_discouraged():
     for test in (wilcoxon, sign_test):
         assert "advises against" in test([0.1, 0.2, 0.4]).note
     assert not paired_t([0.1, 0.2, 0.4]).note
@@ -296,7 +305,7 @@ def test_wilcoxon_and_the_sign_test_say_that_they_are_discouraged():
 )
 def test_scores_that_cannot_be_compared_are_refused(wrong, message):
     tests = [*TESTS.values(), bootstrap_interval, standardised_effect]
-    for test in [*tests, lambda *given: equivalence(*given, delta=0.1)]:
+    for test in [*tests, lambda *scores: equivalence(*scores, delta=0.1)]:
         with pytest.raises(InputError, match=message):
             test(*wrong)
 
@@ -324,7 +333,7 @@ def test_systems_that_cannot_be_compared_are_refused():
         *({"alternative": value} for value in ("both", None)),
     ],
 )
-def test_settings_that_do_not_exist_are_refused(wrong):
+def test_invalid_settings_are_refused(wrong):
     (setting,) = wrong
     scores = some_scores(0, 2, 30)
     with pytest.raises(SettingError, match=setting):
@@ -349,7 +358,7 @@ def test_shares_outside_0_to_1_are_refused(wrong):
         minimum_detectable_difference(1, 50, power=wrong)
 
 
-def test_differences_and_methods_that_make_no_sense_are_refused():
+def test_invalid_deltas_and_methods_are_refused():
     for wrong in (0, -1, math.inf, math.nan, "1", None):
         with pytest.raises(SettingError, match="delta"):
             equivalence([0.1, 0.2], delta=wrong)
@@ -372,11 +381,11 @@ def test_a_missing_scipy_is_named_with_its_extra(monkeypatch):
     assert bootstrap_interval([0.1, 0.2, 0.4]).low > 0
 
 
-def test_the_public_names_are_sorted_and_there():
+def test_the_public_names_are_sorted_and_documented():
     names = significance.__all__
     # Constants, then classes, then functions: the linter's order.
-    order = sorted(names, key=lambda name: (not name.isupper(), not name[0].isupper(), name))
-    assert names == order
+    expected = sorted(names, key=lambda name: (not name.isupper(), not name[0].isupper(), name))
+    assert names == expected
     assert all(getattr(significance, name).__doc__ for name in names)
 
 
@@ -386,6 +395,8 @@ def test_the_unit_of_the_scores_does_not_matter(unit):
     assert sign_flip(plain * unit).p == sign_flip(plain).p
     assert paired_t(plain * unit).p == pytest.approx(paired_t(plain).p, rel=1e-12)
     assert wilcoxon(plain * unit).p == wilcoxon(plain).p
-    found, expected = bootstrap_interval(plain * unit), bootstrap_interval(plain)
-    assert (found.low, found.high) == pytest.approx((expected.low * unit, expected.high * unit))
+    interval, expected = bootstrap_interval(plain * unit), bootstrap_interval(plain)
+    assert (interval.low, interval.high) == pytest.approx(
+        (expected.low * unit, expected.high * unit)
+    )
     assert max_t([plain * unit, plain]).p == pytest.approx(max_t([plain, plain]).p)

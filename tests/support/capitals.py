@@ -1,4 +1,4 @@
-"""A small store of documents, and Haystack pipelines over it."""
+"""A small document store, and a Haystack pipeline that searches it."""
 
 import haystack
 from haystack import Document, Pipeline
@@ -17,21 +17,21 @@ QRELS = {"q1": {"paris": 2, "lyon": 1}, "q2": {"oslo": 1}, "q3": {"rome": 1, "be
 
 
 def make_store(index="capitals"):
-    """A store that holds the capitals.
+    """Return a store that holds the capitals.
 
-    In Haystack 2, stores of one index share their documents, and each writing over a document moves
-    the mean length that BM25 computes with.
+    In Haystack 2, stores with the same index share their documents, and overwriting a document
+    changes the mean length that BM25 uses.
     """
-    made = InMemoryDocumentStore(index=index, bm25_algorithm="BM25Plus")
-    if not made.count_documents():
-        made.write_documents([Document(id=name, content=text) for name, text in TEXTS.items()])
-    return made
+    store = InMemoryDocumentStore(index=index, bm25_algorithm="BM25Plus")
+    if not store.count_documents():
+        store.write_documents([Document(id=name, content=text) for name, text in TEXTS.items()])
+    return store
 
 
 def retrieving(store=None, *, top_k=3, is_async=False):
-    """A pipeline of one retriever; in Haystack 2, those for an event loop are another class."""
-    kind = getattr(haystack, "AsyncPipeline", Pipeline) if is_async else Pipeline
-    made = kind()
+    """Return a pipeline of one retriever; Haystack 2 has another class for an event loop."""
+    pipeline_class = getattr(haystack, "AsyncPipeline", Pipeline) if is_async else Pipeline
+    pipeline = pipeline_class()
     retriever = InMemoryBM25Retriever(make_store() if store is None else store, top_k=top_k)
-    made.add_component("retriever", retriever)
-    return made
+    pipeline.add_component("retriever", retriever)
+    return pipeline

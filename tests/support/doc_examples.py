@@ -1,9 +1,9 @@
-"""The examples of the documentation that are no doctests: consoles, scripts, workflows.
+"""Check the examples of the documentation that are not doctests: consoles, scripts, workflows.
 
-In a console a line that begins with "$ " is a command, and the lines below it are what it prints
-("..." stands for any text). A console that shows output is run. Where it shows none, and in a
-workflow, the ``beir-eval`` commands must be ones that the command line takes: the command exists,
-and so do its options. A script (``py``) runs in a process of its own.
+In a console, a line that begins with "$ " is a command, and the lines below it are its output
+("..." matches any text). A console that shows output is run. If it shows none, and in a workflow,
+only the arguments of the ``beir-eval`` commands are checked: the command and its options must
+exist. A script (``py``) runs in its own process.
 """
 
 import doctest
@@ -22,7 +22,7 @@ FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 
 def steps_of(block):
-    """Return (command, what it prints) of each step."""
+    """Return (command, expected output) of each step."""
     steps = []
     for line in block.splitlines():
         if line.startswith(PROMPT):
@@ -33,31 +33,38 @@ def steps_of(block):
 
 
 def check_console(example):
-    """Say what is wrong with a console example; None where nothing is."""
+    """Return the problems of a console example, or None."""
     steps = steps_of(str(example.parsed))
     shows_output = any(printed for _, printed in steps)
-    wrong = [problem for step in steps if (problem := (_ran if shows_output else _taken)(*step))]
-    return "\n".join(wrong) or None
+    problems = [
+        problem
+        for step in steps
+        if (problem := (_problem_of_running if shows_output else _problem_of_arguments)(*step))
+    ]
+    return "\n".join(problems) or None
 
 
 def check_workflow(example):
-    """Say what is wrong with the commands of a YAML example; None where nothing is."""
+    """Return the problems of the commands in a YAML example, or None."""
     text = str(example.parsed).replace("\\\n", " ")
     commands = [line.strip() for line in text.splitlines() if line.strip().startswith("beir-eval ")]
-    return "\n".join(filter(None, (_taken(one, "") for one in commands))) or None
+    return (
+        "\n".join(filter(None, (_problem_of_arguments(command, "") for command in commands)))
+        or None
+    )
 
 
 def check_script(example):
-    """Say what is wrong with a script; None where nothing is."""
-    done = subprocess.run(
+    """Return the error output of a script that fails, or None."""
+    process = subprocess.run(
         [sys.executable, "-c", str(example.parsed)], check=False, capture_output=True, text=True
     )
-    return done.stderr if done.returncode else None
+    return process.stderr if process.returncode else None
 
 
-def _ran(command, expected):
+def _problem_of_running(command, expected):
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-    done = subprocess.run(  # noqa: S602 - the documentation's own commands, as a reader types them
+    process = subprocess.run(  # noqa: S602 - the documentation's own commands, as a reader types them
         command,
         shell=True,
         check=False,
@@ -66,18 +73,20 @@ def _ran(command, expected):
         stderr=subprocess.STDOUT,
         encoding="utf-8",
     )
-    if done.returncode or not doctest.OutputChecker().check_output(expected, done.stdout, FLAGS):
-        return f"$ {command}\nexit code {done.returncode}, printed:\n{done.stdout}"
+    if process.returncode or not doctest.OutputChecker().check_output(
+        expected, process.stdout, FLAGS
+    ):
+        return f"$ {command}\nexit code {process.returncode}, printed:\n{process.stdout}"
     return None
 
 
-def _taken(command, _):
+def _problem_of_arguments(command, _):
     words = shlex.split(command, comments=True)
     if words[0] != "beir-eval" or words[1].startswith("--"):
         return None
     commands = typer.main.get_command(app).commands
     try:
         commands[words[1]].make_context(words[1], words[2:])
-    except Exception as error:  # noqa: BLE001 - typer brings its errors along, under changing names
+    except Exception as error:  # noqa: BLE001 - the names of typer's errors change with its version
         return f"$ {command}\nis not taken: {error!r}"
     return None

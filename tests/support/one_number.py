@@ -1,4 +1,4 @@
-"""One number of ours and made cases, for the tests that hold it against another tool's."""
+"""The mean of one measure, and generated cases, for comparisons with other tools."""
 
 import random
 
@@ -11,11 +11,11 @@ def ours(qrels, run, measure, **settings):
 
 
 def made_case(*, grades=(0, 1), tied=False, complete=False, queries=40, docs="abcdefghijkl"):
-    """Return qrels and a run of a few documents for each query, made with a fixed seed.
+    """Return qrels and a run of a few documents for each query, generated with a fixed seed.
 
-    Every query has a relevant document; documents are single letters, as ranx compiles anew for
-    ids of another length. The run has all documents where it is complete, otherwise
-    some; its scores are few where it may be tied. They are above 0, and exact as float32.
+    Every query has a relevant document. Document ids are single letters, because ranx compiles
+    again for ids of another length. The run holds all documents if ``complete``, otherwise some.
+    If ``tied``, scores have only four values. All scores are above 0 and exact as float32.
     """
     rng = random.Random(7)
     qrels, run = {}, {}

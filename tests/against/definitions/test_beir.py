@@ -41,7 +41,7 @@ def test_evaluate_custom_averages_over_the_queries_of_the_qrels():
 
 
 @pytest.mark.row("beir-custom-empty-qrels")
-def test_evaluate_custom_counts_a_query_under_which_nothing_is_judged():
+def test_evaluate_custom_counts_a_query_without_judgements():
     qrels, run = {"q1": {"a": 1}, "q2": {}}, {"q1": {"a": 1.0}}
     assert custom(qrels, run, "mrr") == 1 / 2
     for missing in ("zero", "skip"):
@@ -58,12 +58,12 @@ def test_means_are_rounded_to_five_digits():
 
 
 @pytest.mark.row("beir-identical-ids")
-def test_evaluate_removes_documents_with_their_querys_id_from_the_results_it_was_handed():
+def test_evaluate_removes_documents_with_their_querys_id_from_the_results_of_the_caller():
     qrels = {"q": {"a": 1}}
     run = {"q": {"q": 2.0, "a": 1.0}}
-    handed = copy.deepcopy(run)
-    assert ndcg(qrels, handed) == 1.0
-    assert handed == {"q": {"a": 1.0}}
+    run_copy = copy.deepcopy(run)
+    assert ndcg(qrels, run_copy) == 1.0
+    assert run_copy == {"q": {"a": 1.0}}
     assert ours(qrels, run, "nDCG@10") == 1 / math.log2(3)
     assert ours(qrels, run, "nDCG@10", drop_identical_ids=True) == 1.0
     assert run == {"q": {"q": 2.0, "a": 1.0}}
@@ -94,13 +94,13 @@ def test_evaluate_custom_ranks_equal_scores_as_they_were_inserted():
     assert ndcg(qrels, run) == round(1 / math.log2(3), 5)
     assert ours(qrels, run, "MRR@10") == 1 / 2
     assert ours(qrels, run, "MRR@10", ties="input") == 1.0
-    close = {"q": {"b": 0.1234567890, "a": 0.1234567891}}  # one value as float32
-    assert custom(qrels, close, "mrr") == 1.0
-    assert ours(qrels, close, "MRR@10", ties="input") == 1.0
+    close_run = {"q": {"b": 0.1234567890, "a": 0.1234567891}}  # equal as float32
+    assert custom(qrels, close_run, "mrr") == 1.0
+    assert ours(qrels, close_run, "MRR@10", ties="input") == 1.0
 
 
 @pytest.mark.row("beir-r-cap")
-def test_capped_recall_of_a_query_without_relevant_documents_is_a_division_by_zero():
+def test_capped_recall_of_a_query_without_relevant_documents_divides_by_zero():
     qrels, run = {"q1": {"a": 1}, "q2": {"b": 0}}, {"q1": {"a": 1.0}, "q2": {"b": 1.0}}
     with pytest.raises(ZeroDivisionError):
         custom(qrels, run, "r_cap")
@@ -109,7 +109,7 @@ def test_capped_recall_of_a_query_without_relevant_documents_is_a_division_by_ze
 
 
 @pytest.mark.row("beir-hole")
-def test_hole_is_about_documents_that_no_query_judges_and_divides_by_k():
+def test_hole_counts_documents_that_no_query_judges_and_divides_by_k():
     qrels = {"q1": {"a": 1}, "q2": {"b": 1}}
     run = {"q1": {"b": 2.0, "x": 1.0}, "q2": {"b": 1.0}}
     theirs = custom(qrels, run, "hole", 4)
@@ -127,14 +127,14 @@ def test_accuracy_at_k_is_whether_the_top_k_hold_a_relevant_document():
 
 
 @pytest.mark.row("beir-cutoff-twice")
-def test_a_cutoff_that_is_named_twice_has_its_value_doubled():
+def test_a_repeated_cutoff_doubles_its_value():
     qrels, run = {"q": {"a": 1}}, {"q": {"a": 1.0}}
     assert EvaluateRetrieval.evaluate(qrels, run, [1, 1])[2] == {"Recall@1": 2.0}
     assert evaluate(qrels, run, ["Recall@1", "Recall@1"]).as_dict() == {"Recall@1": 1.0}
 
 
 @pytest.mark.row("beir-custom-unjudged-query")
-def test_evaluate_custom_stops_at_a_query_of_the_run_that_has_no_qrels():
+def test_evaluate_custom_raises_for_a_query_of_the_run_without_qrels():
     qrels, run = {"q1": {"a": 1}}, {"q1": {"a": 1.0}, "q2": {"b": 1.0}}
     with pytest.raises(KeyError):
         custom(qrels, run, "mrr")

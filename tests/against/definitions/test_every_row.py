@@ -1,4 +1,4 @@
-"""docs/faq.md claims what the tests beside this file run, and nothing else."""
+"""Every row of docs/faq.md is backed by a test in this folder, and every test by a row."""
 
 import ast
 import re
@@ -15,7 +15,7 @@ CELLS = {row: [cell.strip() for cell in cells.split(" | ")] for row, cells in RO
 
 
 def marked_tests():
-    """Return the rows that the tests here are marked with, each with the source of its test."""
+    """Yield (row, source of the test) for each test here that is marked with a row."""
     for path in sorted(HERE.glob("test_*.py")):
         text = path.read_text(encoding="utf-8")
         for node in ast.parse(text).body:

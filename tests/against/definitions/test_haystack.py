@@ -36,7 +36,7 @@ def beir_eval(measure, truth, retrieved, **settings):
 @pytest.mark.row("haystack-cutoff")
 def test_no_evaluator_has_a_cutoff():
     truth = [texts("a")]
-    retrieved = [texts([*"bcdefghijk", "a"])]  # a stands at rank 11
+    retrieved = [texts([*"bcdefghijk", "a"])]  # a is at rank 11
     assert score(DocumentNDCGEvaluator(), truth, retrieved) == 1 / math.log2(12)
     assert score(DocumentMRREvaluator(), truth, retrieved) == 1 / 11
     assert beir_eval("nDCG@10", truth, retrieved) == 0.0
@@ -45,7 +45,7 @@ def test_no_evaluator_has_a_cutoff():
 
 
 @pytest.mark.row("haystack-gain")
-def test_ndcg_gains_the_score_of_the_ground_truth_over_the_ideal_of_all_of_it():
+def test_ndcg_takes_ground_truth_scores_as_gains_and_all_of_them_for_the_ideal():
     truth = [[*texts("a", score=3.0), *texts("b", score=1.0), *texts("c", score=2.0)]]
     retrieved = [texts("ba")]
     expected = (1 + 3 / math.log2(3)) / (3 + 2 / math.log2(3) + 1 / 2)
@@ -79,24 +79,26 @@ def test_the_order_of_the_list_ranks_and_not_the_scores():
 
 
 @pytest.mark.row("haystack-duplicates")
-def test_a_second_copy_takes_up_a_rank_and_gains_nothing():
+def test_a_duplicate_takes_up_a_rank_and_gains_nothing():
     qrels, ranked = {"q": {"a": 1, "b": 1}}, Run.from_rankings({"q": ["a", "a", "b"]})
     truth, retrieved = [texts("ab")], [texts("aab")]
-    expected = (1 + 2 / 3) / 2
-    assert score(DocumentMAPEvaluator(), truth, retrieved) == expected
-    gained = (1 + 1 / 2) / (1 + 1 / math.log2(3))
-    assert score(DocumentNDCGEvaluator(), truth, retrieved) == pytest.approx(gained, abs=1e-15)
-    kept = beir_eval("nDCG", truth, retrieved, duplicates="keep")
-    assert kept == pytest.approx(gained, abs=1e-15)
+    expected_map = (1 + 2 / 3) / 2
+    assert score(DocumentMAPEvaluator(), truth, retrieved) == expected_map
+    expected_ndcg = (1 + 1 / 2) / (1 + 1 / math.log2(3))
+    assert score(DocumentNDCGEvaluator(), truth, retrieved) == pytest.approx(
+        expected_ndcg, abs=1e-15
+    )
+    ndcg = beir_eval("nDCG", truth, retrieved, duplicates="keep")
+    assert ndcg == pytest.approx(expected_ndcg, abs=1e-15)
     with pytest.raises(BeirEvalError, match="more than once"):
         ours(qrels, ranked, "MAP")
     assert beir_eval("MAP", truth, retrieved) == 1.0
-    assert beir_eval("MAP", truth, retrieved, duplicates="keep") == expected
-    assert ours(qrels, ranked, "MAP", duplicates="keep") == expected
+    assert beir_eval("MAP", truth, retrieved, duplicates="keep") == expected_map
+    assert ours(qrels, ranked, "MAP", duplicates="keep") == expected_map
 
 
 @pytest.mark.row("haystack-map")
-def test_map_divides_by_the_different_documents_of_the_ground_truth():
+def test_map_divides_by_the_number_of_distinct_ground_truth_documents():
     truth, retrieved = [texts("abcc")], [texts("axb")]
     expected = (1 / 1 + 2 / 3) / 3
     assert score(DocumentMAPEvaluator(), truth, retrieved) == pytest.approx(expected, abs=1e-15)
@@ -104,7 +106,7 @@ def test_map_divides_by_the_different_documents_of_the_ground_truth():
 
 
 @pytest.mark.row("haystack-recall-single")
-def test_recall_in_its_default_mode_is_whether_anything_relevant_was_found():
+def test_recall_in_its_default_mode_is_whether_anything_relevant_was_retrieved():
     truth, retrieved = [texts("abc")], [texts("ax")]
     assert score(DocumentRecallEvaluator(), truth, retrieved) == 1.0
     assert beir_eval("Recall", truth, retrieved) == 1 / 3
@@ -121,7 +123,7 @@ def test_recall_of_mode_multi_hit_is_recall_of_the_whole_list():
 
 
 @pytest.mark.row("haystack-grade-zero")
-def test_a_ground_truth_document_of_score_zero_is_relevant_but_for_ndcg():
+def test_a_ground_truth_document_of_score_zero_is_relevant_except_for_ndcg():
     truth, retrieved = [[*texts("a", score=0.0), *texts("b", score=1.0)]], [texts("ab")]
     assert score(DocumentMAPEvaluator(), truth, retrieved) == 1.0
     assert beir_eval("MAP", truth, retrieved) == 1 / 2
@@ -129,8 +131,8 @@ def test_a_ground_truth_document_of_score_zero_is_relevant_but_for_ndcg():
     assert score(DocumentMRREvaluator(), truth, retrieved) == 1.0
     assert beir_eval("MRR", truth, retrieved) == 1 / 2
     for mode in ("single_hit", "multi_hit"):
-        missed = DocumentRecallEvaluator(mode=mode), truth, [texts("a")]
-        assert score(*missed) == {"single_hit": 1.0, "multi_hit": 1 / 2}[mode]
+        arguments = DocumentRecallEvaluator(mode=mode), truth, [texts("a")]
+        assert score(*arguments) == {"single_hit": 1.0, "multi_hit": 1 / 2}[mode]
     assert beir_eval("Recall", truth, [texts("a")]) == 0.0
     assert score(DocumentNDCGEvaluator(), truth, retrieved) == 1 / math.log2(3)
 

@@ -1,6 +1,6 @@
 """What ranx computes: the rows of docs/faq.md that begin with ``ranx-``.
 
-Few measures, of small data: what takes time is their compilation, once for each.
+Few measures on small data: ranx compiles each of them, which takes most of the time.
 """
 
 import math
@@ -42,18 +42,18 @@ def test_the_run_must_answer_the_judged_queries_and_no_others():
 
 
 @pytest.mark.row("ranx-make-comparable")
-def test_make_comparable_changes_the_run_it_was_handed():
+def test_make_comparable_changes_the_run_of_the_caller():
     qrels = {"q1": {"a": 1}, "q2": {"b": 1}}
-    handed = ranx.Run({"q1": {"a": 1.0}, "q3": {"b": 1.0}})
-    ranx.evaluate(ranx.Qrels(qrels), handed, "mrr", make_comparable=True)
-    assert set(handed.keys()) == {"q1", "q2"}
+    ranx_run = ranx.Run({"q1": {"a": 1.0}, "q3": {"b": 1.0}})
+    ranx.evaluate(ranx.Qrels(qrels), ranx_run, "mrr", make_comparable=True)
+    assert set(ranx_run.keys()) == {"q1", "q2"}
     run = {"q1": {"a": 1.0}, "q3": {"b": 1.0}}
     assert ours(qrels, run, "MRR") == 1 / 2
     assert run == {"q1": {"a": 1.0}, "q3": {"b": 1.0}}
 
 
 @pytest.mark.row("ranx-ties")
-def test_up_to_fifteen_equal_scores_stay_as_given_in_a_run_and_are_reversed_in_a_dict():
+def test_up_to_fifteen_equal_scores_keep_their_order_in_a_run_and_are_reversed_in_a_dict():
     qrels, run = {"q": {"a": 1}}, {"q": {"a": 1.0, "b": 1.0, "c": 1.0}}
     assert theirs(qrels, run, "mrr") == 1 / 1
     assert ranx.evaluate(qrels, run, "mrr") == 1 / 3
@@ -61,21 +61,21 @@ def test_up_to_fifteen_equal_scores_stay_as_given_in_a_run_and_are_reversed_in_a
     assert ours(qrels, run, "MRR", ties="input") == 1 / 1
     docs = "abcdefghijklmno"
     run = {"q": dict.fromkeys(docs, 1.0)}
-    for place, doc in enumerate(docs):
-        assert round(1 / theirs({"q": {doc: 1}}, run, "mrr")) == 1 + place
-        assert round(1 / ranx.evaluate({"q": {doc: 1}}, run, "mrr")) == 15 - place
+    for position, doc in enumerate(docs):
+        assert round(1 / theirs({"q": {doc: 1}}, run, "mrr")) == 1 + position
+        assert round(1 / ranx.evaluate({"q": {doc: 1}}, run, "mrr")) == 15 - position
 
 
 @pytest.mark.row("ranx-many-ties")
 def test_sixteen_equal_scores_are_neither_in_the_order_given_nor_in_that_of_ids():
-    docs = "abcdefghijklmnop"  # ranx compiles anew for ids of another length
+    docs = "abcdefghijklmnop"  # ranx compiles again for ids of another length
     run = {"q": dict.fromkeys(docs, 1.0)}
     ranks = {doc: round(1 / theirs({"q": {doc: 1}}, run, "mrr")) for doc in docs}
     assert sorted(ranks.values()) == list(range(1, 17))
     assert list(ranks.values()) not in (list(range(1, 17)), list(range(16, 0, -1)))
     for ties, expected in {"input": range(1, 17), "trec_eval": range(16, 0, -1)}.items():
-        found = [round(1 / ours({"q": {doc: 1}}, run, "MRR", ties=ties)) for doc in docs]
-        assert found == list(expected)
+        our_ranks = [round(1 / ours({"q": {doc: 1}}, run, "MRR", ties=ties)) for doc in docs]
+        assert our_ranks == list(expected)
 
 
 @pytest.mark.row("ranx-query-order")
@@ -88,25 +88,25 @@ def test_plain_dicts_are_paired_by_the_order_of_their_queries():
 
 
 @pytest.mark.row("ranx-gain")
-def test_ndcg_gains_the_grade_and_ndcg_burges_the_power_of_two():
+def test_ndcg_takes_the_grade_as_gain_and_ndcg_burges_a_power_of_two():
     qrels, run = {"q": {"a": 2, "b": 1}}, {"q": {"b": 2.0, "a": 1.0}}
     linear = (1 + 2 / math.log2(3)) / (2 + 1 / math.log2(3))
     assert theirs(qrels, run, "ndcg@10") == pytest.approx(linear, abs=1e-12)
     assert ours(qrels, run, "nDCG@10") == pytest.approx(linear, abs=1e-12)
-    power = (1 + 3 / math.log2(3)) / (3 + 1 / math.log2(3))
-    assert theirs(qrels, run, "ndcg_burges@10") == pytest.approx(power, abs=1e-12)
-    assert ours(qrels, run, 'nDCG(gain="exp")@10') == pytest.approx(power, abs=1e-12)
+    exponential = (1 + 3 / math.log2(3)) / (3 + 1 / math.log2(3))
+    assert theirs(qrels, run, "ndcg_burges@10") == pytest.approx(exponential, abs=1e-12)
+    assert ours(qrels, run, 'nDCG(gain="exp")@10') == pytest.approx(exponential, abs=1e-12)
 
 
 @pytest.mark.row("ranx-level")
-def test_a_relevance_level_takes_the_gain_of_lower_grades_in_ndcg_too():
+def test_a_relevance_level_removes_the_gain_of_lower_grades_in_ndcg_too():
     qrels, run = {"q": {"a": 2, "b": 1}}, {"q": {"b": 2.0, "a": 1.0}}
     expected = (2 / math.log2(3)) / 2
     assert theirs(qrels, run, "ndcg@10-l2") == pytest.approx(expected, abs=1e-12)
     default = (1 + 2 / math.log2(3)) / (2 + 1 / math.log2(3))
     assert ours(qrels, run, "nDCG@10") == pytest.approx(default, abs=1e-12)
-    table = ours(qrels, run, "nDCG(gain={1: 0, 2: 2})@10")
-    assert table == pytest.approx(expected, abs=1e-12)
+    score = ours(qrels, run, "nDCG(gain={1: 0, 2: 2})@10")
+    assert score == pytest.approx(expected, abs=1e-12)
 
 
 @pytest.mark.row("ranx-rbp")
@@ -137,7 +137,7 @@ def test_a_query_with_nothing_relevant_counts_as_zero():
     assert ours(qrels, run, "Recall@10", no_relevant="zero") == 1 / 2
 
 
-def test_on_made_runs_of_up_to_fifteen_documents_the_settings_give_every_number():
+def test_on_generated_runs_of_up_to_fifteen_documents_the_settings_give_the_scores_of_ranx():
     qrels, run = made_case(grades=(0, 1, 2), tied=True)
     pairs = {
         "ndcg@10": "nDCG@10",

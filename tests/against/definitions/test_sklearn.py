@@ -1,6 +1,6 @@
 """What scikit-learn's ranking scores compute: the rows that begin with ``sklearn-``.
 
-They take arrays: for each query the grades and the scores of the documents that one hands over.
+They take arrays: for each query the grades and the scores of the documents that are passed.
 """
 
 import math
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.peers
 
 
 @pytest.mark.row("sklearn-gain")
-def test_dcg_gains_the_grade_and_discounts_by_the_binary_logarithm():
+def test_dcg_takes_the_grade_as_gain_and_discounts_by_the_binary_logarithm():
     qrels, run = {"q": {"a": 1, "b": 3}}, {"q": {"a": 2.0, "b": 1.0}}
     expected = 1 + 3 / math.log2(3)
     assert dcg_score([[1, 3]], [[2.0, 1.0]]) == pytest.approx(expected, abs=1e-12)
@@ -38,32 +38,32 @@ def test_dcg_with_another_base_is_dcg_times_a_constant():
 
 
 @pytest.mark.row("sklearn-ndcg-ideal")
-def test_the_ideal_ranking_is_of_the_documents_handed_over():
+def test_the_ideal_ranking_is_of_the_documents_passed():
     # Judged 5, 2, 4, 0, 1; retrieved are the first three, in this order.
     qrels = {"q": {"a": 5, "b": 2, "c": 4, "d": 0, "e": 1}}
     run = {"q": {"a": 3.0, "b": 2.0, "c": 1.0}}
-    found = 5 + 2 / math.log2(3) + 4 / 2
-    of_retrieved = 5 + 4 / math.log2(3) + 2 / 2
+    dcg = 5 + 2 / math.log2(3) + 4 / 2
+    ideal_of_retrieved = 5 + 4 / math.log2(3) + 2 / 2
     theirs = ndcg_score([[5, 2, 4]], [[3.0, 2.0, 1.0]], k=5)
-    assert theirs == pytest.approx(found / of_retrieved, abs=1e-12)
-    of_all = of_retrieved + 1 / math.log2(5)
-    assert ours(qrels, run, "nDCG@5") == pytest.approx(found / of_all, abs=1e-12)
+    assert theirs == pytest.approx(dcg / ideal_of_retrieved, abs=1e-12)
+    ideal_of_all = ideal_of_retrieved + 1 / math.log2(5)
+    assert ours(qrels, run, "nDCG@5") == pytest.approx(dcg / ideal_of_all, abs=1e-12)
     retrieved = {"q": {doc: grade for doc, grade in qrels["q"].items() if doc in run["q"]}}
     assert ours(retrieved, run, "nDCG@5") == pytest.approx(theirs, abs=1e-12)
 
 
 @pytest.mark.row("sklearn-unretrieved")
-def test_documents_that_were_not_retrieved_gain_if_they_are_handed_over_with_a_score():
+def test_documents_that_were_not_retrieved_gain_if_they_are_passed_with_a_score():
     qrels, run = {"q": {"a": 1, "b": 1}}, {"q": {"a": 1.0}}
     # a was retrieved; b and two others were not, and have a score of 0 in the array.
     theirs = ndcg_score([[1, 1, 0, 0]], [[1.0, 0.0, 0.0, 0.0]])
     ideal = 1 + 1 / math.log2(3)
-    tied = (1 / math.log2(3) + 1 / 2 + 1 / math.log2(5)) / 3
-    assert theirs == pytest.approx((1 + tied) / ideal, abs=1e-12)
+    mean_gain_of_ties = (1 / math.log2(3) + 1 / 2 + 1 / math.log2(5)) / 3
+    assert theirs == pytest.approx((1 + mean_gain_of_ties) / ideal, abs=1e-12)
     assert ours(qrels, run, "nDCG") == pytest.approx(1 / ideal, abs=1e-12)
-    handed_over = {"q": {"a": 1.0, "b": 0.0, "c": 0.0, "d": 0.0}}
-    best = ours(qrels, handed_over, "nDCG", ties="best")
-    worst = ours(qrels, handed_over, "nDCG", ties="worst")
+    full_run = {"q": {"a": 1.0, "b": 0.0, "c": 0.0, "d": 0.0}}
+    best = ours(qrels, full_run, "nDCG", ties="best")
+    worst = ours(qrels, full_run, "nDCG", ties="worst")
     assert worst < theirs < best
 
 
@@ -99,7 +99,7 @@ def test_a_query_with_nothing_relevant_has_an_ndcg_of_zero():
 
 
 @pytest.mark.row("sklearn-ap-found")
-def test_average_precision_divides_by_the_relevant_among_the_documents_handed_over():
+def test_average_precision_divides_by_the_relevant_among_the_documents_passed():
     qrels, run = {"q": {"a": 1, "b": 1}}, {"q": {"x": 2.0, "a": 1.0}}
     theirs = average_precision_score([0, 1], [2.0, 1.0])
     assert theirs == pytest.approx((1 / 2) / 1, abs=1e-12)
@@ -108,15 +108,15 @@ def test_average_precision_divides_by_the_relevant_among_the_documents_handed_ov
 
 
 @pytest.mark.row("sklearn-ap-ties")
-def test_average_precision_takes_tied_documents_as_one_step():
+def test_average_precision_counts_tied_documents_as_one_step():
     qrels, run = {"q": {"a": 1, "b": 0}}, {"q": {"a": 1.0, "b": 1.0}}
     assert average_precision_score([1, 0], [1.0, 1.0]) == pytest.approx(1 / 2, abs=1e-12)
-    assert ours(qrels, run, "MAP") == 1 / 2  # b stands first, by id
+    assert ours(qrels, run, "MAP") == 1 / 2  # b is ranked first, by id
     swapped = {"q": {"b": 1, "a": 0}}
     assert average_precision_score([0, 1], [1.0, 1.0]) == pytest.approx(1 / 2, abs=1e-12)
     assert ours(swapped, run, "MAP") == 1 / 1
     assert ours(swapped, run, "MAP", ties="worst") == 1 / 2
-    # With two relevant ones tied the step is none of the orders: 2/3 for each.
+    # With two relevant documents tied the step equals no order: 2/3 for each.
     qrels, run = {"q": {"a": 1, "b": 1}}, {"q": dict.fromkeys("abc", 1.0)}
     assert average_precision_score([1, 1, 0], [1.0] * 3) == pytest.approx(2 / 3, abs=1e-12)
     assert ours(qrels, run, "MAP", ties="worst") == pytest.approx((1 / 2 + 2 / 3) / 2, abs=1e-12)
@@ -132,14 +132,14 @@ def test_average_precision_of_several_queries_in_one_array_ranks_them_together()
 
 
 @pytest.mark.row("sklearn-lrap")
-def test_label_ranking_average_precision_is_map_of_the_documents_handed_over():
+def test_label_ranking_average_precision_is_map_of_the_documents_passed():
     qrels, run = {"q": {"a": 1, "b": 1}}, {"q": {"a": 3.0, "x": 2.0, "b": 1.0}}
     theirs = label_ranking_average_precision_score([[1, 0, 1]], [[3.0, 2.0, 1.0]])
     assert theirs == pytest.approx((1 / 1 + 2 / 3) / 2, abs=1e-12)
     assert ours(qrels, run, "MAP") == pytest.approx(theirs, abs=1e-12)
     assert label_ranking_average_precision_score([[0, 1]], [[1.0, 1.0]]) == 1 / 2
     assert ours({"q": {"b": 1}}, {"q": {"a": 1.0, "b": 1.0}}, "MAP") == 1 / 1
-    retrieved = {"q": {"a": 3.0, "x": 2.0}}  # b was not retrieved, and not handed over
+    retrieved = {"q": {"a": 3.0, "x": 2.0}}  # b was not retrieved and is not passed
     theirs = label_ranking_average_precision_score([[1, 0]], [[3.0, 2.0]])
     assert theirs == 1 / 1
     assert ours(qrels, retrieved, "MAP") == (1 / 1) / 2
@@ -155,7 +155,7 @@ def test_label_ranking_average_precision_of_a_query_with_nothing_relevant_is_one
     assert ours(qrels, run, "MAP", no_relevant="skip") == 1 / 2
 
 
-def test_on_made_runs_without_ties_and_all_documents_handed_over_every_number_is_the_same():
+def test_on_generated_runs_without_ties_and_with_all_documents_passed_every_score_is_equal():
     qrels, run = made_case(grades=(0, 1, 2), complete=True)
     docs = next(iter(run.values()))
     grades = [[judged.get(doc, 0) for doc in docs] for judged in qrels.values()]
@@ -167,16 +167,16 @@ def test_on_made_runs_without_ties_and_all_documents_handed_over_every_number_is
         expected = dcg_score(grades, scores, k=cutoff)
         assert ours(qrels, run, f"DCG@{cutoff}") == pytest.approx(expected, abs=1e-12)
     pairs = list(zip(relevant, scores, strict=True))
-    precision = sum(average_precision_score(*pair) for pair in pairs) / len(pairs)
-    found = ours(qrels, run, "MAP")
-    assert found == pytest.approx(precision, abs=1e-12)
+    mean_average_precision = sum(average_precision_score(*pair) for pair in pairs) / len(pairs)
+    our_map = ours(qrels, run, "MAP")
+    assert our_map == pytest.approx(mean_average_precision, abs=1e-12)
     assert all(min(row) == 0 for row in relevant)  # no query has only relevant documents
     label_ranking = label_ranking_average_precision_score(relevant, scores)
-    assert found == pytest.approx(label_ranking, abs=1e-12)
+    assert our_map == pytest.approx(label_ranking, abs=1e-12)
 
 
 @pytest.mark.parametrize("tied", [False, True])
-def test_on_made_runs_qrels_cut_to_the_retrieved_give_its_ndcg_within_what_ties_allow(tied):
+def test_on_generated_runs_qrels_of_the_retrieved_give_its_ndcg_within_the_range_of_ties(tied):
     qrels, run = made_case(grades=(0, 1, 2), tied=tied)
     cut = {
         query: {doc: grade for doc, grade in judged.items() if doc in run[query]}

@@ -1,6 +1,6 @@
 """What torchmetrics' retrieval metrics compute: the rows that begin with ``torchmetrics-``.
 
-They take, for each document that one hands over, its score, its grade and the number of its query.
+They take, for each document that is passed, its score, its grade and the number of its query.
 Everything is float32, hence the tolerance.
 """
 
@@ -33,10 +33,10 @@ BINARY = (
 
 
 def theirs(metric, *queries):
-    """Hand over (scores, grades) of each query."""
-    scores = torch.tensor([score for one, _ in queries for score in one])
-    grades = torch.tensor([grade for _, one in queries for grade in one])
-    numbers = [number for number, (one, _) in enumerate(queries) for _ in one]
+    """Return the metric of queries, each given as (scores, grades)."""
+    scores = torch.tensor([score for query_scores, _ in queries for score in query_scores])
+    grades = torch.tensor([grade for _, query_grades in queries for grade in query_grades])
+    numbers = [number for number, (query_scores, _) in enumerate(queries) for _ in query_scores]
     return metric(scores, grades, indexes=torch.tensor(numbers)).item()
 
 
@@ -45,15 +45,15 @@ def near(value):
 
 
 @pytest.mark.row("torchmetrics-ndcg-ideal")
-def test_the_ideal_ranking_is_of_the_documents_handed_over():
+def test_the_ideal_ranking_is_of_the_documents_passed():
     qrels = {"q": {"a": 1, "b": 2, "c": 3}}
     run = {"q": {"a": 0.9, "b": 0.8}}  # c was not retrieved
-    found = 1 + 2 / math.log2(3)
-    of_retrieved = 2 + 1 / math.log2(3)
-    assert theirs(RetrievalNormalizedDCG(), ([0.9, 0.8], [1, 2])) == near(found / of_retrieved)
-    of_all = 3 + 2 / math.log2(3) + 1 / 2
-    assert ours(qrels, run, "nDCG") == near(found / of_all)
-    assert ours({"q": {"a": 1, "b": 2}}, run, "nDCG") == near(found / of_retrieved)
+    dcg = 1 + 2 / math.log2(3)
+    ideal_of_retrieved = 2 + 1 / math.log2(3)
+    assert theirs(RetrievalNormalizedDCG(), ([0.9, 0.8], [1, 2])) == near(dcg / ideal_of_retrieved)
+    ideal_of_all = 3 + 2 / math.log2(3) + 1 / 2
+    assert ours(qrels, run, "nDCG") == near(dcg / ideal_of_all)
+    assert ours({"q": {"a": 1, "b": 2}}, run, "nDCG") == near(dcg / ideal_of_retrieved)
 
 
 @pytest.mark.row("torchmetrics-ndcg-ties")
@@ -80,7 +80,7 @@ def test_in_four_metrics_documents_with_a_score_of_zero_or_less_are_not_relevant
     assert theirs(RetrievalRPrecision(), query) == 1.0
     for measure in ("MAP@1", "MRR@1", "Precision@1", "Recall@1", "nDCG@1"):
         assert ours(qrels, run, measure) == 1.0
-    # What it computes is as if those documents were not judged relevant.
+    # Its values are those of qrels in which these documents are not relevant.
     assert ours({"q": {"a": 0}}, run, "MAP@1") == 0.0
 
 
@@ -91,14 +91,14 @@ def test_map_divides_by_the_relevant_documents_in_the_top_k():
     assert theirs(RetrievalMAP(top_k=2), query) == near((1 / 1) / 1)
     assert ours(qrels, run, "MAP@2") == near((1 / 1) / 2)
     assert ours({"q": {"a": 1}}, run, "MAP@2") == near((1 / 1) / 1)
-    # Without a cutoff, and with all that is relevant handed over, it is the same.
-    whole = (1 / 1 + 2 / 3) / 2
-    assert theirs(RetrievalMAP(), query) == near(whole)
-    assert ours(qrels, run, "MAP") == near(whole)
+    # Without a cutoff, and with all relevant documents passed, both are the same.
+    full_map = (1 / 1 + 2 / 3) / 2
+    assert theirs(RetrievalMAP(), query) == near(full_map)
+    assert ours(qrels, run, "MAP") == near(full_map)
 
 
 @pytest.mark.row("torchmetrics-recall")
-def test_recall_divides_by_the_relevant_among_the_documents_handed_over():
+def test_recall_divides_by_the_relevant_among_the_documents_passed():
     qrels, run = {"q": {"a": 1, "b": 1, "c": 1}}, {"q": {"a": 0.9, "x": 0.8, "b": 0.7}}
     assert theirs(RetrievalRecall(top_k=2), ([0.9, 0.8, 0.7], [1, 0, 1])) == near(1 / 2)
     assert ours(qrels, run, "Recall@2") == near(1 / 3)
@@ -106,7 +106,7 @@ def test_recall_divides_by_the_relevant_among_the_documents_handed_over():
 
 
 @pytest.mark.row("torchmetrics-rprec")
-def test_r_precision_takes_r_from_the_documents_handed_over():
+def test_r_precision_takes_r_from_the_documents_passed():
     qrels, run = {"q": {"a": 1, "b": 1}}, {"q": {"a": 0.9, "x": 0.8}}
     assert theirs(RetrievalRPrecision(), ([0.9, 0.8], [1, 0])) == near(1 / 1)
     assert ours(qrels, run, "Rprec") == near(1 / 2)
@@ -114,7 +114,7 @@ def test_r_precision_takes_r_from_the_documents_handed_over():
 
 
 @pytest.mark.row("torchmetrics-precision")
-def test_precision_divides_by_k_even_where_fewer_documents_were_handed_over():
+def test_precision_divides_by_k_even_where_fewer_documents_are_passed():
     qrels, run = {"q": {"a": 1}}, {"q": {"a": 0.9, "x": 0.8}}
     query = ([0.9, 0.8], [1, 0])
     assert theirs(RetrievalPrecision(top_k=5), query) == near(1 / 5)
@@ -130,9 +130,9 @@ def test_precision_with_adaptive_k_divides_short_lists_by_their_length():
     assert adaptive == near((1 / 2 + 1 / 3) / 2)
     assert ours(qrels, run, "Precision@3") == near((1 / 3 + 1 / 3) / 2)
     assert ours(qrels, run, "Precision") == near((1 / 2 + 1 / 4) / 2)
-    # Where every list is shorter than k it is precision without a cutoff.
-    only = theirs(RetrievalPrecision(top_k=3, adaptive_k=True), short)
-    assert ours({"q": {"a": 1}}, run, "Precision") == near(only)
+    # Where every list is shorter than k, it equals precision without a cutoff.
+    short_precision = theirs(RetrievalPrecision(top_k=3, adaptive_k=True), short)
+    assert ours({"q": {"a": 1}}, run, "Precision") == near(short_precision)
 
 
 @pytest.mark.row("torchmetrics-hit-rate")
@@ -144,7 +144,7 @@ def test_the_hit_rate_is_success():
 
 
 @pytest.mark.row("torchmetrics-empty")
-def test_a_query_with_nothing_relevant_handed_over_counts_as_one_is_told_to():
+def test_a_query_without_relevant_documents_counts_as_empty_target_action_says():
     qrels, run = {"q": {"a": 1}, "r": {"b": 0}}, {"q": {"a": 0.9}, "r": {"b": 0.9}}
     queries = ([0.9], [1]), ([0.9], [0])
     for metric in (*BINARY, RetrievalNormalizedDCG):
@@ -177,7 +177,7 @@ def test_a_query_without_documents_is_not_in_the_mean():
 
 
 @pytest.mark.row("torchmetrics-binary")
-def test_grades_are_refused_but_for_ndcg():
+def test_grades_are_refused_except_for_ndcg():
     query = ([0.9, 0.8], [2, 1])
     for metric in BINARY:
         with pytest.raises(ValueError, match="binary"):
@@ -200,7 +200,7 @@ def test_numbers_are_float32():
     assert third == 1 / 3
 
 
-MADE = {
+METRICS = {
     "nDCG@5": RetrievalNormalizedDCG(top_k=5),
     "nDCG": RetrievalNormalizedDCG(),
     "MAP": RetrievalMAP(),
@@ -212,18 +212,18 @@ MADE = {
 }
 
 
-@pytest.mark.parametrize("measure", MADE)
-def test_on_made_runs_without_ties_qrels_cut_to_the_retrieved_give_its_numbers(measure):
+@pytest.mark.parametrize("measure", METRICS)
+def test_on_generated_runs_without_ties_qrels_of_the_retrieved_give_its_scores(measure):
     qrels, run = made_case()
     cut = {
         query: {doc: judged.get(doc, 0) for doc in run[query]} for query, judged in qrels.items()
     }
     queries = [(list(run[query].values()), list(judged.values())) for query, judged in cut.items()]
-    assert ours(cut, run, measure) == near(theirs(MADE[measure], *queries))
+    assert ours(cut, run, measure) == near(theirs(METRICS[measure], *queries))
 
 
 @pytest.mark.parametrize("cutoff", [1, 3, 8])
-def test_on_made_runs_without_ties_qrels_cut_to_the_top_k_give_its_map_at_k(cutoff):
+def test_on_generated_runs_without_ties_qrels_of_the_top_k_give_its_map_at_k(cutoff):
     qrels, run = made_case()
     queries, cut = [], {}
     for query, ranked in run.items():

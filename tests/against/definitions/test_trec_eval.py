@@ -16,25 +16,25 @@ pytestmark = pytest.mark.peers
 HALF_QRELS = {"q1": {"a": 1}, "q2": {"b": 1}}
 HALF_RUN = {"q1": {"a": 1.0}}
 TIED = {"q": {"a": 1.0, "b": 1.0}}
-#: Recall .4 of three relevant documents: 1.2 documents, which are 1 or 2.
-THREE = {"q": {"a": 1, "b": 1, "c": 1}}
-AT_1_3_4 = {"q": {"a": 4.0, "x": 3.0, "b": 2.0, "c": 1.0}}
+#: Recall .4 of three relevant documents is 1.2 documents, which round to 1 or 2.
+THREE_RELEVANT = {"q": {"a": 1, "b": 1, "c": 1}}
+RELEVANT_AT_1_3_4 = {"q": {"a": 4.0, "x": 3.0, "b": 2.0, "c": 1.0}}
 needs_perl = pytest.mark.skipif(not shutil.which("perl"), reason="gdeval is a Perl script")
 
 
-def pytrec(qrels, run, name, key=None):
-    found = pytrec_eval.RelevanceEvaluator(qrels, {name}).evaluate(run)
-    return {query: values[key or name.replace(".", "_")] for query, values in found.items()}
+def by_pytrec_eval(qrels, run, name, key=None):
+    scores = pytrec_eval.RelevanceEvaluator(qrels, {name}).evaluate(run)
+    return {query: values[key or name.replace(".", "_")] for query, values in scores.items()}
 
 
-def measured(qrels, run, name):
+def by_ir_measures(qrels, run, name):
     (value,) = ir_measures.calc_aggregate([ir_measures.parse_measure(name)], qrels, run).values()
     return value
 
 
 @pytest.mark.row("pytrec-eval-missing")
 def test_pytrec_eval_has_no_entry_for_a_query_that_the_run_lacks():
-    assert pytrec(HALF_QRELS, HALF_RUN, "map") == {"q1": 1.0}
+    assert by_pytrec_eval(HALF_QRELS, HALF_RUN, "map") == {"q1": 1.0}
     assert ours(HALF_QRELS, HALF_RUN, "MAP") == 1 / 2
     assert ours(HALF_QRELS, HALF_RUN, "MAP", missing="skip") == 1.0
 
@@ -42,7 +42,7 @@ def test_pytrec_eval_has_no_entry_for_a_query_that_the_run_lacks():
 @pytest.mark.row("pytrec-eval-ties")
 def test_pytrec_eval_keeps_scores_as_float32():
     qrels, run = {"q": {"a": 1}}, {"q": {"a": 0.1234567891, "b": 0.1234567890}}
-    assert pytrec(qrels, run, "recip_rank") == {"q": 1 / 2}
+    assert by_pytrec_eval(qrels, run, "recip_rank") == {"q": 1 / 2}
     assert ours(qrels, run, "MRR") == 1.0
     assert ours(qrels, run, "MRR", ties="trec_eval9") == 1 / 2
 
@@ -51,7 +51,7 @@ def test_pytrec_eval_keeps_scores_as_float32():
 def test_pytrec_eval_refuses_fractional_grades():
     qrels, run = {"q": {"a": 0.5, "b": 1.0}}, {"q": {"a": 2.0, "b": 1.0}}
     with pytest.raises(TypeError):
-        pytrec(qrels, run, "ndcg")
+        by_pytrec_eval(qrels, run, "ndcg")
     expected = (0.5 + 1 / math.log2(3)) / (1 + 0.5 / math.log2(3))
     assert ours(qrels, run, "nDCG") == pytest.approx(expected, abs=1e-15)
 
@@ -59,23 +59,31 @@ def test_pytrec_eval_refuses_fractional_grades():
 @pytest.mark.row("pytrec-eval-recip-rank")
 def test_recip_rank_has_no_cutoff():
     qrels = {"q": {"a": 1}}
-    run = {"q": {doc: -float(place) for place, doc in enumerate("bcdefghijka")}}
-    assert pytrec(qrels, run, "recip_rank") == {"q": 1 / 11}
+    run = {"q": {doc: -float(position) for position, doc in enumerate("bcdefghijka")}}
+    assert by_pytrec_eval(qrels, run, "recip_rank") == {"q": 1 / 11}
     assert ours(qrels, run, "MRR@10") == 0.0
     assert ours(qrels, run, "MRR") == 1 / 11
 
 
 @pytest.mark.row("pytrec-eval-iprec")
-def test_pytrec_eval_makes_more_documents_of_a_recall_level():
-    theirs = pytrec(THREE, AT_1_3_4, "iprec_at_recall.0.4", "iprec_at_recall_0.40")
+def test_pytrec_eval_rounds_a_recall_level_up_to_more_documents():
+    theirs = by_pytrec_eval(
+        THREE_RELEVANT, RELEVANT_AT_1_3_4, "iprec_at_recall.0.4", "iprec_at_recall_0.40"
+    )
     assert theirs == {"q": 3 / 4}
-    assert ours(THREE, AT_1_3_4, "IPrec(recall=0.4)") == 1 / 1
-    assert ours(THREE, AT_1_3_4, 'IPrec(recall=0.4, rounding="trec_eval9")') == 3 / 4
-    # 1 up to recall .3, or .4, then 3/4.
-    eleven = pytrec(THREE, AT_1_3_4, "11pt_avg")["q"]
-    assert eleven == pytest.approx((4 * 1 + 7 * 3 / 4) / 11, abs=1e-15)
-    assert ours(THREE, AT_1_3_4, "AP_11pt") == pytest.approx((5 * 1 + 6 * 3 / 4) / 11, abs=1e-15)
-    assert ours(THREE, AT_1_3_4, 'AP_11pt(rounding="trec_eval9")') == eleven
+    assert ours(THREE_RELEVANT, RELEVANT_AT_1_3_4, "IPrec(recall=0.4)") == 1 / 1
+    assert (
+        ours(THREE_RELEVANT, RELEVANT_AT_1_3_4, 'IPrec(recall=0.4, rounding="trec_eval9")') == 3 / 4
+    )
+    # Precision is 1 up to recall .3 in trec_eval 9 and .4 here, then 3/4.
+    eleven_points = by_pytrec_eval(THREE_RELEVANT, RELEVANT_AT_1_3_4, "11pt_avg")["q"]
+    assert eleven_points == pytest.approx((4 * 1 + 7 * 3 / 4) / 11, abs=1e-15)
+    assert ours(THREE_RELEVANT, RELEVANT_AT_1_3_4, "AP_11pt") == pytest.approx(
+        (5 * 1 + 6 * 3 / 4) / 11, abs=1e-15
+    )
+    assert (
+        ours(THREE_RELEVANT, RELEVANT_AT_1_3_4, 'AP_11pt(rounding="trec_eval9")') == eleven_points
+    )
 
 
 @pytest.mark.row("pytrec-eval-gm-map")
@@ -83,7 +91,7 @@ def test_pytrec_eval_makes_more_documents_of_a_recall_level():
 def test_the_geometric_means_of_pytrec_eval_are_logarithms_by_query(name):
     qrels = {"q1": {"a": 1, "b": 1, "n": 0}, "q2": {"c": 1}}
     run = {"q1": {"a": 3.0, "n": 2.0}, "q2": {"x": 1.0}}
-    logarithms = pytrec(qrels, run, name)
+    logarithms = by_pytrec_eval(qrels, run, name)
     assert logarithms == {"q1": math.log(1 / 2), "q2": math.log(0.00001)}
     mean = pytrec_eval.compute_aggregated_measure(name, list(logarithms.values()))
     result = evaluate(qrels, run, [name])
@@ -96,40 +104,40 @@ def test_the_geometric_means_of_pytrec_eval_are_logarithms_by_query(name):
 @pytest.mark.row("ir-measures-missing")
 def test_ir_measures_counts_a_query_that_the_run_lacks_as_zero():
     for name in ("nDCG@10", "AP", "R@10", "P@1", "RR", "RR@10"):
-        assert measured(HALF_QRELS, HALF_RUN, name) == 1 / 2
+        assert by_ir_measures(HALF_QRELS, HALF_RUN, name) == 1 / 2
         assert ours(HALF_QRELS, HALF_RUN, name) == 1 / 2
     assert ours(HALF_QRELS, HALF_RUN, "nDCG@10", missing="zero") == 1 / 2
 
 
 @pytest.mark.row("ir-measures-rr-ties")
-def test_rr_with_a_cutoff_orders_ties_the_other_way_round_than_rr_without():
+def test_rr_with_a_cutoff_breaks_ties_in_the_opposite_order_of_rr_without():
     qrels = {"q": {"a": 1}}
-    assert measured(qrels, TIED, "RR") == 1 / 2
-    assert measured(qrels, TIED, "RR@10") == 1.0
+    assert by_ir_measures(qrels, TIED, "RR") == 1 / 2
+    assert by_ir_measures(qrels, TIED, "RR@10") == 1.0
     assert ours(qrels, TIED, "RR") == ours(qrels, TIED, "RR@10") == 1 / 2
     ascending = {"q": dict(sorted(TIED["q"].items()))}
     assert ours(qrels, ascending, "RR@10", ties="input") == 1.0
 
 
 @pytest.mark.row("ir-measures-accuracy")
-def test_accuracy_of_ir_measures_is_about_pairs_of_documents():
+def test_accuracy_of_ir_measures_is_a_share_of_pairs_of_documents():
     qrels, run = {"q": {"b": 1}}, {"q": {"a": 3.0, "b": 2.0, "c": 1.0}}
-    assert measured(qrels, run, "Accuracy") == 1 - 1 / 2  # one of two others stands above b
+    assert by_ir_measures(qrels, run, "Accuracy") == 1 - 1 / 2  # one of two others is above b
     assert ours(qrels, run, "Accuracy") == 1.0
     assert list(evaluate(qrels, run, ["Accuracy"]).as_dict()) == ["Success"]
 
 
 @needs_perl
 @pytest.mark.row("ir-measures-err")
-def test_err_of_ir_measures_takes_four_for_the_highest_grade_and_rounds():
+def test_err_of_ir_measures_assumes_a_highest_grade_of_four_and_rounds():
     qrels, run = {"1": {"a": 1}}, {"1": {"a": 2.0, "b": 1.0}}
-    theirs = measured(qrels, run, "ERR@10")
+    theirs = by_ir_measures(qrels, run, "ERR@10")
     assert theirs == (2**1 - 1) / 2**4
     assert ours(qrels, run, "ERR@10") == (2**1 - 1) / 2**1
     assert ours(qrels, run, "ERR(max_grade=4)@10") == theirs
-    two = {"1": {"b": 1}}
-    assert measured(two, run, "ERR@10") == round(1 / 2 / 16, 5)
-    assert ours(two, run, "ERR(max_grade=4)@10") == 1 / 2 / 16
+    second_relevant = {"1": {"b": 1}}
+    assert by_ir_measures(second_relevant, run, "ERR@10") == round(1 / 2 / 16, 5)
+    assert ours(second_relevant, run, "ERR(max_grade=4)@10") == 1 / 2 / 16
 
 
 @needs_perl
@@ -137,7 +145,7 @@ def test_err_of_ir_measures_takes_four_for_the_highest_grade_and_rounds():
 def test_ndcg_with_the_exponential_gain_rounds_to_five_digits():
     qrels, run = {"1": {"a": 1, "b": 2}}, {"1": {"a": 2.0, "b": 1.0}}
     expected = (1 + 3 / math.log2(3)) / (3 + 1 / math.log2(3))
-    assert measured(qrels, run, "nDCG(dcg='exp-log2')@10") == round(expected, 5)
+    assert by_ir_measures(qrels, run, "nDCG(dcg='exp-log2')@10") == round(expected, 5)
     assert ours(qrels, run, "nDCG@10") == pytest.approx(
         (1 + 2 / math.log2(3)) / (2 + 1 / math.log2(3)), abs=1e-15
     )
@@ -145,18 +153,20 @@ def test_ndcg_with_the_exponential_gain_rounds_to_five_digits():
 
 
 @pytest.mark.row("ir-measures-iprec")
-def test_ir_measures_makes_more_documents_of_a_recall_level():
-    assert measured(THREE, AT_1_3_4, "IPrec@0.4") == 3 / 4
-    assert ours(THREE, AT_1_3_4, "IPrec@0.4") == 1 / 1
-    assert ours(THREE, AT_1_3_4, 'IPrec(recall=0.4, rounding="trec_eval9")') == 3 / 4
+def test_ir_measures_rounds_a_recall_level_up_to_more_documents():
+    assert by_ir_measures(THREE_RELEVANT, RELEVANT_AT_1_3_4, "IPrec@0.4") == 3 / 4
+    assert ours(THREE_RELEVANT, RELEVANT_AT_1_3_4, "IPrec@0.4") == 1 / 1
+    assert (
+        ours(THREE_RELEVANT, RELEVANT_AT_1_3_4, 'IPrec(recall=0.4, rounding="trec_eval9")') == 3 / 4
+    )
 
 
 @pytest.mark.row("ir-measures-judged")
-def test_judged_divides_by_what_was_retrieved_and_orders_ties_ascending():
+def test_judged_divides_by_the_number_retrieved_and_orders_ties_ascending():
     qrels, run = {"q": {"a": 1}}, {"q": {"a": 2.0, "x": 1.0}}
-    assert measured(qrels, run, "Judged@10") == 1 / 2
+    assert by_ir_measures(qrels, run, "Judged@10") == 1 / 2
     assert ours(qrels, run, "Judged@10") == 1 / 2
-    assert measured(qrels, TIED, "Judged@1") == 1.0
+    assert by_ir_measures(qrels, TIED, "Judged@1") == 1.0
     assert ours(qrels, TIED, "Judged@1") == 0.0
     ranked = Run.from_rankings({"q": sorted(TIED["q"])})
     assert ours(qrels, ranked, "Judged@1") == 1.0

@@ -1,4 +1,4 @@
-"""Checkpoints in order: the curve, the best step and its bias, the first step that lasts."""
+"""Checkpoints in order: the curve, the best step and its bias, and the settled step."""
 
 import csv
 import itertools
@@ -23,7 +23,7 @@ from beir_eval.significance import best_of_many, bootstrap_intervals, holm, sign
 from made_results import MEASURE, made
 
 RNG = np.random.default_rng(0)
-#: Rises to the third step, then stays.
+#: The mean rises up to the third step, then stays level.
 LEVELS = (0.2, 0.35, 0.5, 0.5, 0.5)
 SCORES = np.clip(
     np.array(LEVELS)[:, None] + RNG.normal(0, 0.1, 30) + RNG.normal(0, 0.05, (5, 30)), 0, 1
@@ -31,40 +31,40 @@ SCORES = np.clip(
 
 
 def results(scores=SCORES, names=None):
-    named = names or [f"model-step{100 * place}" for place in range(1, len(scores) + 1)]
-    return {name: made(one, name) for name, one in zip(named, scores, strict=True)}
+    system_names = names or [f"model-step{100 * number}" for number in range(1, len(scores) + 1)]
+    return {name: made(values, name) for name, values in zip(system_names, scores, strict=True)}
 
 
 # The curve
 
 
 def test_the_curve_is_each_mean_with_its_interval_by_step():
-    turned = dict(reversed(results().items()))
-    found = checkpoint_curve(turned)
-    points = found.curve(MEASURE)
-    assert [one.step for one in points] == [100, 200, 300, 400, 500]
+    reversed_results = dict(reversed(results().items()))
+    result = checkpoint_curve(reversed_results)
+    points = result.curve(MEASURE)
+    assert [point.step for point in points] == [100, 200, 300, 400, 500]
     intervals = bootstrap_intervals(SCORES)
-    assert [one.mean for one in points] == intervals.differences.tolist()
-    assert [one.low for one in points] == intervals.low.tolist()
-    assert [one.high for one in points] == intervals.high.tolist()
-    assert found == checkpoint_curve(results())
+    assert [point.mean for point in points] == intervals.differences.tolist()
+    assert [point.low for point in points] == intervals.low.tolist()
+    assert [point.high for point in points] == intervals.high.tolist()
+    assert result == checkpoint_curve(results())
 
 
-def test_each_step_is_compared_with_the_one_before():
-    found = checkpoint_curve(results(), draws=3_000)
-    assert [(one.against, one.system) for one in found.changes] == list(
-        itertools.pairwise(f"model-step{100 * place}" for place in range(1, 6))
+def test_each_step_is_compared_with_the_step_before():
+    result = checkpoint_curve(results(), draws=3_000)
+    assert [(change.against, change.system) for change in result.changes] == list(
+        itertools.pairwise(f"model-step{100 * number}" for number in range(1, 6))
     )
     p = [sign_flip(later - earlier, draws=3_000).p for earlier, later in itertools.pairwise(SCORES)]
-    assert [one.p for one in found.changes] == p
-    assert [one.p_corrected for one in found.changes] == holm(p).tolist()
-    assert [one.verdict for one in found.changes][:2] == ["better", "better"]
+    assert [change.p for change in result.changes] == p
+    assert [change.p_corrected for change in result.changes] == holm(p).tolist()
+    assert [change.verdict for change in result.changes][:2] == ["better", "better"]
 
 
 # The best step
 
 
-def test_the_best_step_has_the_highest_mean_and_the_first_of_those_that_tie_counts():
+def test_the_best_step_has_the_highest_mean_and_the_first_wins_a_tie():
     scores = np.array([[0.1, 0.2, 0.3], [0.4, 0.5, 0.6], [0.6, 0.5, 0.4]])
     outcome = checkpoint_curve(results(scores)).outcome(MEASURE)
     assert (outcome.best.step, outcome.best.name) == (200, "model-step200")
@@ -73,76 +73,76 @@ def test_the_best_step_has_the_highest_mean_and_the_first_of_those_that_tie_coun
 
 def test_the_bias_is_the_mean_of_the_resampled_maximum_less_the_maximum():
     scores = RNG.normal(0, 1, (4, 12))
-    found = best_of_many(scores, draws=20_000)
+    result = best_of_many(scores, draws=20_000)
     queries = np.random.default_rng(0).integers(0, 12, size=(20_000, 12))
     resampled = scores[:, queries].mean(axis=2)
-    plain = resampled.max(axis=0) - scores.mean(axis=1).max()
-    error = plain.std() / math.sqrt(len(plain))
-    assert abs(found.bias - plain.mean()) < 4 * error
-    again = (resampled.max(axis=0) - resampled[found.best]).mean()
-    assert math.isclose(found.bias, float(again), rel_tol=1e-9)
-    wins = np.bincount(resampled.argmax(axis=0), minlength=4) / 20_000
-    np.testing.assert_allclose(found.chosen, wins, atol=1e-12)
+    excess = resampled.max(axis=0) - scores.mean(axis=1).max()
+    error = excess.std() / math.sqrt(len(excess))
+    assert abs(result.bias - excess.mean()) < 4 * error
+    excess_over_best = (resampled.max(axis=0) - resampled[result.best]).mean()
+    assert math.isclose(result.bias, float(excess_over_best), rel_tol=1e-9)
+    shares = np.bincount(resampled.argmax(axis=0), minlength=4) / 20_000
+    np.testing.assert_allclose(result.chosen, shares, atol=1e-12)
 
 
 @given(st.integers(0, 1_000), st.integers(1, 5), st.integers(2, 9))
-def test_the_bias_is_never_below_zero_and_zero_for_one_alone(seed, rows, queries):
-    found = best_of_many(np.random.default_rng(seed).random((rows, queries)), draws=50)
-    assert found.bias >= 0
-    assert rows > 1 or found.bias == 0
+def test_the_bias_is_never_below_zero_and_is_zero_for_a_single_system(seed, rows, queries):
+    result = best_of_many(np.random.default_rng(seed).random((rows, queries)), draws=50)
+    assert result.bias >= 0
+    assert rows > 1 or result.bias == 0
 
 
-def test_of_equal_checkpoints_the_bootstrap_finds_two_fifths_of_the_bias():
+def test_for_equal_checkpoints_the_bootstrap_estimates_two_fifths_of_the_bias():
     rng = np.random.default_rng(1)
-    sets = rng.normal(0, 1, (400, 5, 50))
-    true = sets.mean(axis=2).max(axis=1).mean()
-    found = np.mean([best_of_many(one, draws=200).bias for one in sets])
-    assert found / true == pytest.approx(math.sqrt(2) - 1, abs=0.06)
+    samples = rng.normal(0, 1, (400, 5, 50))
+    true_bias = samples.mean(axis=2).max(axis=1).mean()
+    estimated_bias = np.mean([best_of_many(scores, draws=200).bias for scores in samples])
+    assert estimated_bias / true_bias == pytest.approx(math.sqrt(2) - 1, abs=0.06)
 
 
-def test_the_warning_stands_in_the_text():
-    found = checkpoint_curve(results())
-    bias = found.outcome(MEASURE).bias
-    assert f"The best of 5 is biased upward, here by about {bias:.4f} or more" in found.notes()[0]
-    assert found.notes()[0] in found.to_markdown()
+def test_the_text_warns_that_the_best_is_biased():
+    result = checkpoint_curve(results())
+    bias = result.outcome(MEASURE).bias
+    assert f"The best of 5 is biased upward, here by about {bias:.4f} or more" in result.notes()[0]
+    assert result.notes()[0] in result.to_markdown()
 
 
-# The first step after which nothing improved
+# The settled step: the first after which nothing improved
 
 
 def test_the_step_after_which_nothing_improved_is_the_first_of_the_plateau():
-    found = checkpoint_curve(results()).outcome(MEASURE)
-    assert found.settled.step == 300
-    assert found.p_settled > 0.05
+    outcome = checkpoint_curve(results()).outcome(MEASURE)
+    assert outcome.settled.step == 300
+    assert outcome.p_settled > 0.05
 
 
-def exact_greater(differences):
+def exact_p_greater(differences):
     total = math.fsum(differences)
-    every = [
-        math.fsum(sign * each for sign, each in zip(signs, differences, strict=True))
+    totals = [
+        math.fsum(sign * difference for sign, difference in zip(signs, differences, strict=True))
         for signs in itertools.product((1, -1), repeat=len(differences))
     ]
-    return sum(one >= total - 1e-9 for one in every) / len(every)
+    return sum(flipped_total >= total - 1e-9 for flipped_total in totals) / len(totals)
 
 
 def plain_holm(p):
     running, corrected = 0.0, {}
-    for place, (one, row) in enumerate(sorted((one, row) for row, one in enumerate(p))):
-        running = max(running, min(1.0, (len(p) - place) * one))
+    for position, (value, row) in enumerate(sorted((value, row) for row, value in enumerate(p))):
+        running = max(running, min(1.0, (len(p) - position) * value))
         corrected[row] = running
     return [corrected[row] for row in range(len(p))]
 
 
 @settings(max_examples=40)
 @given(st.integers(0, 10_000))
-def test_it_is_the_first_that_no_later_one_is_better_than_by_plain_enumeration(seed):
+def test_the_settled_step_is_the_first_that_no_later_step_improves_on_by_enumeration(seed):
     rng = np.random.default_rng(seed)
     scores = rng.random((4, 6)).round(1) * 0.3 + np.sort(rng.random(4).round(1))[:, None] * 0.7
     expected = next(
         step
         for step in range(4)
         if step == 3
-        or min(plain_holm([exact_greater(later - scores[step]) for later in scores[step + 1 :]]))
+        or min(plain_holm([exact_p_greater(later - scores[step]) for later in scores[step + 1 :]]))
         > 0.05
     )
     outcome = checkpoint_curve(results(scores)).outcome(MEASURE)
@@ -150,24 +150,24 @@ def test_it_is_the_first_that_no_later_one_is_better_than_by_plain_enumeration(s
     assert (outcome.p_settled is None) == (expected == 3)
 
 
-def test_a_model_that_improves_to_the_end_is_said_to():
+def test_the_settled_step_of_a_model_that_improves_to_the_end_is_its_last():
     scores = np.array([[0.1], [0.2], [0.3]]) + RNG.normal(0, 0.01, (3, 20))
-    found = checkpoint_curve(results(scores))
-    assert found.outcome(MEASURE).settled.step == 300
-    assert "up to the last, step 300 (model-step300)" in found.to_markdown()
+    result = checkpoint_curve(results(scores))
+    assert result.outcome(MEASURE).settled.step == 300
+    assert "up to the last, step 300 (model-step300)" in result.to_markdown()
 
 
 def test_equal_checkpoints_seldom_seem_to_improve():
     rng = np.random.default_rng(2)
     beyond_first = 0
     for _ in range(60):
-        one = rng.normal(0.5, 0.1, (1, 15)) + rng.normal(0, 0.05, (3, 15))
-        outcome = checkpoint_curve(results(one), draws=300).outcome(MEASURE)
+        scores = rng.normal(0.5, 0.1, (1, 15)) + rng.normal(0, 0.05, (3, 15))
+        outcome = checkpoint_curve(results(scores), draws=300).outcome(MEASURE)
         beyond_first += outcome.settled.step > 100
     assert beyond_first <= 8  # at most 3 expected; 8 or fewer in 99 of 100 cases
 
 
-# Which step
+# Steps in names, and steps passed
 
 
 @pytest.mark.parametrize(
@@ -181,14 +181,14 @@ def test_equal_checkpoints_seldom_seem_to_improve():
         (["x", "y"], {"x": 2000, "y": 0.5}, [0.5, 2000]),
     ],
 )
-def test_a_step_is_found_in_the_name_or_given(names, steps, expected):
-    given_ = results(SCORES[:2], names)
-    found = checkpoint_curve(given_) if steps is None else checkpoint_curve(given_, steps)
-    assert [one.step for one in found.checkpoints] == expected
+def test_a_step_is_read_from_the_name_or_passed(names, steps, expected):
+    evaluated = results(SCORES[:2], names)
+    result = checkpoint_curve(evaluated) if steps is None else checkpoint_curve(evaluated, steps)
+    assert [checkpoint.step for checkpoint in result.checkpoints] == expected
 
 
 @pytest.mark.parametrize(
-    ("names", "steps", "said"),
+    ("names", "steps", "message"),
     [
         (["first", "step2"], r"(?P<step>\d+)", "in 'first'; hand over another pattern"),
         (["a-1", "b-1"], r"(?P<step>\d+)", "'a-1', 'b-1' have the same step, 1"),
@@ -204,13 +204,13 @@ def test_a_step_is_found_in_the_name_or_given(names, steps, expected):
         (["a", "b"], {"a": 1, "b": 1.0}, "the same step"),
     ],
 )
-def test_a_name_without_a_step_of_its_own_is_refused_by_name(names, steps, said):
-    with pytest.raises(SettingError, match=said):
+def test_an_invalid_missing_or_shared_step_is_refused(names, steps, message):
+    with pytest.raises(SettingError, match=message):
         checkpoint_curve(results(SCORES[:2], names), steps)
 
 
 @pytest.mark.parametrize(
-    ("given_", "error"),
+    ("options", "error"),
     [
         ({"alpha": 0}, SettingError),
         ({"margin": 0}, SettingError),
@@ -220,21 +220,21 @@ def test_a_name_without_a_step_of_its_own_is_refused_by_name(names, steps, said)
         ({"measures": "MAP"}, NotEvaluatedError),
     ],
 )
-def test_a_setting_that_does_not_exist_is_refused(given_, error):
+def test_an_invalid_setting_is_refused(options, error):
     with pytest.raises(error):
-        checkpoint_curve(results(), **given_)
+        checkpoint_curve(results(), **options)
 
 
-# What is compared
+# Queries and repeats
 
 
 def test_different_queries_are_an_error_or_an_intersection():
     mixed = results() | {"model-step600": made(SCORES[0, :28], "model-step600")}
     with pytest.raises(QueryMismatchError):
         checkpoint_curve(mixed)
-    found = checkpoint_curve(mixed, on="intersection")
-    assert found.outcome(MEASURE).num_queries == 28
-    assert "model-step100: 2 queries left out" in found.to_markdown()
+    result = checkpoint_curve(mixed, on="intersection")
+    assert result.outcome(MEASURE).num_queries == 28
+    assert "model-step100: 2 queries left out" in result.to_markdown()
 
 
 def test_one_checkpoint_or_one_query_is_an_error():
@@ -247,56 +247,56 @@ def test_one_checkpoint_or_one_query_is_an_error():
 def test_a_query_without_a_score_is_left_out_for_that_measure():
     scores = SCORES.copy()
     scores[2, 4] = math.nan
-    found = checkpoint_curve(results(scores))
-    assert found.outcome(MEASURE).num_queries == 29
-    assert found.curve(MEASURE)[0].mean == pytest.approx(float(np.delete(SCORES[0], 4).mean()))
+    result = checkpoint_curve(results(scores))
+    assert result.outcome(MEASURE).num_queries == 29
+    assert result.curve(MEASURE)[0].mean == pytest.approx(float(np.delete(SCORES[0], 4).mean()))
 
 
 def test_repeats_of_a_checkpoint_are_averaged():
     repeated = results(SCORES[:2])
     repeated["model-step200"] = [made(SCORES[1] + shift) for shift in (-0.1, 0.1)]
-    found = checkpoint_curve(repeated)
-    assert found.curve(MEASURE)[1].mean == pytest.approx(float(SCORES[1].mean()))
+    result = checkpoint_curve(repeated)
+    assert result.curve(MEASURE)[1].mean == pytest.approx(float(SCORES[1].mean()))
 
 
-def test_a_hundred_checkpoints_are_no_trouble():
+def test_a_hundred_checkpoints_are_compared():
     scores = np.linspace(0.2, 0.5, 100)[:, None] + RNG.normal(0, 0.1, (100, 30))
-    found = checkpoint_curve(results(scores), draws=1_000)
-    assert len(found.changes) == 99
-    assert 1 < found.outcome(MEASURE).settled.step <= 10_000
+    result = checkpoint_curve(results(scores), draws=1_000)
+    assert len(result.changes) == 99
+    assert 1 < result.outcome(MEASURE).settled.step <= 10_000
 
 
-# Other shapes
+# Files, tables and text
 
 
-def test_two_calls_agree_and_it_survives_the_way_through_a_file(tmp_path):
-    found = checkpoint_curve(results())
-    found.save(tmp_path / "found.json.gz")
+def test_two_calls_and_a_saved_and_loaded_curve_are_equal(tmp_path):
+    result = checkpoint_curve(results())
+    result.save(tmp_path / "found.json.gz")
     loaded = CheckpointCurve.load(tmp_path / "found.json.gz")
-    assert loaded == found == checkpoint_curve(results())
+    assert loaded == result == checkpoint_curve(results())
     assert isinstance(loaded.checkpoints[0].step, int)
     (tmp_path / "bad.json").write_text("nonsense")
     with pytest.raises(ResultError, match="not a saved curve of checkpoints"):
         CheckpointCurve.load(tmp_path / "bad.json")
 
 
-def test_tables_mark_the_best_and_the_one_that_lasts():
-    found = checkpoint_curve(results())
-    rows = {row[0]: row for row in found.to_table().rows}
+def test_tables_mark_the_best_and_the_settled_step():
+    result = checkpoint_curve(results())
+    rows = {row[0]: row for row in result.to_table().rows}
     assert rows["300"][2].endswith(("●", "★●"))
     assert sum("★" in row[2] for row in rows.values()) == 1
-    assert "| 100 to 200 |" in found.to_markdown()
-    assert "<table>" in found._repr_html_()
-    points = list(csv.DictReader(found.to_csv().splitlines()))
-    assert [float(one["mean"]) for one in points] == [one.mean for one in found.points]
+    assert "| 100 to 200 |" in result.to_markdown()
+    assert "<table>" in result._repr_html_()
+    points = list(csv.DictReader(result.to_csv().splitlines()))
+    assert [float(point["mean"]) for point in points] == [point.mean for point in result.points]
     with pytest.raises(NotEvaluatedError, match="MAP is not in the curve"):
-        found.curve("MAP")
+        result.curve("MAP")
 
 
-def test_names_from_outside_cannot_break_a_table():
-    found = checkpoint_curve(results(SCORES[:2], ["a|b <img src=x> 1", "2"]))
-    assert "<img" not in found.to_markdown()
-    assert "<img" not in found._repr_html_()
+def test_html_in_names_is_escaped():
+    result = checkpoint_curve(results(SCORES[:2], ["a|b <img src=x> 1", "2"]))
+    assert "<img" not in result.to_markdown()
+    assert "<img" not in result._repr_html_()
 
 
 # Real runs
@@ -315,22 +315,22 @@ def test_three_real_checkpoints_get_their_curve_and_verdicts(realdata):
         )
         for name in reversed(names)
     }
-    found = checkpoint_curve(evaluated, names)
-    assert [one.name for one in found.curve(MEASURE)] == names
-    assert [one.mean for one in found.curve(MEASURE)] == pytest.approx(
+    result = checkpoint_curve(evaluated, names)
+    assert [point.name for point in result.curve(MEASURE)] == names
+    assert [point.mean for point in result.curve(MEASURE)] == pytest.approx(
         [evaluated[name][MEASURE] for name in names]
     )
-    usual = compare(evaluated)
-    for one in found.changes:
-        assert one.p == usual.difference(one.measure, one.system, one.against).p
-        assert one.verdict in {"undecided", "equal"}
-    assert {found.outcome(one).settled.step for one in found.measures} == {1}
-    assert 0 < found.outcome(MEASURE).bias < 0.02
+    comparison = compare(evaluated)
+    for change in result.changes:
+        assert change.p == comparison.difference(change.measure, change.system, change.against).p
+        assert change.verdict in {"undecided", "equal"}
+    assert {result.outcome(measure).settled.step for measure in result.measures} == {1}
+    assert 0 < result.outcome(MEASURE).bias < 0.02
     with pytest.raises(SettingError, match="have the same step, 2"):
         checkpoint_curve(evaluated)
 
 
-def test_steps_may_be_fractions_or_longer_than_a_float_can_tell_apart():
+def test_steps_may_be_fractions_or_integers_beyond_the_precision_of_floats():
     assert steps_of(["epoch-0.5", "epoch-1.0", "epoch-1.7"], LAST_NUMBER) == [0.5, 1, 1.7]
     names = ["s-20240101123045123", "s-20240101123045124"]
     assert steps_of(names, LAST_NUMBER) == [20240101123045123, 20240101123045124]

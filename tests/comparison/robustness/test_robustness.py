@@ -1,4 +1,4 @@
-"""What unjudged documents and ties could change about a comparison, and which to judge."""
+"""How unjudged documents and ties could change a comparison, and which documents to judge."""
 
 from itertools import chain, combinations
 
@@ -30,12 +30,12 @@ rankings = st.lists(st.sampled_from(DOC_IDS[:9]), unique=True, max_size=6)
 
 
 @st.composite
-def two_runs(draw):
-    """Qrels of two queries or more, and two systems, of one run or of two repeats."""
-    some = st.dictionaries(
+def two_systems(draw):
+    """Draw qrels of two queries or more, and two systems, each of one run or of two repeats."""
+    judgements = st.dictionaries(
         st.sampled_from(QUERY_IDS[:3]), judged(st.integers(-1, 3)), min_size=2, max_size=3
     )
-    qrels = draw(some)
+    qrels = draw(judgements)
     runs = [
         [
             {query: draw(rankings) for query in qrels}
@@ -48,23 +48,23 @@ def two_runs(draw):
 
 def as_runs(systems):
     return {
-        name: [Run.from_rankings(one) for one in repeats]
+        name: [Run.from_rankings(repeat) for repeat in repeats]
         for name, repeats in zip("ab", systems, strict=True)
     }
 
 
 def brute_force(qrels, systems, measure, k, grade):
-    """The extremes of b − a over all choices of relevant ones among the unjudged documents."""
+    """Return the extremes of b − a over all choices of relevant documents among the unjudged."""
     lows, highs = [], []
     for query, grades in qrels.items():
-        shown = {doc for repeats in systems for run in repeats for doc in run[query][:k]}
-        holes = sorted(shown - set(grades))
-        choices = chain.from_iterable(combinations(holes, n) for n in range(len(holes) + 1))
+        retrieved = {doc for repeats in systems for run in repeats for doc in run[query][:k]}
+        unjudged = sorted(retrieved - set(grades))
+        choices = chain.from_iterable(combinations(unjudged, n) for n in range(len(unjudged) + 1))
         assigned = {
             str(number): grades | dict.fromkeys(choice, grade)
             for number, choice in enumerate(choices)
         }
-        # The highest grade belongs to the whole qrels.
+        # The highest grade is that of all queries.
         assigned["highest"] = {"elsewhere": max(grade, *chain(*map(dict.values, qrels.values())))}
         scores = [
             np.mean(
@@ -86,36 +86,36 @@ def brute_force(qrels, systems, measure, k, grade):
     return np.mean(lows), np.mean(highs)
 
 
-def highest(qrels):
+def highest_grade(qrels):
     grade = max(chain(*map(dict.values, qrels.values())))
     return grade if grade > 0 else 1
 
 
-def bounds_of(qrels, systems, measure):
-    found = compare_runs(qrels, as_runs(systems), measure, draws=100, likeness_k=None)
-    [pair] = found.trust
-    return pair, found
+def compare_pair(qrels, systems, measure):
+    comparison = compare_runs(qrels, as_runs(systems), measure, draws=100, likeness_k=None)
+    [pair] = comparison.trust
+    return pair, comparison
 
 
 @settings(max_examples=120)
-@given(two_runs(), st.sampled_from(EXACT))
-def test_bounds_of_sums_are_the_extremes_of_all_choices(case, measure):
+@given(two_systems(), st.sampled_from(EXACT))
+def test_bounds_of_sums_are_the_extremes_over_all_choices_of_relevant_documents(case, measure):
     qrels, systems = case
-    pair, _ = bounds_of(qrels, systems, measure)
-    grade = max(highest(qrels), 2) if "rel=2" in measure else highest(qrels)
+    pair, _ = compare_pair(qrels, systems, measure)
+    grade = max(highest_grade(qrels), 2) if "rel=2" in measure else highest_grade(qrels)
     low, high = brute_force(qrels, systems, measure, pair.depth, grade)
     assert pair.exact
     assert (pair.low, pair.high) == pytest.approx((low, high), abs=1e-12)
 
 
 @settings(max_examples=80)
-@given(two_runs(), st.sampled_from(TRIED))
-def test_bounds_of_other_measures_are_those_of_choices_and_hold_what_was_seen(case, measure):
+@given(two_systems(), st.sampled_from(TRIED))
+def test_other_bounds_lie_within_the_extremes_and_include_the_observed_difference(case, measure):
     qrels, systems = case
-    pair, found = bounds_of(qrels, systems, measure)
-    low, high = brute_force(qrels, systems, measure, pair.depth, highest(qrels))
+    pair, comparison = compare_pair(qrels, systems, measure)
+    low, high = brute_force(qrels, systems, measure, pair.depth, highest_grade(qrels))
     assert not pair.exact
-    observed = found.differences[0].difference
+    observed = comparison.differences[0].difference
     assert low - 1e-12 <= pair.low <= observed + 1e-12
     assert observed - 1e-12 <= pair.high <= high + 1e-12
 
@@ -131,7 +131,7 @@ def test_one_document_has_one_grade_in_both_systems():
     assert bounds(qrels, same, same, "Precision@2") == (0, 0)
 
 
-def test_the_number_of_relevant_documents_and_the_ideal_follow():
+def test_an_unjudged_document_that_is_relevant_adds_to_the_number_of_relevant_documents():
     qrels = {"q1": {"r": 1}, "q2": {"r": 1}}
     a = Run.from_rankings({"q1": ["r"], "q2": ["r"]})
     b = Run.from_rankings({"q1": ["x"], "q2": ["r"]})
@@ -139,25 +139,25 @@ def test_the_number_of_relevant_documents_and_the_ideal_follow():
     assert bounds(qrels, a, b, "Recall@1") == (-1 / 2, 0)
 
 
-def test_a_document_below_the_depth_of_one_system_counts_there_where_there_is_no_cutoff():
+def test_without_a_cutoff_a_document_counts_below_the_depth_too():
     qrels = {"q1": {"r": 1}, "q2": {"r": 1}}
     tail = [f"t{n}" for n in range(12)]
     a = Run.from_rankings({"q1": ["r", *tail[:10], "x"], "q2": ["r"]})
     b = Run.from_rankings({"q1": ["r", "x"], "q2": ["r"]})
     pair = compare_runs(qrels, {"a": a, "b": b}, "Recall").trust[0]
     assert pair.depth == 10
-    # t0 to t8 stand in the first ten of a alone; x in both, though at rank 12 of a: no gain for b.
+    # t0 to t8 are in the first ten of a only; x is in both, at rank 12 of a: no gain for b.
     assert (pair.low, pair.high) == pytest.approx(((1 / 10 - 1) / 2, 0))
     assert pair.unjudged == 10
 
 
-def test_negative_grades_stay_what_they_are():
+def test_documents_with_negative_grades_count_as_judged():
     qrels = {"q1": {"r": 1, "x": -1}, "q2": {"r": 1}}
     a = Run.from_rankings({"q1": ["r"], "q2": ["r"]})
     b = Run.from_rankings({"q1": ["x"], "q2": ["r"]})
-    found = compare_runs(qrels, {"a": a, "b": b}, "Recall@1").trust[0]
-    assert (found.low, found.high, found.unjudged) == (-1 / 2, -1 / 2, 0)
-    assert (found.judged, found.judged_against) == (1 / 2, 1)
+    pair = compare_runs(qrels, {"a": a, "b": b}, "Recall@1").trust[0]
+    assert (pair.low, pair.high, pair.unjudged) == (-1 / 2, -1 / 2, 0)
+    assert (pair.judged, pair.judged_against) == (1 / 2, 1)
 
 
 @pytest.mark.parametrize(
@@ -168,105 +168,115 @@ def test_negative_grades_stay_what_they_are():
         ({"duplicates": "first", "drop_identical_ids": True}, 3),
     ],
 )
-def test_the_policies_of_the_evaluation_decide_what_stands_in_the_top(policies, unjudged):
+def test_the_policies_of_the_evaluation_decide_which_documents_are_in_the_top(policies, unjudged):
     qrels = {"q1": {"r": 1}, "q2": {"r": 1}}
     a = Run.from_rankings({"q1": ["q1", "x", "x", "y", "z"], "q2": ["r"]})
     b = Run.from_rankings({"q1": ["r"], "q2": ["r"]})
-    found = compare_runs(qrels, {"a": a, "b": b}, "Precision@3", **policies).trust[0]
-    assert found.unjudged == unjudged
-    # b, with r at rank 1, against all of the first three of a relevant.
-    assert found.low == pytest.approx((1 / 3 - unjudged / 3) / 2)
+    pair = compare_runs(qrels, {"a": a, "b": b}, "Precision@3", **policies).trust[0]
+    assert pair.unjudged == unjudged
+    # b has r at rank 1; at worst, all unjudged documents in the first three of a are relevant.
+    assert pair.low == pytest.approx((1 / 3 - unjudged / 3) / 2)
 
 
-def test_measures_that_look_at_what_is_judged_have_no_bounds():
+def test_judged_and_infap_have_no_bounds():
     qrels = {"q1": {"r": 1}, "q2": {"r": 1}}
     a = Run.from_rankings({"q1": ["x", "r"], "q2": ["r"]})
     b = Run.from_rankings({"q1": ["r", "x"], "q2": ["r"]})
-    found = compare_runs(qrels, {"a": a, "b": b}, ["Judged@2", "infAP"])
-    assert {(one.low, one.high, one.could_flip, one.condensed) for one in found.trust} == {
-        (None, None, None, None)
-    }
-    assert found.documents_to_judge(measure="infAP") == []
+    comparison = compare_runs(qrels, {"a": a, "b": b}, ["Judged@2", "infAP"])
+    assert {
+        (pair.low, pair.high, pair.could_flip, pair.condensed) for pair in comparison.trust
+    } == {(None, None, None, None)}
+    assert comparison.documents_to_judge(measure="infAP") == []
 
 
-def test_many_unjudged_documents_are_tried_in_steps_and_the_bounds_say_so(monkeypatch):
+def test_many_unjudged_documents_are_tried_in_steps_and_the_bounds_are_not_exact(monkeypatch):
     monkeypatch.setattr("beir_eval.comparison.robustness.bounds._WORK", 0)
     qrels = {"q1": {"r": 1}, "q2": {"r": 1}}
     a = Run.from_rankings({"q1": [f"x{n}" for n in range(9)], "q2": ["r"]})
     b = Run.from_rankings({"q1": ["r"], "q2": ["r"]})
-    found = compare_runs(qrels, {"a": a, "b": b}, "Precision@10").trust[0]
-    assert not found.exact
-    assert found.low == pytest.approx((1 / 10 - 9 / 10) / 2)
+    pair = compare_runs(qrels, {"a": a, "b": b}, "Precision@10").trust[0]
+    assert not pair.exact
+    assert pair.low == pytest.approx((1 / 10 - 9 / 10) / 2)
 
 
 # Verdicts
 
 
-def many(count, ranking):
+def run_with_ranking(count, ranking):
     return Run.from_rankings({f"q{n:02}": ranking for n in range(count)})
 
 
-def test_a_verdict_can_flip_where_the_bounds_reach_zero():
+def test_a_verdict_can_flip_if_the_bounds_reach_zero():
     qrels = {f"q{n:02}": {"r": 1} for n in range(12)}
-    base, better = many(12, ["x", "r"]), many(12, ["r", "x"])
-    found = compare_runs(qrels, {"base": base, "better": better}, "MRR@2", baseline="base")
-    [pair] = found.trust
-    assert found.differences[0].verdict == "better"
+    base, better = run_with_ranking(12, ["x", "r"]), run_with_ranking(12, ["r", "x"])
+    comparison = compare_runs(qrels, {"base": base, "better": better}, "MRR@2", baseline="base")
+    [pair] = comparison.trust
+    assert comparison.differences[0].verdict == "better"
     assert (pair.low, pair.high, pair.could_flip) == (0, 1 / 2, True)
-    assert "but unjudged documents could turn that" in found.to_markdown()
-    judged = {query: {"r": 1, "x": 0} for query in qrels}
-    found = compare_runs(judged, {"base": base, "better": better}, "MRR@2", baseline="base")
-    [pair] = found.trust
+    assert "but unjudged documents could turn that" in comparison.to_markdown()
+    judged_qrels = {query: {"r": 1, "x": 0} for query in qrels}
+    comparison = compare_runs(
+        judged_qrels, {"base": base, "better": better}, "MRR@2", baseline="base"
+    )
+    [pair] = comparison.trust
     assert (pair.low, pair.high, pair.could_flip) == (1 / 2, 1 / 2, False)
     assert (pair.unjudged, pair.judged) == (0, 1)
-    assert "no choice of relevant documents that was tried turns a verdict" in found.to_markdown()
-    found = compare_runs(judged, {"base": base, "better": better}, "nDCG@2", baseline="base")
-    assert "unjudged documents could not turn any verdict" in found.to_markdown()
+    assert (
+        "no choice of relevant documents that was tried turns a verdict" in comparison.to_markdown()
+    )
+    comparison = compare_runs(
+        judged_qrels, {"base": base, "better": better}, "nDCG@2", baseline="base"
+    )
+    assert "unjudged documents could not turn any verdict" in comparison.to_markdown()
 
 
 @pytest.mark.parametrize(("measure", "depth"), [("nDCG", 10), ("nDCG@1000", 100)])
-def test_a_depth_that_is_not_the_cutoff_is_said(measure, depth):
+def test_a_depth_other_than_the_cutoff_is_noted(measure, depth):
     qrels = {f"q{n:02}": {"r": 1} for n in range(12)}
-    found = compare_runs(qrels, {"a": many(12, ["r"]), "b": many(12, ["x", "r"])}, measure)
-    assert found.trust[0].depth == depth
-    said = f"{measure}: unjudged documents are looked at down to rank {depth}, no deeper"
-    assert said in found.notes()
+    comparison = compare_runs(
+        qrels, {"a": run_with_ranking(12, ["r"]), "b": run_with_ranking(12, ["x", "r"])}, measure
+    )
+    assert comparison.trust[0].depth == depth
+    note = f"{measure}: unjudged documents are looked at down to rank {depth}, no deeper"
+    assert note in comparison.notes()
 
 
-def test_equality_can_flip_where_the_bounds_reach_beyond_the_margin():
+def test_equality_can_flip_if_the_bounds_exceed_the_margin():
     qrels = {f"q{n:02}": {"r": 1} for n in range(12)}
-    runs = {"a": many(12, ["r"]), "b": many(12, ["r", "x"])}
+    runs = {"a": run_with_ranking(12, ["r"]), "b": run_with_ranking(12, ["r", "x"])}
     for margin, flips in ((0.4, True), (0.6, False)):
-        found = compare_runs(qrels, runs, "Precision@2", margin=margin)
-        assert found.differences[0].verdict == "equal"
-        assert (found.trust[0].high, found.trust[0].could_flip) == (1 / 2, flips)
+        comparison = compare_runs(qrels, runs, "Precision@2", margin=margin)
+        assert comparison.differences[0].verdict == "equal"
+        assert (comparison.trust[0].high, comparison.trust[0].could_flip) == (1 / 2, flips)
 
 
 def test_likeness_is_known_from_results_that_keep_their_rankings():
     qrels = {f"q{n:02}": {"r": 1} for n in range(12)}
-    runs = {"a": many(12, ["r", "x"]), "b": many(12, ["x", "r"])}
-    kept = [evaluate(qrels, run, "MRR", name=name, keep_top=10) for name, run in runs.items()]
-    assert compare(kept).likeness == compare_runs(qrels, runs, "MRR").likeness
+    runs = {"a": run_with_ranking(12, ["r", "x"]), "b": run_with_ranking(12, ["x", "r"])}
+    with_rankings = [
+        evaluate(qrels, run, "MRR", name=name, keep_top=10) for name, run in runs.items()
+    ]
+    assert compare(with_rankings).likeness == compare_runs(qrels, runs, "MRR").likeness
     assert (
         compare([evaluate(qrels, run, "MRR", name=name) for name, run in runs.items()]).likeness
         is None
     )
 
 
-def test_a_verdict_flips_where_its_significance_is_lost():
+def test_a_verdict_can_flip_if_its_significance_could_be_lost():
     qrels = {f"q{n:02}": {"r": 1} for n in range(12)}
     better = {f"q{n:02}": ["r", "x"] if n < 9 else ["x", "r"] for n in range(12)}
-    # In four queries the base has a document that may be as good: then it wins there.
+    # In four queries the base ranks an unjudged h first: if h is relevant, both succeed there.
     base = {f"q{n:02}": ["h", "r"] if n < 4 else ["x", "r"] for n in range(12)}
     runs = {"base": Run.from_rankings(base), "new": Run.from_rankings(better)}
-    known = {query: judged | {"x": 0} for query, judged in qrels.items()}
-    found = compare_runs(known, runs, "Success@1", baseline="base")
-    [pair], [one] = found.trust, found.differences
-    assert one.verdict == "better"
+    qrels_with_x = {query: grades | {"x": 0} for query, grades in qrels.items()}
+    comparison = compare_runs(qrels_with_x, runs, "Success@1", baseline="base")
+    [pair], [difference] = comparison.trust, comparison.differences
+    assert difference.verdict == "better"
     assert pair.low > 0
-    filled = {query: judged | {"h": 1} for query, judged in known.items()}
-    [again] = compare_runs(filled, runs, "Success@1", baseline="base").differences
-    assert again.verdict == "undecided"
+    qrels_with_h = {query: grades | {"h": 1} for query, grades in qrels_with_x.items()}
+    [difference_with_h] = compare_runs(qrels_with_h, runs, "Success@1", baseline="base").differences
+    assert difference_with_h.verdict == "undecided"
     assert pair.could_flip
 
 
@@ -282,11 +292,11 @@ CONDENSED = {
 
 
 @settings(max_examples=30)
-@given(two_runs(), st.sampled_from(list(CONDENSED.items())))
-def test_the_condensed_result_is_that_of_judged_only(case, names):
+@given(two_systems(), st.sampled_from(list(CONDENSED.items())))
+def test_condensed_means_equal_those_of_the_judged_only_measure(case, measures):
     qrels, systems = case
-    measure, condensed = names
-    pair, _ = bounds_of(qrels, systems, measure)
+    measure, condensed = measures
+    pair, _ = compare_pair(qrels, systems, measure)
     means = [
         np.mean([evaluate(qrels, run, condensed)[condensed] for run in repeats])
         for repeats in as_runs(systems).values()
@@ -299,8 +309,8 @@ def test_the_tie_interval_goes_from_the_worst_to_the_best_order():
     qrels = {"q1": {"r": 1, "n": 0}, "q2": {"r": 1}}
     tied = {"q1": {"r": 1.0, "x": 1.0, "n": 1.0}, "q2": {"r": 1.0}}
     plain = {"q1": {"r": 2.0, "x": 1.0}, "q2": {"r": 1.0}}
-    found = compare_runs(qrels, {"plain": plain, "tied": tied}, ["MRR", "Judged@2"])
-    [mrr, share] = found.trust
+    comparison = compare_runs(qrels, {"plain": plain, "tied": tied}, ["MRR", "Judged@2"])
+    [mrr, share] = comparison.trust
     assert mrr.ties == ((1 / 3 + 1) / 2, 1)
     assert mrr.ties_against == (1, 1)
     assert share.ties is None
@@ -309,33 +319,33 @@ def test_the_tie_interval_goes_from_the_worst_to_the_best_order():
 
 
 @pytest.mark.parametrize("ties", ["best", "worst"])
-def test_unjudged_documents_that_tie_are_in_one_order_in_dicts_columns_and_arrays(ties):
+def test_tied_unjudged_documents_have_the_same_order_in_dicts_columns_and_arrays(ties):
     qrels = {f"q{number}": {"1": 1, "2": 0} for number in range(6)}
     tied = {query: {"30": 0.5, "20": 0.5, "10": 0.5, "1": 0.4} for query in qrels}
     rows = [(query, *entry) for query, docs in tied.items() for entry in docs.items()]
     ids = np.array([[int(doc) for doc in docs] for docs in tied.values()])
     scores = np.array([list(docs.values()) for docs in tied.values()])
-    kinds = {
+    runs = {
         "dict": Run(tied),
         "columns": Run.from_columns(*zip(*rows, strict=True)),
         "arrays": Run.from_arrays(ids, scores, query_ids=list(tied)),
     }
-    other = {query: {"1": 0.9, "10": 0.5, "20": 0.4} for query in qrels}
-    found = [
-        compare_runs(qrels, {"a": run, "b": other}, ["nDCG@2"], draws=100, ties=ties)
-        for run in kinds.values()
+    other_run = {query: {"1": 0.9, "10": 0.5, "20": 0.4} for query in qrels}
+    comparisons = [
+        compare_runs(qrels, {"a": run, "b": other_run}, ["nDCG@2"], draws=100, ties=ties)
+        for run in runs.values()
     ]
-    for comparison in found:
-        assert comparison.to_judge == found[0].to_judge
-        assert comparison.trust == found[0].trust
+    for comparison in comparisons:
+        assert comparison.to_judge == comparisons[0].to_judge
+        assert comparison.trust == comparisons[0].trust
 
 
 @pytest.mark.parametrize("policies", [{"ties": "trec_eval9"}, {"order": "given"}])
-def test_there_is_no_tie_interval_where_nothing_is_tied_in_double_precision(policies):
+def test_there_is_no_tie_interval_with_trec_eval9_or_the_given_order(policies):
     qrels = {"q1": {"r": 1}, "q2": {"r": 1}}
     tied = {"q1": {"r": 1.0, "x": 1.0}, "q2": {"r": 1.0}}
-    found = compare_runs(qrels, {"a": tied, "b": tied}, "MRR", **policies)
-    assert found.trust[0].ties is None
+    comparison = compare_runs(qrels, {"a": tied, "b": tied}, "MRR", **policies)
+    assert comparison.trust[0].ties is None
 
 
 def test_rankings_without_scores_have_no_tie_interval():
@@ -352,12 +362,12 @@ def test_rankings_without_scores_have_no_tie_interval():
     st.sampled_from(["score", "given"]),
     st.sampled_from(["nDCG@3", "MRR", "MAP@4", "Rprec"]),
 )
-def test_unjudged_documents_move_no_rank_whatever_the_rules(qrels, data, ties, order, measure):
+def test_bounds_and_ranks_fit_the_evaluation_under_every_policy(qrels, data, ties, order, measure):
     policies = {"ties": ties, "order": order}
     runs = {name: {query: data.draw(ranking()) for query in qrels} for name in "ab"}
-    found = compare_runs(qrels, runs, measure, draws=100, likeness_k=None, **policies)
-    [pair] = found.trust
-    observed = found.differences[0].difference
+    comparison = compare_runs(qrels, runs, measure, draws=100, likeness_k=None, **policies)
+    [pair] = comparison.trust
+    observed = comparison.differences[0].difference
     assert pair.low - 1e-12 <= observed <= pair.high + 1e-12
     if pair.unjudged == 0:
         assert (pair.low, pair.high) == pytest.approx((observed, observed), abs=1e-12)
@@ -367,11 +377,11 @@ def test_unjudged_documents_move_no_rank_whatever_the_rules(qrels, data, ties, o
             for extreme in ("worst", "best")
         ]
         assert pair.ties == pytest.approx(extremes, abs=1e-12)
-    for one in found.documents_to_judge(3):
-        for name, rank in one.ranks.items():
-            shown = evaluate(qrels, runs[name], measure, keep_top=20, **policies).top
+    for document in comparison.documents_to_judge(3):
+        for name, rank in document.ranks.items():
+            top = evaluate(qrels, runs[name], measure, keep_top=20, **policies).top
             if ties not in ("best", "worst"):
-                assert shown[one.query_id].doc_ids[rank - 1] == one.doc_id
+                assert top[document.query_id].doc_ids[rank - 1] == document.doc_id
 
 
 # Documents to judge
@@ -383,38 +393,40 @@ def test_the_documents_that_would_change_most_come_first():
     b = Run.from_rankings({"q1": ["y", "x", "r", "z"], "q2": ["r"]})
     c = Run.from_rankings({"q1": ["y"], "q2": ["r"]})
     runs = {"a": a, "b": b, "c": c}
-    found = compare_runs(qrels, runs, ["Precision@2", "DCG@2"], baseline="a")
-    first, second = found.documents_to_judge()
+    comparison = compare_runs(qrels, runs, ["Precision@2", "DCG@2"], baseline="a")
+    first, second = comparison.documents_to_judge()
     assert (first.query_id, first.doc_id, first.ranks) == ("q1", "y", {"b": 1, "c": 1})
     assert first.changes == {"b": {"a": 1 / 4}, "c": {"a": 1 / 4}}
     assert first.total == 1 / 2
     assert (second.doc_id, second.changes) == ("x", {"c": {"a": -1 / 4}})
     assert second.ranks == {"a": 2, "b": 2}
-    assert found.documents_to_judge(1) == [first]
-    by_gain = found.documents_to_judge(measure="DCG@2")
+    assert comparison.documents_to_judge(1) == [first]
+    by_gain = comparison.documents_to_judge(measure="DCG@2")
     assert by_gain[0].changes["b"]["a"] == pytest.approx(1 / 2)
     with pytest.raises(NotEvaluatedError, match="MRR was not compared"):
-        found.documents_to_judge(measure="MRR")
+        comparison.documents_to_judge(measure="MRR")
 
 
 @settings(max_examples=30)
-@given(two_runs(), st.sampled_from(["nDCG@3", "MAP@3", "Recall@2", "MRR(judged_only=True)"]))
-def test_a_change_is_that_of_the_difference_when_the_document_is_judged(case, measure):
+@given(two_systems(), st.sampled_from(["nDCG@3", "MAP@3", "Recall@2", "MRR(judged_only=True)"]))
+def test_a_change_equals_the_shift_of_the_difference_if_the_document_is_relevant(case, measure):
     qrels, systems = case
-    _, found = bounds_of(qrels, systems, measure)
+    _, comparison = compare_pair(qrels, systems, measure)
     runs = as_runs(systems)
-    for one in found.documents_to_judge(2):
-        more = qrels | {one.query_id: qrels[one.query_id] | {one.doc_id: highest(qrels)}}
+    for document in comparison.documents_to_judge(2):
+        qrels_with_document = qrels | {
+            document.query_id: qrels[document.query_id] | {document.doc_id: highest_grade(qrels)}
+        }
         means = [
-            np.mean([evaluate(more, run, measure)[measure] for run in repeats])
+            np.mean([evaluate(qrels_with_document, run, measure)[measure] for run in repeats])
             for repeats in runs.values()
         ]
-        change = means[1] - means[0] - found.differences[0].difference
-        assert one.changes.get("b", {}).get("a", 0) == pytest.approx(change, abs=1e-12)
-        assert one.total == pytest.approx(abs(change), abs=1e-12)
+        change = means[1] - means[0] - comparison.differences[0].difference
+        assert document.changes.get("b", {}).get("a", 0) == pytest.approx(change, abs=1e-12)
+        assert document.total == pytest.approx(abs(change), abs=1e-12)
 
 
-# Without the runs, and without trust
+# Saved results, and comparisons without trust
 
 
 def results(**policies):
@@ -423,35 +435,35 @@ def results(**policies):
     return [evaluate(qrels, run, ["MRR@2", "MAP"], name=name) for name, run in runs.items()]
 
 
-def test_saved_results_know_the_judged_shares_only_and_say_what_is_lacking():
-    found = compare(results())
-    at_two, no_cutoff = found.trust
+def test_saved_results_give_judged_shares_only_and_a_note_points_to_compare_runs():
+    comparison = compare(results())
+    at_two, no_cutoff = comparison.trust
     assert (at_two.judged, at_two.judged_against) == (0, 2 / 3)
     assert (at_two.low, at_two.could_flip, at_two.unjudged) == (None, None, None)
     assert (no_cutoff.judged, no_cutoff.depth) == (None, 10)
-    [lacking] = [note for note in found.notes() if "compare_runs(qrels, runs)" in note]
-    assert lacking in found.to_markdown()
-    assert found.likeness is None
+    [note] = [note for note in comparison.notes() if "compare_runs(qrels, runs)" in note]
+    assert note in comparison.to_markdown()
+    assert comparison.likeness is None
     with pytest.raises(NotEvaluatedError, match="known to compare_runs"):
-        found.documents_to_judge()
+        comparison.documents_to_judge()
 
 
 def test_trust_is_left_out_on_request():
     qrels = {"q1": {"r": 1}, "q2": {"r": 1}}
     run = {"q1": {"r": 1.0, "x": 0.5}, "q2": {"r": 1.0}}
-    found = compare_runs(qrels, {"a": run, "b": run}, "MRR", trust=False, likeness_k=None)
-    assert (found.trust, found.to_judge, found.likeness) == (None, None, None)
-    assert "###" not in found.to_markdown()
+    comparison = compare_runs(qrels, {"a": run, "b": run}, "MRR", trust=False, likeness_k=None)
+    assert (comparison.trust, comparison.to_judge, comparison.likeness) == (None, None, None)
+    assert "###" not in comparison.to_markdown()
 
 
-def test_all_pairs_of_more_than_ten_systems_are_not_looked_at():
+def test_trust_is_left_out_for_all_pairs_of_more_than_ten_systems():
     qrels = {"q1": {"r": 1}, "q2": {"r": 1}}
     runs = {f"s{n:02}": {"q1": {"r": 1.0}, "q2": {"r": 1.0}} for n in range(11)}
-    found = compare_runs(qrels, runs, "MRR", draws=100)
-    assert (found.trust, found.likeness) == (None, None)
-    assert "all pairs of at most 10 systems: name a baseline" in found.to_markdown()
-    found = compare_runs(qrels, runs, "MRR", draws=100, baseline="s00")
-    assert len(found.trust) == len(found.likeness) == 10
+    comparison = compare_runs(qrels, runs, "MRR", draws=100)
+    assert (comparison.trust, comparison.likeness) == (None, None)
+    assert "all pairs of at most 10 systems: name a baseline" in comparison.to_markdown()
+    comparison = compare_runs(qrels, runs, "MRR", draws=100, baseline="s00")
+    assert len(comparison.trust) == len(comparison.likeness) == 10
 
 
 # Likeness
@@ -464,25 +476,25 @@ def test_likeness_is_left_out_beyond_a_number_of_pairs_and_rankings(monkeypatch,
     monkeypatch.setattr(likeness, limit, most)
     assert len(compare_runs(qrels, runs, "MRR").likeness) == 3
     monkeypatch.setattr(likeness, limit, most - 1)
-    found = compare_runs(qrels, runs, "MRR")
-    assert found.likeness is None
-    assert any("pairs times queries: name a baseline" in note for note in found.notes())
+    comparison = compare_runs(qrels, runs, "MRR")
+    assert comparison.likeness is None
+    assert any("pairs times queries: name a baseline" in note for note in comparison.notes())
 
 
-def test_likeness_is_that_of_the_first_documents_of_each_query():
+def test_likeness_compares_the_first_documents_of_each_query():
     qrels = {"q1": {"r": 1}, "q2": {"r": 1}, "q3": {"r": 1}}
     a = {"q1": {"r": 3.0, "x": 2.0}, "q2": {"r": 3.0, "x": 2.0}, "q3": {}}
     b = {"q1": {"r": 3.0, "x": 2.0}, "q2": {"x": 3.0, "r": 2.0, "z": 1.0}}
-    found = compare_runs(qrels, {"a": a, "b": b}, "MRR", likeness_k=2)
-    [one] = found.likeness
-    assert (one.system, one.against, one.k) == ("b", "a", 2)
-    assert (one.overlap, one.kendall_distance) == (1, 1 / 2)
-    assert one.rbo_lowest <= one.rbo <= one.rbo_highest
-    per_query = found.likeness_per_query()
+    comparison = compare_runs(qrels, {"a": a, "b": b}, "MRR", likeness_k=2)
+    [pair] = comparison.likeness
+    assert (pair.system, pair.against, pair.k) == ("b", "a", 2)
+    assert (pair.overlap, pair.kendall_distance) == (1, 1 / 2)
+    assert pair.rbo_lowest <= pair.rbo <= pair.rbo_highest
+    per_query = comparison.likeness_per_query()
     assert per_query["q1"]["kendall_distance"] == 0
     assert per_query["q2"] == pytest.approx({"rbo": 0.9, "overlap": 1, "kendall_distance": 1})
     assert np.isnan(list(per_query["q3"].values())).all()
-    assert found.likeness_per_query("a", "b").keys() == per_query.keys()
+    assert comparison.likeness_per_query("a", "b").keys() == per_query.keys()
     with pytest.raises(NotEvaluatedError, match="'a' and 'b' rank is not known"):
         compare(results()).likeness_per_query("a")
 
@@ -490,13 +502,13 @@ def test_likeness_is_that_of_the_first_documents_of_each_query():
 def test_systems_without_a_query_in_common_have_no_likeness():
     qrels = {"q1": {"r": 1}, "q2": {"r": 1}}
     runs = {"a": {"q1": {"r": 1.0}}, "b": {"q2": {"r": 1.0}}}
-    found = compare_runs(qrels, runs, "MRR")
-    assert (found.likeness[0].rbo, found.likeness[0].overlap) == (None, None)
-    assert "| b      |       a |   ? |" in found.to_markdown()
+    comparison = compare_runs(qrels, runs, "MRR")
+    assert (comparison.likeness[0].rbo, comparison.likeness[0].overlap) == (None, None)
+    assert "| b      |       a |   ? |" in comparison.to_markdown()
 
 
 @pytest.mark.parametrize("depth", [0, -1, 1.5, True])
-def test_a_depth_of_likeness_that_is_none_is_refused(depth):
+def test_an_invalid_depth_of_likeness_is_refused(depth):
     with pytest.raises(SettingError, match="likeness_k must be a whole number above 0"):
         compare_runs({"q": {"r": 1}}, {}, likeness_k=depth)
 
@@ -504,13 +516,16 @@ def test_a_depth_of_likeness_that_is_none_is_refused(depth):
 # Files
 
 
-def test_trust_and_likeness_survive_the_way_through_a_file(tmp_path):
+def test_trust_and_likeness_are_equal_after_saving_and_loading(tmp_path):
     qrels = {f"q{n:02}": {"r": 1} for n in range(12)}
-    runs = {"a": many(12, ["x", "r"]), "b": [many(12, ["r", "x"]), many(12, ["r", "y"])]}
-    found = compare_runs(qrels, runs, ["nDCG@2", "Judged@2"])
-    assert "of a system's repeats, the first is taken" in found.to_markdown()
-    found.save(tmp_path / "found.json")
-    assert Comparison.load(tmp_path / "found.json") == found
+    runs = {
+        "a": run_with_ranking(12, ["x", "r"]),
+        "b": [run_with_ranking(12, ["r", "x"]), run_with_ranking(12, ["r", "y"])],
+    }
+    comparison = compare_runs(qrels, runs, ["nDCG@2", "Judged@2"])
+    assert "of a system's repeats, the first is taken" in comparison.to_markdown()
+    comparison.save(tmp_path / "found.json")
+    assert Comparison.load(tmp_path / "found.json") == comparison
 
 
 def test_comparisons_saved_without_trust_still_load():
@@ -527,34 +542,38 @@ def test_comparisons_saved_without_trust_still_load():
 
 @pytest.fixture
 def dl19(realdata):
-    def read(*names):
+    def read_runs(*names):
         folder = realdata / "runs" / "dl19"
         return {name: read_run(folder / f"{name}.trec") for name in names}
 
-    return read_qrels(realdata / "qrels" / "dl19-passage.trec"), read
+    return read_qrels(realdata / "qrels" / "dl19-passage.trec"), read_runs
 
 
-def test_no_hole_can_turn_that_dense_retrieval_is_better_than_bm25_in_its_first_ten(dl19):
-    qrels, read = dl19
-    found = compare_runs(qrels, read("bm25", "ada2"), ["nDCG@10", "MAP@100"], baseline="bm25")
-    ndcg, average_precision = found.trust
+def test_unjudged_documents_cannot_reverse_that_dense_retrieval_is_better_than_bm25_at_10(dl19):
+    qrels, read_runs = dl19
+    comparison = compare_runs(
+        qrels, read_runs("bm25", "ada2"), ["nDCG@10", "MAP@100"], baseline="bm25"
+    )
+    ndcg, average_precision = comparison.trust
     assert (ndcg.could_flip, ndcg.exact) == (False, True)
-    assert 0.19 < ndcg.low <= found.difference("nDCG@10", "ada2").difference <= ndcg.high < 0.29
+    assert (
+        0.19 < ndcg.low <= comparison.difference("nDCG@10", "ada2").difference <= ndcg.high < 0.29
+    )
     assert (ndcg.judged_against, round(ndcg.judged, 3)) == (1.0, 0.914)
     # Below rank 10 half of what bm25 and ada2 retrieve was never judged.
     assert average_precision.could_flip
     assert average_precision.judged < 0.55
-    first = found.documents_to_judge(1)[0]
+    first = comparison.documents_to_judge(1)[0]
     assert first.ranks["ada2"] <= 10
-    assert "MAP@100: ada2 is better than bm25, but unjudged documents" in found.to_markdown()
+    assert "MAP@100: ada2 is better than bm25, but unjudged documents" in comparison.to_markdown()
 
 
-def test_repeats_of_one_re_ranker_are_alike_and_their_holes_leave_room(dl19):
-    qrels, read = dl19
-    runs = read(*(f"bm25+gpt35-repeat{number}" for number in range(1, 6)))
-    found = compare_runs(qrels, runs, "nDCG@10", duplicates="first")
-    assert len(found.trust) == len(found.likeness) == 10
-    assert all(one.exact and one.high - one.low > 0.01 for one in found.trust)
-    assert any(one.could_flip for one in found.trust)
-    assert all(one.rbo > 0.85 and one.overlap > 0.8 for one in found.likeness)
-    assert "are undecided, but unjudged documents could change that" in found.to_markdown()
+def test_repeats_of_a_re_ranker_are_alike_and_unjudged_documents_could_change_verdicts(dl19):
+    qrels, read_runs = dl19
+    runs = read_runs(*(f"bm25+gpt35-repeat{number}" for number in range(1, 6)))
+    comparison = compare_runs(qrels, runs, "nDCG@10", duplicates="first")
+    assert len(comparison.trust) == len(comparison.likeness) == 10
+    assert all(pair.exact and pair.high - pair.low > 0.01 for pair in comparison.trust)
+    assert any(pair.could_flip for pair in comparison.trust)
+    assert all(pair.rbo > 0.85 and pair.overlap > 0.8 for pair in comparison.likeness)
+    assert "are undecided, but unjudged documents could change that" in comparison.to_markdown()

@@ -1,4 +1,4 @@
-"""Slices: what is cut into them, what is concluded in each, corrected over all."""
+"""Slices: how queries are cut into slices, and verdicts in each, corrected over all slices."""
 
 import csv
 import gzip
@@ -41,123 +41,134 @@ SCORES = np.stack(
         BASE + RNG.normal(0, 0.1, 40),
     ]
 )
-TOPICS = {f"q{place:04}": ("one" if place < 20 else "two") for place in range(40)}
+TOPICS = {f"q{number:04}": ("one" if number < 20 else "two") for number in range(40)}
 
 
 def results(scores=SCORES, measures=(MEASURE,)):
-    return {f"s{row}": made(one, f"s{row}", measures) for row, one in enumerate(scores)}
+    return {f"s{row}": made(values, f"s{row}", measures) for row, values in enumerate(scores)}
 
 
-# What is concluded
+# Numbers and verdicts
 
 
 @pytest.mark.parametrize("correction", ["holm", "bonferroni", "benjamini-hochberg", "none"])
-def test_every_p_is_that_of_the_slice_corrected_over_slices_and_pairs(correction):
-    found = compare_slices(results(), TOPICS, "s0", correction=correction, draws=3_000)
+def test_p_values_of_slices_are_corrected_over_all_slices_and_pairs(correction):
+    comparison = compare_slices(results(), TOPICS, "s0", correction=correction, draws=3_000)
     parts = [SCORES[:, :20], SCORES[:, 20:]]
     differences = [part[row] - part[0] for part in parts for row in (1, 2)]
-    listed = [one for part in found.slices for one in part.differences]
-    p = [sign_flip(one, draws=3_000).p for one in differences]
-    assert [one.p for one in listed] == p
-    assert [one.p_corrected for one in listed] == correct(p, correction).tolist()
-    equal = [equivalence(one, delta=0.01).p for one in differences]
-    assert [one.p_equal for one in listed] == correct(equal, "holm").tolist()
-    assert [one.difference for one in listed] == pytest.approx([one.mean() for one in differences])
+    listed = [difference for part in comparison.slices for difference in part.differences]
+    p = [sign_flip(values, draws=3_000).p for values in differences]
+    assert [difference.p for difference in listed] == p
+    assert [difference.p_corrected for difference in listed] == correct(p, correction).tolist()
+    p_equal = [equivalence(values, delta=0.01).p for values in differences]
+    assert [difference.p_equal for difference in listed] == correct(p_equal, "holm").tolist()
+    assert [difference.difference for difference in listed] == pytest.approx(
+        [values.mean() for values in differences]
+    )
 
 
-def test_all_but_the_correction_is_what_comparing_the_slice_alone_finds():
-    found = compare_slices(results(), TOPICS, "s0", draws=3_000).slice("one")
-    alone = compare(results(SCORES[:, :20]), "s0", draws=3_000)
-    assert found.means == alone.means
-    changed = {"p_corrected", "p_equal", "verdict"}
-    for one, other in zip(found.differences, alone.differences, strict=True):
-        assert one.model_dump(exclude=changed) == other.model_dump(exclude=changed)
-        assert one.p_corrected >= other.p_corrected
+def test_a_slice_has_the_numbers_of_a_comparison_of_its_queries_except_the_correction():
+    part = compare_slices(results(), TOPICS, "s0", draws=3_000).slice("one")
+    comparison = compare(results(SCORES[:, :20]), "s0", draws=3_000)
+    assert part.means == comparison.means
+    corrected_fields = {"p_corrected", "p_equal", "verdict"}
+    for difference, expected in zip(part.differences, comparison.differences, strict=True):
+        assert difference.model_dump(exclude=corrected_fields) == expected.model_dump(
+            exclude=corrected_fields
+        )
+        assert difference.p_corrected >= expected.p_corrected
 
 
 def test_a_system_that_gains_in_one_slice_is_better_there_and_nowhere_else():
-    found = compare_slices(results(), TOPICS, "s0", margin=0.05)
+    comparison = compare_slices(results(), TOPICS, "s0", margin=0.05)
     verdicts = {
-        (part.label, one.system): one.verdict for part in found.slices for one in part.differences
+        (part.label, difference.system): difference.verdict
+        for part in comparison.slices
+        for difference in part.differences
     }
     assert verdicts["one", "s1"] == "better"
     assert verdicts["two", "s1"] == "equal"
     assert verdicts["two", "s2"] == "undecided"
 
 
-def test_all_pairs_are_compared_where_no_baseline_is_named():
-    found = compare_slices(results(), TOPICS, draws=3_000)
-    part = found.slice("two")
-    assert [(one.system, one.against) for one in part.differences] == [
+def test_all_pairs_are_compared_without_a_baseline():
+    comparison = compare_slices(results(), TOPICS, draws=3_000)
+    part = comparison.slice("two")
+    assert [(difference.system, difference.against) for difference in part.differences] == [
         ("s1", "s0"),
         ("s2", "s0"),
         ("s2", "s1"),
     ]
-    every = sign_flip_pairs(SCORES[:, 20:], draws=3_000).p
-    assert part.differences[2].p == every[2, 1]
+    expected = sign_flip_pairs(SCORES[:, 20:], draws=3_000).p
+    assert part.differences[2].p == expected[2, 1]
 
 
 def test_several_columns_are_corrected_together():
     halves = {query_id: str(int(query_id[1:]) % 2) for query_id in TOPICS}
-    found = compare_slices(results(), {"topic": TOPICS, "half": halves}, "s0", draws=3_000)
-    assert [(one.column, one.label) for one in found.slices] == [
+    comparison = compare_slices(results(), {"topic": TOPICS, "half": halves}, "s0", draws=3_000)
+    assert [(part.column, part.label) for part in comparison.slices] == [
         ("topic", "one"),
         ("topic", "two"),
         ("half", "0"),
         ("half", "1"),
     ]
-    listed = [one for part in found.slices for one in part.differences]
-    assert [one.p_corrected for one in listed] == correct([one.p for one in listed]).tolist()
+    listed = [difference for part in comparison.slices for difference in part.differences]
+    assert [difference.p_corrected for difference in listed] == correct(
+        [difference.p for difference in listed]
+    ).tolist()
     assert len(listed) == 8
-    assert "topic: one" in found.to_markdown()
+    assert "topic: one" in comparison.to_markdown()
 
 
-# What is in a slice
+# Queries of a slice
 
 
 def test_a_slice_of_one_query_is_listed_as_too_small():
     labels = TOPICS | {"q0039": "lonely"}
-    found = compare_slices(results(), labels, "s0")
-    lonely = found.slice("lonely")
+    result = compare_slices(results(), labels, "s0")
+    lonely = result.slice("lonely")
     assert (lonely.num_queries, lonely.too_small, lonely.differences) == (1, (MEASURE,), ())
-    assert found.too_small == [lonely]
-    assert "lonely: too small, 1 query" in found.notes()
-    assert [row["slice"] for row in csv.DictReader(found.to_csv().splitlines())][-1] == "lonely"
-    only = compare_slices(results(), {query_id: query_id for query_id in TOPICS}, "s0")
-    assert len(only.too_small) == 40
-    assert "too small" in only.to_markdown()
+    assert result.too_small == [lonely]
+    assert "lonely: too small, 1 query" in result.notes()
+    assert [row["slice"] for row in csv.DictReader(result.to_csv().splitlines())][-1] == "lonely"
+    single_queries = compare_slices(results(), {query_id: query_id for query_id in TOPICS}, "s0")
+    assert len(single_queries.too_small) == 40
+    assert "too small" in single_queries.to_markdown()
 
 
 def test_queries_without_a_label_are_a_slice_of_their_own():
     labels = dict.fromkeys(list(TOPICS)[:30], "some") | {"unheard of": "other"}
     labels["q0000"] = None
-    found = compare_slices(results(), labels, "s0")
-    assert [(one.label, one.num_queries) for one in found.slices] == [("some", 29), ("(none)", 11)]
+    comparison = compare_slices(results(), labels, "s0")
+    assert [(part.label, part.num_queries) for part in comparison.slices] == [
+        ("some", 29),
+        ("(none)", 11),
+    ]
 
 
-def test_a_measure_may_be_too_small_where_another_is_not():
+def test_a_slice_may_be_too_small_for_one_measure_only():
     scores = np.stack([SCORES, SCORES], axis=1)
     scores[1, 1, :19] = math.nan
-    found = compare_slices(results(scores, ("MRR", MEASURE)), TOPICS, "s0")
-    first = found.slice("one")
+    comparison = compare_slices(results(scores, ("MRR", MEASURE)), TOPICS, "s0")
+    first = comparison.slice("one")
     assert first.too_small == (MEASURE,)
-    assert {one.measure for one in first.differences} == {"MRR"}
-    assert [one.too_small for one in found.slices] == [(MEASURE,), ()]
-    assert any("one: too small" in note and MEASURE in note for note in found.notes())
-    assert len(found.to_table().rows) == 3
+    assert {difference.measure for difference in first.differences} == {"MRR"}
+    assert [part.too_small for part in comparison.slices] == [(MEASURE,), ()]
+    assert any("one: too small" in note and MEASURE in note for note in comparison.notes())
+    assert len(comparison.to_table().rows) == 3
 
 
 def test_repeats_are_averaged_and_their_spread_is_shown():
     repeated = results()
     repeated["s1"] = [made(SCORES[1] + shift) for shift in (-0.1, 0.1)]
-    found = compare_slices(repeated, TOPICS, "s0").slice("one")
-    [mean] = [one for one in found.means if one.system == "s1"]
+    part = compare_slices(repeated, TOPICS, "s0").slice("one")
+    [mean] = [mean for mean in part.means if mean.system == "s1"]
     assert mean.repeats == 2
     assert math.isclose(mean.mean, float(SCORES[1, :20].mean()))
 
 
 @pytest.mark.parametrize(
-    ("slices", "error", "said"),
+    ("slices", "error", "message"),
     [
         ({}, InputError, "slices must be"),
         (["q0000"], InputError, "slices must be"),
@@ -168,8 +179,8 @@ def test_repeats_are_averaged_and_their_spread_is_shown():
         ({"q0000": ["a"]}, InputError, r"has \['a'\]"),
     ],
 )
-def test_what_is_no_column_is_refused(slices, error, said):
-    with pytest.raises(error, match=said):
+def test_slices_without_labels_by_query_are_refused(slices, error, message):
+    with pytest.raises(error, match=message):
         compare_slices(results(), slices)
 
 
@@ -187,7 +198,7 @@ def test_what_is_no_column_is_refused(slices, error, said):
         ({"measures": "MAP"}, NotEvaluatedError),
     ],
 )
-def test_a_setting_that_does_not_exist_is_refused(settings, error):
+def test_an_invalid_setting_is_refused(settings, error):
     with pytest.raises(error):
         compare_slices(results(), TOPICS, **settings)
 
@@ -196,12 +207,12 @@ def test_different_queries_are_an_error_or_an_intersection():
     mixed = results() | {"s2": made(SCORES[2, :38], "s2")}
     with pytest.raises(QueryMismatchError):
         compare_slices(mixed, TOPICS)
-    found = compare_slices(mixed, TOPICS, on="intersection")
-    assert found.slice("two").num_queries == 18
-    assert any("s0: 2 queries left out" in note for note in found.notes())
+    comparison = compare_slices(mixed, TOPICS, on="intersection")
+    assert comparison.slice("two").num_queries == 18
+    assert any("s0: 2 queries left out" in note for note in comparison.notes())
 
 
-# Numbers
+# Columns of numbers
 
 
 @pytest.mark.parametrize(
@@ -220,30 +231,30 @@ def test_different_queries_are_an_error_or_an_intersection():
     ],
 )
 def test_numbers_are_cut_at_edges_or_into_equal_parts(values, settings, labels):
-    column = {f"q{place}": value for place, value in enumerate(values)}
-    found = cut(column, **settings)
-    assert [found[query_id] for query_id in column] == labels
+    column = {f"q{position}": value for position, value in enumerate(values)}
+    label_of = cut(column, **settings)
+    assert [label_of[query_id] for query_id in column] == labels
 
 
 @given(st.lists(st.integers(-20, 20), min_size=1, max_size=40), st.integers(2, 6))
-def test_a_cut_keeps_every_query_equal_numbers_together_and_the_order(numbers, parts):
-    column = {f"q{place}": number for place, number in enumerate(numbers)}
-    found = cut(column, parts=parts)
-    assert set(found) == set(column)
+def test_a_cut_keeps_all_queries_and_their_order_and_groups_equal_numbers(numbers, parts):
+    column = {f"q{position}": number for position, number in enumerate(numbers)}
+    labels = cut(column, parts=parts)
+    assert set(labels) == set(column)
     label_of = {}
     for query_id, number in column.items():
-        assert label_of.setdefault(number, found[query_id]) == found[query_id]
+        assert label_of.setdefault(number, labels[query_id]) == labels[query_id]
     listed = [label_of[number] for number in sorted(label_of)]
-    met = list(dict.fromkeys(listed))
-    assert len(met) <= parts
-    assert list(dict.fromkeys(found.values())) == met
-    assert listed == sorted(listed, key=met.index)
+    distinct = list(dict.fromkeys(listed))
+    assert len(distinct) <= parts
+    assert list(dict.fromkeys(labels.values())) == distinct
+    assert listed == sorted(listed, key=distinct.index)
 
 
 def test_a_column_of_numbers_is_cut_into_four():
     numbers = {query_id: int(query_id[1:]) for query_id in TOPICS} | {"q0000": math.nan}
-    found = compare_slices(results(), numbers, "s0")
-    assert [(one.label, one.num_queries) for one in found.slices] == [
+    comparison = compare_slices(results(), numbers, "s0")
+    assert [(part.label, part.num_queries) for part in comparison.slices] == [
         ("below 11", 10),
         ("11 to 19", 9),
         ("20 to 29", 10),
@@ -263,12 +274,12 @@ def test_a_column_of_numbers_is_cut_into_four():
         ({"q": 1}, {"edges": (2, 1)}, SettingError),
     ],
 )
-def test_what_cannot_be_cut_is_refused(values, settings, error):
+def test_invalid_numbers_and_cuts_are_refused(values, settings, error):
     with pytest.raises(error):
         cut(values, **settings)
 
 
-def test_queries_are_cut_by_their_words():
+def test_queries_are_cut_by_their_number_of_words():
     queries = {"a": " one  two\tthree ", 7: "w " * 40, "c": "one two three four"}
     assert by_length(queries) == {
         "a": "below 4 words",
@@ -278,11 +289,11 @@ def test_queries_are_cut_by_their_words():
     assert by_length(queries, edges=None, parts=2)["a"] == "below 4 words"
 
 
-def test_queries_are_cut_by_their_relevant_documents_grade_0_and_below_not_counted():
+def test_queries_are_cut_by_their_number_of_documents_above_grade_0():
     qrels = {
         "none": {"a": 0, "b": -1},
         "two": {"a": 1, "b": 2, "c": 0},
-        "many": {f"d{place}": 1 for place in range(60)},
+        "many": {f"d{number}": 1 for number in range(60)},
     }
     assert by_num_relevant(qrels) == {
         "none": "0 relevant",
@@ -294,15 +305,15 @@ def test_queries_are_cut_by_their_relevant_documents_grade_0_and_below_not_count
 # Metadata
 
 
-def write_queries(path, metadata, *, packed=False):
+def write_queries(path, metadata, *, compressed=False):
     lines = "".join(
         json.dumps(
-            {"_id": f"q{place:04}", "text": "t"} | ({} if one is None else {"metadata": one})
+            {"_id": f"q{number:04}", "text": "t"} | ({} if value is None else {"metadata": value})
         )
         + "\n"
-        for place, one in enumerate(metadata)
+        for number, value in enumerate(metadata)
     )
-    path.write_bytes(gzip.compress(lines.encode()) if packed else lines.encode())
+    path.write_bytes(gzip.compress(lines.encode()) if compressed else lines.encode())
 
 
 def test_metadata_gives_labels_and_numbers_stay_numbers(tmp_path):
@@ -315,13 +326,13 @@ def test_metadata_gives_labels_and_numbers_stay_numbers(tmp_path):
     assert by_metadata(str(tmp_path), "easy") == {"q0000": "true"}
 
 
-def test_metadata_is_read_from_a_packed_file(tmp_path):
-    write_queries(tmp_path / "queries.jsonl.gz", [{"topic": "x"}], packed=True)
+def test_metadata_is_read_from_a_gzip_file(tmp_path):
+    write_queries(tmp_path / "queries.jsonl.gz", [{"topic": "x"}], compressed=True)
     assert by_metadata(tmp_path, "topic") == {"q0000": "x"}
 
 
 @pytest.mark.parametrize(
-    ("metadata", "said"),
+    ("metadata", "message"),
     [
         ([{"other": 1, "more": 2}], "no query has metadata 'topic'; there are 'other', 'more'"),
         ([None], "there are none"),
@@ -329,56 +340,56 @@ def test_metadata_is_read_from_a_packed_file(tmp_path):
         ([{"topic": "x"}, ["x"]], "line 2: metadata must be an object"),
     ],
 )
-def test_metadata_that_gives_no_labels_is_refused(tmp_path, metadata, said):
+def test_metadata_that_gives_no_labels_is_refused(tmp_path, metadata, message):
     write_queries(tmp_path / "queries.jsonl", metadata)
-    with pytest.raises(FileFormatError, match=said):
+    with pytest.raises(FileFormatError, match=message):
         by_metadata(tmp_path, "topic")
 
 
-# Other shapes
+# Files, tables and text
 
 
-def test_two_calls_agree_and_it_survives_the_way_through_a_file(tmp_path):
-    found = compare_slices(results(), TOPICS, "s0")
-    assert compare_slices(results(), TOPICS, "s0") == found
-    found.save(tmp_path / "found.json")
-    assert SlicedComparison.load(tmp_path / "found.json") == found
+def test_two_calls_and_a_saved_and_loaded_comparison_are_equal(tmp_path):
+    comparison = compare_slices(results(), TOPICS, "s0")
+    assert compare_slices(results(), TOPICS, "s0") == comparison
+    comparison.save(tmp_path / "found.json")
+    assert SlicedComparison.load(tmp_path / "found.json") == comparison
     (tmp_path / "bad.json").write_text("[]")
     with pytest.raises(ResultError, match=r"comparison by slices of .* found a list"):
         SlicedComparison.load(tmp_path / "bad.json")
 
 
 def test_tables_show_slices_means_marks_and_evidence():
-    found = compare_slices(results(), TOPICS, "s0")
-    markdown = found.to_markdown()
+    comparison = compare_slices(results(), TOPICS, "s0")
+    markdown = comparison.to_markdown()
     assert "one: nDCG@10: s1 is better than s0, by +0.2" in markdown
     assert f"{SCORES[1, :20].mean():.4f} ▲" in markdown
     assert "over the 4 comparisons of all slices" in markdown
     assert "has not been shown to gain more" in markdown
     assert "> s0, s2" in compare_slices(results(), TOPICS).to_markdown()
-    assert "<table>" in found._repr_html_()
-    rows = list(csv.DictReader(found.to_csv().splitlines()))
+    assert "<table>" in comparison._repr_html_()
+    rows = list(csv.DictReader(comparison.to_csv().splitlines()))
     assert [float(row["p"]) for row in rows] == [
-        one.p for part in found.slices for one in part.differences
+        difference.p for part in comparison.slices for difference in part.differences
     ]
     assert {row["slice"] for row in rows} == {"one", "two"}
 
 
-def test_labels_from_outside_cannot_break_a_table():
+def test_html_in_labels_is_escaped():
     labels = {query_id: f"a|b <img src=x> {label}" for query_id, label in TOPICS.items()}
-    found = compare_slices(results(), labels, "s0")
-    assert "<img" not in found.to_markdown()
-    assert "<img" not in found._repr_html_()
+    comparison = compare_slices(results(), labels, "s0")
+    assert "<img" not in comparison.to_markdown()
+    assert "<img" not in comparison._repr_html_()
 
 
-def test_what_was_not_compared_is_named():
-    same = {"topic": TOPICS, "copy": TOPICS}
-    found = compare_slices(results(), same, "s0")
-    assert found.slice("one", "copy").column == "copy"
+def test_an_unknown_or_ambiguous_slice_is_named_in_the_error():
+    columns = {"topic": TOPICS, "copy": TOPICS}
+    comparison = compare_slices(results(), columns, "s0")
+    assert comparison.slice("one", "copy").column == "copy"
     with pytest.raises(NotEvaluatedError, match="several columns have a slice 'one'"):
-        found.slice("one")
+        comparison.slice("one")
     with pytest.raises(NotEvaluatedError, match="no slice 'three'; there are 'one', 'two'"):
-        found.slice("three", "topic")
+        comparison.slice("three", "topic")
 
 
 # Real runs
@@ -386,7 +397,7 @@ def test_what_was_not_compared_is_named():
 
 def test_real_queries_are_sliced_by_length_and_by_relevant_documents(realdata):
     qrels = read_qrels(realdata / "scifact")
-    results_ = {
+    evaluated = {
         name: evaluate(
             qrels, read_run(realdata / "runs" / "scifact" / f"{name}.trec"), MEASURE, name=name
         )
@@ -394,14 +405,14 @@ def test_real_queries_are_sliced_by_length_and_by_relevant_documents(realdata):
     }
     queries = dict(read_queries(realdata / "scifact" / "queries.jsonl"))
     columns = {"words": by_length(queries), "relevant": by_num_relevant(qrels)}
-    found = compare_slices(results_, columns, "deng_base")
+    comparison = compare_slices(evaluated, columns, "deng_base")
     for column in columns:
-        counts = [one.num_queries for one in found.slices if one.column == column]
-        assert sum(counts) == found.num_queries == 300
-    gains = [one.difference for part in found.slices for one in part.differences]
+        counts = [part.num_queries for part in comparison.slices if part.column == column]
+        assert sum(counts) == comparison.num_queries == 300
+    gains = [difference.difference for part in comparison.slices for difference in part.differences]
     assert sum(gain > 0 for gain in gains) > len(gains) / 2
 
 
-def test_edges_that_round_alike_have_labels_of_their_own():
-    labels = cut({f"q{place}": 1.7e9 + place * 1000 + 0.5 for place in range(8)})
+def test_edges_that_round_to_the_same_number_get_different_labels():
+    labels = cut({f"q{number}": 1.7e9 + number * 1000 + 0.5 for number in range(8)})
     assert len(set(labels.values())) == 4

@@ -1,4 +1,4 @@
-"""Haystack pipelines over data sets: in, through, and out again with the same numbers."""
+"""Haystack pipelines over data sets: indexing, retrieval and evaluation give the same numbers."""
 
 import asyncio
 import builtins
@@ -59,7 +59,7 @@ NAMES = {
 
 @pytest.fixture
 def dataset(tmp_path):
-    """The capitals as a data set in a folder."""
+    """The folder of a data set of capitals."""
     folder = tmp_path / "capitals"
     (folder / "qrels").mkdir(parents=True)
     lines = [json.dumps({"_id": name, "title": "", "text": text}) for name, text in TEXTS.items()]
@@ -73,15 +73,15 @@ def dataset(tmp_path):
 
 @component
 class Flaky:
-    """Hands documents on, counts, and fails for some queries."""
+    """Passes documents on, records its queries, and fails for some of them."""
 
     def __init__(self, failing=()):
         self.failing, self.text = list(failing), "no luck"
-        self.asked = []
+        self.queries = []
 
     @component.output_types(documents=list[Document])
     def run(self, documents: list[Document], query: str):
-        self.asked.append(query)
+        self.queries.append(query)
         if query in self.failing:
             raise ConnectionError(self.text)
         return {"documents": documents}
@@ -90,30 +90,30 @@ class Flaky:
         return {"type": "Flaky", "init_parameters": {}}
 
 
-def flaky(failing=(), **settings):
+def flaky_pipeline(failing=(), **settings):
     pipeline = retrieving(**settings)
     pipeline.add_component("flaky", Flaky(failing))
     pipeline.connect("retriever.documents", "flaky.documents")
     return pipeline, pipeline.get_component("flaky")
 
 
-def by_pytrec_eval(qrels, run_file):
+def scores_by_pytrec_eval(qrels, run_file):
     with run_file.open() as file:
         run = pytrec_eval.parse_run(file)
     judged = {
-        query: {doc: int(grade) for doc, grade in one.items()} for query, one in qrels.items()
+        query: {doc: int(grade) for doc, grade in grades.items()} for query, grades in qrels.items()
     }
-    wanted = {"ndcg_cut.10", "map_cut.100", "recall.100", "ndcg"}
-    return pytrec_eval.RelevanceEvaluator(judged, wanted).evaluate(run)
+    measures = {"ndcg_cut.10", "map_cut.100", "recall.100", "ndcg"}
+    return pytrec_eval.RelevanceEvaluator(judged, measures).evaluate(run)
 
 
-def assert_as_pytrec_eval(result, run_file, qrels):
-    expected = by_pytrec_eval(qrels.as_dict(), run_file)
+def assert_scores_of_pytrec_eval(result, run_file, qrels):
+    expected = scores_by_pytrec_eval(qrels.as_dict(), run_file)
     for measure, name in NAMES.items():
         scores = result.scores(measure).tolist()
         ours = dict(zip(result.query_ids, scores, strict=True))
         assert {query: ours[query] for query in expected} == {
-            query: one[name] for query, one in expected.items()
+            query: values[name] for query, values in expected.items()
         }, measure
         assert sum(query not in expected and ours[query] != 0 for query in ours) == 0
 
@@ -133,17 +133,17 @@ def test_a_pipeline_over_the_bundled_data_has_the_numbers_of_its_saved_run(tmp_p
     )
     assert result.name == "bm25"
     assert len(result.query_ids) == 30
-    assert_as_pytrec_eval(result, tmp_path / "bm25.trec", read_qrels(demo.FOLDER))
+    assert_scores_of_pytrec_eval(result, tmp_path / "bm25.trec", read_qrels(demo.FOLDER))
 
 
 def test_scifact_through_a_pipeline_equals_its_saved_run_through_pytrec_eval(realdata, tmp_path):
     scifact = load_dataset(realdata / "scifact")
     store = InMemoryDocumentStore(bm25_algorithm="BM25Plus")
     assert index(scifact, store) == 5183
-    saved = tmp_path / "bm25.trec"
+    run_file = tmp_path / "bm25.trec"
     pipeline = retrieving(store, top_k=100)
-    result = evaluate_pipeline(pipeline, scifact, measures=MEASURES, save_run=saved)
-    assert_as_pytrec_eval(result, saved, scifact.qrels)
+    result = evaluate_pipeline(pipeline, scifact, measures=MEASURES, save_run=run_file)
+    assert_scores_of_pytrec_eval(result, run_file, scifact.qrels)
     assert 0.5 < result["nDCG@10"] < 0.7
     assert len(result.retrieval.seconds) == 300
 
@@ -153,29 +153,29 @@ def test_the_order_of_the_documents_is_the_ranking_whatever_their_scores(dataset
     pipeline.add_component("middle", LostInTheMiddleRanker())
     pipeline.connect("retriever.documents", "middle.documents")
     result = evaluate_pipeline(pipeline, dataset, measures="MRR")
-    shown = pipeline.run({"retriever": {"query": QUERIES["q3"]}})["middle"]["documents"]
-    place = [one.id for one in shown].index("rome") + 1
-    assert result.per_query["q3"]["MRR"] == 1 / place
+    documents = pipeline.run({"retriever": {"query": QUERIES["q3"]}})["middle"]["documents"]
+    rank = [document.id for document in documents].index("rome") + 1
+    assert result.per_query["q3"]["MRR"] == 1 / rank
 
 
-scores = st.one_of(
+any_score = st.one_of(
     st.sampled_from([0.0, 1.0, 1.0 + 1e-12, 2.5, -3.0, 1e300, 1e-320, math.inf]),
     st.floats(-10, 10),
     st.none(),
 )
 
 
-@given(st.lists(scores, max_size=8), st.booleans())
-def test_told_scores_say_the_order_in_single_precision_too(given_scores, sort):
+@given(st.lists(any_score, max_size=8), st.booleans())
+def test_scores_for_a_ranking_decrease_strictly_also_in_single_precision(given_scores, sort):
     if sort and None not in given_scores:
         given_scores = sorted(given_scores, reverse=True)
-    told = np.array(strictly_decreasing_scores(given_scores)).astype(np.float32)
-    assert len(told) == len(given_scores)
-    assert (np.diff(told) < 0).all()
-    assert np.isfinite(told).all()
+    float32_scores = np.array(strictly_decreasing_scores(given_scores)).astype(np.float32)
+    assert len(float32_scores) == len(given_scores)
+    assert (np.diff(float32_scores) < 0).all()
+    assert np.isfinite(float32_scores).all()
 
 
-def test_told_scores_are_the_documents_own_where_these_tell_the_order():
+def test_scores_for_a_ranking_are_the_documents_own_where_these_decrease_strictly():
     assert strictly_decreasing_scores([7.123456789012345, 7.0, -1.5]) == [
         7.123456789012345,
         7.0,
@@ -195,35 +195,39 @@ class Fixed:
         return {"documents": self.answers[int(query)]}
 
 
-retrieved_documents = st.lists(
+lists_of_documents = st.lists(
     st.builds(
         Document,
         id=st.sampled_from("abcdef"),
         content=st.just("text"),
         meta=st.sampled_from([{}, {"source_id": "a"}, {"source_id": "whole"}]),
-        score=scores,
+        score=any_score,
     ),
     max_size=8,
 )
 
 
-@given(st.lists(retrieved_documents, min_size=1, max_size=3), st.sampled_from([None, "source_id"]))
+@given(st.lists(lists_of_documents, min_size=1, max_size=3), st.sampled_from([None, "source_id"]))
 def test_a_pipeline_and_the_component_rank_the_same_documents_alike(answers, collapse):
     grades = {"a": 2, "c": 1, "whole": 1, "elsewhere": 1}
     qrels = {str(number): grades for number in range(len(answers))}
-    whole = collapse and f"meta.{collapse}"
-    pipeline = of_one(Fixed(answers))
-    run = PipelineRetriever(pipeline, collapse=whole)({query: query for query in qrels})
-    evaluator = BEIREvaluator(qrels=qrels, collapse=whole)
-    inside = evaluator.run(retrieved_documents=answers, query_ids=list(qrels))["result"]
-    assert evaluate(qrels, run).per_query == inside.per_query
-    assert evaluate(qrels, run, order="given").per_query == inside.per_query
+    collapse_field = collapse and f"meta.{collapse}"
+    pipeline = pipeline_of(Fixed(answers))
+    run = PipelineRetriever(pipeline, collapse=collapse_field)({query: query for query in qrels})
+    evaluator = BEIREvaluator(qrels=qrels, collapse=collapse_field)
+    component_result = evaluator.run(retrieved_documents=answers, query_ids=list(qrels))["result"]
+    assert evaluate(qrels, run).per_query == component_result.per_query
+    assert evaluate(qrels, run, order="given").per_query == component_result.per_query
 
 
 def test_a_repeated_document_keeps_its_first_score_and_one_without_a_name_is_left_out():
-    named = [("a", 0.9), ("b", 0.5), ("", 0.4), ("a", 0.3), (None, 0.2)]
-    documents = [Document(content="x", meta={"name": name}, score=score) for name, score in named]
-    retriever = PipelineRetriever(of_one(Fixed([documents])), document_comparison_field="meta.name")
+    names_and_scores = [("a", 0.9), ("b", 0.5), ("", 0.4), ("a", 0.3), (None, 0.2)]
+    documents = [
+        Document(content="x", meta={"name": name}, score=score) for name, score in names_and_scores
+    ]
+    retriever = PipelineRetriever(
+        pipeline_of(Fixed([documents])), document_comparison_field="meta.name"
+    )
     run, retrieval = retriever.retrieve({"0": "0"})
     [(_, doc_ids, ranking_scores)] = run.rankings()
     assert (list(doc_ids), ranking_scores.tolist()) == (["a", "b"], [0.9, 0.5])
@@ -231,37 +235,37 @@ def test_a_repeated_document_keeps_its_first_score_and_one_without_a_name_is_lef
 
 
 def test_integer_ids_of_documents_and_queries_mean_their_decimal_strings():
-    retriever = PipelineRetriever(of_one(Fixed([[Document(id=7, content="x")]])))
+    retriever = PipelineRetriever(pipeline_of(Fixed([[Document(id=7, content="x")]])))
     run = retriever({0: "0"})
     assert [(query_id, list(doc_ids)) for query_id, doc_ids, _ in run.rankings()] == [("0", ["7"])]
 
 
 @pytest.mark.parametrize("wrong", [7.5, True, b"a"])
 def test_an_id_of_a_document_that_is_neither_text_nor_an_integer_fails_its_query(wrong):
-    retriever = PipelineRetriever(of_one(Fixed([[Document(id=wrong, content="x")]])))
+    retriever = PipelineRetriever(pipeline_of(Fixed([[Document(id=wrong, content="x")]])))
     with pytest.raises(RetrievalError, match=r"query '0'.*an id must be text or an integer"):
         retriever({"0": "0"})
 
 
 @pytest.mark.parametrize("wrong", [None, 1.5, "", True])
 def test_ids_of_queries_are_checked_before_any_query_is_run(wrong):
-    pipeline, stage = flaky()
+    pipeline, flaky = flaky_pipeline()
     with pytest.raises(InputError, match="ids of queries"):
         PipelineRetriever(pipeline, documents_from="flaky.documents")({"q": "text", wrong: "text"})
-    assert stage.asked == []
+    assert flaky.queries == []
 
 
 def test_queries_whose_ids_are_the_same_as_text_are_refused():
-    pipeline, stage = flaky()
+    pipeline, flaky = flaky_pipeline()
     with pytest.raises(InputError, match="must be distinct, but '1'"):
         PipelineRetriever(pipeline, documents_from="flaky.documents")({1: "text", "1": "text"})
-    assert stage.asked == []
+    assert flaky.queries == []
 
 
-# What goes in and comes out
+# Inputs and outputs
 
 
-def two_stages():
+def joined_retrievers():
     store = make_store()
     pipeline = retrieving(store)
     pipeline.add_component("again", InMemoryBM25Retriever(store, top_k=5))
@@ -271,13 +275,13 @@ def two_stages():
     return pipeline
 
 
-def test_every_mandatory_text_takes_the_query_and_the_last_documents_are_the_answer(dataset):
-    result = evaluate_pipeline(two_stages(), dataset, measures=["MRR", "num_ret"])
+def test_every_mandatory_text_input_gets_the_query_and_the_last_documents_are_evaluated(dataset):
+    result = evaluate_pipeline(joined_retrievers(), dataset, measures=["MRR", "num_ret"])
     assert result["MRR"] == 1.0
     assert result["num_ret"] > 9
 
 
-def test_documents_that_only_a_prompt_is_made_from_are_found_too(dataset):
+def test_documents_that_only_feed_a_prompt_builder_are_evaluated_too(dataset):
     pipeline = retrieving()
     template = "{% for one in documents %}{{ one.content }}{% endfor %} {{ question }}"
     pipeline.add_component("prompt", PromptBuilder(template=template))
@@ -288,8 +292,8 @@ def test_documents_that_only_a_prompt_is_made_from_are_found_too(dataset):
     assert evaluate_pipeline(pipeline, dataset, measures="MRR")["MRR"] == 1.0
 
 
-def test_inputs_and_output_can_be_stated(dataset):
-    pipeline = two_stages()
+def test_inputs_and_output_can_be_set(dataset):
+    pipeline = joined_retrievers()
     by_function = evaluate_pipeline(
         pipeline,
         dataset,
@@ -307,7 +311,7 @@ def test_inputs_and_output_can_be_stated(dataset):
     assert by_name["MRR"] == 1.0
 
 
-def two_answers():
+def unjoined_retrievers():
     pipeline = retrieving()
     pipeline.add_component("second", InMemoryBM25Retriever(make_store()))
     return pipeline
@@ -334,42 +338,44 @@ class NeedsNothing:
         return {"documents": []}
 
 
-def of_one(instance):
+def pipeline_of(instance):
     pipeline = Pipeline()
     pipeline.add_component("one", instance)
     return pipeline
 
 
 @pytest.mark.parametrize(
-    ("pipeline", "settings", "said"),
+    ("make_pipeline", "settings", "message"),
     [
-        (two_answers, {}, r"several: retriever\.documents, second\.documents"),
+        (unjoined_retrievers, {}, r"several: retriever\.documents, second\.documents"),
         (retrieving, {"documents_from": "retriever.answers"}, r"it has retriever\.documents"),
         (retrieving, {"inputs": ["retriever.text"]}, "no input 'retriever.text'"),
-        (lambda: of_one(NeedsAVector()), {}, r"needs one\.vector"),
-        (lambda: of_one(NeedsNothing()), {}, r"no input of the pipeline takes a query"),
-        (lambda: of_one(PromptBuilder("{{ query }}")), {}, "none among one.prompt"),
+        (lambda: pipeline_of(NeedsAVector()), {}, r"needs one\.vector"),
+        (lambda: pipeline_of(NeedsNothing()), {}, r"no input of the pipeline takes a query"),
+        (lambda: pipeline_of(PromptBuilder("{{ query }}")), {}, "none among one.prompt"),
         (retrieving, {"concurrency": 0}, "concurrency must be"),
         (retrieving, {"limit": True}, "limit must be"),
         (retrieving, {"on_error": "ignore"}, "on_error="),
         (retrieving, {"collapse": "source"}, "'meta.<key>'"),
         (InMemoryDocumentStore, {}, "a Haystack pipeline was expected"),
-        (lambda: of_one(TwoTexts()), {}, r"needs one\.language .*state what takes it"),
+        (lambda: pipeline_of(TwoTexts()), {}, r"needs one\.language .*state what takes it"),
         (retrieving, {"inputs": []}, "inputs is empty"),
     ],
 )
-def test_what_cannot_be_told_is_asked_for(dataset, pipeline, settings, said):
-    with pytest.raises(SettingError, match=said):
-        evaluate_pipeline(pipeline(), dataset, **settings)
+def test_settings_that_are_invalid_or_cannot_be_inferred_are_refused(
+    dataset, make_pipeline, settings, message
+):
+    with pytest.raises(SettingError, match=message):
+        evaluate_pipeline(make_pipeline(), dataset, **settings)
 
 
-def test_a_function_that_makes_no_inputs_is_named(dataset):
+def test_an_inputs_function_that_returns_no_dict_is_named_in_the_error(dataset):
     with pytest.raises(RetrievalError, match=r"inputs\(query_id, text\) must return"):
         evaluate_pipeline(retrieving(), dataset, measures="MRR", inputs=lambda _, text: text)
 
 
 @pytest.mark.parametrize("wrong", [{"q": {}}, 7, None])
-def test_what_is_no_data_set_is_refused(wrong):
+def test_an_object_that_is_no_data_set_is_refused(wrong):
     with pytest.raises(SettingError, match="a Dataset or its folder"):
         evaluate_pipeline(retrieving(), wrong)
     with pytest.raises(SettingError, match="were expected, not"):
@@ -377,11 +383,14 @@ def test_what_is_no_data_set_is_refused(wrong):
 
 
 def test_chunks_count_as_the_documents_they_are_parts_of(dataset):
-    whole = [Document(id=one.id, content=f"{one.content}. " * 3) for one in beir_documents(dataset)]
+    documents = [
+        Document(id=document.id, content=f"{document.content}. " * 3)
+        for document in beir_documents(dataset)
+    ]
     splitter = DocumentSplitter(split_by="word", split_length=6)
     splitter.warm_up()
     store = InMemoryDocumentStore()
-    index(splitter.run(documents=whole)["documents"], store)
+    index(splitter.run(documents=documents)["documents"], store)
     result = evaluate_pipeline(
         retrieving(store, top_k=20), dataset, measures=["MRR", "num_ret"], collapse="meta.source_id"
     )
@@ -391,7 +400,7 @@ def test_chunks_count_as_the_documents_they_are_parts_of(dataset):
     assert "retrieved documents left out" in " ".join(result.notes())
 
 
-def test_documents_that_match_nothing_are_warned_of(dataset):
+def test_documents_that_match_nothing_cause_a_warning(dataset):
     store = InMemoryDocumentStore()
     index([Document(id="x", content="capital of France")], store)
     with pytest.warns(BeirEvalWarning, match=r"nothing in common.*retrieved are 'x'"):
@@ -400,29 +409,29 @@ def test_documents_that_match_nothing_are_warned_of(dataset):
         evaluate_pipeline(retrieving(InMemoryDocumentStore()), dataset, measures="MRR")
 
 
-# Many at a time
+# Concurrency
 
 
-def test_several_queries_at_a_time_give_the_same(dataset):
+def test_several_queries_at_a_time_give_the_same_scores(dataset):
     expected = evaluate_pipeline(retrieving(), dataset, measures=MEASURES)
     result = evaluate_pipeline(retrieving(is_async=True), dataset, measures=MEASURES, concurrency=2)
     assert result.values == expected.values
     assert list(result.retrieval.seconds) == list(QUERIES)
 
 
-def test_it_runs_where_an_event_loop_is_running_already(dataset):
+def test_evaluate_pipeline_works_inside_a_running_event_loop(dataset):
     async def in_a_notebook():
         return evaluate_pipeline(retrieving(is_async=True), dataset, measures="MRR", concurrency=3)
 
     assert asyncio.run(in_a_notebook())["MRR"] == 1.0
 
 
-def test_no_more_are_under_way_than_asked_for(dataset):
-    at_a_time = []
+def test_no_more_queries_run_at_a_time_than_concurrency_allows(dataset):
+    counts_of_running_queries = []
 
     @component
     class Slow:
-        under_way = 0
+        running = 0
 
         @component.output_types(documents=list[Document])
         def run(self, query: str):
@@ -430,20 +439,20 @@ def test_no_more_are_under_way_than_asked_for(dataset):
 
         @component.output_types(documents=list[Document])
         async def run_async(self, query: str):
-            Slow.under_way += 1
-            at_a_time.append(Slow.under_way)
+            Slow.running += 1
+            counts_of_running_queries.append(Slow.running)
             await asyncio.sleep(0.02)
-            Slow.under_way -= 1
+            Slow.running -= 1
             return {"documents": [Document(id="paris")]}
 
     pipeline = type(retrieving(is_async=True))()
     pipeline.add_component("slow", Slow())
     evaluate_pipeline(pipeline, dataset, measures="MRR", concurrency=2)
-    assert max(at_a_time) == 2
+    assert max(counts_of_running_queries) == 2
 
 
 def test_a_failure_among_several_is_reported_with_its_query(dataset):
-    pipeline, _ = flaky([QUERIES["q2"]], is_async=True)
+    pipeline, _ = flaky_pipeline([QUERIES["q2"]], is_async=True)
     with pytest.raises(RetrievalError, match=r"query 'q2' \('Norway fjord'\).*no luck"):
         evaluate_pipeline(pipeline, dataset, measures="MRR", concurrency=2)
     result = evaluate_pipeline(pipeline, dataset, measures="MRR", concurrency=2, on_error="missing")
@@ -453,11 +462,11 @@ def test_a_failure_among_several_is_reported_with_its_query(dataset):
 # Failures
 
 
-def test_the_first_failure_stops_and_names_the_query(dataset):
-    pipeline, component_ = flaky([QUERIES["q2"]])
+def test_the_first_failure_stops_the_evaluation_and_names_the_query(dataset):
+    pipeline, flaky = flaky_pipeline([QUERIES["q2"]])
     with pytest.raises(RetrievalError, match=r"query 'q2' \('Norway fjord'\).*no luck"):
         evaluate_pipeline(pipeline, dataset, measures="MRR")
-    assert component_.asked == [QUERIES["q1"], QUERIES["q2"]]
+    assert flaky.queries == [QUERIES["q1"], QUERIES["q2"]]
 
 
 def test_a_query_that_is_cancelled_by_something_else_is_a_failure(dataset):
@@ -482,11 +491,11 @@ def test_a_query_that_is_cancelled_by_something_else_is_a_failure(dataset):
     assert list(result.retrieval.failures) == ["q1"]
     assert list(result.retrieval.seconds) == ["q2", "q3"]
     with pytest.raises(RetrievalError, match=r"'q1'.*CancelledError"):
-        evaluate_pipeline(of_one(Cancelling()), dataset, measures="MRR")
+        evaluate_pipeline(pipeline_of(Cancelling()), dataset, measures="MRR")
 
 
 def test_an_interrupt_in_a_notebook_stops_the_queries(dataset):
-    asked = []
+    started_queries = []
 
     @component
     class Slow:
@@ -496,8 +505,8 @@ def test_an_interrupt_in_a_notebook_stops_the_queries(dataset):
 
         @component.output_types(documents=list[Document])
         async def run_async(self, query: str):
-            asked.append(query)
-            if len(asked) == 1:
+            started_queries.append(query)
+            if len(started_queries) == 1:
                 signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
             await asyncio.sleep(20)
             return {"documents": []}
@@ -510,29 +519,29 @@ def test_an_interrupt_in_a_notebook_stops_the_queries(dataset):
 
     loop = asyncio.new_event_loop()
     start = time.perf_counter()
-    # A shell starts what runs in the background with this signal ignored.
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    # A shell starts background processes with this signal ignored.
+    previous_handler = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         with pytest.raises(KeyboardInterrupt):
             loop.run_until_complete(in_a_notebook())
     finally:
-        signal.signal(signal.SIGINT, before)
+        signal.signal(signal.SIGINT, previous_handler)
         loop.close()
     assert time.perf_counter() - start < 15
-    assert len(asked) <= 2
+    assert len(started_queries) <= 2
 
 
 def test_the_text_of_a_failure_is_kept_short_and_can_be_saved(dataset, tmp_path):
-    pipeline, component_ = flaky()
-    component_.failing = [QUERIES["q2"]]
-    component_.text = "bad byte \udcff " + "x" * 100_000
+    pipeline, flaky = flaky_pipeline()
+    flaky.failing = [QUERIES["q2"]]
+    flaky.text = "bad byte \udcff " + "x" * 100_000
     result = evaluate_pipeline(pipeline, dataset, measures="MRR", on_error="missing")
     assert len(result.retrieval.failures["q2"]) < 600
     result.save(tmp_path / "result.json")
     assert EvaluationResult.load(tmp_path / "result.json") == result
 
 
-def test_a_pipeline_that_takes_another_way_has_retrieved_nothing(dataset):
+def test_a_query_routed_past_the_retriever_counts_as_empty(dataset):
     pipeline = Pipeline()
     routes = [
         {"condition": "{{ 'fjord' in query }}", "output": "{{ query }}", "output_name": "no",
@@ -549,7 +558,7 @@ def test_a_pipeline_that_takes_another_way_has_retrieved_nothing(dataset):
     assert result["MRR"] == 2 / 3
 
 
-def test_loading_models_is_no_querys_time(dataset):
+def test_the_time_to_load_models_counts_for_no_query(dataset):
     @component
     class Loads:
         loaded = False
@@ -563,12 +572,12 @@ def test_loading_models_is_no_querys_time(dataset):
         def run(self, query: str):
             return {"documents": [Document(id="oslo")]}
 
-    result = evaluate_pipeline(of_one(Loads()), dataset, measures="MRR")
+    result = evaluate_pipeline(pipeline_of(Loads()), dataset, measures="MRR")
     assert max(result.retrieval.seconds.values()) < 0.9
 
 
-def test_or_failures_count_as_missing_and_are_reported(dataset):
-    pipeline, _ = flaky([QUERIES["q2"]])
+def test_failures_can_count_as_missing_and_are_reported(dataset):
+    pipeline, _ = flaky_pipeline([QUERIES["q2"]])
     result = evaluate_pipeline(pipeline, dataset, measures="MRR", on_error="missing")
     assert result["MRR"] == 2 / 3
     assert result.counted.queries_missing == ("q2",)
@@ -576,8 +585,8 @@ def test_or_failures_count_as_missing_and_are_reported(dataset):
     assert "1 query failed and count as missing" in result.to_markdown()
 
 
-def test_a_pipeline_that_fails_every_time_is_an_error(dataset):
-    pipeline, _ = flaky(QUERIES.values())
+def test_a_pipeline_that_fails_for_every_query_is_an_error(dataset):
+    pipeline, _ = flaky_pipeline(QUERIES.values())
     with pytest.raises(RunError, match="failed for every query"):
         evaluate_pipeline(pipeline, dataset, measures="MRR", on_error="missing")
 
@@ -585,64 +594,64 @@ def test_a_pipeline_that_fails_every_time_is_an_error(dataset):
 # Saved and resumed
 
 
-def test_a_saved_run_is_not_run_again(dataset, tmp_path):
-    saved = tmp_path / "runs" / "bm25.trec"
-    pipeline, counting = flaky()
-    first = evaluate_pipeline(pipeline, dataset, measures=MEASURES, save_run=saved)
-    content = saved.read_bytes()
-    pipeline, counting = flaky()
-    second = evaluate_pipeline(pipeline, dataset, measures=MEASURES, save_run=saved)
-    assert counting.asked == []
+def test_the_queries_of_a_saved_run_are_not_run_again(dataset, tmp_path):
+    run_file = tmp_path / "runs" / "bm25.trec"
+    pipeline, flaky = flaky_pipeline()
+    first = evaluate_pipeline(pipeline, dataset, measures=MEASURES, save_run=run_file)
+    saved_bytes = run_file.read_bytes()
+    pipeline, flaky = flaky_pipeline()
+    second = evaluate_pipeline(pipeline, dataset, measures=MEASURES, save_run=run_file)
+    assert flaky.queries == []
     assert second == first
-    assert saved.read_bytes() == content
+    assert run_file.read_bytes() == saved_bytes
 
 
-def test_an_interrupted_one_goes_on_where_it_stopped(dataset, tmp_path):
-    saved = tmp_path / "bm25.trec"
-    expected = evaluate_pipeline(flaky()[0], dataset, measures=MEASURES)
-    pipeline, _ = flaky([QUERIES["q3"]])
+def test_an_interrupted_evaluation_resumes_where_it_stopped(dataset, tmp_path):
+    run_file = tmp_path / "bm25.trec"
+    expected = evaluate_pipeline(flaky_pipeline()[0], dataset, measures=MEASURES)
+    pipeline, _ = flaky_pipeline([QUERIES["q3"]])
     with pytest.raises(RetrievalError):
-        evaluate_pipeline(pipeline, dataset, measures=MEASURES, save_run=saved)
-    assert not saved.exists()
+        evaluate_pipeline(pipeline, dataset, measures=MEASURES, save_run=run_file)
+    assert not run_file.exists()
     journal = tmp_path / "bm25.trec.progress.jsonl"
     journal.write_bytes(journal.read_bytes() + b'{"query_id": "q3", "que')
-    pipeline, counting = flaky()
-    result = evaluate_pipeline(pipeline, dataset, measures=MEASURES, save_run=saved)
-    assert counting.asked == [QUERIES["q3"]]
+    pipeline, flaky = flaky_pipeline()
+    result = evaluate_pipeline(pipeline, dataset, measures=MEASURES, save_run=run_file)
+    assert flaky.queries == [QUERIES["q3"]]
     assert result.values == expected.values
     assert list(result.retrieval.seconds) == list(QUERIES)
-    assert_as_pytrec_eval(result, saved, read_qrels(dataset))
+    assert_scores_of_pytrec_eval(result, run_file, read_qrels(dataset))
 
 
-def test_failed_queries_are_asked_again(dataset, tmp_path):
-    saved = tmp_path / "bm25.trec"
-    pipeline, _ = flaky([QUERIES["q2"]])
-    evaluate_pipeline(pipeline, dataset, measures="MRR", save_run=saved, on_error="missing")
-    pipeline, counting = flaky()
-    result = evaluate_pipeline(pipeline, dataset, measures="MRR", save_run=saved)
-    assert counting.asked == [QUERIES["q2"]]
+def test_failed_queries_are_run_again(dataset, tmp_path):
+    run_file = tmp_path / "bm25.trec"
+    pipeline, _ = flaky_pipeline([QUERIES["q2"]])
+    evaluate_pipeline(pipeline, dataset, measures="MRR", save_run=run_file, on_error="missing")
+    pipeline, flaky = flaky_pipeline()
+    result = evaluate_pipeline(pipeline, dataset, measures="MRR", save_run=run_file)
+    assert flaky.queries == [QUERIES["q2"]]
     assert result["MRR"] == 1.0
-    assert set(read_run(saved).query_ids) == set(QUERIES)
+    assert set(read_run(run_file).query_ids) == set(QUERIES)
 
 
-def test_the_run_of_another_pipeline_is_not_taken_for_this_ones(dataset, tmp_path):
-    saved = tmp_path / "bm25.trec"
-    evaluate_pipeline(retrieving(top_k=3), dataset, measures="MRR", save_run=saved)
+def test_a_saved_run_of_another_pipeline_is_refused(dataset, tmp_path):
+    run_file = tmp_path / "bm25.trec"
+    evaluate_pipeline(retrieving(top_k=3), dataset, measures="MRR", save_run=run_file)
     with pytest.raises(SettingError, match="answers of another pipeline"):
-        evaluate_pipeline(retrieving(top_k=2), dataset, measures="MRR", save_run=saved)
+        evaluate_pipeline(retrieving(top_k=2), dataset, measures="MRR", save_run=run_file)
 
 
-def test_a_pipeline_made_anew_is_known_by_its_settings(dataset):
-    one, other = (
+def test_pipelines_with_equal_settings_have_equal_fingerprints(dataset):
+    first, second = (
         PipelineRetriever(retrieving(InMemoryDocumentStore())).fingerprint for _ in range(2)
     )
-    assert one == other
-    assert PipelineRetriever(retrieving(), collapse="meta.a").fingerprint != one
+    assert first == second
+    assert PipelineRetriever(retrieving(), collapse="meta.a").fingerprint != first
 
 
 @component
 class Unserialisable:
-    """Cannot say its settings, as where one is a token."""
+    """Cannot be serialised, as where a setting is a token."""
 
     def __init__(self, size, where=None):
         self.size, self.where = size, where
@@ -655,26 +664,27 @@ class Unserialisable:
         raise ValueError("no")
 
 
-def test_settings_are_told_apart_also_where_they_cannot_be_serialised():
+def test_fingerprints_differ_by_settings_also_where_these_cannot_be_serialised():
     def fingerprint(**settings):
-        return PipelineRetriever(of_one(Unserialisable(**settings))).fingerprint
+        return PipelineRetriever(pipeline_of(Unserialisable(**settings))).fingerprint
 
     assert fingerprint(size=1) == fingerprint(size=1)
     assert fingerprint(size=1) != fingerprint(size=2)
     assert fingerprint(size=1, where={"a": [1]}) != fingerprint(size=1, where={"a": [2]})
-    both = Pipeline()
-    both.add_component("one", Unserialisable(1))
-    both.add_component("two", InMemoryBM25Retriever(make_store(), top_k=1))
-    other = Pipeline()
-    other.add_component("one", Unserialisable(1))
-    other.add_component("two", InMemoryBM25Retriever(make_store(), top_k=2))
-    prints = [
-        PipelineRetriever(one, documents_from="two.documents").fingerprint for one in (both, other)
+    first = Pipeline()
+    first.add_component("one", Unserialisable(1))
+    first.add_component("two", InMemoryBM25Retriever(make_store(), top_k=1))
+    second = Pipeline()
+    second.add_component("one", Unserialisable(1))
+    second.add_component("two", InMemoryBM25Retriever(make_store(), top_k=2))
+    fingerprints = [
+        PipelineRetriever(pipeline, documents_from="two.documents").fingerprint
+        for pipeline in (first, second)
     ]
-    assert prints[0] != prints[1]
+    assert fingerprints[0] != fingerprints[1]
 
 
-def test_functions_that_make_inputs_are_told_apart():
+def test_fingerprints_differ_by_the_function_that_makes_the_inputs():
     def fingerprint(function):
         return PipelineRetriever(retrieving(), inputs=function).fingerprint
 
@@ -686,62 +696,64 @@ def test_functions_that_make_inputs_are_told_apart():
     assert fingerprint(with_top_k(1)) != fingerprint(lambda _, text: {"retriever": {"query": text}})
 
 
-def test_a_query_whose_text_has_changed_is_asked_again(dataset, tmp_path):
-    saved = tmp_path / "bm25.trec"
-    evaluate_pipeline(flaky()[0], dataset, measures="MRR", save_run=saved)
+def test_a_query_whose_text_has_changed_is_run_again(dataset, tmp_path):
+    run_file = tmp_path / "bm25.trec"
+    evaluate_pipeline(flaky_pipeline()[0], dataset, measures="MRR", save_run=run_file)
     text = (dataset / "queries.jsonl").read_text()
     (dataset / "queries.jsonl").write_text(text.replace("Norway fjord", "fjord"))
-    pipeline, counting = flaky()
-    evaluate_pipeline(pipeline, dataset, measures="MRR", save_run=saved)
-    assert counting.asked == ["fjord"]
+    pipeline, flaky = flaky_pipeline()
+    evaluate_pipeline(pipeline, dataset, measures="MRR", save_run=run_file)
+    assert flaky.queries == ["fjord"]
 
 
 def test_a_run_without_a_journal_is_neither_trusted_nor_overwritten(dataset, tmp_path):
-    saved = tmp_path / "bm25.trec"
-    saved.write_text("q1 Q0 paris 1 3.5 other\n")
+    run_file = tmp_path / "bm25.trec"
+    run_file.write_text("q1 Q0 paris 1 3.5 other\n")
     with pytest.raises(SettingError, match=r"is there without bm25\.trec\.progress\.jsonl"):
-        evaluate_pipeline(retrieving(), dataset, measures="MRR", save_run=saved)
-    assert saved.read_text() == "q1 Q0 paris 1 3.5 other\n"
+        evaluate_pipeline(retrieving(), dataset, measures="MRR", save_run=run_file)
+    assert run_file.read_text() == "q1 Q0 paris 1 3.5 other\n"
 
 
-def test_a_smaller_evaluation_takes_nothing_from_a_saved_run(dataset, tmp_path):
-    saved = tmp_path / "bm25.trec"
-    pipeline, _ = flaky([QUERIES["q1"]])
-    evaluate_pipeline(pipeline, dataset, measures="MRR", save_run=saved, on_error="missing")
-    result = evaluate_pipeline(flaky()[0], dataset, measures="MRR", save_run=saved, limit=2)
+def test_an_evaluation_with_a_limit_removes_nothing_from_a_saved_run(dataset, tmp_path):
+    run_file = tmp_path / "bm25.trec"
+    pipeline, _ = flaky_pipeline([QUERIES["q1"]])
+    evaluate_pipeline(pipeline, dataset, measures="MRR", save_run=run_file, on_error="missing")
+    result = evaluate_pipeline(
+        flaky_pipeline()[0], dataset, measures="MRR", save_run=run_file, limit=2
+    )
     assert result.query_ids == ("q1", "q2")
-    assert set(read_run(saved).query_ids) == set(QUERIES)
+    assert set(read_run(run_file).query_ids) == set(QUERIES)
 
 
 @pytest.mark.usefixtures("locks_of_each_platform")
-def test_two_processes_do_not_work_on_one_journal(dataset, tmp_path):
-    saved = tmp_path / "bm25.trec"
-    said = []
+def test_two_processes_cannot_use_one_journal_at_once(dataset, tmp_path):
+    run_file = tmp_path / "bm25.trec"
+    errors = []
 
     @component
     class Again:
         @component.output_types(documents=list[Document])
         def run(self, query: str):
             with pytest.raises(SettingError, match="another process is at work") as caught:
-                evaluate_pipeline(retrieving(), dataset, measures="MRR", save_run=saved)
-            said.append(caught)
+                evaluate_pipeline(retrieving(), dataset, measures="MRR", save_run=run_file)
+            errors.append(caught)
             return {"documents": [Document(id="paris")]}
 
-    evaluate_pipeline(of_one(Again()), dataset, measures="MRR", save_run=saved)
-    assert len(said) == 3
+    evaluate_pipeline(pipeline_of(Again()), dataset, measures="MRR", save_run=run_file)
+    assert len(errors) == 3
 
 
 @pytest.mark.parametrize(
-    ("name", "said"),
+    ("name", "message"),
     [("run.xyz", "does not say which format"), ("run.jsonl", "does not say which format")],
 )
-def test_a_name_that_cannot_be_written_is_refused_before_the_first_query(
-    dataset, tmp_path, name, said
+def test_a_file_name_without_a_known_format_is_refused_before_the_first_query(
+    dataset, tmp_path, name, message
 ):
-    pipeline, counting = flaky()
-    with pytest.raises(SettingError, match=said):
+    pipeline, flaky = flaky_pipeline()
+    with pytest.raises(SettingError, match=message):
         evaluate_pipeline(pipeline, dataset, measures="MRR", save_run=tmp_path / name)
-    assert counting.asked == []
+    assert flaky.queries == []
 
 
 def test_an_id_that_the_format_cannot_hold_is_refused_with_the_first_query(dataset, tmp_path):
@@ -754,7 +766,7 @@ def test_an_id_that_the_format_cannot_hold_is_refused_with_the_first_query(datas
     assert list(tmp_path.glob("run*")) == []
 
 
-def test_an_empty_store_is_suspected_where_a_run_would_be_written(dataset, tmp_path):
+def test_a_run_without_documents_warns_of_an_empty_store_and_is_not_saved(dataset, tmp_path):
     with pytest.warns(BeirEvalWarning, match="is the document store empty"):
         result = evaluate_pipeline(
             retrieving(InMemoryDocumentStore()),
@@ -782,13 +794,13 @@ def test_an_empty_store_is_suspected_where_a_run_would_be_written(dataset, tmp_p
         "[" * 100_000,
     ],
 )
-def test_a_damaged_journal_is_named_by_file_and_line(dataset, tmp_path, line):
-    saved = tmp_path / "bm25.trec"
-    evaluate_pipeline(retrieving(), dataset, measures="MRR", save_run=saved)
+def test_the_error_for_a_damaged_journal_names_file_and_line(dataset, tmp_path, line):
+    run_file = tmp_path / "bm25.trec"
+    evaluate_pipeline(retrieving(), dataset, measures="MRR", save_run=run_file)
     journal = tmp_path / "bm25.trec.progress.jsonl"
     journal.write_text(journal.read_text() + line + "\n")
     with pytest.raises(FileFormatError, match=r"progress\.jsonl, line 5"):
-        evaluate_pipeline(retrieving(), dataset, measures="MRR", save_run=saved)
+        evaluate_pipeline(retrieving(), dataset, measures="MRR", save_run=run_file)
 
 
 # Queries and data sets
@@ -811,14 +823,14 @@ def test_queries_without_a_text_count_as_missing(dataset):
         evaluate_pipeline(retrieving(), dataset, measures="MRR")
 
 
-def test_what_each_query_took_is_recorded_and_saved(dataset, tmp_path):
-    before = time.perf_counter()
+def test_the_time_of_each_query_is_recorded_and_saved(dataset, tmp_path):
+    start = time.perf_counter()
     result = evaluate_pipeline(retrieving(), dataset, measures="MRR")
-    took = result.retrieval
-    assert 0 < took.p50 <= took.p95 <= time.perf_counter() - before
-    assert took.p95 == np.percentile(list(took.seconds.values()), 95)
+    retrieval = result.retrieval
+    assert 0 < retrieval.p50 <= retrieval.p95 <= time.perf_counter() - start
+    assert retrieval.p95 == np.percentile(list(retrieval.seconds.values()), 95)
     result.save(tmp_path / "result.json")
-    assert EvaluationResult.load(tmp_path / "result.json").retrieval == took
+    assert EvaluationResult.load(tmp_path / "result.json").retrieval == retrieval
     assert any(note.startswith("time per query: median") for note in result.notes())
 
 
@@ -829,30 +841,32 @@ def test_documents_keep_their_ids_and_have_title_and_text(dataset):
     (dataset / "corpus.jsonl").write_text(
         '{"_id": "1", "title": "A", "text": "b c"}\n{"_id": "2", "title": "", "text": "d"}\n'
     )
-    made = list(beir_documents(dataset))
-    assert [(one.id, one.content, one.meta) for one in made] == [
+    documents = list(beir_documents(dataset))
+    assert [(document.id, document.content, document.meta) for document in documents] == [
         ("1", "A b c", {"title": "A"}),
         ("2", "d", {"title": ""}),
     ]
 
 
-def test_documents_are_written_in_batches_through_a_pipeline_that_writes(dataset):
+def test_documents_are_written_in_batches_through_a_writing_pipeline(dataset):
     store, sizes = InMemoryDocumentStore(), []
     write = store.write_documents
 
-    def noting(documents, **more):
+    def write_and_record(documents, **options):
         sizes.append(len(documents))
-        return write(documents, **more)
+        return write(documents, **options)
 
-    store.write_documents = noting
+    store.write_documents = write_and_record
     pipeline = Pipeline()
     pipeline.add_component("writer", DocumentWriter(store))
     assert index(dataset, pipeline, batch_size=2) == 5
     assert sizes == [2, 2, 1]
-    assert {one.id for one in store.filter_documents()} == set(TEXTS)
+    assert {document.id for document in store.filter_documents()} == set(TEXTS)
 
 
-def test_a_bar_is_shown_in_a_notebook_but_not_where_nobody_watches(dataset, monkeypatch, capsys):
+def test_a_progress_bar_is_shown_in_a_notebook_but_not_without_a_terminal(
+    dataset, monkeypatch, capsys
+):
     index(dataset, InMemoryDocumentStore())
     assert capsys.readouterr().err == ""
     monkeypatch.setitem(sys.modules, "ipykernel.zmqshell", object())
@@ -864,14 +878,14 @@ def test_a_bar_is_shown_in_a_notebook_but_not_where_nobody_watches(dataset, monk
     assert capsys.readouterr().err == ""
 
 
-def test_indexing_twice_or_a_part_is_fine(dataset):
+def test_indexing_a_part_and_then_everything_leaves_no_duplicates(dataset):
     store = InMemoryDocumentStore()
     assert index(dataset, store, limit=3) == 3
     assert index(load_dataset(dataset), store) == 5
     assert store.count_documents() == 5
 
 
-def test_a_batch_that_cannot_be_written_is_named(dataset):
+def test_the_error_for_a_failed_write_names_its_batch(dataset):
     class Full:
         def write_documents(self, documents, policy):
             raise OSError("disk full")
@@ -882,7 +896,7 @@ def test_a_batch_that_cannot_be_written_is_named(dataset):
 
 
 @pytest.mark.parametrize("target", [retrieving, dict])
-def test_only_a_store_or_a_writing_pipeline_is_written_to(dataset, target):
+def test_index_accepts_only_a_store_or_a_writing_pipeline(dataset, target):
     with pytest.raises(SettingError):
         index(dataset, target())
 
@@ -890,21 +904,21 @@ def test_only_a_store_or_a_writing_pipeline_is_written_to(dataset, target):
 # Reports and benchmarks
 
 
-def test_results_go_into_haystacks_reports(dataset):
-    one = evaluate_pipeline(retrieving(), dataset, measures=["MRR", "MAP"], run_name="bm25")
-    two = evaluate_pipeline(retrieving(top_k=1), dataset, measures=["MRR", "MAP"], run_name="top1")
-    reports = [to_evaluation_run_result(result, queries=QUERIES) for result in (one, two)]
+def test_results_convert_to_haystacks_reports(dataset):
+    bm25 = evaluate_pipeline(retrieving(), dataset, measures=["MRR", "MAP"], run_name="bm25")
+    top1 = evaluate_pipeline(retrieving(top_k=1), dataset, measures=["MRR", "MAP"], run_name="top1")
+    reports = [to_evaluation_run_result(result, queries=QUERIES) for result in (bm25, top1)]
     aggregated = reports[0].aggregated_report()
-    assert aggregated == {"metrics": ["MRR", "MAP"], "score": [one["MRR"], one["MAP"]]}
+    assert aggregated == {"metrics": ["MRR", "MAP"], "score": [bm25["MRR"], bm25["MAP"]]}
     detailed = reports[0].detailed_report()
     assert detailed["query"] == list(QUERIES.values())
-    assert detailed["MAP"] == one.scores("MAP").tolist()
-    both = reports[0].comparative_detailed_report(reports[1])
-    assert both["top1_MAP"] == two.scores("MAP").tolist()
+    assert detailed["MAP"] == bm25.scores("MAP").tolist()
+    comparison = reports[0].comparative_detailed_report(reports[1])
+    assert comparison["top1_MAP"] == top1.scores("MAP").tolist()
 
 
 def test_a_benchmark_takes_pipelines_as_systems(dataset, tmp_path):
-    pipeline, counting = flaky()
+    pipeline, flaky = flaky_pipeline()
     systems = {
         "bm25": pipeline,
         "top1": PipelineRetriever(retrieving(top_k=1), documents_from="retriever.documents"),
@@ -913,27 +927,27 @@ def test_a_benchmark_takes_pipelines_as_systems(dataset, tmp_path):
     assert result.failures == {}
     expected = evaluate_pipeline(retrieving(), dataset, measures="nDCG@10")
     assert result.results["bm25"]["capitals"]["nDCG@10"] == expected["nDCG@10"]
-    asked = len(counting.asked)
+    number_of_queries = len(flaky.queries)
     assert Benchmark([dataset], systems, tmp_path / "out", measures=["nDCG@10"]).run().results
-    assert len(counting.asked) == asked
+    assert len(flaky.queries) == number_of_queries
 
 
-def test_a_run_is_evaluated_like_the_one_that_was_saved(dataset, tmp_path):
+def test_a_saved_run_evaluates_to_the_same_scores(dataset, tmp_path):
     result = evaluate_pipeline(
         retrieving(), dataset, measures=MEASURES, save_run=tmp_path / "run.trec"
     )
-    again = evaluate(read_qrels(dataset), read_run(tmp_path / "run.trec"), MEASURES)
-    assert again.values == result.values
+    from_file = evaluate(read_qrels(dataset), read_run(tmp_path / "run.trec"), MEASURES)
+    assert from_file.values == result.values
     assert isinstance(PipelineRetriever(retrieving())(QUERIES), Run)
 
 
-def test_without_haystack_the_install_line_is_named(monkeypatch):
-    real = builtins.__import__
+def test_without_haystack_the_error_names_the_install_line(monkeypatch):
+    original_import = builtins.__import__
 
-    def without_haystack(name, *rest, **more):
+    def without_haystack(name, *args, **kwargs):
         if name.split(".")[0] == "haystack":
             raise ModuleNotFoundError(name)
-        return real(name, *rest, **more)
+        return original_import(name, *args, **kwargs)
 
     monkeypatch.delitem(sys.modules, "beir_eval.integrations.haystack.indexing")
     monkeypatch.delitem(vars(pipelines), "index")

@@ -31,10 +31,10 @@ DIMENSION = 384
 
 @pytest.fixture(scope="module")
 def model():
-    """all-MiniLM-L6-v2; texts are cut at 64 tokens, so that the test takes seconds."""
-    made = encoders.SentenceTransformer(str(minilm.get_model_path()), device="cpu")
-    made.max_seq_length = 64
-    return made
+    """all-MiniLM-L6-v2; texts are truncated to 64 tokens, so that the test takes seconds."""
+    encoder = encoders.SentenceTransformer(str(minilm.get_model_path()), device="cpu")
+    encoder.max_seq_length = 64
+    return encoder
 
 
 @component
@@ -44,11 +44,18 @@ class EmbedDocuments:
 
     @component.output_types(documents=list[Document])
     def run(self, documents: list[Document]):
-        vectors = self.model.encode([one.content for one in documents], normalize_embeddings=True)
+        vectors = self.model.encode(
+            [document.content for document in documents], normalize_embeddings=True
+        )
         return {
             "documents": [
-                Document(id=one.id, content=one.content, meta=one.meta, embedding=vector.tolist())
-                for one, vector in zip(documents, vectors, strict=True)
+                Document(
+                    id=document.id,
+                    content=document.content,
+                    meta=document.meta,
+                    embedding=vector.tolist(),
+                )
+                for document, vector in zip(documents, vectors, strict=True)
             ]
         }
 
@@ -91,39 +98,39 @@ def searching(model, store):
 
 
 def test_scifact_in_a_vector_database_has_the_numbers_of_its_saved_run(realdata, tmp_path, model):
-    scifact, saved = load_dataset(realdata / "scifact"), tmp_path / "minilm.trec"
+    scifact, run_file = load_dataset(realdata / "scifact"), tmp_path / "minilm.trec"
     measures = {"nDCG@10": "ndcg_cut_10", "MAP@20": "map_cut_20", "Recall@20": "recall_20"}
     with server.data_folder() as folder:
         with server.postgres(folder) as address:
             store = store_at(address)
             assert index(scifact, indexing(model, store), limit=1000, batch_size=250) == 1000
             assert store.count_documents() == 1000
-        with server.postgres(folder) as address:  # started again on what it left on disk
+        with server.postgres(folder) as address:  # restarted on its data on disk
             store = store_at(address)
             assert store.count_documents() == 1000
             result = evaluate_pipeline(
-                searching(model, store), scifact, measures=list(measures), save_run=saved
+                searching(model, store), scifact, measures=list(measures), save_run=run_file
             )
-    with saved.open() as file:
+    with run_file.open() as file:
         run = pytrec_eval.parse_run(file)
     judged = {
-        query: {doc: int(grade) for doc, grade in documents.items()}
-        for query, documents in scifact.qrels.as_dict().items()
+        query: {doc: int(grade) for doc, grade in grades.items()}
+        for query, grades in scifact.qrels.as_dict().items()
     }
-    wanted = {"ndcg_cut.10", "map_cut.20", "recall.20"}
-    expected = pytrec_eval.RelevanceEvaluator(judged, wanted).evaluate(run)
+    trec_eval_names = {"ndcg_cut.10", "map_cut.20", "recall.20"}
+    expected = pytrec_eval.RelevanceEvaluator(judged, trec_eval_names).evaluate(run)
     assert len(expected) == 300
     for measure, name in measures.items():
         scores = result.scores(measure).tolist()
         assert dict(zip(result.query_ids, scores, strict=True)) == {
             query: expected[query][name] for query in result.query_ids
         }
-    # A fifth of the corpus is there, and what is there is found: most of it in the first ten.
-    ids = {json.loads(line)["_id"] for line in first_lines(realdata / "scifact", 1000)}
-    there = [query for query, documents in judged.items() if ids & documents.keys()]
-    found = [query for query in there if result.per_query[query]["Recall@20"] > 0]
-    assert len(there) > 30
-    assert len(found) > 0.8 * len(there)
+    # A fifth of the corpus is indexed: most queries with a judged document there retrieve one.
+    indexed_ids = {json.loads(line)["_id"] for line in first_lines(realdata / "scifact", 1000)}
+    answerable = [query for query, grades in judged.items() if indexed_ids & grades.keys()]
+    answered = [query for query in answerable if result.per_query[query]["Recall@20"] > 0]
+    assert len(answerable) > 30
+    assert len(answered) > 0.8 * len(answerable)
 
 
 def first_lines(folder, number):

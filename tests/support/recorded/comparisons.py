@@ -1,4 +1,4 @@
-"""What comparisons of real runs find, as numbers: tests, intervals, bounds, likeness, averages."""
+"""Results of comparisons of real runs: tests, intervals, bounds, likeness, averages."""
 
 import dataclasses
 import json
@@ -30,26 +30,26 @@ from recorded.values import DATA_SETS
 MEASURES = ("nDCG@10", "MAP@100", "MRR@10", "Recall@100")
 #: Longer lists are recorded by their hash.
 LONGEST = 12
-#: Recorded by their number, sum and extremes: their last bits are the processor's.
+#: Recorded by their count, sum and extremes: their last bits depend on the processor.
 DRAWN = ("resampled",)
 
 
 def record(data):
-    """Return one line for each record of each comparison: its name, its place, its fields."""
+    """Return one line for each record of each comparison: its name, its path, its fields."""
     lines = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", BeirEvalWarning)
-        for name, find in _comparisons(data).items():
+        for name, compute in _comparisons(data).items():
             try:
-                found = find()
+                result = compute()
             except BeirEvalError as error:
-                found = {"error": type(error).__name__}
-            lines += [f"{name}\t{place}\t{fields}" for place, fields in _flat(_plain(found), "")]
+                result = {"error": type(error).__name__}
+            lines += [f"{name}\t{path}\t{fields}" for path, fields in _flat(_plain(result), "")]
     return lines
 
 
 def _comparisons(data):
-    """Return {name: a call that makes the comparison}."""
+    """Return {name: a function that computes the comparison}."""
     qrels = {name: read_qrels(data / file) for name, file in DATA_SETS.items()}
     runs = {
         name: {path.stem: read_run(path) for path in sorted((data / "runs" / name).iterdir())}
@@ -82,7 +82,7 @@ def _comparisons(data):
         "first": {name: results[origin][first] for name, (origin, first, _) in sides.items()},
         "second": {name: results[origin][second] for name, (origin, _, second) in sides.items()},
     }
-    found = {
+    calls = {
         "dl19-runs": partial(compare_runs, qrels["dl19"], runs["dl19"], MEASURES, baseline="bm25"),
         "trec-covid-runs": partial(compare_runs, qrels["trec-covid"], runs["trec-covid"], MEASURES),
         "scifact-runs": partial(
@@ -117,21 +117,24 @@ def _comparisons(data):
         for correction in ("holm", "bonferroni", "benjamini-hochberg", "max-t", "tukey", "none"):
             for baseline in (None, "bm25"):
                 name = f"{test}-{correction}-{'pairs' if baseline is None else baseline}"
-                found[name] = partial(_differences, five, baseline, test, correction)
-    return found | _statistics(results)
+                calls[name] = partial(_differences, five, baseline, test, correction)
+    return calls | _statistics(results)
 
 
 def _differences(results, baseline, test, correction):
     """Return {pair: difference} of nDCG@10; their means are recorded with the usual test."""
-    found = compare(results, baseline, measures="nDCG@10", test=test, correction=correction)
-    return {f"{one.system}-{one.against}": _plain(one) for one in found.differences}
+    comparison = compare(results, baseline, measures="nDCG@10", test=test, correction=correction)
+    return {
+        f"{difference.system}-{difference.against}": _plain(difference)
+        for difference in comparison.differences
+    }
 
 
 def _statistics(results):
-    """Return {name: a call of a function of ``significance``} on nDCG@10 of real runs."""
+    """Return {name: a call of a function of ``significance`` on nDCG@10 of real runs}."""
     systems = {
-        name: np.array([result.scores("nDCG@10") for result in of_system.values()])
-        for name, of_system in results.items()
+        name: np.array([result.scores("nDCG@10") for result in system_results.values()])
+        for name, system_results in results.items()
     }
     dl19, covid = systems["dl19"], systems["trec-covid"]
     first, second = dl19[0], dl19[1]
@@ -166,51 +169,51 @@ def _statistics(results):
     }
 
 
-def _plain(found):
-    """Return it as JSON would hold it, arrays as lists."""
-    if isinstance(found, BaseModel):
-        return json.loads(found.model_dump_json())
-    if dataclasses.is_dataclass(found):
-        fields = {one.name: getattr(found, one.name) for one in dataclasses.fields(found)}
+def _plain(content):
+    """Return the content as JSON holds it, arrays as lists."""
+    if isinstance(content, BaseModel):
+        return json.loads(content.model_dump_json())
+    if dataclasses.is_dataclass(content):
+        fields = {field.name: getattr(content, field.name) for field in dataclasses.fields(content)}
         return {name: _plain(value) for name, value in fields.items()}
-    if isinstance(found, np.ndarray | np.generic):
-        return found.tolist()
-    if isinstance(found, list | tuple):
-        return [_plain(value) for value in found]
-    if isinstance(found, dict):
-        return {str(name): _plain(value) for name, value in found.items()}
-    return found
+    if isinstance(content, np.ndarray | np.generic):
+        return content.tolist()
+    if isinstance(content, list | tuple):
+        return [_plain(value) for value in content]
+    if isinstance(content, dict):
+        return {str(name): _plain(value) for name, value in content.items()}
+    return content
 
 
-def _flat(found, place):
-    """Yield (place, fields as JSON), one line per record; of what is large only a hash."""
-    if not isinstance(found, dict):
-        yield place or ".", _json(found)
+def _flat(content, path):
+    """Yield (path, fields as JSON) of each record; of a long list, only a hash."""
+    if not isinstance(content, dict):
+        yield path or ".", _json(content)
         return
-    small = {name: value for name, value in found.items() if not _is_large(value)}
+    small = {name: value for name, value in content.items() if not _is_large(value)}
     if small:
-        yield place or ".", _json(small)
-    for name, value in found.items():
+        yield path or ".", _json(small)
+    for name, value in content.items():
         if name in small:
             continue
-        inside = f"{place}.{name}".lstrip(".")
+        inner_path = f"{path}.{name}".lstrip(".")
         if isinstance(value, dict):
-            yield from _flat(value, inside)
+            yield from _flat(value, inner_path)
         elif name in DRAWN:
             flat = np.array(value).ravel().tolist()
-            yield inside, _json([len(flat), math.fsum(flat), min(flat), max(flat)])
-        elif name == "to_judge" or not any(isinstance(one, dict) for one in value):
-            yield inside, _json(digest_of(_json(value)))
+            yield inner_path, _json([len(flat), math.fsum(flat), min(flat), max(flat)])
+        elif name == "to_judge" or not any(isinstance(item, dict) for item in value):
+            yield inner_path, _json(digest_of(_json(value)))
         else:
-            for number, one in enumerate(value):
-                yield from _flat(one, f"{inside}[{number}]")
+            for number, item in enumerate(value):
+                yield from _flat(item, f"{inner_path}[{number}]")
 
 
 def _is_large(value):
     if isinstance(value, dict):
-        return any(isinstance(one, dict | list) for one in value.values()) or len(value) > LONGEST
+        return any(isinstance(item, dict | list) for item in value.values()) or len(value) > LONGEST
     if isinstance(value, list):
-        return len(value) > LONGEST or any(isinstance(one, dict | list) for one in value)
+        return len(value) > LONGEST or any(isinstance(item, dict | list) for item in value)
     return False
 
 
@@ -219,15 +222,15 @@ def _json(value):
 
 
 def same(first, second):
-    """Whether two lines agree: the same text, numbers to 12 digits.
+    """Return whether two lines agree: the same text, numbers to 12 digits.
 
-    Sums over queries are matrix products, whose last bits are the processor's.
+    Sums over queries are matrix products, whose last bits depend on the processor.
     """
     if first == second:
         return True
-    *place, fields = first.split("\t")
-    *other_place, other_fields = second.split("\t")
-    return place == other_place and _close(json.loads(fields), json.loads(other_fields))
+    *path, fields = first.split("\t")
+    *other_path, other_fields = second.split("\t")
+    return path == other_path and _close(json.loads(fields), json.loads(other_fields))
 
 
 def _close(first, second):

@@ -2,11 +2,11 @@
 
 import hashlib
 
-#: Of the SHA-256, that are kept.
+#: The number of hexadecimal digits of the SHA-256 that are kept.
 DIGITS = 16
 
 
 def digest_of(content):
-    """Return the first digits of the SHA-256 of a text or of bytes: they show every change."""
+    """Return the first digits of the SHA-256 of a text or of bytes."""
     data = content.encode() if isinstance(content, str) else content
     return hashlib.sha256(data).hexdigest()[:DIGITS]

@@ -1,4 +1,4 @@
-"""What commands and results print of the bundled data set, at 80 columns, and what files hold."""
+"""Output of commands and results for the bundled data set at 80 columns, and content of files."""
 
 import contextlib
 import json
@@ -29,7 +29,7 @@ from beir_eval.cli.app import app
 from beir_eval.datasets import demo
 from recorded.digest import digest_of
 
-#: Each runs in one folder that holds what ``_inputs`` puts there.
+#: All run in the same folder, which holds the files of ``_write_inputs``.
 COMMANDS = """
 --help
 evaluate --help
@@ -84,49 +84,49 @@ haystack bm25.yaml dataset --documents-from nothing.documents
 """.strip().splitlines()
 
 
-#: Settings of colours and widths that a terminal makes.
+#: Variables by which a terminal sets colours and widths.
 UNSET = ("FORCE_COLOR", "NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "TTY_COMPATIBLE", "TERM", "LINES")
 SET = {"COLUMNS": "80", "PYTHONUTF8": "1", "HAYSTACK_TELEMETRY_ENABLED": "False"}
 
 
 def record():
-    """Return what commands and results print and write, by line.
+    """Return the lines that commands and results print and write.
 
-    It comes from a process of its own: neither the terminal nor what was imported before counts.
+    They run in their own process, so that the terminal and earlier imports have no effect.
     """
     environment = {name: value for name, value in os.environ.items() if name not in UNSET}
     environment |= SET | {"PYTHONPATH": str(Path(__file__).parents[1])}
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, __file__],
         env=environment,
         capture_output=True,
         encoding="utf-8",
-        check=False,  # the error is raised below
+        check=False,  # an error is raised below
     )
-    if done.returncode:
-        raise RuntimeError(done.stderr)
-    return done.stdout.removesuffix("\n").split("\n")
+    if process.returncode:
+        raise RuntimeError(process.stderr)
+    return process.stdout.removesuffix("\n").split("\n")
 
 
 def _lines():
-    """Return what each command printed and wrote, then what results say of themselves."""
+    """Return the lines that each command prints and writes, then those that results print."""
     lines = []
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
-        _inputs()
+        _write_inputs()
         for command in COMMANDS:
-            before = _stamps()
-            done = CliRunner().invoke(app, shlex.split(command), prog_name="beir-eval")
-            lines += [f"$ beir-eval {command}", *_masked(done.output).splitlines()]
-            lines += [f"[exit code {done.exit_code}]", ""]
-            stamps = _stamps()
-            for path in sorted(path for path in stamps if before.get(path) != stamps[path]):
+            before = _modification_times()
+            result = CliRunner().invoke(app, shlex.split(command), prog_name="beir-eval")
+            lines += [f"$ beir-eval {command}", *_masked(result.output).splitlines()]
+            lines += [f"[exit code {result.exit_code}]", ""]
+            after = _modification_times()
+            for path in sorted(path for path in after if before.get(path) != after[path]):
                 lines += [f"[{path}]", *_content(path), ""]
         lines += _in_python()
     return [line.rstrip() for line in lines]
 
 
-def _inputs():
-    """Put judgements, runs, a data set, a benchmark and a pipeline into this folder."""
+def _write_inputs():
+    """Write judgements, runs, a data set, a benchmark and a pipeline into the current folder."""
     bm25, plain = (path.read_text() for path in demo.RUNS)
     lines = bm25.splitlines(keepends=True)
     for name, text in {
@@ -158,7 +158,7 @@ def _queries(run):
 
 
 def _pipeline():
-    from haystack import Pipeline  # noqa: PLC0415 - slow, and not for who compares only
+    from haystack import Pipeline  # noqa: PLC0415 - slow to import, and needed only here
     from haystack.components.retrievers.in_memory import InMemoryBM25Retriever  # noqa: PLC0415
     from haystack.document_stores.in_memory import InMemoryDocumentStore  # noqa: PLC0415
 
@@ -167,12 +167,12 @@ def _pipeline():
     return pipeline.dumps()
 
 
-def _stamps():
+def _modification_times():
     return {path: path.stat().st_mtime_ns for path in Path().rglob("*") if path.is_file()}
 
 
 def _content(path):
-    """Return the lines of a text, the keys of JSON, the text of a page, else the first bytes."""
+    """Return the lines of a text, the keys of JSON or the text of a page, else the first bytes."""
     if path.suffix == ".json":
         content = json.loads(path.read_text())
         return [*_keys(content), f"[values: {_digest(content)}]"]
@@ -192,32 +192,36 @@ def _content(path):
 
 
 def _digest(content):
-    """Return a hash of JSON or a text: numbers to 9 digits, without what differs in every run."""
-    return digest_of(json.dumps(_settled(content)))
+    """Return a hash of JSON or a text: numbers to 9 digits, without fields that always differ."""
+    return digest_of(json.dumps(_comparable(content)))
 
 
-def _settled(content):
+def _comparable(content):
     if isinstance(content, dict):
-        return {name: _settled(value) for name, value in content.items() if name not in ANEW}
+        return {
+            name: _comparable(value)
+            for name, value in content.items()
+            if name not in DIFFERENT_IN_EVERY_RUN
+        }
     if isinstance(content, list):
-        return [_settled(value) for value in content]
+        return [_comparable(value) for value in content]
     if isinstance(content, float):
         return float(f"{content:.9g}")
     return _masked(content) if isinstance(content, str) else content
 
 
-#: What differs in every run: times, and hashes of the version.
-ANEW = ("seconds", "made_from", "retrieval")
+#: Fields that differ in every run: times, and hashes of the version.
+DIFFERENT_IN_EVERY_RUN = ("seconds", "made_from", "retrieval")
 
 
-def _keys(value, place=""):
-    """Return the keys of JSON with the kinds of their values; ids and names of systems are data."""
+def _keys(value, path=""):
+    """Return the keys of JSON with the types of their values; ids of queries are replaced."""
     if isinstance(value, dict):
-        lines = [line for key, inner in value.items() for line in _keys(inner, f"{place}.{key}")]
+        lines = [line for key, inner in value.items() for line in _keys(inner, f"{path}.{key}")]
     elif isinstance(value, list):
-        lines = list(dict.fromkeys(line for one in value for line in _keys(one, f"{place}[]")))
+        lines = list(dict.fromkeys(line for item in value for line in _keys(item, f"{path}[]")))
     else:
-        lines = [f"{place}: {type(value).__name__}"]
+        lines = [f"{path}: {type(value).__name__}"]
     return list(dict.fromkeys(re.sub(r"\.q\d+\b[^:]*", ".<query>", line) for line in lines))
 
 
@@ -249,17 +253,17 @@ class _Page(HTMLParser):
 
 
 def _masked(text):
-    """Hide what another day, machine or version prints."""
+    """Replace the text that depends on the day, the machine or the version."""
     text = text.replace(str(Path.cwd().resolve()), "FOLDER").replace(str(Path.cwd()), "FOLDER")
     text = text.replace(beir_eval.__version__, "VERSION")
     text = re.sub(r"\d{4}-\d\d-\d\d( \d\d:\d\d)?", "DATE", text)
     text = re.sub(r"\d+(\.\d+)? ?(ms|s)\b", "TIME", text)
-    # The last digits of sums are the processor's.
+    # The last digits of sums depend on the processor.
     return re.sub(r"\d+\.\d{10,}(e-\d+)?|\d\.\d+e-\d+", lambda m: f"{float(m[0]):.9g}", text)
 
 
 def _in_python():
-    """Return what results print and say of themselves."""
+    """Return the lines that results print, and the keys of their JSON."""
     qrels, runs = read_qrels("qrels.tsv"), {"bm25": read_run("bm25.trec")}
     runs |= {"plain": read_run("plain.trec"), "half": read_run("half.trec")}
     results = {
@@ -274,7 +278,7 @@ def _in_python():
     benchmark = {
         name: {"one": result, "two": result} for name, result in results.items() if name != "half"
     }
-    things = {
+    printable = {
         "an EvaluationResult": results["half"],
         "a Comparison": compare(results, "plain"),
         "a Comparison of all pairs": compare(results),
@@ -284,15 +288,15 @@ def _in_python():
         "an Agreement": agree(runs["bm25"], runs["half"]),
     }
     lines = []
-    for name, thing in things.items():
-        lines += [f"# {name}", *_masked(repr(thing)).splitlines(), ""]
+    for name, result in printable.items():
+        lines += [f"# {name}", *_masked(repr(result)).splitlines(), ""]
         for method in ("notes", "to_markdown", "to_latex", "to_csv", "_repr_html_"):
-            if hasattr(thing, method):
-                said = getattr(thing, method)()
-                text = _masked(said if isinstance(said, str) else "\n".join(said))
+            if hasattr(result, method):
+                output = getattr(result, method)()
+                text = _masked(output if isinstance(output, str) else "\n".join(output))
                 lines += [f"# {name}: {method}", *text.splitlines(), ""]
-        if hasattr(thing, "model_dump_json"):
-            lines += [f"# {name}: saved", *_keys(json.loads(thing.model_dump_json())), ""]
+        if hasattr(result, "model_dump_json"):
+            lines += [f"# {name}: saved", *_keys(json.loads(result.model_dump_json())), ""]
     return lines
 
 

@@ -15,14 +15,14 @@ HERE = Path(__file__).parent
 if __name__ == "__main__":
     sys.path.insert(0, str(HERE.parent))
 
-from recorded import comparisons, printed, values  # noqa: E402 - found by what is above
+from recorded import comparisons, printed, values  # noqa: E402 - found through the path set above
 
-#: How many changed lines are shown.
-SHOWN = 40
+#: The number of changed lines that are shown.
+MAX_LINES_SHOWN = 40
 
 
 def lines_of(kind, data):
-    """Return the present lines; ``data`` is the folder of real data."""
+    """Return the lines as computed now; ``data`` is the folder of real data."""
     if kind == "printed":
         return printed.record()
     return {"values": values, "comparisons": comparisons}[kind].record(Path(data))
@@ -35,21 +35,23 @@ def recorded(kind):
 
 def changes(kind, lines):
     """Return the lines that differ from the recorded ones, as a diff."""
-    known = recorded(kind)
-    if kind == "comparisons" and len(known) == len(lines):
-        # The last bits of sums are the processor's.
+    recorded_lines = recorded(kind)
+    if kind == "comparisons" and len(recorded_lines) == len(lines):
+        # The last bits of sums depend on the processor.
         lines = [
             old if comparisons.same(old, new) else new
-            for old, new in zip(known, lines, strict=True)
+            for old, new in zip(recorded_lines, lines, strict=True)
         ]
-    if known == lines:
+    if recorded_lines == lines:
         return []
-    diff = difflib.unified_diff(known, lines, f"recorded {kind}", f"{kind} now", "", "", 1, "")
+    diff = difflib.unified_diff(
+        recorded_lines, lines, f"recorded {kind}", f"{kind} now", "", "", 1, ""
+    )
     return list(diff)
 
 
 def main():
-    """Write or compare."""
+    """Write the lines of each kind, or compare them with the recorded ones."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("action", choices=("write", "compare"))
     kinds = ("values", "comparisons", "printed")
@@ -71,10 +73,10 @@ def main():
         failed |= bool(differing)
         equal = "bit for bit" if lines == recorded(kind) else "to 12 digits"
         print(f"{kind}: {f'{len(lines)} lines, equal {equal}' if not differing else 'changed'}")
-        for line in differing[:SHOWN]:
+        for line in differing[:MAX_LINES_SHOWN]:
             print(line)
-        if len(differing) > SHOWN:
-            print(f"… and {len(differing) - SHOWN} more lines")
+        if len(differing) > MAX_LINES_SHOWN:
+            print(f"… and {len(differing) - MAX_LINES_SHOWN} more lines")
     sys.exit(failed)
 
 

@@ -19,7 +19,7 @@ DATA_SETS = {
     "trec-covid": "qrels/trec-covid.trec",
 }
 
-#: Each changes one setting of the default.
+#: Each differs from the default in one setting.
 POLICIES = (
     {},
     {"ties": "trec_eval9"},
@@ -35,7 +35,7 @@ POLICIES = (
     {"drop_identical_ids": True},
 )
 
-#: These are also given as objects, and to the drop-ins.
+#: These runs are also recorded as objects of each kind, and through the drop-ins.
 OTHER_FORMS = ("rep-llama_ties", "deng_e5", "splade-pp")
 
 MEASURES = """
@@ -58,10 +58,12 @@ def record(data):
         for path in sorted((data / "runs" / folder).iterdir()):
             run = read_run(path)
             for policy in POLICIES:
-                named = ",".join(f"{name}={value}" for name, value in policy.items()) or "default"
+                policy_name = (
+                    ",".join(f"{name}={value}" for name, value in policy.items()) or "default"
+                )
                 hashes = _hashes(qrels, run, MEASURES, policy)
                 lines += [
-                    f"{folder}/{path.stem} {named} {measure} {digest}"
+                    f"{folder}/{path.stem} {policy_name} {measure} {digest}"
                     for measure, digest in hashes.items()
                 ]
             if path.stem in OTHER_FORMS:
@@ -70,7 +72,7 @@ def record(data):
 
 
 def _other_forms(qrels, run):
-    """Yield "form measure digest" for a run as an object of each kind, and by the drop-ins."""
+    """Yield "form measure digest" for a run as an object of each kind, and for the drop-ins."""
     rankings = {
         query_id: dict(zip(docs, map(float, scores), strict=True))
         for query_id, docs, scores in run.rankings()
@@ -89,9 +91,9 @@ def _other_forms(qrels, run):
         "rankings": Run.from_rankings({query: list(docs) for query, docs in rankings.items()}),
         "arrays": _as_arrays(rankings),
     }
-    for form, given in forms.items():
+    for form, run_in_form in forms.items():
         order = "given" if form == "rankings" else "score"
-        for measure, digest in _hashes(qrels, given, MEASURES, {"order": order}).items():
+        for measure, digest in _hashes(qrels, run_in_form, MEASURES, {"order": order}).items():
             yield f"form={form} {measure} {digest}"
     judged = {
         query: {doc: int(grade) for doc, grade in grades.items()}
@@ -134,7 +136,7 @@ def _hashes(qrels, run, measures, policy):
         if len(measures) == 1:
             return {measures[0]: type(error).__name__}
         hashes = [_hashes(qrels, run, (measure,), policy) for measure in measures]
-        return {measure: digest for one in hashes for measure, digest in one.items()}
+        return {measure: digest for single in hashes for measure, digest in single.items()}
     except BeirEvalError as error:
         return dict.fromkeys(measures, type(error).__name__)
     return {measure: _digest(result, measure) for measure in measures}
