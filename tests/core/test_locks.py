@@ -54,9 +54,9 @@ def test_a_lock_is_always_granted_on_a_platform_without_lock_modules(tmp_path, m
 def test_a_lock_keeps_another_process_out_and_ends_with_its_process(tmp_path):
     path = tmp_path / "file"
     code = f"""
-from beir_eval.core.files import lock
+from beir_eval.core.files import try_lock
 file = open({str(path)!r}, "a+b")
-print(lock(file), flush=True)
+print(try_lock(file), flush=True)
 input()
 """
     command = [sys.executable, "-c", code]
