@@ -15,7 +15,7 @@ from beir_eval.core.arrays import (
     starts_from_lengths,
 )
 from beir_eval.core.ids import pick_ids
-from beir_eval.core.run_sources.search import (
+from beir_eval.core.number_lookup import (
     find_occurrences,
     find_repeated,
     first_occurrences,

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, ClassVar
 from pydantic import BaseModel
 
 from beir_eval.comparison.records import ComparisonSettings, Direction, reversed_fields
-from beir_eval.comparison.tables import (
-    marked_cell,
-    mean_cell,
+from beir_eval.comparison.tables import marked_cell, mean_cell
+from beir_eval.comparison.verdict_sentences import (
     p_text,
     signed_range_text,
     signed_text,

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from beir_eval.cli.console import VERDICT_COLOURS, console, print_table
-from beir_eval.comparison import tables
 from beir_eval.comparison.likeness import likeness_table
 from beir_eval.comparison.robustness import tables as trust_tables
+from beir_eval.comparison.verdict_sentences import difference_sentence
 from beir_eval.display.tables import markdown_text
 
 if TYPE_CHECKING:
@@ -25,12 +25,8 @@ def print_comparison(comparison: Comparison) -> None:
     margin = comparison.settings.margin
     print_table(comparison.differences_table())
     for difference in comparison.differences:
-        console.print(
-            Text(
-                tables.difference_sentence(difference, margin),
-                style=VERDICT_COLOURS[difference.verdict],
-            )
-        )
+        sentence = difference_sentence(difference, margin)
+        console.print(Text(sentence, style=VERDICT_COLOURS[difference.verdict]))
     if comparison.trust:
         console.print(Text("\nWhat unjudged documents and ties could change", style="bold"))
         print_table(trust_tables.trust_table(comparison))

@@ -76,7 +76,7 @@ def _print_pipelines() -> None:
         console.print(Text(f"\nTwo Haystack pipelines: not run. {error}"))
         return
     from beir_eval.comparison.compare import compare  # noqa: PLC0415
-    from beir_eval.comparison.tables import difference_sentence  # noqa: PLC0415
+    from beir_eval.comparison.verdict_sentences import difference_sentence  # noqa: PLC0415
     from beir_eval.integrations.haystack.demo import evaluate_demo_pipelines  # noqa: PLC0415
 
     console.print("\nTwo Haystack pipelines over the same data set, run for every query:")

@@ -6,7 +6,8 @@ Inside:
   return a ``Comparison``.
 - ``alignment``: the scores of all systems on the queries that they share.
 - ``differences``: tests, intervals and verdicts for every pair of systems.
-- ``result``: the class ``Comparison``, with its ``records``, ``tables`` and ``charts``.
+- ``result``: the class ``Comparison``, with its ``records``, ``tables``, ``verdict_sentences`` and
+  ``charts``.
 - ``gate``: checks for continuous integration and tests.
 - ``rank_similarity``: similarity of two rankings, without judgements; ``agreement``: of two runs;
   ``likeness``: of every pair in a comparison.

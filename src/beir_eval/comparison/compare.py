@@ -10,12 +10,12 @@ from beir_eval.comparison.differences import differences_of, means_of, pairs_to_
 from beir_eval.comparison.likeness import likeness_of
 from beir_eval.comparison.records import ComparisonSettings, Difference, SystemMean
 from beir_eval.comparison.result import Comparison
-from beir_eval.comparison.robustness.analysis import (
+from beir_eval.comparison.robustness.bounds import hole_depth
+from beir_eval.comparison.robustness.pair_trust import (
     has_few_enough_systems,
     trust_from_results,
     trust_from_runs,
 )
-from beir_eval.comparison.robustness.bounds import hole_depth
 from beir_eval.core.run import Run
 from beir_eval.errors import InputError, ResultError, SettingError, check_count
 from beir_eval.evaluation.evaluator import Evaluator

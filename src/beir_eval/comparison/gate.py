@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from beir_eval.comparison.compare import compare
-from beir_eval.comparison.tables import difference_sentence, p_text, signed_text
+from beir_eval.comparison.verdict_sentences import difference_sentence, p_text, signed_text
 from beir_eval.display.tables import printable_text
 from beir_eval.errors import SettingError
 from beir_eval.evaluation.result import EvaluationResult

@@ -9,7 +9,7 @@ import numpy as np
 from pydantic import BaseModel
 
 from beir_eval.comparison.agreement import agree
-from beir_eval.comparison.tables import range_text, value_or_unknown
+from beir_eval.comparison.verdict_sentences import range_text, value_or_unknown
 from beir_eval.core.run import Run
 from beir_eval.core.saved import FROZEN
 from beir_eval.display.tables import Table

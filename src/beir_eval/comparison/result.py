@@ -25,12 +25,8 @@ from beir_eval.comparison.records import (
     Verdict,
 )
 from beir_eval.comparison.robustness.tables import trust_notes, trust_section
-from beir_eval.comparison.tables import (
-    differences_table,
-    notes_of,
-    to_markdown,
-    to_table,
-)
+from beir_eval.comparison.tables import differences_table, to_markdown, to_table
+from beir_eval.comparison.verdict_sentences import notes_of
 from beir_eval.core.saved import FROZEN, Saved, require_all_fields
 from beir_eval.display.tables import markdown_list, records_csv
 from beir_eval.errors import NotEvaluatedError, SettingError, check_choice, first_few

@@ -19,7 +19,7 @@ from beir_eval.core.arrays import (
     position_in_row,
     starts_from_lengths,
 )
-from beir_eval.core.run_sources.search import align_targets, split_by_row, split_one_per_row
+from beir_eval.core.number_lookup import align_targets, split_by_row, split_one_per_row
 
 if TYPE_CHECKING:
     from beir_eval.core.run_sources.base import Scores

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 from beir_eval._version import __version__
-from beir_eval.comparison.tables import difference_sentence
+from beir_eval.comparison.verdict_sentences import difference_sentence
 from beir_eval.display.tables import Table, score_text
 
 if TYPE_CHECKING:

@@ -17,8 +17,8 @@ from beir_eval.report.rankings import Rankings
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from beir_eval.report.dataset_texts import Texts
     from beir_eval.report.dataset_views import DatasetView
-    from beir_eval.report.texts import Texts
 
 #: The most bytes that the ids and texts of queries, and the scores, take in all views together.
 MOST_QUERY_BYTES = 800_000

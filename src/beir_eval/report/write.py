@@ -18,6 +18,7 @@ from beir_eval.evaluation.result import EvaluationResult
 from beir_eval.evaluation.side_by_side import shared_notes
 from beir_eval.measures import parse
 from beir_eval.report import means_table, narrative
+from beir_eval.report.dataset_texts import Texts
 from beir_eval.report.dataset_views import (
     DatasetView,
     main_measure,
@@ -29,7 +30,6 @@ from beir_eval.report.json_text import json_for_html
 from beir_eval.report.page import check_installed, render
 from beir_eval.report.page_figures import page_specification, query_figures
 from beir_eval.report.payload import data_of_views
-from beir_eval.report.texts import Texts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

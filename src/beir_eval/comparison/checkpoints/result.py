@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 from pydantic import BaseModel
 
 from beir_eval.comparison.records import ComparisonSettings, Difference
-from beir_eval.comparison.tables import difference_cells, left_out_notes, p_text
+from beir_eval.comparison.tables import difference_cells
+from beir_eval.comparison.verdict_sentences import left_out_notes, p_text
 from beir_eval.core.saved import FROZEN, Saved, require_all_fields
 from beir_eval.display import charts
 from beir_eval.display.tables import Table, markdown_list, records_csv, score_text

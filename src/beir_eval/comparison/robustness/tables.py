@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from beir_eval.comparison.robustness.analysis import MOST_SYSTEMS, has_few_enough_systems
-from beir_eval.comparison.tables import UNKNOWN, range_text, signed_range_text, signed_text
+from beir_eval.comparison.robustness.pair_trust import MOST_SYSTEMS, has_few_enough_systems
+from beir_eval.comparison.verdict_sentences import (
+    UNKNOWN,
+    range_text,
+    signed_range_text,
+    signed_text,
+)
 from beir_eval.display.tables import Table, markdown_list
 from beir_eval.measures import parse
 

@@ -7,13 +7,8 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 from pydantic import BaseModel
 
 from beir_eval.comparison.records import ComparisonSettings, Difference, SystemMean
-from beir_eval.comparison.tables import (
-    DIFFERENCE_COLUMNS,
-    difference_cells,
-    difference_sentence,
-    left_out_notes,
-    mean_cell,
-)
+from beir_eval.comparison.tables import DIFFERENCE_COLUMNS, difference_cells, mean_cell
+from beir_eval.comparison.verdict_sentences import difference_sentence, left_out_notes
 from beir_eval.core.saved import FROZEN, Saved, require_all_fields
 from beir_eval.display.tables import Cell, Table, csv_text, markdown_list, score_text
 from beir_eval.errors import NotEvaluatedError, first_few

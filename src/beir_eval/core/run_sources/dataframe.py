@@ -10,8 +10,8 @@ import polars as pl
 
 from beir_eval.core.arrays import Ints, starts_from_lengths
 from beir_eval.core.dataframes import DOC, QUERY, SCORE
+from beir_eval.core.number_lookup import find_occurrences, find_repeated, first_occurrences
 from beir_eval.core.run_sources.columns import ColumnSource, FlatRankings, LookUpResult
-from beir_eval.core.run_sources.search import find_occurrences, find_repeated, first_occurrences
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -16,15 +16,15 @@ from beir_eval.core.arrays import (
     starts_from_lengths,
 )
 from beir_eval.core.ids import checked_ids
-from beir_eval.core.run_sources.array_inputs import PADDING, DocIdTable, as_array, check_numbers
-from beir_eval.core.run_sources.columns import FlatRankings, LookUpResult, split_judged_queries
-from beir_eval.core.run_sources.score_checks import raise_score_error
-from beir_eval.core.run_sources.search import (
+from beir_eval.core.number_lookup import (
     find_occurrences,
     find_repeated,
     first_occurrences,
     repeated_occurrences,
 )
+from beir_eval.core.run_sources.array_inputs import PADDING, DocIdTable, as_array, check_numbers
+from beir_eval.core.run_sources.columns import FlatRankings, LookUpResult, split_judged_queries
+from beir_eval.core.run_sources.score_checks import raise_score_error
 from beir_eval.errors import RunError
 
 if TYPE_CHECKING:
