@@ -1,7 +1,9 @@
 """The errors and the warning class of this package, and the checks of settings.
 
-All errors derive from ``BeirEvalError``, so ``except BeirEvalError`` catches whatever is wrong with
-the input. Each also derives from the builtin that fits, so ``except ValueError`` works too::
+The errors that this package defines derive from ``BeirEvalError``, so ``except BeirEvalError``
+catches invalid input and settings. Each also derives from the builtin that fits, so ``except
+ValueError`` works too. A file that cannot be opened or written raises OSError, which is not a
+``BeirEvalError``::
 
     BeirEvalError
     ├── InputError (ValueError)            the input cannot be evaluated
@@ -11,14 +13,14 @@ the input. Each also derives from the builtin that fits, so ``except ValueError`
     │   ├── QueryMismatchError             qrels and run do not name the same queries
     │   └── FileFormatError                a file is damaged or in another format
     ├── SettingError (ValueError)          an invalid value of an option
-    ├── MeasureError (ValueError)          an invalid parameter or cutoff of a measure
+    ├── MeasureError (ValueError)          a measure that is invalid or does not fit the grades
     │   └── UnknownMeasureError            no measure has this name
-    ├── NotEvaluatedError (KeyError)       a result does not contain this measure or system
+    ├── NotEvaluatedError (KeyError)       a result does not contain this measure, system, …
     ├── ResultError (ValueError)           results cannot be loaded, merged or compared
     ├── RetrievalError (RuntimeError)      a pipeline failed on a query
     └── MissingExtraError (ImportError)    an optional package is not installed
 
-Every message says what was found, what was expected and how to fix it.
+A message names what was found; most also say what was expected and how to fix it.
 """
 
 from __future__ import annotations
@@ -89,7 +91,7 @@ class SettingError(BeirEvalError, ValueError):
 
 
 class MeasureError(BeirEvalError, ValueError):
-    """An invalid parameter or cutoff of a measure."""
+    """A measure with an invalid parameter or cutoff, one that does not fit the grades, or none."""
 
 
 class UnknownMeasureError(MeasureError):
@@ -136,7 +138,7 @@ class MissingExtraError(BeirEvalError, ImportError):
 
 @contextmanager
 def needs_extra(package: str, extra: str, purpose: str) -> Iterator[None]:
-    """Raise MissingExtraError with these arguments if an import inside the ``with`` block fails.
+    """Raise MissingExtraError with these arguments for an ImportError inside the ``with`` block.
 
     An ImportError that names a module of beir_eval itself is raised unchanged.
 

@@ -43,8 +43,10 @@ def read_qrels(path: str | Path, *, split: str | None = None, format: str | None
     Raises:
         FileFormatError: the content does not have the format: a line has another number of columns,
             a grade is not a finite number, a document is judged twice with different grades, there
-            is no judgement, or the file is binary or damaged. Also if a folder lacks the split, or
-            has its judgements in several files (``load_dataset`` reads these).
+            is no judgement, or the file is binary or damaged. Also if four columns look like an MS
+            MARCO run (the documents of the first query are 1, 2, …, and one of its grades is a
+            fraction), or if a folder lacks the split or has its judgements in several files
+            (``load_dataset`` reads these).
         SettingError: ``split`` for a file, a ``split`` that is not a name, or an unknown format.
         MissingExtraError: polars is needed for a Parquet file, or zstandard for a zstd file.
         OSError: the file cannot be read.
@@ -77,7 +79,8 @@ def read_run(path: str | Path, *, format: str | None = None) -> Run:  # noqa: A0
     - "parquet": columns with names that ``Run.from_dataframe`` recognises.
 
     Files compressed with gzip or zstd are decompressed, whatever their names. A document listed
-    twice for a query is kept twice; ``evaluate(duplicates=…)`` decides what becomes of it.
+    twice for a query is kept twice; ``evaluate(duplicates=…)`` decides what becomes of it. The
+    lines of one query need not follow each other.
 
     Args:
         path: the file.
@@ -88,8 +91,10 @@ def read_run(path: str | Path, *, format: str | None = None) -> Run:  # noqa: A0
 
     Raises:
         FileFormatError: the content does not have the format: a line has another number of columns,
-            a score is not a finite number, a rank is not a whole number, two documents of a query
-            have the same rank, there is no query, or the file is binary or damaged.
+            a score is not a finite number, a rank is not a whole number, there is no query, or the
+            file is binary or damaged. MS MARCO without scores: also if two documents of a query
+            have the same rank, or its ranks do not begin at 0 or 1. MS MARCO with scores: also if
+            the second column is always 0 or always Q0, as in TREC qrels.
         SettingError: an unknown format.
         MissingExtraError: polars is needed for all formats but JSON and JSON lines, or zstandard
             for a zstd file.

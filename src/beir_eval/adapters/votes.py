@@ -147,7 +147,7 @@ def _field(index: int, row: Mapping[str, Any], names: Sequence[str]) -> Any:
 
 
 def _vote_number(index: int, vote: Any) -> float:
-    """Return a vote as a number; raise InputError if it is none."""
+    """Return a vote as a number; raise InputError if it is neither a number nor a known word."""
     if isinstance(vote, str) and vote.strip().lower() in _VOTE_WORDS:
         return _VOTE_WORDS[vote.strip().lower()]
     if not is_grade(vote):

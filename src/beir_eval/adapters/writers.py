@@ -47,9 +47,10 @@ def write_run(
 
     Raises:
         SettingError: the ending belongs to no format, or the format cannot be written.
-        InputError: an id or the tag contains white space or begins with # (an id for TREC, the tag
-            for any format), or an id is not Unicode.
-        RunError: the run is invalid, a document is listed twice (JSON), or there is none (TREC).
+        InputError: the tag is empty, contains white space or begins with # (in any format), an id
+            contains white space or begins with # (TREC), or an id is not Unicode.
+        RunError: the run is invalid, a ranking lists a document twice (JSON), or the run has no
+            document (TREC).
         MissingExtraError: polars is needed for Parquet and for a dataframe, or zstandard for
             ``.zst``.
         OSError: the file cannot be written.
@@ -79,6 +80,9 @@ def write_qrels(
     format: str | None = None,  # noqa: A002 - as read_qrels names it
 ) -> None:
     """Write judgements to a file, best grade first within each query.
+
+    ``read_qrels`` returns the same grades. Exception: it refuses a TREC file that looks like an MS
+    MARCO run, as its documentation describes.
 
     Args:
         qrels: ``Qrels``, {query_id: {doc_id: grade}} or a dataframe.

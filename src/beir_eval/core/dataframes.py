@@ -47,9 +47,9 @@ def to_columns(
         label: what messages call the frame, for example "the run".
 
     Raises:
-        InputError: (of class ``error_class``) a column is missing or not recognised, an id is
-            null, empty or neither text nor an integer, or a number is null, NaN, infinite or not
-            numeric.
+        InputError: (of class ``error_class``) the frame cannot be read, a column is missing, not
+            recognised or one of several that match, an id is null, empty or neither text nor an
+            integer, or a number is null, NaN, infinite or not numeric.
         MissingExtraError: a pandas frame without pyarrow.
     """
     table = _read_frame(frame, error_class, label)

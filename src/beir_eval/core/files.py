@@ -91,10 +91,11 @@ class FileContent:
 
 
 def try_lock(file: IO[Any]) -> bool:
-    """Lock an open file against other processes; return False if another one has locked it.
+    """Lock an open file; return False if it is locked already or cannot be locked.
 
-    The lock ends when the file is closed or the process ends. Other processes can still read the
-    file. Where no locks exist (WebAssembly), return True.
+    The lock is against other processes, and against other handles of the file in this one. It ends
+    when the file is closed or the process ends. Other processes can still read the file. Where no
+    locks exist (WebAssembly), return True.
     """
     for lock_on_platform in (_lock_on_unix, _lock_on_windows):
         try:
@@ -143,7 +144,7 @@ def is_gzip(path: Path) -> bool:
 
 @contextmanager
 def parquet_errors(path: Path) -> Iterator[None]:
-    """Raise FileFormatError for what polars raises inside the ``with`` block."""
+    """Raise FileFormatError for every error inside the ``with`` block, also for a missing file."""
     try:
         yield
     except BaseException as error:

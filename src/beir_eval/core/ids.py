@@ -175,6 +175,6 @@ def _text_dict_sizes() -> frozenset[int]:
 
 
 def is_dataframe(value: object) -> bool:
-    """Return whether ``value`` has the Arrow PyCapsule interface or is a polars LazyFrame."""
+    """Return whether ``value`` exports an Arrow stream (PyCapsule) or is a polars LazyFrame."""
     is_lazy = type(value).__name__ == "LazyFrame" and hasattr(value, "collect")
     return is_lazy or hasattr(value, "__arrow_c_stream__")

@@ -65,9 +65,9 @@ class Qrels:
         repeated_judgements: how many rows repeated a judgement (see ``from_columns``).
 
     Raises:
-        QrelsError: nothing is judged, an id is empty or neither text nor an integer, a grade is not
-            a finite number (at most 1e100), or an integer and a text id name the same query or
-            document.
+        QrelsError: ``mapping`` or a value of it is not a mapping, nothing is judged, an id is empty
+            or neither text nor an integer, a grade is not a number from -1e100 to 1e100, or an
+            integer and a text id name the same query or document.
 
     >>> qrels = Qrels({"q1": {"d1": 0, "d2": 2}, "q2": {7: 1}})
     >>> qrels
@@ -117,9 +117,9 @@ class Qrels:
             grades: its grade.
 
         Raises:
-            QrelsError: the columns have different lengths, there is no judgement, an id is empty
-                or neither text nor an integer, a grade is not a finite number, or a document is
-                judged twice with different grades.
+            QrelsError: a column is not iterable, the columns have different lengths, there is no
+                judgement, an id is empty or neither text nor an integer, a grade is not a number
+                from -1e100 to 1e100, or a document is judged twice with different grades.
         """
         queries, docs, raw_grades = checked_columns(
             (query_ids, doc_ids, grades), "grades", "qrels", QrelsError
@@ -153,8 +153,9 @@ class Qrels:
     ) -> Self:
         """Return qrels from a dataframe with one row per judgement, in any order.
 
-        Columns that are not named are recognised by their usual names (query_id, qid, query-id;
-        doc_id, docno, docid, corpus-id; grade, relevance, label, rel, score). Needs polars.
+        Columns that are not named are recognised by their usual names, such as query_id, qid or
+        query-id; doc_id, docno, docid or corpus-id; grade, relevance, label, rel or score. Needs
+        polars.
 
         Args:
             frame: anything with the Arrow PyCapsule interface: a polars or pandas dataframe (pandas
@@ -164,9 +165,10 @@ class Qrels:
             grade: the name of the column of grades.
 
         Raises:
-            QrelsError: a column is missing or not recognised, an id is null, empty or neither text
-                nor an integer, a grade is not a finite number, there is no judgement, or a
-                document is judged twice with different grades.
+            QrelsError: the frame cannot be read, a column is missing, not recognised or one of
+                several that match, an id is null, empty or neither text nor an integer, a grade is
+                not a number from -1e100 to 1e100, there is no judgement, or a document is judged
+                twice with different grades.
             MissingExtraError: polars is not installed, or pyarrow for pandas.
         """
         from beir_eval.core.dataframes import GRADE, to_columns  # noqa: PLC0415 - an extra
@@ -296,13 +298,14 @@ class Qrels:
         """Return the judgements of these queries only, in this order.
 
         Args:
-            query_ids: the queries.
+            query_ids: the queries, or a single query id as text.
             max_grade: the highest grade of the data set, on which some measures depend; by default
                 that of these qrels, so that the scores of a query stay the same.
 
         Raises:
-            QrelsError: there is no query, a query is not judged or listed twice, or ``max_grade``
-                is below the highest grade of the selection, or above 1e100.
+            QrelsError: there is no query, an id is not valid, a query is not judged or listed
+                twice, or ``max_grade`` is NaN, below the highest grade of the selection, or above
+                1e100.
 
         >>> Qrels({"q1": {"d1": 2}, "q2": {"d1": 1}}).select(["q2"])
         Qrels(1 queries, 1 judgements)

@@ -44,8 +44,9 @@ class EvaluationSettings:
             (relevant documents first or last, to see how much ties matter).
         missing: a judged query that the run does not have counts as an empty ranking ("zero"), is
             left out ("skip", as in BEIR and pytrec_eval), or is an "error".
-        no_relevant: a query without relevant documents scores 0 ("zero", as in trec_eval) or is
-            left out of the mean ("skip").
+        no_relevant: a query without relevant documents counts with the score that the measure gives
+            it, mostly 0 ("zero", as in trec_eval), or is left out of the mean ("skip"). Measures
+            that are defined without relevant documents are not affected.
         duplicates: a document that is listed twice in a ranking is an "error"; or only the "first"
             (best-ranked) copy is ranked and the others are removed; or "keep": all copies take up
             ranks, but only the best-ranked one has its grade.

@@ -58,7 +58,8 @@ class RelevanceMatrix:
 
     Attributes:
         query_ids: the queries. [Q]
-        num_retrieved: the length of each ranking, 0 if the run has none, i8[Q].
+        num_retrieved: the length of each ranking, without dropped documents; 0 if the run has none,
+            i8[Q].
         max_grade: the highest grade of the data set, not only of these queries, so that no query's
             score depends on which other queries are evaluated.
         cells: the documents that are judged and retrieved, at their rank in the run.
@@ -146,7 +147,7 @@ class RelevanceMatrix:
         return self._counts[key]
 
     def relevant_so_far(self, rel: float | None = None) -> Ints:
-        """Return the 1-based place of each cell of ``relevant(rel)`` among those of its query.
+        """Return the 1-based position of each cell of ``relevant(rel)`` among those of its query.
 
         Args:
             rel: the lowest relevant grade; None means every grade above 0.
@@ -282,7 +283,8 @@ class RunSummary(NamedTuple):
         missing: which queries the run does not have, bool[Q].
         tied: how many judged documents of each query share their score with another document of
             the ranking, i8[Q].
-        duplicates: the number of entries that repeat a document of their ranking.
+        duplicates: the number of entries that repeat a document of their ranking; of judged
+            documents only, unless ``run.checks_all_documents``.
         identical: the number of documents whose id equals that of their query.
         top: {query id: the best documents}, for the queries that the run has, in the order of the
             qrels; empty if ``keep_top`` is 0.

@@ -87,8 +87,8 @@ class Run:
             scores: its score; higher is better.
 
         Raises:
-            RunError: the columns have different lengths, an id is empty or neither text nor an
-                integer, or a score is not a finite number.
+            RunError: a column is not iterable, the columns have different lengths, an id is empty
+                or neither text nor an integer, or a score is not a finite number.
 
         >>> Run.from_columns(["q1", "q1", "q2"], ["d1", "d2", "d1"], [0.9, 0.4, 0.7])
         Run(2 queries)
@@ -105,8 +105,9 @@ class Run:
             rankings: the document ids of each query, in a list or another ordered iterable.
 
         Raises:
-            RunError: ``rankings`` is not a mapping, a ranking is not an ordered iterable of ids, or
-                an id is empty or neither text nor an integer.
+            RunError: ``rankings`` is not a mapping, a ranking is not an ordered iterable of ids, an
+                id is empty or neither text nor an integer, or an integer and a text id name the
+                same query.
 
         >>> Run.from_rankings({"q1": ["d1", "d2"], "q2": []})
         Run(2 queries)
@@ -124,8 +125,8 @@ class Run:
     ) -> Self:
         """Return a run from a dataframe with one row per retrieved document, queries in any order.
 
-        Columns that are not named are recognised by their usual names (query_id, qid, query-id;
-        doc_id, docno, docid, corpus-id; score, sim). Needs polars.
+        Columns that are not named are recognised by their usual names, such as query_id, qid or
+        query-id; doc_id, docno, docid or corpus-id; score or sim. Needs polars.
 
         Args:
             frame: anything with the Arrow PyCapsule interface: a polars or pandas dataframe (pandas
@@ -135,8 +136,9 @@ class Run:
             score: the name of the column of scores.
 
         Raises:
-            RunError: a column is missing or not recognised, an id is null, empty or neither text
-                nor an integer, or a score is not a finite number.
+            RunError: the frame cannot be read, a column is missing, not recognised or one of
+                several that match, an id is null, empty or neither text nor an integer, or a score
+                is not a finite number.
             MissingExtraError: polars is not installed, or pyarrow for pandas.
         """
         from beir_eval.core.dataframes import SCORE, to_columns  # noqa: PLC0415 - an extra
@@ -160,7 +162,8 @@ class Run:
     ) -> Self:
         """Return a run from the best k documents of Q queries, as a vector index returns them.
 
-        The arrays are not copied: they are checked now, and read when the run is evaluated.
+        Arrays without masks are not copied: they are checked now, and read when the run is
+        evaluated.
 
         Args:
             ids: integers [Q, k]: document ids, or row numbers of ``doc_ids``. A numpy array, or
@@ -177,8 +180,9 @@ class Run:
                 ``doc_ids`` lists an id twice, all documents are checked in any case.
 
         Raises:
-            RunError: an array has the wrong shape or type, a query id is not valid or listed twice,
-                or a row number is not in ``doc_ids``. At evaluation: a score is not finite.
+            RunError: an array has the wrong shape or type, an id is not valid, a query is listed
+                twice, or a number is below -1, above 2^63 - 1 or not in ``doc_ids``. At
+                evaluation: a score of a judged query is not finite.
 
         >>> import numpy as np
         >>> Run.from_arrays(np.array([[3, 1], [2, -1]]), None, query_ids=["q1", "q2"])
@@ -240,7 +244,7 @@ class Run:
         return digest.hexdigest()
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Run:
-        """Return the object itself: it never changes, and Haystack copies its inputs."""
+        """Return the object itself: no method changes a run, and Haystack copies its inputs."""
         return self
 
     def _to_trace_dict(self) -> dict[str, int]:

@@ -1,4 +1,4 @@
-"""The catalogue of BEIR's data sets: official splits, sizes, BM25 scores, reported averages.
+"""The catalogue of BEIR's data sets: splits, sizes, licences, conventions, BM25 scores, averages.
 
 The data are in ``catalogue.toml``, which also names the sources of the numbers.
 """

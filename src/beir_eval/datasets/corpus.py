@@ -78,11 +78,19 @@ class Corpus(ABC):
         return sum(1 for _ in self)
 
     def __len__(self) -> int:
-        """Return the number of documents."""
+        """Return the number of documents; ids that are listed twice are not looked for.
+
+        Raises:
+            FileFormatError: a record is malformed, or has no id or no text.
+        """
         return len(self._positions) if "_positions" in vars(self) else self._count
 
     def __contains__(self, doc_id: object) -> bool:
-        """Return whether the corpus has a document of this id."""
+        """Return whether the corpus has a document of this id.
+
+        Raises:
+            FileFormatError: a record is malformed, or two documents have the same id.
+        """
         return doc_id in self._positions
 
     def __getitem__(self, doc_id: str) -> Document:
@@ -95,7 +103,11 @@ class Corpus(ABC):
         return self._document_at(self._positions[doc_id])
 
     def fingerprint(self) -> str:
-        """Return the SHA-256 (hex) of all documents in order; this reads the whole corpus."""
+        """Return the SHA-256 (hex) of all documents in order; this reads the whole corpus.
+
+        Raises:
+            FileFormatError: a record is malformed, or has no id or no text.
+        """
         import hashlib  # noqa: PLC0415 - loads OpenSSL, and few callers use it
 
         digest = hashlib.sha256()

@@ -74,6 +74,7 @@ def load_dataset(path: str | Path, split: str | None = None) -> Dataset:
     Raises:
         FileFormatError: there is no such folder, a file is missing or malformed, the split does not
             exist, or the folder holds several data sets.
+        QrelsError: the qrels consist of several files, which judge a document differently.
         SettingError: ``split`` is not a valid name.
         MissingExtraError: the tables are Parquet files and polars is not installed.
         OSError: a file cannot be read.
@@ -108,6 +109,8 @@ def load_datasets(path: str | Path, split: str | None = None) -> dict[str, Datas
 
     Raises:
         FileFormatError: there is no data set in the folder, or one cannot be read.
+        QrelsError: the qrels of a data set consist of several files, which judge a document
+            differently.
         SettingError: ``split`` is not a valid name.
         MissingExtraError: the tables are Parquet files and polars is not installed.
         OSError: a file cannot be read.
@@ -137,6 +140,8 @@ def load_from_hub(name: str, split: str | None = None, *, revision: str | None =
     Raises:
         MissingExtraError: the package ``datasets`` is not installed.
         SettingError: the repository has no such split, or its qrels lack a column.
+        QrelsError: the judgements are empty, have an invalid id or grade, or judge a document twice
+            with different grades.
         FileFormatError: a query has no id or no text. Documents are checked when they are read.
     """
     with needs_extra("datasets", "hub", "loading from the hub"):

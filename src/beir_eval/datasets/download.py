@@ -42,9 +42,9 @@ def download_dataset(
 ) -> Path:
     """Download a data set's public archive, unpack it, and return the path of its folder.
 
-    If the folder exists already, nothing is downloaded. An interrupted download resumes where it
-    stopped, from the file ``<name>.….zip.part``. The checksum is compared before anything is
-    unpacked. The folder appears only when it is complete.
+    If the folder exists already, nothing is downloaded or checked. An interrupted download leaves
+    the file ``<name>.….zip.part``; the next one resumes from it, if the server can send parts. The
+    checksum is compared before anything is unpacked. The folder appears only when it is complete.
 
     Args:
         name: the name of the data set in BEIR; with ``url``, the name of the folder in the archive.
@@ -62,7 +62,7 @@ def download_dataset(
         SettingError: BEIR has no data set of that name, or it is not public; with ``url``: the name
             is not the name of a folder, or the address is not http or https.
         FileFormatError: the checksum differs, or the archive is damaged, lacks the folder, or has a
-            member that would be written outside of it.
+            member that is a link or could be written outside the folder.
         OSError: the server cannot be reached, or a file cannot be written.
     """
     if url is None:

@@ -55,7 +55,8 @@ class Format:
             format that is only read.
         written_endings: the endings of file names that are written in this format; if empty,
             ``endings``.
-        check_id: a function that raises InputError for an id that a written file cannot contain.
+        check_id: a function that raises InputError for an id that a written run cannot contain; the
+            writers of judgements check ids themselves.
         keeps_empty: whether a written run keeps queries without documents.
     """
 

@@ -42,7 +42,8 @@ def trec_word(text: str) -> str:
     """Return the text if it fits into a column of a TREC file.
 
     Raises:
-        InputError: it contains blanks or begins with ``#``, or is not Unicode.
+        InputError: it is empty, contains ASCII white space, begins with ``#`` or a byte order
+            mark, or is not Unicode.
     """
     encode_utf8(str(text))
     if split_fields(str(text)) != [text] or text.startswith(("#", "\ufeff")):

@@ -38,10 +38,10 @@ class RankingBlock:
         starts: where each ranking begins, and the end of the last, i8[R+1].
         scores: the score of each document, finite, f8[N] or f4[N]; None if the order given is the
             ranking.
-        ids_at: a function that returns the document ids at positions. It is called only if ranks
-            depend on ids.
+        ids_at: a function that returns the document ids at positions. It is called only if ids are
+            needed: for tied documents, for hits without a position, for top lists, for messages.
         hit_ranking: the ranking (0..R-1) of each hit, never decreasing, i8[H]. The hits of one
-            ranking are in any order; ties="best" and "worst" use it for equal grades.
+            ranking are in any order; ties="best" and "worst" keep this order for equal grades.
         hit_judgement: the judgement of each hit, an index into the judgements of the qrels, i8[H].
         hit_score: the score of each hit, f8[H] or f4[H] as ``scores``; None if ``scores`` is None.
         hit_position: the position of each hit, the first one of a document that is listed more than
@@ -66,7 +66,7 @@ class RankingBlock:
 
     @property
     def num_spare_copies(self) -> int:
-        """The number of entries that repeat a document of their ranking."""
+        """The number of entries in ``copy_position`` beyond one per document."""
         return len(self.copy_group) - len(set(self.copy_group.tolist()))
 
 

@@ -42,9 +42,10 @@ class MappingSource:
     """The source of a run that is {query_id: {doc_id: score}}; the mapping is not copied.
 
     Each step handles many rankings in one call, which is fast for many short rankings and for few
-    long ones. The scores of judged queries are read once per evaluation. Document ids are
-    read only of documents that are tied with a judged one or in a top list, and if the keys of a
-    ranking are not all ``str``.
+    long ones. The scores of judged queries are read once per evaluation. Document ids are read only
+    where they are needed: of documents that are tied with a judged one or in a top list; of
+    rankings that contain their query's id; of rankings with judged documents if order="given",
+    ties="input" or a dropped document requires positions; and if a key is not certainly ``str``.
     """
 
     #: True, because a dict has no duplicates.
