@@ -105,7 +105,8 @@ def R_cap(
     Formula: (relevant in the top k) / min(R, k); without a cutoff, k is the number retrieved.
     The same value: precision divided by the highest precision that is possible.
 
-    Undefined when R = 0: 0 (BEIR and trec_eval divide by zero there).
+    Undefined when R = 0: 0 (BEIR and trec_eval divide by zero there); also 0 when nothing was
+    retrieved and there is no cutoff.
 
     Source: Thakur et al., BEIR, NeurIPS 2021 Datasets and Benchmarks, section 3; trec_eval
     ``relative_P`` and ``set_relative_P``.

@@ -35,7 +35,8 @@ def CG(matrix: RelevanceMatrix, *, cutoff: int | None = None, gain: Gain = "line
 
     Formula: Σ gain(grade) over the first k documents. ``gain`` is "linear" (the grade itself),
     "exp" (2^grade − 1) or a table {grade: gain} whose gains are not negative and do not decrease
-    with the grade. Unjudged documents and negative grades gain 0. Not bounded by 1.
+    with the grade. A table must have every judged grade above 0; grade 0 gains 0 if it is not in
+    the table. Unjudged documents and negative grades gain 0. Not bounded by 1.
 
     Undefined never.
 

@@ -86,7 +86,7 @@ def bpref(
     Formula: (1/R) Σ over the retrieved relevant documents of 1 − min(n, R) / min(N, R), where n is
     the number of judged non-relevant documents above the document and N the number of them in the
     qrels; the term is 1 if n = 0. Unjudged documents are ignored. If the qrels hold only relevant
-    documents, as those of most BEIR data sets do, bpref equals recall.
+    documents, as those of most BEIR data sets do, bpref is Recall with the same cutoff.
 
     Undefined when R = 0: 0.
 

@@ -46,7 +46,9 @@ def parse(text: MeasureLike) -> Measure:
 
     Raises:
         UnknownMeasureError: no measure has this name; the message suggests similar ones.
-        MeasureError: a parameter or the cutoff is not allowed, or a required parameter is missing.
+        MeasureError: ``text`` is neither a name nor a ``Measure``, a parameter or the cutoff is not
+            allowed, or a required parameter is missing.
+        SettingError: the value of ir_measures' parameter ``dcg`` is unknown.
 
     >>> parse("ndcg_cut_10"), parse("AP@100"), parse("P(rel=2)@5")
     (nDCG@10, MAP@100, Precision(rel=2)@5)
@@ -78,6 +80,7 @@ def parse_all(texts: Iterable[MeasureLike]) -> tuple[Measure, ...]:
         UnknownMeasureError: no measure has one of the names.
         MeasureError: ``texts`` is empty or not iterable, an element is neither a name nor a
             ``Measure``, or a parameter or cutoff is not allowed or missing.
+        SettingError: the value of ir_measures' parameter ``dcg`` is unknown.
     """
     if isinstance(texts, (str, Measure)):
         texts = [texts]
@@ -100,6 +103,7 @@ def definition_of(name: str) -> Definition:
     Raises:
         UnknownMeasureError: no measure has this name.
         MeasureError: a parameter or the cutoff is not allowed.
+        SettingError: the value of ir_measures' parameter ``dcg`` is unknown.
 
     >>> definition_of("ndcg").name
     'nDCG'
@@ -168,7 +172,10 @@ def _read_parameters(text: str, listed: str) -> dict[str, Any]:
 
 
 def spelled(measure: Measure, tool: str) -> str:
-    """Return the measure's name in another tool; our name if that tool has no such measure.
+    """Return the measure's name in another tool; our name if no name in that tool is known.
+
+    The tool may still have the measure: our name is returned for nDCG(gain="exp"), which is
+    nDCG(dcg="exp-log2") in ir_measures, and for F1(beta=2), which is set_F.4 in trec_eval.
 
     Args:
         measure: the measure to name.
@@ -185,7 +192,7 @@ def spelled(measure: Measure, tool: str) -> str:
 
 
 def name_in(tool: str, measure: Measure) -> str | None:
-    """Return the measure's name in another tool; None if that tool has no such measure.
+    """Return the measure's name in another tool; None if no name in that tool is known.
 
     Args:
         tool: "beir", "trec_eval", "ir_measures" or "mteb".

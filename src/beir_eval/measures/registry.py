@@ -49,14 +49,18 @@ class Definition:
             ``inspect.Parameter.empty``.
         cutoff: whether the measure takes a cutoff: "optional" or "none".
         aggregate: how scores are combined over queries: "mean", "sum" or "geometric".
-        by_grade: whether ordering tied documents by descending grade gives the highest score.
+        by_grade: whether ordering tied documents by descending grade gives the highest score. True
+            for utility, which is right unless its weight ``relevant`` is below ``other``.
         higher_is_better: whether relevant documents in place of unjudged ones never lower a score.
             If not, a high score means that much is unjudged, and systems are not compared by it.
-        additive: whether a score is a sum over the relevant documents of a weight for their rank,
-            times a factor for the number retrieved, times a factor for the number of relevant
-            documents in the qrels: "always", "never", or "with_cutoff" (only with a cutoff).
+        additive: whether a score is a sum over the relevant documents retrieved of a weight for
+            rank and grade, times a factor for the number retrieved, times a factor for the relevant
+            documents in the qrels (their number or their grades): "always", "never", or
+            "with_cutoff" (only with a cutoff).
         undefined_without_relevant: whether a query without relevant documents has no defined score
-            (0 by default; left out with no_relevant="skip").
+            (left out of the mean with no_relevant="skip"; otherwise it counts as ``scores``
+            returns it, mostly 0). Relevant means a grade
+            above 0 or of at least ``rel``, whatever a gain table says.
         always_named: parameters that the name always includes, with their default values.
         number_sets: what a number after the name sets ("@10", "_10"): "cutoff" or a parameter's
             name.
@@ -217,14 +221,14 @@ class Measure:
         """Return the score of every query, f8[Q].
 
         A query for which the measure is undefined has the score that its documentation gives for
-        this case: 0, or NaN for Judged and Hole.
+        this case: 0 for most, 0.00001 for gm_map and gm_bpref, NaN for Judged and Hole.
 
         Args:
             matrix: the grades of Q queries by rank, as ``relate`` builds it from qrels and a run.
 
         Raises:
-            MeasureError: a required parameter is missing, or the parameters do not fit the grades
-                (a gain table without a judged grade, say).
+            MeasureError: a required parameter is missing, or the parameters do not fit the grades,
+                for example a gain table without a judged grade.
         """
         self.check_complete()
         arguments: dict[str, Any] = dict(self.parameters)
@@ -236,14 +240,17 @@ class Measure:
 
     @property
     def has_tie_extremes(self) -> bool:
-        """Whether tied documents score best and worst when they are ordered by grade."""
+        """Whether tied documents score best and worst when they are ordered by grade.
+
+        It is False for gain tables that credit grade 0. The weights of utility are not checked.
+        """
         gain: Any = dict(self.parameters).get("gain")
         credits_zero = isinstance(gain, tuple) and any(value for grade, value in gain if grade <= 0)
         return self.definition.by_grade and not credits_zero
 
     @property
     def is_additive(self) -> bool:
-        """Whether a score is a sum of weights by rank, as ``Definition.additive`` explains.
+        """Whether a score is a sum over documents, as ``Definition.additive`` explains.
 
         Never with judged_only=True, which changes the ranks of the relevant documents.
         """
