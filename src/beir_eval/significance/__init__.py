@@ -2,14 +2,14 @@
 
 The functions take arrays of scores by query and return numbers, arrays or frozen dataclasses. They
 know no query ids: the scores of all systems must be in the same order of queries. A difference is
-always first − second. No p-value is ever 0. The default is ``rng=0``, so two calls agree.
+always first − second. No test returns a p-value of 0. The default is ``rng=0``, so two calls agree.
 
 - One pair of systems: ``sign_flip`` or ``paired_t``, the interval ``bootstrap_interval``, and the
   effect size ``standardised_effect``. ``wilcoxon`` and ``sign_test`` are not recommended, but some
   reports require them.
 - One baseline and several systems: ``sign_flip_many``, then ``correct``.
 - All pairs of systems: ``max_t_pairs`` or ``randomised_tukey_hsd``; their p-values are corrected.
-- Two systems that should be equal: ``equivalence``.
+- To show that two systems are equal: ``equivalence``.
 - The size of an experiment: ``minimum_detectable_difference`` and ``queries_needed``.
 - Several data sets, whose queries must not be pooled: ``balanced`` scales the scores so that their
   mean is the average over data sets; ``sign_flip_many``, ``sign_flip_pairs``, ``max_t`` and

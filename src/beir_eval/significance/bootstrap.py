@@ -39,7 +39,7 @@ class Interval:
     Attributes:
         difference: the mean of first − second, in the unit of the scores.
         low, high: the ends of the interval, in the same unit.
-        confidence: the probability that such an interval contains the true difference.
+        confidence: the nominal probability that such an interval contains the true difference.
         method: "bca" or "percentile".
         num_queries: Q, the number of queries.
         draws: the number of resamples.
@@ -61,7 +61,7 @@ class Intervals:
     Attributes:
         differences: the means of the differences, in the unit of the scores, f8[D].
         low, high: the ends of the intervals, in the same unit, f8[D] each.
-        confidence: the probability that such an interval contains its true difference.
+        confidence: the nominal probability that such an interval contains its true difference.
         method: "bca" or "percentile".
         num_queries: Q, the number of queries.
         draws: the number of resamples.
@@ -97,7 +97,7 @@ def bootstrap_interval(  # noqa: PLR0913 - one keyword per setting
     Args:
         first: scores of one system by query, f8[Q]; the differences if ``second`` is None.
         second: scores of the other system, queries in the same order, f8[Q].
-        confidence: the probability that such an interval contains the true difference.
+        confidence: the nominal probability that such an interval contains the true difference.
         method: "bca" (bias-corrected and accelerated) or "percentile".
         draws: the number of resamples.
         rng: a seed (a whole number from 0) or a numpy Generator.
@@ -148,7 +148,7 @@ def bootstrap_intervals(
 
     Args:
         differences: first − second by query, one row per comparison, f8[D, Q].
-        confidence: the probability that such an interval contains its true difference.
+        confidence: the nominal probability that such an interval contains its true difference.
         method: "bca" (bias-corrected and accelerated) or "percentile".
         draws: the number of resamples.
         rng: a seed (a whole number from 0) or a numpy Generator.

@@ -1,4 +1,4 @@
-"""Tests of many comparisons that control the family-wise error: randomised Tukey HSD, max-T."""
+"""Tests of many comparisons, corrected for the whole family: randomised Tukey HSD and max-T."""
 
 from __future__ import annotations
 
@@ -113,10 +113,11 @@ def max_t(differences: Any, *, draws: int = DRAWS, rng: Any = 0, step_down: bool
         draws: the number of random sign vectors; all 2^Q are tried instead if they are not more.
         rng: a seed (a whole number from 0) or a numpy Generator.
         step_down: whether the maximum is only over the comparisons with no larger ``|r|``; p then
-            never decreases from a larger to a smaller ``|r|``. This has more power and the same
-            family-wise error.
+            never decreases from a larger to a smaller ``|r|``. No p is larger than without it, and
+            the family-wise error is controlled at the same level.
 
-    Degenerate: if all differences of a row are 0, its p is 1.
+    Degenerate: if all differences of a row are 0, its p is 1. A row of rounding noise is tested
+    like any other; ``max_t_pairs`` recognises it.
 
     Source: Westfall and Young, Resampling-Based Multiple Testing, 1993; Boytsov, Belova and
     Westfall, Deciding on an adjustment for multiplicity in IR experiments, SIGIR 2013.
@@ -148,8 +149,8 @@ def max_t(differences: Any, *, draws: int = DRAWS, rng: Any = 0, step_down: bool
 def max_t_pairs(scores: Any, *, draws: int = DRAWS, rng: Any = 0) -> AllPairs:
     """Return the single-step ``max_t`` of all pairs of systems.
 
-    The array of all differences is never formed. Two systems whose scores differ only by rounding
-    noise have p = 1.
+    The array of all differences is never formed. Unlike in ``max_t``, two systems whose scores
+    differ only by rounding noise have p = 1.
 
     Args:
         scores: scores by system and query, f8[S, Q].

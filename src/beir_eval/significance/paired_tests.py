@@ -157,14 +157,15 @@ def equivalence(
     A paired test that is not significant does not show that systems are equal; this test can.
 
     Formula: p is the larger p of two tests: of mean(d) <= −delta against "greater", and of
-    mean(d) >= delta against "less". p <= alpha exactly when the interval with confidence
-    1 − 2·alpha, mean(d) ± t(1 − alpha, Q − 1)·s/√Q, lies within ±delta.
+    mean(d) >= delta against "less". Unless all differences are equal, p <= alpha exactly when the
+    interval with confidence 1 − 2·alpha, mean(d) ± t(1 − alpha, Q − 1)·s/√Q, lies within ±delta.
 
     Args:
         first: scores of one system by query, f8[Q]; the differences if ``second`` is None.
         second: scores of the other system, queries in the same order, f8[Q].
         delta: the largest difference that does not matter, in the unit of the scores.
-        alpha: the highest probability of calling systems equal that differ by delta or more.
+        alpha: the level of the test: the highest probability of calling systems equal that differ
+            by delta or more, if the differences are normally distributed.
 
     Degenerate: if all differences are equal, the interval is a single point. p is 2^−Q if the point
     is between −delta and delta (the exact sign-flip test of the shifted differences), otherwise 1.

@@ -71,7 +71,7 @@ def wilcoxon(first: Any, second: Any = None, *, alternative: str = "two-sided") 
 
 
 def sign_test(first: Any, second: Any = None, *, alternative: str = "two-sided") -> PairedTest:
-    """Test whether one of two systems has the higher score on more queries.
+    """Test whether one of two systems has the higher score on more queries than the other.
 
     Not recommended for mean scores; the note of the result says why.
 

@@ -95,7 +95,7 @@ def best_of_many(scores: Any, *, draws: int = DRAWS, rng: Any = 0) -> BestOfMany
     Monte Carlo error.
 
     The estimate is mostly too low, since observed means differ more than true ones. For independent
-    rows with equal true means it is √2 − 1, or 41%, of the bias.
+    rows with equal true means and equal noise it is about √2 − 1, or 41%, of the bias.
 
     Args:
         scores: scores by query, one row per system or checkpoint, f8[R, Q].

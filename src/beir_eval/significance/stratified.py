@@ -56,7 +56,7 @@ class StratifiedBootstrap:
         Args:
             row: the index of the row.
             against: the index of the row to subtract; None for the average itself.
-            confidence: the probability that such an interval contains the true value.
+            confidence: the nominal probability that such an interval contains the true value.
 
         Returns:
             The low and the high end, in the unit of the scores.

@@ -148,12 +148,12 @@ def check_positive(setting: str, value: Any) -> None:
 
 
 def is_number(value: Any) -> bool:
-    """Return whether ``value`` is a single real number; a bool is none."""
+    """Return whether ``value`` is a single real number and not a bool."""
     return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
 
 
 def is_whole_number(value: Any, *, least: int) -> bool:
-    """Return whether ``value`` is a single whole number of at least ``least``; a bool is none."""
+    """Return whether ``value`` is a single whole number of at least ``least`` and not a bool."""
     is_whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
     return is_whole and bool(value >= least)
 
