@@ -162,8 +162,8 @@ class Run:
     ) -> Self:
         """Return a run from the best k documents of Q queries, as a vector index returns them.
 
-        Arrays without masks are not copied: they are checked now, and read when the run is
-        evaluated.
+        Numpy arrays without masks are not copied: they are checked now, and read when the run is
+        evaluated, so do not change them until then.
 
         Args:
             ids: integers [Q, k]: document ids, or row numbers of ``doc_ids``. A numpy array, or
