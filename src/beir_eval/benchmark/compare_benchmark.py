@@ -94,7 +94,8 @@ def compare_benchmark(  # noqa: PLR0913 - one keyword a setting
     Raises:
         ResultError: there are fewer than two systems; a system lacks a data set, with on="error";
             no data set is common to all systems; or the results of a data set were evaluated with
-            different settings or on different qrels.
+            different settings or on different qrels, which is noticed only in results with
+            ``fingerprint=True``.
         QueryMismatchError: the results of a data set have different queries, with on="error"; or
             none in common.
         NotEvaluatedError: a result does not have the measure.

@@ -131,7 +131,7 @@ def align_scores(
 
     Raises:
         ResultError: there are fewer than two systems or two of one name, or the results have
-            different settings or qrels.
+            different settings or different qrels (as far as their hashes are known).
         QueryMismatchError: the systems have different queries (with on="error"), or none in common.
         NotEvaluatedError: a result does not hold one of ``measures``.
         MeasureError: the results have no measure in common, or one of ``measures`` cannot be
@@ -199,7 +199,7 @@ def _repeats_by_system(results: Any) -> dict[str, list[EvaluationResult]]:
 
 
 def _check_alike(results: Sequence[tuple[str, EvaluationResult]]) -> None:
-    """Raise ResultError unless all results, (system, result) each, share settings and qrels."""
+    """Raise ResultError if results, (system, result) each, differ in settings or qrels hashes."""
     first_name, first = results[0]
     for name, result in results[1:]:
         ours, theirs = first.settings, result.settings

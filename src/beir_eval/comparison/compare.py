@@ -90,16 +90,19 @@ def compare(  # noqa: PLR0913 - one keyword a setting
 
     Returns:
         The means, the difference and verdict of every pair, the scores of every query, and the
-        judged shares at the cutoffs that were evaluated. ``likeness`` is known for at most 45
-        pairs, if all results keep their top documents (``keep_top=10`` or more in ``evaluate``).
+        judged shares at the cutoffs that were evaluated. ``likeness`` is known if all results keep
+        their top documents: of the first 10, or of fewer if ``keep_top`` in ``evaluate`` was below
+        10. It is left out for more than 45 pairs, or more than 100,000 pairs times queries.
 
     Raises:
         ResultError: there are fewer than two systems or two of one name, or the results have
-            different settings or qrels.
+            different settings or different qrels. Different qrels are noticed only in results with
+            ``fingerprint=True``.
         QueryMismatchError: the systems have different queries (with on="error"), or none in common.
         NotEvaluatedError: a result does not hold one of ``measures``.
-        MeasureError: one of ``measures`` is not a mean over queries or measures what is unjudged
-            (Hole, RBP_residual), or the results have no measure in common.
+        MeasureError: one of ``measures`` does not exist, is not a mean over queries, or measures
+            what is unjudged (Hole, RBP_residual); or the results have no measure in common that can
+            be compared.
         InputError: all systems have a score on fewer than two queries.
         SettingError: an argument has a value that does not exist or that does not go with the
             others, ``baseline`` is not a system, or all pairs of more than 100 systems are to be
@@ -187,7 +190,7 @@ def compare_runs(  # noqa: PLR0913 - one keyword a setting
     A query on which a measure is undefined for any system is left out for that measure.
 
     Args:
-        qrels: ``Qrels`` or {query_id: {doc_id: grade}}.
+        qrels: ``Qrels``, {query_id: {doc_id: grade}} or a dataframe.
         runs: {name: run} of two systems or more. A run is ``Run``, {query_id: {doc_id: score}} or
             a dataframe. The value of a name may also be a list of runs, the repeats of one system:
             their scores are averaged for each query, and their spread is reported.
@@ -228,7 +231,8 @@ def compare_runs(  # noqa: PLR0913 - one keyword a setting
             (``Comparison.likeness``), a whole number above 0. It is left out for more than 45
             pairs, or more than 100,000 pairs times queries. None leaves it out only with
             trust=False and without ``keep_top``; otherwise the results keep top documents, and the
-            first 10 of these are compared.
+            first 10 of these are compared: fewer if both ``keep_top`` and the cutoffs of the
+            measures are below 10.
         **policies: the settings of ``Evaluator``, which say how the runs are evaluated:
 
             - ``order``: "score" (highest first; default) or "given" (the order of the run is the
@@ -262,14 +266,19 @@ def compare_runs(  # noqa: PLR0913 - one keyword a setting
         QueryMismatchError: a run has no query in common with the qrels; a judged query is missing
             (with missing="error"); or the systems have different queries (with on="error").
         ResultError: ``runs`` is not a mapping, or has fewer than two systems.
-        MeasureError: a measure does not exist, is not a mean over queries, or measures what
-            is unjudged (Hole, RBP_residual).
+        MeasureError: a measure does not exist, is not a mean over queries, measures what is
+            unjudged (Hole, RBP_residual), or has a score beyond what a float can hold.
         InputError: all systems have a score on fewer than two queries.
         SettingError: an argument has a value that does not exist or that does not go with the
             others, ``baseline`` is not a system, or all pairs of more than 100 systems are to be
             compared.
         TypeError: a keyword that is not listed here.
-        MissingExtraError: scipy is not installed, or polars for a dataframe.
+        MissingExtraError: scipy is not installed, or polars (or pyarrow for pandas) for a
+            dataframe.
+
+    Warns:
+        BeirEvalWarning: the qrels have fractional grades, and a measure without a threshold counts
+            every grade above 0 as relevant.
 
     >>> qrels = {f"q{n}": {"a": 1} for n in range(8)}
     >>> runs = {"B": {query: {"a": 1, "x": 2} for query in qrels}}

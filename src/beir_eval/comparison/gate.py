@@ -76,7 +76,8 @@ def check_gate(
         empty ``measures``.
 
     Raises:
-        UnknownMeasureError: there is no measure of such a name.
+        MeasureError: a measure does not exist (UnknownMeasureError), or its parameter or cutoff is
+            impossible.
         SettingError: the comparison has no baseline.
         NotEvaluatedError: a measure was not compared.
     """
@@ -199,7 +200,7 @@ def assert_no_regression(  # noqa: PLR0913 - one keyword a setting
         AssertionError: the result fails. The message has the evidence, and up to five queries that
             lost most.
         ResultError: a file does not hold a saved result, or the results have different settings or
-            qrels.
+            different qrels. Different qrels are noticed only in results with ``fingerprint=True``.
         FileFormatError, OSError: a file is damaged, or cannot be read.
         QueryMismatchError: the results have different queries.
         NotEvaluatedError: a result does not hold the measure.

@@ -61,7 +61,7 @@ class Comparison(Saved):
             shares if the runs are not known; None if it was not computed.
         to_judge: for each measure the unjudged documents that could change the differences most, at
             most 1,000; None if they were not computed.
-        likeness: how alike the rankings of each pair are; None if it was not computed.
+        likeness: how alike the top documents of each pair are; None if it was not computed.
 
     >>> from beir_eval import compare_runs
     >>> qrels = {f"q{n}": {"a": 1} for n in range(8)}
@@ -142,6 +142,8 @@ class Comparison(Saved):
 
         Raises:
             NotEvaluatedError: the comparison does not hold the system or the measure.
+            MeasureError: the measure does not exist (UnknownMeasureError), or its parameter or
+                cutoff is impossible.
         """
         name = self._measure_name(measure)
         self._check_system(system)
@@ -162,6 +164,8 @@ class Comparison(Saved):
 
         Raises:
             NotEvaluatedError: the comparison does not hold the pair or the measure.
+            MeasureError: the measure does not exist (UnknownMeasureError), or its parameter or
+                cutoff is impossible.
             SettingError: ``against`` has no default, so it must be named.
         """
         name, other = self._measure_name(measure), self._resolve_against(system, against)
@@ -181,6 +185,8 @@ class Comparison(Saved):
 
         Raises:
             NotEvaluatedError: the measure was not compared.
+            MeasureError: the measure does not exist (UnknownMeasureError), or its parameter or
+                cutoff is impossible.
         """
         columns = self.scores[self._measure_name(measure)].array.T.tolist()
         return {
@@ -208,6 +214,8 @@ class Comparison(Saved):
 
         Raises:
             NotEvaluatedError: the measure or a system was not compared.
+            MeasureError: the measure does not exist (UnknownMeasureError), or its parameter or
+                cutoff is impossible.
             SettingError: the default system is not unique, so it must be named.
         """
         return [
@@ -236,6 +244,8 @@ class Comparison(Saved):
 
         Raises:
             NotEvaluatedError: the measure or a system was not compared.
+            MeasureError: the measure does not exist (UnknownMeasureError), or its parameter or
+                cutoff is impossible.
             SettingError: the default system is not unique, so it must be named.
         """
         differences = self._sorted_differences(measure, system, against)[::-1]
@@ -257,6 +267,8 @@ class Comparison(Saved):
         Raises:
             NotEvaluatedError: the measure was not compared, or the documents are not known: only
                 ``compare_runs`` with trust=True finds them, for few enough systems.
+            MeasureError: the measure does not exist (UnknownMeasureError), or its parameter or
+                cutoff is impossible.
         """
         name = self.measures[0] if measure is None else self._measure_name(measure)
         if self.to_judge is None:
@@ -278,7 +290,7 @@ class Comparison(Saved):
                 systems.
 
         Raises:
-            NotEvaluatedError: the likeness of this pair is not known.
+            NotEvaluatedError: a system was not compared, or the likeness of this pair is not known.
             SettingError: the default system is not unique, so it must be named.
         """
         pair = set(self._resolve_pair(system, against))
@@ -413,6 +425,8 @@ class Comparison(Saved):
         Raises:
             SettingError: another kind; or the default system is not unique, so it must be named.
             NotEvaluatedError: the measure or a system was not compared.
+            MeasureError: the measure does not exist (UnknownMeasureError), or its parameter or
+                cutoff is impossible.
         """
         check_choice("kind", kind, PLOT_KINDS)
         name = self.measures[0] if measure is None else self._measure_name(measure)

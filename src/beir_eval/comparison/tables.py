@@ -140,7 +140,7 @@ DIFFERENCE_COLUMNS = (
 
 
 def difference_cells(difference: Difference, margin: float) -> dict[str, str | Cell]:
-    """Return {column: cell} of one difference, for ``DIFFERENCE_COLUMNS``."""
+    """Return {column: cell} of one difference, for each of ``DIFFERENCE_COLUMNS``."""
     verdict = difference.verdict
     cells = (
         difference.measure,

@@ -99,6 +99,8 @@ class Evaluator:
             impossible, or no measure is named.
         SettingError: a setting has another value; or ``ties`` is "best" or "worst" for a measure
             whose highest and lowest scores are not those of relevant documents first and last.
+        MissingExtraError: the qrels are a dataframe, and polars (or pyarrow for pandas) is not
+            installed.
 
     Warns:
         BeirEvalWarning: the qrels have fractional grades, and a measure without a threshold counts
@@ -164,6 +166,8 @@ class Evaluator:
                 of them.
             SettingError: the name is not text.
             MeasureError: a score is beyond what a float can hold.
+            MissingExtraError: the run is a dataframe, and polars (or pyarrow for pandas) is not
+                installed.
         """
         if not isinstance(name, str):
             msg = f"name must be text, not {name!r}"
@@ -344,6 +348,8 @@ def evaluate(  # noqa: PLR0913 - one keyword a policy
         SettingError: a setting has another value, or the name is not text; or ``ties`` is "best" or
             "worst" for a measure whose highest and lowest scores are not those of relevant
             documents first and last.
+        MissingExtraError: qrels or run are a dataframe, and polars (or pyarrow for pandas) is not
+            installed.
 
     Warns:
         BeirEvalWarning: the qrels have fractional grades, and a measure without a threshold counts

@@ -136,7 +136,10 @@ class EvaluationResult(Saved):
 
     @property
     def aggregate(self) -> dict[str, float]:
-        """{measure: mean over the evaluated queries}; NaN if no query has a score."""
+        """{measure: mean, sum or geometric mean over queries}, as ``result[measure]``.
+
+        NaN if no query has a score.
+        """
         return dict(self._means)
 
     @cached_property
@@ -160,7 +163,7 @@ class EvaluationResult(Saved):
         }
 
     def mean_over(self, queries: Literal["judged", "retrieved"]) -> dict[str, float]:
-        """Return {measure: mean} over all judged queries, or only those that the run has.
+        """Return ``aggregate`` over all judged queries, or only those that the run has.
 
         The two differ if judged queries are missing from the run.
 
@@ -244,7 +247,11 @@ class EvaluationResult(Saved):
         """Return the name of a measure, with a ``*`` if its cutoff is beyond the deepest ranking.
 
         Args:
-            name: the name of a measure, as it is shown.
+            name: the name of a measure, in any spelling that ``parse`` reads; it is shown as it is.
+
+        Raises:
+            MeasureError: the measure does not exist (UnknownMeasureError), or its parameter or
+                cutoff is impossible.
         """
         cutoff = parse(name).cutoff
         return f"{name} *" if cutoff and cutoff > self.counted.deepest_ranking else name

@@ -79,7 +79,8 @@ def checkpoint_curve(  # noqa: PLR0913 - one keyword a setting
         SettingError: a name without a step, two names with the same step, ``steps`` that lack a
             name or contain an unknown one, an invalid expression, or an invalid setting.
         ResultError: fewer than two checkpoints, two of the same name, or results that were
-            evaluated differently.
+            evaluated with different settings or, as far as ``fingerprint=True`` shows it, on
+            different qrels.
         QueryMismatchError: different queries with ``on="error"``, or no query in common.
         NotEvaluatedError: a measure that a result lacks.
         MeasureError: an unknown measure, one that cannot be compared, or none in common.

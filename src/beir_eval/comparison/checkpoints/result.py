@@ -121,7 +121,8 @@ class CheckpointCurve(Saved):
 
         Raises:
             NotEvaluatedError: the curve does not contain the measure.
-            MeasureError: there is no such measure.
+            MeasureError: the measure does not exist (UnknownMeasureError), or its parameter or
+                cutoff is impossible.
         """
         name = self._measure_name(measure)
         return [point for point in self.points if point.measure == name]
@@ -134,7 +135,8 @@ class CheckpointCurve(Saved):
 
         Raises:
             NotEvaluatedError: the curve does not contain the measure.
-            MeasureError: there is no such measure.
+            MeasureError: the measure does not exist (UnknownMeasureError), or its parameter or
+                cutoff is impossible.
         """
         name = self._measure_name(measure)
         return next(outcome for outcome in self.outcomes if outcome.measure == name)
@@ -238,7 +240,8 @@ class CheckpointCurve(Saved):
 
         Raises:
             NotEvaluatedError: the curve does not contain the measure.
-            MeasureError: there is no such measure.
+            MeasureError: the measure does not exist (UnknownMeasureError), or its parameter or
+                cutoff is impossible.
         """
         name = self.measures[0] if measure is None else self._measure_name(measure)
         outcome = self.outcome(name)

@@ -124,7 +124,7 @@ def by_length(
         queries: {query_id: text}.
         edges: the numbers of words at which a slice ends and the next one begins, ascending; an
             edge belongs to the slice above it. The default edges double, because queries have from
-            3 words (NFCorpus) to 190 words (ArguAna) on average. None cuts at quantiles.
+            about 3 words (NFCorpus) to about 190 (ArguAna) on average. None cuts at quantiles.
         parts: the number of slices of about equal size if ``edges`` is None.
 
     Raises:

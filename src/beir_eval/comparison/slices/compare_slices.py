@@ -92,7 +92,7 @@ def compare_slices(  # noqa: PLR0913 - one keyword a setting
         SettingError: an invalid setting, an unknown baseline, or all pairs of more than 100
             systems.
         ResultError: fewer than two systems, two of the same name, or results that were evaluated
-            differently.
+            with different settings or, as far as ``fingerprint=True`` shows it, on different qrels.
         QueryMismatchError: different queries with ``on="error"``, or no query in common.
         NotEvaluatedError: a measure that a result lacks.
         MeasureError: an unknown measure, one that cannot be compared, or none in common.
