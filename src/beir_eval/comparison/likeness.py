@@ -31,16 +31,17 @@ _COLUMNS = ("system", "against", "RBO", "RBO bounds", "overlap", "Kendall distan
 
 
 class Likeness(BaseModel):
-    """How alike the rankings of two systems are, over the queries that both have.
+    """How alike the top documents of two systems are, over the queries that both have.
 
     A number is a mean over the queries for which it is defined, or None if there is no such query.
 
     Attributes:
         system, against: the names of the systems; only the first of a system's repeats is compared.
-        k: how many top documents of each ranking are compared.
+        k: how many top documents of each ranking are compared at most. Results that kept fewer
+            (``keep_top`` below k) are compared on those; the values are then those of a smaller k.
         rbo: rank-biased overlap, extrapolated.
-        rbo_lowest, rbo_highest: the bounds of RBO, whatever documents rank below k.
-        overlap: the share of the first k documents that both have.
+        rbo_lowest, rbo_highest: the bounds of RBO, whatever documents rank below those compared.
+        overlap: the share of the documents compared that both have.
         kendall_distance: the share of document pairs that the two order differently; a pair of
             which one list has neither document counts ½.
         values: rbo, overlap and kendall_distance of every query of the comparison, f8[3, Q]; NaN
@@ -69,7 +70,7 @@ def likeness_of(
         comparison: its pairs and queries are used.
         results: {system: results of its repeats} with their top documents, which the evaluation
             has ranked; the first repeat is compared.
-        k: how many top documents to compare.
+        k: how many top documents to compare at most; results may have kept fewer.
     """
     if has_too_many_pairs(comparison):
         return None

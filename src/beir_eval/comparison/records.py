@@ -59,7 +59,8 @@ class ComparisonSettings:
         test: the significance test: "sign_flip", "t", "wilcoxon" or "sign".
         correction: the correction of p for all differences of one measure: "holm", "bonferroni",
             "benjamini-hochberg", "max-t", "tukey" (both only with test="sign_flip") or "none".
-        alpha: the level of the verdicts; intervals have confidence 1 − alpha.
+        alpha: the level of the verdicts, between 0 and 1; intervals have confidence 1 − alpha. A
+            comparison also needs it to be below 0.5, which its test of equality checks.
         margin: the smallest difference that matters, above 0, in the unit of the measures.
         on: what to do with systems that have different queries: "error", or "intersection" to
             compare the queries that all have.
@@ -206,10 +207,12 @@ class PairTrust(BaseModel):
     """How unjudged documents and ties could change the difference of two systems on one measure.
 
     The documents are those in the first ``depth`` of either system that nobody judged. Each is
-    either relevant, with the highest grade of the qrels, or stays unjudged, in both systems alike;
-    the number of relevant documents and the ideal ranking change with it. Rankings stay as they
-    are, and so do documents with a negative grade ("pooled but unjudged"). A value that is not
-    known is None: without the runs, only the judged shares are known.
+    either relevant or stays unjudged, in both systems alike. A relevant one has the highest grade
+    of the qrels (1 if none is above 0), or the measure's ``rel`` if that is higher; with lower
+    grades the difference may exceed ``low`` and ``high``. The number of relevant documents and the
+    ideal ranking change with it. Rankings stay as they are, and so do documents with a negative
+    grade ("pooled but unjudged"). A value that is not known is None: without the runs, only the
+    judged shares are known.
 
     Attributes:
         measure: the canonical name of the measure.
@@ -229,7 +232,9 @@ class PairTrust(BaseModel):
             that were tried: each document alone, and growing sets of those best for one system.
         could_flip: whether the verdict changes at low or high, where the test is repeated: "better"
             or "worse" becomes undecided or the opposite, "undecided" becomes "better" or "worse",
-            "equal" exceeds the margin.
+            "equal" exceeds the margin. False is no proof, even if ``exact``: a choice between the
+            two bounds may change the verdict, since p also depends on how much the differences
+            vary. The repeated test does not correct p anew: it scales p as the observed p was.
         condensed, condensed_against, condensed_difference: the means, and their difference, if
             unjudged documents are removed from the rankings (``judged_only=True``).
         ties, ties_against: the mean of each system with relevant documents last, and first, among

@@ -109,8 +109,8 @@ class MeasureBounds:
             for each.
 
     Attributes:
-        holes: the holes in the first ``depth_of(measure)`` of any system, as indices into the pool,
-            i8[H].
+        holes: the holes in the first ``hole_depth(measure)`` of any system, as indices into the
+            pool, i8[H].
     """
 
     def __init__(
