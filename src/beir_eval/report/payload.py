@@ -1,6 +1,7 @@
 """The data that the report's scripts read: scores and rankings as JSON, trimmed to a size in bytes.
 
-Each function that leaves something out says so in a notice.
+Each function that leaves out queries, rankings, scores or texts of documents says so in a notice.
+Texts of queries are cut without a notice; " …" marks the cut.
 """
 
 from __future__ import annotations
@@ -39,8 +40,10 @@ def data_of_views(
     Args:
         views: each view with the texts of its queries and documents.
         top: how many documents of a ranking are shown.
-        max_bytes: the most bytes that all rankings, scores and texts should take together.
-        notices: a list; a sentence is appended for everything that is left out.
+        max_bytes: the most bytes that all rankings, scores and texts should take together. The ids
+            of a query and the scores on one measure are kept even if they take more.
+        notices: a list; a sentence is appended for everything that is left out, except for the ends
+            of long query texts.
     """
     trimmed_views = [
         _TrimmedView.from_view(view, texts, len(views), notices) for view, texts in views

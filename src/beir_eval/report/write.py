@@ -39,7 +39,8 @@ if TYPE_CHECKING:
     from beir_eval.display.figure import Figure
     from beir_eval.measures import MeasureLike
 
-#: The data of queries is trimmed until the report takes at most this many bytes.
+#: The data of queries is trimmed until the report takes at most this many bytes. A report whose
+#: other parts (tables, figures, scripts) take more is larger.
 MOST_BYTES = 5_900_000
 #: The most differences shown, rows of a figure, and figures of differences that are not folded.
 MOST_DIFFERENCES = 2_000
@@ -61,9 +62,10 @@ def write_report(  # noqa: PLR0913 - one keyword for each source
 ) -> None:
     """Write a report as one HTML file: means, verdicts, figures, and the rankings of each query.
 
-    The file works without a network and without other files. To keep it below 6 MB, the data of
-    queries is trimmed: the queries on which the systems differ most are kept, and the file says
-    what was left out. Tables are not trimmed, except that at most 2,000 differences are shown.
+    The file works without a network and without other files. To keep it below 6 MB where possible,
+    the data of queries is trimmed: the queries on which the systems differ most are kept, and the
+    file says what was left out. Tables are not trimmed, except that at most 2,000 differences are
+    shown: with very many systems or very long names, the file is larger than 6 MB.
 
     Args:
         path: the file to write. An existing file is replaced; if writing fails, it stays as it is.
@@ -72,7 +74,8 @@ def write_report(  # noqa: PLR0913 - one keyword for each source
             lists: those of ``compare_runs`` do, and those of ``evaluate(..., keep_top=10)``. A
             comparison that was loaded from a file has none.
         curve: a checkpoint curve to show as well.
-        queries: {query_id: text}, such as ``Dataset.queries``; not used for a benchmark.
+        queries: {query_id: text}, such as ``Dataset.queries``; not used for a benchmark. Texts are
+            cut to 240 characters, and to fewer if there are many.
         corpus: titles and texts of the documents: a ``Dataset.corpus``,
             {doc_id: {"title": title, "text": text}} or {doc_id: text}; not used for a benchmark. A
             ``Dataset.corpus`` is read at most once, until all documents shown are found.
@@ -82,16 +85,17 @@ def write_report(  # noqa: PLR0913 - one keyword for each source
             first measure if nDCG@10 was not evaluated.
         top: the number of documents shown of each ranking, at least 1. Fewer are shown if the
             results hold fewer.
-        title: the heading. The default is the names of the systems; for more than three systems it
-            is their number.
+        title: the heading. The default is the names of the systems; for more than three systems,
+            their number and the baseline.
 
     Raises:
         MissingExtraError: the package jinja2 is not installed.
         SettingError: ``top`` is not a whole number of at least 1.
         InputError: there are no results, or ``what``, ``queries`` or ``corpus`` has another type.
-        ResultError: two results have the same name, or the results have different judgements or
-            no measure in common.
-        UnknownMeasureError: there is no measure of the name ``measure``.
+        ResultError: two results have the same name, or the results have no measure in common or
+            different judgements, which are noticed only in results with ``fingerprint=True``.
+        MeasureError: ``measure`` does not exist (UnknownMeasureError), or its parameter or cutoff
+            is impossible.
         NotEvaluatedError: ``measure`` was not evaluated in the benchmark.
         OSError: the file cannot be written.
     """
