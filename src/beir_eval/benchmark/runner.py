@@ -71,7 +71,9 @@ class Benchmark:
             it.
         keep_top: how many of the best documents of each query a result keeps (its ``top``); 0 for
             none. If it is above 0 and differs from that of the saved results, these are computed
-            again from the saved runs; with 0, saved results are used whatever they keep.
+            again from the saved runs; with 0, saved results are used whatever they keep. A value
+            that is not a whole number from 0 is not refused here: ``run`` lists it as the failure
+            of each system.
         progress: whether to show a progress bar, on a terminal or in a notebook. Without tqdm, none
             is shown.
 
@@ -101,7 +103,7 @@ class Benchmark:
         keep_top: int = 0,
         progress: bool = False,
     ) -> None:
-        """Check everything that can be checked before the first retrieval."""
+        """Read the judgements; check everything that needs no retrieval, except ``keep_top``."""
         self.folder = Path(folder)
         self.measures: tuple[Measure, ...] = (
             DEFAULT_MEASURES if measures is None else parse_all(measures)  # type: ignore[arg-type]
@@ -126,13 +128,15 @@ class Benchmark:
     def run(self) -> BenchmarkResult:
         """Retrieve and evaluate what is not saved yet, and return all results.
 
-        It can be interrupted at any point and run again. A saved run is used if its file is intact
-        and it is of the same data set and system; a saved result, if also the measures and the
+        It can be interrupted at any point and run again. Runs are saved, except those read from run
+        files. A saved run is used if its file is intact and it is of the same data set and system;
+        a saved result, if also the measures and the
         version of beir-eval are the same. A system that fails on a data set is listed in
         ``BenchmarkResult.failures``, and the benchmark continues.
 
         Raises:
             SettingError: another process uses the same folder.
+            OSError: the folder cannot be made or locked.
         """
         with locked(self.folder):
             return self._run()

@@ -327,7 +327,8 @@ def save_runfile(
         top_k: how many documents of each query are written, those with the highest scores.
 
     Raises:
-        RunError: an id contains white space, or a score is not a finite number.
+        RunError: there is no document, an id is empty or contains white space, or a score is not a
+            finite number.
         OSError: the file cannot be written.
     """
     top = {
