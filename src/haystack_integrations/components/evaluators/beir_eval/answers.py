@@ -52,7 +52,8 @@ class BEIRAnswerEvaluator:
         Args:
             measures: names in any spelling, or ``Measure`` values; by default Success (Top-N
                 accuracy) at 1, 3, 5 and 10, and MRR, MAP and nDCG at 10.
-            primary: the measure of ``score`` and ``individual_scores``; by default the first.
+            primary: the measure of ``score`` and ``individual_scores``, by default the first;
+                computed in any case, also if ``measures`` does not name it.
             match: when an answer matches a gold answer: "exact" (the same text), "normalized" (the
                 same without case, punctuation, articles and extra blanks), "contains" (the answer
                 contains the words of the gold answer in a row), or "f1" (the token F1 is at least
@@ -119,7 +120,8 @@ class BEIRAnswerEvaluator:
 
         Raises:
             InputError: lists have different lengths, predicted and gold answers are not of the same
-                questions, there is no question, or an answer has no text.
+                questions, there is no question, or an object is not an answer. An answer without
+                text ("no answer") is allowed and matches no gold answer.
             SettingError: ``threshold`` is not above 0 and at most 1, whatever ``match`` is.
         """
         predicted = answers_by_question("predicted_answers", predicted_answers, query_ids)

@@ -77,7 +77,8 @@ class BEIREvaluator:
         Args:
             measures: names in any spelling, or ``Measure`` values; by default BEIR's: nDCG, MAP,
                 Recall, R_cap, Precision and MRR at 1, 3, 5, 10, 100 and 1000.
-            primary: the measure of ``score`` and ``individual_scores``.
+            primary: the measure of ``score`` and ``individual_scores``; computed in any case, also
+                if ``measures`` does not name it.
             document_comparison_field: the field that identifies a document: "content", "id" or
                 "meta.a.b", or a list of these as a composite key. By default "content" for
                 ground-truth documents, as in Haystack's evaluators; "id" for qrels, for a ``Run``,
