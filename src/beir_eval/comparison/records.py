@@ -232,9 +232,10 @@ class PairTrust(BaseModel):
             that were tried: each document alone, and growing sets of those best for one system.
         could_flip: whether the verdict changes at low or high, where the test is repeated: "better"
             or "worse" becomes undecided or the opposite, "undecided" becomes "better" or "worse",
-            "equal" exceeds the margin. False is no proof, even if ``exact``: a choice between the
-            two bounds may change the verdict, since p also depends on how much the differences
-            vary. The repeated test does not correct p anew: it scales p as the observed p was.
+            "equal" exceeds the margin. False is no proof, even if ``exact``, for another test than
+            "sign_flip" or for several differences: with "t", a choice between the two bounds may
+            change the verdict, since p also depends on how much the differences vary; and p is not
+            corrected anew but multiplied by the ratio of the observed corrected p to p.
         condensed, condensed_against, condensed_difference: the means, and their difference, if
             unjudged documents are removed from the rankings (``judged_only=True``).
         ties, ties_against: the mean of each system with relevant documents last, and first, among

@@ -348,7 +348,7 @@ def _could_flip(
 
     The test is repeated on the differences at the bound. Its p is multiplied by the ratio of the
     observed corrected p to the observed p. "equal" changes if a bound lies beyond the margin.
-    Choices of documents between the bounds are not tested, though their p may be lower or higher.
+    Choices of documents between the bounds are not tested: with a t test, their p may be lower.
 
     Args:
         difference: the observed difference.
