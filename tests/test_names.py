@@ -3,6 +3,8 @@
 import ast
 from pathlib import Path
 
+import pytest
+
 import beir_eval
 
 ROOT = Path(__file__).parents[1]
@@ -16,14 +18,58 @@ VAGUE = {"one", "ones", "found", "place", "places", "asked", "said", "told", "th
 
 
 def names_of(tree):
-    """Yield (line, name) for each variable, argument, function and class that a file defines."""
+    """Yield (line, name) for each name that a file chooses: of variables, attributes, imports …"""
     for node in ast.walk(tree):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             yield node.lineno, node.id
+        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+            yield node.lineno, node.attr
         elif isinstance(node, ast.arg):
             yield node.lineno, node.arg
-        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        elif isinstance(node, ast.alias):
+            yield node.lineno, node.asname
+        elif isinstance(node, ast.MatchMapping):
+            yield node.lineno, node.rest
+        elif isinstance(
+            node,
+            ast.FunctionDef
+            | ast.AsyncFunctionDef
+            | ast.ClassDef
+            | ast.ExceptHandler
+            | ast.MatchAs
+            | ast.MatchStar,
+        ):
             yield node.lineno, node.name
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "one = 1",
+        "one: int = 1",
+        "first, *one = []",
+        "self.one = 1",
+        "(one := 1)",
+        "for one in []: pass",
+        "[0 for one in []]",
+        "with file as one: pass",
+        "def f(one): pass",
+        "def f(*one): pass",
+        "def f(*, one): pass",
+        "lambda one: 0",
+        "def one(): pass",
+        "async def one(): pass",
+        "class one: pass",
+        "import module as one",
+        "from module import name as one",
+        "try: pass\nexcept Error as one: pass",
+        "match 1:\n case one: pass",
+        "match 1:\n case [*one]: pass",
+        "match 1:\n case {**one}: pass",
+    ],
+)
+def test_the_name_is_read_from_every_kind_of_definition(code):
+    assert "one" in [name for _, name in names_of(ast.parse(code))]
 
 
 def test_no_name_is_a_vague_word():
@@ -36,13 +82,24 @@ def test_no_name_is_a_vague_word():
     assert vague == []
 
 
-def test_no_factory_is_called_of():
-    factories = [
+def factories_of(tree):
+    """Return the names of the class methods and static methods that a file defines."""
+    return [
         node.name
-        for path in Path(beir_eval.__file__).parent.rglob("*.py")
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for node in ast.walk(tree)
         if isinstance(node, ast.FunctionDef)
-        and any(ast.unparse(decorator) == "classmethod" for decorator in node.decorator_list)
+        and {"classmethod", "staticmethod"} & set(map(ast.unparse, node.decorator_list))
+    ]
+
+
+def test_no_factory_is_called_of():
+    for decorator in ("classmethod", "staticmethod"):
+        code = f"class Run:\n  @{decorator}\n  def of(rows): pass"
+        assert factories_of(ast.parse(code)) == ["of"]
+    factories = [
+        name
+        for path in Path(beir_eval.__file__).parent.rglob("*.py")
+        for name in factories_of(ast.parse(path.read_text(encoding="utf-8")))
     ]
     assert factories
     assert "of" not in factories

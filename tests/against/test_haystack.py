@@ -173,8 +173,7 @@ def test_the_first_parameters_are_those_of_haystack_in_the_same_order(ours, thei
 @given(cases([content for content in CONTENTS if content]))
 def test_the_default_setting_equals_pytrec_eval_on_the_list_without_duplicates(case):
     truth, retrieved = case
-    measures = ["nDCG@3", "nDCG", "MAP@3", "MAP", "Recall@3", "Precision@3", "MRR", "Rprec"]
-    ours = BEIREvaluator(measures, unjudged="skip")
+    ours = BEIREvaluator(list(PYTREC_EVAL_NAMES), primary="nDCG@3", unjudged="skip")
     judged = {
         str(query): {
             document.content: 1 if document.score is None else int(document.score)
@@ -194,25 +193,24 @@ def test_the_default_setting_equals_pytrec_eval_on_the_list_without_duplicates(c
     if not any(judged.values()):
         return
     outputs = ours.run(retrieved_documents=retrieved, ground_truth_documents=graded)
-    names = {
-        str(measure): name for measure, name in zip(ours.measures, PYTREC_EVAL_NAMES, strict=False)
-    }
     judged = {query: grades for query, grades in judged.items() if grades}
-    expected = pytrec_eval.RelevanceEvaluator(judged, set(names.values())).evaluate(run)
-    for measure, name in names.items():
+    expected = pytrec_eval.RelevanceEvaluator(judged, set(PYTREC_EVAL_NAMES.values())).evaluate(run)
+    assert outputs["results"].keys() == PYTREC_EVAL_NAMES.keys()
+    for measure, name in PYTREC_EVAL_NAMES.items():
         key = name.replace(".", "_")
         for query in judged:
             score = outputs["results"][measure]["individual_scores"][int(query)]
             assert score == expected[query][key], (measure, query)
 
 
-PYTREC_EVAL_NAMES = (
-    "ndcg_cut.3",
-    "ndcg",
-    "map_cut.3",
-    "map",
-    "recall.3",
-    "P.3",
-    "recip_rank",
-    "Rprec",
-)
+#: {measure: its name in pytrec_eval}
+PYTREC_EVAL_NAMES = {
+    "nDCG@3": "ndcg_cut.3",
+    "nDCG": "ndcg",
+    "MAP@3": "map_cut.3",
+    "MAP": "map",
+    "Recall@3": "recall.3",
+    "Precision@3": "P.3",
+    "MRR": "recip_rank",
+    "Rprec": "Rprec",
+}

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import math
 import os
 import subprocess
 import sys
@@ -247,11 +248,17 @@ def test_agree_compares_two_runs(files):
     assert result.exit_code == 0
     assert "kendall_distance 1.0000 1 0 the same order" in output_of(result)
     assert "queries that only good has, left out: 1" in output_of(result)
-    assert (files / "a.csv").read_text().splitlines() == [
-        "query_id,kendall_distance,spearman,rbo,rbo_lowest,rbo_residual,overlap",
-        (files / "a.csv").read_text().splitlines()[1],
-    ]
-    assert (files / "a.csv").read_text().splitlines()[1].startswith("q1,1.0,,")
+    header, row = (files / "a.csv").read_text().splitlines()
+    assert header == "query_id,kendall_distance,spearman,rbo,rbo_lowest,rbo_residual,overlap"
+    query_id, distance, rho, *values = row.split(",")
+    # [a] against [x, a]: spearman is undefined for a single shared document.
+    assert (query_id, distance, rho) == ("q1", "1.0", "")
+    # RBO at p = 0.9. Lowest: a is the only shared document at each depth d >= 2, with an agreement
+    # of 1/d. Highest: the lists are equal from depth 2 on.
+    lowest = (1 - 0.9) / 0.9 * (-math.log(1 - 0.9) - 0.9)
+    extrapolated = (1 - 0.9) / 0.9 * (1 / 2 * 0.9**2) + 1 / 2 * 0.9**2
+    expected = [extrapolated, lowest, 0.9 - lowest, 1 / 2]
+    assert list(map(float, values)) == pytest.approx(expected, abs=1e-12)
     for options in (["-k", "0"], ["-p", "2"], ["--ties", "best"]):
         refused = run("agree", files / "good.trec", files / "half.trec", *options)
         assert refused.exit_code == 2

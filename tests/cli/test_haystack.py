@@ -18,6 +18,7 @@ from beir_eval.cli.app import app
 from beir_eval.datasets import demo
 from beir_eval.evaluation import EvaluationResult
 from beir_eval.integrations.haystack import evaluate_pipeline, index
+from time_limit import time_limit
 
 RUNNER = CliRunner()
 MEASURES = ["-m", "nDCG@10", "-m", "Recall@20"]
@@ -122,10 +123,14 @@ def test_settings_are_checked_before_the_corpus_is_written(pipeline_file):
 def test_nested_and_recursive_yaml_aliases_are_refused(tmp_path):
     lines = ["a0: &a0 {x: 1}"]
     lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 8)}]" for n in range(1, 12)]
-    (tmp_path / "aliases.yaml").write_text("\n".join([*lines, "components: {one: *a11}"]))
-    assert run(tmp_path / "aliases.yaml", demo.FOLDER).exit_code == 2
+    (tmp_path / "nested.yaml").write_text("\n".join([*lines, "components: {one: *a11}"]))
     (tmp_path / "self.yaml").write_text("components: &a {x: *a}")
-    assert run(tmp_path / "self.yaml", demo.FOLDER).exit_code == 2
+    for name in ("nested.yaml", "self.yaml"):
+        with time_limit(10):
+            result = run(tmp_path / name, demo.FOLDER)
+        assert result.exit_code == 2
+        # The message of an expired time limit would have the exit code 2 too.
+        assert "its aliases refer to each other again and again" in output_of(result)
 
 
 def test_two_components_may_share_a_store(tmp_path):
@@ -141,16 +146,20 @@ def test_two_components_may_share_a_store(tmp_path):
 
 COMPONENTS_WITH_IMPORTS = {
     "a callback": {
-        "type": "haystack.components.generators.openai.OpenAIGenerator",
+        "type": "haystack.components.generators.chat.openai.OpenAIChatGenerator",
         "init_parameters": {"streaming_callback": "antigravity.thing"},
     },
     "a type": {
         "type": "haystack.components.joiners.branch.BranchJoiner",
         "init_parameters": {"type_": "antigravity.Thing"},
     },
-    "templates": {
+    "a filter of a template": {
         "type": "haystack.components.converters.output_adapter.OutputAdapter",
-        "init_parameters": {"template": "{{ a }}", "output_type": "str", "unsafe": True},
+        "init_parameters": {
+            "template": "{{ a | b }}",
+            "output_type": "str",
+            "custom_filters": {"b": "antigravity.thing"},
+        },
     },
 }
 
@@ -160,7 +169,19 @@ def test_names_in_the_parameters_of_a_component_are_not_imported(tmp_path, compo
     (tmp_path / "bad.yaml").write_text(yaml.safe_dump({"components": {"one": component}}))
     result = run(tmp_path / "bad.yaml", demo.FOLDER)
     assert result.exit_code == 2
+    assert "antigravity" in result.output  # the component exists, and this name is refused
     assert "antigravity" not in sys.modules
+
+
+def test_a_template_that_is_set_to_unsafe_is_refused(tmp_path):
+    component = {
+        "type": "haystack.components.converters.output_adapter.OutputAdapter",
+        "init_parameters": {"template": "{{ a }}", "output_type": "str", "unsafe": True},
+    }
+    (tmp_path / "bad.yaml").write_text(yaml.safe_dump({"components": {"one": component}}))
+    result = run(tmp_path / "bad.yaml", demo.FOLDER)
+    assert result.exit_code == 2
+    assert "unsafe=true" in output_of(result).lower()
 
 
 def test_a_class_that_is_not_haystacks_is_imported_only_if_allowed(pipeline_file, tmp_path):

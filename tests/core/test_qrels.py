@@ -1,5 +1,7 @@
 """Judgements are kept exactly, or refused with an error that names them."""
 
+import re
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -88,9 +90,12 @@ def test_qrels_of_another_shape_are_refused(wrong):
 
 @pytest.mark.parametrize("bad_id", [None, 1.5, True, b"a", ("a",), ""])
 def test_an_id_that_is_neither_text_nor_an_integer_is_refused(bad_id):
-    with pytest.raises(QrelsError, match="id"):
+    problem = re.escape(
+        f"an id must be text or an integer, not {bad_id!r}" if bad_id != "" else "an id is empty"
+    )
+    with pytest.raises(QrelsError, match=f"^qrels: {problem}"):
         Qrels({"q": {bad_id: 1}})
-    with pytest.raises(QrelsError, match="id"):
+    with pytest.raises(QrelsError, match=f"^qrels: {problem}"):
         Qrels({bad_id: {"a": 1}})
 
 
@@ -183,7 +188,16 @@ def test_a_selection_of_queries_has_their_order_and_the_highest_grade_of_all_que
     assert qrels.select([1], max_grade=5).max_grade == 5
 
 
-@pytest.mark.parametrize("chosen", [["4"], ["1", 1], [], [None], "12"])
-def test_only_judged_queries_can_be_selected_each_once(chosen):
-    with pytest.raises(QrelsError):
+@pytest.mark.parametrize(
+    ("chosen", "problem"),
+    [
+        (["4"], "each once, but '4' are not"),
+        (["1", 1], "each once, but '1' are named twice"),
+        ([], "no query was selected"),
+        ([None], "an id must be text or an integer, not None"),
+        ("12", "each once, but '12' are not"),
+    ],
+)
+def test_only_judged_queries_can_be_selected_each_once(chosen, problem):
+    with pytest.raises(QrelsError, match=problem):
         Qrels({1: {"a": 1}, "2": {"c": 3}}).select(chosen)

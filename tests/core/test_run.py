@@ -1,6 +1,7 @@
 """A run is accepted in any form and never changed, or refused with an error that names the ids."""
 
 import math
+import re
 from collections import OrderedDict, UserDict
 from collections.abc import Mapping
 from enum import Enum
@@ -91,15 +92,17 @@ def test_a_list_where_scores_were_expected_is_refused_with_the_remedy():
 
 @pytest.mark.parametrize("bad_id", [None, 1.5, True, b"a", ("a",), ""])
 def test_an_id_that_is_neither_text_nor_an_integer_is_refused(bad_id):
-    with pytest.raises(RunError, match="id"):
+    problem = re.escape(
+        f"an id must be text or an integer, not {bad_id!r}" if bad_id != "" else "an id is empty"
+    )
+    with pytest.raises(RunError, match=f"^run: {problem}"):
         evaluate(QRELS, {bad_id: {"a": 1.0}})
-    with pytest.raises(RunError, match="id"):
+    with pytest.raises(RunError, match=f"^run: {problem}"):
         Run.from_columns(["q"], [bad_id], [1.0])
-    with pytest.raises(RunError, match="id"):
+    with pytest.raises(RunError, match=f"^run: {problem}"):
         Run.from_rankings({"q": [bad_id]})
-    if bad_id != "":
-        with pytest.raises(RunError, match="id"):
-            evaluate(QRELS, {"q": {bad_id: 1.0}})
+    with pytest.raises(RunError, match=f"^the ranking of query 'q': {problem}"):
+        evaluate(QRELS, {"q": {bad_id: 1.0}})
 
 
 @pytest.mark.parametrize("run", [{"a": 0.5, 7: 0.9}, {7: 0.9, "a": 0.5}, {"7": 0.9, 3: 0.5}])

@@ -139,8 +139,9 @@ def test_every_layout_gives_the_same_data_set(tmp_path, layout):
     with pytest.raises(KeyError):
         dataset.corpus["8"]
     assert dataset.corpus.as_dict()["d1"] == {"title": "First", "text": "one"}
-    assert "scifact" in repr(dataset)
-    assert "corpus" in repr(dataset.corpus) or "scifact" in repr(dataset.corpus)
+    assert repr(dataset) == "Dataset('scifact', split='test', 2 queries)"
+    assert repr(dataset.corpus) == f"Corpus({dataset.corpus.name!r})"
+    assert dataset.corpus.name.startswith(str(tmp_path / "scifact" / "corpus"))
 
 
 def test_a_split_may_be_a_whole_data_set(tmp_path):

@@ -117,6 +117,7 @@ def test_an_archive_that_is_complete_is_not_fetched_again(tmp_path, server):
     fetch(server, tmp_path, md5=md5(ARCHIVE).upper())
     (tmp_path / "tiny.00000000.zip.part").unlink()
     assert_complete(tmp_path)
+    assert server.requested_ranges == [f"bytes={len(ARCHIVE)}-"]  # from the end on: no byte is sent
 
 
 def test_an_archive_with_another_checksum_is_refused_and_removed(tmp_path, server):

@@ -260,10 +260,14 @@ def test_repeats_of_a_checkpoint_are_averaged():
 
 
 def test_a_hundred_checkpoints_are_compared():
-    scores = np.linspace(0.2, 0.5, 100)[:, None] + RNG.normal(0, 0.1, (100, 30))
-    result = checkpoint_curve(results(scores), draws=1_000)
-    assert len(result.changes) == 99
-    assert 1 < result.outcome(MEASURE).settled.step <= 10_000
+    # Every query gains 0.02 per step up to the fortieth; then nothing changes.
+    gains = 0.02 * np.minimum(np.arange(1, 101), 40)
+    scores = gains[:, None] + RNG.uniform(0, 0.2, 30)
+    # With 99 comparisons, the smallest p that 10,000 draws can give is significant: 0.0099.
+    result = checkpoint_curve(results(scores), draws=10_000)
+    assert [change.verdict for change in result.changes] == ["better"] * 39 + ["equal"] * 60
+    outcome = result.outcome(MEASURE)
+    assert (outcome.best.step, outcome.settled.step) == (4_000, 4_000)
 
 
 # Files, tables and text
