@@ -75,6 +75,13 @@ CALLABLES = [
 ]
 
 
+CLASSES = [
+    name
+    for name in beir_eval.__all__
+    if inspect.isclass(getattr(beir_eval, name)) and not name.startswith("BeirEval")
+]
+
+
 @pytest.mark.parametrize("name", CALLABLES)
 def test_help_describes_every_argument_in_place(name):
     function = getattr(beir_eval, name)
@@ -83,6 +90,15 @@ def test_help_describes_every_argument_in_place(name):
     for argument, description in descriptions.items():
         assert len(description.split()) >= 2, argument
         assert not re.match(r"(as|see|like) ", description), argument
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_help_of_a_class_describes_every_argument_of_its_methods(name):
+    members = inspect.getmembers(getattr(beir_eval, name), inspect.isroutine)
+    for method_name, method in members:
+        if method_name[0] != "_" and method.__module__.startswith("beir_eval"):
+            arguments = [name for name in inspect.signature(method).parameters if name != "self"]
+            assert list(described(method)) == arguments, method_name
 
 
 def test_help_of_compare_runs_names_every_setting_of_an_evaluation():

@@ -69,7 +69,7 @@ def test_an_unknown_value_is_refused_with_the_name_of_the_setting(field):
         ({"draws": 0}, "draws"),
         ({"rng": None}, "rng"),
         ({"on": "union"}, "on="),
-        ({"test": "z"}, "test="),
+        ({"test": "none of them"}, "test="),
         ({"correction": "bonferoni"}, "correction="),
         ({"correction": "max-t", "test": "t"}, "permutation"),
         ({"correction": "tukey", "test": "t"}, "permutation"),

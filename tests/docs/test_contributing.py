@@ -1,5 +1,6 @@
 """CONTRIBUTING.md and the files beside it: recipes that work, checks and versions that agree."""
 
+import importlib.util
 import os
 import re
 import shutil
@@ -62,6 +63,37 @@ def apply(diff, root):
     return path
 
 
+#: Tests of what the recipe promises besides its example: arguments for pytest.
+TESTS = {
+    "Add a measure": ("tests/measures/test_properties.py", "-k", "Jaccard"),
+    "Add an input format": ("tests/adapters/test_formats.py", "-k", "csv or tables or share"),
+    "Add a statistical test": (
+        "tests/significance/test_paired_tests_and_intervals.py",
+        "-k",
+        "mirrors_the_test or order_of_the_queries or itself or cannot_be_compared",
+    ),
+    "Add a host": ("tests/test_layout.py", "-k", "inside or cycle"),
+    "Add an option": (
+        "tests/test_public.py",
+        "tests/test_settings.py",
+        "-k",
+        "help or every_setting",
+    ),
+}
+
+
+def run_tests(folder, *arguments):
+    """Return the process that ran tests of this project on the source of this folder."""
+    return subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *arguments],
+        cwd=ROOT,
+        env=os.environ | {"PYTHONPATH": str(folder / "src")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
 def test_there_is_a_recipe_for_each_kind_of_change():
     assert list(RECIPES) == list(MOST_FILES)
 
@@ -95,30 +127,76 @@ def test_a_recipe_makes_its_example_work_and_touches_few_files(name, tmp_path):
     assert len(paths) <= MOST_FILES[name]
     done = run_example(tmp_path)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    done = run_tests(tmp_path, *TESTS[name])
+    assert done.returncode == 0, done.stdout
+
+
+def test_the_code_of_the_recipes_passes_the_linter(tmp_path):
+    if not importlib.util.find_spec("ruff"):
+        pytest.skip("ruff is not installed: make .venv/.check")
+    shutil.copytree(ROOT / "src", tmp_path / "src")
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    for recipe in RECIPES.values():
+        for diff in blocks(recipe, "diff"):
+            apply(diff, tmp_path)
+    for command in (["check"], ["format", "--check"]):
+        done = subprocess.run(
+            [sys.executable, "-m", "ruff", *command, "--no-cache", "."],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stdout
+
+
+def test_files_and_make_targets_that_are_named_exist():
+    for path in re.findall(r"`((?:docs|tests|benchmarks)/[\w./]+|pyproject\.toml)`", GUIDE):
+        assert (ROOT / path).exists(), path
+    for module in re.findall(r"`((?:measures|cli|core)/\w+\.py)`", GUIDE):
+        assert (ROOT / "src/beir_eval" / module).exists(), module
+    targets = re.findall(r"(?m)^(\$\(VENV\)/\.\w+|[\w-]+):", (ROOT / "Makefile").read_text())
+    named = set(re.findall(r"(?:`|\$ )make (\.venv/\.\w+|[\w-]+)", GUIDE))
+    assert {".venv/.check", "check", "test", "bench"} <= named
+    assert named <= {target.replace("$(VENV)", ".venv") for target in targets}
 
 
 def test_the_commands_for_single_tests_name_files_and_tests_that_exist():
-    arguments = re.findall(r"(?m)^\$ \.venv/bin/python -m pytest (\S+)", GUIDE)
-    assert len(arguments) == 4
-    for argument in arguments:
+    commands = re.findall(r"(?m)^\$ \.venv/bin/python -m pytest (\S+)(?: -k \"(.+)\")?$", GUIDE)
+    assert len(commands) == 4
+    for argument, expression in commands:
         path, _, test = argument.partition("::")
         assert (ROOT / path).exists()
         assert not test or f"\ndef {test}(" in (ROOT / path).read_text(encoding="utf-8")
+        if expression:
+            done = run_tests(ROOT, path, "--collect-only", "-k", expression)
+            assert done.returncode == 0, done.stdout
 
 
 def test_the_layout_names_every_package_in_twelve_lines():
     layout = re.search(r"(?m)^(?:    \w.+\n)+", GUIDE)[0].splitlines()
-    named = {name for line in layout for name in re.split(r"\s{2,}", line.strip())[0].split(", ")}
+    named = [name for line in layout for name in re.split(r"\s{2,}", line.strip())[0].split(", ")]
     folder = Path(beir_eval.__file__).parent
     packages = {path.parent.name for path in folder.glob("*/__init__.py")}
-    assert named == packages | {"errors", "_version"}
+    assert set(named) == packages | {"errors", "_version"}
     assert len(layout) == 12
+    pyproject = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    layers = pyproject["tool"]["importlinter"]["contracts"][0]["layers"]
+    level = {
+        package: index
+        for index, layer in enumerate(reversed(layers))
+        for package in layer.split(" | ")
+    }
+    assert sorted(named, key=level.get) == named
 
 
 def test_the_hooks_run_the_commands_of_make_check():
     config = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text(encoding="utf-8"))
     (repository,) = config["repos"]
     hooks = [hook["entry"] for hook in repository["hooks"]]
+    for hook in repository["hooks"]:
+        assert hook.keys() == {"id", "name", "entry", "language", "pass_filenames", "files"}
+        assert re.search(hook["files"], "src/beir_eval/core/run.py")
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     recipe = re.search(r"(?m)^check:.*\n((?:\t.+\n)+)", makefile)[1]
     assert hooks == [line.strip().replace("$(BIN)", ".venv/bin") for line in recipe.splitlines()]

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from beir_eval import significance
 from beir_eval.errors import InputError, MissingExtraError, SettingError
 from beir_eval.significance import (
+    PAIRED_TESTS,
     bootstrap_interval,
     bootstrap_intervals,
     equivalence,
@@ -152,12 +153,8 @@ def test_every_sign_vector_occurs_once_and_random_signs_are_fair():
 # Properties of every test
 
 
-TESTS = {
-    "paired t": paired_t,
-    "sign flip": sign_flip,
+TESTS = {name: method.test for name, method in PAIRED_TESTS.items()} | {
     "random sign flip": lambda *scores, **options: sign_flip(*scores, draws=3, **options),
-    "Wilcoxon": wilcoxon,
-    "sign": sign_test,
 }
 ORDER_INVARIANT = [name for name in TESTS if name != "random sign flip"]
 

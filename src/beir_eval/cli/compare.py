@@ -188,9 +188,10 @@ def _compare_files(  # noqa: PLR0913 - the options of the command
             qrels, runs, measures, baseline=baseline_name, **settings, **policies, **for_report
         )
     if split is not None or EvaluationSettings(**policies) != EvaluationSettings():
+        options = ", ".join(f"--{name.replace('_', '-')}" for name in policies)
         msg = (
-            "--order, --ties, --missing, --no-relevant, --duplicates, --drop-identical-ids and "
-            "--split are for judgements and runs; saved results were evaluated already"
+            f"{options} and --split are for judgements and runs; saved results were evaluated "
+            "already"
         )
         raise InputError(msg)
     baseline_name = results[0].name if first_is_baseline else baseline

@@ -289,7 +289,11 @@ class Qrels:
         return bool((positive != np.floor(positive)).any())
 
     def grades_of_row(self, row: int) -> dict[str, float]:
-        """Return {doc_id: grade} of the query ``query_ids[row]``, best first."""
+        """Return {doc_id: grade} of one query, highest grade first.
+
+        Args:
+            row: the index of the query in ``query_ids``.
+        """
         begin, end = int(self.starts[row]), int(self.starts[row + 1])
         graded = zip(self.doc_ids[begin:end], self.grades[begin:end].tolist(), strict=True)
         return dict(sorted(graded, key=itemgetter(1), reverse=True))

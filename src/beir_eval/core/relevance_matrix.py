@@ -122,7 +122,11 @@ class RelevanceMatrix:
         return self._cached_count(("R", rel), lambda: judged.row[is_relevant(judged.grade, rel)])
 
     def num_retrieved_upto(self, cutoff: int | None) -> Ints:
-        """Return how many documents are in the first ``cutoff`` ranks (None: all ranks), i8[Q]."""
+        """Return how many documents are in the first ``cutoff`` ranks, i8[Q].
+
+        Args:
+            cutoff: the last rank that counts; None counts all ranks.
+        """
         return self.num_retrieved if cutoff is None else np.minimum(self.num_retrieved, cutoff)
 
     def num_relevant_upto(self, cutoff: int | None, rel: float | None = None) -> Ints:

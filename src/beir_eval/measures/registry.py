@@ -59,8 +59,8 @@ class Definition:
             "with_cutoff" (only with a cutoff).
         undefined_without_relevant: whether a query without relevant documents has no defined score
             (left out of the mean with no_relevant="skip"; otherwise it counts as ``scores``
-            returns it, mostly 0). Relevant means a grade
-            above 0 or of at least ``rel``, whatever a gain table says.
+            returns it, mostly 0). Relevant means a grade above 0 or of at least ``rel``, whatever a
+            gain table says.
         always_named: parameters that the name always includes, with their default values.
         number_sets: what a number after the name sets ("@10", "_10"): "cutoff" or a parameter's
             name.
@@ -326,6 +326,9 @@ def measure(
             aliases={alias: {} for alias in [name.lower(), *aliases.split()]} | dict(implied or {}),
             **traits,
         )
+        if unchecked := definition.defaults.keys() - CHECKS.keys():
+            msg = f"{name}: measures.parameters.CHECKS has no check of {', '.join(unchecked)}"
+            raise AssertionError(msg)
         _DEFINITIONS[name] = definition
         for alias, parameters in definition.aliases.items():
             if alias in _ALIASES:

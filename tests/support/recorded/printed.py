@@ -95,7 +95,9 @@ def record():
     They run in their own process, so that the terminal and earlier imports have no effect.
     """
     environment = {name: value for name, value in os.environ.items() if name not in UNSET}
-    environment |= SET | {"PYTHONPATH": str(Path(__file__).parents[1])}
+    # The package that is imported here, which need not be the installed one.
+    folders = (Path(__file__).parents[1], Path(beir_eval.__file__).parents[1])
+    environment |= SET | {"PYTHONPATH": os.pathsep.join(map(str, folders))}
     process = subprocess.run(
         [sys.executable, __file__],
         env=environment,
