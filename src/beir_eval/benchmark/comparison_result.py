@@ -211,7 +211,7 @@ class AcrossDatasets(Saved):
 
     @property
     def systems(self) -> tuple[str, ...]:
-        """The names of the systems, highest average first. [S]."""
+        """The names of the systems, highest average first: [S]."""
         return tuple(average.system for average in self.averages)
 
     def average(self, system: str) -> SystemAverage:
