@@ -131,6 +131,7 @@ def test_a_recipe_makes_its_example_work_and_touches_few_files(name, tmp_path):
     assert done.returncode == 0, done.stdout
 
 
+@pytest.mark.peers
 def test_the_code_of_the_recipes_passes_the_linter(tmp_path):
     if not importlib.util.find_spec("ruff"):
         pytest.skip("ruff is not installed: make .venv/.check")
