@@ -82,11 +82,11 @@ TESTS = {
 }
 
 
-def run_tests(folder, *arguments):
-    """Return the process that ran tests of this project on the source of this folder."""
+def run(folder, module, *arguments, cwd):
+    """Return the process that ran a module of Python with the source of this folder."""
     return subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *arguments],
-        cwd=ROOT,
+        [sys.executable, "-m", module, *arguments],
+        cwd=cwd,
         env=os.environ | {"PYTHONPATH": str(folder / "src")},
         capture_output=True,
         text=True,
@@ -98,16 +98,14 @@ def test_there_is_a_recipe_for_each_kind_of_change():
     assert list(RECIPES) == list(MOST_FILES)
 
 
+def run_tests(folder, *arguments):
+    """Return the process that ran tests of this project with the source of this folder."""
+    return run(folder, "pytest", "-q", "-p", "no:cacheprovider", *arguments, cwd=ROOT)
+
+
 def run_example(folder):
-    """Return the process that ran the example with the source of this folder."""
-    return subprocess.run(
-        [sys.executable, "-m", "doctest", "-o", "NORMALIZE_WHITESPACE", "example.txt"],
-        cwd=folder,
-        env=os.environ | {"PYTHONPATH": str(folder / "src")},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    """Return the process that ran the example of this folder with its source."""
+    return run(folder, "doctest", "-o", "NORMALIZE_WHITESPACE", "example.txt", cwd=folder)
 
 
 @pytest.mark.parametrize(
@@ -141,13 +139,7 @@ def test_the_code_of_the_recipes_passes_the_linter(tmp_path):
         for diff in blocks(recipe, "diff"):
             apply(diff, tmp_path)
     for command in (["check"], ["format", "--check"]):
-        done = subprocess.run(
-            [sys.executable, "-m", "ruff", *command, "--no-cache", "."],
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        done = run(tmp_path, "ruff", *command, "--no-cache", ".", cwd=tmp_path)
         assert done.returncode == 0, done.stdout
 
 

@@ -85,10 +85,8 @@ def kendall_distance(
     disagreeing: float = _count_inversions(shared_ranks)
     if pairs == "intersection":
         return _share_of_pairs(disagreeing, len(shared_ranks), same=first == second)
-    only_first, only_second = (
-        len(first) - len(shared_ranks),
-        len(second) - len(shared_ranks),
-    )
+    only_first = len(first) - len(shared_ranks)
+    only_second = len(second) - len(shared_ranks)
     disagreeing += _count_absent_above(first, set(second)) + _count_absent_above(second, set(first))
     disagreeing += only_first * only_second
     disagreeing += penalty * (math.comb(only_first, 2) + math.comb(only_second, 2))

@@ -213,10 +213,8 @@ def _remove_entries(block: RankingBlock, dropped: Ints, qrels: Qrels) -> Ranking
     """Return the block without the entries at these positions."""
     is_kept = np.ones(int(block.starts[-1]), dtype=np.bool_)
     is_kept[dropped] = False
-    num_kept_before, kept_positions = (
-        starts_from_lengths(is_kept.astype(np.int64)),
-        np.flatnonzero(is_kept),
-    )
+    num_kept_before = starts_from_lengths(is_kept.astype(np.int64))
+    kept_positions = np.flatnonzero(is_kept)
     hit_position = _hit_positions(block, qrels)
     is_kept_hit = is_kept[hit_position]
     scores, hit_score = block.scores, block.hit_score

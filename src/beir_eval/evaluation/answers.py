@@ -145,10 +145,8 @@ def answers_to_relevance(
     """
     matches = _match_function(match, threshold)
     check_choice("gold_lists", gold_lists, GOLD_LISTS)
-    predictions_of, gold_of = (
-        answers_by_question("predictions", predictions),
-        answers_by_question("gold", gold),
-    )
+    predictions_of = answers_by_question("predictions", predictions)
+    gold_of = answers_by_question("gold", gold)
     if set(predictions_of) != set(gold_of):
         unshared = sorted(set(gold_of) ^ set(predictions_of))
         msg = (

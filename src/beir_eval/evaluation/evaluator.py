@@ -215,10 +215,8 @@ class Evaluator:
     def _check_queries(self, missing: Mask, run: Run) -> None:
         """Raise QueryMismatchError unless the run has the judged queries that it must have."""
         if missing.all():
-            judged, retrieved = (
-                first_few(self.qrels.query_ids),
-                first_few(run.query_ids) or "no query at all",
-            )
+            judged = first_few(self.qrels.query_ids)
+            retrieved = first_few(run.query_ids) or "no query at all"
             msg = (
                 f"the run has no query in common with the qrels. The qrels judge {judged}; the run "
                 f"has {retrieved}. Check that both belong to the same data set and split"

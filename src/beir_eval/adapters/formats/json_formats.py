@@ -268,10 +268,8 @@ def _document_pairs(
 def _document_pair(content: FileContent, line: int, document: Any) -> tuple[Any, Any]:
     """Return (doc_id, score) of one document of a list; the score of a bare id is None."""
     if isinstance(document, dict):
-        doc_key, score_key = (
-            _doc_key(content, line, document, None),
-            _single_key(content, line, document, SCORE_NAMES),
-        )
+        doc_key = _doc_key(content, line, document, None)
+        score_key = _single_key(content, line, document, SCORE_NAMES)
         if doc_key is None or score_key is None or document[score_key] is None:
             problem = (
                 "a document must have an id and a score, but it has "
@@ -291,10 +289,8 @@ def _jsonl_judgements(content: FileContent, grade_names: tuple[str, ...]) -> Ite
     """Yield the judgement of each line, whose grade is under one of these names."""
     for line, record in _read_records(content):
         query_key = _query_key(content, line, record)
-        doc_key, grade_key = (
-            _doc_key(content, line, record, query_key),
-            _single_key(content, line, record, grade_names),
-        )
+        doc_key = _doc_key(content, line, record, query_key)
+        grade_key = _single_key(content, line, record, grade_names)
         if doc_key is None or grade_key is None or record[grade_key] is None:
             _refuse_record(content, line, "doc_id and grade", record)
         yield line, record[query_key], record[doc_key], record[grade_key]

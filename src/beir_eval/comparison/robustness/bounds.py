@@ -143,10 +143,8 @@ class MeasureBounds:
         """
         observed = self._observed[system] - self._observed[against]
         pair_holes = np.flatnonzero(self._is_in_top[system] | self._is_in_top[against])
-        query, with_hole = (
-            self._query[pair_holes],
-            self._with_hole[system][pair_holes] - self._with_hole[against][pair_holes],
-        )
+        query = self._query[pair_holes]
+        with_hole = self._with_hole[system][pair_holes] - self._with_hole[against][pair_holes]
         best_first = pair_holes[np.lexsort((-with_hole, query))]
         worst_first = pair_holes[np.lexsort((with_hole, query))]
         low, high = observed.copy(), observed.copy()
