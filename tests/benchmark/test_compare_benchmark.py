@@ -27,6 +27,7 @@ from beir_eval.significance import (
     balanced,
     bootstrap_intervals,
     holm,
+    max_t,
     max_t_pairs,
     resampled_ranks,
     sign_flip,
@@ -133,17 +134,49 @@ def test_p_equals_that_of_flipping_every_query_within_its_data_set(sizes, seed, 
     assert math.isclose(result.differences[0], average(itertools.repeat(1)), abs_tol=1e-15)
 
 
-def test_a_baseline_is_corrected_by_holm_and_all_pairs_by_max_t():
+def test_several_pairs_are_corrected_by_max_t():
     scores = random_scores(gap=0.03)
     rows = balanced(list(scores.values()))
     with_baseline = compare_benchmark(results_of(scores), "s0", draws=5_000)
     p = [sign_flip(rows[row] - rows[0], draws=5_000).p for row in (1, 2)]
-    assert [difference.p for difference in with_baseline.differences] == p
-    assert [difference.p_corrected for difference in with_baseline.differences] == holm(p).tolist()
+    # The random signs are those of query ids here, of positions in sign_flip.
+    assert [difference.p for difference in with_baseline.differences] == pytest.approx(p, abs=0.04)
+    expected = max_t([rows[row] - rows[0] for row in (1, 2)], draws=5_000).p
+    assert [pair.p_corrected for pair in with_baseline.differences] == pytest.approx(
+        expected, abs=0.04
+    )
     pairs = compare_benchmark(results_of(scores), draws=5_000)
     expected = max_t_pairs(rows, draws=5_000).p
-    assert pairs.difference("s2", "s0").p_corrected == expected[2, 0]
-    assert (with_baseline.settings.correction, pairs.settings.correction) == ("holm", "max-t")
+    assert pairs.difference("s2", "s0").p_corrected == pytest.approx(expected[2, 0], abs=0.04)
+
+
+@pytest.mark.parametrize("hierarchical", [False, True])
+def test_a_verdict_on_the_average_agrees_with_its_interval(hierarchical):
+    verdicts = set()
+    for seed, gap in itertools.product(range(4), (0.0, 0.02, 0.1, 0.3)):
+        rng = np.random.default_rng(seed)
+        scores = {
+            f"d{number}": rng.random((1, size))
+            + rng.normal(0, 0.2, (3, size))
+            + gap * np.arange(3)[:, None]
+            for number, size in enumerate((8, 15, 30, 5, 12, 9, 20))
+        }
+        result = compare_benchmark(
+            results_of(scores), hierarchical=hierarchical, draws=2_000, rng=seed
+        )
+        for pair in result.differences:
+            excludes_0 = pair.low > 0 or pair.high < 0
+            assert excludes_0 == (pair.verdict in ("better", "worse"))
+            assert pair.low <= pair.difference <= pair.high
+            verdicts.add(pair.verdict)
+    assert verdicts >= {"better", "undecided"}
+
+
+def test_with_five_data_sets_nothing_is_shown_about_other_data_sets():
+    scores = {f"d{number}": np.array([[0.1] * 9, [0.9] * 9]) for number in range(5)}
+    [pair] = compare_benchmark(results_of(scores), "s0", hierarchical=True).differences
+    assert (pair.p, pair.verdict) == (2 / 2**5, "undecided")
+    assert (pair.low, pair.high) == (-math.inf, math.inf)
 
 
 def test_systems_that_do_not_differ_are_called_different_in_5_percent_of_tests():
@@ -260,9 +293,11 @@ def test_with_a_single_data_set_the_numbers_equal_those_of_compare():
     single = compare({system: by_dataset["only"] for system, by_dataset in results.items()})
     for difference in comparison.differences:
         expected = single.difference(MEASURE, difference.system, difference.against)
-        assert (difference.p, difference.p_corrected) == (expected.p, expected.p_corrected)
+        # The random signs depend on the data set too.
+        assert difference.p == pytest.approx(expected.p, abs=0.01)
+        assert difference.p_corrected == pytest.approx(expected.p_corrected, abs=0.01)
         assert (difference.low, difference.high) == pytest.approx(
-            (expected.low, expected.high), abs=1e-12
+            (expected.low, expected.high), abs=0.002
         )
     assert comparison.notes()[0].startswith("1 data set, 30 queries")
 
@@ -324,8 +359,8 @@ def test_the_rank_interval_includes_the_rank_and_lies_within_the_number_of_syste
 def test_groups_are_the_longest_sequences_without_a_significant_difference(differ, groups):
     pairs = [Pair(system, against) for system in range(4) for against in range(system)]
     different = {frozenset(pair) for pair in differ}
-    p = np.array([0.01 if {pair.system, pair.against} in different else 0.5 for pair in pairs])
-    assert groups_without_difference([3, 2, 1, 0], pairs, p, 0.05) == groups
+    is_significant = np.array([{pair.system, pair.against} in different for pair in pairs])
+    assert groups_without_difference([3, 2, 1, 0], pairs, is_significant) == groups
 
 
 def test_with_a_baseline_there_are_no_groups():

@@ -125,8 +125,8 @@ def test_all_pairs_are_compared_without_a_baseline():
         ("noisy", "better"),
     ]
     p_matrix = max_t_pairs(comparison.scores["MRR"].array, draws=5_000).p
-    difference = comparison.difference("MRR", "better", "base")
-    assert difference.p_corrected == max(difference.p, p_matrix[1, 0])
+    difference = comparison.difference("MRR", "noisy", "base")
+    assert difference.p_corrected == pytest.approx(p_matrix[2, 0], abs=0.04)
     assert comparison.difference("MRR", "base", "better").verdict == "worse"
 
 

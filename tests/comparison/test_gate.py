@@ -123,7 +123,7 @@ def test_the_command_prints_means_differences_and_verdicts(files):
     assert "▼" in printed_text(outcome)
     assert "MRR: worse is worse than old" in printed_text(outcome)
     assert "cannot be told apart" in printed_text(outcome)
-    assert "corrected by holm over the 2 comparisons" in printed_text(outcome)
+    assert "corrected by max-t over the 2 comparisons" in printed_text(outcome)
 
 
 def test_the_gate_decides_the_exit_code(files):

@@ -112,7 +112,7 @@ def test_a_thousand_systems_are_compared_without_an_array_of_all_differences(tes
     assert (result.p > 0).all()
     # The differences of all pairs by query would take 50 floats per pair, and half without
     # mirrored pairs.
-    assert peak_bytes < 8 * 1000**2 * 8
+    assert peak_bytes < 12 * 1000**2 * 8
     if test_pairs is sign_flip_pairs:
         assert result.p[3, 998] == sign_flip(scores[3], scores[998], draws=40).p
 

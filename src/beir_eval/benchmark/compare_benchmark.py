@@ -18,16 +18,16 @@ from beir_eval.benchmark.comparison_result import (
     SystemAverage,
 )
 from beir_eval.benchmark.dataset_scores import (
+    average_tests,
     dataset_differences,
     groups_without_difference,
     mean_scores,
-    p_values,
     results_by_system,
     shared_datasets,
     stratum_of,
 )
 from beir_eval.comparison.alignment import check_baseline
-from beir_eval.comparison.differences import direction_of, pairs_to_compare
+from beir_eval.comparison.differences import pairs_to_compare
 from beir_eval.comparison.tables import letter_at
 from beir_eval.measures import parse
 from beir_eval.significance import resampled_ranks, stratified_bootstrap
@@ -39,9 +39,11 @@ if TYPE_CHECKING:
     from beir_eval.benchmark.result import BenchmarkResult
     from beir_eval.comparison.alignment import SystemResults
     from beir_eval.comparison.differences import Pair
+    from beir_eval.comparison.records import Direction
     from beir_eval.core.arrays import Floats
     from beir_eval.measures import MeasureLike
     from beir_eval.significance import StratifiedBootstrap
+    from beir_eval.significance.corrections import CorrectedTests
 
 
 def compare_benchmark(  # noqa: PLR0913 - one keyword a setting
@@ -52,7 +54,7 @@ def compare_benchmark(  # noqa: PLR0913 - one keyword a setting
     hierarchical: bool = False,
     alpha: float = 0.05,
     on: str = "error",
-    draws: int = 100_000,
+    draws: int | None = None,
     rng: int = 0,
 ) -> AcrossDatasets:
     """Return a comparison of systems by their average over data sets.
@@ -61,12 +63,13 @@ def compare_benchmark(  # noqa: PLR0913 - one keyword a setting
     parts (CQADupStack's forums) is one data set, whose mean is that of its parts. Queries for which
     a system has no score (NaN) are left out.
 
-    Intervals and ranks come from 10,000 bootstrap resamples of the queries within each data set,
-    the same for all systems: BCa intervals, or percentile intervals with ``hierarchical``. p-values
-    come from a sign-flip test: the signs of the differences are flipped query by query, and the
-    statistic is the average over data sets of the mean differences. They are corrected by Holm's
-    method with a baseline, and by max-T for all pairs. p-values on single data sets are corrected
-    by Holm's method over data sets and pairs.
+    Verdicts, p-values and intervals of the differences come from one sign-flip test: the signs of
+    the differences are flipped query by query, and the statistic is the average over data sets of
+    the mean differences. With ``hierarchical`` the signs of whole data sets are flipped. Several
+    pairs are corrected by max-T, with simultaneous intervals. p-values on single data sets are
+    corrected by Holm's method over data sets and pairs. Ranks, and the intervals of the averages,
+    come from 10,000 bootstrap resamples of the queries within each data set, the same for all
+    systems: BCa intervals, or percentile intervals with ``hierarchical``.
 
     Args:
         results: a ``BenchmarkResult``, or {system: {data set: result}}. A result is an
@@ -75,17 +78,18 @@ def compare_benchmark(  # noqa: PLR0913 - one keyword a setting
         baseline: the system that all others are compared with; by default all pairs are compared.
         measure: the measure, or its name in any spelling that ``parse`` reads. It must be a mean
             over queries, higher is better.
-        hierarchical: whether to resample the data sets too, so that intervals and ranks are about
-            other data sets like these; needs five data sets or more. p-values and verdicts are
-            about these data sets in any case.
+        hierarchical: whether all statements are about other data sets like these, not about these
+            data sets; needs five data sets or more. With five no difference is significant at
+            alpha = .05, since the smallest p is .0625.
         alpha: the level of significance of the verdicts, between 0 and 1; intervals have the
-            confidence 1 − alpha. They are not corrected for multiple comparisons.
+            confidence 1 − alpha: those of the differences for all pairs together, those of the
+            averages each.
         on: what happens if a system lacks a data set, or a query of a data set:
 
             - "error": ResultError or QueryMismatchError is raised;
             - "intersection": only what all systems have is compared.
-        draws: the number of random sign vectors of the test. If there are no more of them than
-            this, all are used, and p is exact.
+        draws: the number of random sign vectors of the test; None: 100,000, or 20,000 for more than
+            1,000 queries. If a pair has no more than this, up to their opposites, all are used.
         rng: the seed of the random numbers, a whole number, 0 or more.
 
     Returns:
@@ -124,7 +128,7 @@ def compare_benchmark(  # noqa: PLR0913 - one keyword a setting
     pairs = pairs_to_compare(systems, baseline)
     settings = AcrossSettings(
         hierarchical=hierarchical,
-        correction="max-t" if baseline is None else "holm",
+        correction="max-t",
         alpha=alpha,
         on=on,
         draws=draws,
@@ -138,12 +142,12 @@ def compare_benchmark(  # noqa: PLR0913 - one keyword a setting
         hierarchical=hierarchical,
         rng=rng,
     )
-    p, corrected = p_values(strata, pairs, settings)
+    p, corrected = average_tests(strata, pairs, settings)
     order = np.argsort(-bootstrap.averages, kind="stable").tolist()
     groups = (
         []
         if baseline is not None
-        else groups_without_difference(order, pairs.listed, corrected, alpha)
+        else groups_without_difference(order, pairs.listed, corrected.is_significant)
     )
     datasets = mean_scores(strata, systems)
     by_dataset = dataset_differences(strata, datasets, systems, pairs, settings)
@@ -153,7 +157,7 @@ def compare_benchmark(  # noqa: PLR0913 - one keyword a setting
         datasets=tuple(datasets),
         averages=tuple(_averages(bootstrap, systems, order, groups, alpha)),
         differences=tuple(
-            _differences(bootstrap, systems, pairs.listed, (p, corrected), by_dataset, alpha)
+            _differences(bootstrap.averages, systems, pairs.listed, (p, corrected), by_dataset)
         ),
         by_dataset=tuple(by_dataset),
         groups=tuple(tuple(systems[row] for row in group) for group in groups),
@@ -193,29 +197,29 @@ def _averages(
     return averages
 
 
-def _differences(  # noqa: PLR0913, PLR0917 - all that the verdicts depend on
-    bootstrap: StratifiedBootstrap,
+def _differences(
+    averages: Floats,
     systems: Sequence[str],
     pairs: Sequence[Pair],
-    p_values: tuple[Floats, Floats],
+    tests: tuple[Floats, CorrectedTests],
     by_dataset: Sequence[DatasetDifference],
-    alpha: float,
 ) -> list[AverageDifference]:
     """Return the difference of the averages of every pair, with interval, p-values and verdict."""
     differences = []
-    for index, (pair, p, corrected) in enumerate(zip(pairs, *p_values, strict=True)):
-        difference = float(bootstrap.averages[pair.system] - bootstrap.averages[pair.against])
-        low, high = bootstrap.interval(pair.system, pair.against, confidence=1 - alpha)
+    p, corrected = tests
+    for index, pair in enumerate(pairs):
+        difference = float(averages[pair.system] - averages[pair.against])
+        direction: Direction = "better" if difference > 0 else "worse"
         on_datasets = by_dataset[index :: len(pairs)]
         differences.append(
             AverageDifference(
                 system=systems[pair.system],
                 against=systems[pair.against],
                 difference=difference,
-                low=low,
-                high=high,
-                p=float(p),
-                p_corrected=float(corrected),
+                low=float(corrected.low[index]),
+                high=float(corrected.high[index]),
+                p=float(p[index]),
+                p_corrected=float(corrected.p_corrected[index]),
                 better=sum(on_dataset.difference > 0 for on_dataset in on_datasets),
                 worse=sum(on_dataset.difference < 0 for on_dataset in on_datasets),
                 significantly_better=sum(
@@ -224,7 +228,7 @@ def _differences(  # noqa: PLR0913, PLR0917 - all that the verdicts depend on
                 significantly_worse=sum(
                     on_dataset.verdict == "worse" for on_dataset in on_datasets
                 ),
-                verdict=direction_of(difference, corrected, alpha),
+                verdict=direction if corrected.is_significant[index] else "undecided",
             )
         )
     return differences

@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING, ClassVar
 
 from pydantic import BaseModel
 
-from beir_eval.comparison.records import ComparisonSettings, Direction, reversed_fields
+from beir_eval.comparison.records import (
+    ComparisonSettings,
+    Direction,
+    HighEnd,
+    LowEnd,
+    reversed_fields,
+)
 from beir_eval.comparison.tables import marked_cell, mean_cell
 from beir_eval.comparison.verdict_sentences import (
     p_text,
@@ -29,12 +35,13 @@ class AcrossSettings:
     """The settings of a comparison over data sets, checked once.
 
     Attributes:
-        hierarchical: whether the data sets are resampled too, besides the queries.
-        correction: the correction of p-values for multiple comparisons: "holm" (with a baseline) or
-            "max-t" (all pairs). Not checked: ``compare_benchmark`` sets it.
+        hierarchical: whether verdicts and intervals are about other data sets like these.
+        correction: the correction of p-values for multiple comparisons, "max-t". Not checked:
+            ``compare_benchmark`` sets it.
         alpha: the level of significance of the verdicts; intervals have the confidence 1 − alpha.
         on: what happens if a system lacks a data set or a query: "error" or "intersection".
-        draws: the number of random sign vectors of the test.
+        draws: the number of random sign vectors of the test; None: 100,000, or 20,000 for more than
+            1,000 queries.
         rng: the seed of the random numbers.
 
     Raises:
@@ -45,7 +52,7 @@ class AcrossSettings:
     correction: str
     alpha: float
     on: str
-    draws: int
+    draws: int | None
     rng: int
 
     def __post_init__(self) -> None:
@@ -114,7 +121,9 @@ class AverageDifference(BaseModel):
     Attributes:
         system, against: the names of the two.
         difference: the difference of their averages.
-        low, high: the bootstrap interval of the difference, with confidence 1 − alpha.
+        low, high: the interval of the difference, with confidence 1 − alpha for all pairs together;
+            it excludes 0 exactly if the verdict is "better" or "worse". −infinity and infinity
+            where there are too few queries, or data sets, to bound it.
         p: the p-value of the sign-flip test within the data sets, uncorrected, above 0.
         p_corrected: the p-value corrected over all differences, by Holm or max-T.
         better, worse: the number of data sets on which the mean of ``system`` is higher, lower.
@@ -129,8 +138,8 @@ class AverageDifference(BaseModel):
     system: str
     against: str
     difference: float
-    low: float
-    high: float
+    low: LowEnd
+    high: HighEnd
     p: float
     p_corrected: float
     better: int

@@ -10,7 +10,8 @@ import numpy as np
 
 from beir_eval.benchmark.comparison_result import DatasetDifference, DatasetScores
 from beir_eval.comparison.alignment import align_scores
-from beir_eval.comparison.differences import direction_of, sign_flip_p
+from beir_eval.comparison.differences import direction_of
+from beir_eval.core.ids import hash_ids
 from beir_eval.datasets.catalogue import parent_info
 from beir_eval.errors import (
     InputError,
@@ -19,8 +20,12 @@ from beir_eval.errors import (
     ResultError,
     first_few,
 )
-from beir_eval.significance import balanced, holm, max_t_pairs
-from beir_eval.significance.validation import TOLERANCE
+from beir_eval.significance import balanced, holm, sign_flip_many
+from beir_eval.significance.corrections import corrected_tests
+from beir_eval.significance.multiple_comparisons import max_t_tests
+from beir_eval.significance.randomisation import Family, randomise
+from beir_eval.significance.sign_vectors import SignVectors
+from beir_eval.significance.validation import TOLERANCE, row_means
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,7 +33,9 @@ if TYPE_CHECKING:
     from beir_eval.benchmark.comparison_result import AcrossSettings
     from beir_eval.comparison.alignment import SystemResults
     from beir_eval.comparison.differences import Pair, Pairs
-    from beir_eval.core.arrays import Floats
+    from beir_eval.core.arrays import Floats, Mask
+    from beir_eval.significance.corrections import CorrectedTests
+    from beir_eval.significance.sign_vectors import Keys
 
 
 class Stratum(NamedTuple):
@@ -38,13 +45,15 @@ class Stratum(NamedTuple):
         name: the name of the data set or part.
         unit: the data set that it is a part of; its own name if it is not a part.
         scores: the scores of S systems on Q queries, f8[S, Q], no NaN.
-        left_out: the number of queries left out of the results of a system, of the system with the
-            most queries. A query is left out if not all systems have a score for it.
+        keys: the key of each query, different from those of other data sets, u8[Q].
+        left_out: the number of queries left out: those that some system has, but not all have a
+            score for.
     """
 
     name: str
     unit: str
     scores: Floats
+    keys: Keys
     left_out: int
 
 
@@ -132,14 +141,21 @@ def stratum_of(
         joined = align_scores(
             {system: by_dataset[name] for system, by_dataset in systems.items()}, measure, on
         )
-        scores = joined.by_measure[0].where_defined().scores
+        defined = joined.by_measure[0].where_defined()
     except (ResultError, InputError, NotEvaluatedError, MeasureError) as error:
         msg = f"{name}: {error}"
         raise type(error)(msg) from error
-    most_queries = len(joined.query_ids) + max(joined.left_out.values(), default=0)
+    all_queries = {
+        query_id
+        for repeats in joined.results.values()
+        for result in repeats
+        for query_id in result.query_ids
+    }
     dataset_in_parts = parent_info(name)
     unit = name if dataset_in_parts is None else dataset_in_parts.name
-    return Stratum(name, unit, scores, most_queries - scores.shape[1])
+    # Data sets may have queries with the same id.
+    keys = defined.keys ^ hash_ids([name])[0]
+    return Stratum(name, unit, defined.scores, keys, len(all_queries) - len(keys))
 
 
 def mean_scores(strata: Sequence[Stratum], systems: Sequence[str]) -> list[DatasetScores]:
@@ -166,29 +182,44 @@ def _parts_by_unit(strata: Sequence[Stratum]) -> list[tuple[str, list[Stratum]]]
     return [(unit, [stratum for stratum in strata if stratum.unit == unit]) for unit in units]
 
 
-def p_values(
+def average_tests(
     strata: Sequence[Stratum], pairs: Pairs, settings: AcrossSettings
-) -> tuple[Floats, Floats]:
-    """Return the p-values of all pairs on the average, uncorrected and corrected.
+) -> tuple[Floats, CorrectedTests]:
+    """Return the tests of all pairs on the average: uncorrected p, f8[D], and corrected tests.
 
-    The signs of differences are flipped query by query, within each data set.
+    The signs of differences are flipped query by query, within each data set, so the tests are
+    about these data sets. With ``settings.hierarchical`` the signs of whole data sets are flipped,
+    and the tests are about other data sets like these.
 
     Args:
         strata: the scores by data set or part.
-        pairs: the pairs of systems that are compared.
-        settings: the correction ("holm" or "max-t"), the number of draws and the seed.
-
-    Returns:
-        f8[pairs] and f8[pairs].
+        pairs: the D pairs of systems that are compared.
+        settings: the level, the number of draws and the seed.
     """
-    draws, rng = settings.draws, settings.rng
-    rows = balanced(
-        [stratum.scores for stratum in strata], units=[stratum.unit for stratum in strata]
-    )
-    p = sign_flip_p(rows, pairs, draws=draws, rng=rng)
-    if settings.correction == "holm":
-        return p, holm(p)
-    return p, pairs.values_in(max_t_pairs(rows, draws=draws, rng=rng).p)
+    units = [stratum.unit for stratum in strata]
+    if settings.hierarchical:
+        names = list(dict.fromkeys(units))
+        rows = np.stack([unit_means(parts) for _, parts in _parts_by_unit(strata)], axis=1)
+        keys, weights = hash_ids(names), None
+    else:
+        rows = balanced([stratum.scores for stratum in strata], units=units)
+        weights = balanced(
+            [np.ones((1, stratum.scores.shape[1])) for stratum in strata], units=units
+        )[0]
+        keys = np.concatenate([stratum.keys for stratum in strata])
+    signs = SignVectors.choose(rows.shape[1], settings.draws, settings.rng)
+    system, against = np.array(pairs.listed).T
+    family = Family(rows, keys, system, against, weights)
+    [flipped] = randomise([family], signs, level=settings.alpha, largest="family")
+    if len(pairs.listed) > 1:
+        return flipped.p(), max_t_tests(flipped, settings.alpha)
+    p = flipped.p()
+    return p, corrected_tests(flipped.means, p, flipped.intervals, "none", settings.alpha)
+
+
+def unit_means(parts: Sequence[Stratum]) -> Floats:
+    """Return the mean of every system on one data set, the mean over its parts, f8[S]."""
+    return np.asarray(np.mean([row_means(part.scores) for part in parts], axis=0))
 
 
 def dataset_differences(
@@ -210,10 +241,13 @@ def dataset_differences(
         pairs: the pairs of systems that are compared.
         settings: the level of the verdicts, the number of draws and the seed.
     """
-    draws, rng = settings.draws, settings.rng
     p = np.stack(
         [
-            sign_flip_p(balanced([part.scores for part in parts]), pairs, draws=draws, rng=rng)
+            sign_flip_many(
+                pairs.differences(balanced([part.scores for part in parts])),
+                draws=settings.draws,
+                rng=settings.rng,
+            ).p
             for _, parts in _parts_by_unit(strata)
         ]
     )
@@ -239,19 +273,18 @@ def dataset_differences(
 
 
 def groups_without_difference(
-    order: Sequence[int], pairs: Sequence[Pair], corrected: Floats, alpha: float
+    order: Sequence[int], pairs: Sequence[Pair], is_significant: Mask
 ) -> list[list[int]]:
     """Return the longest sequences of systems, by average, in which no two differ significantly.
 
     Args:
         order: the indices of the systems, highest average first. [S]
         pairs: all pairs of systems.
-        corrected: the corrected p-values of the pairs, f8[pairs].
-        alpha: the level of significance.
+        is_significant: which pairs differ significantly, bool[pairs].
     """
     differ = np.zeros((len(order), len(order)), dtype=np.bool_)
-    for pair, p in zip(pairs, corrected.tolist(), strict=True):
-        differ[pair.system, pair.against] = differ[pair.against, pair.system] = p <= alpha
+    for pair, is_different in zip(pairs, is_significant.tolist(), strict=True):
+        differ[pair.system, pair.against] = differ[pair.against, pair.system] = is_different
     groups: list[list[int]] = []
     previous_end = 0
     for begin in range(len(order)):

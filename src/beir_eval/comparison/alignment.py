@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from beir_eval.core.ids import hash_ids
 from beir_eval.errors import (
     InputError,
     MeasureError,
@@ -24,6 +25,7 @@ from beir_eval.significance.validation import FEWEST_QUERIES
 if TYPE_CHECKING:
     from beir_eval.core.arrays import Floats, Mask
     from beir_eval.measures import Measure, MeasureLike
+    from beir_eval.significance.sign_vectors import Keys
 
 #: Scores whose relative difference is at most this are equal but for rounding of floats.
 ROUNDING_TOLERANCE = 1e-12
@@ -40,12 +42,14 @@ class MeasureScores(NamedTuple):
         systems: names. [S]
         repeats: for each system the scores of its R repeats, f8[R, Q]. [S]
         scores: the mean over repeats, f8[S, Q]; scores that differ only by rounding are made equal.
+        keys: the key of each query, by which its random signs are drawn, u8[Q].
     """
 
     measure: str
     systems: tuple[str, ...]
     repeats: Sequence[Floats]
     scores: Floats
+    keys: Keys
 
     @property
     def is_defined(self) -> Mask:
@@ -55,7 +59,9 @@ class MeasureScores(NamedTuple):
     def select(self, queries: Mask) -> MeasureScores:
         """Return the scores on the queries selected by a mask, bool[Q]."""
         repeats = [system_scores[:, queries] for system_scores in self.repeats]
-        return self._replace(repeats=repeats, scores=self.scores[:, queries])
+        return self._replace(
+            repeats=repeats, scores=self.scores[:, queries], keys=self.keys[queries]
+        )
 
     def where_defined(self) -> MeasureScores:
         """Return the scores on the queries for which all systems have a score.
@@ -153,12 +159,15 @@ def align_scores(
                 np.stack([result.scores(measure)[positions] for measure in measure_names])
             )
         system_arrays.append(np.stack(repeat_arrays))
+    keys = hash_ids(query_ids)
     by_measure = []
     for index, measure in enumerate(measure_names):
         repeats_by_system = [array[:, index] for array in system_arrays]
         means = np.stack([repeats.mean(axis=0) for repeats in repeats_by_system])
         by_measure.append(
-            MeasureScores(measure, tuple(systems), repeats_by_system, without_rounding_noise(means))
+            MeasureScores(
+                measure, tuple(systems), repeats_by_system, without_rounding_noise(means), keys
+            )
         )
     return AlignedScores(tuple(systems), query_ids, tuple(by_measure), left_out, systems)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from beir_eval.comparison.alignment import align_scores, check_baseline
 from beir_eval.comparison.differences import differences_of, means_of, pairs_to_compare
 from beir_eval.comparison.likeness import likeness_of
-from beir_eval.comparison.records import ComparisonSettings, Difference, SystemMean
+from beir_eval.comparison.records import ComparisonSettings
 from beir_eval.comparison.result import Comparison
 from beir_eval.comparison.robustness.bounds import hole_depth
 from beir_eval.comparison.robustness.pair_trust import (
@@ -42,10 +42,11 @@ def compare(  # noqa: PLR0913 - one keyword a setting
     measures: Iterable[MeasureLike] | MeasureLike | None = None,
     test: str = "sign_flip",
     correction: str | None = None,
+    interval: str = "test",
     alpha: float = 0.05,
     margin: float = 0.01,
     on: str = "error",
-    draws: int = 100_000,
+    draws: int | None = None,
     rng: int = 0,
 ) -> Comparison:
     """Return the comparison of systems by their results on the same queries.
@@ -69,23 +70,31 @@ def compare(  # noqa: PLR0913 - one keyword a setting
 
         correction: the correction of p for all differences of one measure:
 
-            - None: "max-t" for all pairs with test="sign_flip", otherwise "holm".
+            - None: "max-t" with test="sign_flip", otherwise "holm".
+            - "max-t": family-wise error, from the largest t of each sign flip; the intervals hold
+              simultaneously. Only with test="sign_flip".
+            - "max-t-step-down": the same error and more power; the intervals are not simultaneous.
             - "holm", "bonferroni": family-wise error, from the uncorrected p-values.
             - "benjamini-hochberg": false discovery rate.
-            - "max-t": family-wise error, from the largest t of each sign flip; only with
-              test="sign_flip".
             - "tukey": randomised Tukey HSD with 10,000 permutations; only for all pairs with
               test="sign_flip".
             - "none": no correction.
 
-        alpha: the significance level of the verdicts, above 0 and below 0.5. Intervals have
-            confidence 1 − alpha.
+        interval: the intervals of the differences:
+
+            - "test": those of the test and its correction. Each has the level at which its
+              difference was tested, so it excludes 0 exactly if the verdict is "better" or "worse".
+            - "bca", "percentile" (bootstrap), "t": not corrected, and not the test's: they may
+              disagree with the verdict.
+
+        alpha: the significance level of the verdicts, above 0 and below 0.5.
         margin: the smallest difference you consider meaningful, above 0, in the unit of the
             measures. Systems are "equal" if they are shown to differ by less.
         on: what to do if systems have different queries: "error" raises an error, "intersection"
             compares the queries that all systems have.
-        draws: how many sign vectors the sign-flip and max-t tests draw, 1 or more. If there are no
-            more than this in total (2^queries), all of them are tried and p is exact.
+        draws: how many sign vectors the sign-flip and max-t tests draw, 1 or more; None: 100,000,
+            or 20,000 for more than 1,000 queries. If a pair has no more than this, up to their
+            opposites, all of them are tried and p is exact.
         rng: the random seed, a whole number from 0. Equal seeds give equal results.
 
     Returns:
@@ -121,6 +130,7 @@ def compare(  # noqa: PLR0913 - one keyword a setting
     settings = ComparisonSettings(
         test=test,
         correction=_choose_correction(correction, test, baseline),
+        interval=interval,
         alpha=alpha,
         margin=margin,
         on=on,
@@ -130,12 +140,7 @@ def compare(  # noqa: PLR0913 - one keyword a setting
     aligned = align_scores(results, measures, on)
     check_baseline(baseline, aligned.systems)
     pairs = pairs_to_compare(aligned.systems, baseline)
-    means: list[SystemMean] = []
-    differences: list[Difference] = []
-    for measure_scores in aligned.by_measure:
-        defined_scores = measure_scores.where_defined()
-        means += means_of(defined_scores, settings)
-        differences += differences_of(defined_scores, pairs, settings)
+    defined = [measure_scores.where_defined() for measure_scores in aligned.by_measure]
     comparison = Comparison(
         systems=aligned.systems,
         baseline=baseline,
@@ -145,8 +150,8 @@ def compare(  # noqa: PLR0913 - one keyword a setting
             measure_scores.measure: ScoreMatrix.from_owned_array(measure_scores.scores)
             for measure_scores in aligned.by_measure
         },
-        means=tuple(means),
-        differences=tuple(differences),
+        means=tuple(mean for scores in defined for mean in means_of(scores, settings)),
+        differences=tuple(differences_of(defined, pairs, settings)),
         settings=settings,
         left_out=aligned.left_out,
     )
@@ -165,7 +170,7 @@ def _choose_correction(correction: str | None, test: str, baseline: str | None) 
     if correction == "tukey" and baseline is not None:
         msg = "correction='tukey' is for all pairs; with a baseline choose 'holm' or 'max-t'"
         raise SettingError(msg)
-    return correction or ("max-t" if baseline is None and test == "sign_flip" else "holm")
+    return correction or ("max-t" if test == "sign_flip" else "holm")
 
 
 def compare_runs(  # noqa: PLR0913 - one keyword a setting
@@ -176,10 +181,11 @@ def compare_runs(  # noqa: PLR0913 - one keyword a setting
     baseline: str | None = None,
     test: str = "sign_flip",
     correction: str | None = None,
+    interval: str = "test",
     alpha: float = 0.05,
     margin: float = 0.01,
     on: str = "error",
-    draws: int = 100_000,
+    draws: int | None = None,
     rng: int = 0,
     trust: bool = True,
     likeness_k: int | None = _LIKENESS_K,
@@ -206,23 +212,31 @@ def compare_runs(  # noqa: PLR0913 - one keyword a setting
 
         correction: the correction of p for all differences of one measure:
 
-            - None: "max-t" for all pairs with test="sign_flip", otherwise "holm".
+            - None: "max-t" with test="sign_flip", otherwise "holm".
+            - "max-t": family-wise error, from the largest t of each sign flip; the intervals hold
+              simultaneously. Only with test="sign_flip".
+            - "max-t-step-down": the same error and more power; the intervals are not simultaneous.
             - "holm", "bonferroni": family-wise error, from the uncorrected p-values.
             - "benjamini-hochberg": false discovery rate.
-            - "max-t": family-wise error, from the largest t of each sign flip; only with
-              test="sign_flip".
             - "tukey": randomised Tukey HSD with 10,000 permutations; only for all pairs with
               test="sign_flip".
             - "none": no correction.
 
-        alpha: the significance level of the verdicts, above 0 and below 0.5. Intervals have
-            confidence 1 − alpha.
+        interval: the intervals of the differences:
+
+            - "test": those of the test and its correction. Each has the level at which its
+              difference was tested, so it excludes 0 exactly if the verdict is "better" or "worse".
+            - "bca", "percentile" (bootstrap), "t": not corrected, and not the test's: they may
+              disagree with the verdict.
+
+        alpha: the significance level of the verdicts, above 0 and below 0.5.
         margin: the smallest difference you consider meaningful, above 0, in the unit of the
             measures. Systems are "equal" if they are shown to differ by less.
         on: what to do if systems have scores for different queries, which only missing="skip"
             allows: "error" raises an error, "intersection" compares the queries that all have.
-        draws: how many sign vectors the sign-flip and max-t tests draw, 1 or more. If there are no
-            more than this in total (2^queries), all of them are tried and p is exact.
+        draws: how many sign vectors the sign-flip and max-t tests draw, 1 or more; None: 100,000,
+            or 20,000 for more than 1,000 queries. If a pair has no more than this, up to their
+            opposites, all of them are tried and p is exact.
         rng: the random seed, a whole number from 0. Equal seeds give equal results.
         trust: also find what unjudged documents and ties could change about each difference
             (``Comparison.trust``), and which documents to judge (``Comparison.to_judge``). Without
@@ -313,6 +327,7 @@ def compare_runs(  # noqa: PLR0913 - one keyword a setting
         measures=parsed_measures,
         test=test,
         correction=correction,
+        interval=interval,
         alpha=alpha,
         margin=margin,
         on=on,

@@ -9,23 +9,29 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from beir_eval.comparison.records import Difference, SystemMean, Verdict
+from beir_eval.comparison.records import (
+    PERMUTATION_CORRECTIONS,
+    Difference,
+    SystemMean,
+    Verdict,
+)
 from beir_eval.errors import SettingError
 from beir_eval.significance import (
     PAIRED_TESTS,
     bootstrap_intervals,
     correct,
     equivalence,
-    max_t,
-    max_t_pairs,
     minimum_detectable_difference,
     paired_t,
     queries_needed,
-    randomised_tukey_hsd,
-    sign_flip_many,
-    sign_flip_pairs,
-    standardised_effect,
 )
+from beir_eval.significance.corrections import corrected_tests
+from beir_eval.significance.effect_sizes import Spread, effect_of
+from beir_eval.significance.multiple_comparisons import max_t_tests, tukey_tests
+from beir_eval.significance.paired_tests import t_intervals
+from beir_eval.significance.randomisation import Family, randomise
+from beir_eval.significance.sign_vectors import SignVectors
+from beir_eval.significance.validation import is_at_most, row_means
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,6 +40,8 @@ if TYPE_CHECKING:
     from beir_eval.comparison.records import ComparisonSettings, Direction
     from beir_eval.core.arrays import Floats
     from beir_eval.significance import PairedTest
+    from beir_eval.significance.corrections import CorrectedTests
+    from beir_eval.significance.randomisation import FlippedFamily, Largest
 
 #: All pairs of more systems than this are too many to read and to test.
 MOST_SYSTEMS_IN_PAIRS = 100
@@ -55,19 +63,18 @@ class Pairs:
 
     Attributes:
         listed: the pairs. [D]
-        are_all: whether they are all pairs of the systems; these have their own tests.
     """
 
     listed: Sequence[Pair]
-    are_all: bool
 
     def differences(self, scores: Floats) -> Floats:
         """Return the differences of the scores of every pair: f8[S, Q] -> f8[D, Q]."""
         return np.stack([scores[pair.system] - scores[pair.against] for pair in self.listed])
 
-    def values_in(self, matrix: Floats) -> Floats:
-        """Return the matrix cell of every pair: f8[S, S] -> f8[D]."""
-        return np.array([matrix[pair.system, pair.against] for pair in self.listed])
+    def family(self, scores: MeasureScores) -> Family:
+        """Return the pairs as comparisons of one family."""
+        system, against = np.array(self.listed).T
+        return Family(scores.scores, scores.keys, system, against)
 
 
 def pairs_to_compare(systems: Sequence[str], baseline: str | None) -> Pairs:
@@ -86,8 +93,7 @@ def pairs_to_compare(systems: Sequence[str], baseline: str | None) -> Pairs:
                 Pair(system, baseline_index)
                 for system in range(num_systems)
                 if system != baseline_index
-            ],
-            are_all=False,
+            ]
         )
     if num_systems > MOST_SYSTEMS_IN_PAIRS:
         msg = (
@@ -96,142 +102,249 @@ def pairs_to_compare(systems: Sequence[str], baseline: str | None) -> Pairs:
         )
         raise SettingError(msg)
     return Pairs(
-        [Pair(system, against) for system in range(num_systems) for against in range(system)],
-        are_all=True,
+        [Pair(system, against) for system in range(num_systems) for against in range(system)]
     )
 
 
-def differences_of(
-    scores: MeasureScores, pairs: Pairs, settings: ComparisonSettings
-) -> list[Difference]:
-    """Return the differences of one measure with their verdicts, in the order of the pairs.
+@dataclass(frozen=True, eq=False)
+class Tests:
+    """The tests of all pairs on one measure, before the correction. D pairs, N queries.
+
+    Attributes:
+        scores: the scores of all systems, without NaN.
+        pairs: the systems that are compared.
+        settings: test, correction, interval, levels, margin and seed.
+        flipped: the randomisation distributions of the pairs.
+        p: uncorrected p-values, f8[D].
+        notes: the note of each test to its readers; mostly empty. [D]
+    """
+
+    scores: MeasureScores
+    pairs: Pairs
+    settings: ComparisonSettings
+    flipped: FlippedFamily
+    p: Floats
+    notes: Sequence[str]
+
+    def intervals(self, levels: Floats) -> tuple[Floats, Floats]:
+        """Return the ends of the test's intervals, f8[D] and f8[D], each at its own level, f8[D].
+
+        A test without intervals of the mean difference shows those of the sign-flip test.
+        """
+        if PAIRED_TESTS[self.settings.test].interval == "t":
+            return self.t_intervals(levels)
+        return self.flipped.intervals(levels)
+
+    def t_intervals(self, levels: Floats) -> tuple[Floats, Floats]:
+        """Return t intervals; unbounded if equal differences are too few to be significant."""
+        means, deviations = self.flipped.means, self.flipped.deviations
+        low, high = t_intervals(means, deviations, self.flipped.num_queries, levels)
+        is_unknown = (deviations == 0) & (means != 0) & ~is_at_most(self.p, levels)
+        return np.where(is_unknown, -np.inf, low), np.where(is_unknown, np.inf, high)
+
+    def corrected(self) -> CorrectedTests:
+        """Return the corrected tests of this measure, and the intervals that agree with them."""
+        settings = self.settings
+        if len(self.p) > 1 and settings.correction == "tukey":
+            return tukey_tests(
+                self.flipped,
+                self.scores.scores,
+                settings.alpha,
+                draws=TUKEY_DRAWS,
+                rng=settings.rng,
+            )
+        if len(self.p) > 1 and settings.correction in PERMUTATION_CORRECTIONS:
+            step_down = settings.correction == "max-t-step-down"
+            return max_t_tests(self.flipped, settings.alpha, step_down=step_down)
+        method = settings.correction if len(self.p) > 1 else "none"
+        return corrected_tests(self.flipped.means, self.p, self.intervals, method, settings.alpha)
+
+
+def corrected_together(
+    all_tests: Sequence[Tests], settings: ComparisonSettings
+) -> list[CorrectedTests]:
+    """Return the tests of several groups of queries, corrected over all of them.
 
     Args:
-        scores: the scores of all systems, without NaN.
+        all_tests: the tests of each group.
+        settings: the correction, which takes p-values only, and the level.
+    """
+    lengths = [len(tests.p) for tests in all_tests]
+
+    def intervals(levels: Floats) -> tuple[Floats, Floats]:
+        parts = np.split(levels, np.cumsum(lengths)[:-1])
+        ends = [tests.intervals(part) for tests, part in zip(all_tests, parts, strict=True)]
+        low, high = map(np.concatenate, zip(*ends, strict=True))
+        return low, high
+
+    return corrected_tests(
+        np.concatenate([tests.flipped.means for tests in all_tests]),
+        np.concatenate([tests.p for tests in all_tests]),
+        intervals,
+        settings.correction,
+        settings.alpha,
+    ).split(lengths)
+
+
+def tests_of(
+    measures: Sequence[MeasureScores], pairs: Pairs, settings: ComparisonSettings
+) -> list[Tests]:
+    """Return the tests of all pairs on every measure, from one pass over the sign vectors.
+
+    Args:
+        measures: the scores of all systems on each measure, without NaN. [M]
         pairs: the systems to compare.
-        settings: test, correction, levels, margin and seed.
+        settings: test, correction, interval, levels, margin and seed.
     """
-    uncorrected = uncorrected_differences(scores, pairs, settings)
-    p = np.array([difference.p for difference in uncorrected])
-    return with_verdicts(uncorrected, _corrected_p(p, scores.scores, pairs, settings), settings)
+    largest: Largest = "none"
+    if len(pairs.listed) > 1 and settings.correction in ("max-t", "max-t-step-down"):
+        largest = "family" if settings.correction == "max-t" else "step-down"
+    signs = SignVectors.choose(
+        max(scores.scores.shape[1] for scores in measures), settings.draws, settings.rng
+    )
+    families = randomise(
+        [pairs.family(scores) for scores in measures], signs, level=settings.alpha, largest=largest
+    )
+    tests = []
+    for scores, flipped in zip(measures, families, strict=True):
+        if settings.test == "sign_flip":
+            p, notes = flipped.p(), [""] * len(pairs.listed)
+        else:
+            results = [paired_test_of(row, settings) for row in pairs.differences(scores.scores)]
+            p, notes = np.array([result.p for result in results]), [r.note for r in results]
+        tests.append(Tests(scores, pairs, settings, flipped, p, notes))
+    return tests
 
 
-def uncorrected_differences(
-    scores: MeasureScores, pairs: Pairs, settings: ComparisonSettings
+def differences_of(
+    measures: Sequence[MeasureScores], pairs: Pairs, settings: ComparisonSettings
 ) -> list[Difference]:
-    """Return the differences of one measure, in the order of the pairs, before the correction.
+    """Return the differences with their verdicts, measure by measure, in the order of the pairs.
 
-    ``p_corrected`` is the uncorrected p, ``p_equal`` is uncorrected, and every verdict is
-    "undecided"; ``with_verdicts`` sets these three. The arguments are those of ``differences_of``.
+    Args:
+        measures: the scores of all systems on each measure, without NaN. [M]
+        pairs: the systems to compare.
+        settings: test, correction, interval, levels, margin and seed.
     """
-    values = pairs.differences(scores.scores)
-    p, notes = _uncorrected_p(values, scores.scores, pairs, settings)
-    intervals = bootstrap_intervals(values, confidence=1 - settings.alpha, rng=settings.rng)
-    evidence = []
-    for index, (pair, row) in enumerate(zip(pairs.listed, values, strict=True)):
-        deviation = float(row.std(ddof=1))
-        effect = standardised_effect(row)
-        evidence.append(
+    return [
+        difference
+        for tests in tests_of(measures, pairs, settings)
+        for difference in with_verdicts(
+            tests, tests.corrected(), correct(equality_p_of(tests), "holm")
+        )
+    ]
+
+
+def equality_p_of(tests: Tests) -> Floats:
+    """Return the p of equality within the margin of every pair, uncorrected, f8[D]."""
+    settings = tests.settings
+    return np.array(
+        [
+            equivalence(row, delta=settings.margin, alpha=settings.alpha).p
+            for row in tests.pairs.differences(tests.scores.scores)
+        ]
+    )
+
+
+def with_verdicts(
+    tests: Tests,
+    corrected: CorrectedTests,
+    p_equal: Floats,
+) -> list[Difference]:
+    """Return the differences of one measure with all their evidence, in the order of the pairs.
+
+    Args:
+        tests: the tests of the pairs.
+        corrected: the corrected tests and their intervals.
+        p_equal: the corrected p of equality within the margin, f8[D].
+    """
+    settings, scores, flipped = tests.settings, tests.scores, tests.flipped
+    low, high, confidence = _shown_intervals(tests, corrected)
+    residual_spread = Spread.from_scores(scores.scores)
+    differences = []
+    for index, pair in enumerate(tests.pairs.listed):
+        row = scores.scores[pair.system] - scores.scores[pair.against]
+        mean, deviation = float(flipped.means[index]), float(flipped.deviations[index])
+        ends = float(low[index]), float(high[index])
+        is_flipped = settings.test == "sign_flip"
+        differences.append(
             Difference(
                 measure=scores.measure,
                 system=scores.systems[pair.system],
                 against=scores.systems[pair.against],
-                difference=float(intervals.differences[index]),
-                low=float(intervals.low[index]),
-                high=float(intervals.high[index]),
-                effect=effect if math.isfinite(effect) else None,
-                p=float(p[index]),
+                difference=mean,
+                low=ends[0],
+                high=ends[1],
+                confidence=float(confidence[index]),
+                **_effect_fields(
+                    "effect", mean, ends, Spread.from_differences(row), settings.alpha
+                ),
+                **_effect_fields("residual_effect", mean, ends, residual_spread, settings.alpha),
+                p=float(tests.p[index]),
                 p_t=paired_t(row).p,
-                p_corrected=float(p[index]),
-                p_equal=equivalence(row, delta=settings.margin, alpha=settings.alpha).p,
+                p_corrected=float(corrected.p_corrected[index]),
+                p_equal=float(p_equal[index]),
                 wins=int((row > 0).sum()),
                 ties=int((row == 0).sum()),
                 losses=int((row < 0).sum()),
                 num_queries=len(row),
                 detectable=deviation * _detectable_effect(len(row), settings.alpha),
                 queries_needed=_queries_for_margin(deviation, settings),
-                verdict="undecided",
-                note=notes[index],
+                draws=int(flipped.num_distinct[index]) if is_flipped else 0,
+                exact=is_flipped and bool(flipped.exact[index]),
+                verdict=verdict_of(
+                    mean,
+                    float(p_equal[index]),
+                    settings.alpha,
+                    is_significant=bool(corrected.is_significant[index]),
+                ),
+                note=tests.notes[index],
             )
         )
-    return evidence
+    return differences
 
 
-def with_verdicts(
-    evidence: Sequence[Difference], p_corrected: Floats, settings: ComparisonSettings
-) -> list[Difference]:
-    """Return the differences with corrected p-values and verdicts.
+def _shown_intervals(tests: Tests, corrected: CorrectedTests) -> tuple[Floats, Floats, Floats]:
+    """Return low and high ends of the intervals that are shown, and their confidence, f8[D] each.
 
-    Args:
-        evidence: the differences that ``uncorrected_differences`` returns, all that are corrected
-            together. [D]
-        p_corrected: their corrected p-values, f8[D]. The p-values of equality are corrected here,
-            by Holm.
-        settings: alpha is the level of the verdicts.
+    These are the intervals of the test, or those that the settings ask for: they belong to no test,
+    and they are not corrected.
     """
-    p_equal = correct([difference.p_equal for difference in evidence], "holm")
-    return [
-        difference.model_copy(
-            update={
-                "p_corrected": p,
-                "p_equal": equality_p,
-                "verdict": verdict_of(difference.difference, p, equality_p, settings.alpha),
-            }
+    settings = tests.settings
+    alone = np.full(len(tests.p), settings.alpha)
+    if settings.interval == "t":
+        return *tests.t_intervals(alone), 1 - alone
+    if settings.interval != "test":
+        intervals = bootstrap_intervals(
+            tests.pairs.differences(tests.scores.scores),
+            confidence=1 - settings.alpha,
+            method=settings.interval,
+            rng=settings.rng,
         )
-        for difference, p, equality_p in zip(
-            evidence, p_corrected.tolist(), p_equal.tolist(), strict=True
-        )
-    ]
+        return intervals.low, intervals.high, 1 - alone
+    if PAIRED_TESTS[settings.test].interval is None:
+        return *tests.flipped.intervals(alone), 1 - alone
+    return corrected.low, corrected.high, 1 - corrected.levels
 
 
-def _uncorrected_p(
-    values: Floats, scores: Floats, pairs: Pairs, settings: ComparisonSettings
-) -> tuple[Floats, Sequence[str]]:
-    """Return the uncorrected p of every pair, f8[D], and the note of its test.
-
-    Args:
-        values: the differences of every pair, f8[D, Q].
-        scores: the scores of every system, f8[S, Q].
-        pairs: the systems to compare.
-        settings: test, draws and seed.
-    """
-    if settings.test != "sign_flip":
-        tests = [paired_test_of(row, settings) for row in values]
-        return np.array([test.p for test in tests]), [test.note for test in tests]
-    p = sign_flip_p(scores, pairs, draws=settings.draws, rng=settings.rng)
-    return p, [""] * len(p)
-
-
-def sign_flip_p(scores: Floats, pairs: Pairs, *, draws: int, rng: int) -> Floats:
-    """Return the uncorrected p of the sign-flip test of every pair: f8[S, Q] -> f8[D]."""
-    if pairs.are_all:
-        return pairs.values_in(sign_flip_pairs(scores, draws=draws, rng=rng).p)
-    return sign_flip_many(pairs.differences(scores), draws=draws, rng=rng).p
+def _effect_fields(
+    name: str, mean: float, ends: tuple[float, float], spread: Spread, level: float
+) -> dict[str, float | None]:
+    """Return the fields of an effect size and its interval; infinite values are None."""
+    effect = effect_of(mean, *ends, spread, level)
+    if not math.isfinite(effect.size):
+        return dict.fromkeys((name, f"{name}_low", f"{name}_high"))
+    return {
+        name: effect.size,
+        f"{name}_low": effect.low if math.isfinite(effect.low) else None,
+        f"{name}_high": effect.high if math.isfinite(effect.high) else None,
+    }
 
 
 def paired_test_of(differences: Floats, settings: ComparisonSettings) -> PairedTest:
     """Return the result of the settings' test on differences, f8[Q]; p is uncorrected."""
     method = PAIRED_TESTS[settings.test]
     return method.test_differences(differences, draws=settings.draws, rng=settings.rng)
-
-
-def _corrected_p(p: Floats, scores: Floats, pairs: Pairs, settings: ComparisonSettings) -> Floats:
-    """Return the p-values of every pair, f8[D], corrected for all of them.
-
-    A p-value of max-t or Tukey's test is never below the uncorrected one.
-    """
-    draws, rng = settings.draws, settings.rng
-    if len(p) == 1:
-        return p
-    if settings.correction == "tukey":
-        permutation_p = pairs.values_in(randomised_tukey_hsd(scores, draws=TUKEY_DRAWS, rng=rng).p)
-    elif settings.correction != "max-t":
-        return correct(p, settings.correction)
-    elif pairs.are_all:
-        permutation_p = pairs.values_in(max_t_pairs(scores, draws=draws, rng=rng).p)
-    else:
-        permutation_p = max_t(pairs.differences(scores), draws=draws, rng=rng).p
-    return np.maximum(p, permutation_p)
 
 
 @lru_cache
@@ -250,22 +363,23 @@ def _queries_for_margin(deviation: float, settings: ComparisonSettings) -> int |
         return None
 
 
-def verdict_of(difference: float, p_corrected: float, p_equal: float, alpha: float) -> Verdict:
+def verdict_of(difference: float, p_equal: float, alpha: float, *, is_significant: bool) -> Verdict:
     """Return the verdict.
 
     Args:
         difference: the mean difference.
-        p_corrected: the corrected p of the difference.
         p_equal: the corrected p of equality within the margin.
         alpha: the level of the verdict.
+        is_significant: whether the difference is significant at this level.
     """
-    direction = direction_of(difference, p_corrected, alpha)
-    return "equal" if direction == "undecided" and p_equal <= alpha else direction
+    if is_significant and difference:
+        return "better" if difference > 0 else "worse"
+    return "equal" if p_equal <= alpha else "undecided"
 
 
 def direction_of(difference: float, p_corrected: float, alpha: float) -> Direction:
     """Return "better" or "worse" if the difference is significant, otherwise "undecided"."""
-    if p_corrected <= alpha and difference:
+    if is_at_most(np.array(p_corrected), alpha) and difference:
         return "better" if difference > 0 else "worse"
     return "undecided"
 
@@ -275,22 +389,24 @@ def means_of(scores: MeasureScores, settings: ComparisonSettings) -> list[System
 
     Args:
         scores: the scores of all systems, without NaN.
-        settings: the intervals have confidence 1 − alpha; ``rng`` is the seed of their bootstrap.
+        settings: the t intervals have confidence 1 − alpha.
     """
     query_means = np.stack([repeats.mean(axis=0) for repeats in scores.repeats])
-    intervals = bootstrap_intervals(query_means, confidence=1 - settings.alpha, rng=settings.rng)
+    means, num_queries = row_means(query_means), query_means.shape[1]
+    levels = np.full(len(means), settings.alpha)
+    low, high = t_intervals(means, query_means.std(axis=1, ddof=1), num_queries, levels)
     system_means = []
     for index, (system, repeats) in enumerate(zip(scores.systems, scores.repeats, strict=True)):
         repeat_means = repeats.mean(axis=1)
         is_single = len(repeat_means) == 1
-        mean = float(intervals.differences[index])
+        mean = float(means[index])
         system_means.append(
             SystemMean(
                 measure=scores.measure,
                 system=system,
                 mean=mean,
-                low=float(intervals.low[index]),
-                high=float(intervals.high[index]),
+                low=float(low[index]),
+                high=float(high[index]),
                 repeats=len(repeat_means),
                 spread=None if is_single else float(repeat_means.std(ddof=1)),
                 lowest=mean if is_single else float(repeat_means.min()),

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import operator
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from math import inf
+from typing import Annotated, Any, Literal, Protocol
 
-from pydantic import BaseModel
+from pydantic import BaseModel, BeforeValidator
 
 from beir_eval.core.saved import FROZEN
 from beir_eval.errors import SettingError, check_choice
@@ -14,7 +15,19 @@ from beir_eval.significance import PAIRED_TESTS
 from beir_eval.significance.validation import check_draws, check_positive, check_seed, check_share
 
 #: The values of ``ComparisonSettings.correction``.
-CORRECTIONS = ("holm", "bonferroni", "benjamini-hochberg", "max-t", "tukey", "none")
+CORRECTIONS = (
+    "max-t",
+    "max-t-step-down",
+    "holm",
+    "bonferroni",
+    "benjamini-hochberg",
+    "tukey",
+    "none",
+)
+#: The corrections that are permutation tests themselves.
+PERMUTATION_CORRECTIONS = ("max-t", "max-t-step-down", "tukey")
+#: The values of ``ComparisonSettings.interval``.
+INTERVALS = ("test", "bca", "percentile", "t")
 #: The values of ``ComparisonSettings.on``: what to do with systems that have different queries.
 ON_CHOICES = ("error", "intersection")
 
@@ -23,6 +36,11 @@ Direction = Literal["better", "worse", "undecided"]
 Verdict = Literal["better", "worse", "equal", "undecided"]
 #: The verdict on a pair with its systems swapped; verdicts not listed here stay the same.
 OPPOSITE: dict[str, Verdict] = {"better": "worse", "worse": "better"}
+
+
+#: The ends of an interval: infinite where it is unbounded, which JSON stores as null.
+LowEnd = Annotated[float, BeforeValidator(lambda value: -inf if value is None else value)]
+HighEnd = Annotated[float, BeforeValidator(lambda value: inf if value is None else value)]
 
 
 class PairDifference(Protocol):
@@ -57,14 +75,18 @@ class ComparisonSettings:
 
     Attributes:
         test: the significance test: "sign_flip", "t", "wilcoxon" or "sign".
-        correction: the correction of p for all differences of one measure: "holm", "bonferroni",
-            "benjamini-hochberg", "max-t", "tukey" (both only with test="sign_flip") or "none".
-        alpha: the level of the verdicts, between 0 and 1; intervals have confidence 1 − alpha. A
-            comparison also needs it to be below 0.5, which its test of equality checks.
+        correction: the correction of p for all differences of one measure: "max-t",
+            "max-t-step-down", "tukey" (these three only with test="sign_flip"), "holm",
+            "bonferroni", "benjamini-hochberg" or "none".
+        interval: "test" (the interval that belongs to the test and its correction), or "bca",
+            "percentile" or "t", which belong to no test here and are not corrected.
+        alpha: the level of the verdicts, between 0 and 1. A comparison also needs it to be below
+            0.5, which its test of equality checks.
         margin: the smallest difference that matters, above 0, in the unit of the measures.
         on: what to do with systems that have different queries: "error", or "intersection" to
             compare the queries that all have.
-        draws: how many sign vectors the sign-flip and max-t tests draw at most.
+        draws: how many sign vectors the sign-flip and max-t tests draw at most; None: 100,000, or
+            20,000 for more than 1,000 queries.
         rng: the random seed, a whole number from 0.
 
     Raises:
@@ -72,11 +94,12 @@ class ComparisonSettings:
     """
 
     test: str = "sign_flip"
-    correction: str = "holm"
+    correction: str = "max-t"
+    interval: str = "test"
     alpha: float = 0.05
     margin: float = 0.01
     on: str = "error"
-    draws: int = 100_000
+    draws: int | None = None
     rng: int = 0
 
     def __post_init__(self) -> None:
@@ -84,10 +107,12 @@ class ComparisonSettings:
         check_share("alpha", self.alpha)
         check_positive("margin", self.margin)
         check_seed(self.rng)
-        check_draws(self.draws)
+        if self.draws is not None:
+            check_draws(self.draws)
         check_choice("test", self.test, PAIRED_TESTS)
         check_choice("correction", self.correction, CORRECTIONS)
-        if self.correction in ("max-t", "tukey") and self.test != "sign_flip":
+        check_choice("interval", self.interval, INTERVALS)
+        if self.correction in PERMUTATION_CORRECTIONS and self.test != "sign_flip":
             msg = (
                 f"correction={self.correction!r} is a permutation test itself and goes with "
                 f"test='sign_flip'; with test={self.test!r} choose 'holm'"
@@ -100,7 +125,8 @@ class ComparisonSettings:
             ("draws", operator.index),
             ("rng", operator.index),
         ):
-            object.__setattr__(self, name, plain(getattr(self, name)))
+            value = getattr(self, name)
+            object.__setattr__(self, name, None if value is None else plain(value))
 
 
 class SystemMean(BaseModel):
@@ -110,7 +136,7 @@ class SystemMean(BaseModel):
         measure: the canonical name of the measure.
         system: the name of the system.
         mean: the mean over the queries on which all systems have a score.
-        low, high: the bootstrap (BCa) interval of the mean, at confidence 1 − alpha.
+        low, high: the t interval of the mean, at confidence 1 − alpha.
         repeats: how many runs of the system were averaged for each query.
         spread: the standard deviation of the means of the repeats (repeats − 1 in the denominator);
             None for a single run.
@@ -138,9 +164,17 @@ class Difference(BaseModel):
         measure: the canonical name of the measure.
         system, against: the names of the systems.
         difference: the difference of the means.
-        low, high: the bootstrap (BCa) interval of the mean difference, at confidence 1 − alpha.
-        effect: the mean difference in standard deviations of the differences, no unit; None if
-            all differences are equal and not 0, because it is infinite then.
+        low, high: the interval of the mean difference; −infinity and infinity where too few queries
+            differ to bound it. With interval="test" it excludes 0 exactly if the verdict is
+            "better" or "worse".
+        confidence: the nominal confidence of the interval: that of the whole family if all
+            intervals hold simultaneously, otherwise of this interval.
+        effect: the mean difference in standard deviations of the differences (Cohen's d_z), no
+            unit; None if all differences are equal and not 0, because it is infinite then.
+        effect_low, effect_high: its interval; None if the effect is.
+        residual_effect: the mean difference in standard deviations of the residuals of the two-way
+            ANOVA of all systems and queries (Sakai 2014), no unit; None if there are no residuals.
+        residual_effect_low, residual_effect_high: its interval; None if the effect is.
         p: the uncorrected p of the chosen test, above 0.
         p_t: the uncorrected p of the paired t test.
         p_corrected: p corrected for all differences of this measure.
@@ -151,6 +185,8 @@ class Difference(BaseModel):
         detectable: the true difference that this many queries would detect with 80% power.
         queries_needed: about how many queries would detect a true difference of the margin with 80%
             power; None for more than 10^15.
+        draws: the number of sign vectors behind p; 0 for another test.
+        exact: whether these are all sign vectors of the queries that differ.
         verdict: "better" or "worse" if p_corrected <= alpha; otherwise "equal" (within the margin)
             if p_equal <= alpha; otherwise "undecided".
         note: the note of the test to its readers; mostly empty.
@@ -162,9 +198,15 @@ class Difference(BaseModel):
     system: str
     against: str
     difference: float
-    low: float
-    high: float
+    low: LowEnd
+    high: HighEnd
+    confidence: float
     effect: float | None
+    effect_low: float | None
+    effect_high: float | None
+    residual_effect: float | None
+    residual_effect_low: float | None
+    residual_effect_high: float | None
     p: float
     p_t: float
     p_corrected: float
@@ -175,14 +217,28 @@ class Difference(BaseModel):
     num_queries: int
     detectable: float
     queries_needed: int | None
+    draws: int
+    exact: bool
     verdict: Verdict
     note: str = ""
 
     def reversed(self) -> Difference:
         """Return the difference against − system: the same evidence with the systems swapped."""
-        effect = None if self.effect is None else -self.effect
-        changes = {"wins": self.losses, "losses": self.wins, "effect": effect}
+        changes = {
+            "wins": self.losses,
+            "losses": self.wins,
+            "effect": _negative(self.effect),
+            "effect_low": _negative(self.effect_high),
+            "effect_high": _negative(self.effect_low),
+            "residual_effect": _negative(self.residual_effect),
+            "residual_effect_low": _negative(self.residual_effect_high),
+            "residual_effect_high": _negative(self.residual_effect_low),
+        }
         return self.model_copy(update=reversed_fields(self) | changes)
+
+
+def _negative(value: float | None) -> float | None:
+    return None if value is None else -value
 
 
 class QueryDifference(BaseModel):

@@ -6,10 +6,13 @@ name the same document, ``"012"`` names another one.
 
 from __future__ import annotations
 
+import hashlib
 import operator
 from collections import Counter
 from functools import cache
 from typing import TYPE_CHECKING, cast
+
+import numpy as np
 
 from beir_eval.core.arrays import are_consecutive
 
@@ -129,6 +132,15 @@ def pick_ids(ids: Sequence[str], indices: Ints) -> Sequence[str]:
     if are_consecutive(indices):
         return ids[int(indices[0]) : int(indices[-1]) + 1]
     return [ids[index] for index in indices.tolist()]
+
+
+def hash_ids(ids: Iterable[str]) -> np.ndarray[tuple[int], np.dtype[np.uint64]]:
+    """Return a number of 64 bits for each id, the same on every machine: BLAKE2b, u8[N]."""
+    digests = [
+        hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+        for text in ids
+    ]
+    return np.frombuffer(b"".join(digests), dtype="<u8").astype(np.uint64)
 
 
 def repeated_ids(ids: Iterable[str]) -> list[str]:

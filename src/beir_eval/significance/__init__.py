@@ -62,6 +62,8 @@ from beir_eval.significance.sign_flip import (
     AllPairs,
     SignFlips,
     sign_flip,
+    sign_flip_interval,
+    sign_flip_intervals,
     sign_flip_many,
     sign_flip_pairs,
 )
@@ -70,9 +72,12 @@ from beir_eval.significance.stratified import StratifiedBootstrap, balanced, str
 #: The tests that ``compare`` offers, by name.
 PAIRED_TESTS = {
     "sign_flip": PairedTestMethod(
-        sign_flip, "sign-flip randomisation of the mean difference", takes_draws=True
+        sign_flip,
+        "sign-flip randomisation of the mean difference",
+        takes_draws=True,
+        interval="sign_flip",
     ),
-    "t": PairedTestMethod(paired_t, "paired t test"),
+    "t": PairedTestMethod(paired_t, "paired t test", interval="t"),
     "wilcoxon": PairedTestMethod(wilcoxon, "Wilcoxon's signed-rank test"),
     "sign": PairedTestMethod(sign_test, "sign test"),
 }
@@ -108,6 +113,8 @@ __all__ = [
     "randomised_tukey_hsd",
     "resampled_ranks",
     "sign_flip",
+    "sign_flip_interval",
+    "sign_flip_intervals",
     "sign_flip_many",
     "sign_flip_pairs",
     "sign_test",

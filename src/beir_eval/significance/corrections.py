@@ -1,17 +1,19 @@
-"""Corrections of p-values for multiple comparisons."""
+"""Corrections of p-values for multiple comparisons, and intervals that agree with them."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from beir_eval.errors import InputError, check_choice
+from beir_eval.significance.validation import is_at_most
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
-    from beir_eval.core.arrays import Floats
+    from beir_eval.core.arrays import Floats, Mask
 
 
 def bonferroni(p: Any) -> Floats:
@@ -120,6 +122,123 @@ def correct(p: Any, method: str = "holm") -> Floats:
     """
     check_choice("correction", method, CORRECTIONS)
     return CORRECTIONS[method](p)
+
+
+@dataclass(frozen=True, eq=False)
+class CorrectedTests:
+    """Tests of D mean differences, corrected for all of them, with intervals that agree.
+
+    Attributes:
+        p_corrected: the corrected p-values, f8[D].
+        is_significant: which differences are significant at the level: bool[D].
+        low, high: the ends of the intervals, f8[D] each; infinite where unbounded. An interval
+            excludes 0 exactly if its difference is significant.
+        levels: 1 − the confidence of each interval, f8[D]: of the whole family where all intervals
+            hold simultaneously.
+    """
+
+    p_corrected: Floats
+    is_significant: Mask
+    low: Floats
+    high: Floats
+    levels: Floats
+
+    @classmethod
+    def agreeing(  # noqa: PLR0913, PLR0917 - the fields
+        cls,
+        means: Floats,
+        p_corrected: Floats,
+        is_significant: Mask,
+        low: Floats,
+        high: Floats,
+        levels: Floats,
+    ) -> CorrectedTests:
+        """Return the tests of mean differences; an end within rounding of 0 is set to agree."""
+        smallest = np.finfo(np.float64).tiny
+        is_positive, is_negative = is_significant & (means > 0), is_significant & (means < 0)
+        low = np.where(is_positive, np.maximum(low, smallest), low)
+        high = np.where(is_negative, np.minimum(high, -smallest), high)
+        low = np.where(is_significant, low, np.minimum(low, 0.0))
+        high = np.where(is_significant, high, np.maximum(high, 0.0))
+        return cls(p_corrected, is_significant, low, high, levels)
+
+    def split(self, lengths: Sequence[int]) -> list[CorrectedTests]:
+        """Return the tests in parts of these lengths."""
+        ends = np.cumsum(lengths)[:-1]
+        columns = (self.p_corrected, self.is_significant, self.low, self.high, self.levels)
+        return [
+            CorrectedTests(*parts)
+            for parts in zip(*(np.split(column, ends) for column in columns), strict=True)
+        ]
+
+
+def corrected_tests(
+    means: Floats,
+    p: Floats,
+    intervals: Callable[[Floats], tuple[Floats, Floats]],
+    method: str,
+    alpha: float,
+) -> CorrectedTests:
+    """Return tests corrected by a method of ``correct``, with intervals that agree with them.
+
+    Each interval has the level at which its hypothesis was tested (``tested_levels``).
+
+    Args:
+        means: the mean differences, f8[D].
+        p: their uncorrected p-values, f8[D].
+        intervals: the ends of all intervals, low and high f8[D], from their levels f8[D]. An
+            interval excludes 0 exactly if its p is at most its level.
+        method: the correction, as in ``correct``.
+        alpha: the level of the whole family.
+    """
+    levels = tested_levels(p, method, alpha)
+    return CorrectedTests.agreeing(
+        means,
+        correct(p, method),
+        is_at_most(p, levels) & (means != 0),
+        *intervals(levels),
+        levels,
+    )
+
+
+def tested_levels(p: Floats, method: str, alpha: float) -> Floats:
+    """Return the level at which a correction tests each of m hypotheses, f8[m].
+
+    Formula: "none": alpha. "bonferroni": alpha/m. "holm": alpha/(m − i + 1) for the i-th smallest p
+    if it is rejected, and alpha/(m − R) for all others, with R rejections. "benjamini-hochberg":
+    R·alpha/m for the rejected ones, and min(R + 1, m)·alpha/m for the others. So a hypothesis is
+    rejected exactly if its p is at most its level, and the interval with confidence 1 − level
+    excludes 0 exactly then.
+
+    Args:
+        p: the uncorrected p-values of one family, f8[m], none of them NaN.
+        method: as in ``correct``.
+        alpha: the level of the family, between 0 and 1.
+
+    Source: for Benjamini and Hochberg's method: Benjamini and Yekutieli, False discovery
+    rate-adjusted multiple confidence intervals, J. American Statistical Association 100, 2005.
+    """
+    check_choice("correction", method, CORRECTIONS)
+    num_tests = len(p)
+    if method == "none":
+        return np.full(num_tests, alpha)
+    if method == "bonferroni":
+        return np.full(num_tests, alpha / num_tests)
+    ascending = np.argsort(p, kind="stable")
+    number = np.arange(1, num_tests + 1)
+    if method == "holm":
+        in_order = alpha / (num_tests - number + 1)
+        is_rejected = np.logical_and.accumulate(is_at_most(p[ascending], in_order))
+        num_rejected = int(is_rejected.sum())
+        in_order[num_rejected:] = alpha / max(num_tests - num_rejected, 1)
+    else:
+        rejected_numbers = number[is_at_most(p[ascending], number * alpha / num_tests)]
+        num_rejected = int(rejected_numbers.max(initial=0))
+        in_order = np.full(num_tests, min(num_rejected + 1, num_tests) * alpha / num_tests)
+        in_order[:num_rejected] = num_rejected * alpha / num_tests
+    levels = np.empty(num_tests)
+    levels[ascending] = in_order
+    return levels
 
 
 def _correct_sorted(p: Any, correction: Callable[[Floats], Floats]) -> Floats:

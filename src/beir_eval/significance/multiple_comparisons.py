@@ -2,25 +2,36 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from beir_eval.significance.sign_flip import AllPairs, mean_differences, scores_and_centred
-from beir_eval.significance.sign_vectors import SignVectors
+from beir_eval.significance.corrections import CorrectedTests
+from beir_eval.significance.randomisation import Family, randomise, rank_at
+from beir_eval.significance.sign_flip import (
+    AllPairs,
+    all_pairs_family,
+    matrix_of_pairs,
+    scores_of_systems,
+)
+from beir_eval.significance.sign_vectors import SignVectors, position_keys
 from beir_eval.significance.validation import (
     TOLERANCE,
     as_scores,
     check_draws,
+    check_share,
     generator,
+    is_at_most,
     row_means,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from beir_eval.core.arrays import Floats
+    from beir_eval.significance.randomisation import FlippedFamily
 
 #: Default number of randomisations. The smallest p is then 1e-4; two standard errors of a p of .05
 #: are .0044.
@@ -38,15 +49,21 @@ class MaxT:
         differences: mean differences, in the unit of the scores, f8[D].
         statistics: t of each comparison, f8[D]; infinite if its differences are equal but not 0.
         p: two-sided p-values, corrected for the whole family, f8[D].
+        low, high: the ends of the intervals, in the unit of the scores, f8[D] each; simultaneous
+            unless ``step_down``. An interval excludes 0 exactly if p <= alpha.
+        alpha: the level of the family.
         num_queries: Q, the number of queries.
         step_down: whether the step-down variant was used.
-        draws: the number of sign vectors tried.
-        exact: whether these are all 2^Q sign vectors.
+        draws: the number of sign vectors tried, each of which stands for its opposite too.
+        exact: whether these are all sign vectors of the queries on which something differs.
     """
 
     differences: Floats
     statistics: Floats
     p: Floats
+    low: Floats
+    high: Floats
+    alpha: float
     num_queries: int
     step_down: bool
     draws: int
@@ -83,70 +100,103 @@ def randomised_tukey_hsd(scores: Any, *, draws: int = DRAWS, rng: Any = 0) -> Al
     >>> bool(randomised_tukey_hsd(scores, draws=999).p[0, 1] <= 0.01)
     True
     """
-    values, centred = scores_and_centred(scores, 2)
+    values = scores_of_systems(scores, 2)
+    centred = values - values.mean(axis=0)
     check_draws(draws)
-    num_queries = values.shape[1]
-    ranges = _permuted_ranges(centred, draws, generator(rng))
+    ranges = np.sort(_permuted_ranges(centred, draws, generator(rng)))
     totals = centred.sum(axis=1)
     gaps = np.abs(totals[:, None] - totals[None, :])
     tolerance = TOLERANCE * np.abs(centred).max(axis=0).sum()
     p = (1 + _num_at_least(ranges, gaps - tolerance)) / (draws + 1)
     np.fill_diagonal(p, 1.0)
+    means = row_means(values)
     return AllPairs(
-        "randomised Tukey HSD", mean_differences(values), p, num_queries, int(draws), exact=False
+        "randomised Tukey HSD",
+        means[:, None] - means[None, :],
+        p,
+        values.shape[1],
+        int(draws),
+        exact=False,
     )
 
 
-def max_t(differences: Any, *, draws: int = DRAWS, rng: Any = 0, step_down: bool = False) -> MaxT:
+def max_t(
+    differences: Any,
+    *,
+    alpha: float = 0.05,
+    draws: int | None = None,
+    rng: Any = 0,
+    step_down: bool = False,
+) -> MaxT:
     """Test a family of comparisons against the largest t expected by chance among them.
 
     The sign of a query is flipped in all comparisons at once. This keeps the correlation of the
     comparisons: the more they are correlated, the less their p-values are corrected.
 
     Formula: r = Σ d_q / √(Q·Σ d_q²) replaces t. It gives the same order, since
-    t = r·√((Q − 1) / (1 − r²)), and sign flips do not change Σ d_q². Then count =
-    ``#{max over the family of |r*| >= |r| − 1e-12}`` and p = (1 + count) / (draws + 1), or
-    count / 2^Q if all sign vectors are tried.
+    t = r·√((Q − 1) / (1 − r²)), and sign flips do not change Σ d_q². The share of sign vectors with
+    ``max over the family of |r*| >= |r| − 1e-12`` is (1 + count) / (draws + 1), or count / draws if
+    all sign vectors are tried. It is computed for two references: for flips of the differences,
+    which is right if they are symmetric about 0, and for flips of the differences from their mean,
+    which keeps the level of the other comparisons if some systems differ very much. p is the larger
+    of the two, and at least the p of ``sign_flip``.
+
+    The critical value c is the ``|r|`` that makes p equal to alpha. The interval contains
+    mean ± c'·s/√Q, where c' is the t of c, and the sign-flip interval (``sign_flip_interval``) of
+    the level at which this comparison alone exceeds c.
 
     Args:
         differences: first − second by query, one row per comparison, f8[D, Q].
-        draws: the number of random sign vectors; all 2^Q are tried instead if they are not more.
+        alpha: the level of the family: the largest probability that a comparison without a true
+            difference is significant.
+        draws: the number of random sign vectors; None means 100,000, or 20,000 for more than 1,000
+            queries. All sign vectors are tried instead if they are not more, up to their opposites.
         rng: a seed (a whole number from 0) or a numpy Generator.
         step_down: whether the maximum is only over the comparisons with no larger ``|r|``; p then
-            never decreases from a larger to a smaller ``|r|``. No p is larger than without it, and
-            the family-wise error is controlled at the same level.
+            never decreases from a larger to a smaller ``|r|``. The family-wise error is controlled
+            at the same level, with more power. The intervals are then those of the stage at which
+            a comparison was tested; they are not simultaneous.
 
-    Degenerate: if all differences of a row are 0, its p is 1. A row of rounding noise is tested
-    like any other; ``max_t_pairs`` recognises it.
+    Degenerate: if all differences of a row are 0, its p is 1. Without enough queries for a p of
+    alpha, intervals are unbounded. A row of rounding noise is tested like any other;
+    ``max_t_pairs`` recognises it.
 
     Source: Westfall and Young, Resampling-Based Multiple Testing, 1993; Boytsov, Belova and
-    Westfall, Deciding on an adjustment for multiplicity in IR experiments, SIGIR 2013.
+    Westfall, Deciding on an adjustment for multiplicity in IR experiments, SIGIR 2013. The second
+    reference and the intervals are our construction; ``benchmarks/familywise.py`` simulates them.
 
     Raises:
         InputError: the differences are not finite numbers, are not two-dimensional, or cover fewer
             than two queries.
-        SettingError: draws is below 1, or rng is neither a seed nor a Generator.
+        SettingError: alpha is not between 0 and 1, draws is below 1, or rng is neither a seed nor a
+            Generator.
 
     >>> max_t([[0.1, 0.2, 0.3], [0.0, 0.0, 0.0]]).p.tolist()
     [0.25, 1.0]
     """
+    check_share("alpha", alpha)
     values = as_scores(differences, 2, "the differences")
     signs = SignVectors.choose(values.shape[1], draws, rng)
-    ratios, scaled = _ratios(values)
-    size = np.abs(ratios)
-    p = _step_down_p(scaled, size, signs) if step_down else _single_step_p(scaled, size, signs)
+    family = Family(values, position_keys(values.shape[1]), np.arange(len(values)))
+    [flipped] = randomise(
+        [family], signs, level=alpha, largest="step-down" if step_down else "family"
+    )
+    tests = max_t_tests(flipped, alpha, step_down=step_down)
     return MaxT(
-        row_means(values),
-        _as_t(ratios, signs.num_queries),
-        p,
-        signs.num_queries,
+        flipped.means,
+        t_of_ratio(flipped.statistics, flipped.num_queries),
+        tests.p_corrected,
+        tests.low,
+        tests.high,
+        float(alpha),
+        flipped.num_queries,
         step_down,
-        signs.draws,
-        signs.exact,
+        flipped.num_largest,
+        flipped.is_largest_exact,
     )
 
 
-def max_t_pairs(scores: Any, *, draws: int = DRAWS, rng: Any = 0) -> AllPairs:
+def max_t_pairs(scores: Any, *, draws: int | None = None, rng: Any = 0) -> AllPairs:
     """Return the single-step ``max_t`` of all pairs of systems.
 
     The array of all differences is never formed. Unlike in ``max_t``, two systems whose scores
@@ -154,7 +204,8 @@ def max_t_pairs(scores: Any, *, draws: int = DRAWS, rng: Any = 0) -> AllPairs:
 
     Args:
         scores: scores by system and query, f8[S, Q].
-        draws: the number of random sign vectors; all 2^Q are tried instead if they are not more.
+        draws: the number of random sign vectors; None means 100,000, or 20,000 for more than 1,000
+            queries. All sign vectors are tried instead if they are not more, up to their opposites.
         rng: a seed (a whole number from 0) or a numpy Generator.
 
     Raises:
@@ -165,25 +216,94 @@ def max_t_pairs(scores: Any, *, draws: int = DRAWS, rng: Any = 0) -> AllPairs:
     >>> max_t_pairs([[0.5, 0.4, 0.9], [0.4, 0.2, 0.6], [0.4, 0.2, 0.6]]).p[0].tolist()
     [1.0, 0.25, 0.25]
     """
-    values, centred = scores_and_centred(scores, 2)
+    values = scores_of_systems(scores, 2)
     signs = SignVectors.choose(values.shape[1], draws, rng)
-    scale = _scale_of_pairs(centred)
-
-    def largest_statistics(products: Floats) -> Floats:
-        largest = np.zeros(products.shape[1])
-        for row in range(len(products) - 1):
-            gaps = products[row] - products[row + 1 :]
-            np.abs(gaps, out=gaps)
-            gaps /= scale[row, row + 1 :, None]
-            np.maximum(largest, gaps.max(axis=0), out=largest)
-        return largest
-
-    totals = centred.sum(axis=1)
-    size = np.abs(totals[:, None] - totals[None, :]) / scale
-    drawn = _largest_by_draw(centred, signs, largest_statistics)
-    p = signs.p_values(_num_at_least(drawn, size - TOLERANCE))
+    family = all_pairs_family(values)
+    [flipped] = randomise([family], signs, largest="family")
+    p = np.maximum(flipped.p_largest, flipped.p())
+    means = row_means(values)
     return AllPairs(
-        "max-T", mean_differences(values), p, signs.num_queries, signs.draws, signs.exact
+        "max-T",
+        means[:, None] - means[None, :],
+        matrix_of_pairs(family, p, len(values)),
+        flipped.num_queries,
+        flipped.num_largest,
+        flipped.is_largest_exact,
+    )
+
+
+def max_t_tests(flipped: FlippedFamily, alpha: float, *, step_down: bool = False) -> CorrectedTests:
+    """Return the max-T tests of a family, with intervals that agree with them (``max_t``).
+
+    Args:
+        flipped: the family, randomised with ``largest="family"``, or ``"step-down"``.
+        alpha: the level of the family, which is the level of ``flipped``.
+        step_down: whether comparisons are tested in stages, largest ``|r|`` first.
+    """
+    size = np.abs(flipped.statistics)
+    critical = np.maximum(flipped.critical, flipped.own_critical(alpha))
+    p = np.maximum(flipped.p_largest, flipped.p())
+    if step_down:
+        descending = np.argsort(size, kind="stable")[::-1]
+        p[descending] = np.maximum.accumulate(p[descending])
+        is_significant = is_at_most(p, alpha)
+        untested = descending[~is_significant[descending]]
+        # After the first comparison that is not significant, none is tested: its stage is the last.
+        critical[untested] = np.maximum(critical[untested], critical[untested[:1]])
+    else:
+        is_significant = is_at_most(p, alpha)
+    ends = [
+        _interval_at(flipped, index, float(limit)) for index, limit in enumerate(critical.tolist())
+    ]
+    low, high = np.array(ends).T
+    return CorrectedTests.agreeing(
+        flipped.means, p, is_significant, low, high, np.full(len(p), alpha)
+    )
+
+
+def _interval_at(flipped: FlippedFamily, index: int, critical: float) -> tuple[float, float]:
+    """Return the interval of one comparison for a critical ``|r|``, as ``max_t`` explains."""
+    if critical >= 1 - TOLERANCE:
+        return -math.inf, math.inf
+    mean = float(flipped.means[index])
+    critical_t = float(t_of_ratio(np.array([critical]), flipped.num_queries)[0])
+    half_width = critical_t * float(flipped.deviations[index]) / math.sqrt(flipped.num_queries)
+    # The statistics are in descending order.
+    num_larger = int(np.searchsorted(-flipped.reached[index], -critical - TOLERANCE, side="left"))
+    low, high = flipped.ends_of_rank(index, 1 + num_larger)
+    return min(low, mean - half_width), max(high, mean + half_width)
+
+
+def tukey_tests(
+    flipped: FlippedFamily, scores: Floats, alpha: float, *, draws: int = DRAWS, rng: Any = 0
+) -> CorrectedTests:
+    """Return randomised Tukey HSD tests of a family, with intervals that agree with them.
+
+    p is the larger of Tukey's and the uncorrected p. The interval contains mean ± c, where c is the
+    range of the permuted means that makes p equal to alpha, and the sign-flip interval at alpha.
+
+    Args:
+        flipped: the pairs of the systems, randomised.
+        scores: scores by system and query, f8[S, Q].
+        alpha: the level of the family, at most the level of ``flipped``.
+        draws: the number of permutations of all labels.
+        rng: a seed (a whole number from 0) or a numpy Generator.
+    """
+    centred = scores - scores[:1]
+    ranges = np.sort(_permuted_ranges(centred, draws, generator(rng)))
+    size = np.abs(flipped.means) * flipped.num_queries
+    tolerance = TOLERANCE * np.abs(centred).max(axis=0).sum()
+    p = np.maximum((1 + _num_at_least(ranges, size - tolerance)) / (draws + 1), flipped.p())
+    rank = rank_at(alpha, draws, exact=False)
+    limit = float(ranges[-rank]) / flipped.num_queries if rank else math.inf
+    low, high = flipped.intervals(np.full(len(p), alpha))
+    return CorrectedTests.agreeing(
+        flipped.means,
+        p,
+        is_at_most(p, alpha),
+        np.minimum(low, flipped.means - limit),
+        np.maximum(high, flipped.means + limit),
+        np.full(len(p), alpha),
     )
 
 
@@ -221,16 +341,7 @@ def _permuted_rows(columns: Floats, rng: np.random.Generator) -> Iterator[tuple[
     yield 0, columns[0]
 
 
-def _ratios(values: Floats) -> tuple[Floats, Floats]:
-    """Return r of each row, and the rows scaled so that their sum is r: f8[D], f8[D, Q]."""
-    largest = np.abs(values).max(axis=1, keepdims=True)
-    in_range = values / np.where(largest, largest, 1.0)
-    norm = np.sqrt(values.shape[1] * np.square(in_range).sum(axis=1, keepdims=True))
-    scaled = in_range / np.where(norm, norm, 1.0)
-    return scaled.sum(axis=1), scaled
-
-
-def _as_t(ratios: Floats, num_queries: int) -> Floats:
+def t_of_ratio(ratios: Floats, num_queries: int) -> Floats:
     """Return t for each r, f8[D]; infinite if r is ±1, that is, if all differences are equal."""
     unexplained = 1.0 - np.square(ratios)
     is_infinite = unexplained <= TOLERANCE
@@ -238,53 +349,6 @@ def _as_t(ratios: Floats, num_queries: int) -> Floats:
     return np.where(is_infinite, np.copysign(np.inf, ratios), t)
 
 
-def _scale_of_pairs(centred: Floats) -> Floats:
-    """Return √(Q·Σ(a − b)²) of all pairs, f8[S, S]; infinity if only rounding noise differs."""
-    num_systems, num_queries = centred.shape
-    noise = TOLERANCE * np.abs(centred).max()
-    scale = np.full((num_systems, num_systems), np.inf)
-    for row in range(num_systems):
-        gaps = centred[row] - centred
-        norm = np.sqrt(num_queries * np.square(gaps).sum(axis=1))
-        scale[row] = np.where(np.abs(gaps).max(axis=1) > noise, norm, np.inf)
-    return scale
-
-
-def _largest_by_draw(
-    rows: Floats, signs: SignVectors, largest_statistics: Callable[[Floats], Floats]
-) -> Floats:
-    """Return the largest statistic of each sign vector, f8[draws].
-
-    Args:
-        rows: f8[D, Q].
-        signs: the sign vectors.
-        largest_statistics: f8[D, b] -> f8[b]: from the rows times b sign vectors.
-    """
-    return np.concatenate([largest_statistics(rows @ block.T) for block in signs.blocks(len(rows))])
-
-
-def _single_step_p(scaled: Floats, size: Floats, signs: SignVectors) -> Floats:
-    """Return p of each comparison, f8[D], from the scaled rows f8[D, Q] and ``|r|``, f8[D]."""
-    largest = _largest_by_draw(
-        scaled, signs, lambda flipped: np.asarray(np.abs(flipped).max(axis=0))
-    )
-    return signs.p_values(_num_at_least(largest, size - TOLERANCE))
-
-
-def _step_down_p(scaled: Floats, size: Floats, signs: SignVectors) -> Floats:
-    """Return the step-down p of each comparison, f8[D], as ``_single_step_p`` does."""
-    ascending = np.argsort(size, kind="stable")
-    limits = size[ascending, None] - TOLERANCE
-    counts = np.zeros(len(size), dtype=np.int64)
-    for block in signs.blocks(len(scaled)):
-        flipped = np.abs(scaled[ascending] @ block.T)
-        counts += np.count_nonzero(np.maximum.accumulate(flipped, axis=0) >= limits, axis=1)
-    p = np.empty(len(size))
-    # p must not decrease from the largest |r| to the smallest.
-    p[ascending] = np.maximum.accumulate(signs.p_values(counts)[::-1])[::-1]
-    return p
-
-
-def _num_at_least(drawn: Floats, limits: Floats) -> Any:
-    """Return how many drawn values are at least each limit, i8 in the shape of ``limits``."""
-    return len(drawn) - np.searchsorted(np.sort(drawn), limits, side="left")
+def _num_at_least(ascending: Floats, limits: Floats) -> Any:
+    """Return how many ascending values are at least each limit, i8 in the shape of the limits."""
+    return len(ascending) - np.searchsorted(ascending, limits, side="left")

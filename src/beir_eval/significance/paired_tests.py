@@ -43,9 +43,10 @@ class PairedTest:
         p: the p-value, above 0.
         num_queries: Q, the number of queries.
         alternative: "two-sided", "less" or "greater".
-        draws: the number of sign vectors tried; 0 for the other tests.
+        draws: the number of sign vectors tried, each of which stands for its opposite too; 0 for the
+            other tests.
         exact: whether p is that of the exact distribution: True for the sign test, and for sign
-            flips if all sign vectors were tried. False for Wilcoxon, where scipy chooses.
+            flips if all sign vectors of the queries that differ were tried. False for Wilcoxon, where scipy chooses.
         note: what a reader should know before using p; empty in most cases.
     """
 
@@ -68,18 +69,21 @@ class PairedTestMethod:
         test: the function; it takes ``(first, second=None, *, alternative="two-sided")``.
         label: the name of the test in notes.
         takes_draws: whether ``test`` draws at random and also takes ``draws`` and ``rng``.
+        interval: the kind of interval that belongs to the test: "sign_flip" or "t"; None if no
+            interval of the mean difference does.
     """
 
     test: Callable[..., PairedTest]
     label: str
     takes_draws: bool = False
+    interval: str | None = None
 
-    def test_differences(self, differences: Floats, *, draws: int, rng: int) -> PairedTest:
+    def test_differences(self, differences: Floats, *, draws: int | None, rng: int) -> PairedTest:
         """Return the two-sided test of differences.
 
         Args:
             differences: first − second by query, f8[Q].
-            draws: the number of draws, for a test that draws.
+            draws: the number of draws, for a test that draws; None for its default.
             rng: the seed, for a test that draws.
         """
         return self.test(differences, **({"draws": draws, "rng": rng} if self.takes_draws else {}))
@@ -147,6 +151,25 @@ def paired_t(first: Any, second: Any = None, *, alternative: str = "two-sided") 
         alternative=alternative,
         note=_NO_VARIANCE if math.isinf(statistic) else "",
     )
+
+
+def t_intervals(means: Floats, deviations: Floats, num_queries: int, levels: Floats) -> Any:
+    """Return the low and high ends of t intervals, each at its own level: f8[D] and f8[D].
+
+    Formula: mean ± t(1 − level/2, Q − 1)·s/√Q.
+
+    Args:
+        means: the means, f8[D].
+        deviations: the standard deviations, Q − 1 in the denominator, f8[D].
+        num_queries: Q, the number of queries.
+        levels: 1 − the confidence of each interval, f8[D].
+
+    Raises:
+        MissingExtraError: scipy is not installed.
+    """
+    half_widths = scipy_stats("t intervals").t.isf(levels / 2, num_queries - 1)
+    half_widths = half_widths * deviations / math.sqrt(num_queries)
+    return means - half_widths, means + half_widths
 
 
 def equivalence(

@@ -8,21 +8,23 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from beir_eval.errors import InputError
+from beir_eval.significance.bootstrap import Interval, Intervals
 from beir_eval.significance.paired_tests import PairedTest
-from beir_eval.significance.sign_vectors import SignVectors
+from beir_eval.significance.randomisation import Family, randomise
+from beir_eval.significance.sign_vectors import SignVectors, position_keys
 from beir_eval.significance.validation import (
-    TOLERANCE,
     as_scores,
     check_alternative,
+    check_share,
     differences_of,
     row_means,
 )
 
 if TYPE_CHECKING:
-    from beir_eval.core.arrays import Floats, Ints
+    from beir_eval.core.arrays import Floats, Mask
+    from beir_eval.significance.randomisation import FlippedFamily
 
-#: Default number of sign vectors. Two standard errors of a p of .05 are then .0014.
-DRAWS = 100_000
+METHOD = "sign_flip"
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,8 +36,8 @@ class SignFlips:
         p: p-values, not corrected for their number, f8[D].
         num_queries: Q, the number of queries.
         alternative: "two-sided", "less" or "greater".
-        draws: the number of sign vectors tried.
-        exact: whether these are all 2^Q sign vectors.
+        draws: the number of random sign vectors; for a comparison with ``exact`` all were tried.
+        exact: which p-values are from all sign vectors of the queries that differ, bool[D].
     """
 
     differences: Floats
@@ -43,7 +45,7 @@ class SignFlips:
     num_queries: int
     alternative: str
     draws: int
-    exact: bool
+    exact: Mask
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +59,7 @@ class AllPairs:
         p: two-sided p-values, symmetric, 1 on the diagonal, f8[..., S, S].
         num_queries: Q, the number of queries.
         draws: the number of sign vectors or permutations tried.
-        exact: whether these are all 2^Q sign vectors; False for permutations.
+        exact: whether all p-values are from all sign vectors; False for permutations.
     """
 
     test: str
@@ -73,29 +75,31 @@ def sign_flip(
     second: Any = None,
     *,
     alternative: str = "two-sided",
-    draws: int = DRAWS,
+    draws: int | None = None,
     rng: Any = 0,
 ) -> PairedTest:
     """Test whether two systems differ in their mean, by flipping signs of their differences.
 
     If the systems are exchangeable within each query, the differences d_q and −d_q are equally
-    likely. T = Σ d_q is compared with T* = Σ s_q·d_q over sign vectors s: all 2^Q of them if these
-    are at most ``draws``, random ones otherwise.
+    likely. T = Σ d_q is compared with T* = Σ s_q·d_q over sign vectors s: all of them if there are
+    at most ``draws`` up to their opposites, random ones otherwise. The sign of a difference of 0
+    does not matter, so only queries that differ are counted.
 
     Formula: two-sided, count = ``#{|T*| >= |T| − tolerance}`` and p = (1 + count) / (draws + 1), or
-    count / 2^Q if all sign vectors are tried. The tolerance ``1e-12·Σ|d_q|`` keeps ties that float
-    arithmetic would break. It does not depend on T, since rounding errors do not become smaller
-    when the differences almost cancel.
+    count / draws if all sign vectors are tried. One-sided, each sign vector counts with its
+    opposite: p = (1 + count) / (2·draws + 2), or count / (2·draws). The tolerance ``2e-12·Σ|d_q|``
+    keeps ties that float arithmetic would break.
 
     Args:
         first: scores of one system by query, f8[Q]; the differences if ``second`` is None.
         second: scores of the other system, queries in the same order, f8[Q].
         alternative: "two-sided", or "less" or "greater": the mean difference is below or above 0.
-        draws: the number of random sign vectors; all 2^Q are tried instead if they are not more.
+        draws: the number of random sign vectors; None means 100,000, or 20,000 for more than 1,000
+            queries.
         rng: a seed (a whole number from 0) or a numpy Generator.
 
     Degenerate: if all differences are 0, p = 1. If they are equal but not 0, the exact two-sided p
-    is 2^(1−Q).
+    is 2^(1−Q). With m queries that differ, no two-sided p is below 2^(1−m).
 
     Source: Fisher, The Design of Experiments, 1935; Smucker, Allan and Carterette, CIKM 2007. For
     the added 1: Phipson and Smyth, 2010.
@@ -110,22 +114,123 @@ def sign_flip(
     0.25
     """
     differences = differences_of(first, second)
-    tests = sign_flip_many(differences[None, :], alternative=alternative, draws=draws, rng=rng)
-    mean = float(tests.differences[0])
+    check_alternative(alternative)
+    flipped = _flip_rows(differences[None, :], None, draws, rng)
+    mean = float(flipped.means[0])
     return PairedTest(
         test="sign flip",
         difference=mean,
         statistic=mean,
-        p=float(tests.p[0]),
-        num_queries=tests.num_queries,
+        p=float(flipped.p(alternative)[0]),
+        num_queries=flipped.num_queries,
         alternative=alternative,
-        draws=tests.draws,
-        exact=tests.exact,
+        draws=int(flipped.num_distinct[0]),
+        exact=bool(flipped.exact[0]),
+    )
+
+
+def sign_flip_interval(
+    first: Any,
+    second: Any = None,
+    *,
+    confidence: float = 0.95,
+    draws: int | None = None,
+    rng: Any = 0,
+) -> Interval:
+    """Return the interval of the mean difference that belongs to ``sign_flip``.
+
+    It consists of the values μ that the sign-flip test of the differences d_q − μ does not reject.
+    So it excludes 0 exactly if the two-sided p is at most 1 − confidence. It assumes that the
+    differences are symmetric about their mean; docs/comparing.md lists its coverage where they are
+    not.
+
+    Formula: the means of random subsets of the queries, and of their complements, are Hartigan's
+    typical values. With r = ⌊(1 − confidence)·(draws + 1)⌋, the ends are the r-th smallest and the
+    r-th largest of these 2·draws means. If all subsets are tried, they are the (r + 1)-th, with
+    r = ⌊(1 − confidence)·draws⌋. An empty subset has the mean −∞ at the low end, ∞ at the high end.
+
+    Args:
+        first: scores of one system by query, f8[Q]; the differences if ``second`` is None.
+        second: scores of the other system, queries in the same order, f8[Q].
+        confidence: the nominal probability that such an interval contains the true difference.
+        draws: the number of random subsets; None means 100,000, or 20,000 for more than 1,000
+            queries. All subsets are tried instead if they are not more, up to complement.
+        rng: a seed (a whole number from 0) or a numpy Generator.
+
+    Degenerate: with fewer than six queries the interval is unbounded at a confidence of .95. If all
+    differences are equal, both ends are their mean, with enough queries.
+
+    Source: Hartigan, Using subsample values as typical values, J. American Statistical Association
+    64(328), 1969.
+
+    Raises:
+        InputError: the scores are not finite numbers, cover fewer than two queries, or differ in
+            number.
+        SettingError: confidence is not between 0 and 1, draws is below 1, or rng is neither a seed
+            nor a Generator.
+
+    >>> interval = sign_flip_interval([0.1, 0.2, 0.3, 0.4, 0.5, 0.6])
+    >>> round(interval.low, 6), round(interval.difference, 6), round(interval.high, 6)
+    (0.1, 0.35, 0.6)
+    """
+    differences = differences_of(first, second)
+    intervals = sign_flip_intervals(
+        differences[None, :], confidence=confidence, draws=draws, rng=rng
+    )
+    return Interval(
+        float(intervals.differences[0]),
+        float(intervals.low[0]),
+        float(intervals.high[0]),
+        intervals.confidence,
+        intervals.method,
+        intervals.num_queries,
+        intervals.draws,
+    )
+
+
+def sign_flip_intervals(
+    differences: Any, *, confidence: float = 0.95, draws: int | None = None, rng: Any = 0
+) -> Intervals:
+    """Return the ``sign_flip_interval`` of each of D difference vectors; not simultaneous.
+
+    Args:
+        differences: first − second by query, one row per comparison, f8[D, Q].
+        confidence: the nominal probability that such an interval contains its true difference.
+        draws: the number of random subsets; None means 100,000, or 20,000 for more than 1,000
+            queries. All subsets are tried instead if they are not more, up to complement.
+        rng: a seed (a whole number from 0) or a numpy Generator.
+
+    Raises:
+        InputError: the differences are not finite numbers, are not two-dimensional, or cover fewer
+            than two queries.
+        SettingError: confidence is not between 0 and 1, draws is below 1, or rng is neither a seed
+            nor a Generator.
+
+    >>> sign_flip_intervals([[0.5] * 6, [0.0] * 6]).high.tolist()
+    [0.5, 0.0]
+    """
+    check_share("confidence", confidence)
+    values = as_scores(differences, 2, "the differences")
+    level = 1 - confidence
+    flipped = _flip_rows(values, level, draws, rng)
+    low, high = flipped.intervals(np.full(len(values), level))
+    return Intervals(
+        flipped.means,
+        low,
+        high,
+        float(confidence),
+        METHOD,
+        flipped.num_queries,
+        int(flipped.num_distinct.max()),
     )
 
 
 def sign_flip_many(
-    differences: Any, *, alternative: str = "two-sided", draws: int = DRAWS, rng: Any = 0
+    differences: Any,
+    *,
+    alternative: str = "two-sided",
+    draws: int | None = None,
+    rng: Any = 0,
 ) -> SignFlips:
     """Return the ``sign_flip`` tests of D difference vectors; p is not corrected.
 
@@ -134,7 +239,8 @@ def sign_flip_many(
     Args:
         differences: first − second by query, one row per comparison, f8[D, Q].
         alternative: "two-sided", or "less" or "greater": the mean difference is below or above 0.
-        draws: the number of random sign vectors; all 2^Q are tried instead if they are not more.
+        draws: the number of random sign vectors; None means 100,000, or 20,000 for more than 1,000
+            queries. For a comparison with no more than this, up to their opposites, all are tried.
         rng: a seed (a whole number from 0) or a numpy Generator.
 
     Raises:
@@ -148,33 +254,29 @@ def sign_flip_many(
     """
     values = as_scores(differences, 2, "the differences")
     check_alternative(alternative)
-    signs = SignVectors.choose(values.shape[1], draws, rng)
-    totals, tolerance = values.sum(axis=1), TOLERANCE * np.abs(values).sum(axis=1)
-    counts = np.zeros(len(values), dtype=np.int64)
-    for block in signs.blocks(len(values)):
-        counts += _count_extreme(values @ block.T, totals, tolerance, alternative)
+    flipped = _flip_rows(values, None, draws, rng)
     return SignFlips(
-        row_means(values),
-        signs.p_values(counts),
-        signs.num_queries,
+        flipped.means,
+        flipped.p(alternative),
+        flipped.num_queries,
         alternative,
-        signs.draws,
-        signs.exact,
+        int(flipped.num_distinct.max()),
+        flipped.exact,
     )
 
 
-def sign_flip_pairs(scores: Any, *, draws: int = DRAWS, rng: Any = 0) -> AllPairs:
+def sign_flip_pairs(scores: Any, *, draws: int | None = None, rng: Any = 0) -> AllPairs:
     """Return the two-sided ``sign_flip`` tests of all pairs of systems; p is not corrected.
 
     All pairs share the sign vectors s, and Σ s(a − b) = Σ s·a − Σ s·b. So the signs are multiplied
-    with the scores of S systems, not with the differences of S(S−1)/2 pairs. The mean of each query
-    over the systems is subtracted first: no difference changes, and rounding errors become smaller.
-    The tolerance is ``1e-12·(Σ|a| + Σ|b|)`` of these centred scores.
+    with the scores of S systems, not with the differences of S(S−1)/2 pairs. Two systems whose
+    scores differ only by rounding noise have p = 1.
 
     Args:
         scores: scores by system and query, f8[S, Q], or by measure too, f8[M, S, Q]. Systems are
             compared within a measure.
-        draws: the number of random sign vectors; all 2^Q are tried instead if they are not more.
+        draws: the number of random sign vectors; None means 100,000, or 20,000 for more than 1,000
+            queries. For a pair with no more than this, up to their opposites, all are tried.
         rng: a seed (a whole number from 0) or a numpy Generator.
 
     Raises:
@@ -182,32 +284,31 @@ def sign_flip_pairs(scores: Any, *, draws: int = DRAWS, rng: Any = 0) -> AllPair
             fewer than two queries or two systems.
         SettingError: draws is below 1, or rng is neither a seed nor a Generator.
 
-    >>> sign_flip_pairs([[0.5, 0.4, 0.9], [0.4, 0.2, 0.6], [0.4, 0.2, 0.6]]).p[0].tolist()
-    [1.0, 0.25, 0.25]
+    >>> sign_flip_pairs([[0.5, 0.4, 0.9], [0.4, 0.2, 0.6]]).p.tolist()
+    [[1.0, 0.25], [0.25, 1.0]]
     """
-    values, centred = scores_and_centred(scores, (2, 3))
+    values = scores_of_systems(scores, (2, 3))
+    by_measure = values.reshape(-1, *values.shape[-2:])
+    families = [all_pairs_family(measure_scores) for measure_scores in by_measure]
     signs = SignVectors.choose(values.shape[-1], draws, rng)
-    by_measure = centred.reshape(-1, *values.shape[-2:])
-    num_measures, num_systems, num_queries = by_measure.shape
-    counts = np.zeros((num_measures, num_systems, num_systems), dtype=np.int64)
-    for block in signs.blocks(num_measures * num_systems):
-        flipped = by_measure.reshape(-1, num_queries) @ block.T
-        for measure, products in enumerate(flipped.reshape(num_measures, num_systems, -1)):
-            _count_pairs(products, by_measure[measure], counts[measure])
-    p = signs.p_values(counts + counts.swapaxes(1, 2))
-    p[:, np.arange(num_systems), np.arange(num_systems)] = 1.0
+    flipped = randomise(families, signs)
+    p = [
+        matrix_of_pairs(family, flipped_family.p(), values.shape[-2])
+        for family, flipped_family in zip(families, flipped, strict=True)
+    ]
+    means = row_means(values)
     return AllPairs(
         "sign flip",
-        mean_differences(values),
-        p.reshape(*values.shape[:-1], num_systems),
-        num_queries,
+        np.asarray(means[..., :, None] - means[..., None, :]),
+        np.stack(p).reshape(*values.shape[:-1], values.shape[-2]),
+        values.shape[-1],
         signs.draws,
-        signs.exact,
+        all(bool(flipped_family.exact.all()) for flipped_family in flipped),
     )
 
 
-def scores_and_centred(scores: Any, dimensions: int | tuple[int, ...]) -> tuple[Floats, Floats]:
-    """Return the scores f8[..., S, Q], and the scores minus each query's mean over the systems.
+def scores_of_systems(scores: Any, dimensions: int | tuple[int, ...]) -> Floats:
+    """Return the scores f8[..., S, Q].
 
     Raises:
         InputError: the scores are not finite numbers, have another number of dimensions, or cover
@@ -216,48 +317,26 @@ def scores_and_centred(scores: Any, dimensions: int | tuple[int, ...]) -> tuple[
     values = as_scores(scores, dimensions)
     if values.shape[-2] < 2:  # noqa: PLR2004 - a pair
         raise InputError("one system cannot be compared; give the scores of two or more")
-    return values, values - values.mean(axis=-2, keepdims=True)
+    return values
 
 
-def mean_differences(values: Floats) -> Floats:
-    """Return mean of the row's system − mean of the column's: f8[..., S, Q] -> f8[..., S, S]."""
-    means = row_means(values)
-    return np.asarray(means[..., :, None] - means[..., None, :])
+def all_pairs_family(scores: Floats) -> Family:
+    """Return the comparisons of all pairs of systems, f8[S, Q]."""
+    first, second = np.triu_indices(len(scores), 1)
+    return Family(scores, position_keys(scores.shape[1]), first, second)
 
 
-def _count_pairs(products: Floats, centred: Floats, counts: Ints) -> None:
-    """Add to ``counts``, above the diagonal, how many T* of each pair are as extreme as its T.
-
-    Args:
-        products: centred scores times b sign vectors, f8[S, b].
-        centred: centred scores, f8[S, Q].
-        counts: i8[S, S], changed in place.
-    """
-    totals, sizes = centred.sum(axis=1), np.abs(centred).sum(axis=1)
-    for row in range(len(centred) - 1):
-        below = slice(row + 1, None)
-        counts[row, below] += _count_extreme(
-            products[row] - products[below],
-            totals[row] - totals[below],
-            TOLERANCE * (sizes[row] + sizes[below]),
-            "two-sided",
-        )
+def matrix_of_pairs(family: Family, p: Floats, num_systems: int) -> Floats:
+    """Return p-values of all pairs as a symmetric matrix, 1 on the diagonal: f8[D] -> f8[S, S]."""
+    matrix = np.ones((num_systems, num_systems))
+    matrix[family.first, family.second] = matrix[family.second, family.first] = p
+    return matrix
 
 
-def _count_extreme(flipped: Floats, totals: Floats, tolerance: Floats, alternative: str) -> Ints:
-    """Return how many T* are at least as extreme as T, i8[D].
-
-    Args:
-        flipped: T* of each comparison and sign vector, f8[D, b]; overwritten if two-sided.
-        totals: T of each comparison, f8[D].
-        tolerance: the difference up to which T* and T are equal, f8[D].
-        alternative: "two-sided", "less" or "greater".
-    """
-    if alternative == "two-sided":
-        np.abs(flipped, out=flipped)
-        totals, alternative = np.abs(totals), "greater"
-    if alternative == "greater":
-        extreme = flipped >= (totals - tolerance)[:, None]
-    else:
-        extreme = flipped <= (totals + tolerance)[:, None]
-    return np.asarray(np.count_nonzero(extreme, axis=1))
+def _flip_rows(values: Floats, level: float | None, draws: int | None, rng: Any) -> FlippedFamily:
+    """Return the randomisation distributions of rows of differences, f8[D, Q]."""
+    num_queries = values.shape[1]
+    signs = SignVectors.choose(num_queries, draws, rng)
+    family = Family(values, position_keys(num_queries), np.arange(len(values)))
+    [flipped] = randomise([family], signs, level=level)
+    return flipped

@@ -20,6 +20,10 @@ FEWEST_QUERIES = 2
 #: computed from: in float arithmetic 0.3 - 0.2 is smaller than 0.1. (An exact comparison of sums
 #: gave p = .853 instead of .942 on differences of Precision@10.)
 TOLERANCE = 1e-12
+#: Levels are compared with p-values with this relative tolerance: 0.05 / 3 × 3 is 0.05.
+LEVEL_TOLERANCE = 1e-9
+#: The number of seeds that a generator chooses from.
+_SEEDS = 2**63
 #: The largest score: the squares of larger ones could exceed the range of a float.
 _LARGEST = 1e100
 #: The smallest p-value reported: no p-value is 0.
@@ -113,6 +117,11 @@ def at_least_smallest(p: float) -> float:
     return max(p, _SMALLEST_P)
 
 
+def is_at_most(p: Floats, level: Floats | float) -> Mask:
+    """Return which p-values are at most their level, but for rounding."""
+    return np.asarray(p <= np.asarray(level) * (1 + LEVEL_TOLERANCE))
+
+
 def check_alternative(alternative: str) -> None:
     """Raise SettingError unless ``alternative`` is one of ``ALTERNATIVES``."""
     check_choice("alternative", alternative, ALTERNATIVES)
@@ -170,6 +179,15 @@ def generator(rng: Any) -> np.random.Generator:
         msg = f"rng must be a seed (a whole number from 0) or a numpy Generator, not {rng!r}"
         raise SettingError(msg)
     return np.random.default_rng(int(rng))
+
+
+def seed_of(rng: Any) -> int:
+    """Return a seed below 2^63: the first such number of a generator, whose state advances.
+
+    Raises:
+        SettingError: rng is neither a seed (a whole number from 0) nor a Generator.
+    """
+    return int(generator(rng).integers(_SEEDS))
 
 
 def check_seed(rng: Any) -> None:

@@ -36,7 +36,7 @@ def checkpoint_curve(  # noqa: PLR0913 - one keyword a setting
     alpha: float = 0.05,
     margin: float = 0.01,
     on: str = "error",
-    draws: int = 100_000,
+    draws: int | None = None,
     rng: int = 0,
 ) -> CheckpointCurve:
     r"""Return the scores of a training run over its steps, and the step where improvement ended.
@@ -107,7 +107,7 @@ def checkpoint_curve(  # noqa: PLR0913 - one keyword a setting
         Checkpoint(step=system_steps[index], name=joined.systems[index]) for index in order
     ]
     # Each checkpoint is compared with the one before it.
-    pairs = Pairs([Pair(later, later - 1) for later in range(1, len(order))], are_all=False)
+    pairs = Pairs([Pair(later, later - 1) for later in range(1, len(order))])
     points: list[CurvePoint] = []
     changes: list[Difference] = []
     outcomes: list[Outcome] = []
@@ -115,7 +115,7 @@ def checkpoint_curve(  # noqa: PLR0913 - one keyword a setting
         scores = _sort_systems(measure_scores, order).where_defined()
         best = best_of_many(scores.scores, rng=rng)
         points += _curve_points(checkpoints, scores, best, settings)
-        changes += differences_of(scores, pairs, settings)
+        changes += differences_of([scores], pairs, settings)
         outcomes.append(_outcome(checkpoints, scores, best, settings))
     return CheckpointCurve(
         checkpoints=tuple(checkpoints),
@@ -137,7 +137,7 @@ def _sort_systems(scores: MeasureScores, order: Sequence[int]) -> MeasureScores:
     """
     means = scores.scores[order]
     systems = tuple(scores.systems[index] for index in order)
-    return MeasureScores(scores.measure, systems, list(means[:, None]), means)
+    return MeasureScores(scores.measure, systems, list(means[:, None]), means, scores.keys)
 
 
 def _curve_points(

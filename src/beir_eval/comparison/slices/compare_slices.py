@@ -14,9 +14,11 @@ import numpy as np
 
 from beir_eval.comparison.alignment import align_scores, check_baseline
 from beir_eval.comparison.differences import (
+    corrected_together,
+    equality_p_of,
     means_of,
     pairs_to_compare,
-    uncorrected_differences,
+    tests_of,
     with_verdicts,
 )
 from beir_eval.comparison.records import ComparisonSettings
@@ -31,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from beir_eval.comparison.alignment import MeasureScores, SystemResults
-    from beir_eval.comparison.differences import Pairs
+    from beir_eval.comparison.differences import Pairs, Tests
     from beir_eval.comparison.records import Difference, SystemMean
     from beir_eval.core.arrays import Mask
     from beir_eval.evaluation.result import EvaluationResult
@@ -52,7 +54,7 @@ def compare_slices(  # noqa: PLR0913 - one keyword a setting
     alpha: float = 0.05,
     margin: float = 0.01,
     on: str = "error",
-    draws: int = 100_000,
+    draws: int | None = None,
     rng: int = 0,
 ) -> SlicedComparison:
     """Return a comparison of systems within every slice of the queries, corrected over all slices.
@@ -203,8 +205,7 @@ def _add_measure(
         settings: test, correction, level and margin; the correction is over all slices and pairs.
     """
     defined = scores.is_defined
-    evidence: list[Difference] = []
-    compared: list[_SliceDraft] = []
+    tested: list[tuple[_SliceDraft, Tests]] = []
     for draft in drafts:
         queries = draft.queries & defined
         if queries.sum() < FEWEST_QUERIES:
@@ -212,10 +213,14 @@ def _add_measure(
             continue
         slice_scores = scores.select(queries)
         draft.means.extend(means_of(slice_scores, settings))
-        slice_evidence = uncorrected_differences(slice_scores, pairs, settings)
-        evidence += slice_evidence
-        compared += [draft] * len(slice_evidence)
-    p_corrected = correct([difference.p for difference in evidence], settings.correction)
-    differences = with_verdicts(evidence, p_corrected, settings)
-    for draft, difference in zip(compared, differences, strict=True):
-        draft.differences.append(difference)
+        tested += [(draft, tests) for tests in tests_of([slice_scores], pairs, settings)]
+    if not tested:
+        return
+    all_tests = [tests for _, tests in tested]
+    corrected = corrected_together(all_tests, settings)
+    p_equal = np.split(
+        correct(np.concatenate([equality_p_of(tests) for tests in all_tests]), "holm"),
+        len(all_tests),
+    )
+    for (draft, tests), tests_corrected, equality in zip(tested, corrected, p_equal, strict=True):
+        draft.differences.extend(with_verdicts(tests, tests_corrected, equality))
