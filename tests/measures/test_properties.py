@@ -34,7 +34,7 @@ from beir_eval import (
 from beir_eval.core import EvaluationSettings, relate
 from beir_eval.errors import MeasureError, ResultError
 from beir_eval.measures import definitions
-from strategies import DOC_IDS, qrels_and_run
+from strategies import DOC_IDS, qrels_and_rows, qrels_and_run
 from time_limit import time_limit
 
 CUTOFFS = (1, 2, 3, 5, 10, 100)
@@ -75,6 +75,67 @@ def test_every_score_lies_between_0_and_1_unless_it_is_a_count_or_a_sum(case):
         if measure.name not in UNBOUNDED:
             # The residual is 1 minus a sum, and sums round.
             assert (defined <= 1 + 1e-12).all(), measure
+
+
+#: Values for the parameters of measures; a gain table needs every grade of the qrels.
+PARAMETERS = {
+    "rel": st.sampled_from((0.5, 1, 2)),
+    "beta": st.sampled_from((0.1, 1, 7)),
+    "max_grade": st.sampled_from((4, 9)),
+    "p": st.sampled_from((0.01, 0.5, 0.99)),
+    "multiple": st.sampled_from((0.3, 1, 4)),
+    "relevant": st.sampled_from((-3, 2)),
+    "other": st.sampled_from((-3, 2)),
+    "missed": st.sampled_from((-3, 2)),
+    "recall": st.sampled_from((0, 0.4, 1)),
+    "rounding": st.sampled_from(("trec_eval10", "trec_eval9")),
+    "gain": st.sampled_from(
+        (
+            "linear",
+            "exp",
+            {0: 0, 0.3: 0.1, 1: 0.3, 2: 0.3, 3: 1e-9 + 0.3, 4: 700},
+            {-1: 0, 0: 0.2, 0.3: 0.2, 1: 1, 2: 2, 3: 3, 4: 4},  # grade 0 has a gain
+        )
+    ),
+    "judged_only": st.booleans(),
+}
+fractional_grades = st.sampled_from((-1.5, 0, 0.3, 1, 2, 3, 4))
+
+
+@given(qrels_and_run(fractional_grades), st.data())
+def test_no_score_lies_outside_the_bounds_of_its_measure_whatever_its_parameters(case, data):
+    matrix = matrix_of(*case)
+    for measure in MEASURES:
+        names = [*measure.definition.defaults, "judged_only"]
+        drawn = measure(**{name: data.draw(PARAMETERS[name], name) for name in names})
+        scores = drawn.scores(matrix)
+        low, high = drawn.bounds or (-math.inf, math.inf)
+        defined = scores[~np.isnan(scores)]
+        assert (low - 1e-12 < defined).all(), drawn
+        assert (defined < high + 1e-12).all(), drawn
+
+
+@given(qrels_and_rows())
+def test_no_score_lies_outside_the_bounds_where_a_ranking_repeats_documents(case):
+    qrels, rows = case
+    result = evaluate(
+        qrels, Run.from_columns(*zip(*rows, strict=True)), MEASURES, duplicates="keep"
+    )
+    for measure in MEASURES:
+        low, high = measure.bounds or (-math.inf, math.inf)
+        scores = result.scores(measure)
+        assert not ((scores < low - 1e-12) | (scores > high + 1e-12)).any(), measure
+
+
+def test_every_measure_states_its_bounds_but_counts_sums_of_gains_and_utility():
+    assert {
+        name for name, definition in definitions().items() if not definition.bounds
+    } == UNBOUNDED
+    # The reason: deeper rankings, higher grades and other weights have no highest score.
+    qrels = {"q": {f"d{number}": number + 1 for number in range(30)}}
+    run = {"q": {f"d{number}": -number for number in range(30)}}
+    for name in UNBOUNDED - {"num_q", "num_nonrel_judged_ret"}:
+        assert evaluate(qrels, run, [name])[name] > 1
 
 
 def ranking_of(grades):

@@ -31,6 +31,7 @@ __all__ = [
 
 @measure(
     "Precision",
+    bounds=(0, 1),
     aliases="p prec set_p setp",
     additive="always",
     tools={
@@ -63,6 +64,7 @@ def Precision(
 
 @measure(
     "Recall",
+    bounds=(0, 1),
     aliases="r set_recall set_r setr",
     additive="always",
     tools={
@@ -93,6 +95,7 @@ def Recall(
 
 @measure(
     "R_cap",
+    bounds=(0, 1),
     aliases="rcap recall_cap capped_recall relative_p set_relative_p",
     additive="with_cutoff",
     tools={"beir": (None, "R_cap@{k}"), "trec_eval": ("set_relative_P", "relative_P_{k}")},
@@ -122,6 +125,7 @@ def R_cap(
 
 @measure(
     "F1",
+    bounds=(0, 1),
     aliases="f f_beta fbeta f_score f-score set_f setf",
     additive="with_cutoff",
     tools={"trec_eval": ("set_F", None), "ir_measures": ("SetF", None)},
@@ -156,6 +160,7 @@ def F1(
 
 @measure(
     "MAP",
+    bounds=(0, 1),
     aliases="ap map_cut average_precision mean_average_precision",
     tools={
         "beir": (None, "MAP@{k}"),
@@ -193,6 +198,7 @@ def MAP(matrix: RelevanceMatrix, *, cutoff: int | None = None, rel: float | None
 
 @measure(
     "gm_map",
+    bounds=(0.00001, 1),
     aliases="gmap gm-map",
     aggregate="geometric",
     tools={"trec_eval": ("gm_map", None)},
@@ -220,6 +226,7 @@ def gm_map(
 
 @measure(
     "MRR",
+    bounds=(0, 1),
     aliases="rr recip_rank reciprocal_rank mean_reciprocal_rank",
     tools={
         "beir": (None, "MRR@{k}"),
@@ -250,6 +257,7 @@ def MRR(matrix: RelevanceMatrix, *, cutoff: int | None = None, rel: float | None
 
 @measure(
     "Success",
+    bounds=(0, 1),
     aliases="accuracy acc top_k_accuracy top_n_accuracy hit_rate hitrate hit",
     tools={
         "beir": (None, "Accuracy@{k}"),
@@ -280,6 +288,7 @@ def Success(
 
 @measure(
     "Rprec",
+    bounds=(0, 1),
     aliases="r-prec r-precision r_precision r_prec rprecision",
     cutoff="none",
     tools={"trec_eval": ("Rprec", None), "ir_measures": ("Rprec", None)},
@@ -305,6 +314,7 @@ def Rprec(matrix: RelevanceMatrix, *, rel: float | None = None) -> Floats:
 
 @measure(
     "Rprec_mult",
+    bounds=(0, 1),
     aliases="r-prec_mult",
     cutoff="none",
     number_sets="multiple",
@@ -332,6 +342,7 @@ def Rprec_mult(matrix: RelevanceMatrix, *, multiple: float, rel: float | None = 
 
 @measure(
     "set_map",
+    bounds=(0, 1),
     aliases="setap set_ap setmap",
     tools={"trec_eval": ("set_map", None), "ir_measures": ("SetAP", None)},
 )

@@ -81,6 +81,7 @@ def DCG(matrix: RelevanceMatrix, *, cutoff: int | None = None, gain: Gain = "lin
 
 @measure(
     "nDCG",
+    bounds=(0, 1),
     aliases="ndcg_cut normalized_discounted_cumulated_gain",
     implied={"ndcg_burges": {"gain": "exp"}},
     additive="always",
@@ -117,7 +118,12 @@ def _dcg(matrix: RelevanceMatrix, cells: Cells, gain: Gain) -> Floats:
     return matrix.sum(gains(cells.grade, gain) / discount(cells.rank), cells.row)
 
 
-@measure("ERR", aliases="expected_reciprocal_rank", tools={"ir_measures": (None, "ERR@{k}")})
+@measure(
+    "ERR",
+    bounds=(0, 1),
+    aliases="expected_reciprocal_rank",
+    tools={"ir_measures": (None, "ERR@{k}")},
+)
 def ERR(
     matrix: RelevanceMatrix, *, cutoff: int | None = None, max_grade: float | None = None
 ) -> Floats:

@@ -23,6 +23,7 @@ _INFAP_EPSILON = 0.00001
 
 @measure(
     "Judged",
+    bounds=(0, 1),
     by_grade=False,
     aliases="judged_share judgement_rate",
     undefined_without_relevant=False,
@@ -50,6 +51,7 @@ def Judged(matrix: RelevanceMatrix, *, cutoff: int | None = None) -> Floats:
 
 @measure(
     "Hole",
+    bounds=(0, 1),
     by_grade=False,
     higher_is_better=False,
     aliases="holes",
@@ -75,6 +77,7 @@ def Hole(matrix: RelevanceMatrix, *, cutoff: int | None = None) -> Floats:
 
 @measure(
     "bpref",
+    bounds=(0, 1),
     aliases="binary_preference",
     tools={"trec_eval": ("bpref", None), "ir_measures": ("Bpref", None)},
 )
@@ -108,6 +111,7 @@ def bpref(
 
 @measure(
     "gm_bpref",
+    bounds=(0.00001, 1),
     aliases="gmbpref gm-bpref",
     aggregate="geometric",
     tools={"trec_eval": ("gm_bpref", None)},
@@ -134,6 +138,7 @@ def gm_bpref(
 
 @measure(
     "infAP",
+    bounds=(0, 1),
     by_grade=False,
     aliases="inferred_ap inferred_average_precision",
     tools={"trec_eval": ("infAP", None), "ir_measures": ("infAP", None)},
@@ -194,6 +199,7 @@ def _judged_counts(
 
 @measure(
     "RBP",
+    bounds=(0, 1),
     aliases="rank_biased_precision",
     additive="always",
     always_named={"p": 0.8},
@@ -223,6 +229,7 @@ def RBP(
 
 @measure(
     "RBP_residual",
+    bounds=(0, 1),
     by_grade=False,
     higher_is_better=False,
     aliases="rbp_resid residual_rbp",

@@ -21,6 +21,7 @@ RECALL_POINTS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 
 @measure(
     "IPrec",
+    bounds=(0, 1),
     aliases="iprec_at_recall interpolated_precision",
     number_sets="recall",
     tools={
@@ -59,6 +60,7 @@ def IPrec(
 
 @measure(
     "AP_11pt",
+    bounds=(0, 1),
     aliases="11pt_avg 11pt 11-pt_avg 11_point_average_precision",
     tools={"trec_eval": ("11pt_avg", None)},
 )

@@ -29,6 +29,8 @@ __all__ = ["JUDGED_ONLY", "Definition", "Measure", "definitions"]
 MeasureFunction: TypeAlias = Callable[..., Any]
 Aggregate: TypeAlias = Literal["mean", "sum", "geometric"]
 Additive: TypeAlias = Literal["always", "with_cutoff", "never"]
+#: Two numbers between which every score lies, the lower one first.
+Bounds: TypeAlias = tuple[float, float]
 
 #: No ranking is longer, and the number fits in i8 arrays.
 HIGHEST_CUTOFF = 2**53
@@ -53,6 +55,9 @@ class Definition:
             for utility, which is right unless its weight ``relevant`` is below ``other``.
         higher_is_better: whether relevant documents in place of unjudged ones never lower a score.
             If not, a high score means that much is unjudged, and systems are not compared by it.
+        bounds: two numbers between which the score of every query lies, whatever the qrels, the
+            run, the parameters and the cutoff; rounding of floats may exceed them by less than
+            1e-12. None if there are no such numbers, as for counts and sums of gains.
         additive: whether a score is a sum over the relevant documents retrieved of a weight for
             rank and grade, times a factor for the number retrieved, times a factor for the relevant
             documents in the qrels (their number or their grades): "always", "never", or
@@ -78,6 +83,7 @@ class Definition:
     aggregate: Aggregate = "mean"
     by_grade: bool = True
     higher_is_better: bool = True
+    bounds: Bounds | None = None
     additive: Additive = "never"
     undefined_without_relevant: bool = True
     always_named: Mapping[str, Any] = field(default_factory=dict)
@@ -249,6 +255,19 @@ class Measure:
         return self.definition.by_grade and not credits_zero
 
     @property
+    def bounds(self) -> Bounds | None:
+        """Two numbers between which the score of every query lies; None if there are none.
+
+        They hold whatever the qrels, the run, the parameters and the cutoff; rounding of floats may
+        exceed them by less than 1e-12.
+
+        >>> from beir_eval import DCG, nDCG
+        >>> (nDCG @ 10).bounds, (DCG @ 10).bounds
+        ((0, 1), None)
+        """
+        return self.definition.bounds
+
+    @property
     def is_additive(self) -> bool:
         """Whether a score is a sum over documents, as ``Definition.additive`` explains.
 
@@ -290,6 +309,7 @@ class _Traits(TypedDict, total=False):
     aggregate: Aggregate
     by_grade: bool
     higher_is_better: bool
+    bounds: Bounds | None
     additive: Additive
     undefined_without_relevant: bool
     always_named: Mapping[str, Any]

@@ -77,7 +77,7 @@ class _IdealRanking(NamedTuple):
         return self.starts[cells.row] + np.minimum(cells.rank, self.size[cells.row]) - 1
 
 
-@measure("G", aliases="normalized_gain", tools={"trec_eval": ("G", None)})
+@measure("G", bounds=(0, 1), aliases="normalized_gain", tools={"trec_eval": ("G", None)})
 def G(matrix: RelevanceMatrix, *, gain: Gain = "linear", cutoff: int | None = None) -> Floats:
     """Normalised gain: a document counts less the more gain could have stood above it.
 
@@ -106,7 +106,7 @@ def G(matrix: RelevanceMatrix, *, gain: Gain = "linear", cutoff: int | None = No
     return ratio(matrix.sum(retrieved.gain / discounts, cells.row), total)
 
 
-@measure("binG", aliases="binary_g", tools={"trec_eval": ("binG", None)})
+@measure("binG", bounds=(0, 1), aliases="binary_g", tools={"trec_eval": ("binG", None)})
 def binG(matrix: RelevanceMatrix, *, cutoff: int | None = None, rel: float | None = None) -> Floats:
     """Binary G: a relevant document counts less the more others stand above it.
 
@@ -129,7 +129,9 @@ def binG(matrix: RelevanceMatrix, *, cutoff: int | None = None, rel: float | Non
     )
 
 
-@measure("Rndcg", aliases="r_ndcg", cutoff="none", tools={"trec_eval": ("Rndcg", None)})
+@measure(
+    "Rndcg", bounds=(0, 1), aliases="r_ndcg", cutoff="none", tools={"trec_eval": ("Rndcg", None)}
+)
 def Rndcg(matrix: RelevanceMatrix, *, gain: Gain = "linear", rel: float | None = None) -> Floats:
     """NDCG averaged over the depths at which the ideal ranking falls to a lower gain.
 
@@ -165,7 +167,13 @@ def Rndcg(matrix: RelevanceMatrix, *, gain: Gain = "linear", rel: float | None =
     )
 
 
-@measure("ndcg_rel", aliases="ndcg-rel", cutoff="none", tools={"trec_eval": ("ndcg_rel", None)})
+@measure(
+    "ndcg_rel",
+    bounds=(0, 1),
+    aliases="ndcg-rel",
+    cutoff="none",
+    tools={"trec_eval": ("ndcg_rel", None)},
+)
 def ndcg_rel(matrix: RelevanceMatrix, *, gain: Gain = "linear") -> Floats:
     """NDCG averaged over the documents with a gain: at the rank of each.
 
