@@ -121,6 +121,34 @@ def test_per_query_scores_and_results_are_written(files):
     assert [saved_result.name for saved_result in saved_results] == ["good", "half"]
 
 
+def test_saved_scores_from_elsewhere_are_compared_and_gated_by_the_name_of_their_measure(tmp_path):
+    for name, seconds in (("slow", 2.0), ("fast", 1.0)):
+        scores = {f"q{number}": seconds + number / 100 for number in range(9)}
+        EvaluationResult.from_scores(
+            name, {"seconds per query": scores}, higher_is_better=False
+        ).save(tmp_path / f"{name}.json")
+    slow, fast = tmp_path / "slow.json", tmp_path / "fast.json"
+    passed = run("compare", slow, fast, "--gate", "seconds per query", "--markdown", tmp_path / "m")
+    assert passed.exit_code == 0, passed.output
+    sentence = "seconds per query (lower is better): fast is better than slow, by -1.0000"
+    assert sentence in output_of(passed)
+    assert sentence in (tmp_path / "m").read_text()
+    assert "computed elsewhere" in output_of(passed)
+    failed = run("compare", fast, slow, "-m", "seconds per query", "--gate", "seconds per query")
+    assert failed.exit_code == 1
+    assert "gate failed: seconds per query (lower is better): slow is worse" in output_of(failed)
+    unknown = run("compare", slow, fast, "-m", "minutes")
+    assert unknown.exit_code == 2
+    assert "there is no measure 'minutes'" in output_of(unknown)
+
+
+def test_one_measure_of_the_gate_in_two_spellings_is_one_check(files):
+    command = ["compare", files / "qrels.trec", files / "good.trec", files / "half.trec"]
+    result = run(*command, "--gate", "RR@10", "--gate", "MRR@10", "--junit", files / "j.xml")
+    assert result.exit_code in {0, 1}
+    assert 'tests="1"' in (files / "j.xml").read_text()
+
+
 def test_systems_with_the_same_file_name_are_named_with_their_folder(files):
     for folder in ("A", "B"):
         (files / folder).mkdir()

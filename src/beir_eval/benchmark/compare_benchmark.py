@@ -24,12 +24,13 @@ from beir_eval.benchmark.dataset_scores import (
     mean_scores,
     results_by_system,
     shared_datasets,
+    shared_scale,
     stratum_of,
 )
 from beir_eval.comparison.alignment import check_baseline
 from beir_eval.comparison.differences import pairs_to_compare
 from beir_eval.comparison.tables import letter_at
-from beir_eval.measures import parse
+from beir_eval.measures.names import name_among, registered
 from beir_eval.significance import resampled_ranks, stratified_bootstrap
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from beir_eval.comparison.records import Direction
     from beir_eval.core.arrays import Floats
     from beir_eval.measures import MeasureLike
+    from beir_eval.measures.scales import ScoreScale
     from beir_eval.significance import StratifiedBootstrap
     from beir_eval.significance.corrections import CorrectedTests
 
@@ -77,7 +79,8 @@ def compare_benchmark(  # noqa: PLR0913 - one keyword a setting
             by query.
         baseline: the system that all others are compared with; by default all pairs are compared.
         measure: the measure, or its name in any spelling that ``parse`` reads. It must be a mean
-            over queries, higher is better.
+            over queries, and not one of what is unjudged (Hole, RBP_residual). Of a custom measure
+            for which lower is better, the best system is the one with the lowest average.
         hierarchical: whether all statements are about other data sets like these, not about these
             data sets; needs five data sets or more. With five no difference is significant at
             alpha = .05, since the smallest p is .0625.
@@ -97,14 +100,14 @@ def compare_benchmark(  # noqa: PLR0913 - one keyword a setting
 
     Raises:
         ResultError: there are fewer than two systems; a system lacks a data set, with on="error";
-            no data set is common to all systems; or the results of a data set were evaluated with
+            no data set is common to all systems; the results of a data set were evaluated with
             different settings or on different qrels, which is noticed only in results with
-            ``fingerprint=True``.
+            ``fingerprint=True``; or bounds or direction of a custom measure differ.
         QueryMismatchError: the results of a data set have different queries, with on="error"; or
             none in common.
         NotEvaluatedError: a result does not have the measure.
-        MeasureError: the measure does not exist (UnknownMeasureError), or is not a mean over
-            queries of which higher is better.
+        MeasureError: the measure does not exist (UnknownMeasureError), is not a mean over
+            queries, or measures what is unjudged.
         InputError: fewer than two queries of a data set have a score from all systems.
         SettingError: a setting has another value; the baseline is not one of the systems;
             ``hierarchical`` with fewer than five data sets; all pairs of more than 100 systems.
@@ -121,7 +124,6 @@ def compare_benchmark(  # noqa: PLR0913 - one keyword a setting
     >>> pair.difference, pair.p, pair.better, pair.verdict  # p: 2 of 2^8 patterns
     (0.25, 0.0078125, 1, 'better')
     """
-    measure_name = str(parse(measure))
     results_of = results_by_system(results)
     systems = tuple(results_of)
     check_baseline(baseline, systems)
@@ -135,7 +137,9 @@ def compare_benchmark(  # noqa: PLR0913 - one keyword a setting
         rng=rng,
     )
     names, left_out = shared_datasets(results_of, on)
+    measure_name = _measure_name(measure, results_of)
     strata = [stratum_of(name, results_of, measure_name, on) for name in names]
+    scale = shared_scale(measure_name, strata)
     bootstrap = stratified_bootstrap(
         [stratum.scores for stratum in strata],
         units=[stratum.unit for stratum in strata],
@@ -143,7 +147,7 @@ def compare_benchmark(  # noqa: PLR0913 - one keyword a setting
         rng=rng,
     )
     p, corrected = average_tests(strata, pairs, settings)
-    order = np.argsort(-bootstrap.averages, kind="stable").tolist()
+    order = np.argsort(-scale.gains(bootstrap.averages), kind="stable").tolist()
     groups = (
         []
         if baseline is not None
@@ -155,27 +159,51 @@ def compare_benchmark(  # noqa: PLR0913 - one keyword a setting
         measure=measure_name,
         baseline=baseline,
         datasets=tuple(datasets),
-        averages=tuple(_averages(bootstrap, systems, order, groups, alpha)),
+        averages=tuple(_averages(bootstrap, scale, systems, order, groups, alpha)),
         differences=tuple(
-            _differences(bootstrap.averages, systems, pairs.listed, (p, corrected), by_dataset)
+            _differences(
+                bootstrap.averages, scale, systems, pairs.listed, (p, corrected), by_dataset
+            )
         ),
         by_dataset=tuple(by_dataset),
         groups=tuple(tuple(systems[row] for row in group) for group in groups),
         settings=settings,
         left_out=left_out,
         queries_left_out={stratum.name: stratum.left_out for stratum in strata if stratum.left_out},
+        custom_scale=None if registered(measure_name) is not None else scale,
+        computed_elsewhere=tuple(
+            system
+            for system in systems
+            if any(system in stratum.computed_elsewhere for stratum in strata)
+        ),
     )
 
 
-def _averages(
+def _measure_name(
+    measure: MeasureLike, results_of: Mapping[str, Mapping[str, SystemResults]]
+) -> str:
+    """Return the canonical name of a measure, or the name of a custom one that a result has."""
+    custom_measures = {
+        name
+        for by_dataset in results_of.values()
+        for results in by_dataset.values()
+        for result in (results if isinstance(results, (list, tuple)) else [results])
+        for name in getattr(result, "custom_measures", ())
+    }
+    return name_among(custom_measures, measure)
+
+
+def _averages(  # noqa: PLR0913, PLR0917 - what an average and its rank depend on
     bootstrap: StratifiedBootstrap,
+    scale: ScoreScale,
     systems: Sequence[str],
     order: Sequence[int],
     groups: Sequence[Sequence[int]],
     alpha: float,
 ) -> list[SystemAverage]:
-    """Return the average of every system with interval, rank and groups, highest average first."""
-    ranks = resampled_ranks(bootstrap.resampled, confidence=1 - alpha)
+    """Return the average of every system with interval, rank and groups, best average first."""
+    ranks = resampled_ranks(scale.gains(bootstrap.resampled), confidence=1 - alpha)
+    gains = scale.gains(bootstrap.averages)
     averages = []
     for row in order:
         low, high = bootstrap.interval(row, confidence=1 - alpha)
@@ -185,7 +213,7 @@ def _averages(
                 average=float(bootstrap.averages[row]),
                 low=low,
                 high=high,
-                rank=1 + int((bootstrap.averages > bootstrap.averages[row]).sum()),
+                rank=1 + int((gains > gains[row]).sum()),
                 rank_low=int(ranks.low[row]),
                 rank_high=int(ranks.high[row]),
                 first=float(ranks.first[row]),
@@ -197,8 +225,9 @@ def _averages(
     return averages
 
 
-def _differences(
+def _differences(  # noqa: PLR0913, PLR0917 - all that the verdicts depend on
     averages: Floats,
+    scale: ScoreScale,
     systems: Sequence[str],
     pairs: Sequence[Pair],
     tests: tuple[Floats, CorrectedTests],
@@ -209,8 +238,9 @@ def _differences(
     p, corrected = tests
     for index, pair in enumerate(pairs):
         difference = float(averages[pair.system] - averages[pair.against])
-        direction: Direction = "better" if difference > 0 else "worse"
+        direction: Direction = "better" if scale.gains(difference) > 0 else "worse"
         on_datasets = by_dataset[index :: len(pairs)]
+        gains = scale.gains(np.array([on_dataset.difference for on_dataset in on_datasets]))
         differences.append(
             AverageDifference(
                 system=systems[pair.system],
@@ -220,8 +250,8 @@ def _differences(
                 high=float(corrected.high[index]),
                 p=float(p[index]),
                 p_corrected=float(corrected.p_corrected[index]),
-                better=sum(on_dataset.difference > 0 for on_dataset in on_datasets),
-                worse=sum(on_dataset.difference < 0 for on_dataset in on_datasets),
+                better=int((gains > 0).sum()),
+                worse=int((gains < 0).sum()),
                 significantly_better=sum(
                     on_dataset.verdict == "better" for on_dataset in on_datasets
                 ),

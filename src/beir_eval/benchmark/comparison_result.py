@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from pydantic import BaseModel
 
@@ -16,14 +16,17 @@ from beir_eval.comparison.records import (
 )
 from beir_eval.comparison.tables import marked_cell, mean_cell
 from beir_eval.comparison.verdict_sentences import (
+    measure_text,
     p_text,
     signed_range_text,
     signed_text,
+    source_notes,
     verdict_sentence,
 )
-from beir_eval.core.saved import FROZEN, Saved
+from beir_eval.core.saved import FROZEN, Saved, require_all_fields
 from beir_eval.display.tables import Cell, Table, markdown_list, records_csv, score_text
 from beir_eval.errors import NotEvaluatedError, SettingError, first_few
+from beir_eval.measures.scales import ScoreScale, scale_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -94,10 +97,10 @@ class SystemAverage(BaseModel):
         system: its name.
         average: the unweighted mean of its means on the data sets.
         low, high: the bootstrap interval of the average, with confidence 1 − alpha.
-        rank: its rank by average, 1 for the highest; systems with the same average share the better
+        rank: its rank by average, 1 for the best; systems with the same average share the better
             rank.
         rank_low, rank_high: the interval of the rank, from the same resamples.
-        first: the share of resamples in which it has the highest average.
+        first: the share of resamples in which it has the best average.
         groups: the letters of its groups; systems of one group do not differ significantly. ""
             with a baseline, since not all pairs are compared then.
     """
@@ -126,9 +129,9 @@ class AverageDifference(BaseModel):
             where there are too few queries, or data sets, to bound it.
         p: the p-value of the sign-flip test within the data sets, uncorrected, above 0.
         p_corrected: the p-value corrected over all differences, by Holm or max-T.
-        better, worse: the number of data sets on which the mean of ``system`` is higher, lower.
+        better, worse: the number of data sets on which the mean of ``system`` is better, worse.
         significantly_better, significantly_worse: the number of data sets on which it is
-            significantly higher, lower, corrected by Holm over data sets and differences.
+            significantly better, worse, corrected by Holm over data sets and differences.
         verdict: "better" or "worse" if p_corrected <= alpha and the difference is not 0, else
             "undecided".
     """
@@ -187,10 +190,10 @@ class AcrossDatasets(Saved):
 
     Attributes:
         schema_version: the version of the layout of saved comparisons.
-        measure: the canonical name of the measure.
+        measure: the canonical name of the measure, or the name of a custom one.
         baseline: the system that the others are compared with; None if all pairs are compared.
         datasets: the means and numbers of queries on each data set.
-        averages: the average of every system with interval and rank, highest average first.
+        averages: the average of every system with interval and rank, best average first.
         differences: the difference of the averages of every pair, with p-values and verdict.
         by_dataset: the difference of every pair on every data set, ordered by data set.
         groups: if all pairs are compared, the longest sequences of systems, ordered by average, in
@@ -203,6 +206,9 @@ class AcrossDatasets(Saved):
         queries_left_out: {data set or part: number of queries left out of the results of a system,
             of the system with the most queries}. A query is left out if not all systems have a
             score for it.
+        custom_scale: the bounds of a custom measure, and whether higher scores are better; None for
+            a measure of this package.
+        computed_elsewhere: the systems with scores that this package did not compute.
     """
 
     WHAT: ClassVar[str] = "comparison over data sets"
@@ -217,10 +223,17 @@ class AcrossDatasets(Saved):
     settings: AcrossSettings
     left_out: dict[str, tuple[str, ...]]
     queries_left_out: dict[str, int]
+    custom_scale: Annotated[ScoreScale, require_all_fields(ScoreScale)] | None = None
+    computed_elsewhere: tuple[str, ...] = ()
+
+    @property
+    def _custom_measures(self) -> dict[str, ScoreScale]:
+        """{name: scale} of the measure if it is a custom one, else {}."""
+        return {} if self.custom_scale is None else {self.measure: self.custom_scale}
 
     @property
     def systems(self) -> tuple[str, ...]:
-        """The names of the systems, highest average first: [S]."""
+        """The names of the systems, best average first: [S]."""
         return tuple(average.system for average in self.averages)
 
     def average(self, system: str) -> SystemAverage:
@@ -336,7 +349,9 @@ class AcrossDatasets(Saved):
             f"{len(self.datasets)} data sets ({difference.significantly_better} significantly), "
             f"worse on {difference.worse} ({difference.significantly_worse})"
         )
-        return verdict_sentence(f"average {self.measure}", difference, evidence)
+        scale = scale_of(self.measure, self._custom_measures)
+        measure = measure_text(f"average {self.measure}", higher_is_better=scale.higher_is_better)
+        return verdict_sentence(measure, difference, evidence)
 
     def _datasets_table(self) -> Table:
         """Return a table of means, data sets × systems, with marks of significance."""
@@ -366,8 +381,9 @@ class AcrossDatasets(Saved):
                 (difference.dataset, difference.system): difference.verdict
                 for difference in self.by_dataset
             }
-        best = {dataset.name: max(dataset.means.values()) for dataset in self.datasets}
-        best_average = max(average.average for average in self.averages)
+        scale = scale_of(self.measure, self._custom_measures)
+        best = {dataset.name: scale.best(dataset.means.values()) for dataset in self.datasets}
+        best_average = scale.best(average.average for average in self.averages)
         rows = []
         for average in self.averages:
             row: list[str | Cell] = [average.system]
@@ -433,6 +449,7 @@ class AcrossDatasets(Saved):
             )
         else:
             yield "▲ better than the baseline, ▼ worse"
+        yield from source_notes(self.systems, self.computed_elsewhere, self._custom_measures)
         for dataset in self.datasets:
             if list(dataset.parts) != [dataset.name]:
                 yield (

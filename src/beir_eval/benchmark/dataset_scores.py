@@ -20,6 +20,7 @@ from beir_eval.errors import (
     ResultError,
     first_few,
 )
+from beir_eval.evaluation.side_by_side import check_same_scale
 from beir_eval.significance import balanced, holm, sign_flip_many
 from beir_eval.significance.corrections import corrected_tests
 from beir_eval.significance.multiple_comparisons import max_t_tests
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from beir_eval.comparison.alignment import SystemResults
     from beir_eval.comparison.differences import Pair, Pairs
     from beir_eval.core.arrays import Floats, Mask
+    from beir_eval.measures.scales import ScoreScale
     from beir_eval.significance.corrections import CorrectedTests
     from beir_eval.significance.sign_vectors import Keys
 
@@ -48,6 +50,8 @@ class Stratum(NamedTuple):
         keys: the key of each query, different from those of other data sets, u8[Q].
         left_out: the number of queries left out: those that some system has, but not all have a
             score for.
+        scale: the bounds of the scores, and whether higher ones are better.
+        computed_elsewhere: the systems with scores that this package did not compute.
     """
 
     name: str
@@ -55,6 +59,8 @@ class Stratum(NamedTuple):
     scores: Floats
     keys: Keys
     left_out: int
+    scale: ScoreScale
+    computed_elsewhere: tuple[str, ...]
 
 
 def results_by_system(results: Any) -> dict[str, Mapping[str, SystemResults]]:
@@ -126,7 +132,7 @@ def stratum_of(
     Args:
         name: the data set.
         systems: {system: {data set: result}}.
-        measure: the canonical name of the measure.
+        measure: the canonical name of the measure, or the name of a custom one.
         on: "error" or "intersection", as in ``compare_benchmark``.
 
     Raises:
@@ -155,7 +161,27 @@ def stratum_of(
     unit = name if dataset_in_parts is None else dataset_in_parts.name
     # Data sets may have queries with the same id.
     keys = defined.keys ^ hash_ids([name])[0]
-    return Stratum(name, unit, defined.scores, keys, len(all_queries) - len(keys))
+    return Stratum(
+        name,
+        unit,
+        defined.scores,
+        keys,
+        len(all_queries) - len(keys),
+        defined.scale,
+        joined.computed_elsewhere,
+    )
+
+
+def shared_scale(measure: str, strata: Sequence[Stratum]) -> ScoreScale:
+    """Return the scale of a measure's scores, which must be the same on all data sets.
+
+    Raises:
+        ResultError: the data sets have different scales.
+    """
+    first = strata[0]
+    for stratum in strata[1:]:
+        check_same_scale(measure, (first.name, first.scale), (stratum.name, stratum.scale))
+    return first.scale
 
 
 def mean_scores(strata: Sequence[Stratum], systems: Sequence[str]) -> list[DatasetScores]:
@@ -266,7 +292,9 @@ def dataset_differences(
                     difference=difference if abs(difference) > TOLERANCE else 0.0,
                     p=float(p[row, column]),
                     p_corrected=float(corrected[row, column]),
-                    verdict=direction_of(difference, corrected[row, column], settings.alpha),
+                    verdict=direction_of(
+                        strata[0].scale.gains(difference), corrected[row, column], settings.alpha
+                    ),
                 )
             )
     return differences
@@ -278,7 +306,7 @@ def groups_without_difference(
     """Return the longest sequences of systems, by average, in which no two differ significantly.
 
     Args:
-        order: the indices of the systems, highest average first. [S]
+        order: the indices of the systems, best average first. [S]
         pairs: all pairs of systems.
         is_significant: which pairs differ significantly, bool[pairs].
     """

@@ -202,6 +202,9 @@ class BenchmarkResult:
         for system, by_dataset in self.results.items():
             for name, result in by_dataset.items():
                 counted, where = result.counted, f"{system}, {name}"
+                if counted is None:
+                    notes.append(f"{where}: scores computed elsewhere, nothing was counted")
+                    continue
                 if missing := len(counted.queries_missing):
                     judged = counted.queries_judged
                     notes.append(

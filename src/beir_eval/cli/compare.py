@@ -27,14 +27,13 @@ from beir_eval.comparison.records import CORRECTIONS, ON_CHOICES
 from beir_eval.core.ranking import EvaluationSettings
 from beir_eval.errors import InputError, first_few
 from beir_eval.evaluation.result import EvaluationResult
-from beir_eval.measures import parse_all
+from beir_eval.measures.names import names_among
 from beir_eval.significance import PAIRED_TESTS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from beir_eval.comparison.result import Comparison
-    from beir_eval.measures import Measure
 
 #: The exit code if a check of the gate fails.
 _GATE_FAILED = 1
@@ -111,12 +110,12 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter per option
 
         check_targets(files, [markdown, latex, csv, json, html, junit])
         check_report(html)
-        gates = parse_all(gate) if gate else ()
+        gates = gate or []
         gated = bool(gates) or non_inferior
         if junit is not None and not gated:
             raise InputError("--junit writes the checks of a gate; add --gate MEASURE")
         _check_steps(steps, html)
-        measures = parse_all([*(measure or ()), *gates]) if measure or gates else None
+        measures = [*(measure or ()), *gates] or None
         comparison = _compare_files(
             files,
             split,
@@ -133,7 +132,15 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter per option
                 "on": on,
             },
         )
-        checks = check_gate(comparison, gates or None, non_inferior=non_inferior) if gated else []
+        checks = (
+            check_gate(
+                comparison,
+                names_among(comparison.measures, gates) if gates else None,
+                non_inferior=non_inferior,
+            )
+            if gated
+            else []
+        )
         print_comparison(comparison)
         print_gate(checks)
         write_texts(
@@ -154,7 +161,7 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter per option
 def _compare_files(  # noqa: PLR0913 - the options of the command
     files: Sequence[Path],
     split: str | None,
-    measures: Sequence[Measure] | None,
+    measures: Sequence[str] | None,
     baseline: str | None,
     *,
     first_is_baseline: bool,

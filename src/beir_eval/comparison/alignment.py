@@ -12,19 +12,22 @@ from beir_eval.core.ids import hash_ids
 from beir_eval.errors import (
     InputError,
     MeasureError,
+    NotEvaluatedError,
     QueryMismatchError,
     ResultError,
     SettingError,
     first_few,
 )
 from beir_eval.evaluation.result import EvaluationResult
-from beir_eval.evaluation.side_by_side import shared_measures
-from beir_eval.measures import parse, parse_all
+from beir_eval.evaluation.side_by_side import check_same_scale, shared_measures
+from beir_eval.measures.names import names_among, registered
+from beir_eval.measures.scales import scale_of
 from beir_eval.significance.validation import FEWEST_QUERIES
 
 if TYPE_CHECKING:
     from beir_eval.core.arrays import Floats, Mask
     from beir_eval.measures import Measure, MeasureLike
+    from beir_eval.measures.scales import ScoreScale
     from beir_eval.significance.sign_vectors import Keys
 
 #: Scores whose relative difference is at most this are equal but for rounding of floats.
@@ -43,6 +46,7 @@ class MeasureScores(NamedTuple):
         repeats: for each system the scores of its R repeats, f8[R, Q]. [S]
         scores: the mean over repeats, f8[S, Q]; scores that differ only by rounding are made equal.
         keys: the key of each query, by which its random signs are drawn, u8[Q].
+        scale: the bounds of the scores, and whether higher ones are better.
     """
 
     measure: str
@@ -50,6 +54,7 @@ class MeasureScores(NamedTuple):
     repeats: Sequence[Floats]
     scores: Floats
     keys: Keys
+    scale: ScoreScale
 
     @property
     def is_defined(self) -> Mask:
@@ -89,6 +94,8 @@ class AlignedScores(NamedTuple):
         left_out: {system: number of its queries that another system lacks}, for systems that have
             such queries.
         results: {system: its results, one for each repeat}.
+        custom_measures: {name: scale} of the measures that are not in the registry.
+        computed_elsewhere: the systems with scores that this package did not compute.
     """
 
     systems: tuple[str, ...]
@@ -96,6 +103,8 @@ class AlignedScores(NamedTuple):
     by_measure: tuple[MeasureScores, ...]
     left_out: dict[str, int]
     results: dict[str, list[EvaluationResult]]
+    custom_measures: dict[str, ScoreScale]
+    computed_elsewhere: tuple[str, ...]
 
     @property
     def measures(self) -> tuple[str, ...]:
@@ -137,7 +146,8 @@ def align_scores(
 
     Raises:
         ResultError: there are fewer than two systems or two of one name, or the results have
-            different settings or different qrels (as far as their hashes are known).
+            different settings or different qrels (as far as they are known), or different bounds or
+            directions of a custom measure.
         QueryMismatchError: the systems have different queries (with on="error"), or none in common.
         NotEvaluatedError: a result does not hold one of ``measures``.
         MeasureError: the results have no measure in common, or one of ``measures`` cannot be
@@ -147,6 +157,7 @@ def align_scores(
     named_results = [(system, result) for system, repeats in systems.items() for result in repeats]
     _check_alike(named_results)
     measure_names = _measures_to_compare([result for _, result in named_results], measures)
+    custom_measures = _custom_scales(named_results, measure_names)
     query_ids, left_out = _shared_queries(named_results, on)
     shared_ids = np.array(query_ids)
     system_arrays = []
@@ -166,10 +177,28 @@ def align_scores(
         means = np.stack([repeats.mean(axis=0) for repeats in repeats_by_system])
         by_measure.append(
             MeasureScores(
-                measure, tuple(systems), repeats_by_system, without_rounding_noise(means), keys
+                measure,
+                tuple(systems),
+                repeats_by_system,
+                without_rounding_noise(means),
+                keys,
+                scale_of(measure, custom_measures),
             )
         )
-    return AlignedScores(tuple(systems), query_ids, tuple(by_measure), left_out, systems)
+    computed_elsewhere = tuple(
+        system
+        for system, repeats in systems.items()
+        if any(result.settings is None for result in repeats)
+    )
+    return AlignedScores(
+        tuple(systems),
+        query_ids,
+        tuple(by_measure),
+        left_out,
+        systems,
+        custom_measures,
+        computed_elsewhere,
+    )
 
 
 def _repeats_by_system(results: Any) -> dict[str, list[EvaluationResult]]:
@@ -208,10 +237,15 @@ def _repeats_by_system(results: Any) -> dict[str, list[EvaluationResult]]:
 
 
 def _check_alike(results: Sequence[tuple[str, EvaluationResult]]) -> None:
-    """Raise ResultError if results, (system, result) each, differ in settings or qrels hashes."""
-    first_name, first = results[0]
-    for name, result in results[1:]:
-        ours, theirs = first.settings, result.settings
+    """Raise ResultError if results, (system, result) each, differ in settings or qrels hashes.
+
+    Those of scores that were computed elsewhere are not known, and not compared.
+    """
+    evaluated = [
+        (name, result, result.settings) for name, result in results if result.settings is not None
+    ]
+    for name, result, theirs in evaluated[1:]:
+        first_name, first, ours = evaluated[0]
         if ours != theirs:
             setting_names = [
                 field.name
@@ -233,31 +267,60 @@ def _check_alike(results: Sequence[tuple[str, EvaluationResult]]) -> None:
 def _measures_to_compare(
     results: Sequence[EvaluationResult], measures: Iterable[MeasureLike] | MeasureLike | None
 ) -> tuple[str, ...]:
-    """Return the canonical names of the measures, without repeats.
+    """Return the names of the measures, without repeats.
 
     Raises:
         MeasureError: a measure cannot be compared, or the results have none in common.
+        NotEvaluatedError: a result does not hold a custom measure.
     """
     if measures is None:
-        names = [name for name in shared_measures(results) if _can_be_compared(parse(name))]
+        names = [name for name in shared_measures(results) if _can_be_compared(registered(name))]
         if not names:
             msg = "the results have no measure in common; evaluate the systems with the same ones"
             raise MeasureError(msg)
         return tuple(names)
-    parsed_measures = parse_all(measures)  # type: ignore[arg-type]
-    for measure in parsed_measures:
-        if not measure.definition.higher_is_better:
+    listed = {name for result in results for name in result.measures}
+    chosen = names_among(listed, measures)
+    for name in chosen:
+        measure = registered(name)
+        if measure is not None and not measure.definition.higher_is_better:
             msg = f"{measure} says how much is unjudged, not how good a system is; compare Judged"
             raise MeasureError(msg)
-        if measure.definition.aggregate != "mean":
+        if measure is not None and measure.definition.aggregate != "mean":
             msg = f"{measure} is no mean over queries, so its differences cannot be tested"
             raise MeasureError(msg)
-    return tuple(dict.fromkeys(map(str, parsed_measures)))
+        for result in results:
+            if measure is None and name not in result.measures:
+                msg = f"{result.name!r} has no {name}; it holds {', '.join(result.measures)}"
+                raise NotEvaluatedError(msg)
+    return chosen
 
 
-def _can_be_compared(measure: Measure) -> bool:
-    """Return whether the measure is a mean over queries, and higher is better."""
-    return measure.definition.aggregate == "mean" and measure.definition.higher_is_better
+def _can_be_compared(measure: Measure | None) -> bool:
+    """Return whether the measure is a mean over queries, and not one of what is unjudged.
+
+    None is a custom measure, which can be compared.
+    """
+    return measure is None or (
+        measure.definition.aggregate == "mean" and measure.definition.higher_is_better
+    )
+
+
+def _custom_scales(
+    results: Sequence[tuple[str, EvaluationResult]], measures: Sequence[str]
+) -> dict[str, ScoreScale]:
+    """Return {name: scale} of the custom measures among the measures.
+
+    Raises:
+        ResultError: two results, (system, result) each, have different scales for one of them.
+    """
+    scales: dict[str, tuple[str, ScoreScale]] = {}
+    for system, result in results:
+        for name, scale in result.custom_measures.items():
+            first = scales.setdefault(name, (system, scale))
+            if name in measures:
+                check_same_scale(name, first, (system, scale))
+    return {name: scale for name, (_, scale) in scales.items() if name in measures}
 
 
 def _shared_queries(
@@ -283,9 +346,13 @@ def _shared_queries(
             f"{name}: {first_few(sorted(extra_ids))}"
             for name, extra_ids in list(extra_ids_by_system.items())[:3]
         )
+        is_given = any(result.settings is None for _, result in results)
+        remedy = (
+            "Give every system the same queries" if is_given else "Evaluate with missing='zero'"
+        )
         msg = (
             f"the systems were evaluated on different queries. Beyond the {len(shared_ids)} that "
-            f"all have, {examples}. Evaluate with missing='zero', or compare with on='intersection'"
+            f"all have, {examples}. {remedy}, or compare with on='intersection'"
         )
         raise QueryMismatchError(msg)
     return tuple(sorted(shared_ids)), left_out

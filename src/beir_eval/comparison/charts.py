@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from beir_eval.display import charts as display_charts
 from beir_eval.display.chart_parts import difference_rows
+from beir_eval.measures.scales import scale_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -62,13 +63,18 @@ def pair_figure(  # noqa: PLR0913 - what to draw, and for which systems
     Args:
         comparison: the comparison.
         kind: "queries" (sorted bars of the differences) or "scatter" (points of both scores).
-        measure: the canonical name of one of its measures.
-        system: the system whose gains are positive.
+        measure: the name of one of its measures.
+        system: the system from whose scores those of the other are subtracted.
         against: the system it is compared with.
         texts: {query_id: text} for the pointer to show.
     """
     array = comparison.scores[measure].array
     ours, theirs = (array[comparison.systems.index(name)].tolist() for name in (system, against))
-    rows = difference_rows(comparison.query_ids, ours, theirs, texts)
+    higher_is_better = scale_of(measure, comparison.custom_measures).higher_is_better
+    rows = difference_rows(
+        comparison.query_ids, ours, theirs, texts, higher_is_better=higher_is_better
+    )
     draw = display_charts.query_differences if kind == "queries" else display_charts.scatter
-    return draw(rows, measure=measure, system=system, against=against)
+    return draw(
+        rows, measure=measure, system=system, against=against, higher_is_better=higher_is_better
+    )

@@ -56,12 +56,15 @@ def compare(  # noqa: PLR0913 - one keyword a setting
     Args:
         results: {name: result}, or an iterable of results with different names. The value of a
             name may also be a list of results, the repeats of one system: their scores are
-            averaged for each query, and their spread is reported.
+            averaged for each query, and their spread is reported. Results of ``evaluate`` and of
+            ``EvaluationResult.from_scores`` can be compared with each other; settings and qrels of
+            the latter are not known, which the notes say.
         baseline: the name of the system that all others are compared with; None compares all pairs
             of systems.
         measures: the measures to compare, one or several, as names in any spelling or ``Measure``
             values. None takes all measures that every result holds, if they are means over queries
-            and higher is better.
+            and do not measure what is unjudged (Hole, RBP_residual). Of a custom measure for which
+            lower is better, the better system is the one with the lower mean.
         test: the name in ``significance.PAIRED_TESTS`` of the test of the differences:
 
             - "sign_flip": randomisation test that flips the signs of the differences.
@@ -105,8 +108,8 @@ def compare(  # noqa: PLR0913 - one keyword a setting
 
     Raises:
         ResultError: there are fewer than two systems or two of one name, or the results have
-            different settings or different qrels. Different qrels are noticed only in results with
-            ``fingerprint=True``.
+            different settings or different qrels, or different bounds or directions of a custom
+            measure. Different qrels are noticed only in results with ``fingerprint=True``.
         QueryMismatchError: the systems have different queries (with on="error"), or none in common.
         NotEvaluatedError: a result does not hold one of ``measures``.
         MeasureError: one of ``measures`` does not exist, is not a mean over queries, or measures
@@ -154,6 +157,8 @@ def compare(  # noqa: PLR0913 - one keyword a setting
         differences=tuple(differences_of(defined, pairs, settings)),
         settings=settings,
         left_out=aligned.left_out,
+        custom_measures=aligned.custom_measures,
+        computed_elsewhere=aligned.computed_elsewhere,
     )
     extra_fields: dict[str, Any] = {"trust": trust_from_results(comparison, aligned.results)}
     if all(repeats[0].top is not None for repeats in aligned.results.values()):

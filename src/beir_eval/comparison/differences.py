@@ -266,6 +266,7 @@ def with_verdicts(
         row = scores.scores[pair.system] - scores.scores[pair.against]
         mean, deviation = float(flipped.means[index]), float(flipped.deviations[index])
         ends = float(low[index]), float(high[index])
+        gains = scores.scale.gains(row)
         is_flipped = settings.test == "sign_flip"
         differences.append(
             Difference(
@@ -284,21 +285,22 @@ def with_verdicts(
                 p_t=paired_t(row).p,
                 p_corrected=float(corrected.p_corrected[index]),
                 p_equal=float(p_equal[index]),
-                wins=int((row > 0).sum()),
-                ties=int((row == 0).sum()),
-                losses=int((row < 0).sum()),
+                wins=int((gains > 0).sum()),
+                ties=int((gains == 0).sum()),
+                losses=int((gains < 0).sum()),
                 num_queries=len(row),
                 detectable=deviation * _detectable_effect(len(row), settings.alpha),
                 queries_needed=_queries_for_margin(deviation, settings),
                 draws=int(flipped.num_distinct[index]) if is_flipped else 0,
                 exact=is_flipped and bool(flipped.exact[index]),
                 verdict=verdict_of(
-                    mean,
+                    float(scores.scale.gains(mean)),
                     float(p_equal[index]),
                     settings.alpha,
                     is_significant=bool(corrected.is_significant[index]),
                 ),
                 note=tests.notes[index],
+                higher_is_better=scores.scale.higher_is_better,
             )
         )
     return differences

@@ -9,11 +9,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from beir_eval.comparison.compare import compare
-from beir_eval.comparison.verdict_sentences import difference_sentence, p_text, signed_text
+from beir_eval.comparison.verdict_sentences import (
+    difference_sentence,
+    measure_text,
+    p_text,
+    signed_text,
+)
 from beir_eval.display.tables import printable_text
 from beir_eval.errors import SettingError
 from beir_eval.evaluation.result import EvaluationResult
-from beir_eval.measures import parse
+from beir_eval.measures import Measure
 from beir_eval.significance import paired_t
 
 if TYPE_CHECKING:
@@ -59,7 +64,8 @@ def check_gate(
       verdict is "worse". An undecided difference passes. The p-value of the verdict is corrected
       for all differences of the measure.
     - With ``non_inferior``, a system passes only if it is shown to lose less than the margin: the
-      lower bound of the difference is above −margin, and a one-sided t test rejects a loss of the
+      lower bound of the difference is above −margin (if lower is better, the upper bound is below
+      the margin), and a one-sided t test rejects a loss of the
       margin or more at the level of the comparison. This takes enough queries. If fewer than 10
       queries differ, the reason says that they are too few. Bound and p are not corrected for
       several systems; p is that of all queries on which these two systems have a score.
@@ -84,7 +90,7 @@ def check_gate(
     if comparison.baseline is None:
         msg = "a gate needs a baseline: compare(results, baseline=…)"
         raise SettingError(msg)
-    chosen_measures = comparison.measures if measures is None else _parse_measures(measures)
+    chosen_measures = comparison.measures if measures is None else _list_measures(measures)
     return [
         _check_system(comparison, measure, system, non_inferior=non_inferior)
         for measure in chosen_measures
@@ -93,11 +99,9 @@ def check_gate(
     ]
 
 
-def _parse_measures(measures: Iterable[MeasureLike] | MeasureLike) -> list[MeasureLike]:
+def _list_measures(measures: Iterable[MeasureLike] | MeasureLike) -> list[MeasureLike]:
     """Return one or several measures as a list, which may be empty."""
-    if isinstance(measures, str) or not hasattr(measures, "__iter__"):
-        return [parse(measures)]
-    return [parse(measure) for measure in measures]
+    return [measures] if isinstance(measures, (str, Measure)) else list(measures)
 
 
 def _check_system(
@@ -110,8 +114,8 @@ def _check_system(
             difference, difference.verdict != "worse", difference_sentence(difference, margin)
         )
     p = _p_of_non_inferiority(comparison, difference)
-    passed = difference.low > -margin and p <= comparison.settings.alpha
-    relation = "above" if difference.low > -margin else "not above"
+    is_within = _greatest_loss(difference) < margin
+    passed = is_within and p <= comparison.settings.alpha
     num_differing = difference.wins + difference.losses
     few_note = (
         f"; only {num_differing} of {difference.num_queries} queries differ, too few to know how "
@@ -119,13 +123,25 @@ def _check_system(
         if num_differing < _FEW_QUERIES
         else ""
     )
+    bound = (
+        f"the lower bound of {difference.system} − {difference.against} is "
+        f"{signed_text(difference.low)}, {'' if is_within else 'not '}above {-margin:g}"
+        if difference.higher_is_better
+        else f"the upper bound of {difference.system} − {difference.against} is "
+        f"{signed_text(difference.high)}, {'' if is_within else 'not '}below {margin:g}"
+    )
+    measure_name = measure_text(difference.measure, higher_is_better=difference.higher_is_better)
     reason = (
-        f"{difference.measure}: the lower bound of {difference.system} − {difference.against} is "
-        f"{signed_text(difference.low)}, {relation} {-margin:g}; p of a loss of {margin:g} or more "
+        f"{measure_name}: {bound}; p of a loss of {margin:g} or more "
         f"{p_text(p)} (difference {signed_text(difference.difference)}, {difference.num_queries} "
         f"queries{few_note})"
     )
     return GateCheck(difference, passed, reason)
+
+
+def _greatest_loss(difference: Difference) -> float:
+    """Return the bound of the interval on the side of a loss, as a loss: above 0 if it is one."""
+    return -difference.low if difference.higher_is_better else difference.high
 
 
 def _p_of_non_inferiority(comparison: Comparison, difference: Difference) -> float:
@@ -137,7 +153,8 @@ def _p_of_non_inferiority(comparison: Comparison, difference: Difference) -> flo
     rows = (comparison.systems.index(name) for name in (difference.system, difference.against))
     system_scores, baseline_scores = (array[row] for row in rows)
     differences = (system_scores - baseline_scores)[~np.isnan(system_scores - baseline_scores)]
-    return paired_t(differences + comparison.settings.margin, alternative="greater").p
+    gains = differences if difference.higher_is_better else -differences
+    return paired_t(gains + comparison.settings.margin, alternative="greater").p
 
 
 def to_junit(checks: Iterable[GateCheck]) -> str:
@@ -220,7 +237,6 @@ def assert_no_regression(  # noqa: PLR0913 - one keyword a setting
         for source in (result, baseline)
     )
     names = (new.name, old.name) if new.name != old.name else ("result", "baseline")
-    measure = parse(measure)
     comparison = compare(
         dict(zip(names, (new, old), strict=True)),
         names[1],

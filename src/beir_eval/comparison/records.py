@@ -190,6 +190,8 @@ class Difference(BaseModel):
         verdict: "better" or "worse" if p_corrected <= alpha; otherwise "equal" (within the margin)
             if p_equal <= alpha; otherwise "undecided".
         note: the note of the test to its readers; mostly empty.
+        higher_is_better: whether a higher score is better. If not, the better system has a
+            difference below 0.
     """
 
     model_config = FROZEN
@@ -221,6 +223,12 @@ class Difference(BaseModel):
     exact: bool
     verdict: Verdict
     note: str = ""
+    higher_is_better: bool = True
+
+    @property
+    def gain(self) -> float:
+        """The difference, or its opposite if lower is better: above 0 for the better system."""
+        return self.difference if self.higher_is_better else -self.difference
 
     def reversed(self) -> Difference:
         """Return the difference against − system: the same evidence with the systems swapped."""

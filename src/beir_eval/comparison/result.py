@@ -32,7 +32,8 @@ from beir_eval.display.tables import markdown_list, records_csv
 from beir_eval.errors import NotEvaluatedError, SettingError, check_choice, first_few
 from beir_eval.evaluation.result import EvaluationResult
 from beir_eval.evaluation.score_matrix import ScoreMatrix
-from beir_eval.measures import parse
+from beir_eval.measures.names import name_among
+from beir_eval.measures.scales import ScoreScale, scale_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -49,7 +50,7 @@ class Comparison(Saved):
         schema_version: the version of the saved layout.
         systems: the names of the systems, in the order given. [S]
         baseline: the system that the others are compared with; None if all pairs are compared.
-        measures: the canonical names of the measures. [M]
+        measures: the canonical names of the measures, and the names of custom ones. [M]
         query_ids: the queries that all systems have, sorted. [Q]
         scores: {measure: scores of every system}, f8[S, Q]; the mean over repeats; NaN where the
             measure is undefined.
@@ -62,6 +63,11 @@ class Comparison(Saved):
         to_judge: for each measure the unjudged documents that could change the differences most, at
             most 1,000; None if they were not computed.
         likeness: how alike the top documents of each pair are; None if it was not computed.
+        custom_measures: {name: its bounds, and whether higher scores are better} of the measures
+            that are not measures of this package.
+        computed_elsewhere: the systems whose scores, or those of a repeat, this package did not
+            compute (``EvaluationResult.from_scores``). Their settings and qrels are not known, so
+            they were not compared with those of the other systems.
 
     >>> from beir_eval import compare_runs
     >>> qrels = {f"q{n}": {"a": 1} for n in range(8)}
@@ -88,6 +94,10 @@ class Comparison(Saved):
     trust: tuple[PairTrust, ...] | None = None
     to_judge: tuple[DocumentToJudge, ...] | None = None
     likeness: tuple[Likeness, ...] | None = None
+    custom_measures: dict[str, Annotated[ScoreScale, require_all_fields(ScoreScale)]] = Field(
+        default_factory=dict
+    )
+    computed_elsewhere: tuple[str, ...] = ()
     _results: dict[str, list[EvaluationResult]] | None = PrivateAttr(default=None)
 
     @model_validator(mode="after")
@@ -218,11 +228,7 @@ class Comparison(Saved):
                 cutoff is impossible.
             SettingError: the default system is not unique, so it must be named.
         """
-        return [
-            query
-            for query in self._sorted_differences(measure, system, against)
-            if query.difference < 0
-        ][:n]
+        return [query for query, gain in self._by_gain(measure, system, against) if gain < 0][:n]
 
     def improvements(
         self,
@@ -248,8 +254,8 @@ class Comparison(Saved):
                 cutoff is impossible.
             SettingError: the default system is not unique, so it must be named.
         """
-        differences = self._sorted_differences(measure, system, against)[::-1]
-        return [query for query in differences if query.difference > 0][:n]
+        by_gain = self._by_gain(measure, system, against)[::-1]
+        return [query for query, gain in by_gain if gain > 0][:n]
 
     def documents_to_judge(
         self, n: int = 20, *, measure: MeasureLike | None = None
@@ -304,22 +310,30 @@ class Comparison(Saved):
         msg = f"how alike {' and '.join(map(repr, sorted(pair)))} rank is not known"
         raise NotEvaluatedError(msg)
 
-    def _sorted_differences(
+    def _by_gain(
         self, measure: MeasureLike, system: str | None, against: str | None
-    ) -> list[QueryDifference]:
-        """Return the queries on which both systems have a score, the largest loss first."""
-        scores = self.scores[self._measure_name(measure)].array
+    ) -> list[tuple[QueryDifference, float]]:
+        """Return the queries on which both systems have a score, with the gain on each.
+
+        The gain is the difference, or its opposite if lower is better. The largest loss is first.
+        """
+        name = self._measure_name(measure)
+        scores = self.scores[name].array
         system_scores, against_scores = (
             scores[self.systems.index(name)] for name in self._resolve_pair(system, against)
         )
         differences = system_scores - against_scores
-        order = np.argsort(differences, kind="stable")  # NaN last
+        gains = scale_of(name, self.custom_measures).gains(differences)
+        order = np.argsort(gains, kind="stable")  # NaN last
         return [
-            QueryDifference(
-                query_id=self.query_ids[index],
-                score=float(system_scores[index]),
-                against=float(against_scores[index]),
-                difference=float(differences[index]),
+            (
+                QueryDifference(
+                    query_id=self.query_ids[index],
+                    score=float(system_scores[index]),
+                    against=float(against_scores[index]),
+                    difference=float(differences[index]),
+                ),
+                float(gains[index]),
             )
             for index in order.tolist()
             if not np.isnan(differences[index])
@@ -327,7 +341,7 @@ class Comparison(Saved):
 
     def _measure_name(self, measure: MeasureLike) -> str:
         """Return the canonical name, or raise NotEvaluatedError if it was not compared."""
-        name = str(parse(measure))
+        name = name_among(self.measures, measure)
         if name not in self.measures:
             msg = f"{name} was not compared; the comparison holds {', '.join(self.measures)}"
             raise NotEvaluatedError(msg)

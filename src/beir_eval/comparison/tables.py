@@ -13,6 +13,7 @@ from beir_eval.comparison.verdict_sentences import (
     signed_text,
 )
 from beir_eval.display.tables import Cell, Table, markdown_list, score_text
+from beir_eval.measures.scales import scale_of
 
 if TYPE_CHECKING:
     from beir_eval.comparison.records import Difference, SystemMean
@@ -108,8 +109,11 @@ def to_table(comparison: Comparison, *, intervals: bool = False) -> Table:
         intervals: whether cells hold the intervals of the means too.
     """
     means = {(mean.measure, mean.system): mean for mean in comparison.means}
+    scales = {
+        measure: scale_of(measure, comparison.custom_measures) for measure in comparison.measures
+    }
     best = {
-        measure: max(means[measure, system].mean for system in comparison.systems)
+        measure: scales[measure].best(means[measure, system].mean for system in comparison.systems)
         for measure in comparison.measures
     }
     rows: list[list[str | Cell]] = []

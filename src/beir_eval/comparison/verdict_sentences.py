@@ -8,10 +8,11 @@ from beir_eval.display.tables import score_text
 from beir_eval.significance import PAIRED_TESTS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping
 
     from beir_eval.comparison.records import Difference, PairDifference
     from beir_eval.comparison.result import Comparison
+    from beir_eval.measures.scales import ScoreScale
 
 _CLOSE_TO_0 = 0.0001
 #: The text for a value that is None.
@@ -25,9 +26,10 @@ def difference_sentence(difference: Difference, margin: float) -> str:
         difference: one pair on one measure.
         margin: the smallest difference that matters, in the unit of the measure.
     """
+    measure = measure_text(difference.measure, higher_is_better=difference.higher_is_better)
     if difference.verdict == "equal":
         return (
-            f"{difference.measure}: {difference.system} and {difference.against} are equal within "
+            f"{measure}: {difference.system} and {difference.against} are equal within "
             f"{margin:g}: {_size_with_interval(difference)}, {difference.num_queries} queries"
         )
     evidence = f"corrected p {p_text(difference.p_corrected)}, {difference.num_queries} queries"
@@ -38,11 +40,20 @@ def difference_sentence(difference: Difference, margin: float) -> str:
         )
     is_small = difference.verdict != "undecided" and abs(difference.difference) < margin
     return verdict_sentence(
-        difference.measure,
+        measure,
         difference,
         evidence,
         comment=f", less than {margin:g}" if is_small else "",
     )
+
+
+def measure_text(measure: str, *, higher_is_better: bool) -> str:
+    """Return the name of a measure, with its direction if lower is better.
+
+    >>> measure_text("seconds", higher_is_better=False)
+    'seconds (lower is better)'
+    """
+    return measure if higher_is_better else f"{measure} (lower is better)"
 
 
 def verdict_sentence(
@@ -75,6 +86,32 @@ def left_out_notes(left_out: Mapping[str, int]) -> Iterator[str]:
         yield f"{system}: {count} queries left out that others do not have"
 
 
+def source_notes(
+    systems: Collection[str],
+    computed_elsewhere: Collection[str],
+    custom_measures: Mapping[str, ScoreScale],
+) -> Iterator[str]:
+    """Yield notes on scores that were computed elsewhere, and on custom measures.
+
+    Args:
+        systems: the systems that are compared.
+        computed_elsewhere: those with scores that this package did not compute.
+        custom_measures: {name: scale} of the measures compared that are not in the registry.
+    """
+    if computed_elsewhere:
+        are_all = len(computed_elsewhere) == len(systems)
+        which = "the same judgements and settings"
+        if not are_all:
+            which = "the judgements and settings of the other systems"
+        yield (
+            f"the scores of {', '.join(computed_elsewhere)} were computed elsewhere: whether with "
+            f"{which} is not known"
+        )
+    for measure, scale in custom_measures.items():
+        loss = "" if scale.higher_is_better else "; a difference above 0 is a loss"
+        yield f"{measure}: a custom measure, {scale}{loss}"
+
+
 def notes_of(comparison: Comparison) -> Iterator[str]:
     """Yield notes on how to read the tables: tests, corrections, marks, what was left out."""
     settings = comparison.settings
@@ -102,6 +139,9 @@ def notes_of(comparison: Comparison) -> Iterator[str]:
         yield "the letters behind a mean name the systems that it is better than"
     else:
         yield "▲ better than the baseline, ▼ worse, = equal within the margin"
+    yield from source_notes(
+        comparison.systems, comparison.computed_elsewhere, comparison.custom_measures
+    )
     yield from left_out_notes(comparison.left_out)
     yield from {difference.note: None for difference in comparison.differences if difference.note}
     for mean in comparison.means:

@@ -29,6 +29,8 @@ def difference_rows(
     system_scores: Iterable[float],
     against_scores: Iterable[float],
     texts: Mapping[str, str] | None = None,
+    *,
+    higher_is_better: bool = True,
 ) -> list[dict[str, Any]]:
     """Return one row per query with a score of both systems, the greatest loss first.
 
@@ -37,6 +39,7 @@ def difference_rows(
         system_scores: the scores of the system, NaN for none. [Q]
         against_scores: the scores of the system it is compared with, NaN for none. [Q]
         texts: {query_id: text}.
+        higher_is_better: whether a difference above 0 is a gain, or a loss.
 
     Returns:
         Rows with query, text, score, against, difference, and the begin and end of the bar.
@@ -52,19 +55,24 @@ def difference_rows(
         for query_id, score, against in zip(query_ids, system_scores, against_scores, strict=True)
         if score == score and against == against  # noqa: PLR0124 - not NaN
     ]
-    rows.sort(key=lambda row: row["difference"])
+    rows.sort(key=lambda row: row["difference"], reverse=not higher_is_better)
     return _with_bar_ends(rows)
 
 
 def score_rows(
-    query_ids: Sequence[str], scores: Iterable[float], texts: Mapping[str, str] | None = None
+    query_ids: Sequence[str],
+    scores: Iterable[float],
+    texts: Mapping[str, str] | None = None,
+    *,
+    higher_is_better: bool = True,
 ) -> list[dict[str, Any]]:
-    """Return one row per query with a score, the highest score first.
+    """Return one row per query with a score, the best score first.
 
     Args:
         query_ids: the ids of the queries. [Q]
         scores: the scores of the system, NaN for none. [Q]
         texts: {query_id: text}.
+        higher_is_better: whether the highest score is the best, or the lowest.
 
     Returns:
         Rows with query, text, score, and the begin and end of the bar.
@@ -74,7 +82,7 @@ def score_rows(
         for query_id, score in zip(query_ids, scores, strict=True)
         if score == score  # noqa: PLR0124 - not NaN
     ]
-    rows.sort(key=lambda row: -row["score"])
+    rows.sort(key=lambda row: row["score"], reverse=higher_is_better)
     return _with_bar_ends(rows)
 
 
@@ -120,12 +128,13 @@ def query_tooltip() -> list[Spec]:
     return [tooltip_line(field) for field in ("query", "text", "score", "against", "difference")]
 
 
-def colour_by_sign() -> Spec:
-    """Return a colour channel that shows the sign of the difference."""
+def colour_by_sign(*, higher_is_better: bool = True) -> Spec:
+    """Return a colour channel that shows whether the difference is a gain or a loss."""
+    above, below = ("better", "worse") if higher_is_better else ("worse", "better")
     return {
         "condition": [
-            {"test": "datum.difference > 0", "value": COLOURS["better"]},
-            {"test": "datum.difference < 0", "value": COLOURS["worse"]},
+            {"test": "datum.difference > 0", "value": COLOURS[above]},
+            {"test": "datum.difference < 0", "value": COLOURS[below]},
         ],
         "value": COLOURS["undecided"],
     }

@@ -107,14 +107,17 @@ def _bar_layer(title: str, height: Spec, mark: Spec, **encoding: Any) -> Spec:
     }
 
 
-def query_differences(rows: Sequence[Row], *, measure: str, system: str, against: str) -> Figure:
+def query_differences(
+    rows: Sequence[Row], *, measure: str, system: str, against: str, higher_is_better: bool = True
+) -> Figure:
     """Return a bar chart of differences by query, from the greatest loss to the greatest gain.
 
     Args:
         rows: one per query, from ``difference_rows``.
         measure: the name of the measure.
-        system: the name of the system; its gains point upwards.
+        system: the name of the system; where its score is higher, the bar points upwards.
         against: the name of the system it is compared with.
+        higher_is_better: whether bars that point upwards have the colour of a gain, or of a loss.
     """
     return figure_from_layers(
         f"{measure} by query: {system} − {against}",
@@ -125,7 +128,7 @@ def query_differences(rows: Sequence[Row], *, measure: str, system: str, against
                 "queries, from most lost to most gained",
                 quantitative("difference", f"difference of {measure}"),
                 {"type": "rect"},
-                color=colour_by_sign(),
+                color=colour_by_sign(higher_is_better=higher_is_better),
                 tooltip=query_tooltip(),
             ),
             zero_line("y"),
@@ -139,6 +142,7 @@ def scatter(
     measure: str,
     system: str,
     against: str,
+    higher_is_better: bool = True,
 ) -> Figure:
     """Return a scatter plot: one point per query, the score of one system over that of another.
 
@@ -147,6 +151,7 @@ def scatter(
         measure: the name of the measure.
         system: the name of the system on the vertical axis.
         against: the name of the system on the horizontal axis.
+        higher_is_better: whether points above the diagonal have the colour of a gain, or of a loss.
     """
     x_title, y_title = f"{measure} of {against}", f"{measure} of {system}"
     diagonal = {
@@ -173,7 +178,7 @@ def scatter(
                 "encoding": {
                     "x": quantitative("against", x_title, zero=True),
                     "y": quantitative("score", y_title, zero=True),
-                    "color": colour_by_sign(),
+                    "color": colour_by_sign(higher_is_better=higher_is_better),
                     "tooltip": query_tooltip(),
                 },
             },
@@ -184,7 +189,7 @@ def scatter(
 
 
 def query_scores(rows: Sequence[Row], *, measure: str, system: str) -> Figure:
-    """Return a bar chart of scores by query, the highest first, with the mean as a line.
+    """Return a bar chart of scores by query, the best first, with the mean as a line.
 
     Args:
         rows: one per query, from ``score_rows``.

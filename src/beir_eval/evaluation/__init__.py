@@ -1,11 +1,12 @@
 """Evaluation of runs and of predicted answers: ``evaluate``, ``Evaluator``, ``EvaluationResult``.
 
 Inside: ``evaluator``; ``result`` (``EvaluationResult``) with its ``records`` (counts, provenance,
-times) and its ``score_matrix``; ``notes`` (sentences about the counts); ``side_by_side`` (several
-results in one output); ``answers`` (predicted answers against gold answers).
+times) and its ``score_matrix``; ``given_scores`` (scores that were computed elsewhere); ``notes``
+(sentences about the counts); ``side_by_side`` (several results in one output); ``answers``
+(predicted answers against gold answers).
 
 Public: ``evaluate``, ``Evaluator``, ``EvaluationResult``, its records ``Counted``, ``Provenance``,
-``Retrieval`` and ``TopDocuments`` (its settings are ``core.EvaluationSettings``);
+``Retrieval``, ``ScoreScale`` and ``TopDocuments`` (its settings are ``core.EvaluationSettings``);
 ``evaluate_answers``, ``answers_to_relevance``, ``normalize_answer``, ``token_f1``.
 """
 
@@ -16,6 +17,7 @@ from beir_eval.core.relevance_matrix import TopDocuments
 from beir_eval.evaluation.evaluator import Evaluator, evaluate
 from beir_eval.evaluation.records import Counted, Provenance, Retrieval
 from beir_eval.evaluation.result import EvaluationResult
+from beir_eval.measures.scales import ScoreScale
 
 if TYPE_CHECKING:
     from beir_eval.evaluation.answers import (
@@ -31,6 +33,7 @@ __all__ = [
     "Evaluator",
     "Provenance",
     "Retrieval",
+    "ScoreScale",
     "TopDocuments",
     "answers_to_relevance",
     "evaluate",

@@ -19,12 +19,35 @@ if TYPE_CHECKING:
 def notes_on(result: EvaluationResult) -> list[str]:
     """Return the notes on one result; ties, duplicates and the like only if there are any."""
     counted, settings = result.counted, result.settings
+    if counted is None or settings is None:
+        return list(_notes_on_given_scores(result))
     return [
         *_query_notes(counted, settings),
         *([] if result.retrieval is None else _retrieval_notes(result.retrieval)),
         *_document_notes(counted, settings),
         *_measure_notes(counted, settings, result.num_scored),
     ]
+
+
+def _notes_on_given_scores(result: EvaluationResult) -> Iterator[str]:
+    """Yield the notes on scores that were computed elsewhere."""
+    num_queries = len(result.query_ids)
+    yield (
+        f"scores of {_quantity(num_queries, 'query')}, computed elsewhere: what was counted, and "
+        "with which judgements and settings, is not known"
+    )
+    for name, scale in result.custom_measures.items():
+        yield f"{name}: a custom measure, {scale}"
+    incomplete = [
+        f"{name} over {scored}"
+        for name, scored in result.num_scored.items()
+        if scored < num_queries
+    ]
+    if incomplete:
+        yield (
+            f"no score for some of the {_quantity(num_queries, 'query')}, which the mean leaves "
+            f"out: {', '.join(incomplete)}"
+        )
 
 
 def _retrieval_notes(retrieval: Retrieval) -> Iterator[str]:

@@ -18,7 +18,7 @@ class Provenance(BaseModel):
     """The package version and the hashes of the inputs behind a result.
 
     Attributes:
-        package_version: the version of beir-eval that computed the scores.
+        package_version: the version of beir-eval that made the result.
         qrels_sha256: the SHA-256 (hex) of the qrels; None without ``fingerprint=True``.
         run_sha256: the SHA-256 (hex) of the run; None without ``fingerprint=True``.
     """

@@ -10,19 +10,30 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import numpy as np
 from pydantic import ConfigDict, Field, model_validator
 
+from beir_eval._version import __version__
 from beir_eval.core.arrays import exact_sum
 from beir_eval.core.ranking import EvaluationSettings
 from beir_eval.core.relevance_matrix import TopDocuments
 from beir_eval.core.saved import FROZEN, Saved, require_all_fields
 from beir_eval.display.tables import Table, markdown_list, score_text
-from beir_eval.errors import NotEvaluatedError, ResultError, check_choice, first_few, needs_extra
+from beir_eval.errors import (
+    NotEvaluatedError,
+    ResultError,
+    SettingError,
+    check_choice,
+    first_few,
+    needs_extra,
+)
+from beir_eval.evaluation.given_scores import check_within, read_given_scores
 from beir_eval.evaluation.notes import notes_on
 from beir_eval.evaluation.records import Counted, Provenance, Retrieval
 from beir_eval.evaluation.score_matrix import ScoreMatrix
-from beir_eval.measures import Measure, MeasureLike, parse, spelled
+from beir_eval.measures import TOOLS, Measure, MeasureLike, parse, spelled
+from beir_eval.measures.names import name_among, registered
+from beir_eval.measures.scales import ScoreScale, scale_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     import polars as pl
 
@@ -41,14 +52,17 @@ class EvaluationResult(Saved):
     Attributes:
         schema_version: the version of the layout of saved results.
         name: the name of the system that made the run.
-        measures: the canonical names of the measures. [M]
+        measures: the canonical names of the measures, and the names of custom ones. [M]
         query_ids: the evaluated queries, in the order of the qrels. [Q]
         values: the scores, f8[M, Q], read-only.
         skipped_values: the scores of the missing queries as empty rankings, f8[M, missing]. None
             unless ``missing="skip"`` left queries out of ``query_ids``.
-        counted: the counts of queries, documents and judgements.
-        settings: how the run was ranked and averaged.
+        counted: the counts of queries, documents and judgements; None if the scores were computed
+            elsewhere (``from_scores``).
+        settings: how the run was ranked and averaged; None if the scores were computed elsewhere.
         provenance: the package version, and the hashes of qrels and run.
+        custom_measures: {name: its bounds, and whether higher scores are better} of the measures
+            that are not measures of this package; only ``from_scores`` makes them.
         top: with ``keep_top=k``, {query_id: the k best documents} of the judged queries that the
             run has; else None.
         retrieval: the times and failures of the queries, if a pipeline was run for them; else None.
@@ -69,9 +83,12 @@ class EvaluationResult(Saved):
     query_ids: tuple[str, ...]
     values: ScoreMatrix
     skipped_values: ScoreMatrix | None = None
-    counted: Counted
-    settings: Annotated[EvaluationSettings, require_all_fields(EvaluationSettings)]
+    counted: Counted | None
+    settings: Annotated[EvaluationSettings, require_all_fields(EvaluationSettings)] | None
     provenance: Provenance
+    custom_measures: dict[str, Annotated[ScoreScale, require_all_fields(ScoreScale)]] = Field(
+        default_factory=dict
+    )
     top: Annotated[dict[str, TopDocuments] | None, Field(repr=False)] = None
     retrieval: Annotated[Retrieval | None, Field(repr=False)] = None
 
@@ -83,7 +100,7 @@ class EvaluationResult(Saved):
             msg = f"values must be [measures, queries] = {expected}, not {self.values.array.shape}"
             raise ValueError(msg)
         skipped = self.skipped_values
-        expected = (len(self.measures), len(self.counted.queries_missing))
+        expected = (len(self.measures), len(self._missing))
         if skipped is not None and skipped.array.shape != expected:
             msg = f"skipped_values must be [measures, missing] = {expected}"
             raise ValueError(msg)
@@ -94,10 +111,104 @@ class EvaluationResult(Saved):
             msg = "a score is infinite"
             raise ValueError(msg)
         for name in self.measures:
-            if str(parse(name)) != name:
+            if name not in self.custom_measures and str(parse(name)) != name:
                 msg = f"{name!r} is not the canonical name of a measure"
                 raise ValueError(msg)
+        self._check_source()
         return self
+
+    def _check_source(self) -> None:
+        """Raise ValueError unless scores from elsewhere, and only these, lack counts and settings.
+
+        Their scores must lie within the bounds of their measures.
+        """
+        if (self.counted is None) != (self.settings is None):
+            msg = "counted and settings are both known, or both null for scores from elsewhere"
+            raise ValueError(msg)
+        if self.counted is not None:
+            if self.custom_measures:
+                msg = f"only scores from elsewhere have custom measures: {first_few(self.measures)}"
+                raise ValueError(msg)
+            return
+        for name in self.custom_measures:
+            if name not in self.measures or registered(name) is not None:
+                msg = f"{name!r} is not a custom measure of this result"
+                raise ValueError(msg)
+        for name, row in zip(self.measures, self.values.array, strict=True):
+            check_within(name, self.query_ids, row, scale_of(name, self.custom_measures))
+
+    @classmethod
+    def from_scores(
+        cls,
+        name: str,
+        scores: Mapping[str, Mapping[str, float | None]],
+        *,
+        bounds: tuple[float, float] | Mapping[str, tuple[float, float] | None] | None = None,
+        higher_is_better: bool | Mapping[str, bool] | None = None,
+    ) -> EvaluationResult:
+        """Return a result of scores that were computed elsewhere, to compare, report and save.
+
+        The scores are another tool's, or those of a custom measure: the faithfulness that a
+        language model judges, or the seconds that a query takes. This package counted nothing for
+        them and does not know the settings of the other tool: ``counted`` and ``settings`` are
+        None, and the notes say so. A result of ``evaluate`` can be compared with such a result;
+        whether both were computed from the same judgements and in the same way is not checked.
+
+        Args:
+            name: the name of the system, for tables and reports.
+            scores: {measure: {query_id: score}}. A measure that ``parse`` knows in any spelling
+                gets its canonical name, and keeps its own bounds and direction ("accuracy" is
+                Success). Any other name is a custom measure. A query that a measure lacks, or whose
+                score is NaN or None, has no score on it, and its mean leaves the query out.
+            bounds: the lowest and the highest possible score of the custom measures, as
+                (low, high), or by measure as {measure: (low, high)}. None, or no entry, is for
+                scores without such bounds, such as a number of seconds. A score that exceeds a
+                bound by rounding (less than a millionth of the range) is set to it.
+            higher_is_better: whether a higher score of the custom measures is better: True, False,
+                or by measure as {measure: True or False}. It must be stated for each of them, so
+                that a misspelled name is not taken for a custom measure.
+
+        Returns:
+            A result whose queries are in the order of their first appearance in ``scores``.
+
+        Raises:
+            InputError: ``scores`` has another shape, no measure or no query; a query id is empty or
+                neither text nor an integer; or a score is not a number, is infinite, or lies
+                outside the bounds of its measure.
+            MeasureError: no measure has one of the names, and ``higher_is_better`` is not stated
+                for it (UnknownMeasureError); a parameter or cutoff is impossible; two names are of
+                the same measure; or the name of a custom measure is not printable, has blanks
+                around it, or is "query_id" or "system".
+            SettingError: ``name`` is not text; ``bounds`` are not two finite numbers in ascending
+                order; ``higher_is_better`` is not True or False; or one of them is stated for a
+                name that is not a custom measure.
+
+        >>> scores = {"faithfulness": {"q1": 0.9, "q2": 0.5}, "ndcg_cut_10": {"q1": 1, "q2": 0.5}}
+        >>> judged = EvaluationResult.from_scores(
+        ...     "bm25", scores, bounds=(0, 1), higher_is_better=True
+        ... )
+        >>> judged.aggregate
+        {'faithfulness': 0.7, 'nDCG@10': 0.75}
+        """
+        if not isinstance(name, str):
+            msg = f"name must be text, not {name!r}"
+            raise SettingError(msg)
+        given = read_given_scores(scores, bounds, higher_is_better)
+        return cls(
+            name=name,
+            measures=given.measures,
+            query_ids=given.query_ids,
+            values=ScoreMatrix.from_owned_array(given.values),
+            counted=None,
+            settings=None,
+            provenance=Provenance(package_version=__version__),
+            custom_measures=given.custom_measures,
+        )
+
+    @property
+    def _missing(self) -> tuple[str, ...]:
+        """The judged queries that the run does not have, as far as they were counted."""
+        return () if self.counted is None else self.counted.queries_missing
 
     # Scores
 
@@ -132,7 +243,7 @@ class EvaluationResult(Saved):
             MeasureError: the measure does not exist (UnknownMeasureError), or its parameter or
                 cutoff is impossible.
         """
-        return str(parse(measure)) in self.measures
+        return name_among(self.measures, measure) in self.measures
 
     @property
     def aggregate(self) -> dict[str, float]:
@@ -173,8 +284,17 @@ class EvaluationResult(Saved):
 
         Raises:
             SettingError: ``queries`` has another value.
+            NotEvaluatedError: the scores were computed elsewhere, so that it is not known which
+                queries are judged.
         """
         check_choice("queries", queries, ("judged", "retrieved"))
+        if self.counted is None:
+            msg = (
+                f"the scores of {self.name!r} were computed elsewhere: which queries are judged, "
+                "and which the run has, is not known; result[measure] is the mean over those with "
+                "a score"
+            )
+            raise NotEvaluatedError(msg)
         if queries == "judged":
             skipped = self.skipped_values
             parts = [self.values.array] + ([] if skipped is None else [skipped.array])
@@ -183,19 +303,19 @@ class EvaluationResult(Saved):
 
     def _retrieved_mask(self) -> Mask:
         """Return which of ``query_ids`` the run has, bool[Q]."""
-        missing = set(self.counted.queries_missing)
+        missing = set(self._missing)
         return np.array([query_id not in missing for query_id in self.query_ids], dtype=np.bool_)
 
     def _aggregates(self, values: Floats) -> dict[str, float]:
         """Return {measure: mean, sum or geometric mean} of f8[M, Q]."""
         return {
-            name: _aggregate_of(parse(name), row)
+            name: _aggregate_of(registered(name), row)
             for name, row in zip(self.measures, values, strict=True)
         }
 
     def _index(self, measure: MeasureLike) -> int:
         """Return the index of a measure in ``measures``, or raise NotEvaluatedError."""
-        name = str(parse(measure))
+        name = name_among(self.measures, measure)
         try:
             return self.measures.index(name)
         except ValueError:
@@ -209,14 +329,19 @@ class EvaluationResult(Saved):
 
         Args:
             names: the tool whose names are used: "beir", "trec_eval" or "ir_measures"; by default
-                the canonical names. A measure that the tool does not have keeps its canonical name.
+                the canonical names. A measure that the tool does not have keeps its canonical name,
+                and a custom measure its own.
 
         Raises:
             SettingError: ``names`` has another value.
         """
         if names is None:
             return dict(self.aggregate)
-        return {spelled(parse(name), names): value for name, value in self.aggregate.items()}
+        check_choice("names", names, TOOLS)
+        return {
+            name if name in self.custom_measures else spelled(parse(name), names): value
+            for name, value in self.aggregate.items()
+        }
 
     def to_dataframe(self) -> pl.DataFrame:
         """Return a polars DataFrame with a row for each query.
@@ -247,21 +372,25 @@ class EvaluationResult(Saved):
         """Return the name of a measure, with a ``*`` if its cutoff is beyond the deepest ranking.
 
         Args:
-            name: the name of a measure, in any spelling that ``parse`` reads; it is shown as it is.
+            name: the name of a measure, in any spelling that ``parse`` reads, or of a custom one;
+                it is shown as it is.
 
         Raises:
             MeasureError: the measure does not exist (UnknownMeasureError), or its parameter or
                 cutoff is impossible.
         """
-        cutoff = parse(name).cutoff
-        return f"{name} *" if cutoff and cutoff > self.counted.deepest_ranking else name
+        measure = parse(name) if name not in self.custom_measures else None
+        if measure is None or self.counted is None:
+            return name
+        is_beyond = (measure.cutoff or 0) > self.counted.deepest_ranking
+        return f"{name} *" if is_beyond else name
 
     def to_markdown(self) -> str:
         """Return the table of means and the notes, as markdown."""
         return f"{self.to_table().markdown()}\n\n{markdown_list(self.notes())}"
 
     def plot(self, measure: MeasureLike | None = None) -> Figure:
-        """Return a figure of the scores on one measure, a bar for each query, highest first.
+        """Return a figure of the scores on one measure, a bar for each query, best first.
 
         A notebook shows it; ``figure.save("scores.svg")`` writes it.
 
@@ -278,7 +407,11 @@ class EvaluationResult(Saved):
         from beir_eval.display.charts import query_scores  # noqa: PLC0415 - few results are drawn
 
         name = self.measures[0 if measure is None else self._index(measure)]
-        rows = score_rows(self.query_ids, self.scores(name).tolist())
+        rows = score_rows(
+            self.query_ids,
+            self.scores(name).tolist(),
+            higher_is_better=scale_of(name, self.custom_measures).higher_is_better,
+        )
         return query_scores(rows, measure=name, system=self.name)
 
     def _repr_html_(self) -> str:
@@ -299,7 +432,8 @@ class EvaluationResult(Saved):
         """Return one result over the queries of this result and others, which must be disjoint.
 
         Args:
-            others: results of the same name, measures, settings and package version.
+            others: results of the same name, measures, settings and package version, all of them
+                from ``evaluate`` or all of them of scores computed elsewhere.
 
         Returns:
             The queries in the order of the results. Its ``provenance`` has no hashes; ``top`` is
@@ -307,8 +441,8 @@ class EvaluationResult(Saved):
 
         Raises:
             ResultError: an argument is not a result; results share queries, or differ in name,
-                measures, settings or package version; or ERR was computed with different highest
-                grades.
+                measures, settings, package version, or bounds and direction of a custom measure;
+                or ERR was computed with different highest grades.
         """
         results = [self, *others]
         for other in others:
@@ -317,6 +451,7 @@ class EvaluationResult(Saved):
                 raise ResultError(msg)
             _check_mergeable(self, other)
         _check_disjoint(results)
+        counts = [result.counted for result in results if result.counted is not None]
         skipped = [
             result.skipped_values.array for result in results if result.skipped_values is not None
         ]
@@ -328,10 +463,11 @@ class EvaluationResult(Saved):
             query_ids=tuple(query_id for result in results for query_id in result.query_ids),
             values=ScoreMatrix(np.concatenate([result.values.array for result in results], axis=1)),
             skipped_values=ScoreMatrix(np.concatenate(skipped, axis=1)) if skipped else None,
-            counted=Counted.from_parts([result.counted for result in results]),
+            counted=Counted.from_parts(counts) if counts else None,
             settings=self.settings,
             # The merged result is not of one qrels file and one run file, so it has no hashes.
             provenance=Provenance(package_version=self.provenance.package_version),
+            custom_measures=self.custom_measures,
             top={query: top for part in tops for query, top in part.items()}
             if len(tops) == len(results)
             else None,
@@ -339,14 +475,18 @@ class EvaluationResult(Saved):
         )
 
 
-def _aggregate_of(measure: Measure, scores: Floats) -> float:
+def _aggregate_of(measure: Measure | None, scores: Floats) -> float:
     """Return the mean, sum or geometric mean of the scores that are not NaN.
 
     The sum is correctly rounded, so the order of the queries has no effect.
+
+    Args:
+        measure: the measure; None for a custom one, which has a mean.
+        scores: the scores, f8[Q].
     """
     undefined = np.isnan(scores)
     defined = scores[~undefined] if undefined.any() else scores
-    aggregate = measure.definition.aggregate
+    aggregate = "mean" if measure is None else measure.definition.aggregate
     total = exact_sum(defined)
     if aggregate == "sum":
         return total
@@ -359,11 +499,14 @@ def _aggregate_of(measure: Measure, scores: Floats) -> float:
 
 def _check_mergeable(first: EvaluationResult, second: EvaluationResult) -> None:
     """Raise ResultError unless both have the same name, measures, settings and version."""
-    for field in ("name", "measures", "settings", "provenance.package_version"):
+    fields = ("name", "measures", "settings", "provenance.package_version", "custom_measures")
+    for field in fields:
         value, other = attrgetter(field)(first), attrgetter(field)(second)
         if value != other:
             msg = f"only results with the same {field} can be merged, not {value} and {other}"
             raise ResultError(msg)
+    if first.counted is None or second.counted is None:
+        return
     grades = first.counted.max_grade, second.counted.max_grade
     if grades[0] != grades[1] and any(_uses_max_grade_of_qrels(name) for name in first.measures):
         msg = (
@@ -384,7 +527,7 @@ def _check_disjoint(results: Sequence[EvaluationResult]) -> None:
     """Raise ResultError if two results have the same query, evaluated or missing."""
     seen: set[str] = set()
     for result in results:
-        queries = {*result.query_ids, *result.counted.queries_missing}
+        queries = {*result.query_ids, *result._missing}  # noqa: SLF001 - its own class
         if shared := seen & queries:
             shared_ids = first_few(sorted(shared))
             msg = f"results over disjoint queries were expected, but they share {shared_ids}"

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from beir_eval.errors import ResultError
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from beir_eval.evaluation.result import EvaluationResult
+    from beir_eval.measures.scales import ScoreScale
 
 
 def shared_notes(results: Sequence[EvaluationResult]) -> list[str]:
@@ -42,10 +45,11 @@ def labelled_means(result: EvaluationResult) -> list[LabelledMeans]:
     """Return the means of a result, or two means if judged queries are missing from the run.
 
     The two are the means over all judged queries and over those that the run has; the ones that the
-    result itself holds (see ``missing``) come first.
+    result itself holds (see ``missing``) come first. Of scores computed elsewhere, the judged
+    queries are not known: their means are taken to be over all of them.
     """
     counted = result.counted
-    if not counted.queries_missing:
+    if counted is None or result.settings is None or not counted.queries_missing:
         return [LabelledMeans(result.name, result.aggregate, is_over_all_judged=True)]
     judged = LabelledMeans(
         f"{result.name} (all {counted.queries_judged} judged queries)",
@@ -68,6 +72,36 @@ def shared_measures(results: Sequence[EvaluationResult]) -> list[str]:
         for measure in results[0].measures
         if all(measure in result.measures for result in results)
     ]
+
+
+def shared_custom_measures(results: Sequence[EvaluationResult]) -> dict[str, ScoreScale]:
+    """Return {name: scale} of the custom measures that all results have.
+
+    Raises:
+        ResultError: two results state different scales of one of them.
+    """
+    scales = {}
+    for measure in shared_measures(results):
+        if measure not in results[0].custom_measures:
+            continue
+        scale = scales[measure] = results[0].custom_measures[measure]
+        for result in results[1:]:
+            check_same_scale(
+                measure, (results[0].name, scale), (result.name, result.custom_measures[measure])
+            )
+    return scales
+
+
+def check_same_scale(
+    measure: str, first: tuple[str, ScoreScale], second: tuple[str, ScoreScale]
+) -> None:
+    """Raise ResultError if two systems, (name, scale) each, have different scales of a measure."""
+    if first[1] != second[1]:
+        msg = (
+            f"{first[0]!r} and {second[0]!r} state different scales of {measure}: {first[1]}; and "
+            f"{second[1]}. State the same bounds and the same higher_is_better in from_scores"
+        )
+        raise ResultError(msg)
 
 
 def starred_label(

@@ -4,9 +4,10 @@ A measure is a vectorised reduction over the judged cells of a relevance matrix.
 queries at once; the score of a query does not depend on the other queries of the matrix.
 
 Modules: ``registry`` (``Measure``, and the decorator that defines one), ``parameters`` (checks of
-their values), ``names`` (parsing, and the spellings of other tools) and ``arithmetic`` (shared
-array functions). The measures are in ``binary``, ``graded``, ``counts``, ``interpolated``,
-``incomplete_judgements`` and ``trec_eval_extras``; ``all_measures`` collects them.
+their values), ``names`` (parsing, and the spellings of other tools), ``scales`` (bounds and
+direction of scores, also those of custom measures) and ``arithmetic`` (shared array functions). The
+measures are in ``binary``, ``graded``, ``counts``, ``interpolated``, ``incomplete_judgements`` and
+``trec_eval_extras``; ``all_measures`` collects them.
 
 The public names are those in ``__all__``.
 """

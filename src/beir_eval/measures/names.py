@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from beir_eval.errors import MeasureError, check_choice
+from beir_eval.errors import MeasureError, UnknownMeasureError, check_choice
 from beir_eval.measures.registry import Definition, Measure, resolve, unknown_measure
 
 if TYPE_CHECKING:
@@ -109,6 +109,67 @@ def definition_of(name: str) -> Definition:
     'nDCG'
     """
     return _parse(name.strip()).definition
+
+
+@lru_cache(maxsize=1024)
+def registered(name: str) -> Measure | None:
+    """Return the measure with this name; None if no measure has it, as for a custom measure.
+
+    Args:
+        name: a name in any spelling that ``parse`` reads, or the name of a custom measure.
+
+    Raises:
+        MeasureError: a parameter or the cutoff is not allowed.
+        SettingError: the value of ir_measures' parameter ``dcg`` is unknown.
+    """
+    try:
+        return parse(name)
+    except UnknownMeasureError:
+        return None
+
+
+def name_among(names: Container[str], measure: MeasureLike) -> str:
+    """Return the name by which a result lists a measure: that of a custom one, or the canonical.
+
+    Args:
+        names: the names that the result lists; those of custom measures are not in the registry.
+        measure: one of these names, or a measure, or its name in any spelling that ``parse`` reads.
+
+    Returns:
+        A name, which need not be among ``names``.
+
+    Raises:
+        UnknownMeasureError: no measure has this name, and it is not among ``names``.
+        MeasureError: a parameter or the cutoff is not allowed.
+        SettingError: the value of ir_measures' parameter ``dcg`` is unknown.
+
+    >>> name_among(["faithfulness", "nDCG@10"], "faithfulness"), name_among([], "ndcg_cut_10")
+    ('faithfulness', 'nDCG@10')
+    """
+    return measure if isinstance(measure, str) and measure in names else str(parse(measure))
+
+
+def names_among(
+    names: Container[str], measures: Iterable[MeasureLike] | MeasureLike
+) -> tuple[str, ...]:
+    """Return the names by which a result lists measures, each once; ``name_among`` for several.
+
+    Args:
+        names: the names that the result lists.
+        measures: one or several of these names, or measures, or their names in any spelling.
+
+    Raises:
+        UnknownMeasureError: no measure has one of the names, and it is not among ``names``.
+        MeasureError: ``measures`` is empty or not iterable, or a parameter or the cutoff is not
+            allowed.
+        SettingError: the value of ir_measures' parameter ``dcg`` is unknown.
+    """
+    if isinstance(measures, (str, Measure)):
+        measures = [measures]
+    if not isinstance(measures, Iterable):
+        return tuple(map(str, parse_all(measures)))  # which raises the error
+    listed = tuple(dict.fromkeys(name_among(names, measure) for measure in measures))
+    return listed or tuple(map(str, parse_all(())))  # which raises the error
 
 
 def _parse(text: str) -> Measure:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from beir_eval.errors import ResultError, first_few
-from beir_eval.evaluation.side_by_side import shared_measures
+from beir_eval.evaluation.side_by_side import shared_custom_measures, shared_measures
+from beir_eval.measures.scales import scale_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from beir_eval.comparison.result import Comparison
     from beir_eval.core.arrays import Floats
     from beir_eval.evaluation.result import EvaluationResult
+    from beir_eval.measures.scales import ScoreScale
 
 
 _MAIN_MEASURE = "nDCG@10"
@@ -37,6 +39,7 @@ class DatasetView:
             [S]
         pair: the indices of the system shown first and of the system it is compared with; the
             second is None if there is only one system.
+        custom_measures: {name: scale} of the measures that are not in the registry.
     """
 
     name: str
@@ -47,14 +50,25 @@ class DatasetView:
     results: Mapping[str, EvaluationResult]
     repeats: tuple[int, ...]
     pair: tuple[int, int | None]
+    custom_measures: Mapping[str, ScoreScale]
+
+    @property
+    def lower_is_better(self) -> list[str]:
+        """The measures for which lower is better."""
+        return [
+            measure
+            for measure, scale in self.custom_measures.items()
+            if measure in self.measures and not scale.higher_is_better
+        ]
 
     def spread(self) -> Floats:
         """Return f8[Q]: each query's highest minus lowest score on the first measure.
 
-        With one system: the highest score of all queries minus the score of each query. It is 0
-        for queries without a score.
+        With one system: how far the score of each query is from the best score of all queries. It
+        is 0 for queries without a score.
         """
-        scores = self.scores[self.measures[0]]
+        scale = scale_of(self.measures[0], self.custom_measures)
+        scores = scale.gains(self.scores[self.measures[0]])
         unknown = np.isnan(scores)
         high = np.where(unknown, -np.inf, scores).max(axis=0)
         low = np.where(unknown, np.inf, scores).min(axis=0)
@@ -83,6 +97,7 @@ def view_of_comparison(comparison: Comparison) -> DatasetView:
         results={system: repeats[0] for system, repeats in results.items()},
         repeats=tuple(len(results.get(system, ".")) for system in comparison.systems),
         pair=(0 if against_index else 1, against_index),
+        custom_measures=comparison.custom_measures,
     )
 
 
@@ -91,7 +106,8 @@ def view_of_results(results: Sequence[EvaluationResult]) -> DatasetView:
 
     Raises:
         ResultError: two results have the same name, the results have different judgements (as far
-            as their hashes are known), or they have no measure in common.
+            as their hashes are known), they have no measure in common, or they state different
+            bounds or directions of a custom measure.
     """
     names = [result.name for result in results]
     if len(set(names)) < len(names):
@@ -129,6 +145,7 @@ def _dataset_view(name: str, result_of: Mapping[str, EvaluationResult]) -> Datas
         results=result_of,
         repeats=(1,) * len(result_of),
         pair=(0, None) if len(results) == 1 else (1, 0),
+        custom_measures=shared_custom_measures(results),
     )
 
 

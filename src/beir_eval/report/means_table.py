@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING
 
 from beir_eval.comparison.tables import mean_cell, to_table
 from beir_eval.display.tables import Table
-from beir_eval.evaluation.side_by_side import labelled_means, shared_measures, starred_label
+from beir_eval.evaluation.side_by_side import (
+    labelled_means,
+    shared_custom_measures,
+    shared_measures,
+    starred_label,
+)
+from beir_eval.measures.scales import scale_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -63,14 +69,13 @@ def means_of_results(results: Sequence[EvaluationResult]) -> Means:
     A result with missing queries has two rows: the means over all judged queries, and the means
     over the queries that it retrieved.
     """
-    measures = shared_measures(results)
+    measures, custom_measures = shared_measures(results), shared_custom_measures(results)
     rows = [row for result in results for row in labelled_means(result)]
     # Only means over the same queries are comparable.
     comparable = [row.means for row in rows if row.is_over_all_judged]
     best = {
-        measure: max(
-            (means[measure] for means in comparable if means[measure] == means[measure]),
-            default=None,
+        measure: scale_of(measure, custom_measures).best(
+            means[measure] for means in comparable if means[measure] == means[measure]
         )
         for measure in measures
     }

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 from beir_eval._version import __version__
-from beir_eval.comparison.verdict_sentences import difference_sentence
+from beir_eval.comparison.verdict_sentences import difference_sentence, measure_text
 from beir_eval.display.tables import Table, score_text
 
 if TYPE_CHECKING:
@@ -46,10 +46,13 @@ class VerdictSentence:
 
 def headline(comparison: Comparison) -> VerdictSentence:
     """Return the verdicts on the first measure in one sentence."""
-    measure, margin = comparison.measures[0], comparison.settings.margin
+    margin = comparison.settings.margin
     differences = [
-        difference for difference in comparison.differences if difference.measure == measure
+        difference
+        for difference in comparison.differences
+        if difference.measure == comparison.measures[0]
     ]
+    measure = measure_text(comparison.measures[0], higher_is_better=differences[0].higher_is_better)
     if comparison.baseline is None and len(differences) > 1:
         return _headline_of_pairs(measure, differences)
     against = differences[0].against
@@ -185,8 +188,13 @@ def provenance_rows(
         for result in results
         if result.provenance.run_sha256
     ]
-    evaluation_settings = dict.fromkeys(_settings_text(result.settings) for result in results)
+    evaluation_settings = dict.fromkeys(
+        _settings_text(result.settings) for result in results if result.settings is not None
+    )
     rows += [("evaluation", settings) for settings in evaluation_settings]
+    elsewhere = dict.fromkeys(result.name for result in results if result.settings is None)
+    if elsewhere:
+        rows.append(("scores computed elsewhere", ", ".join(elsewhere)))
     if comparison is not None:
         text = f"baseline={comparison.baseline}, {_settings_text(comparison.settings)}"
         rows.append(("comparison", text))

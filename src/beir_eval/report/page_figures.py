@@ -11,16 +11,21 @@ if TYPE_CHECKING:
     from beir_eval.display.figure import Figure
 
 
-def query_figures() -> dict[str, Any]:
+def query_figures(*, higher_is_better: bool = True) -> dict[str, Any]:
     """Return the figures that show queries, without rows and with placeholders for names.
 
     The browser fills in the rows and the names once the reader has chosen a pair of systems.
+
+    Args:
+        higher_is_better: whether a difference above 0 has the colour of a gain, or of a loss.
     """
     names = {"measure": "@measure@", "system": "@system@"}
-    pair = names | {"against": "@against@"}
+    against = "@against@"
     figures = {
-        "differences": charts.query_differences([], **pair),
-        "scatter": charts.scatter([], **pair),
+        "differences": charts.query_differences(
+            [], **names, against=against, higher_is_better=higher_is_better
+        ),
+        "scatter": charts.scatter([], **names, against=against, higher_is_better=higher_is_better),
         "scores": charts.query_scores([], **names),
     }
     return {key: page_specification(figure) for key, figure in figures.items()}

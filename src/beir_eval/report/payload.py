@@ -89,6 +89,7 @@ class _TrimmedView:
             "systems": view.systems,
             "repeats": view.repeats,
             "measures": list(scores),
+            "lower_is_better": view.lower_is_better,
             "pair": view.pair,
             "total": len(view.query_ids),
             "queries": queries,

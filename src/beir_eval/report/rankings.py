@@ -142,7 +142,8 @@ class Rankings:
         document_texts: Mapping[str, tuple[str, str]],
         length: _Length,
     ) -> dict[str, Any]:
-        grades = [result.counted.max_grade for result in self._view.results.values()]
+        counts = [result.counted for result in self._view.results.values()]
+        grades = [counted.max_grade for counted in counts if counted is not None]
         return {
             "has_rankings": any(self._top_lists),
             "has_texts": bool(document_texts),

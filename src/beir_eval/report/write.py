@@ -72,7 +72,8 @@ def write_report(  # noqa: PLR0913 - one keyword for each source
         what: what the report shows: a comparison, a result, several results on the same
             judgements, or the result of a benchmark. Rankings are shown if the results hold top
             lists: those of ``compare_runs`` do, and those of ``evaluate(..., keep_top=10)``. A
-            comparison that was loaded from a file has none.
+            comparison that was loaded from a file has none, nor have scores that were computed
+            elsewhere (``EvaluationResult.from_scores``).
         curve: a checkpoint curve to show as well.
         queries: {query_id: text}, such as ``Dataset.queries``; not used for a benchmark. Texts are
             cut to 240 characters, and to fewer if there are many.
@@ -92,8 +93,9 @@ def write_report(  # noqa: PLR0913 - one keyword for each source
         MissingExtraError: the package jinja2 is not installed.
         SettingError: ``top`` is not a whole number of at least 1.
         InputError: there are no results, or ``what``, ``queries`` or ``corpus`` has another type.
-        ResultError: two results have the same name, or the results have no measure in common or
-            different judgements, which are noticed only in results with ``fingerprint=True``.
+        ResultError: two results have the same name, or the results have no measure in common,
+            different bounds or directions of a custom measure, or different judgements, which are
+            noticed only in results with ``fingerprint=True``.
         MeasureError: ``measure`` does not exist (UnknownMeasureError), or its parameter or cutoff
             is impossible.
         NotEvaluatedError: ``measure`` was not evaluated in the benchmark.
@@ -121,6 +123,8 @@ def write_report(  # noqa: PLR0913 - one keyword for each source
         "figures": {key: page_specification(figure) for key, figure in figures.items()},
         "query_figures": query_figures(),
     }
+    if any(view.lower_is_better for view, _ in views):
+        figure_data["query_figures_of_losses"] = query_figures(higher_is_better=False)
     bytes_left = MOST_BYTES - len(
         _render_page(content, notices, figure_data).encode(errors="replace")
     )

@@ -60,10 +60,9 @@ class Family:
             rows: numbers for each row of the family: its scores, or sums of them.
             comparisons: the indices of C comparisons.
         """
-        differences: Floats = rows[self.first[comparisons]]
-        if self.second is None:
-            return differences.copy()
-        differences = differences - rows[self.second[comparisons]]
+        differences: Floats = rows[self.first[comparisons]].copy()
+        if self.second is not None:
+            differences -= rows[self.second[comparisons]]
         return differences
 
 

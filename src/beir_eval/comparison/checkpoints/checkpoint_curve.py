@@ -113,7 +113,7 @@ def checkpoint_curve(  # noqa: PLR0913 - one keyword a setting
     outcomes: list[Outcome] = []
     for measure_scores in joined.by_measure:
         scores = _sort_systems(measure_scores, order).where_defined()
-        best = best_of_many(scores.scores, rng=rng)
+        best = best_of_many(scores.scale.gains(scores.scores), rng=rng)
         points += _curve_points(checkpoints, scores, best, settings)
         changes += differences_of([scores], pairs, settings)
         outcomes.append(_outcome(checkpoints, scores, best, settings))
@@ -125,6 +125,8 @@ def checkpoint_curve(  # noqa: PLR0913 - one keyword a setting
         outcomes=tuple(outcomes),
         settings=settings,
         left_out=joined.left_out,
+        custom_measures=joined.custom_measures,
+        computed_elsewhere=joined.computed_elsewhere,
     )
 
 
@@ -137,7 +139,7 @@ def _sort_systems(scores: MeasureScores, order: Sequence[int]) -> MeasureScores:
     """
     means = scores.scores[order]
     systems = tuple(scores.systems[index] for index in order)
-    return MeasureScores(scores.measure, systems, list(means[:, None]), means, scores.keys)
+    return scores._replace(systems=systems, repeats=list(means[:, None]), scores=means)
 
 
 def _curve_points(
@@ -169,15 +171,16 @@ def _outcome(
     settings: ComparisonSettings,
 ) -> Outcome:
     """Return the best step and the step after which nothing improved, on one measure."""
-    settled, p_settled = _find_settled(scores.scores, settings)
+    settled, p_settled = _find_settled(scores.scale.gains(scores.scores), settings)
     return Outcome(
         measure=scores.measure,
         best=checkpoints[best.best],
-        score=best.score,
+        score=scores.scale.gains(best.score),
         bias=best.bias,
         settled=checkpoints[settled],
         p_settled=p_settled,
         num_queries=scores.scores.shape[1],
+        higher_is_better=scores.scale.higher_is_better,
     )
 
 
@@ -187,7 +190,7 @@ def _find_settled(scores: Floats, settings: ComparisonSettings) -> tuple[int, fl
     The p is None for the last row.
 
     Args:
-        scores: in the order of the steps, without NaN, f8[S, Q].
+        scores: in the order of the steps, higher is better, without NaN, f8[S, Q].
         settings: level, draws and seed.
     """
     last = len(scores) - 1

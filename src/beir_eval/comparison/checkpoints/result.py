@@ -4,16 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from beir_eval.comparison.records import ComparisonSettings, Difference
 from beir_eval.comparison.tables import difference_cells
-from beir_eval.comparison.verdict_sentences import left_out_notes, p_text
+from beir_eval.comparison.verdict_sentences import (
+    left_out_notes,
+    measure_text,
+    p_text,
+    source_notes,
+)
 from beir_eval.core.saved import FROZEN, Saved, require_all_fields
 from beir_eval.display import charts
 from beir_eval.display.tables import Table, markdown_list, records_csv, score_text
 from beir_eval.errors import NotEvaluatedError
-from beir_eval.measures import parse
+from beir_eval.measures.names import name_among
+from beir_eval.measures.scales import ScoreScale
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -65,14 +71,15 @@ class Outcome(BaseModel):
 
     Attributes:
         measure: the canonical name of the measure.
-        best: the checkpoint with the highest mean, the first of those that tie.
+        best: the checkpoint with the best mean, the first of those that tie.
         score: the mean of ``best``.
-        bias: the amount by which ``score`` is too high because ``best`` was chosen among many, as
+        bias: the amount by which ``score`` is too good because ``best`` was chosen among many, as
             estimated by the bootstrap (``best_of_many``). The estimate is mostly too low.
         settled: the first checkpoint after which nothing improved significantly.
         p_settled: the smallest corrected p of the tests whether a later checkpoint is better than
             ``settled``; None if ``settled`` is the last checkpoint.
         num_queries: the number of queries on which every checkpoint has a score.
+        higher_is_better: whether the best mean is the highest, or the lowest.
     """
 
     model_config = FROZEN
@@ -84,6 +91,7 @@ class Outcome(BaseModel):
     settled: Checkpoint
     p_settled: float | None
     num_queries: int
+    higher_is_better: bool = True
 
 
 class CheckpointCurve(Saved):
@@ -101,6 +109,9 @@ class CheckpointCurve(Saved):
         settings: how the verdicts were reached.
         left_out: {name: number of queries that this checkpoint has and others lack}; such queries
             are not compared.
+        custom_measures: {name: its bounds, and whether higher scores are better} of the measures
+            that are not measures of this package.
+        computed_elsewhere: the checkpoints whose scores this package did not compute.
     """
 
     WHAT: ClassVar[str] = "curve of checkpoints"
@@ -112,6 +123,10 @@ class CheckpointCurve(Saved):
     outcomes: tuple[Outcome, ...]
     settings: Annotated[ComparisonSettings, require_all_fields(ComparisonSettings)]
     left_out: dict[str, int]
+    custom_measures: dict[str, Annotated[ScoreScale, require_all_fields(ScoreScale)]] = Field(
+        default_factory=dict
+    )
+    computed_elsewhere: tuple[str, ...] = ()
 
     def curve(self, measure: MeasureLike) -> list[CurvePoint]:
         """Return the points of one measure, in ascending order of their steps.
@@ -142,7 +157,7 @@ class CheckpointCurve(Saved):
         return next(outcome for outcome in self.outcomes if outcome.measure == name)
 
     def _measure_name(self, measure: MeasureLike) -> str:
-        name = str(parse(measure))
+        name = name_among(self.measures, measure)
         if name not in self.measures:
             msg = f"{name} is not in the curve; it holds {', '.join(self.measures)}"
             raise NotEvaluatedError(msg)
@@ -208,11 +223,13 @@ class CheckpointCurve(Saved):
             for point in self.points
             if (point.measure, point.name) == (outcome.measure, outcome.best.name)
         )
+        measure = measure_text(outcome.measure, higher_is_better=outcome.higher_is_better)
+        direction = "upward" if outcome.higher_is_better else "downward"
         return (
-            f"{outcome.measure}: step {_step_and_name(outcome.best)} is best with "
+            f"{measure}: step {_step_and_name(outcome.best)} is best with "
             f"{score_text(outcome.score)}, in {share:.0%} of the resamples too. The best of "
-            f"{count} is biased upward, here by about {score_text(outcome.bias)} or more: report "
-            "it on other queries than those it was chosen on"
+            f"{count} is biased {direction}, here by about {score_text(outcome.bias)} or more: "
+            "report it on other queries than those it was chosen on"
         )
 
     def _notes(self) -> Iterator[str]:
@@ -226,6 +243,11 @@ class CheckpointCurve(Saved):
         yield (
             f"intervals are BCa bootstrap intervals at {1 - settings.alpha:.0%}; each step against "
             f"the one before: two-sided sign flips, corrected by Holm over the {count} of a measure"
+        )
+        yield from source_notes(
+            [checkpoint.name for checkpoint in self.checkpoints],
+            self.computed_elsewhere,
+            self.custom_measures,
         )
         yield from left_out_notes(self.left_out)
 

@@ -55,22 +55,34 @@ def trust_from_results(
     """Return a record of every pair with the judged shares only, which need no runs.
 
     A share is known if the results counted judged documents at that depth; otherwise it is None.
+    Custom measures have no records, because judgements of documents need not matter to them.
 
     Args:
         comparison: the comparison, with its differences.
         results: the repeats of each system.
 
     Returns:
-        One record for each difference, or None if there are too many pairs.
+        One record for each difference, or None if there are too many pairs, or if no result counted
+        documents because all scores were computed elsewhere.
     """
-    if not has_few_enough_systems(comparison):
+    counts_by_system = {
+        name: [result.counted for result in repeats if result.counted is not None]
+        for name, repeats in results.items()
+    }
+    if not has_few_enough_systems(comparison) or not any(counts_by_system.values()):
         return None
     shares: dict[tuple[str, int], float | None] = {}
-    for name, repeats in results.items():
-        for cutoff in repeats[0].counted.judged_in_top:
-            counts = [result.counted.judged_in_top.get(cutoff, (0, 0)) for result in repeats]
+    for name, counted in counts_by_system.items():
+        if len(counted) < len(results[name]):
+            continue  # the share of a repeat is not known
+        for cutoff in counted[0].judged_in_top:
+            counts = [repeat.judged_in_top.get(cutoff, (0, 0)) for repeat in counted]
             shares[name, cutoff] = _judged_share(counts)
-    depths = {measure: hole_depth(parse(measure)) for measure in comparison.measures}
+    depths = {
+        measure: hole_depth(parse(measure))
+        for measure in comparison.measures
+        if measure not in comparison.custom_measures
+    }
     return tuple(
         PairTrust(
             measure=difference.measure,
@@ -81,6 +93,7 @@ def trust_from_results(
             judged_against=shares.get((difference.against, depths[difference.measure])),
         )
         for difference in comparison.differences
+        if difference.measure in depths
     )
 
 
@@ -149,6 +162,7 @@ class _TrustAnalysis:
         )
         self._pool = Pool(qrels, comparison.query_ids, holes)
         settings = results[comparison.systems[0]][0].settings
+        assert settings is not None, "the runs were evaluated"  # noqa: S101
         self._ranks = self._rank_all(runs, settings)
         can_tie = settings.ties != "trec_eval9" and any(
             measure.has_tie_extremes for measure in measures

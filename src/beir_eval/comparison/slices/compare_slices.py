@@ -146,6 +146,8 @@ def compare_slices(  # noqa: PLR0913 - one keyword a setting
         ),
         settings=settings,
         left_out=joined.left_out,
+        custom_measures=joined.custom_measures,
+        computed_elsewhere=joined.computed_elsewhere,
     )
 
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from beir_eval.comparison.records import ComparisonSettings, Difference, SystemMean
 from beir_eval.comparison.tables import DIFFERENCE_COLUMNS, difference_cells, mean_cell
-from beir_eval.comparison.verdict_sentences import difference_sentence, left_out_notes
+from beir_eval.comparison.verdict_sentences import difference_sentence, left_out_notes, source_notes
 from beir_eval.core.saved import FROZEN, Saved, require_all_fields
 from beir_eval.display.tables import Cell, Table, csv_text, markdown_list, score_text
 from beir_eval.errors import NotEvaluatedError, first_few
+from beir_eval.measures.scales import ScoreScale
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -55,6 +56,9 @@ class SlicedComparison(Saved):
         settings: how the verdicts were reached.
         left_out: {system: number of queries that it has and others lack}; such queries are not
             compared.
+        custom_measures: {name: its bounds, and whether higher scores are better} of the measures
+            that are not measures of this package.
+        computed_elsewhere: the systems whose scores this package did not compute.
     """
 
     WHAT: ClassVar[str] = "comparison by slices"
@@ -67,6 +71,10 @@ class SlicedComparison(Saved):
     slices: tuple[Slice, ...]
     settings: Annotated[ComparisonSettings, require_all_fields(ComparisonSettings)]
     left_out: dict[str, int]
+    custom_measures: dict[str, Annotated[ScoreScale, require_all_fields(ScoreScale)]] = Field(
+        default_factory=dict
+    )
+    computed_elsewhere: tuple[str, ...] = ()
 
     def slice(self, label: str, column: str | None = None) -> Slice:
         """Return one slice.
@@ -232,6 +240,7 @@ class SlicedComparison(Saved):
                     f"{'query' if slice_.num_queries == 1 else 'queries'}"
                     f"{measures and ', fewer than 2'}{measures}"
                 )
+        yield from source_notes(self.systems, self.computed_elsewhere, self.custom_measures)
         yield from left_out_notes(self.left_out)
 
     def _repr_html_(self) -> str:

@@ -5,6 +5,9 @@ const state = {
   part: null, measure: null, system: 0, against: null, query: null, table: null,
 };
 const hasPair = () => state.against !== null;
+const lowerIsBetter = () => state.part.lower_is_better.includes(state.measure);
+/** Return a difference of scores as a gain: above 0 where the first score is the better one. */
+const gainOf = (difference) => (lowerIsBetter() ? -difference : difference);
 const scoresOf = (system) => state.part.scores[state.measure][system];
 
 function fill(select, names, chosen) {
@@ -47,28 +50,30 @@ function drawCharts(rows) {
     against: hasPair() ? state.part.systems[state.against] : "",
   };
   const onClick = (index) => choose(index, true);
+  const figures = lowerIsBetter() ? report.query_figures_of_losses : report.query_figures;
   const labels = new Map([["score", names.system], ["against", names.against]]);
   if (!hasPair()) {
-    const known = rows.filter((row) => row.score !== null).sort((a, b) => b.score - a.score);
-    draw(byId("sorted"), withTitles(report.query_figures.scores, names), { rows: placed(known), onClick, names: labels });
+    const known = rows.filter((row) => row.score !== null).sort((a, b) => gainOf(b.score - a.score));
+    draw(byId("sorted"), withTitles(figures.scores, names), { rows: placed(known), onClick, names: labels });
     byId("sorted-caption").textContent =
       `${names.measure} of ${names.system} by query; the dashed line is the mean. Click a bar to see its query.`;
     return;
   }
   const known = placed(
-    rows.filter((row) => row.difference !== null).sort((a, b) => a.difference - b.difference),
+    rows.filter((row) => row.difference !== null).sort((a, b) => gainOf(a.difference - b.difference)),
   );
   const all = known.flatMap((row) => [row.score, row.against]);
   const diagonal = [
     { place: all.reduce((low, one) => Math.min(low, one), 0) },
     { place: all.reduce((high, one) => Math.max(high, one), 0) },
   ];
-  draw(byId("sorted"), withTitles(report.query_figures.differences, names), { rows: known, onClick, names: labels });
-  draw(byId("scatter"), withTitles(report.query_figures.scatter, names), { rows: known, diagonal, onClick, names: labels });
+  draw(byId("sorted"), withTitles(figures.differences, names), { rows: known, onClick, names: labels });
+  draw(byId("scatter"), withTitles(figures.scatter, names), { rows: known, diagonal, onClick, names: labels });
   byId("sorted-caption").textContent =
     `${names.measure}: one bar a query, ${names.system} − ${names.against}. Click a bar to see its query.`;
+  const [above, below] = lowerIsBetter() ? [names.against, names.system] : [names.system, names.against];
   byId("scatter-caption").textContent =
-    `One point a query: above the line ${names.system} is better, below it ${names.against}.`;
+    `One point a query: above the line ${above} is better, below it ${below}.`;
 }
 
 function countsOf(rows) {
@@ -79,8 +84,8 @@ function countsOf(rows) {
     : `${known.length} queries${hasPair() ? ": " : ""}`;
   if (!hasPair()) return all;
   const count = (test) => known.filter(test).length;
-  const gained = count((row) => row.difference > 0);
-  const lost = count((row) => row.difference < 0);
+  const gained = count((row) => gainOf(row.difference) > 0);
+  const lost = count((row) => gainOf(row.difference) < 0);
   const [ours, theirs] = [state.system, state.against].map((one) => state.part.systems[one]);
   return (
     `${all}${ours} is better on ${gained}, ` +
@@ -135,8 +140,8 @@ function queryCell(cell, value, row) {
 }
 
 function toneCell(cell, value) {
-  if (value > 0) cell.classList.add("gained");
-  if (value < 0) cell.classList.add("lost");
+  if (gainOf(value) > 0) cell.classList.add("gained");
+  if (gainOf(value) < 0) cell.classList.add("lost");
 }
 
 /** Return the search, page length and order of a table, to keep them when it is made again. */
