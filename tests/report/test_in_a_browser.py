@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 
-from beir_eval import compare, compare_runs, evaluate
+from beir_eval import EvaluationResult, compare, compare_runs, evaluate
 from beir_eval.benchmark import BenchmarkResult
 from beir_eval.display.chart_parts import difference_rows
 from beir_eval.report import write_report
@@ -575,3 +575,32 @@ def test_the_report_says_when_it_shows_one_of_several_repeats(show):
     assert page.locator("#query-scores").inner_text() == (
         "MRR (means of the repeats): B 0.7500, A 0.5000, difference +0.2500"
     )
+
+
+def test_where_lower_is_better_the_page_counts_and_colours_a_lower_score_as_a_gain(show):
+    base = {f"q{number}": 1 + number / 10 for number in range(9)}
+    seconds = {
+        "slow": base,
+        "fast": {query: second - (0.5 if query < "q7" else -0.1) for query, second in base.items()},
+    }
+    comparison = compare(
+        [
+            EvaluationResult.from_scores(name, {"seconds": scores}, higher_is_better=False)
+            for name, scores in seconds.items()
+        ],
+        "slow",
+    )
+    page = show(comparison)
+    assert page.locator("h2#verdict").inner_text().startswith("seconds (lower is better): fast is")
+    assert "fast is better on 7, as good on 0, worse on 2 than slow" in (
+        page.locator("#counts").inner_text()
+    )
+    assert "above the line slow is better" in page.locator("#scatter-caption").inner_text()
+    assert page.locator("td.gained").count() == 7
+    assert page.locator("td.lost").count() == 2
+    bars = page.evaluate(
+        "document.getElementById('sorted').drawn.data('rows').map((row) => row.query)"
+    )
+    drawn = comparison.plot("queries").spec["datasets"]["rows"]
+    assert bars == [row["query"] for row in drawn]
+    assert [row["query"] for row in drawn][:2] == ["q7", "q8"]
