@@ -43,10 +43,11 @@ class PairedTest:
         p: the p-value, above 0.
         num_queries: Q, the number of queries.
         alternative: "two-sided", "less" or "greater".
-        draws: the number of sign vectors tried, each of which stands for its opposite too; 0 for the
-            other tests.
+        draws: the number of sign vectors tried, each of which stands for its opposite too; 0 for
+            the other tests.
         exact: whether p is that of the exact distribution: True for the sign test, and for sign
-            flips if all sign vectors of the queries that differ were tried. False for Wilcoxon, where scipy chooses.
+            flips if all sign vectors of the queries that differ were tried. False for Wilcoxon,
+            where scipy chooses.
         note: what a reader should know before using p; empty in most cases.
     """
 
