@@ -136,20 +136,22 @@ def test_slices_give_the_verdicts_on_the_negated_scores():
     assert type(lower).model_validate_json(lower.model_dump_json()) == lower
 
 
-def test_a_curve_of_seconds_has_the_best_and_the_settled_step_of_the_negated_scores():
+def test_a_curve_of_seconds_has_the_best_and_the_unbeaten_step_of_the_negated_scores():
     steps = {"s1": BASE, "s2": FASTER, "s3": FASTER + 0.001, "s4": BASE}
     lower, higher = (checkpoint_curve(results) for results in mirrored(steps))
     ours, theirs = lower.outcome("seconds"), higher.outcome("seconds")
-    assert (ours.best, ours.settled, ours.p_settled, ours.bias) == (
+    assert (ours.best, ours.unbeaten, ours.p_unbeaten, ours.bias) == (
         theirs.best,
-        theirs.settled,
-        theirs.p_settled,
+        theirs.unbeaten,
+        theirs.p_unbeaten,
         theirs.bias,
     )
     assert ours.best.step == 2
     assert ours.score == -theirs.score == pytest.approx(FASTER.mean())
-    assert [point.best_in for point in lower.points] == [point.best_in for point in higher.points]
-    assert "biased downward" in lower.to_markdown()
+    assert [point.highest_in_resamples for point in lower.points] == [
+        point.highest_in_resamples for point in higher.points
+    ]
+    assert "The lowest of 4 means on the same queries is too low" in lower.to_markdown()
     assert type(lower).model_validate_json(lower.model_dump_json()) == lower
 
 

@@ -69,14 +69,15 @@ def test_a_result_is_drawn_from_its_best_query_to_its_worst():
         result.plot("nDCG@10")
 
 
-def test_a_curve_marks_its_best_and_its_settled_checkpoint():
-    results = made(12, 4).results
-    curve = checkpoint_curve(results, draws=2000)
+@pytest.mark.parametrize(("margin", "mark"), [(0.01, "no later gain shown"), (1, "settled")])
+def test_a_curve_marks_its_best_and_its_unbeaten_checkpoint(margin, mark):
+    results = made(40, 4).results
+    curve = checkpoint_curve(results, margin=margin, draws=2000)
     outcome = curve.outcome("nDCG@10")
     marks = {row["step"]: row["mark"] for row in rows_of(curve.plot()) if row["mark"]}
     assert "best" in marks[outcome.best.step]
-    assert "no later gain shown" in marks[outcome.settled.step]
-    assert set(marks) == {outcome.best.step, outcome.settled.step}
+    assert mark in marks[outcome.unbeaten.step]
+    assert set(marks) == {outcome.best.step, outcome.unbeaten.step}
 
 
 def test_a_figure_is_saved_as_a_picture_or_as_its_specification(comparison, tmp_path):

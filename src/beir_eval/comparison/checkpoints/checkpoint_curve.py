@@ -1,4 +1,4 @@
-"""``checkpoint_curve``: scores over training steps, and the step after which nothing improved."""
+"""``checkpoint_curve``: scores over training steps, the best step, and where the run settled."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from beir_eval.comparison.checkpoints.result import (
     CurvePoint,
     Outcome,
 )
+from beir_eval.comparison.checkpoints.settled import find_settling
 from beir_eval.comparison.checkpoints.steps import LAST_NUMBER, steps_of
 from beir_eval.comparison.differences import Pair, Pairs, differences_of, means_of
 from beir_eval.comparison.records import ComparisonSettings
-from beir_eval.significance import best_of_many, holm, sign_flip_many
+from beir_eval.significance import best_of_many
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from beir_eval.comparison.alignment import SystemResults
     from beir_eval.comparison.checkpoints.result import Step
     from beir_eval.comparison.records import Difference
-    from beir_eval.core.arrays import Floats
     from beir_eval.evaluation.result import EvaluationResult
     from beir_eval.measures import MeasureLike
     from beir_eval.significance import BestOfMany
@@ -39,18 +39,23 @@ def checkpoint_curve(  # noqa: PLR0913 - one keyword a setting
     draws: int | None = None,
     rng: int = 0,
 ) -> CheckpointCurve:
-    r"""Return the scores of a training run over its steps, and the step where improvement ended.
+    r"""Return the scores of a training run over its steps, the best step, and where it settled.
 
     Each checkpoint is compared with the one before it: two-sided sign flips, corrected by Holm over
-    these pairs. In addition, the result names for each measure the best step, how much the score of
-    the best of many is biased upward (``best_of_many``), and the first step after which nothing
-    improved significantly.
+    these pairs. In addition, the result names for each measure the best step, how much the mean of
+    the best of many is too high (``best_of_many``), and the first step that no later step beats
+    significantly.
 
-    That step is the first one that no later step beats significantly. Each later step is tested
-    against it by one-sided sign flips, corrected by Holm over the later steps. Steps are tested
-    from the first to the last until one passes. The order is fixed before the tests, so stopping at
-    the first pass needs no further correction: the chance to pass over a step after which nothing
-    truly improves is at most alpha.
+    Each later step is tested against that one by one-sided sign flips, corrected by Holm over the
+    later steps. Steps are tested from the first to the last until one is not beaten. The order is
+    fixed before the tests, so stopping there needs no further correction: the chance to pass over a
+    step after which nothing truly improves is at most alpha.
+
+    That no later step is shown to be better does not show that none is: with few queries, the tests
+    miss gains. So the run counts as settled at that step only if a true gain of ``margin`` at any
+    later step would have been detected with a probability of 80% or more, for differences that vary
+    as much as these, and if each later step is shown to gain less than ``margin`` (one-sided t
+    tests). Otherwise ``settled`` is None, with the reason (``Outcome.why_not_settled``).
 
     A query on which a measure is undefined for some checkpoint is left out for that measure.
 
@@ -65,10 +70,10 @@ def checkpoint_curve(  # noqa: PLR0913 - one keyword a setting
             list of all names in the order of their steps, which are then 1, 2, ….
         measures: the measures to compare; by default all that every result contains and that are
             means over queries for which more is better.
-        alpha: the level of the verdicts and of the test above; intervals have the confidence
+        alpha: the level of the verdicts and of the tests above; intervals have the confidence
             1 − alpha.
-        margin: the smallest difference between a step and the one before it that you consider
-            meaningful, in the unit of the measures.
+        margin: the smallest difference between two steps that you consider meaningful, in the unit
+            of the measures.
         on: checkpoints evaluated on different queries are an "error", or are compared on the
             "intersection" of their queries.
         draws: the number of random sign vectors; with at most that many possible ones (2^queries),
@@ -96,8 +101,10 @@ def checkpoint_curve(  # noqa: PLR0913 - one keyword a setting
     >>> curve = checkpoint_curve(results, r"step-(?P<step>\d+)")
     >>> [(point.step, round(point.mean, 2)) for point in curve.curve("MRR")]
     [(100, 0.33), (200, 0.33), (300, 1.0)]
-    >>> curve.outcome("MRR").best.step, curve.outcome("MRR").settled.step
+    >>> curve.outcome("MRR").best.step, curve.outcome("MRR").unbeaten.step
     (300, 300)
+    >>> curve.outcome("MRR").why_not_settled
+    'every earlier step is beaten by a later one, and no step follows the last'
     """
     settings = ComparisonSettings(alpha=alpha, margin=margin, on=on, draws=draws, rng=rng)
     joined = align_scores(results, measures, on)
@@ -158,9 +165,11 @@ def _curve_points(
             mean=mean.mean,
             low=mean.low,
             high=mean.high,
-            best_in=share,
+            highest_in_resamples=share,
         )
-        for checkpoint, mean, share in zip(checkpoints, means, best.chosen.tolist(), strict=True)
+        for checkpoint, mean, share in zip(
+            checkpoints, means, best.highest_in_resamples.tolist(), strict=True
+        )
     ]
 
 
@@ -170,39 +179,19 @@ def _outcome(
     best: BestOfMany,
     settings: ComparisonSettings,
 ) -> Outcome:
-    """Return the best step and the step after which nothing improved, on one measure."""
-    settled, p_settled = _find_settled(scores.scale.gains(scores.scores), settings)
+    """Return the best step, and the first that no later one beats, on one measure."""
+    settling = find_settling(scores.scale.gains(scores.scores), settings)
+    unbeaten = checkpoints[settling.unbeaten]
     return Outcome(
         measure=scores.measure,
         best=checkpoints[best.best],
         score=scores.scale.gains(best.score),
         bias=best.bias,
-        settled=checkpoints[settled],
-        p_settled=p_settled,
+        unbeaten=unbeaten,
+        p_unbeaten=settling.p,
+        detectable=settling.detectable,
+        settled=unbeaten if settling.settled else None,
+        why_not_settled=settling.why_not_settled,
         num_queries=scores.scores.shape[1],
         higher_is_better=scores.scale.higher_is_better,
     )
-
-
-def _find_settled(scores: Floats, settings: ComparisonSettings) -> tuple[int, float | None]:
-    """Return the first row that no later row beats significantly, and the smallest corrected p.
-
-    The p is None for the last row.
-
-    Args:
-        scores: in the order of the steps, higher is better, without NaN, f8[S, Q].
-        settings: level, draws and seed.
-    """
-    last = len(scores) - 1
-    for row in range(last):
-        p = holm(
-            sign_flip_many(
-                scores[row + 1 :] - scores[row],
-                alternative="greater",
-                draws=settings.draws,
-                rng=settings.rng,
-            ).p
-        )
-        if p.min() > settings.alpha:
-            return row, float(p.min())
-    return last, None

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from pydantic import BaseModel, Field
 
+from beir_eval.comparison.checkpoints.settled import POWER
 from beir_eval.comparison.records import ComparisonSettings, Difference
 from beir_eval.comparison.tables import difference_cells
 from beir_eval.comparison.verdict_sentences import (
@@ -30,6 +31,9 @@ if TYPE_CHECKING:
 #: Columns of the table of changes from step to step.
 _CHANGES = ("measure", "difference", "interval", "p", "corrected", "won/tied/lost", "verdict")
 
+#: The smallest bias that is printed as a number.
+_SMALLEST_BIAS = 0.0001
+
 #: A training step; one that is read from a name is an int if it is whole.
 Step = int | float
 
@@ -50,9 +54,11 @@ class CurvePoint(BaseModel):
         measure: the canonical name of the measure.
         step, name: the checkpoint.
         mean: the mean score over the queries compared.
-        low, high: the bootstrap (BCa) interval of the mean, at confidence 1 − alpha.
-        best_in: the share of bootstrap resamples of the queries in which it is the best checkpoint,
-            or ties with the best.
+        low, high: the t interval of the mean, at confidence 1 − alpha.
+        highest_in_resamples: the share of bootstrap resamples of the queries in which this
+            checkpoint has the highest mean or ties with it. It is not the probability that the
+            checkpoint is truly the best, which is far lower if the checkpoints are alike, and
+            higher if this one is clearly better.
     """
 
     model_config = FROZEN
@@ -63,21 +69,28 @@ class CurvePoint(BaseModel):
     mean: float
     low: float
     high: float
-    best_in: float
+    highest_in_resamples: float
 
 
 class Outcome(BaseModel):
-    """The best checkpoint on one measure, and the one after which nothing improved.
+    """The best checkpoint on one measure, and whether improvement ended.
 
     Attributes:
         measure: the canonical name of the measure.
         best: the checkpoint with the best mean, the first of those that tie.
         score: the mean of ``best``.
-        bias: the amount by which ``score`` is too good because ``best`` was chosen among many, as
-            estimated by the bootstrap (``best_of_many``). The estimate is mostly too low.
-        settled: the first checkpoint after which nothing improved significantly.
-        p_settled: the smallest corrected p of the tests whether a later checkpoint is better than
-            ``settled``; None if ``settled`` is the last checkpoint.
+        bias: how much the mean of the best of so many checkpoints is too high on average because it
+            was chosen on the same queries, in the unit of the measure; >= 0. An estimate from
+            random halvings of the queries (``best_of_many``).
+        unbeaten: the first checkpoint that no later one beats significantly.
+        p_unbeaten: the smallest corrected p of the tests whether a later checkpoint is better than
+            ``unbeaten``; None if it is the last checkpoint.
+        detectable: the smallest true gain over ``unbeaten`` that would be detected with a
+            probability of 80% at whichever later checkpoint it is, in the unit of the measure; None
+            if it is not known.
+        settled: ``unbeaten`` if ``detectable`` is at most the margin and each later checkpoint is
+            shown to gain less than the margin over it (one-sided t tests); None otherwise.
+        why_not_settled: the reason why ``settled`` is None, as a clause; None if it is not None.
         num_queries: the number of queries on which every checkpoint has a score.
         higher_is_better: whether the best mean is the highest, or the lowest.
     """
@@ -88,8 +101,11 @@ class Outcome(BaseModel):
     best: Checkpoint
     score: float
     bias: float
-    settled: Checkpoint
-    p_settled: float | None
+    unbeaten: Checkpoint
+    p_unbeaten: float | None
+    detectable: float | None
+    settled: Checkpoint | None
+    why_not_settled: str | None
     num_queries: int
     higher_is_better: bool = True
 
@@ -104,8 +120,8 @@ class CheckpointCurve(Saved):
         points: the score of every checkpoint on every measure.
         changes: the difference between every checkpoint and the one before it, on every measure,
             with evidence and verdict.
-        outcomes: for each measure the best step, its bias, and the first step after which nothing
-            improved. [M]
+        outcomes: for each measure the best step, its bias, and the first step that no later one
+            beats significantly. [M]
         settings: how the verdicts were reached.
         left_out: {name: number of queries that this checkpoint has and others lack}; such queries
             are not compared.
@@ -143,7 +159,7 @@ class CheckpointCurve(Saved):
         return [point for point in self.points if point.measure == name]
 
     def outcome(self, measure: MeasureLike) -> Outcome:
-        """Return the best step on one measure, and the step after which nothing improved.
+        """Return the best step on one measure, and whether improvement ended.
 
         Args:
             measure: a measure or its name, in any spelling that ``parse`` reads.
@@ -168,18 +184,23 @@ class CheckpointCurve(Saved):
     def to_table(self) -> Table:
         """Return a table of checkpoints × measures: each mean with its interval.
 
-        ★ marks the best step, ● the first one after which nothing improved significantly.
+        ★ marks the best step, ● the step at which the run settled. ○ marks the first step that no
+        later step is shown to beat, if a later gain of the margin cannot be ruled out.
         """
         points = {(point.measure, point.name): point for point in self.points}
         best = {(outcome.measure, outcome.best.name) for outcome in self.outcomes}
-        settled = {(outcome.measure, outcome.settled.name) for outcome in self.outcomes}
+        settled = {
+            (outcome.measure, outcome.unbeaten.name): "○" if outcome.settled is None else "●"
+            for outcome in self.outcomes
+            if outcome.p_unbeaten is not None
+        }
         rows = []
         for checkpoint in self.checkpoints:
             cells = [str(checkpoint.step), checkpoint.name]
             for measure in self.measures:
                 key = (measure, checkpoint.name)
                 point = points[key]
-                marks = ("★" if key in best else "") + ("●" if key in settled else "")
+                marks = ("★" if key in best else "") + settled.get(key, "")
                 text = (
                     f"{score_text(point.mean)} ({score_text(point.low)} … {score_text(point.high)})"
                 )
@@ -211,33 +232,29 @@ class CheckpointCurve(Saved):
         return [*self._sentences(), *self._notes()]
 
     def _sentences(self) -> Iterator[str]:
-        """Yield two sentences for each measure: the best step, and where improvement ended."""
+        """Yield two sentences for each measure: the best step, and whether improvement ended."""
         for outcome in self.outcomes:
             yield self._best_sentence(outcome)
-            yield _settled_sentence(outcome)
+            yield _settled_sentence(outcome, self.settings.margin)
 
     def _best_sentence(self, outcome: Outcome) -> str:
-        count = len(self.checkpoints)
-        share = next(
-            point.best_in
-            for point in self.points
-            if (point.measure, point.name) == (outcome.measure, outcome.best.name)
-        )
         measure = measure_text(outcome.measure, higher_is_better=outcome.higher_is_better)
-        direction = "upward" if outcome.higher_is_better else "downward"
+        best, far = ("highest", "high") if outcome.higher_is_better else ("lowest", "low")
         return (
-            f"{measure}: step {_step_and_name(outcome.best)} is best with "
-            f"{score_text(outcome.score)}, in {share:.0%} of the resamples too. The best of "
-            f"{count} is biased {direction}, here by about {score_text(outcome.bias)} or more: "
-            "report it on other queries than those it was chosen on"
+            f"{measure}: step {_step_and_name(outcome.best)} has the {best} mean, "
+            f"{score_text(outcome.score)}. The {best} of {len(self.checkpoints)} means on the "
+            f"same queries is too {far}, here by an estimated {_bias_text(outcome.bias)} on "
+            "average: report it on other queries than those it was chosen on"
         )
 
     def _notes(self) -> Iterator[str]:
         settings = self.settings
         yield (
-            f"★ the best step, ● the first after which nothing improved significantly: no later "
-            f"step is better at {settings.alpha:g}, one-sided sign flips, corrected by Holm over "
-            "the later steps"
+            f"★ the highest mean; ○ the first step that no later one is shown to beat at "
+            f"{settings.alpha:g} (one-sided sign flips, corrected by Holm over the later steps); ● "
+            f"settled: moreover, each later step is shown to gain less than {settings.margin:g} "
+            f"(one-sided t tests), and a true gain of {settings.margin:g} would be detected in "
+            f"about {POWER:.0%} of cases or more"
         )
         count = len(self.checkpoints) - 1
         yield (
@@ -254,7 +271,7 @@ class CheckpointCurve(Saved):
     def plot(self, measure: MeasureLike | None = None) -> Figure:
         """Return a figure of the means of one measure over the steps, with their intervals.
 
-        The best checkpoint and the first one after which nothing improved are marked.
+        The best checkpoint is marked, and the first one that no later one beats significantly.
 
         Args:
             measure: a measure or its name, in any spelling that ``parse`` reads; by default the
@@ -267,9 +284,11 @@ class CheckpointCurve(Saved):
         """
         name = self.measures[0] if measure is None else self._measure_name(measure)
         outcome = self.outcome(name)
-        marks = {outcome.settled.name: "no later gain shown", outcome.best.name: "best"}
-        if outcome.settled == outcome.best:
-            marks = {outcome.best.name: "best, no later gain shown"}
+        marks = {outcome.best.name: "best"}
+        if outcome.p_unbeaten is not None:
+            gain_mark = "no later gain shown" if outcome.settled is None else "settled"
+            is_best = outcome.unbeaten == outcome.best
+            marks[outcome.unbeaten.name] = f"best, {gain_mark}" if is_best else gain_mark
         rows = [
             {
                 **point.model_dump(include={"step", "name", "mean", "low", "high"}),
@@ -287,18 +306,30 @@ class CheckpointCurve(Saved):
         return f"CheckpointCurve({len(self.to_table().rows)} rows)"
 
 
-def _settled_sentence(outcome: Outcome) -> str:
-    settled = _step_and_name(outcome.settled)
-    if outcome.p_settled is None:
+def _settled_sentence(outcome: Outcome, margin: float) -> str:
+    unbeaten = _step_and_name(outcome.unbeaten)
+    if outcome.p_unbeaten is None:
         return (
-            f"{outcome.measure}: after every step something improved significantly, up to the "
-            f"last, step {settled}: more training may improve it further"
+            f"{outcome.measure}: every step before the last, step {unbeaten}, is significantly "
+            "worse than a later one: more training may improve it further"
+        )
+    p = f"smallest corrected p {p_text(outcome.p_unbeaten)}"
+    if outcome.settled is None:
+        return (
+            f"{outcome.measure}: no later step is shown to be better than step {unbeaten} ({p}), "
+            f"but {outcome.why_not_settled}: whether training has settled there is not known"
         )
     return (
-        f"{outcome.measure}: after step {settled} nothing improved significantly (smallest "
-        f"corrected p {p_text(outcome.p_settled)}, {outcome.num_queries} queries); that a "
-        "later step is no better is not shown by that"
+        f"{outcome.measure}: settled at step {unbeaten}: no later step is significantly better "
+        f"({p}, {outcome.num_queries:,} queries), each is shown to gain less than {margin:g} "
+        f"(one-sided t tests), and a true gain of {margin:g} would be detected in about "
+        f"{POWER:.0%} of cases or more"
     )
+
+
+def _bias_text(bias: float) -> str:
+    """Return the bias as text; the estimate 0 does not show that there is none."""
+    return score_text(bias) if bias >= _SMALLEST_BIAS else f"less than {_SMALLEST_BIAS:g}"
 
 
 def _step_and_name(checkpoint: Checkpoint) -> str:
