@@ -25,12 +25,15 @@ A message names what was found; most also say what was expected and how to fix i
 
 from __future__ import annotations
 
+import sys
+import warnings
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from types import FrameType
 
 #: The largest number of ids that a message lists.
 MAX_IDS_SHOWN = 5
@@ -160,6 +163,15 @@ def needs_extra(package: str, extra: str, purpose: str) -> Iterator[None]:
 
 class BeirEvalWarning(UserWarning):
     """A warning that something changes the meaning of a score, such as ids that do not match."""
+
+
+def warn_caller(message: str) -> None:
+    """Emit a BeirEvalWarning that points at the line that called this package."""
+    frame: FrameType | None = sys._getframe(0)  # noqa: SLF001 - as the warnings module does
+    level = 1
+    while frame and frame.f_globals.get("__name__", "").startswith("beir_eval."):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, BeirEvalWarning, stacklevel=level)
 
 
 def first_few(ids: Iterable[object]) -> str:

@@ -56,7 +56,7 @@ def test_both_means_are_shown_and_labelled_when_queries_are_missing(files):
             rows if missing == "zero" else rows[::-1]
         )  # the mean of the chosen policy comes first
         assert " ".join(rows) in output_of(result)
-        assert "1 of 2 judged queries missing from the run" in output_of(result)
+        assert "1 of 2 judged queries are missing from the run" in output_of(result)
 
 
 def test_the_default_measures_are_printed_with_one_row_per_measure(files):
@@ -386,7 +386,9 @@ def test_a_benchmark_of_run_files_prints_a_table_and_writes_files(tmp_path):
     assert "BM25 (Anserini)" in result.output
     assert "0.3970" in result.output
     assert "arguana: documents whose id is that of their query are left out" in result.output
-    assert tables["csv"].read_text().startswith("nDCG@10,good,plain,BM25 (Anserini)\narguana,")
+    assert (
+        tables["csv"].read_text().startswith("nDCG@10,good,plain,BM25 (Anserini),warning\narguana,")
+    )
     assert tables["markdown"].read_text().startswith("| nDCG@10")
     assert r"\toprule" in tables["latex"].read_text()
     assert set(json.loads(tables["json"].read_text())["results"]) == {"good", "plain"}

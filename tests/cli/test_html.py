@@ -251,7 +251,7 @@ def test_real_runs_on_scifact_make_a_report_with_abstracts(realdata, tmp_path):
     assert result.exit_code == 0, result.output
     text = html.read_text()
     assert "nDCG@10: deng_e5 is better than deng_base" in text
-    assert "147 of 300 judged queries missing from the run" in text
+    assert "147 of 300 judged queries are missing from the run" in text
     [part] = report_data(html)["parts"]
     # The runs have 153 queries and lack 147.
     assert [

@@ -98,7 +98,7 @@ def test_the_faster_system_is_better_in_every_output(tmp_path):
     assert sentence in to_junit(check_gate(comparison))
     assert any("lower is better; a difference above 0 is a loss" in n for n in comparison.notes())
     assert comparison.to_table().rows[1][1].is_best
-    assert comparison.to_csv().splitlines()[1].endswith(",better,,False")
+    assert comparison.to_csv().splitlines()[1].endswith(",better,,False,")
     gained, lost = comparison.improvements("seconds", 3), comparison.regressions("seconds")
     assert all(query.difference < 0 for query in gained)
     assert all(query.difference > 0 for query in lost)

@@ -141,6 +141,7 @@ def test_without_tqdm_a_benchmark_runs_and_shows_no_bar(terminal, monkeypatch, t
         assert written() == ""
 
 
+@pytest.mark.filterwarnings("ignore:.*document ids do not match")
 @pytest.mark.usefixtures("refreshed_often")
 def test_the_bar_of_a_benchmark_names_the_current_data_set_and_system(terminal, tmp_path):
     def slow(queries, corpus):

@@ -528,7 +528,7 @@ def test_a_report_that_cannot_be_written_leaves_existing_files_unchanged(
 
 def test_a_comparison_keeps_its_results_but_does_not_save_them(tmp_path):
     qrels = {f"q{n}": {"a": 1} for n in range(6)}
-    runs = {"A": {q: {"a": 1.0} for q in qrels}, "B": {q: {"x": 1.0} for q in qrels}}
+    runs = {"A": {q: {"a": 1.0} for q in qrels}, "B": {q: {"a": 1.0, "x": 2.0} for q in qrels}}
     comparison = compare_runs(qrels, runs, ["MRR"])
     assert {
         name: [result.name for result in repeats] for name, repeats in comparison.results.items()

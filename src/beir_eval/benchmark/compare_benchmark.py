@@ -28,6 +28,7 @@ from beir_eval.benchmark.dataset_scores import (
     stratum_of,
 )
 from beir_eval.comparison.alignment import check_baseline
+from beir_eval.comparison.coverage import warn_of_unmatched_ids
 from beir_eval.comparison.differences import pairs_to_compare
 from beir_eval.comparison.tables import letter_at
 from beir_eval.measures.names import name_among, registered
@@ -112,6 +113,9 @@ def compare_benchmark(  # noqa: PLR0913 - one keyword a setting
         SettingError: a setting has another value; the baseline is not one of the systems;
             ``hierarchical`` with fewer than five data sets; all pairs of more than 100 systems.
 
+    Warns:
+        BeirEvalWarning: the document ids of a system do not match those of the qrels.
+
     Source: stratified and hierarchical bootstrap: Davison and Hinkley, Bootstrap Methods and their
     Application, 1997, sections 3.2 and 3.8.
 
@@ -153,6 +157,8 @@ def compare_benchmark(  # noqa: PLR0913 - one keyword a setting
         if baseline is not None
         else groups_without_difference(order, pairs.listed, corrected.is_significant)
     )
+    coverage = tuple(covered for stratum in strata for covered in stratum.coverage)
+    warn_of_unmatched_ids(coverage)
     datasets = mean_scores(strata, systems)
     by_dataset = dataset_differences(strata, datasets, systems, pairs, settings)
     return AcrossDatasets(
@@ -176,6 +182,7 @@ def compare_benchmark(  # noqa: PLR0913 - one keyword a setting
             for system in systems
             if any(system in stratum.computed_elsewhere for stratum in strata)
         ),
+        coverage=coverage,
     )
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from pydantic import BaseModel
 
+from beir_eval.comparison.coverage import SystemCoverage, warnings_of, with_warning_column
 from beir_eval.comparison.records import (
     ComparisonSettings,
     Direction,
@@ -25,6 +26,7 @@ from beir_eval.comparison.verdict_sentences import (
 )
 from beir_eval.core.saved import FROZEN, Saved, require_all_fields
 from beir_eval.display.tables import Cell, Table, markdown_list, records_csv, score_text
+from beir_eval.display.warning_texts import warnings_html, warnings_latex, warnings_markdown
 from beir_eval.errors import NotEvaluatedError, SettingError, first_few
 from beir_eval.measures.scales import ScoreScale, scale_of
 
@@ -209,6 +211,8 @@ class AcrossDatasets(Saved):
         custom_scale: the bounds of a custom measure, and whether higher scores are better; None for
             a measure of this package.
         computed_elsewhere: the systems with scores that this package did not compute.
+        coverage: the results that miss judged queries or whose document ids do not match those of
+            the qrels, by system and data set, with the warnings; empty for none.
     """
 
     WHAT: ClassVar[str] = "comparison over data sets"
@@ -230,6 +234,8 @@ class AcrossDatasets(Saved):
     def _custom_measures(self) -> dict[str, ScoreScale]:
         """{name: scale} of the measure if it is a custom one, else {}."""
         return {} if self.custom_scale is None else {self.measure: self.custom_scale}
+
+    coverage: tuple[SystemCoverage, ...] = ()
 
     @property
     def systems(self) -> tuple[str, ...]:
@@ -278,6 +284,10 @@ class AcrossDatasets(Saved):
 
     # Export
 
+    def warnings(self) -> list[str]:
+        """Return what a reader must know before the verdicts, as ``Comparison.warnings``."""
+        return warnings_of(self.coverage)
+
     def to_table(self) -> Table:
         """Return a table of the systems: average, interval, rank, and groups or difference."""
         last = "groups" if self.baseline is None else f"against {self.baseline}"
@@ -305,13 +315,14 @@ class AcrossDatasets(Saved):
         return marked_cell(signed_text(difference.difference), difference.verdict)
 
     def to_markdown(self) -> str:
-        """Return verdicts, tables and notes as GitHub-flavoured markdown."""
+        """Return warnings, verdicts, tables and notes as GitHub-flavoured markdown."""
         verdicts = markdown_list(map(self._verdict_line, self.differences))
         tables = "\n\n".join(
             table.markdown()
             for table in (self.to_table(), self._differences_table(), self._datasets_table())
         )
-        return f"{verdicts}\n{tables}\n\n{markdown_list(self.notes())}"
+        first = warnings_markdown(self.warnings()) + verdicts
+        return f"{first}\n{tables}\n\n{markdown_list(self._notes())}"
 
     def _differences_table(self) -> Table:
         """Return a table of the differences of the averages, with p-values and verdicts."""
@@ -368,7 +379,7 @@ class AcrossDatasets(Saved):
 
         The best mean of a data set is bold; marks of significance are superscripts.
         """
-        return self._means_table().latex()
+        return warnings_latex(self.warnings()) + self._means_table().latex()
 
     def _means_table(self) -> Table:
         """Return a table of means and averages, systems × data sets.
@@ -405,15 +416,22 @@ class AcrossDatasets(Saved):
         return Table((self.measure, *(dataset.name for dataset in self.datasets), "average"), rows)
 
     def to_csv(self) -> str:
-        """Return the differences of the averages as CSV, a line for each."""
-        return records_csv(self.differences)
+        """Return the differences of the averages as CSV, a line for each.
+
+        The last column, "warning", holds the warnings on the two systems; it is mostly empty.
+        """
+        return with_warning_column(
+            records_csv(self.differences),
+            self.coverage,
+            ((difference.system, difference.against) for difference in self.differences),
+        )
 
     def notes(self) -> list[str]:
-        """Return notes on the tables: methods, data sets and queries left out, marks."""
-        return list(self._notes())
+        """Return the warnings, then notes on the tables: methods, what was left out, marks."""
+        return [*self.warnings(), *self._notes()]
 
     def _notes(self) -> Iterator[str]:
-        """Yield what ``notes`` returns."""
+        """Yield what ``notes`` returns after the warnings."""
         settings = self.settings
         queries = sum(dataset.num_queries for dataset in self.datasets)
         yield (
@@ -462,7 +480,7 @@ class AcrossDatasets(Saved):
             yield f"{name}: {count} queries left out that not all systems have a score for"
 
     def _repr_html_(self) -> str:
-        return self.to_table().html()
+        return warnings_html(self.warnings()) + self.to_table().html()
 
     def __repr__(self) -> str:
         """Return the number of rows of the table, not the content."""

@@ -10,6 +10,7 @@ import numpy as np
 
 from beir_eval.benchmark.comparison_result import DatasetDifference, DatasetScores
 from beir_eval.comparison.alignment import align_scores
+from beir_eval.comparison.coverage import coverage_of
 from beir_eval.comparison.differences import direction_of
 from beir_eval.core.ids import hash_ids
 from beir_eval.datasets.catalogue import parent_info
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
     from beir_eval.benchmark.comparison_result import AcrossSettings
     from beir_eval.comparison.alignment import SystemResults
+    from beir_eval.comparison.coverage import SystemCoverage
     from beir_eval.comparison.differences import Pair, Pairs
     from beir_eval.core.arrays import Floats, Mask
     from beir_eval.measures.scales import ScoreScale
@@ -52,6 +54,7 @@ class Stratum(NamedTuple):
             score for.
         scale: the bounds of the scores, and whether higher ones are better.
         computed_elsewhere: the systems with scores that this package did not compute.
+        coverage: the systems that miss judged queries or whose document ids do not match.
     """
 
     name: str
@@ -61,6 +64,7 @@ class Stratum(NamedTuple):
     left_out: int
     scale: ScoreScale
     computed_elsewhere: tuple[str, ...]
+    coverage: tuple[SystemCoverage, ...]
 
 
 def results_by_system(results: Any) -> dict[str, Mapping[str, SystemResults]]:
@@ -169,6 +173,7 @@ def stratum_of(
         len(all_queries) - len(keys),
         defined.scale,
         joined.computed_elsewhere,
+        coverage_of(joined.results, joined.measures, name),
     )
 
 

@@ -16,6 +16,7 @@ from beir_eval.datasets.catalogue import (
     parent_info,
 )
 from beir_eval.display.tables import Table, markdown_list, score_text
+from beir_eval.display.warning_texts import warnings_html, warnings_markdown
 from beir_eval.errors import NotEvaluatedError, SettingError
 from beir_eval.measures import MeasureLike, nDCG, parse
 from beir_eval.measures.names import name_in
@@ -187,9 +188,23 @@ class BenchmarkResult:
             rows.append([name, *map(score_text, scores), *baseline_cells])
         return Table(header, rows)
 
+    def warnings(self) -> list[str]:
+        """Return what a reader must know before the scores; mostly an empty list.
+
+        There is a sentence for each system and data set whose document ids do not match, and for
+        each with missing queries, with the means over all judged queries and over those it has.
+        """
+        return [
+            f"{system}, {name}: {sentence}"
+            for system, by_dataset in self.results.items()
+            for name, result in by_dataset.items()
+            for sentence in result.warnings()
+        ]
+
     def notes(self) -> list[str]:
-        """Return notes on the table: conventions, missing queries, duplicates and failures."""
-        notes = [
+        """Return the warnings, then notes: conventions, duplicates and failures."""
+        notes = self.warnings()
+        notes += [
             f"{name}: documents whose id is that of their query are left out"
             for name, info in self.infos.items()
             if info is not None and info.drop_identical_ids
@@ -201,18 +216,14 @@ class BenchmarkResult:
         ]
         for system, by_dataset in self.results.items():
             for name, result in by_dataset.items():
-                counted, where = result.counted, f"{system}, {name}"
-                if counted is None:
-                    notes.append(f"{where}: scores computed elsewhere, nothing was counted")
-                    continue
-                if missing := len(counted.queries_missing):
-                    judged = counted.queries_judged
+                if result.counted is None:
                     notes.append(
-                        f"{where}: {missing} of {judged} judged queries missing, count as 0"
+                        f"{system}, {name}: scores computed elsewhere, nothing was counted"
                     )
-                if copies := counted.duplicates:
+                elif copies := result.counted.duplicates:
                     notes.append(
-                        f"{where}: {copies} entries repeat a document; the better one counts"
+                        f"{system}, {name}: {copies} entries repeat a document; the better one "
+                        "counts"
                     )
         notes += [
             f"{system}, {name}: failed with {problem}"
@@ -224,7 +235,7 @@ class BenchmarkResult:
     def to_markdown(
         self, measure: MeasureLike = _BASELINE_MEASURE, *, baseline: bool = True
     ) -> str:
-        """Return the table and the notes as markdown.
+        """Return the warnings, the table and the notes as markdown.
 
         Args:
             measure: the measure, or its name in any spelling that ``parse`` reads.
@@ -236,15 +247,16 @@ class BenchmarkResult:
             MeasureError: the measure does not exist (UnknownMeasureError), or its parameter or
                 cutoff is impossible.
         """
-        notes = markdown_list(self.notes())
+        warnings = self.warnings()
+        notes = markdown_list(self.notes()[len(warnings) :])
         table = self.to_table(measure, baseline=baseline).markdown()
-        return f"{table}\n" + (f"\n{notes}" if notes else "")
+        return f"{warnings_markdown(warnings)}{table}\n" + (f"\n{notes}" if notes else "")
 
     def to_json(self) -> str:
         """Return all means and failures as JSON.
 
         The object has "results", {system: {data set: {measure: mean}}} with null for an undefined
-        mean, and "failures", {system: {data set: error message}}.
+        mean, "failures", {system: {data set: error message}}, and "warnings", a list of sentences.
         """
         means = {
             system: {
@@ -256,7 +268,8 @@ class BenchmarkResult:
             }
             for system, by_dataset in self.results.items()
         }
-        return json.dumps({"results": means, "failures": self.failures}, indent=1, sort_keys=True)
+        content = {"results": means, "failures": self.failures, "warnings": self.warnings()}
+        return json.dumps(content, indent=1, sort_keys=True)
 
     def mteb(self, system: str, name: str, *, revision: str = "") -> dict[str, Any]:
         """Return one result in the layout of MTEB's result files.
@@ -297,8 +310,10 @@ class BenchmarkResult:
         }
 
     def _repr_html_(self) -> str:
-        notes = Table(("counted",), [(note,) for note in self.notes()])
-        return self.to_table().html() + (notes.html() if notes.rows else "")
+        warnings = self.warnings()
+        notes = Table(("counted",), [(note,) for note in self.notes()[len(warnings) :]])
+        table = self.to_table().html()
+        return warnings_html(warnings) + table + (notes.html() if notes.rows else "")
 
     def __repr__(self) -> str:
         """Return the size, not the content."""

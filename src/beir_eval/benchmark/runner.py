@@ -24,8 +24,9 @@ from beir_eval.core.qrels import Qrels
 from beir_eval.datasets.catalogue import find_info
 from beir_eval.datasets.dataset import Dataset, load_datasets
 from beir_eval.display.progress import progress_bar
-from beir_eval.errors import SettingError
-from beir_eval.evaluation.evaluator import Evaluator
+from beir_eval.errors import SettingError, warn_caller
+from beir_eval.evaluation.coverage import unmatched_ids_sentences
+from beir_eval.evaluation.evaluator import Evaluator, evaluate_without_warning
 from beir_eval.measures import DEFAULT_MEASURES, MeasureLike, parse_all
 
 if TYPE_CHECKING:
@@ -137,9 +138,17 @@ class Benchmark:
         Raises:
             SettingError: another process uses the same folder.
             OSError: the folder cannot be made or locked.
+
+        Warns:
+            BeirEvalWarning: the document ids of a system do not match those of a data set's qrels.
         """
         with locked(self.folder):
-            return self._run()
+            result = self._run()
+        for system, by_dataset in result.results.items():
+            for name, evaluated in by_dataset.items():
+                for sentence in unmatched_ids_sentences(evaluated):
+                    warn_caller(f"{system}, {name}: {sentence}")
+        return result
 
     def _run(self) -> BenchmarkResult:
         """Evaluate every system on every data set; a failure is recorded and logged."""
@@ -182,7 +191,7 @@ class Benchmark:
             keep_top=self._keep_top,
         )
         try:
-            result = evaluator.evaluate(run, name=system.name)
+            result = evaluate_without_warning(evaluator, run, system.name)  # ``run`` warns
         except Exception:
             entry.discard()
             raise

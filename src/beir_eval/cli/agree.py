@@ -9,7 +9,13 @@ import typer
 from rich.text import Text
 
 from beir_eval.adapters.readers import read_run
-from beir_eval.cli.console import check_targets, console, new_table, print_errors
+from beir_eval.cli.console import (
+    check_targets,
+    console,
+    new_table,
+    print_errors,
+    print_warnings,
+)
 from beir_eval.cli.options import choice, system_names
 from beir_eval.cli.results_output import write_csv
 from beir_eval.core.ranking import TIES_WITHOUT_GRADES, EvaluationSettings
@@ -68,7 +74,8 @@ def agree(  # noqa: PLR0913, PLR0917 - one parameter per option
 
 
 def _print_agreement(result: Agreement) -> None:
-    """Print the means and the number of queries behind each."""
+    """Print the warnings, the means and the number of queries behind each."""
+    print_warnings(result.warnings())
     table = new_table()
     table.add_column(f"top {result.k}", no_wrap=True)
     table.add_column("mean", justify="right")
@@ -78,9 +85,6 @@ def _print_agreement(result: Agreement) -> None:
         table.add_row(name, score_text(result.mean[name]), str(result.num_defined[name]), scale)
     console.print(Text(f"{result.first} and {result.second}"))
     console.print(table)
-    for name, left_out in ((result.first, result.only_first), (result.second, result.only_second)):
-        if left_out:
-            console.print(Text(f"queries that only {name} has, left out: {left_out}"))
 
 
 def _write_per_query(path: Path, result: Agreement) -> None:

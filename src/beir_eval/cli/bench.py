@@ -17,10 +17,18 @@ from beir_eval.adapters.dataset_folder import (
     is_qrels_file,
     is_run_file,
 )
-from beir_eval.cli.console import check_targets, console, print_errors, print_table
+from beir_eval.cli.console import (
+    check_targets,
+    console,
+    print_errors,
+    print_table,
+    print_warnings,
+)
 from beir_eval.cli.options import HTML, check_report, write_html
 from beir_eval.cli.results_output import write_texts
 from beir_eval.core.files import file_stem, write_atomically
+from beir_eval.display.tables import Table
+from beir_eval.display.warning_texts import warnings_latex
 from beir_eval.errors import InputError, check_choice
 from beir_eval.measures import DEFAULT_MEASURES, parse
 
@@ -77,14 +85,16 @@ def bench(  # noqa: PLR0913, PLR0917 - one parameter per option
         )
         result = benchmark.run()
         table = result.to_table(table_measure, baseline=baseline is not None)
+        warnings = result.warnings()
+        print_warnings(warnings)
         print_table(table)
-        for note in result.notes():
+        for note in result.notes()[len(warnings) :]:
             console.print(f"- {note}", markup=False)
         write_texts(
             {
                 markdown: lambda: result.to_markdown(table_measure, baseline=baseline is not None),
-                latex: table.latex,
-                csv: table.csv,
+                latex: lambda: warnings_latex(warnings) + table.latex(),
+                csv: lambda: _with_warnings(table, result).csv(),
                 json: result.to_json,
             }
         )
@@ -150,6 +160,23 @@ def _find_systems(paths: list[Path]) -> dict[str, Path]:
                 raise InputError(msg)
             systems[name] = system
     return systems
+
+
+def _with_warnings(table: Table, result: BenchmarkResult) -> Table:
+    """Return the table with a last column "warning": what a reader of the row must know."""
+    rows = [
+        (
+            *row,
+            " | ".join(
+                f"{system}: {sentence}"
+                for system, by_dataset in result.results.items()
+                if str(row[0]) in by_dataset
+                for sentence in by_dataset[str(row[0])].warnings()
+            ),
+        )
+        for row in table.rows
+    ]
+    return Table((*table.header, "warning"), rows)
 
 
 def _write_mteb(result: BenchmarkResult, folder: Path) -> None:

@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from beir_eval.cli.console import VERDICT_COLOURS, console, print_table
+from beir_eval.cli.console import VERDICT_COLOURS, console, print_table, print_warnings
 from beir_eval.comparison.likeness import likeness_table
 from beir_eval.comparison.robustness import tables as trust_tables
 from beir_eval.comparison.verdict_sentences import difference_sentence
 from beir_eval.display.tables import markdown_text
+from beir_eval.display.warning_texts import warnings_markdown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,7 +21,9 @@ if TYPE_CHECKING:
 
 
 def print_comparison(comparison: Comparison) -> None:
-    """Print means, differences, verdicts, trust, similarity of the rankings, and notes."""
+    """Print warnings, means, differences, verdicts, trust, similarity of rankings, and notes."""
+    warnings = comparison.warnings()
+    print_warnings(warnings)
     print_table(comparison.to_table())
     margin = comparison.settings.margin
     print_table(comparison.differences_table())
@@ -37,12 +40,13 @@ def print_comparison(comparison: Comparison) -> None:
         console.print(Text(f"\nHow alike the first {depth} documents are", style="bold"))
         print_table(likeness_table(comparison))
     console.print()
-    for note in comparison.notes():
+    for note in comparison.notes()[len(warnings) :]:
         console.print(Text(note, style="dim"))
 
 
 def print_gate(checks: Sequence[GateCheck]) -> None:
-    """Print whether each check of the gate passed."""
+    """Print the warnings, then whether each check of the gate passed."""
+    print_warnings(dict.fromkeys(warning for check in checks for warning in check.warnings))
     for check in checks:
         word = (
             Text("passed", style="bold green") if check.passed else Text("failed", style="bold red")
@@ -51,8 +55,9 @@ def print_gate(checks: Sequence[GateCheck]) -> None:
 
 
 def markdown_summary(comparison: Comparison, checks: Sequence[GateCheck]) -> str:
-    """Return the checks of the gate and the comparison as Markdown."""
+    """Return the warnings, the checks of the gate and the comparison as Markdown."""
     lines = ["## Comparison", ""]
+    warnings = warnings_markdown(comparison.warnings())
     if checks:
         passed = all(check.passed for check in checks)
         lines += [f"**Gate {'passed' if passed else 'failed'}**", ""]
@@ -61,4 +66,6 @@ def markdown_summary(comparison: Comparison, checks: Sequence[GateCheck]) -> str
             for check in checks
         ]
         lines.append("")
-    return "\n".join([*lines, comparison.to_markdown()])
+    if warnings:
+        lines.insert(2, warnings.removesuffix("\n"))
+    return "\n".join([*lines, comparison.to_markdown().removeprefix(warnings)])

@@ -17,7 +17,7 @@ from rich.text import Text
 from beir_eval.errors import BeirEvalError, BeirEvalWarning, InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
     from beir_eval.display import tables
@@ -50,6 +50,17 @@ def warn(message: str) -> None:
     error_console.print(Text.assemble(("warning: ", "bold yellow"), " ".join(message.split())))
 
 
+#: The warnings that ``print_warnings`` printed since the last ``print_errors`` began.
+_printed_warnings: set[str] = set()
+
+
+def print_warnings(sentences: Iterable[str]) -> None:
+    """Print warnings that belong to the output, before it; standard error does not repeat them."""
+    for sentence in sentences:
+        _printed_warnings.add(sentence)
+        console.print(Text.assemble(("warning: ", "bold yellow"), sentence))
+
+
 def check_targets(read: Sequence[Path], written: Sequence[Path | None]) -> None:
     """Check that no output file is also an input file, and that no two are the same file.
 
@@ -74,6 +85,7 @@ def print_errors() -> Iterator[None]:
 
     An error ends the command with exit code 2.
     """
+    _printed_warnings.clear()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", BeirEvalWarning)
         try:
@@ -83,9 +95,14 @@ def print_errors() -> Iterator[None]:
         except OSError as error:
             fail(f"{error.filename}: {error.strerror}" if error.filename else str(error))
         finally:
-            for warning in caught:
-                if issubclass(warning.category, BeirEvalWarning):
-                    warn(str(warning.message))
+            texts = [
+                str(warning.message)
+                for warning in caught
+                if issubclass(warning.category, BeirEvalWarning)
+            ]
+            for text in texts:
+                if text not in _printed_warnings:
+                    warn(text)
 
 
 def new_table() -> Table:

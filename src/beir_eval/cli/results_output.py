@@ -7,11 +7,16 @@ from typing import TYPE_CHECKING
 from pydantic import TypeAdapter
 from rich.text import Text
 
-from beir_eval.cli.console import console, print_table
+from beir_eval.cli.console import console, print_table, print_warnings
 from beir_eval.core.files import write_atomically
 from beir_eval.display.tables import Table, csv_text, score_text
 from beir_eval.evaluation.result import EvaluationResult
-from beir_eval.evaluation.side_by_side import labelled_means, shared_notes, starred_label
+from beir_eval.evaluation.side_by_side import (
+    labelled_means,
+    shared_notes,
+    shared_warnings,
+    starred_label,
+)
 from beir_eval.measures import parse, spelled
 
 if TYPE_CHECKING:
@@ -24,12 +29,15 @@ MOST_COLUMNS = 8
 
 
 def print_scores(results: Sequence[EvaluationResult], names: str | None) -> None:
-    """Print the means: systems as rows, or measures as rows if there are many.
+    """Print the warnings and the means: systems as rows, or measures as rows if there are many.
 
     Args:
         results: the results of all systems, on the same measures.
         names: the tool whose names of the measures are printed; None for the canonical names.
     """
+    print_warnings(
+        f"{result.name}: {sentence}" for result in results for sentence in result.warnings()
+    )
     measures = results[0].measures
     labels = [
         starred_label(measure, results, None if names is None else spelled(parse(measure), names))
@@ -45,8 +53,8 @@ def print_scores(results: Sequence[EvaluationResult], names: str | None) -> None
 
 
 def print_notes(results: Sequence[EvaluationResult]) -> None:
-    """Print the notes of the results; a note that all systems share is printed once."""
-    for note in shared_notes(results):
+    """Print the notes of the results, without the warnings; a shared note is printed once."""
+    for note in shared_notes(results)[len(shared_warnings(results)) :]:
         console.print(Text(note))
 
 

@@ -8,6 +8,7 @@ Inside:
 - ``differences``: tests, intervals and verdicts for every pair of systems.
 - ``result``: the class ``Comparison``, with its ``records``, ``tables``, ``verdict_sentences`` and
   ``charts``.
+- ``coverage``: the warnings on missing queries and on ids that do not match.
 - ``gate``: checks for continuous integration and tests.
 - ``rank_similarity``: similarity of two rankings, without judgements; ``agreement``: of two runs;
   ``likeness``: of every pair in a comparison.
@@ -26,6 +27,7 @@ from beir_eval.core.imports import lazy_exports
 if TYPE_CHECKING:
     from beir_eval.comparison.agreement import Agreement, agree
     from beir_eval.comparison.compare import compare, compare_runs
+    from beir_eval.comparison.coverage import SystemCoverage
     from beir_eval.comparison.gate import GateCheck, assert_no_regression, check_gate, to_junit
     from beir_eval.comparison.likeness import Likeness
     from beir_eval.comparison.rank_similarity import RBO, kendall_distance, overlap, rbo, spearman
@@ -50,6 +52,7 @@ __all__ = [
     "Likeness",
     "PairTrust",
     "QueryDifference",
+    "SystemCoverage",
     "SystemMean",
     "agree",
     "assert_no_regression",
@@ -76,6 +79,7 @@ lazy_exports(
         "Likeness": "beir_eval.comparison.likeness",
         "PairTrust": "beir_eval.comparison.records",
         "QueryDifference": "beir_eval.comparison.records",
+        "SystemCoverage": "beir_eval.comparison.coverage",
         "SystemMean": "beir_eval.comparison.records",
         "agree": "beir_eval.comparison.agreement",
         "assert_no_regression": "beir_eval.comparison.gate",

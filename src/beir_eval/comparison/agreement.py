@@ -18,6 +18,7 @@ from beir_eval.errors import (
     check_choice,
     first_few,
 )
+from beir_eval.evaluation.unmatched_ids import IdGroups, MatchCounts, UnmatchedIds
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -44,6 +45,8 @@ class Agreement(BaseModel):
             measures are kendall_distance, spearman, rbo (extrapolated), rbo_lowest, rbo_residual
             and overlap.
         only_first, only_second: how many queries only one of the runs has; they are left out.
+        unmatched_ids: what shows that the document ids of the two runs do not match, the first run
+            in the place of the qrels; None if they match, or nothing shows that they do not.
     """
 
     model_config = FROZEN
@@ -57,6 +60,29 @@ class Agreement(BaseModel):
     per_query: dict[str, tuple[_FloatOrNaN, ...]]
     only_first: int
     only_second: int
+    unmatched_ids: UnmatchedIds | None = None
+
+    def warnings(self) -> list[str]:
+        """Return what a reader must know before the values; mostly an empty list.
+
+        There is a sentence if the document ids of the two runs do not match, and one for each run
+        that has queries which the other lacks.
+        """
+        sentences = []
+        if self.unmatched_ids is not None:
+            examples = self.unmatched_ids.examples(f"{self.first} has", f"{self.second} has")
+            reason = self.unmatched_ids.reason
+            sentences.append(
+                f"document ids do not match: the first {self.k} documents of {self.first} and "
+                f"{self.second} have hardly any in common ({examples}); "
+                + (f"likely reason: {reason}" if reason else "check that both use the same ids")
+            )
+        sentences += [
+            f"queries that only {name} has, left out: {count}"
+            for name, count in ((self.first, self.only_first), (self.second, self.only_second))
+            if count
+        ]
+        return sentences
 
     @property
     def mean(self) -> dict[str, float]:
@@ -146,6 +172,11 @@ def agree(  # noqa: PLR0913 - one keyword a setting
         )
         for query_id in shared_ids
     ]
+    unmatched = _unmatched_ids(
+        [first_ranked[query_id][:k] for query_id in shared_ids],
+        [second_ranked[query_id][:k] for query_id in shared_ids],
+        names,
+    )
     return Agreement(
         first=names[0],
         second=names[1],
@@ -158,7 +189,29 @@ def agree(  # noqa: PLR0913 - one keyword a setting
         },
         only_first=len(first_ranked) - len(shared_ids),
         only_second=len(second_ranked) - len(shared_ids),
+        unmatched_ids=unmatched,
     )
+
+
+def _unmatched_ids(
+    first: Sequence[list[str]], second: Sequence[list[str]], names: tuple[str, str]
+) -> UnmatchedIds | None:
+    """Return what shows that the ids of two runs do not match; None if nothing does.
+
+    Args:
+        first: the documents of the first run, query by query. [Q]
+        second: those of the second run. [Q]
+        names: the names of the two runs.
+    """
+    counts = MatchCounts(
+        judged=len(first),
+        ranked=sum(map(bool, second)),
+        matched=sum(
+            not set(ours).isdisjoint(theirs) for ours, theirs in zip(first, second, strict=True)
+        ),
+        documents=sum(map(len, second)),
+    )
+    return IdGroups(first, second, *names).find(counts, frozenset()) if counts.are_few else None
 
 
 def _query_similarities(  # noqa: PLR0913, PLR0917 - the settings of ``agree``

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from beir_eval.comparison.alignment import align_scores, check_baseline
+from beir_eval.comparison.coverage import coverage_of, warn_of_unmatched_ids
 from beir_eval.comparison.differences import differences_of, means_of, pairs_to_compare
 from beir_eval.comparison.likeness import likeness_of
 from beir_eval.comparison.records import ComparisonSettings
@@ -18,7 +19,7 @@ from beir_eval.comparison.robustness.pair_trust import (
 )
 from beir_eval.core.run import Run
 from beir_eval.errors import InputError, ResultError, SettingError, check_count
-from beir_eval.evaluation.evaluator import Evaluator
+from beir_eval.evaluation.evaluator import Evaluator, evaluate_without_warning
 from beir_eval.evaluation.score_matrix import ScoreMatrix
 from beir_eval.measures import parse_all
 
@@ -121,6 +122,9 @@ def compare(  # noqa: PLR0913 - one keyword a setting
             compared.
         MissingExtraError: scipy is not installed.
 
+    Warns:
+        BeirEvalWarning: the document ids of a system do not match those of the qrels.
+
     >>> from beir_eval import evaluate
     >>> qrels = {f"q{n}": {"a": 1} for n in range(8)}
     >>> runs = {"B": {query: {"a": 1, "x": 2} for query in qrels}}
@@ -159,7 +163,9 @@ def compare(  # noqa: PLR0913 - one keyword a setting
         left_out=aligned.left_out,
         custom_measures=aligned.custom_measures,
         computed_elsewhere=aligned.computed_elsewhere,
+        coverage=coverage_of(aligned.results, aligned.measures),
     )
+    warn_of_unmatched_ids(comparison.coverage)
     extra_fields: dict[str, Any] = {"trust": trust_from_results(comparison, aligned.results)}
     if all(repeats[0].top is not None for repeats in aligned.results.values()):
         extra_fields["likeness"] = likeness_of(comparison, aligned.results, _LIKENESS_K)
@@ -297,7 +303,8 @@ def compare_runs(  # noqa: PLR0913 - one keyword a setting
 
     Warns:
         BeirEvalWarning: the qrels have fractional grades, and a measure without a threshold counts
-            every grade above 0 as relevant.
+            every grade above 0 as relevant; or no document that a system retrieves is judged, or
+            hardly any, and its document ids do not match those of the qrels.
 
     >>> qrels = {f"q{n}": {"a": 1} for n in range(8)}
     >>> runs = {"B": {query: {"a": 1, "x": 2} for query in qrels}}
@@ -351,7 +358,7 @@ def compare_runs(  # noqa: PLR0913 - one keyword a setting
 def _evaluate_run(evaluator: Evaluator, run: Run, name: str) -> EvaluationResult:
     """Return the result of one run; an error about the run names the system."""
     try:
-        return evaluator.evaluate(run, name=name)
+        return evaluate_without_warning(evaluator, run, name)  # ``compare`` warns
     except InputError as error:
         error.args = (f"{name}: {error}",)
         raise

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import xml.etree.ElementTree as ET
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from beir_eval.comparison.compare import compare
+from beir_eval.comparison.coverage import missing_note, warnings_of
 from beir_eval.comparison.verdict_sentences import (
     difference_sentence,
     measure_text,
@@ -43,11 +44,13 @@ class GateCheck:
         difference: the difference system − baseline, with evidence and verdict.
         passed: whether the system passes the gate.
         reason: the reason, as a sentence.
+        warnings: the warnings of the comparison on these two systems; mostly none.
     """
 
     difference: Difference
     passed: bool
     reason: str
+    warnings: tuple[str, ...] = ()
 
 
 def check_gate(
@@ -92,7 +95,10 @@ def check_gate(
         raise SettingError(msg)
     chosen_measures = comparison.measures if measures is None else _list_measures(measures)
     return [
-        _check_system(comparison, measure, system, non_inferior=non_inferior)
+        replace(
+            _check_system(comparison, measure, system, non_inferior=non_inferior),
+            warnings=tuple(warnings_of(comparison.coverage, (system, comparison.baseline))),
+        )
         for measure in chosen_measures
         for system in comparison.systems
         if system != comparison.baseline
@@ -165,7 +171,7 @@ def to_junit(checks: Iterable[GateCheck]) -> str:
 
     Returns:
         XML as text, without a declaration: a test suite "beir-eval gate", whose test cases hold the
-        reason as output or as failure.
+        reason as output or as failure, and the warnings on its two systems as output.
     """
     all_checks = list(checks)
     failures = sum(not check.passed for check in all_checks)
@@ -180,10 +186,13 @@ def to_junit(checks: Iterable[GateCheck]) -> str:
             classname=f"gate.{printable_text(difference.measure)}",
             name=printable_text(f"{difference.system} against {difference.against}"),
         )
+        output = [f"warning: {warning}" for warning in check.warnings]
         if check.passed:
-            ET.SubElement(case, "system-out").text = printable_text(check.reason)
+            output.append(check.reason)
         else:
             ET.SubElement(case, "failure", message=printable_text(check.reason))
+        if output:
+            ET.SubElement(case, "system-out").text = "\n".join(map(printable_text, output))
     ET.indent(suite)
     return ET.tostring(suite, encoding="unicode", xml_declaration=False) + "\n"
 
@@ -214,8 +223,8 @@ def assert_no_regression(  # noqa: PLR0913 - one keyword a setting
             more. This takes enough queries.
 
     Raises:
-        AssertionError: the result fails. The message has the evidence, and up to five queries that
-            lost most.
+        AssertionError: the result fails. The message has the warnings on missing queries and ids
+            that do not match, the evidence, and up to five queries that lost most.
         ResultError: a file does not hold a saved result, or the results have different settings or
             different qrels. Different qrels are noticed only in results with ``fingerprint=True``.
         FileFormatError, OSError: a file is damaged, or cannot be read.
@@ -226,6 +235,9 @@ def assert_no_regression(  # noqa: PLR0913 - one keyword a setting
         InputError: both results have a score on fewer than two queries.
         SettingError: ``margin`` or ``alpha`` is out of range.
         MissingExtraError: scipy is not installed.
+
+    Warns:
+        BeirEvalWarning: the document ids of a system do not match those of the qrels.
 
     >>> from beir_eval import evaluate
     >>> qrels = {f"q{n}": {"a": 1} for n in range(9)}
@@ -249,8 +261,9 @@ def assert_no_regression(  # noqa: PLR0913 - one keyword a setting
         worst_queries = comparison.regressions(measure, _WORST_QUERIES)
         query_lines = "".join(
             f"\n  {query.query_id}: {query.against:.4f} -> {query.score:.4f} "
-            f"({signed_text(query.difference)})"
+            f"({signed_text(query.difference)}{missing_note(query.query_id, new, old)})"
             for query in worst_queries
         )
-        msg = f"{check.reason}\nThe queries that lost most:{query_lines}"
+        first = "".join(f"Warning: {warning}\n" for warning in check.warnings)
+        msg = f"{first}{check.reason}\nThe queries that lost most:{query_lines}"
         raise AssertionError(msg)

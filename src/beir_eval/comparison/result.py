@@ -9,6 +9,7 @@ import numpy as np
 from pydantic import ConfigDict, Field, PrivateAttr, model_validator
 
 from beir_eval.comparison.charts import PLOT_KINDS, forest_figure, pair_figure
+from beir_eval.comparison.coverage import SystemCoverage, warnings_of, with_warning_column
 from beir_eval.comparison.likeness import (
     LIKENESS_ROWS,
     Likeness,
@@ -29,6 +30,7 @@ from beir_eval.comparison.tables import differences_table, to_markdown, to_table
 from beir_eval.comparison.verdict_sentences import notes_of
 from beir_eval.core.saved import FROZEN, Saved, require_all_fields
 from beir_eval.display.tables import markdown_list, records_csv
+from beir_eval.display.warning_texts import warnings_html, warnings_latex, warnings_markdown
 from beir_eval.errors import NotEvaluatedError, SettingError, check_choice, first_few
 from beir_eval.evaluation.result import EvaluationResult
 from beir_eval.evaluation.score_matrix import ScoreMatrix
@@ -68,6 +70,8 @@ class Comparison(Saved):
         computed_elsewhere: the systems whose scores, or those of a repeat, this package did not
             compute (``EvaluationResult.from_scores``). Their settings and qrels are not known, so
             they were not compared with those of the other systems.
+        coverage: the systems that miss judged queries or whose document ids do not match those of
+            the qrels, with the warnings; empty for none.
 
     >>> from beir_eval import compare_runs
     >>> qrels = {f"q{n}": {"a": 1} for n in range(8)}
@@ -98,6 +102,7 @@ class Comparison(Saved):
         default_factory=dict
     )
     computed_elsewhere: tuple[str, ...] = ()
+    coverage: tuple[SystemCoverage, ...] = ()
     _results: dict[str, list[EvaluationResult]] | None = PrivateAttr(default=None)
 
     @model_validator(mode="after")
@@ -384,6 +389,14 @@ class Comparison(Saved):
 
     # Tables, texts and figures
 
+    def warnings(self) -> list[str]:
+        """Return what a reader must know before the verdicts; mostly an empty list.
+
+        There is a sentence for each system whose document ids do not match those of the qrels, and
+        for each one that misses judged queries, with its means over all and over those it has.
+        """
+        return warnings_of(self.coverage)
+
     def to_table(self) -> Table:
         """Return a table of means, a row for each system and a column for each measure.
 
@@ -397,21 +410,30 @@ class Comparison(Saved):
         return differences_table(self)
 
     def to_markdown(self) -> str:
-        """Return verdicts, means, differences, trust, likeness and notes as GitHub's Markdown."""
-        notes = markdown_list(self.notes())
-        return f"{to_markdown(self)}{trust_section(self)}{likeness_section(self)}\n{notes}"
+        """Return warnings, verdicts, means, differences, trust and notes as GitHub's Markdown."""
+        warnings = self.warnings()
+        notes = markdown_list(self.notes()[len(warnings) :])
+        sections = f"{to_markdown(self)}{trust_section(self)}{likeness_section(self)}"
+        return f"{warnings_markdown(warnings)}{sections}\n{notes}"
 
     def notes(self) -> list[str]:
-        """Return notes on how to read the tables: tests, corrections, marks, what was left out."""
-        return [*notes_of(self), *trust_notes(self), *likeness_notes(self)]
+        """Return the warnings, then notes on how to read the tables: tests, corrections, marks."""
+        return [*self.warnings(), *notes_of(self), *trust_notes(self), *likeness_notes(self)]
 
     def to_latex(self) -> str:
         """Return the table of means as LaTeX (booktabs): best in bold, marks as superscripts."""
-        return to_table(self).latex()
+        return warnings_latex(self.warnings()) + to_table(self).latex()
 
     def to_csv(self) -> str:
-        """Return the differences with their evidence as CSV, a line for each."""
-        return records_csv(self.differences)
+        """Return the differences with their evidence as CSV, a line for each.
+
+        The last column, "warning", holds the warnings on the two systems; it is mostly empty.
+        """
+        return with_warning_column(
+            records_csv(self.differences),
+            self.coverage,
+            ((difference.system, difference.against) for difference in self.differences),
+        )
 
     def plot(
         self,
@@ -449,7 +471,8 @@ class Comparison(Saved):
         return pair_figure(self, kind, name, *self._resolve_pair(system, against), texts=queries)
 
     def _repr_html_(self) -> str:
-        return self.to_table().html() + self.differences_table().html()
+        tables = self.to_table().html() + self.differences_table().html()
+        return warnings_html(self.warnings()) + tables
 
     def __repr__(self) -> str:
         """Return the size, not the content."""

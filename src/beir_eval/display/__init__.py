@@ -2,7 +2,8 @@
 
 Inside: ``tables`` (Markdown, HTML, LaTeX, CSV), ``figure`` (a Vega-Lite specification with its
 data), ``charts`` (a function for each kind of figure), ``chart_parts`` (rows and parts that figures
-share), ``progress`` (the progress bar of all commands and functions).
+share), ``warning_texts`` (warnings before tables and verdicts), ``progress`` (the progress bar of
+all commands and functions).
 
 Public: ``Table`` and its ``Cell``, ``Figure``.
 """

@@ -2,11 +2,13 @@
 
 Inside: ``evaluator``; ``result`` (``EvaluationResult``) with its ``records`` (counts, provenance,
 times) and its ``score_matrix``; ``given_scores`` (scores that were computed elsewhere); ``notes``
-(sentences about the counts); ``side_by_side`` (several results in one output); ``answers``
-(predicted answers against gold answers).
+(sentences about the counts); ``coverage`` (warnings on missing queries and unmatched ids);
+``unmatched_ids`` (whether ids match, and the likely reason); ``side_by_side`` (several results in
+one output); ``answers`` (predicted answers against gold answers).
 
 Public: ``evaluate``, ``Evaluator``, ``EvaluationResult``, its records ``Counted``, ``Provenance``,
-``Retrieval``, ``ScoreScale`` and ``TopDocuments`` (its settings are ``core.EvaluationSettings``);
+``Retrieval``, ``ScoreScale``, ``TopDocuments`` and ``UnmatchedIds`` (its settings are
+``core.EvaluationSettings``);
 ``evaluate_answers``, ``answers_to_relevance``, ``normalize_answer``, ``token_f1``.
 """
 
@@ -17,6 +19,7 @@ from beir_eval.core.relevance_matrix import TopDocuments
 from beir_eval.evaluation.evaluator import Evaluator, evaluate
 from beir_eval.evaluation.records import Counted, Provenance, Retrieval
 from beir_eval.evaluation.result import EvaluationResult
+from beir_eval.evaluation.unmatched_ids import UnmatchedIds
 from beir_eval.measures.scales import ScoreScale
 
 if TYPE_CHECKING:
@@ -35,6 +38,7 @@ __all__ = [
     "Retrieval",
     "ScoreScale",
     "TopDocuments",
+    "UnmatchedIds",
     "answers_to_relevance",
     "evaluate",
     "evaluate_answers",

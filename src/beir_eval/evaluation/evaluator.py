@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import operator
-import sys
-import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,21 +14,26 @@ from beir_eval.core.relevance_matrix import relate
 from beir_eval.core.run import Run
 from beir_eval.core.saved import SCHEMA_VERSION
 from beir_eval.errors import (
-    BeirEvalWarning,
     MeasureError,
     QueryMismatchError,
     SettingError,
     check_count,
     first_few,
+    warn_caller,
 )
+from beir_eval.evaluation.coverage import unmatched_ids_sentences
 from beir_eval.evaluation.records import Counted, Provenance
 from beir_eval.evaluation.result import EvaluationResult
 from beir_eval.evaluation.score_matrix import ScoreMatrix
+from beir_eval.evaluation.unmatched_ids import (
+    MatchCounts,
+    find_unmatched_ids,
+    reason_of_query_ids,
+)
 from beir_eval.measures import DEFAULT_MEASURES, parse_all
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from types import FrameType
 
     from beir_eval.core.arrays import Floats, Mask
     from beir_eval.core.qrels import QrelsMapping
@@ -168,7 +171,18 @@ class Evaluator:
             MeasureError: a score is beyond what a float can hold.
             MissingExtraError: the run is a dataframe, and polars (or pyarrow for pandas) is not
                 installed.
+
+        Warns:
+            BeirEvalWarning: no retrieved document is judged, or hardly any, and the document ids of
+                run and qrels do not match.
         """
+        result = self._evaluate(run, name)
+        for sentence in unmatched_ids_sentences(result):
+            warn_caller(f"{name}: {sentence}")
+        return result
+
+    def _evaluate(self, run: Run | RunMapping, name: str) -> EvaluationResult:
+        """Return what ``evaluate`` returns, without a warning."""
         if not isinstance(name, str):
             msg = f"name must be text, not {name!r}"
             raise SettingError(msg)
@@ -217,9 +231,15 @@ class Evaluator:
         if missing.all():
             judged = first_few(self.qrels.query_ids)
             retrieved = first_few(run.query_ids) or "no query at all"
+            reason = reason_of_query_ids(self.qrels, run)
             msg = (
                 f"the run has no query in common with the qrels. The qrels judge {judged}; the run "
-                f"has {retrieved}. Check that both belong to the same data set and split"
+                f"has {retrieved}. "
+                + (
+                    f"Likely reason: {reason}"
+                    if reason
+                    else "Check that both belong to the same data set and split"
+                )
             )
             raise QueryMismatchError(msg)
         if self._settings.missing == "error" and missing.any():
@@ -243,6 +263,14 @@ class Evaluator:
             """Return the ids of the queries for which a mask is set, bool[Q]."""
             return tuple(query_ids[row] for row in np.flatnonzero(mask).tolist())
 
+        num_matched = int(np.count_nonzero(matrix.count(matrix.cells.row)))
+        num_documents = int(matrix.num_retrieved.sum())
+        match_counts = MatchCounts(
+            judged=len(query_ids),
+            ranked=int(np.count_nonzero(matrix.num_retrieved)),
+            matched=num_matched,
+            documents=num_documents,
+        )
         return Counted(
             queries_judged=len(self.qrels),
             queries_missing=ids_where(missing),
@@ -260,7 +288,24 @@ class Evaluator:
             max_grade=matrix.max_grade,
             deepest_ranking=int(matrix.num_retrieved.max()),
             judged_in_top={cutoff: _judged_in_top(matrix, cutoff) for cutoff in cutoffs},
+            queries_matched=num_matched,
+            documents_retrieved=num_documents,
+            documents_judged=len(matrix.cells.row),
+            unmatched_ids=find_unmatched_ids(self.qrels, run, matrix, match_counts),
         )
+
+
+def evaluate_without_warning(
+    evaluator: Evaluator, run: Run | RunMapping, name: str = "run"
+) -> EvaluationResult:
+    """Return what ``evaluator.evaluate`` returns, for callers that give the warning themselves.
+
+    Args:
+        evaluator: the evaluator.
+        run: as for ``Evaluator.evaluate``.
+        name: the name of the system.
+    """
+    return evaluator._evaluate(run, name)  # noqa: SLF001 - its own module
 
 
 def evaluate(  # noqa: PLR0913 - one keyword a policy
@@ -351,7 +396,8 @@ def evaluate(  # noqa: PLR0913 - one keyword a policy
 
     Warns:
         BeirEvalWarning: the qrels have fractional grades, and a measure without a threshold counts
-            every grade above 0 as relevant.
+            every grade above 0 as relevant; or no retrieved document is judged, or hardly any, and
+            the document ids of run and qrels do not match.
 
     >>> qrels = {"q1": {"d1": 2, "d2": 1}, "q2": {"d3": 1}}
     >>> run = {"q1": {"d2": 0.9, "d1": 0.8}, "q2": {"d3": 0.7}}
@@ -389,21 +435,10 @@ def _warn_of_fractional_grades(qrels: Qrels, measures: Iterable[Measure]) -> Non
         if "rel" in measure.definition.defaults and "rel" not in dict(measure.parameters)
     ]
     if without_threshold and qrels.has_fractional_grades:
-        warnings.warn(
+        warn_caller(
             f"the qrels hold fractional grades, and every grade above 0 counts as relevant for "
-            f"{first_few(without_threshold)}; set a threshold, for example Precision(rel=0.5)@10",
-            BeirEvalWarning,
-            stacklevel=_caller_stacklevel(),
+            f"{first_few(without_threshold)}; set a threshold, for example Precision(rel=0.5)@10"
         )
-
-
-def _caller_stacklevel() -> int:
-    """Return the ``stacklevel`` of a warning that points at the line that called this package."""
-    frame: FrameType | None = sys._getframe(1)  # noqa: SLF001 - as the warnings module does
-    level = 1
-    while frame and frame.f_globals.get("__name__", "").startswith("beir_eval."):
-        frame, level = frame.f_back, level + 1
-    return level
 
 
 def _check_tie_extremes(ties: str, measures: Iterable[Measure]) -> None:

@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from beir_eval.errors import first_few
+from beir_eval.evaluation.coverage import warnings_on
 from beir_eval.measures import parse
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ def notes_on(result: EvaluationResult) -> list[str]:
     if counted is None or settings is None:
         return list(_notes_on_given_scores(result))
     return [
+        *warnings_on(result),
         *_query_notes(counted, settings),
         *([] if result.retrieval is None else _retrieval_notes(result.retrieval)),
         *_document_notes(counted, settings),
@@ -77,17 +79,9 @@ def _duration(seconds: float) -> str:
 
 
 def _query_notes(counted: Counted, settings: EvaluationSettings) -> Iterator[str]:
-    """Yield the notes on missing, empty and unjudged queries."""
+    """Yield the notes on empty and unjudged queries; ``warnings_on`` has the missing ones."""
     judged = counted.queries_judged
-    if missing := counted.queries_missing:
-        retrieved = counted.queries_retrieved
-        effect_on_means = (
-            f"means over the {retrieved} that it has (missing='skip')"
-            if settings.missing == "skip"
-            else f"they count as empty rankings in the means over all {judged} (missing='zero')"
-        )
-        yield f"{len(missing)} of {judged} judged queries missing from the run: {effect_on_means}"
-    else:
+    if not counted.queries_missing:
         yield f"{_quantity(judged, 'judged query')}, all of them in the run"
     if empty := counted.queries_empty:
         yield f"{_quantity(len(empty), 'query')} with an empty ranking: {first_few(empty)}"

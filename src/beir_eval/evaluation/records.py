@@ -9,6 +9,7 @@ import numpy as np
 from pydantic import BaseModel
 
 from beir_eval.core.saved import FROZEN
+from beir_eval.evaluation.unmatched_ids import UnmatchedIds, unmatched_ids_of_parts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -59,6 +60,12 @@ class Counted(BaseModel):
         deepest_ranking: the number of documents in the longest ranking.
         judged_in_top: {cutoff: (judged documents, all documents)} in the first ``cutoff`` ranks of
             all queries, for each cutoff of the measures.
+        queries_matched: the number of judged queries whose ranking holds a judged document. This
+            and the next two are None in results that were saved before they were counted.
+        documents_retrieved: the number of documents in the rankings of all judged queries.
+        documents_judged: the number of those that are judged for their query.
+        unmatched_ids: what shows that the document ids of run and qrels do not match; None if they
+            match, or nothing shows that they do not.
     """
 
     model_config = FROZEN
@@ -79,6 +86,10 @@ class Counted(BaseModel):
     max_grade: float
     deepest_ranking: int
     judged_in_top: dict[int, tuple[int, int]]
+    queries_matched: int | None = None
+    documents_retrieved: int | None = None
+    documents_judged: int | None = None
+    unmatched_ids: UnmatchedIds | None = None
 
     @classmethod
     def from_parts(cls, parts: Sequence[Counted]) -> Counted:
@@ -97,6 +108,10 @@ class Counted(BaseModel):
                 counts[name] = None if any(value != 0 for value in values) else 0
             elif name == "duplicates_checked":
                 counts[name] = min(values, key=("judged", "all").index)
+            elif name == "unmatched_ids":
+                counts[name] = unmatched_ids_of_parts(values, counts)
+            elif None in values:
+                counts[name] = None
             elif isinstance(values[0], tuple):
                 counts[name] = tuple(query_id for query_ids in values for query_id in query_ids)
             else:

@@ -16,6 +16,7 @@ from beir_eval.core.ranking import EvaluationSettings
 from beir_eval.core.relevance_matrix import TopDocuments
 from beir_eval.core.saved import FROZEN, Saved, require_all_fields
 from beir_eval.display.tables import Table, markdown_list, score_text
+from beir_eval.display.warning_texts import warnings_html, warnings_markdown
 from beir_eval.errors import (
     NotEvaluatedError,
     ResultError,
@@ -24,6 +25,7 @@ from beir_eval.errors import (
     first_few,
     needs_extra,
 )
+from beir_eval.evaluation.coverage import warnings_on
 from beir_eval.evaluation.given_scores import check_within, read_given_scores
 from beir_eval.evaluation.notes import notes_on
 from beir_eval.evaluation.records import Counted, Provenance, Retrieval
@@ -386,8 +388,10 @@ class EvaluationResult(Saved):
         return f"{name} *" if is_beyond else name
 
     def to_markdown(self) -> str:
-        """Return the table of means and the notes, as markdown."""
-        return f"{self.to_table().markdown()}\n\n{markdown_list(self.notes())}"
+        """Return the warnings, the table of means and the notes, as markdown."""
+        warnings, table = self.warnings(), self.to_table().markdown()
+        notes = markdown_list(self.notes()[len(warnings) :])
+        return f"{warnings_markdown(warnings)}{table}\n\n{notes}"
 
     def plot(self, measure: MeasureLike | None = None) -> Figure:
         """Return a figure of the scores on one measure, a bar for each query, best first.
@@ -415,11 +419,21 @@ class EvaluationResult(Saved):
         return query_scores(rows, measure=name, system=self.name)
 
     def _repr_html_(self) -> str:
-        notes = Table(("counted",), [(note,) for note in self.notes()])
-        return self.to_table().html() + notes.html()
+        warnings = self.warnings()
+        notes = Table(("counted",), [(note,) for note in self.notes()[len(warnings) :]])
+        return warnings_html(warnings) + self.to_table().html() + notes.html()
+
+    def warnings(self) -> list[str]:
+        """Return what a reader must know before the scores: mostly nothing, an empty list.
+
+        There is a sentence if document ids do not match those of the qrels, with ids of both and
+        the likely reason, and one if judged queries are missing, with the means over all judged
+        queries and over those that the run has.
+        """
+        return warnings_on(self)
 
     def notes(self) -> list[str]:
-        """Return the counts in sentences; ties, duplicates and the like only if there are any."""
+        """Return the warnings, then the counts in sentences; ties and the like only if any."""
         return notes_on(self)
 
     def __deepcopy__(self, memo: dict[int, Any] | None = None) -> EvaluationResult:

@@ -14,10 +14,24 @@ if TYPE_CHECKING:
 
 
 def shared_notes(results: Sequence[EvaluationResult]) -> list[str]:
-    """Return the notes on several results; a note that is not on all of them names its systems."""
+    """Return the notes on several results; a note that is not on all of them names its systems.
+
+    The warnings come first, as ``shared_warnings`` returns them.
+    """
+    others = [result.notes()[len(result.warnings()) :] for result in results]
+    return [*shared_warnings(results), *_shared(results, others)]
+
+
+def shared_warnings(results: Sequence[EvaluationResult]) -> list[str]:
+    """Return the warnings on several results; one that is not on all of them names its systems."""
+    return _shared(results, [result.warnings() for result in results])
+
+
+def _shared(results: Sequence[EvaluationResult], sentences: Sequence[Sequence[str]]) -> list[str]:
+    """Return the sentences on each result, each once, with the systems unless it is on all."""
     systems_by_note: dict[str, list[str]] = {}
-    for result in results:
-        for note in result.notes():
+    for result, notes in zip(results, sentences, strict=True):
+        for note in notes:
             systems_by_note.setdefault(note, []).append(result.name)
     # The note that explains the asterisk in a table comes last, whichever systems it names.
     ordered = sorted(systems_by_note.items(), key=lambda item: item[0].startswith("*"))

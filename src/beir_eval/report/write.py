@@ -15,7 +15,7 @@ from beir_eval.core.files import write_atomically
 from beir_eval.display import charts
 from beir_eval.errors import InputError, check_count
 from beir_eval.evaluation.result import EvaluationResult
-from beir_eval.evaluation.side_by_side import shared_notes
+from beir_eval.evaluation.side_by_side import shared_notes, shared_warnings
 from beir_eval.measures import parse
 from beir_eval.report import means_table, narrative
 from beir_eval.report.dataset_texts import Texts
@@ -117,6 +117,8 @@ def write_report(  # noqa: PLR0913 - one keyword for each source
         content = _results_content(results)
         names, baseline = [result.name for result in results], None
     content |= {"curve": None} if curve is None else _curve_content(curve)
+    if curve is not None:  # usually the systems of the comparison: each warning once
+        content["warnings"] = list(dict.fromkeys([*content["warnings"], *curve.warnings()]))
     figures: dict[str, Figure] = content.pop("figures") | content.pop("curve_figures", {})
     content |= {"title": title or _default_title(names, baseline), "links": _section_links(content)}
     figure_data = {
@@ -175,6 +177,7 @@ def _default_title(systems: Sequence[str], baseline: str | None) -> str:
 
 
 _EMPTY_CONTENT: dict[str, Any] = {
+    "warnings": (),
     "headline": None,
     "evidence": None,
     "overview_figures": (),
@@ -199,13 +202,17 @@ def _comparison_content(comparison: Comparison, notices: list[str]) -> dict[str,
     }
     captioned = [_key_and_caption(key, figure) for key, figure in figures.items()]
     return _EMPTY_CONTENT | {
+        "warnings": comparison.warnings(),
         "headline": narrative.headline(comparison),
         "evidence": narrative.evidence(limited, list(robustness_sentences(limited))),
         "means": means_table.means_of_comparison(comparison, results),
         "differences": differences_table(limited),
         "difference_figures": captioned[:_MOST_FIGURES],
         "folded_figures": captioned[_MOST_FIGURES:],
-        "comparison_notes": [*comparison.notes(), *narrative.DIFFERENCE_NOTES],
+        "comparison_notes": [
+            *comparison.notes()[len(comparison.warnings()) :],
+            *narrative.DIFFERENCE_NOTES,
+        ],
         "counted": _counted_notes(comparison, results),
         "trust": trust_table(limited) if limited.trust else None,
         "trust_notes": narrative.TRUST_NOTES if limited.trust else (),
@@ -267,6 +274,7 @@ def _counted_notes(comparison: Comparison, results: Sequence[EvaluationResult]) 
 
 def _results_content(results: Sequence[EvaluationResult]) -> dict[str, Any]:
     return _EMPTY_CONTENT | {
+        "warnings": shared_warnings(results),
         "means": means_table.means_of_results(results),
         "counted": shared_notes(results),
         "provenance": narrative.provenance_rows(results, None),
@@ -292,6 +300,7 @@ def _benchmark_content(
     ]
     figure = charts.datasets(rows, measure=name)
     content = _EMPTY_CONTENT | {
+        "warnings": benchmark.warnings(),
         "means": means_table.means_of_table(benchmark.to_table(name), f"{name} by data set"),
         "overview_figures": [_key_and_caption("datasets", figure)],
         "counted": benchmark.notes(),

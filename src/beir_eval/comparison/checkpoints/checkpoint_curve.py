@@ -13,6 +13,7 @@ from beir_eval.comparison.checkpoints.result import (
 )
 from beir_eval.comparison.checkpoints.settled import find_settling
 from beir_eval.comparison.checkpoints.steps import LAST_NUMBER, steps_of
+from beir_eval.comparison.coverage import coverage_of, warn_of_unmatched_ids
 from beir_eval.comparison.differences import Pair, Pairs, differences_of, means_of
 from beir_eval.comparison.records import ComparisonSettings
 from beir_eval.significance import best_of_many
@@ -92,6 +93,9 @@ def checkpoint_curve(  # noqa: PLR0913 - one keyword a setting
         InputError: fewer than two queries on which every checkpoint has a score.
         MissingExtraError: scipy is not installed.
 
+    Warns:
+        BeirEvalWarning: the document ids of a checkpoint do not match those of the qrels.
+
     >>> from beir_eval import evaluate
     >>> qrels = {f"q{n}": {"a": 1} for n in range(8)}
     >>> def run_of(model):
@@ -124,6 +128,8 @@ def checkpoint_curve(  # noqa: PLR0913 - one keyword a setting
         points += _curve_points(checkpoints, scores, best, settings)
         changes += differences_of([scores], pairs, settings)
         outcomes.append(_outcome(checkpoints, scores, best, settings))
+    coverage = coverage_of(joined.results, joined.measures)
+    warn_of_unmatched_ids(coverage)
     return CheckpointCurve(
         checkpoints=tuple(checkpoints),
         measures=joined.measures,
@@ -134,6 +140,7 @@ def checkpoint_curve(  # noqa: PLR0913 - one keyword a setting
         left_out=joined.left_out,
         custom_measures=joined.custom_measures,
         computed_elsewhere=joined.computed_elsewhere,
+        coverage=coverage,
     )
 
 

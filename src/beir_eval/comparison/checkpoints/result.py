@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 from pydantic import BaseModel, Field
 
 from beir_eval.comparison.checkpoints.settled import POWER
+from beir_eval.comparison.coverage import SystemCoverage, warnings_of, with_warning_column
 from beir_eval.comparison.records import ComparisonSettings, Difference
 from beir_eval.comparison.tables import difference_cells
 from beir_eval.comparison.verdict_sentences import (
@@ -18,6 +19,7 @@ from beir_eval.comparison.verdict_sentences import (
 from beir_eval.core.saved import FROZEN, Saved, require_all_fields
 from beir_eval.display import charts
 from beir_eval.display.tables import Table, markdown_list, records_csv, score_text
+from beir_eval.display.warning_texts import warnings_html, warnings_markdown
 from beir_eval.errors import NotEvaluatedError
 from beir_eval.measures.names import name_among
 from beir_eval.measures.scales import ScoreScale
@@ -128,6 +130,8 @@ class CheckpointCurve(Saved):
         custom_measures: {name: its bounds, and whether higher scores are better} of the measures
             that are not measures of this package.
         computed_elsewhere: the checkpoints whose scores this package did not compute.
+        coverage: the checkpoints that miss judged queries or whose document ids do not match those
+            of the qrels, with the warnings; empty for none.
     """
 
     WHAT: ClassVar[str] = "curve of checkpoints"
@@ -143,6 +147,7 @@ class CheckpointCurve(Saved):
         default_factory=dict
     )
     computed_elsewhere: tuple[str, ...] = ()
+    coverage: tuple[SystemCoverage, ...] = ()
 
     def curve(self, measure: MeasureLike) -> list[CurvePoint]:
         """Return the points of one measure, in ascending order of their steps.
@@ -181,6 +186,10 @@ class CheckpointCurve(Saved):
 
     # Other shapes
 
+    def warnings(self) -> list[str]:
+        """Return what a reader must know before the conclusions, as ``Comparison.warnings``."""
+        return warnings_of(self.coverage)
+
     def to_table(self) -> Table:
         """Return a table of checkpoints × measures: each mean with its interval.
 
@@ -209,9 +218,10 @@ class CheckpointCurve(Saved):
         return Table(("step", "checkpoint", *self.measures), rows)
 
     def to_markdown(self) -> str:
-        """Return conclusions, the curve, the changes from step to step and notes as markdown."""
+        """Return warnings, conclusions, the curve, changes by step and notes as markdown."""
         tables = f"{self.to_table().markdown()}\n\n{self._changes_table().markdown()}"
-        return f"{markdown_list(self._sentences())}\n{tables}\n\n{markdown_list(self._notes())}"
+        conclusions = warnings_markdown(self.warnings()) + markdown_list(self._sentences())
+        return f"{conclusions}\n{tables}\n\n{markdown_list(self._notes())}"
 
     def _changes_table(self) -> Table:
         """Return a table of the differences between each checkpoint and the one before it."""
@@ -224,12 +234,16 @@ class CheckpointCurve(Saved):
         return Table(("steps", *_CHANGES), rows)
 
     def to_csv(self) -> str:
-        """Return every point of every curve as CSV, one point per line."""
-        return records_csv(self.points)
+        """Return every point of every curve as CSV, one point per line.
+
+        The last column, "warning", holds the warnings on the checkpoint; it is mostly empty.
+        """
+        systems = ((point.name,) for point in self.points)
+        return with_warning_column(records_csv(self.points), self.coverage, systems)
 
     def notes(self) -> list[str]:
-        """Return the conclusions as sentences, then the notes needed to read the tables."""
-        return [*self._sentences(), *self._notes()]
+        """Return the warnings, the conclusions as sentences, and notes to read the tables."""
+        return [*self.warnings(), *self._sentences(), *self._notes()]
 
     def _sentences(self) -> Iterator[str]:
         """Yield two sentences for each measure: the best step, and whether improvement ended."""
@@ -299,7 +313,7 @@ class CheckpointCurve(Saved):
         return charts.curve(rows, measure=name, level=1 - self.settings.alpha)
 
     def _repr_html_(self) -> str:
-        return self.to_table().html()
+        return warnings_html(self.warnings()) + self.to_table().html()
 
     def __repr__(self) -> str:
         """Return the class and the number of rows of the table, not the content."""

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from beir_eval.comparison.alignment import align_scores, check_baseline
+from beir_eval.comparison.coverage import coverage_of, warn_of_unmatched_ids
 from beir_eval.comparison.differences import (
     corrected_together,
     equality_p_of,
@@ -100,6 +101,9 @@ def compare_slices(  # noqa: PLR0913 - one keyword a setting
         MeasureError: an unknown measure, one that cannot be compared, or none in common.
         MissingExtraError: scipy is not installed.
 
+    Warns:
+        BeirEvalWarning: the document ids of a system do not match those of the qrels.
+
     >>> from beir_eval import evaluate
     >>> qrels = {f"q{n}": {"a": 1} for n in range(17)}
     >>> runs = {"B": {query: {"a": 1, "x": 2} for query in qrels}}
@@ -127,6 +131,8 @@ def compare_slices(  # noqa: PLR0913 - one keyword a setting
     drafts = list(_empty_drafts(columns, joined.query_ids))
     for scores in joined.by_measure:
         _add_measure(drafts, scores, pairs, settings)
+    coverage = coverage_of(joined.results, joined.measures)
+    warn_of_unmatched_ids(coverage)
     return SlicedComparison(
         systems=joined.systems,
         baseline=baseline,
@@ -148,6 +154,7 @@ def compare_slices(  # noqa: PLR0913 - one keyword a setting
         left_out=joined.left_out,
         custom_measures=joined.custom_measures,
         computed_elsewhere=joined.computed_elsewhere,
+        coverage=coverage,
     )
 
 

@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from pydantic import BaseModel, Field
 
+from beir_eval.comparison.coverage import SystemCoverage, warnings_of, with_warning_column
 from beir_eval.comparison.records import ComparisonSettings, Difference, SystemMean
 from beir_eval.comparison.tables import DIFFERENCE_COLUMNS, difference_cells, mean_cell
 from beir_eval.comparison.verdict_sentences import difference_sentence, left_out_notes, source_notes
 from beir_eval.core.saved import FROZEN, Saved, require_all_fields
 from beir_eval.display.tables import Cell, Table, csv_text, markdown_list, score_text
+from beir_eval.display.warning_texts import warnings_html, warnings_markdown
 from beir_eval.errors import NotEvaluatedError, first_few
 from beir_eval.measures.scales import ScoreScale
 
@@ -59,6 +61,8 @@ class SlicedComparison(Saved):
         custom_measures: {name: its bounds, and whether higher scores are better} of the measures
             that are not measures of this package.
         computed_elsewhere: the systems whose scores this package did not compute.
+        coverage: the systems that miss judged queries or whose document ids do not match those of
+            the qrels, with the warnings; empty for none. Its means are over all slices.
     """
 
     WHAT: ClassVar[str] = "comparison by slices"
@@ -75,6 +79,7 @@ class SlicedComparison(Saved):
         default_factory=dict
     )
     computed_elsewhere: tuple[str, ...] = ()
+    coverage: tuple[SystemCoverage, ...] = ()
 
     def slice(self, label: str, column: str | None = None) -> Slice:
         """Return one slice.
@@ -107,6 +112,10 @@ class SlicedComparison(Saved):
         return [slice_ for slice_ in self.slices if len(slice_.too_small) == len(self.measures)]
 
     # Other shapes
+
+    def warnings(self) -> list[str]:
+        """Return what a reader must know before the verdicts, as ``Comparison.warnings``."""
+        return warnings_of(self.coverage)
 
     def to_table(self) -> Table:
         """Return a table with a row for each slice and measure, and a column for each system.
@@ -149,7 +158,7 @@ class SlicedComparison(Saved):
         return slice_.label if len(self.columns) == 1 else f"{slice_.column}: {slice_.label}"
 
     def to_markdown(self) -> str:
-        """Return verdicts, means, differences and notes as GitHub-flavoured markdown."""
+        """Return warnings, verdicts, means, differences and notes as GitHub-flavoured markdown."""
         margin = self.settings.margin
         named_differences = [
             (self._slice_name(slice_), difference)
@@ -162,8 +171,9 @@ class SlicedComparison(Saved):
             if difference.verdict in ("better", "worse")
         )
         tables = f"{self.to_table().markdown()}\n\n{self._differences_table().markdown()}"
-        notes = markdown_list(self.notes())
-        return (f"{verdicts}\n" if verdicts else "") + f"{tables}\n\n{notes}"
+        notes = markdown_list(self._notes())
+        first = warnings_markdown(self.warnings()) + (f"{verdicts}\n" if verdicts else "")
+        return f"{first}{tables}\n\n{notes}"
 
     def _differences_table(self) -> Table:
         margin = self.settings.margin
@@ -182,7 +192,8 @@ class SlicedComparison(Saved):
         """Return every difference of every slice with its evidence as CSV, one per line.
 
         A slice too small for a measure has a line without evidence: column, slice, number of
-        queries and measure.
+        queries and measure. The last column, "warning", holds the warnings on the two systems; it
+        is mostly empty.
         """
         has_differences = any(slice_.differences for slice_ in self.slices)
         fields = [
@@ -202,11 +213,15 @@ class SlicedComparison(Saved):
                 for difference in slice_.differences
             ]
             rows += [(*slice_columns, measure, *[""] * len(fields)) for measure in slice_.too_small]
-        return csv_text(rows)
+        systems_of_rows: list[Sequence[str]] = []
+        for slice_ in self.slices:
+            systems_of_rows += [(pair.system, pair.against) for pair in slice_.differences]
+            systems_of_rows += [()] * len(slice_.too_small)
+        return with_warning_column(csv_text(rows), self.coverage, systems_of_rows)
 
     def notes(self) -> list[str]:
-        """Return the notes needed to read the tables: corrections, marks, slices too small."""
-        return list(self._notes())
+        """Return the warnings, then notes to read the tables: corrections, marks, small slices."""
+        return [*self.warnings(), *self._notes()]
 
     def _notes(self) -> Iterator[str]:
         settings = self.settings
@@ -244,7 +259,7 @@ class SlicedComparison(Saved):
         yield from left_out_notes(self.left_out)
 
     def _repr_html_(self) -> str:
-        return self.to_table().html()
+        return warnings_html(self.warnings()) + self.to_table().html()
 
     def __repr__(self) -> str:
         """Return the class and the number of rows of the table, not the content."""

@@ -16,7 +16,7 @@ from beir_eval.errors import (
     SettingError,
     check_count,
 )
-from beir_eval.evaluation.evaluator import Evaluator
+from beir_eval.evaluation.evaluator import Evaluator, evaluate_without_warning
 from beir_eval.integrations.haystack.documents import no_overlap_message
 from beir_eval.integrations.haystack.retriever import PipelineRetriever
 
@@ -129,7 +129,9 @@ def evaluate_pipeline(  # noqa: PLR0913 - one keyword a setting
     problem = no_overlap_message(run, qrels)
     if problem is not None:
         warnings.warn(problem, BeirEvalWarning, stacklevel=2)
-    result = evaluator.evaluate(run, name=run_name)
+        result = evaluate_without_warning(evaluator, run, run_name)
+    else:
+        result = evaluator.evaluate(run, name=run_name)
     return result.model_copy(update={"retrieval": retrieval})
 
 

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from beir_eval.errors import InputError
-from beir_eval.evaluation.evaluator import Evaluator
+from beir_eval.evaluation.evaluator import Evaluator, evaluate_without_warning
 from beir_eval.evaluation.score_matrix import ScoreMatrix
 from beir_eval.integrations.haystack.documents import (
     DocumentsExpected,
@@ -113,7 +113,8 @@ def _evaluate(
         query_id: grade_of or _NO_RELEVANT_DOCUMENT
         for query_id, grade_of in grades_of_query.items()
     }
-    return Evaluator(qrels, [measure], order="given", duplicates="keep").evaluate(run)
+    evaluator = Evaluator(qrels, [measure], order="given", duplicates="keep")
+    return evaluate_without_warning(evaluator, run)
 
 
 def _equality_codes() -> Callable[[Any], str]:

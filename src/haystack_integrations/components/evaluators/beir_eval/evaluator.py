@@ -11,7 +11,7 @@ from beir_eval.adapters.readers import read_qrels
 from beir_eval.core.qrels import Qrels
 from beir_eval.core.run import Run
 from beir_eval.errors import InputError, QrelsError, SettingError, check_choice, first_few
-from beir_eval.evaluation.evaluator import Evaluator
+from beir_eval.evaluation.evaluator import Evaluator, evaluate_without_warning
 from beir_eval.integrations.haystack.documents import DocumentNames
 from beir_eval.integrations.haystack.haystack_rules import HAYSTACK_MEASURES, evaluate_as_haystack
 from beir_eval.measures import DEFAULT_MEASURES, Measure, parse, parse_all
@@ -339,7 +339,8 @@ class BEIREvaluator:
             order="score" if is_run else self.order,
             duplicates=self.duplicates,
         )
-        return component_outputs(evaluator.evaluate(run), queries, str(self.primary))
+        result = evaluate_without_warning(evaluator, run)  # the line before the last warned
+        return component_outputs(result, queries, str(self.primary))
 
     run_async = make_run_async(run)
 

@@ -1,0 +1,153 @@
+"""How much of the judgements the compared systems cover, and the warnings about it.
+
+Every output of a comparison shows these warnings before its verdicts: judged queries that are
+missing from a run, and document ids that do not match those of the qrels.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from pydantic import BaseModel
+
+from beir_eval.core.saved import FROZEN
+from beir_eval.display.tables import csv_text
+from beir_eval.errors import warn_caller
+from beir_eval.evaluation.coverage import warnings_on
+from beir_eval.evaluation.unmatched_ids import UnmatchedIds
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping, Sequence
+
+    from beir_eval.evaluation.result import EvaluationResult
+
+
+class SystemCoverage(BaseModel):
+    """What is missing from a system, or does not match: what a reader must know before a verdict.
+
+    Attributes:
+        system: the name of the system.
+        dataset: the name of the data set, in a comparison over several; else "".
+        repeat: the number of the repeat, from 1; None for a system with a single result.
+        queries_judged: the number of judged queries.
+        queries_missing: the number of those that the run does not have.
+        means: {measure: mean over all judged queries}; measures without any score are left out.
+        retrieved_means: {measure: mean over the judged queries that the run has}.
+        unmatched_ids: what shows that the document ids of the run do not match those of the qrels;
+            None if they match, or nothing shows that they do not.
+        warnings: the sentences about it, each beginning with the system.
+    """
+
+    model_config = FROZEN
+
+    system: str
+    dataset: str = ""
+    repeat: int | None = None
+    queries_judged: int
+    queries_missing: int
+    means: dict[str, float]
+    retrieved_means: dict[str, float]
+    unmatched_ids: UnmatchedIds | None = None
+    warnings: tuple[str, ...]
+
+
+def coverage_of(
+    results: Mapping[str, Sequence[EvaluationResult]], measures: Sequence[str], dataset: str = ""
+) -> tuple[SystemCoverage, ...]:
+    """Return the coverage of every result that misses queries or whose ids do not match.
+
+    Args:
+        results: {system: its results, one for each repeat}.
+        measures: the canonical names of the measures that are compared.
+        dataset: the name of the data set, in a comparison over several.
+    """
+    coverage: list[SystemCoverage] = []
+    for system, repeats in results.items():
+        for number, result in enumerate(repeats, start=1):
+            counted = result.counted
+            if counted is None or not (counted.queries_missing or counted.unmatched_ids):
+                continue
+            repeat = None if len(repeats) == 1 else number
+            parts = (system, dataset, "" if repeat is None else f"repeat {repeat}")
+            label = ", ".join(filter(None, parts))
+            sentences = warnings_on(result, measures)
+            coverage.append(
+                SystemCoverage(
+                    system=system,
+                    dataset=dataset,
+                    repeat=repeat,
+                    queries_judged=counted.queries_judged,
+                    queries_missing=len(counted.queries_missing),
+                    means=_known(result.mean_over("judged"), measures),
+                    retrieved_means=_known(result.mean_over("retrieved"), measures),
+                    unmatched_ids=counted.unmatched_ids,
+                    warnings=tuple(f"{label}: {sentence}" for sentence in sentences),
+                )
+            )
+    return tuple(coverage)
+
+
+def _known(means: Mapping[str, float], measures: Sequence[str]) -> dict[str, float]:
+    """Return the means of these measures that are not NaN."""
+    return {name: means[name] for name in measures if not math.isnan(means[name])}
+
+
+def warnings_of(
+    coverage: Iterable[SystemCoverage], systems: Collection[str] | None = None
+) -> list[str]:
+    """Return the warnings on the systems, or only on some of them.
+
+    Args:
+        coverage: the coverage of a comparison.
+        systems: the names of the systems; None for all.
+    """
+    return [
+        sentence
+        for covered in coverage
+        if systems is None or covered.system in systems
+        for sentence in covered.warnings
+    ]
+
+
+def missing_note(query_id: str, new: EvaluationResult, old: EvaluationResult) -> str:
+    """Return a note for a query that one of two results, or both, misses; else ""."""
+    names = [
+        result.name
+        for result in (new, old)
+        if result.counted is not None and query_id in result.counted.queries_missing
+    ]
+    return f", missing from {' and '.join(names)}" if names else ""
+
+
+def warn_of_unmatched_ids(coverage: Iterable[SystemCoverage]) -> None:
+    """Emit a BeirEvalWarning for each system whose document ids do not match."""
+    for covered in coverage:
+        if covered.unmatched_ids is not None:
+            warn_caller(covered.warnings[0])
+
+
+def with_warning_column(
+    csv: str, coverage: Sequence[SystemCoverage], systems_of_rows: Iterable[Collection[str]]
+) -> str:
+    """Return CSV with a last column "warning", which is empty in rows without a warning.
+
+    Args:
+        csv: the text of the file, the header first.
+        coverage: the coverage of the comparison.
+        systems_of_rows: the systems that each row is about. [R]
+    """
+    header, *rows = _csv_rows(csv)
+    marked = [
+        [*row, " | ".join(warnings_of(coverage, systems))]
+        for row, systems in zip(rows, systems_of_rows, strict=True)
+    ]
+    return csv_text([[*header, "warning"], *marked])
+
+
+def _csv_rows(text: str) -> list[list[str]]:
+    """Return the rows of a CSV text."""
+    import csv  # noqa: PLC0415 - few comparisons are written
+    import io  # noqa: PLC0415
+
+    return list(csv.reader(io.StringIO(text, newline="")))

@@ -1,0 +1,89 @@
+"""Warnings on a result: ids that match nothing, and judged queries that are missing."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from beir_eval.display.tables import score_text
+from beir_eval.errors import first_few
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from beir_eval.evaluation.result import EvaluationResult
+
+#: The means on at most this many measures are part of a sentence.
+_MOST_MEANS = 5
+
+
+def warnings_on(result: EvaluationResult, measures: Sequence[str] | None = None) -> list[str]:
+    """Return the warnings on one result; mostly an empty list.
+
+    Of scores that were computed elsewhere nothing was counted, so there is no warning.
+
+    Args:
+        result: the result.
+        measures: the measures whose means are shown, canonical names; by default the first five of
+            the result.
+    """
+    if result.counted is None:
+        return []
+    names = result.measures[:_MOST_MEANS] if measures is None else measures
+    return [*unmatched_ids_sentences(result), *_missing_sentences(result, names)]
+
+
+def unmatched_ids_sentences(result: EvaluationResult) -> Iterator[str]:
+    """Yield the warning of document ids that do not match, if there is one."""
+    counted = result.counted
+    if counted is None or counted.unmatched_ids is None:
+        return
+    unmatched = counted.unmatched_ids
+    num_judged, num_documents = counted.documents_judged or 0, counted.documents_retrieved or 0
+    num_ranked = counted.queries_retrieved - len(counted.queries_empty)
+    retrieved = f"{num_documents:,} retrieved documents of {num_ranked:,} judged queries"
+    fact = (
+        f"only {num_judged:,} of the {retrieved} {'is' if num_judged == 1 else 'are'} judged"
+        if num_judged
+        else f"none of the {retrieved} is judged"
+    )
+    remedy = (
+        f"likely reason: {unmatched.reason}"
+        if unmatched.reason
+        else "check that run and qrels belong to the same data set and use the same ids"
+    )
+    examples = unmatched.examples()
+    yield (
+        f"document ids do not match: {fact}{f' ({examples})' if examples else ''}; {remedy}. Until "
+        "they match, scores and verdicts say nothing about the system"
+    )
+
+
+def _missing_sentences(result: EvaluationResult, measures: Sequence[str]) -> Iterator[str]:
+    """Yield the warning of missing queries with both means, if queries are missing."""
+    counted, settings = result.counted, result.settings
+    if counted is None or settings is None or not (missing := counted.queries_missing):
+        return
+    num_judged, num_retrieved = counted.queries_judged, counted.queries_retrieved
+    over_all, over_retrieved = result.mean_over("judged"), result.mean_over("retrieved")
+    means = ", ".join(
+        f"{name} {score_text(over_all[name])} and {score_text(over_retrieved[name])}"
+        for name in measures
+        if not math.isnan(over_all[name])
+    )
+    others = (
+        f"; {counted.queries_not_judged:,} other queries of the run are not judged, so check that "
+        "run and qrels use the same query ids"
+        if counted.queries_not_judged
+        else ""
+    )
+    effect = (
+        "left out (missing='skip')"
+        if settings.missing == "skip"
+        else "count as empty rankings (missing='zero')"
+    )
+    yield (
+        f"{len(missing):,} of {num_judged:,} judged queries are missing from the run and {effect}: "
+        f"{first_few(missing)}{others}. Means over all {num_judged:,} judged queries and over the "
+        f"{num_retrieved:,} that the run has: {means}"
+    )

@@ -1,0 +1,196 @@
+"""No output of a comparison shows a verdict without the warnings about its systems."""
+
+import json
+import warnings
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from beir_eval import (
+    BeirEvalWarning,
+    agree,
+    assert_no_regression,
+    check_gate,
+    checkpoint_curve,
+    compare,
+    compare_benchmark,
+    compare_runs,
+    compare_slices,
+    evaluate,
+    write_report,
+)
+from beir_eval.cli.app import app
+from beir_eval.comparison import Comparison, to_junit
+
+QRELS = {f"q{number:02}": {f"{1000 + number}": 1} for number in range(20)}
+GOOD = {query: {doc: 2.0, "9": 1.0} for query, judged in QRELS.items() for doc in judged}
+HALF = {query: GOOD[query] for query in list(QRELS)[:10]}
+BAD = {query: {f"msmarco_{doc}": score for doc, score in GOOD[query].items()} for query in QRELS}
+MEASURE = "nDCG@10"
+#: What every output of a comparison with such a run must hold.
+CASES = {
+    "half": (HALF, ("10 of 20 judged queries are missing", "0.5000 and 1.0000")),
+    "bad": (BAD, ("document ids do not match", "msmarco_1000", "begin with 'msmarco_'")),
+}
+
+
+@pytest.fixture(params=CASES)
+def case(request):
+    """Return the comparison of a run with the baseline, its results, and words of the warning."""
+    run, words = CASES[request.param]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", BeirEvalWarning)
+        results = {
+            "base-1": evaluate(QRELS, GOOD, MEASURE, name="base-1"),
+            "new-2": evaluate(QRELS, run, MEASURE, name="new-2"),
+        }
+        yield compare(results, "base-1"), results, words
+
+
+def assert_warned(text, words, *, before=None):
+    """Check that the text holds the words, the first of them before the first verdict."""
+    for word in words:
+        assert word in text
+    if before is not None:
+        assert 0 <= text.index(words[0]) < text.index(before)
+
+
+def unescaped(text):
+    """Return HTML or Markdown without the escapes of quotes and backslashes."""
+    return text.replace("&#x27;", "'").replace("&#39;", "'").replace("\\", "")
+
+
+def test_every_text_of_a_comparison_warns_before_the_verdict(case, tmp_path):
+    comparison, _, words = case
+    [warning] = comparison.warnings()
+    assert warning.startswith("new-2: ")
+    assert comparison.notes()[0] == warning
+    assert_warned(unescaped(comparison.to_markdown()), words, before="new-2 is worse")
+    assert_warned(comparison.to_latex(), words, before=r"\begin{tabular}")
+    assert comparison.to_latex().startswith("% Warning: ")
+    assert_warned(unescaped(comparison._repr_html_()), words, before="<table")
+    header, row = comparison.to_csv().splitlines()
+    assert header.endswith(",warning")
+    assert_warned(row, words)
+    saved = json.loads(comparison.model_dump_json())
+    assert saved["coverage"][0]["warnings"] == [warning]
+    comparison.save(tmp_path / "saved.json")
+    loaded = Comparison.load(tmp_path / "saved.json")
+    assert loaded.warnings() == [warning]
+    assert loaded.coverage == comparison.coverage
+
+
+def test_a_comparison_without_problems_has_no_warning():
+    comparison = compare_runs(QRELS, {"A": GOOD, "B": GOOD}, MEASURE)
+    assert comparison.warnings() == []
+    assert comparison.coverage == ()
+    assert comparison.to_csv().splitlines()[1].endswith(",")
+    assert "arning" not in comparison.to_markdown() + comparison.to_latex()
+
+
+def test_a_comparison_that_was_saved_before_there_were_warnings_is_read():
+    content = json.loads(compare_runs(QRELS, {"A": GOOD, "B": GOOD}).model_dump_json())
+    del content["coverage"]
+    assert Comparison.from_content(content, "old.json").warnings() == []
+
+
+def test_the_gate_warns_in_every_form(case):
+    comparison, results, words = case
+    checks = check_gate(comparison, MEASURE)
+    assert [list(check.warnings) for check in checks] == [comparison.warnings()]
+    [output] = ET.fromstring(to_junit(checks)).iter("system-out")  # noqa: S314 - our own text
+    assert_warned(output.text, words)
+    with pytest.raises(AssertionError) as caught:
+        assert_no_regression(results["new-2"], results["base-1"], MEASURE)
+    assert_warned(str(caught.value), words, before="new-2 is worse")
+    if results["new-2"].counted.queries_missing:
+        assert "missing from new-2)" in str(caught.value)
+
+
+def test_slices_curves_and_data_sets_warn_before_their_verdicts(case):
+    _, results, words = case
+    by_half = {query: str(index % 2) for index, query in enumerate(QRELS)}
+    outputs = [
+        compare_slices(results, by_half, "base-1"),
+        checkpoint_curve(results),
+        compare_benchmark({name: {"d": result} for name, result in results.items()}, "base-1"),
+    ]
+    for output in outputs:
+        assert output.notes()[0] == output.warnings()[0]
+        assert_warned(output.notes()[0], words)
+        assert_warned(unescaped(output.to_markdown()), words, before="new-2 |")
+        assert_warned(output.to_csv(), words)
+        assert_warned(unescaped(output._repr_html_()), words, before="<table")
+        assert type(output).from_content(json.loads(output.model_dump_json()), "x") == output
+    assert outputs[2].to_latex().startswith("% Warning: new-2, d: ")
+
+
+def test_the_report_shows_the_warning_first_in_the_box_of_the_verdict(case, tmp_path):
+    comparison, results, words = case
+    for what in (comparison, list(results.values())):
+        write_report(tmp_path / "r.html", what)
+        page = unescaped((tmp_path / "r.html").read_text())
+        assert_warned(page, words, before='<h2 id="verdict">' if what is comparison else "<table")
+
+
+def write_trec(folder: Path, run, name: str) -> Path:
+    """Write a run in TREC format and return its file."""
+    path = folder / f"{name}.trec"
+    lines = [f"{q} Q0 {d} 1 {s} {name}\n" for q, docs in run.items() for d, s in docs.items()]
+    path.write_text("".join(lines))
+    return path
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_every_command_and_its_files_warn_before_scores_and_verdicts(name, tmp_path):
+    run, words = CASES[name]
+    qrels = tmp_path / "qrels.trec"
+    qrels.write_text("".join(f"{q} 0 {d} 1\n" for q, docs in QRELS.items() for d in docs))
+    files = [str(write_trec(tmp_path, GOOD, "base")), str(write_trec(tmp_path, run, "new"))]
+    targets = {
+        kind: tmp_path / f"c.{kind}" for kind in ("markdown", "latex", "csv", "json", "html")
+    }
+    options = [text for kind, path in targets.items() for text in (f"--{kind}", str(path))]
+    gate = ["--gate", MEASURE, "--junit", str(tmp_path / "c.junit")]
+    command = ["compare", str(qrels), *files, "--baseline", "base", *options, *gate]
+    result = CliRunner().invoke(app, command)
+    assert result.exit_code == 1, result.output
+    assert_warned(result.stdout, words, before="new is worse")
+    assert result.stdout.index(words[0]) < result.stdout.index("worse")
+    assert result.stderr == ""  # the warning is printed above the verdict, not twice
+    for path in (*targets.values(), tmp_path / "c.junit"):
+        assert_warned(unescaped(path.read_text()), words[:1])
+    assert unescaped(targets["markdown"].read_text()).count(words[0]) == 1
+    markdown = targets["markdown"].read_text()
+    assert markdown.index("**Warning:**") < markdown.index("**Gate failed**")
+    result = CliRunner().invoke(app, ["evaluate", str(qrels), *files, "-m", MEASURE])
+    assert result.exit_code == 0, result.output
+    assert_warned(result.stdout, words, before="system")
+    out = ["--out", str(tmp_path / "out"), "--csv", str(tmp_path / "b.csv")]
+    result = CliRunner().invoke(app, ["bench", str(qrels), *files, *out])
+    assert result.exit_code == 0, result.output
+    assert_warned(result.stdout, words[:1], before="base")
+    assert words[0] in (tmp_path / "b.csv").read_text()
+
+
+def test_compare_and_compare_runs_emit_one_python_warning_at_the_callers_line():
+    with pytest.warns(BeirEvalWarning, match="new: document ids do not match") as caught:
+        compare_runs(QRELS, {"base": GOOD, "new": BAD}, MEASURE)
+    assert [warning.filename for warning in caught] == [__file__]
+
+
+def test_every_repeat_is_named():
+    comparison = compare_runs(QRELS, {"A": [GOOD, HALF], "B": GOOD}, MEASURE)
+    [covered] = comparison.coverage
+    assert (covered.system, covered.repeat, covered.queries_missing) == ("A", 2, 10)
+    assert comparison.warnings()[0].startswith("A, repeat 2: 10 of 20 judged queries")
+
+
+def test_the_agreement_of_runs_whose_ids_do_not_match_warns():
+    agreement = agree(GOOD, BAD)
+    [warning] = agreement.warnings()
+    assert "the ids of second begin with 'msmarco_', those of first do not" in warning
+    assert agree(GOOD, HALF).warnings() == ["queries that only first has, left out: 10"]
+    assert agree(GOOD, GOOD).warnings() == []

@@ -1,0 +1,145 @@
+"""Warnings of document ids that do not match, and silence where they do."""
+
+import random
+import warnings
+
+import pytest
+
+from beir_eval import BeirEvalWarning, Run, evaluate
+from beir_eval.errors import QueryMismatchError
+
+QUERIES = [f"q{number}" for number in range(60)]
+_RANDOM = random.Random(0)
+NUMBERS = [str(number) for number in _RANDOM.sample(range(1000, 900_000), 600)]
+CORPORA = {
+    "numbers": NUMBERS,
+    "letters": [f"Doc{number}x" for number in NUMBERS],
+    "padded": [number.zfill(8) for number in NUMBERS],
+    "prefixed": [f"MED-{number}" for number in NUMBERS],
+}
+
+
+def example(corpus, *, hit_share=0.6, k=10):
+    """Return qrels with one judged document per query, and a run that finds some of them."""
+    generator = random.Random(1)
+    qrels, run = {}, {}
+    for query in QUERIES:
+        judged, *retrieved = generator.sample(corpus, k + 1)
+        if generator.random() < hit_share:
+            retrieved[0] = judged
+        qrels[query] = {judged: 1}
+        run[query] = {doc_id: float(k - rank) for rank, doc_id in enumerate(retrieved)}
+    return qrels, run
+
+
+def respelled(run, change):
+    """Return the run with changed document ids."""
+    return {
+        query: {change(doc): score for doc, score in docs.items()} for query, docs in run.items()
+    }
+
+
+@pytest.mark.parametrize("corpus", CORPORA)
+@pytest.mark.parametrize(("hit_share", "k"), [(0.6, 10), (0.1, 10), (0.05, 1), (0.0, 20)])
+def test_a_weak_retriever_with_the_right_ids_gets_no_warning(corpus, hit_share, k):
+    qrels, run = example(CORPORA[corpus], hit_share=hit_share, k=k)
+    if hit_share or k > 1:
+        assert evaluate(qrels, run, "nDCG@10").warnings() == []
+
+
+ROW_OF = {doc_id: str(row) for ids in CORPORA.values() for row, doc_id in enumerate(ids)}
+
+
+@pytest.mark.parametrize(
+    ("corpus", "change", "cause", "words"),
+    [
+        ("numbers", "msmarco_{}".format, "prefix", "begin with 'msmarco_', those of the qrels"),
+        ("prefixed", lambda doc: doc[4:], "prefix", "ids of the qrels begin with 'MED-'"),
+        ("prefixed", lambda doc: f"doc_{doc[4:]}", "prefix", "with 'MED-'; replace it"),
+        ("letters", str.upper, "case", "upper and lower case differ"),
+        ("padded", lambda doc: doc.lstrip("0"), "zero padding", "leading zeros differ"),
+        ("numbers", lambda doc: doc.zfill(9), "zero padding", "leading zeros differ"),
+        *((corpus, ROW_OF.get, "row numbers", "look like row numbers") for corpus in CORPORA),
+        ("letters", lambda doc: doc[::-1], None, "same data set and use the same ids"),
+    ],
+)
+@pytest.mark.parametrize("hit_share", [0.6, 0.1])
+def test_changed_document_ids_are_a_warning_with_ids_of_both_sides_and_the_reason(
+    corpus, change, cause, words, hit_share
+):
+    qrels, run = example(CORPORA[corpus], hit_share=hit_share)
+    with pytest.warns(BeirEvalWarning, match="bad: document ids do not match") as caught:
+        result = evaluate(qrels, respelled(run, change), "nDCG@10", name="bad")
+    assert caught[0].filename == __file__
+    unmatched = result.counted.unmatched_ids
+    assert unmatched.cause == cause
+    [warning] = result.warnings()
+    assert words in warning
+    assert unmatched.qrels_ids
+    for doc_id in (*unmatched.qrels_ids, *unmatched.run_ids):
+        assert repr(doc_id) in warning
+    assert result.notes()[0] == warning
+    assert "60 judged queries" in warning
+
+
+def test_row_numbers_of_arrays_without_doc_ids_are_recognised():
+    import numpy as np  # noqa: PLC0415
+
+    ids = np.array([[5, 3], [1, 2], [0, 4], [2, 3], [1, 5], [4, 0]])
+    qrels = {f"q{row}": {NUMBERS[row]: 1, NUMBERS[row + 6]: 1} for row in range(6)}
+    run = Run.from_arrays(ids, None, query_ids=list(qrels))
+    with pytest.warns(BeirEvalWarning):
+        result = evaluate(qrels, run, "nDCG@10")
+    assert result.counted.unmatched_ids is not None
+
+
+def test_swapped_columns_are_named():
+    qrels, run = example(CORPORA["numbers"])
+    swapped = {}
+    for query, docs in run.items():
+        for doc_id, score in docs.items():
+            swapped.setdefault(doc_id, {})[query] = score
+    with pytest.raises(QueryMismatchError, match="columns of queries and documents are swapped"):
+        evaluate(qrels, swapped, "nDCG@10")
+    swapped["q0"], swapped["q1"] = {"q1": 1.0}, {"q0": 1.0, "q2": 0.5}
+    with pytest.warns(BeirEvalWarning, match="columns of queries and documents are swapped"):
+        evaluate(qrels, swapped, "nDCG@10")
+
+
+def test_changed_query_ids_are_an_error_with_the_reason():
+    qrels, run = example(CORPORA["numbers"])
+    with pytest.raises(QueryMismatchError, match="begin with 'test-', those of the qrels do not"):
+        evaluate(qrels, {f"test-{query}": docs for query, docs in run.items()}, "nDCG@10")
+    with pytest.raises(QueryMismatchError, match="upper and lower case differ"):
+        evaluate(qrels, {query.upper(): docs for query, docs in run.items()}, "nDCG@10")
+
+
+def test_fewer_than_six_queries_without_a_known_reason_get_no_warning():
+    qrels = {query: {"a": 1} for query in QUERIES[:5]}
+    assert evaluate(qrels, {query: {"b": 1.0} for query in qrels}, "MRR").warnings() == []
+
+
+def test_missing_queries_are_a_warning_with_both_means_and_no_python_warning():
+    qrels, run = example(CORPORA["numbers"])
+    half = {query: run[query] for query in QUERIES[:30]}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        result = evaluate(qrels, half, "nDCG@10")
+    [warning] = result.warnings()
+    over_all, over_half = result.mean_over("judged"), result.mean_over("retrieved")
+    assert warning.startswith("30 of 60 judged queries are missing from the run")
+    assert f"nDCG@10 {over_all['nDCG@10']:.4f} and {over_half['nDCG@10']:.4f}" in warning
+    assert result.notes()[0] == warning
+
+
+def test_merged_parts_warn_as_the_whole_does():
+    qrels, run = example(CORPORA["letters"])
+    bad = respelled(run, lambda doc: doc[::-1])
+    with pytest.warns(BeirEvalWarning):
+        whole = evaluate(qrels, bad, "nDCG@10")
+    parts = [evaluate({query: qrels[query]}, {query: bad[query]}, "nDCG@10") for query in QUERIES]
+    assert not any(part.warnings() for part in parts)
+    merged = parts[0].merge(*parts[1:])
+    assert len(merged.warnings()) == len(whole.warnings()) == 1
+    good = [evaluate({query: qrels[query]}, {query: run[query]}, "nDCG@10") for query in QUERIES]
+    assert good[0].merge(*good[1:]).warnings() == []
