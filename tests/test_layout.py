@@ -174,6 +174,7 @@ def calls_by_name():
     return {
         "agree": lambda f: f(GOOD, POOR),
         "assert_no_regression": lambda f: f(results["step 2"], results["step 1"], "MRR"),
+        "audit_claim": lambda f: f(10, "1.00", "0.70"),
         "check_gate": lambda f: f(comparison, ["MRR"]),
         "checkpoint_curve": lambda f: f(results, draws=100),
         "compare": lambda f: f(results, draws=100),
@@ -186,6 +187,7 @@ def calls_by_name():
         "compare_slices": lambda f: f(results, dict.fromkeys(QRELS, "all"), "step 1", draws=100),
         "evaluate": lambda f: f(QRELS, GOOD),
         "evaluate_answers": lambda f: f(answers, answers),
+        "experiment_power": lambda f: f(QRELS),
         "load_dataset": lambda f: f(demo.FOLDER),
         "parse": lambda f: f("nDCG@10"),
         "qrels_from_votes": lambda f: f([("q", "a", 1)]),

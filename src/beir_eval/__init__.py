@@ -34,9 +34,11 @@ if TYPE_CHECKING:
         Comparison,
         agree,
         assert_no_regression,
+        audit_claim,
         check_gate,
         compare,
         compare_runs,
+        experiment_power,
     )
     from beir_eval.comparison.checkpoints import checkpoint_curve
     from beir_eval.comparison.slices import compare_slices
@@ -79,6 +81,7 @@ __all__ = [
     "__version__",
     "agree",
     "assert_no_regression",
+    "audit_claim",
     "binG",
     "bpref",
     "check_gate",
@@ -89,6 +92,7 @@ __all__ = [
     "compare_slices",
     "evaluate",
     "evaluate_answers",
+    "experiment_power",
     "gm_bpref",
     "gm_map",
     "infAP",
@@ -119,6 +123,7 @@ lazy_exports(
         "Comparison": "beir_eval.comparison",
         "agree": "beir_eval.comparison",
         "assert_no_regression": "beir_eval.comparison",
+        "audit_claim": "beir_eval.comparison",
         "check_gate": "beir_eval.comparison",
         "checkpoint_curve": "beir_eval.comparison.checkpoints",
         "compare": "beir_eval.comparison",
@@ -126,6 +131,7 @@ lazy_exports(
         "compare_runs": "beir_eval.comparison",
         "compare_slices": "beir_eval.comparison.slices",
         "evaluate_answers": "beir_eval.evaluation",
+        "experiment_power": "beir_eval.comparison",
         "load_dataset": "beir_eval.datasets",
         "qrels_from_votes": "beir_eval.adapters",
         "write_report": "beir_eval.report",

@@ -118,12 +118,12 @@ def test_the_sign_test_is_scipys_binomial_test(queries, alternative):
     assert result.p == pytest.approx(expected, **EXACT)
 
 
-def test_equivalence_is_the_larger_p_of_scipys_two_one_sided_tests():
+def test_equivalence_without_a_range_is_the_larger_p_of_scipys_two_one_sided_tests():
     first, second = two_systems(3, 80)
     delta = 0.03
     low = stats.ttest_1samp(first - second, -delta, alternative="greater")
     high = stats.ttest_1samp(first - second, delta, alternative="less")
-    result = equivalence(first, second, delta=delta, alpha=0.05)
+    result = equivalence(first, second, delta=delta, alpha=0.05, score_range=None)
     assert result.p == pytest.approx(max(low.pvalue, high.pvalue), **EXACT)
     interval = stats.ttest_rel(first, second).confidence_interval(0.9)
     assert (result.low, result.high) == pytest.approx(tuple(interval), **EXACT)

@@ -46,9 +46,10 @@ def test_detectable_differences_and_query_counts_have_the_requested_power(querie
     )
 
 
-def test_equivalence_is_that_of_statsmodels():
+def test_equivalence_without_a_range_is_that_of_statsmodels():
     rng = np.random.default_rng(4)
     first = rng.random(40)
     second = first + rng.normal(0, 0.05, 40)
     expected = ttost_paired(first, second, -0.02, 0.02)[0]
-    assert equivalence(first, second, delta=0.02).p == pytest.approx(expected, rel=1e-12)
+    result = equivalence(first, second, delta=0.02, score_range=None)
+    assert result.p == pytest.approx(expected, rel=1e-12)

@@ -19,6 +19,7 @@ from beir_eval.comparison.tables import marked_cell, mean_cell
 from beir_eval.comparison.verdict_sentences import (
     measure_text,
     p_text,
+    percent_text,
     signed_range_text,
     signed_text,
     source_notes,
@@ -362,7 +363,12 @@ class AcrossDatasets(Saved):
         )
         scale = scale_of(self.measure, self._custom_measures)
         measure = measure_text(f"average {self.measure}", higher_is_better=scale.higher_is_better)
-        return verdict_sentence(measure, difference, evidence)
+        return verdict_sentence(measure, difference, evidence, interval=self._interval_label())
+
+    def _interval_label(self) -> str:
+        """Return the kind of the intervals of differences, in words."""
+        percent, num_pairs = percent_text(1 - self.settings.alpha), len(self.differences)
+        return f"{percent} interval" + (f" for {num_pairs} comparisons" if num_pairs > 1 else "")
 
     def _datasets_table(self) -> Table:
         """Return a table of means, data sets × systems, with marks of significance."""

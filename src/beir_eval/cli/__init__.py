@@ -1,8 +1,8 @@
 """The command line: ``beir-eval``. It needs the extra ``cli``.
 
 Inside: ``app`` registers the commands, one module per command: ``evaluate``, ``compare``,
-``bench``, ``haystack``, ``agree``, ``measures``, ``datasets``, ``convert``, ``demo``. Shared by
-the commands: ``options`` (options, run files, reports), ``console`` (tables, errors, warnings),
-``results_output``, ``comparison_output`` and ``saved_results`` (result files as input). Nothing is
-public.
+``bench``, ``haystack``, ``agree``, ``power``, ``audit``, ``measures``, ``datasets``, ``convert``,
+``demo``. Shared by the commands: ``options`` (options, run files, reports), ``console`` (tables,
+errors, warnings), ``results_output``, ``comparison_output`` and ``saved_results`` (result files as
+input). Nothing is public.
 """

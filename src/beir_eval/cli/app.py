@@ -8,6 +8,7 @@ import typer
 
 from beir_eval._version import __version__
 from beir_eval.cli.agree import agree
+from beir_eval.cli.audit import audit
 from beir_eval.cli.bench import bench
 from beir_eval.cli.compare import compare
 from beir_eval.cli.console import console
@@ -17,6 +18,7 @@ from beir_eval.cli.demo import demo
 from beir_eval.cli.evaluate import evaluate
 from beir_eval.cli.haystack import haystack
 from beir_eval.cli.measures import measures
+from beir_eval.cli.power import power
 
 app = typer.Typer(
     help="Evaluate retrieval: the BEIR measures, exact, and honest about what was counted.",
@@ -42,6 +44,8 @@ app.command(short_help="Compare systems: is one better?")(compare)
 app.command(short_help="Evaluate many runs on many data sets.")(bench)
 app.command(short_help="Evaluate a Haystack pipeline.")(haystack)
 app.command(short_help="Show how alike two runs rank.")(agree)
+app.command(short_help="Show what judged queries can detect.")(power)
+app.command(short_help="Show what a published mean supports.")(audit)
 app.command(short_help="List the measures, or show one.")(measures)
 app.command("datasets", short_help="List BEIR's data sets, or show one.")(list_datasets)
 app.command(short_help="Write a run in another format.")(convert)

@@ -15,6 +15,8 @@ Inside:
 - ``robustness``: what unjudged documents and ties could change.
 - ``slices``: the comparison within groups of queries.
 - ``checkpoints``: one system over its training steps.
+- ``experiments``: what judged queries can show before any run; ``claims``: what a published mean
+  supports.
 
 Public: the names in ``__all__``, and those in ``__all__`` of ``beir_eval.comparison.slices`` and
 ``beir_eval.comparison.checkpoints``.
@@ -26,8 +28,10 @@ from beir_eval.core.imports import lazy_exports
 
 if TYPE_CHECKING:
     from beir_eval.comparison.agreement import Agreement, agree
+    from beir_eval.comparison.claims import ClaimAudit, ReportedMean, audit_claim
     from beir_eval.comparison.compare import compare, compare_runs
     from beir_eval.comparison.coverage import SystemCoverage
+    from beir_eval.comparison.experiments import ExperimentPower, MeasurePower, experiment_power
     from beir_eval.comparison.gate import GateCheck, assert_no_regression, check_gate, to_junit
     from beir_eval.comparison.likeness import Likeness
     from beir_eval.comparison.rank_similarity import RBO, kendall_distance, overlap, rbo, spearman
@@ -44,21 +48,27 @@ if TYPE_CHECKING:
 __all__ = [
     "RBO",
     "Agreement",
+    "ClaimAudit",
     "Comparison",
     "ComparisonSettings",
     "Difference",
     "DocumentToJudge",
+    "ExperimentPower",
     "GateCheck",
     "Likeness",
+    "MeasurePower",
     "PairTrust",
     "QueryDifference",
+    "ReportedMean",
     "SystemCoverage",
     "SystemMean",
     "agree",
     "assert_no_regression",
+    "audit_claim",
     "check_gate",
     "compare",
     "compare_runs",
+    "experiment_power",
     "kendall_distance",
     "overlap",
     "rbo",
@@ -71,21 +81,27 @@ lazy_exports(
     {
         "RBO": "beir_eval.comparison.rank_similarity",
         "Agreement": "beir_eval.comparison.agreement",
+        "ClaimAudit": "beir_eval.comparison.claims",
         "Comparison": "beir_eval.comparison.result",
         "ComparisonSettings": "beir_eval.comparison.records",
         "Difference": "beir_eval.comparison.records",
         "DocumentToJudge": "beir_eval.comparison.records",
+        "ExperimentPower": "beir_eval.comparison.experiments",
         "GateCheck": "beir_eval.comparison.gate",
         "Likeness": "beir_eval.comparison.likeness",
+        "MeasurePower": "beir_eval.comparison.experiments",
         "PairTrust": "beir_eval.comparison.records",
         "QueryDifference": "beir_eval.comparison.records",
         "SystemCoverage": "beir_eval.comparison.coverage",
+        "ReportedMean": "beir_eval.comparison.claims",
         "SystemMean": "beir_eval.comparison.records",
         "agree": "beir_eval.comparison.agreement",
         "assert_no_regression": "beir_eval.comparison.gate",
+        "audit_claim": "beir_eval.comparison.claims",
         "check_gate": "beir_eval.comparison.gate",
         "compare": "beir_eval.comparison.compare",
         "compare_runs": "beir_eval.comparison.compare",
+        "experiment_power": "beir_eval.comparison.experiments",
         "kendall_distance": "beir_eval.comparison.rank_similarity",
         "overlap": "beir_eval.comparison.rank_similarity",
         "rbo": "beir_eval.comparison.rank_similarity",

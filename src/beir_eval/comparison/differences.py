@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -15,15 +14,16 @@ from beir_eval.comparison.records import (
     SystemMean,
     Verdict,
 )
+from beir_eval.comparison.verdict_sentences import interval_label
 from beir_eval.errors import SettingError
 from beir_eval.significance import (
     PAIRED_TESTS,
     bootstrap_intervals,
     correct,
-    equivalence,
-    minimum_detectable_difference,
+    estimate_power,
+    margin_tests,
     paired_t,
-    queries_needed,
+    smallest_margin,
 )
 from beir_eval.significance.corrections import corrected_tests
 from beir_eval.significance.effect_sizes import Spread, effect_of
@@ -45,6 +45,8 @@ if TYPE_CHECKING:
 
 #: All pairs of more systems than this are too many to read and to test.
 MOST_SYSTEMS_IN_PAIRS = 100
+#: The probability of detecting a difference that ``Difference.detectable`` is for.
+POWER = 0.8
 #: Permutations of randomised Tukey HSD, fewer than sign flips because its cost grows with the
 #: number of systems.
 TUKEY_DRAWS = 10_000
@@ -237,13 +239,11 @@ def differences_of(
 
 def equality_p_of(tests: Tests) -> Floats:
     """Return the p of equality within the margin of every pair, uncorrected, f8[D]."""
-    settings = tests.settings
-    return np.array(
-        [
-            equivalence(row, delta=settings.margin, alpha=settings.alpha).p
-            for row in tests.pairs.differences(tests.scores.scores)
-        ]
-    )
+    return margin_tests(
+        tests.pairs.differences(tests.scores.scores),
+        delta=tests.settings.margin,
+        score_range=tests.scores.scale.range,
+    ).p_equal
 
 
 def with_verdicts(
@@ -260,11 +260,17 @@ def with_verdicts(
     """
     settings, scores, flipped = tests.settings, tests.scores, tests.flipped
     low, high, confidence = _shown_intervals(tests, corrected)
+    num_pairs, score_range = len(tests.p), scores.scale.range
+    margin_limit = None
+    if score_range is not None:
+        margin_limit = smallest_margin(
+            flipped.num_queries, alpha=settings.alpha, score_range=score_range
+        )
     residual_spread = Spread.from_scores(scores.scores)
     differences = []
     for index, pair in enumerate(tests.pairs.listed):
         row = scores.scores[pair.system] - scores.scores[pair.against]
-        mean, deviation = float(flipped.means[index]), float(flipped.deviations[index])
+        mean = float(flipped.means[index])
         ends = float(low[index]), float(high[index])
         gains = scores.scale.gains(row)
         is_flipped = settings.test == "sign_flip"
@@ -276,6 +282,7 @@ def with_verdicts(
                 difference=mean,
                 low=ends[0],
                 high=ends[1],
+                interval=interval_label(settings, num_pairs, float(confidence[index])),
                 confidence=float(confidence[index]),
                 **_effect_fields(
                     "effect", mean, ends, Spread.from_differences(row), settings.alpha
@@ -285,12 +292,17 @@ def with_verdicts(
                 p_t=paired_t(row).p,
                 p_corrected=float(corrected.p_corrected[index]),
                 p_equal=float(p_equal[index]),
+                smallest_margin=margin_limit,
                 wins=int((gains > 0).sum()),
                 ties=int((gains == 0).sum()),
                 losses=int((gains < 0).sum()),
                 num_queries=len(row),
-                detectable=deviation * _detectable_effect(len(row), settings.alpha),
-                queries_needed=_queries_for_margin(deviation, settings),
+                **_power_fields(
+                    row,
+                    settings.margin,
+                    float(corrected.own_levels[index]),
+                    is_significant=bool(corrected.is_significant[index]),
+                ),
                 draws=int(flipped.num_distinct[index]) if is_flipped else 0,
                 exact=is_flipped and bool(flipped.exact[index]),
                 verdict=verdict_of(
@@ -329,6 +341,31 @@ def _shown_intervals(tests: Tests, corrected: CorrectedTests) -> tuple[Floats, F
     return corrected.low, corrected.high, 1 - corrected.levels
 
 
+def _power_fields(
+    differences: Floats, margin: float, level: float, *, is_significant: bool
+) -> dict[str, Any]:
+    """Return the fields on power of a difference; None for what is not known, or significant.
+
+    Args:
+        differences: f8[N].
+        margin: the true difference to detect.
+        level: the level at which the difference was tested.
+        is_significant: whether it was detected: then power says nothing more.
+    """
+    if is_significant:
+        names = ("detectable", "detectable_low", "detectable_high", "queries_low", "queries_high")
+        return {**dict.fromkeys(names), "power_note": ""}
+    power = estimate_power(differences, delta=margin, alpha=level, power=POWER)
+    return {
+        "detectable": power.detectable,
+        "detectable_low": power.detectable_low,
+        "detectable_high": power.detectable_high,
+        "queries_low": power.queries_low,
+        "queries_high": power.queries_high,
+        "power_note": power.note,
+    }
+
+
 def _effect_fields(
     name: str, mean: float, ends: tuple[float, float], spread: Spread, level: float
 ) -> dict[str, float | None]:
@@ -347,22 +384,6 @@ def paired_test_of(differences: Floats, settings: ComparisonSettings) -> PairedT
     """Return the result of the settings' test on differences, f8[Q]; p is uncorrected."""
     method = PAIRED_TESTS[settings.test]
     return method.test_differences(differences, draws=settings.draws, rng=settings.rng)
-
-
-@lru_cache
-def _detectable_effect(num_queries: int, alpha: float) -> float:
-    """Return the minimum detectable difference, in standard deviations of the differences."""
-    return minimum_detectable_difference(1.0, num_queries, alpha=alpha)
-
-
-def _queries_for_margin(deviation: float, settings: ComparisonSettings) -> int | None:
-    """Return how many queries detect a difference of the margin; None for more than 10^15."""
-    if not deviation:
-        return 2
-    try:
-        return queries_needed(settings.margin, deviation, alpha=settings.alpha)
-    except SettingError:  # more queries than ``queries_needed`` searches
-        return None
 
 
 def verdict_of(difference: float, p_equal: float, alpha: float, *, is_significant: bool) -> Verdict:

@@ -167,6 +167,7 @@ class Difference(BaseModel):
         low, high: the interval of the mean difference; −infinity and infinity where too few queries
             differ to bound it. With interval="test" it excludes 0 exactly if the verdict is
             "better" or "worse".
+        interval: the kind of interval, in words, such as "95% interval for 10 comparisons".
         confidence: the nominal confidence of the interval: that of the whole family if all
             intervals hold simultaneously, otherwise of this interval.
         effect: the mean difference in standard deviations of the differences (Cohen's d_z), no
@@ -178,13 +179,20 @@ class Difference(BaseModel):
         p: the uncorrected p of the chosen test, above 0.
         p_t: the uncorrected p of the paired t test.
         p_corrected: p corrected for all differences of this measure.
-        p_equal: the p of the two one-sided t tests for equality within the margin, corrected by
-            Holm.
+        p_equal: the p of a difference of the margin or more, corrected by Holm: of one-sided t
+            tests and, for measures with bounds, of Gaffke's bound (``significance.equivalence``).
+        smallest_margin: the smallest margin within which so many queries could show equality,
+            whatever the scores are; None for measures without bounds.
         wins, ties, losses: the number of queries on which the system is better, as good, worse.
         num_queries: the number of queries on which all compared systems have a score.
-        detectable: the true difference that this many queries would detect with 80% power.
-        queries_needed: about how many queries would detect a true difference of the margin with 80%
-            power; None for more than 10^15.
+        detectable: the true difference that would be detected 80% of the time, at the level at
+            which this difference was tested; None if it is not known (``power_note``), or if this
+            difference is significant.
+        detectable_low, detectable_high: the same for the ends of the interval of the standard
+            deviation; None if it is not known.
+        queries_low, queries_high: how many queries would detect a true difference of the margin 80%
+            of the time, for the ends of that interval; None if it is not known, or above 10^15.
+        power_note: why these values are not known; mostly empty.
         draws: the number of sign vectors behind p; 0 for another test.
         exact: whether these are all sign vectors of the queries that differ.
         verdict: "better" or "worse" if p_corrected <= alpha; otherwise "equal" (within the margin)
@@ -202,6 +210,7 @@ class Difference(BaseModel):
     difference: float
     low: LowEnd
     high: HighEnd
+    interval: str
     confidence: float
     effect: float | None
     effect_low: float | None
@@ -213,12 +222,17 @@ class Difference(BaseModel):
     p_t: float
     p_corrected: float
     p_equal: float
+    smallest_margin: float | None
     wins: int
     ties: int
     losses: int
     num_queries: int
-    detectable: float
-    queries_needed: int | None
+    detectable: float | None
+    detectable_low: float | None
+    detectable_high: float | None
+    queries_low: int | None
+    queries_high: int | None
+    power_note: str
     draws: int
     exact: bool
     verdict: Verdict

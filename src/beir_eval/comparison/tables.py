@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from beir_eval.comparison.records import OPPOSITE
 from beir_eval.comparison.verdict_sentences import (
     difference_sentence,
+    interval_heading,
     p_text,
     signed_range_text,
     signed_text,
@@ -16,7 +17,7 @@ from beir_eval.display.tables import Cell, Table, markdown_list, score_text
 from beir_eval.measures.scales import scale_of
 
 if TYPE_CHECKING:
-    from beir_eval.comparison.records import Difference, SystemMean
+    from beir_eval.comparison.records import ComparisonSettings, Difference, SystemMean
     from beir_eval.comparison.result import Comparison
 
 #: By verdict against the baseline: the mark behind a mean, and its explanation.
@@ -167,7 +168,19 @@ def differences_table(comparison: Comparison) -> Table:
     rows = [
         list(difference_cells(difference, margin).values()) for difference in comparison.differences
     ]
-    return Table(DIFFERENCE_COLUMNS, rows)
+    num_comparisons = len(comparison.differences) // len(comparison.measures)
+    return Table(difference_headings(comparison.settings, num_comparisons), rows)
+
+
+def difference_headings(settings: ComparisonSettings, num_comparisons: int) -> tuple[str, ...]:
+    """Return ``DIFFERENCE_COLUMNS`` with the kind of the intervals.
+
+    Args:
+        settings: the settings of the comparison.
+        num_comparisons: the number of comparisons that are corrected together.
+    """
+    heading = interval_heading(settings, num_comparisons)
+    return tuple(heading if name == "interval" else name for name in DIFFERENCE_COLUMNS)
 
 
 def to_markdown(comparison: Comparison) -> str:

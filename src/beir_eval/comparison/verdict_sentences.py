@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from beir_eval.display.tables import score_text
 from beir_eval.significance import PAIRED_TESTS
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
-    from beir_eval.comparison.records import Difference, PairDifference
+    from beir_eval.comparison.records import ComparisonSettings, Difference, PairDifference
     from beir_eval.comparison.result import Comparison
     from beir_eval.measures.scales import ScoreScale
 
@@ -20,31 +21,70 @@ UNKNOWN = "?"
 
 
 def difference_sentence(difference: Difference, margin: float) -> str:
-    """Return the verdict on a difference as a sentence.
+    """Return the verdict on a difference as a sentence, with its interval and evidence.
+
+    An undecided difference is followed by what so many queries would have shown.
 
     Args:
         difference: one pair on one measure.
         margin: the smallest difference that matters, in the unit of the measure.
     """
     measure = measure_text(difference.measure, higher_is_better=difference.higher_is_better)
-    if difference.verdict == "equal":
-        return (
-            f"{measure}: {difference.system} and {difference.against} are equal within "
-            f"{margin:g}: {_size_with_interval(difference)}, {difference.num_queries} queries"
-        )
-    evidence = f"corrected p {p_text(difference.p_corrected)}, {difference.num_queries} queries"
-    if difference.verdict == "undecided":
-        evidence += (
-            f". So many queries show a true difference of {difference.detectable:.4f} in 4 cases "
-            f"of 5; one of {margin:g} takes about {difference.queries_needed or 'more than 10^15'}"
-        )
-    is_small = difference.verdict != "undecided" and abs(difference.difference) < margin
-    return verdict_sentence(
+    verdict: str = difference.verdict
+    if verdict == "equal":
+        verdict = f"equal within {margin:g}"
+        evidence = f"p of a larger difference {p_text(difference.p_equal)}"
+    else:
+        is_corrected = difference.p_corrected != difference.p
+        evidence = f"{'corrected ' if is_corrected else ''}p {p_text(difference.p_corrected)}"
+        if verdict != "undecided" and abs(difference.difference) < margin:
+            verdict += f" by less than {margin:g}"
+    sentence = verdict_sentence(
         measure,
         difference,
-        evidence,
-        comment=f", less than {margin:g}" if is_small else "",
+        f"{evidence}, {difference.num_queries:,} queries",
+        interval=difference.interval,
+        verdict=verdict,
     )
+    if difference.verdict == "undecided":
+        sentence += f". {'. '.join(_power_sentences(difference, margin))}"
+    return sentence
+
+
+def _power_sentences(difference: Difference, margin: float) -> Iterator[str]:
+    """Yield what so many queries would show about two systems whose scores vary like these."""
+    queries = f"{difference.num_queries:,} queries"
+    if difference.detectable is None:
+        yield difference.power_note[:1].upper() + difference.power_note[1:]
+    else:
+        low, high = difference.detectable_low, difference.detectable_high
+        around = "" if low is None or high is None else f" ({low:.3g} to {high:.3g})"
+        sentence = (
+            f"With {queries}, a true difference of about {difference.detectable:.3g}{around} would "
+            "be detected 80% of the time"
+        )
+        needed = _queries_text(difference.queries_low, difference.queries_high)
+        yield f"{sentence}; detecting {margin:g} would take {needed} queries"
+    if difference.smallest_margin is not None and margin < difference.smallest_margin:
+        yield (
+            f"{queries} can never show systems to be equal within less than "
+            f"{difference.smallest_margin:.3f}"
+        )
+
+
+def _queries_text(low: int | None, high: int | None) -> str:
+    """Return a range of numbers of queries as text, with two digits.
+
+    >>> _queries_text(1234, 5678), _queries_text(1234, None)
+    ('roughly 1,200 to 5,700', 'more than 1,200')
+    """
+    if low is None:
+        return "more than 10^15"
+    low_text = f"{float(f'{low:.2g}'):,.0f}"
+    if high is None:
+        return f"more than {low_text}"
+    high_text = f"{float(f'{high:.2g}'):,.0f}"
+    return f"roughly {low_text}" if low_text == high_text else f"roughly {low_text} to {high_text}"
 
 
 def measure_text(measure: str, *, higher_is_better: bool) -> str:
@@ -57,27 +97,95 @@ def measure_text(measure: str, *, higher_is_better: bool) -> str:
 
 
 def verdict_sentence(
-    measure: str, pair: PairDifference, evidence: str, *, comment: str = ""
+    measure: str, pair: PairDifference, evidence: str, *, interval: str, verdict: str | None = None
 ) -> str:
-    """Return a sentence with the verdict on a pair, the size of the difference and the evidence.
+    """Return a sentence with the difference of a pair, its interval, the verdict and the evidence.
 
     Args:
         measure: the name of the measure.
-        pair: two systems, their difference and the verdict, which is not "equal".
+        pair: two systems, their difference and the verdict.
         evidence: the end of the sentence.
-        comment: text between the size of the difference and the evidence.
+        interval: the kind of interval, in words.
+        verdict: the verdict in words; None for the pair's.
     """
-    size_and_evidence = f"{_size_with_interval(pair)}{comment}; {evidence}"
-    if pair.verdict == "undecided":
-        return (
-            f"{measure}: {pair.system} and {pair.against} cannot be told apart: {size_and_evidence}"
-        )
-    return f"{measure}: {pair.system} is {pair.verdict} than {pair.against}, by {size_and_evidence}"
+    ends = f"{interval}: {interval_text(pair.low, pair.high)}"
+    return (
+        f"{pair.system} vs {pair.against}: {signed_text(pair.difference)} {measure} ({ends}): "
+        f"{verdict or pair.verdict}, {evidence}"
+    )
 
 
-def _size_with_interval(pair: PairDifference) -> str:
-    """Return the difference as text, with its interval in parentheses."""
-    return f"{signed_text(pair.difference)} ({signed_text(pair.low)} to {signed_text(pair.high)})"
+def interval_text(low: float, high: float) -> str:
+    """Return the ends of an interval of differences as text.
+
+    >>> interval_text(-0.01, 0.03), interval_text(-math.inf, math.inf)
+    ('-0.0100 to +0.0300', 'unbounded')
+    """
+    if math.isinf(low) and math.isinf(high):
+        return "unbounded"
+    if math.isinf(low):
+        return f"up to {signed_text(high)}"
+    if math.isinf(high):
+        return f"from {signed_text(low)}"
+    return f"{signed_text(low)} to {signed_text(high)}"
+
+
+def percent_text(share: float) -> str:
+    """Return a share as text, with at most one decimal.
+
+    >>> percent_text(0.95), percent_text(1 - 0.05 / 3), percent_text(0.99999)
+    ('95%', '98.3%', '>99.9%')
+    """
+    rounded = f"{100 * share:.1f}"
+    return ">99.9%" if rounded == "100.0" else f"{rounded.removesuffix('.0')}%"
+
+
+#: The intervals that belong to no test, by their name in the settings.
+_OTHER_INTERVALS = {"bca": "BCa bootstrap", "percentile": "percentile bootstrap", "t": "t"}
+
+
+def are_simultaneous(settings: ComparisonSettings, num_comparisons: int) -> bool:
+    """Return whether all intervals of a measure contain their true differences at 1 − alpha."""
+    return (
+        num_comparisons > 1
+        and settings.interval == "test"
+        and settings.correction in ("max-t", "tukey")
+    )
+
+
+def _other_interval(settings: ComparisonSettings) -> str | None:
+    """Return the name of the intervals that are shown if they are not those of the test."""
+    if settings.interval != "test":
+        return _OTHER_INTERVALS[settings.interval]
+    return "sign-flip" if PAIRED_TESTS[settings.test].interval is None else None
+
+
+def interval_label(settings: ComparisonSettings, num_comparisons: int, confidence: float) -> str:
+    """Return the kind of an interval in words, for a sentence.
+
+    Args:
+        settings: test, correction and interval.
+        num_comparisons: the number of comparisons that are corrected together.
+        confidence: the confidence of this interval, or of all if they hold simultaneously.
+    """
+    percent = percent_text(confidence)
+    if other := _other_interval(settings):
+        return f"{percent} {other} interval, not of the test"
+    if are_simultaneous(settings, num_comparisons):
+        return f"{percent} interval for {num_comparisons} comparisons"
+    return f"{percent} interval"
+
+
+def interval_heading(settings: ComparisonSettings, num_comparisons: int) -> str:
+    """Return the heading of a column of intervals."""
+    percent = percent_text(1 - settings.alpha)
+    if other := _other_interval(settings):
+        return f"{percent} {other}, not of the test"
+    if are_simultaneous(settings, num_comparisons):
+        return f"{percent} simultaneous"
+    if num_comparisons == 1:
+        return f"{percent} interval"
+    return f"{percent} each" if settings.correction == "none" else f"at least {percent} each"
 
 
 def left_out_notes(left_out: Mapping[str, int]) -> Iterator[str]:
@@ -120,16 +228,11 @@ def notes_of(comparison: Comparison) -> Iterator[str]:
         f", corrected by {settings.correction} over the {num_comparisons} comparisons of a measure"
     )
     yield (
-        f"{len(comparison.query_ids)} queries; {PAIRED_TESTS[settings.test].label}"
-        f"{correction_note if num_comparisons > 1 else ''}; better and worse at "
-        f"{settings.alpha:g}; intervals are BCa bootstrap intervals of the mean difference at "
-        f"{1 - settings.alpha:.0%}"
+        f"{len(comparison.query_ids):,} queries; {PAIRED_TESTS[settings.test].label}"
+        f"{_draws_text(comparison.differences)}"
+        f"{correction_note if num_comparisons > 1 else ''}; better and worse at {settings.alpha:g}"
     )
-    if num_comparisons > 1:
-        yield (
-            "intervals, and the queries it takes, are for one comparison by itself: an interval "
-            "may leave out 0 where the corrected p does not decide"
-        )
+    yield from _interval_notes(settings, num_comparisons)
     if len(comparison.measures) > 1:
         yield (
             f"p is not corrected for looking at {len(comparison.measures)} measures: choose the "
@@ -150,6 +253,42 @@ def notes_of(comparison: Comparison) -> Iterator[str]:
                 f"{mean.system}: the mean of {mean.repeats} repeats, whose {mean.measure} goes "
                 f"from {score_text(mean.lowest)} to {score_text(mean.highest)}"
             )
+
+
+def _draws_text(differences: Sequence[Difference]) -> str:
+    """Return how many sign vectors were tried, as a clause; "" for a test that draws none."""
+    random = {difference.draws for difference in differences if not difference.exact} - {0}
+    if random:
+        return f" with {max(random):,} random sign vectors"
+    if any(difference.exact and difference.draws for difference in differences):
+        return " with all sign vectors of the queries that differ"
+    return ""
+
+
+def _interval_notes(settings: ComparisonSettings, num_comparisons: int) -> Iterator[str]:
+    """Yield what the intervals of a table are."""
+    percent = percent_text(1 - settings.alpha)
+    if other := _other_interval(settings):
+        yield (
+            f"intervals: {other} intervals, {percent} each; they do not belong to the test, so an "
+            "interval may exclude 0 where the verdict is undecided, and contain it where it is not"
+        )
+    elif are_simultaneous(settings, num_comparisons):
+        yield (
+            f"intervals: of the test, simultaneous: with {percent} confidence each of the "
+            f"{num_comparisons} intervals of a measure contains its true difference; an interval "
+            "excludes 0 exactly if the difference is significant"
+        )
+    else:
+        level = (
+            f"{percent} each"
+            if num_comparisons == 1 or settings.correction == "none"
+            else f"each at the level at which its difference was tested, {percent} or more"
+        )
+        yield (
+            f"intervals: of the test, {level}; an interval excludes 0 exactly if the difference is "
+            "significant"
+        )
 
 
 def p_text(p: float) -> str:
@@ -193,7 +332,9 @@ def range_text(low: float | None, high: float | None) -> str:
 def signed_range_text(low: float, high: float) -> str:
     """Return a range of differences as text, with signs.
 
-    >>> signed_range_text(-0.01, 0.03)
-    '-0.0100 … +0.0300'
+    >>> signed_range_text(-0.01, 0.03), signed_range_text(-math.inf, math.inf)
+    ('-0.0100 … +0.0300', 'unbounded')
     """
+    if math.isinf(low) or math.isinf(high):
+        return interval_text(low, high)
     return f"{signed_text(low)} … {signed_text(high)}"

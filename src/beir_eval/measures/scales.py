@@ -44,6 +44,11 @@ class ScoreScale:
         if self.bounds is not None:
             object.__setattr__(self, "bounds", _checked_bounds(self.bounds))
 
+    @property
+    def range(self) -> float | None:
+        """The highest possible score minus the lowest; None without bounds."""
+        return None if self.bounds is None else self.bounds[1] - self.bounds[0]
+
     def gains(self, differences: _Numbers) -> _Numbers:
         """Return differences of scores as gains: above 0 where the first score is the better one.
 

@@ -9,21 +9,28 @@ always first − second. No test returns a p-value of 0. The default is ``rng=0`
   reports require them.
 - One baseline and several systems: ``sign_flip_many``, then ``correct``.
 - All pairs of systems: ``max_t_pairs`` or ``randomised_tukey_hsd``; their p-values are corrected.
-- To show that two systems are equal: ``equivalence``.
-- The size of an experiment: ``minimum_detectable_difference`` and ``queries_needed``.
+- To show that two systems are equal, or that one is not worse, within a margin: ``equivalence``,
+  ``non_inferiority``; ``margin_tests`` for many pairs. ``smallest_margin`` says what so many
+  queries could show at best.
+- The size of an experiment: ``minimum_detectable_difference`` and ``queries_needed`` before it,
+  ``estimate_power`` from its differences. ``detectable_equality`` is the margin within which equal
+  systems are called equal; ``smallest_p`` says whether an experiment could decide at all.
+- A published mean without the scores of its queries: ``proportion_interval`` if all scores are 0 or
+  1, else ``bounded_mean_interval``.
 - Several data sets, whose queries must not be pooled: ``balanced`` scales the scores so that their
   mean is the average over data sets; ``sign_flip_many``, ``sign_flip_pairs``, ``max_t`` and
   ``max_t_pairs`` take them. ``stratified_bootstrap`` gives the intervals.
 - A ranking of systems: ``resampled_ranks`` gives intervals of ranks, ``best_of_many`` the selection
   bias of the best system.
 
-``paired_t``, ``equivalence``, ``wilcoxon``, ``sign_test`` and the functions of power need scipy
-(extra ``stats``), all others only numpy.
+``paired_t``, ``equivalence``, ``non_inferiority``, ``margin_tests``, ``wilcoxon``, ``sign_test``
+and the functions of power need scipy (extra ``stats``), all others only numpy.
 
-Modules: ``paired_tests``, ``rank_tests``, ``sign_flip`` and its ``sign_vectors``,
-``multiple_comparisons`` (max-T, Tukey), ``corrections``, ``bootstrap``, ``stratified``,
-``selection_bias``, ``power``, and ``validation`` (checks of arguments). ``PAIRED_TESTS`` lists the
-tests that ``compare`` offers: a new test needs a function and a row there.
+Modules: ``paired_tests``, ``rank_tests``, ``equivalence`` and its ``bounded_mean`` (Gaffke's
+bound), ``sign_flip`` and its ``sign_vectors``, ``multiple_comparisons`` (max-T, Tukey),
+``corrections``, ``bootstrap``, ``stratified``, ``selection_bias``, ``power``, ``reported_means``,
+and ``validation`` (checks of arguments). ``PAIRED_TESTS`` lists the tests that ``compare`` offers:
+a new test needs a function and a row there.
 
 The public names are those in ``__all__``.
 """
@@ -37,6 +44,16 @@ from beir_eval.significance.bootstrap import (
     bootstrap_intervals,
 )
 from beir_eval.significance.corrections import benjamini_hochberg, bonferroni, correct, holm
+from beir_eval.significance.equivalence import (
+    Equivalence,
+    MarginTests,
+    NonInferiority,
+    detectable_equality,
+    equivalence,
+    margin_tests,
+    non_inferiority,
+    smallest_margin,
+)
 from beir_eval.significance.multiple_comparisons import (
     MaxT,
     max_t,
@@ -44,19 +61,21 @@ from beir_eval.significance.multiple_comparisons import (
     randomised_tukey_hsd,
 )
 from beir_eval.significance.paired_tests import (
-    Equivalence,
     PairedTest,
     PairedTestMethod,
-    equivalence,
     paired_t,
     standardised_effect,
 )
 from beir_eval.significance.power import (
+    PowerEstimate,
+    estimate_power,
     minimum_detectable_difference,
     paired_t_power,
     queries_needed,
+    smallest_p,
 )
 from beir_eval.significance.rank_tests import sign_test, wilcoxon
+from beir_eval.significance.reported_means import bounded_mean_interval, proportion_interval
 from beir_eval.significance.selection_bias import BestOfMany, Ranks, best_of_many, resampled_ranks
 from beir_eval.significance.sign_flip import (
     AllPairs,
@@ -89,9 +108,12 @@ __all__ = [
     "Equivalence",
     "Interval",
     "Intervals",
+    "MarginTests",
     "MaxT",
+    "NonInferiority",
     "PairedTest",
     "PairedTestMethod",
+    "PowerEstimate",
     "Ranks",
     "SignFlips",
     "StratifiedBootstrap",
@@ -101,14 +123,20 @@ __all__ = [
     "bonferroni",
     "bootstrap_interval",
     "bootstrap_intervals",
+    "bounded_mean_interval",
     "correct",
+    "detectable_equality",
     "equivalence",
+    "estimate_power",
     "holm",
+    "margin_tests",
     "max_t",
     "max_t_pairs",
     "minimum_detectable_difference",
+    "non_inferiority",
     "paired_t",
     "paired_t_power",
+    "proportion_interval",
     "queries_needed",
     "randomised_tukey_hsd",
     "resampled_ranks",
@@ -118,6 +146,8 @@ __all__ = [
     "sign_flip_many",
     "sign_flip_pairs",
     "sign_test",
+    "smallest_margin",
+    "smallest_p",
     "standardised_effect",
     "stratified_bootstrap",
     "wilcoxon",

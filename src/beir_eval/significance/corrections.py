@@ -135,6 +135,7 @@ class CorrectedTests:
             excludes 0 exactly if its difference is significant.
         levels: 1 − the confidence of each interval, f8[D]: of the whole family where all intervals
             hold simultaneously.
+        own_levels: the level at which each difference was tested by itself, f8[D].
     """
 
     p_corrected: Floats
@@ -142,6 +143,7 @@ class CorrectedTests:
     low: Floats
     high: Floats
     levels: Floats
+    own_levels: Floats
 
     @classmethod
     def agreeing(  # noqa: PLR0913, PLR0917 - the fields
@@ -152,6 +154,7 @@ class CorrectedTests:
         low: Floats,
         high: Floats,
         levels: Floats,
+        own_levels: Floats,
     ) -> CorrectedTests:
         """Return the tests of mean differences; an end within rounding of 0 is set to agree."""
         smallest = np.finfo(np.float64).tiny
@@ -160,12 +163,19 @@ class CorrectedTests:
         high = np.where(is_negative, np.minimum(high, -smallest), high)
         low = np.where(is_significant, low, np.minimum(low, 0.0))
         high = np.where(is_significant, high, np.maximum(high, 0.0))
-        return cls(p_corrected, is_significant, low, high, levels)
+        return cls(p_corrected, is_significant, low, high, levels, own_levels)
 
     def split(self, lengths: Sequence[int]) -> list[CorrectedTests]:
         """Return the tests in parts of these lengths."""
         ends = np.cumsum(lengths)[:-1]
-        columns = (self.p_corrected, self.is_significant, self.low, self.high, self.levels)
+        columns = (
+            self.p_corrected,
+            self.is_significant,
+            self.low,
+            self.high,
+            self.levels,
+            self.own_levels,
+        )
         return [
             CorrectedTests(*parts)
             for parts in zip(*(np.split(column, ends) for column in columns), strict=True)
@@ -197,6 +207,7 @@ def corrected_tests(
         correct(p, method),
         is_at_most(p, levels) & (means != 0),
         *intervals(levels),
+        levels,
         levels,
     )
 

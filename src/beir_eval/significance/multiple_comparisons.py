@@ -256,9 +256,9 @@ def max_t_tests(flipped: FlippedFamily, alpha: float, *, step_down: bool = False
         _interval_at(flipped, index, float(limit)) for index, limit in enumerate(critical.tolist())
     ]
     low, high = np.array(ends).T
-    return CorrectedTests.agreeing(
-        flipped.means, p, is_significant, low, high, np.full(len(p), alpha)
-    )
+    own_levels = flipped.levels_of(critical)
+    levels = own_levels if step_down else np.full(len(p), alpha)
+    return CorrectedTests.agreeing(flipped.means, p, is_significant, low, high, levels, own_levels)
 
 
 def _interval_at(flipped: FlippedFamily, index: int, critical: float) -> tuple[float, float]:
@@ -304,6 +304,8 @@ def tukey_tests(
         np.minimum(low, flipped.means - limit),
         np.maximum(high, flipped.means + limit),
         np.full(len(p), alpha),
+        # The level of Bonferroni's correction: that of Tukey's test is not below it.
+        np.full(len(p), alpha / len(p)),
     )
 
 

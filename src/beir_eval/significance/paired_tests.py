@@ -1,4 +1,4 @@
-"""Student's paired t test, the equivalence test, the standardised effect, and their results."""
+"""Student's paired t test and the standardised effect; the records of all paired tests."""
 
 from __future__ import annotations
 
@@ -8,13 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from beir_eval.errors import SettingError
 from beir_eval.significance.validation import (
     all_equal,
     at_least_smallest,
     check_alternative,
-    check_positive,
-    check_share,
     differences_of,
     row_means,
     scipy_stats,
@@ -90,30 +87,6 @@ class PairedTestMethod:
         return self.test(differences, **({"draws": draws, "rng": rng} if self.takes_draws else {}))
 
 
-@dataclass(frozen=True)
-class Equivalence:
-    """The result of ``equivalence``: whether two systems are equal within ±delta.
-
-    Attributes:
-        difference: mean of first − second, in the unit of the scores.
-        low, high: the ends of its t interval at confidence 1 − 2·alpha, in the same unit.
-        p: the larger p of the two one-sided tests, above 0.
-        delta: the largest difference that does not matter, in the same unit.
-        alpha: the level of the test.
-        num_queries: Q, the number of queries.
-        equivalent: whether p <= alpha.
-    """
-
-    difference: float
-    low: float
-    high: float
-    p: float
-    delta: float
-    alpha: float
-    num_queries: int
-    equivalent: bool
-
-
 def paired_t(first: Any, second: Any = None, *, alternative: str = "two-sided") -> PairedTest:
     """Test whether two systems differ in their mean, by Student's t test of the differences.
 
@@ -171,65 +144,6 @@ def t_intervals(means: Floats, deviations: Floats, num_queries: int, levels: Flo
     half_widths = scipy_stats("t intervals").t.isf(levels / 2, num_queries - 1)
     half_widths = half_widths * deviations / math.sqrt(num_queries)
     return means - half_widths, means + half_widths
-
-
-def equivalence(
-    first: Any, second: Any = None, *, delta: float, alpha: float = 0.05
-) -> Equivalence:
-    """Test whether two systems are equal within ±delta: two one-sided paired t tests.
-
-    A paired test that is not significant does not show that systems are equal; this test can.
-
-    Formula: p is the larger p of two tests: of mean(d) <= −delta against "greater", and of
-    mean(d) >= delta against "less". Unless all differences are equal, p <= alpha exactly when the
-    interval with confidence 1 − 2·alpha, mean(d) ± t(1 − alpha, Q − 1)·s/√Q, lies within ±delta.
-
-    Args:
-        first: scores of one system by query, f8[Q]; the differences if ``second`` is None.
-        second: scores of the other system, queries in the same order, f8[Q].
-        delta: the largest difference that does not matter, in the unit of the scores.
-        alpha: the level of the test: the highest probability of calling systems equal that differ
-            by delta or more, if the differences are normally distributed.
-
-    Degenerate: if all differences are equal, the interval is a single point. p is 2^−Q if the point
-    is between −delta and delta (the exact sign-flip test of the shifted differences), otherwise 1.
-    So with fewer than five queries even identical systems are not called equal at alpha = .05.
-
-    Source: Schuirmann, J. Pharmacokinetics and Biopharmaceutics 15(6), 1987.
-
-    Raises:
-        InputError: the scores are not finite numbers, cover fewer than two queries, or differ in
-            number.
-        SettingError: delta is not above 0, or alpha is not between 0 and ½.
-        MissingExtraError: scipy is not installed.
-
-    >>> equivalence([0.001, -0.002, 0.001, 0.0], delta=0.01).equivalent
-    True
-    """
-    differences = differences_of(first, second)
-    check_positive("delta", delta)
-    check_share("alpha", alpha)
-    if alpha >= 0.5:  # noqa: PLR2004 - beyond it the interval is empty
-        msg = f"alpha must lie below 0.5, not {alpha!r}"
-        raise SettingError(msg)
-    above, below = differences + delta, differences - delta
-    p = max(_t_test(above, "greater")[1], _t_test(below, "less")[1])
-    mean, half_width = float(row_means(differences)), 0.0
-    if not all_equal(differences):
-        standard_error = float(differences.std(ddof=1)) / math.sqrt(len(differences))
-        half_width = standard_error * float(
-            scipy_stats("equivalence").t.isf(alpha, len(differences) - 1)
-        )
-    return Equivalence(
-        difference=mean,
-        low=mean - half_width,
-        high=mean + half_width,
-        p=p,
-        delta=float(delta),
-        alpha=float(alpha),
-        num_queries=len(differences),
-        equivalent=p <= alpha,
-    )
 
 
 def standardised_effect(first: Any, second: Any = None) -> float:

@@ -146,6 +146,18 @@ class FlippedFamily:
         """Return the means of this rank, from 1, counted from below and from above."""
         return float(self.lowest[index][rank - 1]), float(self.highest[index][rank - 1])
 
+    def levels_of(self, critical: Floats) -> Floats:
+        """Return the level of the uncorrected test of each comparison at a critical value, f8[D].
+
+        Args:
+            critical: a critical ``|r|`` for each comparison, not below ``own_critical``, f8[D].
+        """
+        num_larger = [
+            int(np.searchsorted(-reached, -value - TOLERANCE, side="left"))
+            for reached, value in zip(self.reached, critical.tolist(), strict=True)
+        ]
+        return np.asarray((np.array(num_larger) + 1) / (self.draws + 1))
+
     def own_critical(self, level: float) -> Floats:
         """Return the ``|r|`` above which the uncorrected p is at most a level, f8[D]."""
         ranks = [self.rank(index, level) for index in range(len(self.means))]

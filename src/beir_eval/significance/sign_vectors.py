@@ -8,6 +8,7 @@ its interval (means of subsets).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -106,8 +107,7 @@ class SignVectors:
         Args:
             num_queries: N, queries whose numbers are 0, so that only their count matters.
         """
-        random = np.random.Generator(np.random.Philox(key=self._key(num_queries, 1 << 63)))
-        return random.binomial(num_queries, 0.5, size=self.draws)
+        return _halves(num_queries, self.draws, self._key(num_queries, 1 << 63))
 
     def _blocks(self, keys: Keys) -> Iterator[Floats]:
         """Yield the subsets as 0/1, f8[N, b]; each is overwritten by the next."""
@@ -139,6 +139,14 @@ class SignVectors:
     def _key(self, query_key: int, stream: int = 0) -> int:
         """Return the key of 128 bits of one query's random numbers."""
         return (self.seed ^ stream) << _BITS | query_key
+
+
+@lru_cache(maxsize=16)
+def _halves(num_queries: int, draws: int, key: int) -> Ints:
+    """Return random numbers of the distribution Binomial(N, ½), i8[draws], not to be changed."""
+    drawn = np.random.Generator(np.random.Philox(key=key)).binomial(num_queries, 0.5, size=draws)
+    drawn.flags.writeable = False
+    return drawn
 
 
 def all_subsets(num_queries: int) -> Floats:

@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field
 
 from beir_eval.comparison.coverage import SystemCoverage, warnings_of, with_warning_column
 from beir_eval.comparison.records import ComparisonSettings, Difference, SystemMean
-from beir_eval.comparison.tables import DIFFERENCE_COLUMNS, difference_cells, mean_cell
+from beir_eval.comparison.tables import difference_cells, difference_headings, mean_cell
 from beir_eval.comparison.verdict_sentences import difference_sentence, left_out_notes, source_notes
 from beir_eval.core.saved import FROZEN, Saved, require_all_fields
 from beir_eval.display.tables import Cell, Table, csv_text, markdown_list, score_text
@@ -186,7 +186,9 @@ class SlicedComparison(Saved):
             for slice_ in self.slices
             for difference in slice_.differences
         ]
-        return Table(("slice", "queries", *DIFFERENCE_COLUMNS), rows)
+        num_comparisons = len(rows) // len(self.measures)
+        headings = difference_headings(self.settings, num_comparisons)
+        return Table(("slice", "queries", *headings), rows)
 
     def to_csv(self) -> str:
         """Return every difference of every slice with its evidence as CSV, one per line.

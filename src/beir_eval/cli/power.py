@@ -1,0 +1,52 @@
+"""The command ``beir-eval power``: what a set of judged queries can show, before any run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.text import Text
+
+from beir_eval.adapters.readers import read_qrels
+from beir_eval.cli.console import check_targets, console, print_errors, print_table
+from beir_eval.cli.results_output import write_texts
+
+
+def power(  # noqa: PLR0913, PLR0917 - one parameter per option
+    qrels: Annotated[Path, typer.Argument(help="Judgements: a file, or a data-set folder.")],
+    measure: Annotated[
+        list[str] | None,
+        typer.Option(
+            "-m",
+            "--measure",
+            help="A measure; repeat it for more.  [default: nDCG@10, MAP@100, Recall@100, MRR@10, "
+            "Precision@10]",
+        ),
+    ] = None,
+    sd: Annotated[
+        float | None,
+        typer.Option(
+            help="The standard deviation over queries of the differences that you expect; by "
+            "default low, usual and high ones of real systems."
+        ),
+    ] = None,
+    alpha: Annotated[float, typer.Option(help="The level of the verdicts.")] = 0.05,
+    power: Annotated[
+        float, typer.Option(help="The probability of detecting a true difference.")
+    ] = 0.8,
+    json: Annotated[Path | None, typer.Option(help="Write all numbers.")] = None,
+    split: Annotated[str | None, typer.Option(help="The split of a data-set folder.")] = None,
+) -> None:
+    """Show which differences a set of judged queries can detect, before any run exists."""
+    with print_errors():
+        from beir_eval.comparison.experiments import experiment_power  # noqa: PLC0415
+
+        check_targets([qrels], [json])
+        result = experiment_power(
+            read_qrels(qrels, split=split), measure or None, sd=sd, alpha=alpha, power=power
+        )
+        print_table(result.to_table())
+        for note in result.notes():
+            console.print(Text(note))
+        write_texts({json: result.model_dump_json})

@@ -1,0 +1,453 @@
+"""Tests within a margin: two systems are equal, or one is not worse, for many pairs or one."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from beir_eval.errors import InputError, SettingError
+from beir_eval.significance.bounded_mean import gaffke_p_values
+from beir_eval.significance.validation import (
+    FEWEST_QUERIES,
+    TOLERANCE,
+    all_equal,
+    as_scores,
+    at_least_smallest,
+    check_positive,
+    check_share,
+    differences_of,
+    is_number,
+    is_whole_number,
+    row_means,
+    scipy_stats,
+)
+
+if TYPE_CHECKING:
+    from beir_eval.core.arrays import Floats, Mask
+
+#: How p was computed, as the records name it.
+BOUNDED, T_ONLY = "Gaffke's bound and t", "t only"
+_HIGHEST_ALPHA = 0.5
+#: The relative precision of ``detectable_equality``.
+_MARGIN_PRECISION = 1e-3
+
+
+@dataclass(frozen=True, eq=False)
+class MarginTests:
+    """Tests of D mean differences against a margin, both ways.
+
+    Attributes:
+        differences: means of first − second, in the unit of the scores, f8[D].
+        p_worse: p of "first is worse than second by delta or more", f8[D].
+        p_better: p of "first is better than second by delta or more", f8[D].
+        delta: the margin, in the unit of the scores.
+        num_queries: Q, the number of queries.
+        method: "Gaffke's bound and t", or "t only" for measures without a range.
+    """
+
+    differences: Floats
+    p_worse: Floats
+    p_better: Floats
+    delta: float
+    num_queries: int
+    method: str
+
+    @property
+    def p_equal(self) -> Floats:
+        """The p of "the systems differ by delta or more", f8[D]: the larger of the two."""
+        return np.maximum(self.p_worse, self.p_better)
+
+    def equivalent(self, alpha: float = 0.05) -> Mask:
+        """Return which pairs are equal within ±delta at this level: ``p_equal <= alpha``, bool[D].
+
+        Args:
+            alpha: the level of each test; p is not corrected for their number.
+
+        Raises:
+            SettingError: alpha is not between 0 and ½.
+        """
+        _check_alpha(alpha)
+        return np.asarray(self.p_equal <= alpha)
+
+    def non_inferior(self, alpha: float = 0.05) -> Mask:
+        """Return whether first loses less than delta at this level: ``p_worse <= alpha``, bool[D].
+
+        Args:
+            alpha: the level of each test; p is not corrected for their number.
+
+        Raises:
+            SettingError: alpha is not between 0 and ½.
+        """
+        _check_alpha(alpha)
+        return np.asarray(self.p_worse <= alpha)
+
+
+@dataclass(frozen=True)
+class Equivalence:
+    """The result of ``equivalence``: whether two systems are equal within ±delta.
+
+    Attributes:
+        difference: mean of first − second, in the unit of the scores.
+        low, high: the ends of its t interval at confidence 1 − 2·alpha, in the same unit. An
+            interval within ±delta is required for equality but does not suffice.
+        p: the largest p of the tests, above 0.
+        delta: the largest difference that does not matter, in the same unit.
+        alpha: the level of the test.
+        num_queries: Q, the number of queries.
+        equivalent: whether p <= alpha.
+        method: "Gaffke's bound and t", or "t only" for scores without a range.
+        smallest_margin: the smallest delta for which so many queries could show equality, in the
+            unit of the scores; None for scores without a range.
+    """
+
+    difference: float
+    low: float
+    high: float
+    p: float
+    delta: float
+    alpha: float
+    num_queries: int
+    equivalent: bool
+    method: str
+    smallest_margin: float | None
+
+
+@dataclass(frozen=True)
+class NonInferiority:
+    """The result of ``non_inferiority``: whether a system loses less than delta.
+
+    Attributes:
+        difference: mean of first − second, in the unit of the scores.
+        low: the lower end of its one-sided t interval at confidence 1 − alpha, in the same unit. A
+            limit above −delta is required but does not suffice.
+        p: the larger p of the tests, above 0.
+        delta: the smallest loss that matters, in the same unit.
+        alpha: the level of the test.
+        num_queries: Q, the number of queries.
+        non_inferior: whether p <= alpha.
+        method: "Gaffke's bound and t", or "t only" for scores without a range.
+    """
+
+    difference: float
+    low: float
+    p: float
+    delta: float
+    alpha: float
+    num_queries: int
+    non_inferior: bool
+    method: str
+
+
+def equivalence(
+    first: Any,
+    second: Any = None,
+    *,
+    delta: float,
+    alpha: float = 0.05,
+    score_range: float | None = 1.0,
+) -> Equivalence:
+    """Test whether two systems are equal within ±delta, also against losses not seen in the sample.
+
+    A paired test that is not significant does not show that systems are equal; this test can.
+    If 1% of all queries lose everything, 50 queries often contain none of them: a test that looks
+    only at the sample then calls systems equal that differ by 0.01. For scores in a known range
+    this test does not.
+
+    Formula: p is the largest of four p-values: of "mean(d) <= −delta" and of "mean(d) >= delta",
+    each by a one-sided t test and by Gaffke's bound. Gaffke's bound of the first is the share of
+    random weights for which the weighted mean of the Q differences and of a pseudo-query with the
+    difference −score_range is at most −delta; the weights are uniform on the simplex. Without a
+    range, p is the larger of the two t tests (Schuirmann).
+
+    Args:
+        first: scores of one system by query, f8[Q]; the differences if ``second`` is None.
+        second: scores of the other system, queries in the same order, f8[Q].
+        delta: the largest difference that does not matter, in the unit of the scores.
+        alpha: the level of the test: the highest probability of calling systems equal that differ
+            by delta or more.
+        score_range: the highest possible score minus the lowest, in the same unit: 1 for nDCG and
+            most measures. None for measures without a highest score (DCG, counts): then only t
+            tests are done, which hold if the means of so many queries are normally distributed.
+
+    Degenerate: if all differences are equal, the t interval is a single point. The p of the t tests
+    is 2^−Q if the point is between −delta and delta (the exact sign-flip test of the shifted
+    differences), otherwise 1.
+
+    Source: Schuirmann, J. Pharmacokinetics and Biopharmaceutics 15(6), 1987; Gaffke, Mathematical
+    Methods of Statistics 14(4), 2005; Learned-Miller and Thomas, arXiv 1905.06208, 2019. That the
+    error is at most alpha for all distributions is their conjecture, proven for differences with
+    two values; a preprint (Vlassis and Thomas, arXiv 2607.08415, 2026) reports a general proof.
+    ``benchmarks/equality.py`` simulates it.
+
+    Raises:
+        InputError: the scores are not finite numbers, cover fewer than two queries, differ in
+            number, or a difference exceeds ``score_range``.
+        SettingError: delta or ``score_range`` is not above 0, or alpha is not between 0 and ½.
+        MissingExtraError: scipy is not installed.
+
+    >>> result = equivalence([0.001, -0.002] * 25, delta=0.01)  # 50 queries
+    >>> result.equivalent, round(result.smallest_margin, 3)
+    (False, 0.058)
+    >>> equivalence([0.001, -0.002] * 250, delta=0.01).equivalent
+    True
+    """
+    differences = differences_of(first, second)
+    _check_alpha(alpha)
+    tests = margin_tests(differences[None, :], delta=delta, score_range=score_range)
+    mean, half_width = float(tests.differences[0]), _half_width(differences, alpha)
+    p = float(tests.p_equal[0])
+    return Equivalence(
+        difference=mean,
+        low=mean - half_width,
+        high=mean + half_width,
+        p=p,
+        delta=tests.delta,
+        alpha=float(alpha),
+        num_queries=tests.num_queries,
+        equivalent=p <= alpha,
+        method=tests.method,
+        smallest_margin=None
+        if score_range is None
+        else smallest_margin(tests.num_queries, alpha=alpha, score_range=score_range),
+    )
+
+
+def non_inferiority(
+    first: Any,
+    second: Any = None,
+    *,
+    delta: float,
+    alpha: float = 0.05,
+    score_range: float | None = 1.0,
+) -> NonInferiority:
+    """Test whether the first system loses less than delta, also where the sample shows no loss.
+
+    Formula: p is the larger p of "mean(d) <= −delta" by a one-sided t test and by Gaffke's bound;
+    see ``equivalence``, which tests both sides.
+
+    Args:
+        first: scores of the system in question by query, f8[Q]; the differences if ``second`` is
+            None.
+        second: scores of the other system, queries in the same order, f8[Q].
+        delta: the smallest loss that matters, above 0, in the unit of the scores.
+        alpha: the level of the test: the highest probability of passing a system whose true loss is
+            delta or more.
+        score_range: the highest possible score minus the lowest, in the same unit; None for
+            measures without a highest score, which are tested by t only.
+
+    Degenerate: if all differences are equal, the p of the t test is 2^−Q if they are above −delta,
+    otherwise 1.
+
+    Source: as ``equivalence``.
+
+    Raises:
+        InputError: the scores are not finite numbers, cover fewer than two queries, differ in
+            number, or a difference exceeds ``score_range``.
+        SettingError: delta or ``score_range`` is not above 0, or alpha is not between 0 and ½.
+        MissingExtraError: scipy is not installed.
+
+    >>> non_inferiority([0.0] * 298, delta=0.01).non_inferior  # .99^298 is .0500…
+    False
+    >>> non_inferiority([0.0] * 299, delta=0.01).non_inferior
+    True
+    """
+    differences = differences_of(first, second)
+    _check_alpha(alpha)
+    tests = margin_tests(differences[None, :], delta=delta, score_range=score_range)
+    mean, p = float(tests.differences[0]), float(tests.p_worse[0])
+    return NonInferiority(
+        difference=mean,
+        low=mean - _half_width(differences, alpha),
+        p=p,
+        delta=tests.delta,
+        alpha=float(alpha),
+        num_queries=tests.num_queries,
+        non_inferior=p <= alpha,
+        method=tests.method,
+    )
+
+
+def margin_tests(differences: Any, *, delta: float, score_range: float | None = 1.0) -> MarginTests:
+    """Return the tests of ``equivalence`` and ``non_inferiority`` for D difference vectors.
+
+    p is not corrected for the number of tests. The p of a row does not depend on the other rows, on
+    the order of the queries, or on any draws. About 1 ms for a row of some thousand queries.
+
+    Args:
+        differences: first − second by query, one row per comparison, f8[D, Q].
+        delta: the margin, above 0, in the unit of the scores.
+        score_range: the highest possible score minus the lowest, in the same unit; None for
+            measures without a highest score, which are tested by t only.
+
+    Raises:
+        InputError: the differences are not finite numbers, are not two-dimensional, cover fewer
+            than two queries, or exceed ``score_range``.
+        SettingError: delta or ``score_range`` is not above 0.
+        MissingExtraError: scipy is not installed.
+
+    >>> tests = margin_tests([[0.0] * 299, [0.0] * 298 + [-1.0]], delta=0.01)
+    >>> tests.p_worse.round(3).tolist(), tests.p_better.round(3).tolist()
+    ([0.05, 0.199], [0.05, 0.025])
+    """
+    values = as_scores(differences, 2, "the differences")
+    check_positive("delta", delta)
+    p_worse, p_better = _t_p_values(values + delta), _t_p_values(delta - values)
+    if score_range is not None:
+        _check_range(score_range, values)
+        lowest = -float(score_range)
+        np.clip(values, lowest, -lowest, out=values)
+        p_worse = np.maximum(p_worse, gaffke_p_values(values, -delta, lowest=lowest))
+        p_better = np.maximum(p_better, gaffke_p_values(-values, -delta, lowest=lowest))
+    return MarginTests(
+        differences=row_means(values),
+        p_worse=p_worse,
+        p_better=p_better,
+        delta=float(delta),
+        num_queries=values.shape[1],
+        method=T_ONLY if score_range is None else BOUNDED,
+    )
+
+
+def smallest_margin(num_queries: int, *, alpha: float = 0.05, score_range: float = 1.0) -> float:
+    """Return the smallest margin within which so many queries could show that systems are equal.
+
+    With a smaller margin ``equivalence`` says "not shown" whatever the scores are.
+
+    Formula: score_range · (1 − alpha^(1/Q)). If a share x of all queries loses ``score_range`` and
+    the others tie, Q queries contain no loss with probability (1 − x)^Q; the true loss is
+    x·score_range. A test that calls Q ties equal has an error of at most alpha only if
+    (1 − delta/score_range)^Q <= alpha.
+
+    Args:
+        num_queries: Q, the number of queries, at least 2.
+        alpha: the level of the test.
+        score_range: the highest possible score minus the lowest, in the unit of the scores.
+
+    Raises:
+        SettingError: Q is below 2, alpha is not between 0 and ½, or ``score_range`` is not above 0.
+
+    >>> [round(smallest_margin(count), 3) for count in (50, 100, 299, 1000)]
+    [0.058, 0.03, 0.01, 0.003]
+    """
+    if not is_whole_number(num_queries, least=FEWEST_QUERIES):
+        msg = f"num_queries must be a whole number from {FEWEST_QUERIES}, not {num_queries!r}"
+        raise SettingError(msg)
+    _check_alpha(alpha)
+    check_positive("score_range", score_range)
+    return -float(score_range) * math.expm1(math.log(alpha) / num_queries)
+
+
+def detectable_equality(
+    sd: float,
+    num_queries: int,
+    *,
+    alpha: float = 0.05,
+    power: float = 0.8,
+    score_range: float | None = 1.0,
+) -> float:
+    """Return the smallest margin within which equal systems are called equal with this power.
+
+    Formula: the smallest delta for which ``equivalence`` has p <= alpha for Q normally distributed
+    differences with this standard deviation whose mean is off by z((1 + power)/2)·sd/√Q. A mean of
+    equal systems is off by at most that with this power.
+
+    Args:
+        sd: the standard deviation over queries of the differences, in the unit of the scores.
+        num_queries: Q, the number of queries, at least 2.
+        alpha: the level of the test.
+        power: the probability that equal systems are called equal.
+        score_range: the highest possible score minus the lowest, in the same unit; None for
+            measures without a highest score.
+
+    Returns:
+        The margin in the unit of the scores; at least ``smallest_margin``, and not above the range.
+
+    Raises:
+        SettingError: sd is below 0, Q is below 2, alpha is not between 0 and ½, power is not
+            between 0 and 1, or ``score_range`` is not above 0.
+        MissingExtraError: scipy is not installed.
+
+    >>> round(detectable_equality(0.05, 500), 3)
+    0.01
+    """
+    if not is_number(sd) or not 0 <= sd < math.inf:
+        msg = f"sd must be a number from 0, not {sd!r}"
+        raise SettingError(msg)
+    check_share("power", power)
+    lowest = smallest_margin(num_queries, alpha=alpha, score_range=score_range or 1.0)
+    if score_range is not None:
+        check_positive("score_range", score_range)
+    limit = math.inf if score_range is None else float(score_range)
+    stats = scipy_stats("a test within a margin")
+    normal = stats.norm.ppf((np.arange(num_queries) + 0.5) / num_queries)
+    offset = float(stats.norm.ppf((1 + power) / 2)) / math.sqrt(num_queries)
+    values = sd * (normal / normal.std(ddof=1) + offset)
+    values = np.clip(values, -limit, limit)[None, :]
+
+    def is_shown(delta: float) -> bool:
+        tests = margin_tests(values, delta=delta, score_range=score_range)
+        return bool(tests.p_better[0] <= alpha)
+
+    low = 0.0 if score_range is None else lowest * (1 - _MARGIN_PRECISION)
+    high = max(lowest, sd * 4 / math.sqrt(num_queries))
+    while high < limit and not is_shown(high):
+        low, high = high, 2 * high
+    if high >= limit and not is_shown(limit):
+        return limit
+    high = min(high, limit)
+    while high - low > _MARGIN_PRECISION * high:
+        middle = (low + high) / 2
+        low, high = (low, middle) if is_shown(middle) else (middle, high)
+    return high
+
+
+def _t_p_values(values: Floats) -> Floats:
+    """Return the p of the t test of "mean <= 0" against "mean > 0" for each row: f8[D, Q] -> f8[D].
+
+    If all values of a row are equal, p is 2^−Q for values above 0 and 1 for others.
+    """
+    stats, num_queries = scipy_stats("a test within a margin"), values.shape[1]
+    largest = np.abs(values).max(axis=1, keepdims=True)
+    scaled = values / np.where(largest, largest, 1.0)  # so that squares stay in a float's range
+    means, deviations = row_means(scaled), scaled.std(axis=1, ddof=1)
+    constant = all_equal(scaled)
+    statistics = means * math.sqrt(num_queries) / np.where(constant, 1.0, deviations)
+    p = stats.t.sf(statistics, num_queries - 1)
+    exact = np.where(means > 0, at_least_smallest(math.ldexp(1.0, -num_queries)), 1.0)
+    return np.maximum(np.where(constant, exact, p), at_least_smallest(0.0))
+
+
+def _half_width(differences: Floats, alpha: float) -> float:
+    """Return t(1 − alpha, Q − 1)·s/√Q, 0 if all differences are equal."""
+    if all_equal(differences):
+        return 0.0
+    standard_error = float(differences.std(ddof=1)) / math.sqrt(len(differences))
+    return standard_error * float(scipy_stats("an interval").t.isf(alpha, len(differences) - 1))
+
+
+def _check_alpha(alpha: Any) -> None:
+    """Raise SettingError unless alpha is between 0 and ½, both excluded."""
+    check_share("alpha", alpha)
+    if alpha >= _HIGHEST_ALPHA:  # beyond it the interval is empty
+        msg = f"alpha must lie below {_HIGHEST_ALPHA}, not {alpha!r}"
+        raise SettingError(msg)
+
+
+def _check_range(score_range: Any, differences: Floats) -> None:
+    """Raise an error unless ``score_range`` is above 0 and no difference exceeds it.
+
+    Raises:
+        SettingError: ``score_range`` is not a number above 0.
+        InputError: a difference exceeds it by more than a rounding error.
+    """
+    check_positive("score_range", score_range)
+    largest = float(np.abs(differences).max())
+    if largest > score_range * (1 + TOLERANCE):
+        msg = (
+            f"a difference of {largest:g} exceeds score_range={score_range!r}: give the highest "
+            "possible score minus the lowest, or None for a measure without a highest score"
+        )
+        raise InputError(msg)

@@ -1,0 +1,67 @@
+"""``beir-eval power`` and ``beir-eval audit`` print what the Python functions return."""
+
+import json
+
+from typer.testing import CliRunner
+
+from beir_eval import audit_claim, experiment_power, read_qrels
+from beir_eval.cli.app import app
+from beir_eval.datasets import demo
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+def test_power_prints_the_table_and_the_notes(tmp_path):
+    target = tmp_path / "power.json"
+    result = run("power", demo.FOLDER, "-m", "nDCG@10", "--alpha", "0.01", "--json", target)
+    assert result.exit_code == 0, result.output
+    expected = experiment_power(read_qrels(demo.FOLDER), "nDCG@10", alpha=0.01)
+    for row in expected.to_table().rows:
+        assert " ".join(row) in " ".join(result.output.split())
+    for note in expected.notes():
+        assert note in result.output
+    assert json.loads(target.read_text()) == json.loads(expected.model_dump_json())
+
+
+def test_power_fits_into_80_columns(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    lines = run("power", demo.FOLDER).output.splitlines()
+    table = [line for line in lines if line[:7].strip() and "  " in line.strip()]
+    assert len(table) > 10
+    assert max(map(len, table)) <= 80
+
+
+def test_power_takes_a_standard_deviation_and_a_power():
+    result = run("power", demo.FOLDER, "--sd", "0.1", "--power", "0.9", "-m", "nDCG@10")
+    expected = experiment_power(read_qrels(demo.FOLDER), "nDCG@10", sd=0.1, power=0.9)
+    assert " ".join(expected.to_table().rows[0]) in " ".join(result.output.split())
+
+
+def test_audit_prints_the_sentences(tmp_path):
+    target = tmp_path / "audit.json"
+    arguments = ["-n", 10, "-m", "Recall@5", "-v", "1.00", "-b", "0.70", "--json", target]
+    result = run("audit", *arguments)
+    assert result.exit_code == 0, result.output
+    expected = audit_claim(10, "1.00", "0.70", measure="Recall@5")
+    assert result.output.splitlines() == expected.sentences()
+    assert json.loads(target.read_text()) == json.loads(expected.model_dump_json())
+    binary = run("audit", *arguments[:-2], "--binary", "--alpha", "0.1").output.splitlines()
+    assert (
+        binary
+        == audit_claim(10, "1.00", "0.70", measure="Recall@5", binary=True, alpha=0.1).sentences()
+    )
+
+
+def test_wrong_input_is_one_line_and_exit_code_2():
+    for arguments, message in (
+        (["audit", "-n", 10, "-v", "85.3"], "divide percentages by 100"),
+        (["audit", "-n", 10, "-v", "0.73", "--binary"], "the nearest are 0.70 and 0.80"),
+        (["power", demo.FOLDER, "--sd", "-1"], "sd must be a number above 0"),
+        (["power", demo.FOLDER, "-m", "Rndcg"], "give their standard deviation as sd (--sd)"),
+    ):
+        result = run(*arguments)
+        assert result.exit_code == 2
+        assert message in " ".join(result.output.split())
+    assert run("audit", "-n", 0, "-v", "0.50").exit_code == 2

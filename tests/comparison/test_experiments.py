@@ -1,0 +1,94 @@
+"""What judged queries can show, before any run exists."""
+
+import pytest
+
+from beir_eval import experiment_power
+from beir_eval.comparison import ExperimentPower
+from beir_eval.comparison.experiments import MEASURES, SPREADS
+from beir_eval.errors import InputError, MeasureError, SettingError
+from beir_eval.measures import parse
+from beir_eval.significance import (
+    detectable_equality,
+    minimum_detectable_difference,
+    smallest_margin,
+)
+
+
+def qrels(queries, without_relevant=0):
+    grades = [0] * without_relevant + [1] * (queries - without_relevant)
+    return {f"q{number}": {"a": grade} for number, grade in enumerate(grades)}
+
+
+def test_each_measure_has_a_row_for_low_usual_and_high_spreads():
+    result = experiment_power(qrels(50))
+    assert [(row.measure, row.spread) for row in result.rows] == [
+        (measure, spread) for measure in MEASURES for spread in ("low", "usual", "high")
+    ]
+    for row in result.rows:
+        assert row.sd in SPREADS[row.measure]
+        assert row.detectable == minimum_detectable_difference(row.sd, 50)
+        assert row.equal_within == detectable_equality(row.sd, 50)
+    assert result.smallest_margin == smallest_margin(50)
+    assert "never below 0.058" in " ".join(result.notes())
+
+
+def test_every_spread_is_of_a_measure_that_exists_and_increases():
+    for name, spreads in SPREADS.items():
+        assert str(parse(name)) == name
+        assert 0 < spreads[0] <= spreads[1] <= spreads[2] < 1
+    assert set(MEASURES) <= set(SPREADS)
+
+
+def test_a_cutoff_without_spreads_takes_those_of_the_nearest_and_says_so():
+    result = experiment_power(qrels(50), ["ndcg_cut_20", "Recall@700", "MAP"])
+    assert {row.measure: row.spread_of for row in result.rows} == {
+        "nDCG@20": "nDCG@10",
+        "Recall@700": "Recall@1000",
+        "MAP": "MAP@1000",
+    }
+    assert "nDCG@20: spreads of nDCG@10, the nearest cutoff that was measured" in result.notes()
+
+
+def test_a_given_standard_deviation_replaces_the_usual_ones():
+    result = experiment_power(qrels(200), ["nDCG@10", "DCG@10"], sd=0.1, alpha=0.01, power=0.9)
+    assert [row.spread for row in result.rows] == ["given", "given"]
+    bounded, unbounded = result.rows
+    assert bounded.detectable == minimum_detectable_difference(0.1, 200, alpha=0.01, power=0.9)
+    assert unbounded.equal_within < bounded.equal_within  # DCG has no range: t only
+    assert not any("TREC" in note for note in result.notes())
+    assert result.fewest_differing == 8
+
+
+def test_few_queries_can_show_nothing_and_the_table_says_so():
+    result = experiment_power(qrels(5), "nDCG@10")
+    assert result.rows[0].detectable is None
+    assert "n/a" in str(result.to_table().markdown())
+    assert "no difference can be significant: 6 queries must differ for a p of" in result.notes()[1]
+
+
+def test_queries_without_a_relevant_document_are_counted():
+    result = experiment_power(qrels(40, 3), "nDCG@10")
+    assert (result.num_queries, result.num_without_relevant) == (40, 3)
+    assert any(note.startswith("3 of them have no relevant") for note in result.notes())
+
+
+def test_the_result_is_saved_and_loaded(tmp_path):
+    result = experiment_power(qrels(40), "nDCG@10")
+    result.save(tmp_path / "power.json")
+    assert ExperimentPower.load(tmp_path / "power.json") == result
+
+
+def test_impossible_requests_are_refused():
+    with pytest.raises(InputError, match=r"how much differences of Rndcg.* give .* sd \(--sd\)"):
+        experiment_power(qrels(40), "Rndcg")
+    with pytest.raises(InputError, match="1 judged query"):
+        experiment_power(qrels(1))
+    with pytest.raises(MeasureError, match="nDGC"):
+        experiment_power(qrels(40), "nDGC@10")
+    for wrong in (0, -1, float("nan"), float("inf")):
+        with pytest.raises(SettingError, match="sd must be"):
+            experiment_power(qrels(40), sd=wrong)
+    with pytest.raises(SettingError, match="alpha"):
+        experiment_power(qrels(40), alpha=0.5)
+    with pytest.raises(SettingError, match="power"):
+        experiment_power(qrels(40), power=0.01)

@@ -1,0 +1,194 @@
+"""Equality and non-inferiority within a margin, and Gaffke's bound behind them."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from beir_eval.errors import InputError, SettingError
+from beir_eval.significance import equivalence, margin_tests, non_inferiority, smallest_margin
+from beir_eval.significance.bounded_mean import gaffke_p_values
+
+DIFFERENCES = st.lists(st.integers(-50, 50).map(lambda value: value / 50), min_size=2, max_size=12)
+
+
+def gaffke_p(values, mean, lowest=-1.0):
+    return float(gaffke_p_values(np.array([values], dtype=float), mean, lowest=lowest)[0])
+
+
+@pytest.mark.parametrize("queries", [2, 3, 10, 50, 299, 1000, 7000])
+@pytest.mark.parametrize("mean", [-1e-6, -0.01, -0.3, -0.9])
+def test_gaffkes_bound_of_losses_of_everything_is_the_exact_binomial_test(queries, mean):
+    for losses in {0, 1, 2, queries // 100, queries // 10, queries}:
+        values = np.zeros(queries)
+        values[:losses] = -1.0
+        expected = stats.binom.cdf(losses, queries, -mean)
+        assert gaffke_p(values, mean) == pytest.approx(expected, rel=1e-8, abs=1e-300)
+
+
+@settings(max_examples=300)
+@given(
+    st.lists(st.fractions(-1, 1, max_denominator=1000), min_size=3, max_size=9, unique=True).filter(
+        lambda values: min(values) < 0 < max(values) and 0 not in values
+    )
+)
+def test_gaffkes_bound_is_the_exact_sum_of_partial_fractions(coefficients):
+    # The values are the coefficients above the lowest; P(Σ a·E ≤ 0) = Σ over a < 0 of Π a/(a − b).
+    lowest, *values = sorted(coefficients)
+    expected = sum(
+        math.prod((a / (a - b) for b in coefficients if b != a), start=Fraction(1))
+        for a in coefficients
+        if a < 0
+    )
+    p = gaffke_p([float(value) for value in values], 0.0, lowest=float(lowest))
+    assert p == pytest.approx(float(expected), rel=1e-7, abs=1e-12)
+
+
+@pytest.mark.parametrize("queries", [5, 40, 600])
+def test_gaffkes_bound_is_the_share_of_random_weights(queries):
+    rng = np.random.default_rng(queries)
+    values = np.clip(rng.normal(0, 0.1, queries), -1, 1)
+    draws = 20_000
+    weights = rng.standard_exponential((draws, queries + 1))
+    weights /= weights.sum(axis=1, keepdims=True)
+    for mean in (-0.05, -0.01, 0.0):
+        share = np.mean(weights @ np.append(values, -1.0) <= mean)
+        error = math.sqrt(0.25 / draws)
+        assert gaffke_p(values, mean) == pytest.approx(share, abs=5 * error)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_values_of_many_orders_of_magnitude_have_the_share_of_random_weights_too(seed):
+    # Where many tiny values pull against a few large ones, a contour bent the wrong way diverges.
+    rng, draws = np.random.default_rng(seed), 4_000
+    values = rng.choice([-1, 1], 1000) * 10.0 ** rng.uniform(-300, 0, 1000)
+    mean = -(10.0 ** rng.uniform(-5, -3))
+    sums = rng.standard_exponential((draws, 1001)) @ (np.append(values, -1.0) - mean)
+    assert gaffke_p(values, mean) == pytest.approx(np.mean(sums <= 0), abs=2.5 / math.sqrt(draws))
+    assert gaffke_p(-values, mean) == pytest.approx(
+        np.mean(rng.standard_exponential((draws, 1001)) @ (np.append(-values, -1.0) - mean) <= 0),
+        abs=2.5 / math.sqrt(draws),
+    )
+
+
+@settings(max_examples=200)
+@given(DIFFERENCES, st.data())
+def test_p_never_increases_with_a_difference(values, data):
+    index = data.draw(st.integers(0, len(values) - 1))
+    higher = list(values)
+    higher[index] = data.draw(st.floats(values[index], 1.0))
+    mean = data.draw(st.sampled_from([-0.3, -0.05, -0.01, 0.2]))
+    assert gaffke_p(higher, mean) <= gaffke_p(values, mean) * (1 + 1e-9)
+
+
+@given(st.lists(DIFFERENCES.filter(lambda row: len(row) >= 6).map(lambda row: row[:6]), min_size=1))
+def test_a_row_has_the_same_p_alone_among_others_and_in_any_order(rows):
+    tests = margin_tests(rows, delta=0.1)
+    for index, row in enumerate(rows):
+        alone = margin_tests([row[::-1]], delta=0.1)
+        assert alone.p_worse[0] == tests.p_worse[index]
+        assert alone.p_equal[0] == tests.p_equal[index]
+
+
+@given(DIFFERENCES, st.floats(0.001, 0.9))
+def test_swapping_the_systems_swaps_the_tests(values, delta):
+    tests = margin_tests([values], delta=delta)
+    swapped = margin_tests(-np.array([values]), delta=delta)
+    assert tests.p_worse == pytest.approx(swapped.p_better, rel=1e-9)
+    assert tests.p_equal == pytest.approx(swapped.p_equal, rel=1e-9)
+    assert tests.p_equal[0] == max(tests.p_worse[0], tests.p_better[0])
+
+
+@given(DIFFERENCES, st.floats(0.001, 0.9))
+def test_no_p_is_below_that_of_the_t_tests(values, delta):
+    assert (
+        equivalence(values, delta=delta).p
+        >= equivalence(values, delta=delta, score_range=None).p
+        >= non_inferiority(values, delta=delta, score_range=None).p
+    )
+
+
+@given(DIFFERENCES, st.sampled_from([0.01, 2.5, 100.0]))
+def test_the_unit_of_the_scores_does_not_matter(values, unit):
+    scaled = [value * unit for value in values]
+    expected = margin_tests([values], delta=0.1)
+    tests = margin_tests([scaled], delta=0.1 * unit, score_range=unit)
+    assert tests.p_worse == pytest.approx(expected.p_worse, rel=1e-6)
+    assert tests.p_better == pytest.approx(expected.p_better, rel=1e-6)
+
+
+@pytest.mark.parametrize("alpha", [0.01, 0.05, 0.1])
+@pytest.mark.parametrize("queries", [7, 50, 299, 1000])
+def test_the_smallest_margin_is_where_ties_become_equal(queries, alpha):
+    margin = smallest_margin(queries, alpha=alpha, score_range=2.0)
+    assert (1 - margin / 2) ** queries == pytest.approx(alpha)
+    for factor, expected in ((0.999, False), (1.001, True)):
+        result = equivalence(np.zeros(queries), delta=margin * factor, alpha=alpha, score_range=2.0)
+        assert result.equivalent is expected
+        assert result.smallest_margin == margin
+
+
+@settings(max_examples=300)
+@given(st.lists(st.floats(-1, 1), min_size=5, max_size=60))
+def test_no_scores_are_equal_within_less_than_the_smallest_margin(values):
+    assert not equivalence(values, delta=0.999 * smallest_margin(len(values))).equivalent
+
+
+def test_a_system_with_a_gain_on_every_query_is_not_inferior_but_not_equal():
+    gains = np.full(300, 0.5)
+    assert non_inferiority(gains, delta=0.01).non_inferior
+    assert not non_inferiority(-gains, delta=0.01).non_inferior
+    assert not equivalence(gains, delta=0.01).equivalent
+
+
+def test_the_result_names_its_method_and_the_ends_of_its_interval():
+    values = np.random.default_rng(0).normal(0.001, 0.02, 500)
+    result = equivalence(values, delta=0.01)
+    assert result.equivalent
+    assert result.method == "Gaffke's bound and t"
+    half_width = stats.t.isf(0.05, 499) * values.std(ddof=1) / math.sqrt(500)
+    assert result.low == pytest.approx(values.mean() - half_width)
+    assert non_inferiority(values, delta=0.01).low == result.low
+    unbounded = equivalence(values, delta=0.01, score_range=None)
+    assert (unbounded.method, unbounded.smallest_margin) == ("t only", None)
+    assert non_inferiority(values, delta=0.01, score_range=None).method == "t only"
+
+
+def test_verdicts_follow_p_at_any_level():
+    ties, loss = np.zeros(299), np.append(np.zeros(298), -1.0)
+    tests = margin_tests([ties, loss, np.full(299, -0.5)], delta=0.01)
+    assert tests.equivalent().tolist() == [True, False, False]
+    assert tests.equivalent(0.4).tolist() == [True, True, False]
+    assert tests.non_inferior(0.049).tolist() == [False] * 3
+    for verdict in (tests.equivalent, tests.non_inferior):
+        with pytest.raises(SettingError, match="alpha"):
+            verdict(0.5)
+
+
+def test_a_difference_beyond_the_range_is_refused_with_the_remedy():
+    for test in (equivalence, non_inferiority):
+        with pytest.raises(InputError, match=r"difference of 3 exceeds score_range=1\.0.*or None"):
+            test([0.5, 3.0, 1.0], delta=0.1)
+        assert test([0.5, 3.0, 1.0], delta=0.1, score_range=3).p > 0
+        assert test([0.5, 1 + 1e-14], delta=0.1).p > 0  # a rounding error
+
+
+@pytest.mark.parametrize("wrong", [0, -1, math.inf, math.nan, "1", True])
+def test_invalid_ranges_margins_and_numbers_of_queries_are_refused(wrong):
+    with pytest.raises(SettingError, match="score_range"):
+        margin_tests([[0.1, 0.2]], delta=0.1, score_range=wrong)
+    with pytest.raises(SettingError, match="score_range"):
+        smallest_margin(50, score_range=wrong)
+    with pytest.raises(SettingError, match="delta"):
+        non_inferiority([0.1, 0.2], delta=wrong)
+    with pytest.raises(SettingError, match="num_queries"):
+        smallest_margin(wrong)
+
+
+def test_a_margin_beyond_the_range_is_shown_by_any_scores_unless_t_refuses():
+    assert equivalence([0.0] * 10, delta=1.5).p == 2**-10
+    assert gaffke_p([-1.0, 1.0], -1.5) == np.finfo(float).tiny
