@@ -368,7 +368,7 @@ def _power_fields(
 
 def _effect_fields(
     name: str, mean: float, ends: tuple[float, float], spread: Spread, level: float
-) -> dict[str, float | None]:
+) -> dict[str, Any]:
     """Return the fields of an effect size and its interval; infinite values are None."""
     effect = effect_of(mean, *ends, spread, level)
     if not math.isfinite(effect.size):
