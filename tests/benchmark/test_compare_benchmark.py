@@ -513,9 +513,9 @@ def test_tables_show_averages_ranks_groups_and_verdicts():
     best = all_pairs.averages[0]
     assert f"{best.average:.4f}" in all_pairs.to_markdown()
     assert "| groups |" in all_pairs.to_markdown()
-    assert "s2 is better than s0, by +" in with_baseline.to_markdown()
+    assert "s2 vs s0: +0.12" in with_baseline.to_markdown()
     assert "against s0" in with_baseline.to_markdown()
-    assert "hold for these data sets" in with_baseline.to_markdown()
+    assert "about these data sets" in with_baseline.to_markdown()
     assert rf"\textbf{{{best.average:.4f}}}$^{{a}}$" in all_pairs.to_latex()
     assert r"$^{\uparrow}$" in with_baseline.to_latex()
     assert with_baseline.to_latex().count(r"\\") == 4

@@ -130,7 +130,7 @@ def test_saved_scores_from_elsewhere_are_compared_and_gated_by_the_name_of_their
     slow, fast = tmp_path / "slow.json", tmp_path / "fast.json"
     passed = run("compare", slow, fast, "--gate", "seconds per query", "--markdown", tmp_path / "m")
     assert passed.exit_code == 0, passed.output
-    sentence = "seconds per query (lower is better): fast is better than slow, by -1.0000"
+    sentence = "fast vs slow: -1.0000 seconds per query (lower is better) (95% interval"
     assert sentence in output_of(passed)
     assert sentence in (tmp_path / "m").read_text()
     assert "computed elsewhere" in output_of(passed)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from beir_eval import Comparison, Run, compare, compare_runs, evaluate, read_qrels, read_run
+from beir_eval.comparison.verdict_sentences import difference_sentence
 from beir_eval.errors import (
     InputError,
     MeasureError,
@@ -64,7 +65,7 @@ def results(**runs):
 
 
 def test_every_number_equals_that_of_the_named_test():
-    comparison = compare_three(baseline="base", draws=5_000)
+    comparison = compare_three(baseline="base", correction="holm", draws=5_000)
     scores = {
         name: comparison.scores["MRR"].array[row] for row, name in enumerate(comparison.systems)
     }
@@ -100,14 +101,41 @@ def test_a_system_that_wins_on_every_query_is_better_and_its_opponent_worse():
 def test_an_undecided_difference_states_the_detectable_difference_and_the_queries_needed():
     difference = compare_three(baseline="base", margin=0.02).difference("MRR", "noisy")
     assert difference.verdict == "undecided"
+    assert difference.detectable_low < difference.detectable < difference.detectable_high
     assert difference.detectable > 0.02
-    assert difference.queries_needed > 30
+    assert 30 < difference.queries_low < difference.queries_high
+    sentence = difference_sentence(difference, 0.02)
+    assert "vs base: 0.0000 MRR (95% interval for 2 comparisons: -" in sentence
+    assert f"With 30 queries, a true difference of about {difference.detectable:.3g}" in sentence
+    assert "would be detected 80% of the time; detecting 0.02 would take roughly" in sentence
+    assert "30 queries can never show systems to be equal within less than 0.095" in sentence
+
+
+def test_power_is_stated_for_the_level_of_the_correction():
+    alone = compare(results(a=BASE, b=NOISY), margin=0.02).difference("MRR", "b")
+    among = compare_three(baseline="base", margin=0.02).difference("MRR", "noisy")
+    assert alone.detectable < among.detectable
+    assert alone.p == among.p
+
+
+def test_a_significant_difference_states_no_power():
+    difference = compare_three(baseline="base").difference("MRR", "better")
+    assert (difference.detectable, difference.queries_low, difference.power_note) == (
+        None,
+        None,
+        "",
+    )
+    assert "80%" not in difference_sentence(difference, 0.01)
 
 
 def test_systems_that_differ_by_less_than_the_margin_are_equal_within_it():
-    nearly = [*BASE[:-1], BASE[-1] + 1]
-    difference = compare(results(a=BASE, b=nearly), "a", margin=0.01).difference("MRR", "b")
+    many = BASE * 11  # 330 queries: 299 are the fewest that can show equality within .01
+    nearly = [*many[:-1], many[-1] + 1]
+    difference = compare(results(a=many, b=nearly), "a", margin=0.01).difference("MRR", "b")
     assert difference.verdict == "equal"
+    assert difference_sentence(difference, 0.01).endswith(
+        f": equal within 0.01, p of a larger difference {difference.p_equal:.4f}, 330 queries"
+    )
     assert difference.p_equal <= 0.05
     assert 0 < abs(difference.difference) < 0.01
 
@@ -184,14 +212,14 @@ def test_a_single_comparison_needs_no_correction_with_or_without_a_baseline():
     assert without_baseline.verdict == with_baseline.verdict
 
 
-def test_systems_that_differ_by_rounding_alone_are_equal():
+def test_systems_that_differ_by_rounding_alone_do_not_differ():
     qrels, run = qrels_for(12), ranked([10] * 12)
     copy = evaluate(qrels, run, ["MRR"], name="one")
     assert (0.1 + 0.1 + 0.1) / 3 != 0.1
     for settings in ({}, {"baseline": "A"}, {"test": "t"}):
         difference = compare({"A": copy, "B": [copy, copy, copy]}, **settings).differences[0]
         assert (difference.p, difference.difference, difference.ties) == (1.0, 0.0, 12)
-        assert difference.verdict == "equal"
+        assert (difference.verdict, difference.power_note) == ("undecided", "no query differs")
     repeats = [evaluate(qrels_for(30), ranked(NOISY), ["MRR", "nDCG@10"], name="n")] * 7
     comparison = compare({"A": repeats[0], "B": repeats}, "A")
     assert {difference.p for difference in comparison.differences} == {1.0}
@@ -316,12 +344,27 @@ def test_one_query_is_an_error():
         compare_runs(qrels_for(1), {"a": ranked([1]), "b": ranked([2])}, "MRR")
 
 
-def test_a_system_and_its_copy_are_equal_but_undecided_on_three_queries():
-    pair = compare(results(a=BASE, b=BASE), "a").difference("MRR", "b")
+def test_a_system_and_its_copy_are_equal_on_enough_queries_only():
+    many = BASE * 10
+    pair = compare(results(a=many, b=many), "a").difference("MRR", "b")
     assert (pair.difference, pair.p, pair.p_t, pair.verdict) == (0.0, 1.0, 1.0, "equal")
-    assert (pair.effect, pair.detectable, pair.ties) == (0.0, 0.0, 30)
-    pair_on_three = compare(results(a=BASE[:3], b=BASE[:3]), "a").difference("MRR", "b")
-    assert pair_on_three.verdict == "undecided"
+    assert (pair.effect, pair.detectable, pair.ties) == (0.0, None, 300)
+    few = compare(results(a=BASE[:3], b=BASE[:3]), "a").difference("MRR", "b")
+    assert (few.verdict, few.low, few.high) == ("undecided", -math.inf, math.inf)
+    assert difference_sentence(few, 0.01) == (
+        "b vs a: 0.0000 MRR (95% interval: unbounded): undecided, p 1.0000, 3 queries. No query "
+        "differs. 3 queries can never show systems to be equal within less than 0.632"
+    )
+
+
+def test_an_unbounded_interval_is_null_in_json_and_comes_back(tmp_path):
+    comparison = compare(results(a=BASE[:3], b=NOISY[:3]), "a")
+    text = comparison.model_dump_json()
+    assert '"low":null,"high":null' in text
+    assert Comparison.model_validate_json(text) == comparison
+    assert "unbounded" in comparison.to_markdown()
+    comparison.plot("forest").save(tmp_path / "forest.svg")
+    assert "<svg" in (tmp_path / "forest.svg").read_text()
 
 
 def test_a_constant_difference_has_no_effect_size_and_an_exact_p():
@@ -350,7 +393,7 @@ def test_a_thousand_systems_are_compared_with_a_baseline_and_not_in_pairs():
 
 def test_a_margin_that_needs_too_many_queries_is_reported():
     comparison = compare(results(a=BASE, b=NOISY), margin=1e-12)
-    assert comparison.difference("MRR", "b").queries_needed is None
+    assert comparison.difference("MRR", "b").queries_low is None
     assert "more than 10^15" in comparison.to_markdown()
 
 
@@ -458,8 +501,9 @@ def test_tables_show_means_marks_and_evidence():
     mean = comparison.mean("MRR", "better").mean
     assert f"{mean:.4f} ▲" in markdown
     assert "base (baseline)" in markdown
-    assert "MRR: better is better than base, by +" in markdown
-    assert "cannot be told apart" in markdown
+    assert "- better vs base: +0.1810 MRR (95% interval for 2 comparisons: +0." in markdown
+    assert "): undecided, " in markdown
+    assert "95% simultaneous" in markdown
     latex = comparison.to_latex()
     assert rf"\textbf{{{mean:.4f}}}$^{{\uparrow}}$" in latex
     assert latex.count(r"\\") == 4

@@ -67,7 +67,7 @@ def test_every_text_of_a_comparison_warns_before_the_verdict(case, tmp_path):
     [warning] = comparison.warnings()
     assert warning.startswith("new-2: ")
     assert comparison.notes()[0] == warning
-    assert_warned(unescaped(comparison.to_markdown()), words, before="new-2 is worse")
+    assert_warned(unescaped(comparison.to_markdown()), words, before="new-2 vs ")
     assert_warned(comparison.to_latex(), words, before=r"\begin{tabular}")
     assert comparison.to_latex().startswith("% Warning: ")
     assert_warned(unescaped(comparison._repr_html_()), words, before="<table")
@@ -104,7 +104,7 @@ def test_the_gate_warns_in_every_form(case):
     assert_warned(output.text, words)
     with pytest.raises(AssertionError) as caught:
         assert_no_regression(results["new-2"], results["base-1"], MEASURE)
-    assert_warned(str(caught.value), words, before="new-2 is worse")
+    assert_warned(str(caught.value), words, before="new-2 vs ")
     if results["new-2"].counted.queries_missing:
         assert "missing from new-2)" in str(caught.value)
 
@@ -157,7 +157,7 @@ def test_every_command_and_its_files_warn_before_scores_and_verdicts(name, tmp_p
     command = ["compare", str(qrels), *files, "--baseline", "base", *options, *gate]
     result = CliRunner().invoke(app, command)
     assert result.exit_code == 1, result.output
-    assert_warned(result.stdout, words, before="new is worse")
+    assert_warned(result.stdout, words, before="new vs ")
     assert result.stdout.index(words[0]) < result.stdout.index("worse")
     assert result.stderr == ""  # the warning is printed above the verdict, not twice
     for path in (*targets.values(), tmp_path / "c.junit"):

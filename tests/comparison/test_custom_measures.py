@@ -93,7 +93,9 @@ def test_the_faster_system_is_better_in_every_output(tmp_path):
     assert difference.verdict == "better"
     assert difference.difference < 0 < difference.gain
     assert difference.wins > difference.losses
-    sentence = "seconds (lower is better): fast is better than slow, by -0.2724 (-0.3"
+    sentence = (
+        "fast vs slow: -0.2724 seconds (lower is better) (95% interval: -0.3081 to -0.2366): better"
+    )
     assert sentence in comparison.to_markdown()
     assert sentence in to_junit(check_gate(comparison))
     assert any("lower is better; a difference above 0 is a loss" in n for n in comparison.notes())
@@ -175,7 +177,10 @@ def test_a_comparison_over_data_sets_ranks_the_fastest_first():
         ]
     assert lower.averages[0].system in ("fast", "same")
     assert lower.difference("fast", "slow").verdict == "better"
-    assert "average seconds (lower is better): fast is better than slow" in lower.to_markdown()
+    assert (
+        "fast vs slow: -0.2724 average seconds (lower is better) (95% interval for 3"
+        in lower.to_markdown()
+    )
     assert type(lower).model_validate_json(lower.model_dump_json()) == lower
 
 

@@ -121,8 +121,8 @@ def test_the_command_prints_means_differences_and_verdicts(files):
     assert outcome.exit_code == 0, outcome.output
     assert "old (baseline)" in printed_text(outcome)
     assert "▼" in printed_text(outcome)
-    assert "MRR: worse is worse than old" in printed_text(outcome)
-    assert "cannot be told apart" in printed_text(outcome)
+    assert "worse vs old: -0.1192 MRR (95% interval for 2 comparisons:" in printed_text(outcome)
+    assert "): undecided, p 1.0000" in printed_text(outcome)
     assert "corrected by max-t over the 2 comparisons" in printed_text(outcome)
 
 

@@ -137,6 +137,6 @@ def test_hostile_names_are_shown_as_text_in_a_picture(tmp_path):
 def forest_figure(rows):
     from beir_eval.display.charts import forest  # noqa: PLC0415
 
-    figure = forest(rows, measure="<script>", margin=0.01, level=0.95)
+    figure = forest(rows, measure="<script>", margin=0.01, intervals="95% interval")
     assert isinstance(figure, Figure)
     return figure

@@ -88,7 +88,7 @@ def test_two_systems_have_the_same_p_by_permuted_labels_as_by_flipped_signs():
     expected = sign_flip(scores[1], scores[0]).p
     p = randomised_tukey_hsd(scores, draws=20_000).p[0, 1]
     assert p == pytest.approx(expected, abs=5 * math.sqrt(0.25 / 20_000))
-    assert max_t_pairs(scores, draws=100_000).p[0, 1] == expected
+    assert max_t_pairs(scores, draws=100_000).p[0, 1] == pytest.approx(expected, abs=0.01)
 
 
 def test_noise_in_the_last_bits_of_a_pair_does_not_change_the_other_pairs():

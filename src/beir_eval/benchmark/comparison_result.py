@@ -445,31 +445,34 @@ class AcrossDatasets(Saved):
             f"{queries} queries; the average is the unweighted mean "
             "of the data sets' means, queries are never pooled"
         )
-        resampled = (
-            "data sets, and queries within each" if settings.hierarchical else "queries within each"
+        num_pairs, alpha = len(self.differences), settings.alpha
+        flipped, statement = "queries within each data set", "these data sets"
+        if settings.hierarchical:
+            flipped, statement = "whole data sets", "other data sets like these"
+        corrected = f", corrected by max-T over {num_pairs} comparisons" if num_pairs > 1 else ""
+        yield (
+            f"differences: sign flips of {flipped}, statistic the average of the mean differences"
+            f"{corrected}; better and worse at {alpha:g}, about {statement}"
+        )
+        simultaneous = ", simultaneous" if num_pairs > 1 else ""
+        yield (
+            f"intervals of differences: of the test, {percent_text(1 - alpha)}{simultaneous}; an "
+            "interval excludes 0 exactly if the difference is significant"
         )
         kind = "percentile" if settings.hierarchical else "BCa"
+        resampled = "data sets, and " if settings.hierarchical else ""
         yield (
-            f"intervals and ranks, not corrected: {kind} bootstrap at {1 - settings.alpha:.0%}, "
-            f"resampling {resampled}"
-            + ("" if settings.hierarchical else " data set; they hold for these data sets")
+            f"averages and ranks: {kind} bootstrap, {percent_text(1 - alpha)} each, resampling "
+            f"{resampled}queries within each data set"
         )
-        if settings.hierarchical:
-            yield (
-                "p and verdicts hold for these data sets; the intervals, which are wider, speak of "
-                "data sets that there might have been"
-            )
-        correction = "Holm" if settings.correction == "holm" else "max-T"
         yield (
-            "p: sign flips of queries within each data set, statistic the average of the mean "
-            f"differences; corrected by {correction} over {len(self.differences)} comparisons, on "
-            f"single data sets by Holm over {len(self.by_dataset)}; better and worse at "
-            f"{settings.alpha:g}"
+            "single data sets: sign flips of queries, corrected by Holm over "
+            f"{len(self.by_dataset)} comparisons"
         )
         if self.baseline is None:
             yield (
-                "groups: systems that share a letter cannot be told apart; runs in the order of "
-                "the averages in which no two differ significantly"
+                "groups: systems that share a letter do not differ significantly; runs in the "
+                "order of the averages in which no two differ"
             )
         else:
             yield "▲ better than the baseline, ▼ worse"

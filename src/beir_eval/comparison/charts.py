@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from math import isfinite
 from typing import TYPE_CHECKING
 
+from beir_eval.comparison.verdict_sentences import interval_heading
 from beir_eval.display import charts as display_charts
 from beir_eval.display.chart_parts import difference_rows
 from beir_eval.measures.scales import scale_of
@@ -33,13 +35,19 @@ def forest_figure(comparison: Comparison, measure: str, *, most: int | None = No
     rows = [
         {
             "label": f"{difference.system} − {difference.against}",
-            **difference.model_dump(include={"difference", "low", "high", "verdict"}),
+            "difference": difference.difference,
+            "low": difference.low if isfinite(difference.low) else None,
+            "high": difference.high if isfinite(difference.high) else None,
+            "verdict": difference.verdict,
         }
         for difference in (differences if len(greatest) == len(differences) else greatest)
     ]
     settings = comparison.settings
     figure = display_charts.forest(
-        rows, measure=measure, margin=settings.margin, level=1 - settings.alpha
+        rows,
+        measure=measure,
+        margin=settings.margin,
+        intervals=interval_heading(settings, len(differences)),
     )
     if len(rows) < len(differences):
         description = (

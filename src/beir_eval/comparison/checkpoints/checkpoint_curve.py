@@ -42,10 +42,10 @@ def checkpoint_curve(  # noqa: PLR0913 - one keyword a setting
 ) -> CheckpointCurve:
     r"""Return the scores of a training run over its steps, the best step, and where it settled.
 
-    Each checkpoint is compared with the one before it: two-sided sign flips, corrected by Holm over
-    these pairs. In addition, the result names for each measure the best step, how much the mean of
-    the best of many is too high (``best_of_many``), and the first step that no later step beats
-    significantly.
+    Each checkpoint is compared with the one before it: two-sided sign flips, corrected by max-T
+    over these pairs. In addition, the result names for each measure the best step, how much the
+    mean of the best of many is too high (``best_of_many``), and the first step that no later step
+    beats significantly.
 
     Each later step is tested against that one by one-sided sign flips, corrected by Holm over the
     later steps. Steps are tested from the first to the last until one is not beaten. The order is

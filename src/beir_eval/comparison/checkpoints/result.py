@@ -272,8 +272,9 @@ class CheckpointCurve(Saved):
         )
         count = len(self.checkpoints) - 1
         yield (
-            f"intervals are BCa bootstrap intervals at {1 - settings.alpha:.0%}; each step against "
-            f"the one before: two-sided sign flips, corrected by Holm over the {count} of a measure"
+            f"means have t intervals, {1 - settings.alpha:.0%} each; each step against the one "
+            f"before: two-sided sign flips, corrected by max-T over the {count} of a measure, with "
+            "simultaneous intervals"
         )
         yield from source_notes(
             [checkpoint.name for checkpoint in self.checkpoints],
