@@ -94,7 +94,7 @@ def test_a_slice_has_the_numbers_of_a_comparison_of_its_queries_except_the_corre
 
 
 def test_a_system_that_gains_in_one_slice_is_better_there_and_nowhere_else():
-    comparison = compare_slices(results(), TOPICS, "s0", margin=0.3)
+    comparison = compare_slices(results(), TOPICS, "s0", margin=0.22)
     verdicts = {
         (part.label, difference.system): difference.verdict
         for part in comparison.slices
@@ -102,7 +102,9 @@ def test_a_system_that_gains_in_one_slice_is_better_there_and_nowhere_else():
     }
     assert verdicts["one", "s1"] == "better"
     assert verdicts["two", "s1"] == "equal"
-    assert verdicts["two", "s2"] == "undecided"
+    # 20 queries show equality within .14 at best, and of four slices and pairs within .2.
+    smaller = compare_slices(results(), TOPICS, "s0", margin=0.2)
+    assert smaller.slice("two").differences[0].verdict == "undecided"
 
 
 def test_all_pairs_are_compared_without_a_baseline():
