@@ -596,3 +596,20 @@ def test_dense_and_sparse_retrieval_are_better_than_bm25(realdata):
     comparison = compare_runs(qrels, runs, "nDCG@10", baseline="bm25")
     assert comparison.difference("nDCG@10", "ada2").verdict == "better"
     assert comparison.difference("nDCG@10", "splade-pp").verdict == "better"
+
+
+def test_a_pair_has_the_same_p_alone_among_nine_others_and_in_any_order():
+    rng = np.random.default_rng(3)
+    runs = {f"s{number}": ranked(rng.integers(1, 12, 30).tolist()) for number in range(10)} | {
+        "nearly": ranked([2, *[3] * 29]),
+        "base": ranked([3] * 30),
+    }
+    together = compare_runs(qrels_for(30), runs, "MRR", baseline="base", trust=False)
+    backwards = dict(reversed(runs.items()))
+    reversed_order = compare_runs(qrels_for(30), backwards, "MRR", baseline="base", trust=False)
+    for name in runs.keys() - {"base"}:
+        pair = {"base": runs["base"], name: runs[name]}
+        alone = compare_runs(qrels_for(30), pair, "MRR", baseline="base", trust=False)
+        p = alone.difference("MRR", name).p
+        assert p == together.difference("MRR", name).p == reversed_order.difference("MRR", name).p
+    assert together.difference("MRR", "nearly").exact
