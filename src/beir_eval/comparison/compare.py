@@ -97,8 +97,8 @@ def compare(  # noqa: PLR0913 - one keyword a setting
         on: what to do if systems have different queries: "error" raises an error, "intersection"
             compares the queries that all systems have.
         draws: how many sign vectors the sign-flip and max-t tests draw, 1 or more; None: 100,000,
-            or 20,000 for more than 1,000 queries. If a pair has no more than this, up to their
-            opposites, all of them are tried and p is exact.
+            or 20,000 for more than 1,000 queries or 500 pairs. If a pair has no more than this, up
+            to their opposites, all of them are tried and p is exact.
         rng: the random seed, a whole number from 0. Equal seeds give equal results.
 
     Returns:
@@ -246,8 +246,8 @@ def compare_runs(  # noqa: PLR0913 - one keyword a setting
         on: what to do if systems have scores for different queries, which only missing="skip"
             allows: "error" raises an error, "intersection" compares the queries that all have.
         draws: how many sign vectors the sign-flip and max-t tests draw, 1 or more; None: 100,000,
-            or 20,000 for more than 1,000 queries. If a pair has no more than this, up to their
-            opposites, all of them are tried and p is exact.
+            or 20,000 for more than 1,000 queries or 500 pairs. If a pair has no more than this, up
+            to their opposites, all of them are tried and p is exact.
         rng: the random seed, a whole number from 0. Equal seeds give equal results.
         trust: also find what unjudged documents and ties could change about each difference
             (``Comparison.trust``), and which documents to judge (``Comparison.to_judge``). Without

@@ -29,8 +29,8 @@ from beir_eval.significance.corrections import corrected_tests
 from beir_eval.significance.effect_sizes import Spread, effect_of
 from beir_eval.significance.multiple_comparisons import max_t_tests, tukey_tests
 from beir_eval.significance.paired_tests import t_intervals
-from beir_eval.significance.randomisation import Family, randomise
-from beir_eval.significance.sign_vectors import SignVectors
+from beir_eval.significance.randomisation import Family, randomise, rank_at
+from beir_eval.significance.sign_vectors import DRAWS_OF_MANY_QUERIES, SignVectors
 from beir_eval.significance.validation import is_at_most, row_means
 
 if TYPE_CHECKING:
@@ -47,6 +47,10 @@ if TYPE_CHECKING:
 MOST_SYSTEMS_IN_PAIRS = 100
 #: The probability of detecting a difference that ``Difference.detectable`` is for.
 POWER = 0.8
+#: For more pairs than this, the tests draw as few sign vectors as for many queries.
+MANY_PAIRS = 500
+#: Extreme draws, of all pairs and measures, that are kept at a time; each takes up to 48 bytes.
+_KEPT_DRAWS = 3_000_000
 #: Permutations of randomised Tukey HSD, fewer than sign flips because its cost grows with the
 #: number of systems.
 TUKEY_DRAWS = 10_000
@@ -201,12 +205,24 @@ def tests_of(
     largest: Largest = "none"
     if len(pairs.listed) > 1 and settings.correction in ("max-t", "max-t-step-down"):
         largest = "family" if settings.correction == "max-t" else "step-down"
-    signs = SignVectors.choose(
-        max(scores.scores.shape[1] for scores in measures), settings.draws, settings.rng
-    )
-    families = randomise(
-        [pairs.family(scores) for scores in measures], signs, level=settings.alpha, largest=largest
-    )
+    draws = settings.draws
+    if draws is None and len(pairs.listed) > MANY_PAIRS:
+        draws = DRAWS_OF_MANY_QUERIES
+    num_queries = max(scores.scores.shape[1] for scores in measures)
+    signs = SignVectors.choose(num_queries, draws, settings.rng)
+    # The extreme draws of all measures of a group are in memory at the same time.
+    kept = rank_at(settings.alpha, signs.draws, exact=False) * len(pairs.listed)
+    group_size = max(1, _KEPT_DRAWS // max(kept, 1))
+    families = [
+        flipped
+        for begin in range(0, len(measures), group_size)
+        for flipped in randomise(
+            [pairs.family(scores) for scores in measures[begin : begin + group_size]],
+            signs,
+            level=settings.alpha,
+            largest=largest,
+        )
+    ]
     tests = []
     for scores, flipped in zip(measures, families, strict=True):
         if settings.test == "sign_flip":

@@ -86,7 +86,7 @@ class ComparisonSettings:
         on: what to do with systems that have different queries: "error", or "intersection" to
             compare the queries that all have.
         draws: how many sign vectors the sign-flip and max-t tests draw at most; None: 100,000, or
-            20,000 for more than 1,000 queries.
+            20,000 for more than 1,000 queries or 500 pairs.
         rng: the random seed, a whole number from 0.
 
     Raises:
