@@ -88,7 +88,7 @@ def test_the_report_states_verdict_means_counts_trust_and_provenance(
         "30 judged queries, all of them in the run",
         "What unjudged documents and ties could change",
         "How alike the first 10 documents are",
-        "effect: the mean difference in standard deviations",
+        "effect: d_z, the mean difference in standard deviations",
         comparison.documents_to_judge(1)[0].doc_id,
         "ties=trec_eval",
         "test=sign_flip",
@@ -96,7 +96,7 @@ def test_the_report_states_verdict_means_counts_trust_and_provenance(
         assert expected in text
 
 
-def scores_apart(gap, spread, num_queries=40):
+def scores_apart(gap, spread, num_queries=800):
     rng = np.random.default_rng(1)
     baseline_scores = rng.uniform(0.2, 0.6, num_queries)
     return baseline_scores, baseline_scores + gap + rng.normal(0, spread, num_queries)
@@ -108,7 +108,7 @@ def scores_apart(gap, spread, num_queries=40):
         (0.2, 0.05, "better", "nDCG@10: B is better than A"),
         (-0.2, 0.05, "worse", "nDCG@10: B is worse than A"),
         (0.0, 0.001, "equal", "nDCG@10: B is equal to A within 0.01"),
-        (0.0, 0.2, "undecided", "nDCG@10: B cannot be told apart from A"),
+        (0.0, 0.2, "undecided", "nDCG@10: B vs A is undecided"),
     ],
 )
 def test_the_verdict_is_one_sentence(gap, spread, verdict, sentence):
@@ -127,10 +127,10 @@ def test_the_evidence_on_the_first_measure_is_visible_and_the_rest_is_collapsed(
     section = (tmp_path / "r.html").read_text().partition('<section class="verdict')[2]
     section = section.partition("</section>")[0]
     visible, _, collapsed = section.partition("<details>")
-    assert "nDCG@10: bm25 is better than bm25-plain, by +0.1778" in visible
+    assert "bm25 vs bm25-plain: +0.1778 nDCG@10" in visible
     assert "nDCG@10: bm25 is better than bm25-plain, but unjudged documents" in visible
     assert "Recall@10" not in visible
-    assert "Recall@10: bm25 is better than bm25-plain, by" in collapsed
+    assert re.search(r"bm25 vs bm25-plain: \S+ Recall@10 .*: better, p", collapsed)
     assert "Recall@10: bm25 is better than bm25-plain, but unjudged documents" in collapsed
 
 
@@ -155,6 +155,21 @@ def test_the_verdict_on_several_systems_groups_them():
     assert all_pairs_text == (
         "nDCG@10: B and C are better than A; C is better than B; A, B and C are better than D"
     )
+
+
+def test_the_verdict_on_all_pairs_counts_those_that_are_equal_or_undecided():
+    from made_results import made as result_of  # noqa: PLC0415
+
+    base, noisy = scores_apart(0.0, 0.2)
+    equal = base + np.tile([0.0001, -0.0001], len(base) // 2)
+    results = [result_of(base, "A"), result_of(equal, "B"), result_of(noisy, "C")]
+    summary = headline(compare(results, draws=2000))
+    counts = "1 of 3 pairs is equal within 0.01; 2 of 3 pairs are undecided"
+    assert (summary.text, summary.verdict) == (f"nDCG@10: {counts}", "undecided")
+    results.append(result_of(base + 0.2, "D"))
+    all_text = headline(compare(results, draws=2000)).text
+    assert all_text.startswith("nDCG@10: D is better than A; D is better than B")
+    assert all_text.endswith("1 of 6 pairs is equal within 0.01; 2 of 6 pairs are undecided")
 
 
 def test_results_without_a_comparison_are_shown_without_a_verdict(comparison_and_texts, tmp_path):

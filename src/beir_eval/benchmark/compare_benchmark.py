@@ -2,7 +2,7 @@
 
 The average is the unweighted mean of the means on the data sets. Queries of different data sets are
 never pooled, since the largest data set would then decide. Intervals and p-values account for the
-choice of queries within each data set.
+choice of queries within each data set, or for the choice of data sets with ``hierarchical``.
 """
 
 from __future__ import annotations

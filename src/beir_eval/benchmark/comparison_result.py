@@ -99,7 +99,7 @@ class SystemAverage(BaseModel):
     Attributes:
         system: its name.
         average: the unweighted mean of its means on the data sets.
-        low, high: the bootstrap interval of the average, with confidence 1 − alpha.
+        low, high: the bootstrap interval of the average, with confidence 1 − alpha, not corrected.
         rank: its rank by average, 1 for the best; systems with the same average share the better
             rank.
         rank_low, rank_high: the interval of the rank, from the same resamples.
@@ -130,8 +130,9 @@ class AverageDifference(BaseModel):
         low, high: the interval of the difference, with confidence 1 − alpha for all pairs together;
             it excludes 0 exactly if the verdict is "better" or "worse". −infinity and infinity
             where there are too few queries, or data sets, to bound it.
-        p: the p-value of the sign-flip test within the data sets, uncorrected, above 0.
-        p_corrected: the p-value corrected over all differences, by Holm or max-T.
+        p: the p-value of the sign-flip test, uncorrected, above 0; with ``hierarchical`` whole data
+            sets are flipped.
+        p_corrected: the p-value corrected over all differences, by max-T.
         better, worse: the number of data sets on which the mean of ``system`` is better, worse.
         significantly_better, significantly_worse: the number of data sets on which it is
             significantly better, worse, corrected by Holm over data sets and differences.
@@ -471,8 +472,8 @@ class AcrossDatasets(Saved):
         )
         if self.baseline is None:
             yield (
-                "groups: systems that share a letter do not differ significantly; runs in the "
-                "order of the averages in which no two differ"
+                "groups: systems that share a letter do not differ significantly; a group is a "
+                "sequence, in the order of the averages, in which no two systems do"
             )
         else:
             yield "▲ better than the baseline, ▼ worse"

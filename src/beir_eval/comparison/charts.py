@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import isfinite
 from typing import TYPE_CHECKING
 
-from beir_eval.comparison.verdict_sentences import interval_heading
+from beir_eval.comparison.verdict_sentences import intervals_text
 from beir_eval.display import charts as display_charts
 from beir_eval.display.chart_parts import difference_rows
 from beir_eval.measures.scales import scale_of
@@ -47,7 +47,7 @@ def forest_figure(comparison: Comparison, measure: str, *, most: int | None = No
         rows,
         measure=measure,
         margin=settings.margin,
-        intervals=interval_heading(settings, len(differences)),
+        intervals=intervals_text(settings, len(differences)),
     )
     if len(rows) < len(differences):
         description = (

@@ -188,6 +188,18 @@ def interval_heading(settings: ComparisonSettings, num_comparisons: int) -> str:
     return f"{percent} each" if settings.correction == "none" else f"at least {percent} each"
 
 
+def intervals_text(settings: ComparisonSettings, num_comparisons: int) -> str:
+    """Return the kind of all intervals of a measure in words, for the title of a figure."""
+    percent = percent_text(1 - settings.alpha)
+    if other := _other_interval(settings):
+        return f"{percent} {other} intervals, not of the test"
+    if are_simultaneous(settings, num_comparisons):
+        return f"simultaneous {percent} intervals"
+    if num_comparisons == 1 or settings.correction == "none":
+        return f"{percent} intervals"
+    return f"intervals of {percent} or more each"
+
+
 def left_out_notes(left_out: Mapping[str, int]) -> Iterator[str]:
     """Yield a note for each system on how many of its queries were left out."""
     for system, count in left_out.items():
@@ -232,7 +244,7 @@ def notes_of(comparison: Comparison) -> Iterator[str]:
         f"{_draws_text(comparison.differences)}"
         f"{correction_note if num_comparisons > 1 else ''}; better and worse at {settings.alpha:g}"
     )
-    yield from _interval_notes(settings, num_comparisons)
+    yield from interval_notes(settings, num_comparisons)
     if len(comparison.measures) > 1:
         yield (
             f"p is not corrected for looking at {len(comparison.measures)} measures: choose the "
@@ -265,8 +277,8 @@ def _draws_text(differences: Sequence[Difference]) -> str:
     return ""
 
 
-def _interval_notes(settings: ComparisonSettings, num_comparisons: int) -> Iterator[str]:
-    """Yield what the intervals of a table are."""
+def interval_notes(settings: ComparisonSettings, num_comparisons: int) -> Iterator[str]:
+    """Yield what the intervals of a table of differences are."""
     percent = percent_text(1 - settings.alpha)
     if other := _other_interval(settings):
         yield (
@@ -275,8 +287,8 @@ def _interval_notes(settings: ComparisonSettings, num_comparisons: int) -> Itera
         )
     elif are_simultaneous(settings, num_comparisons):
         yield (
-            f"intervals: of the test, simultaneous: with {percent} confidence each of the "
-            f"{num_comparisons} intervals of a measure contains its true difference; an interval "
+            f"intervals: of the test, simultaneous: with {percent} confidence all "
+            f"{num_comparisons} intervals of a measure contain their true differences; an interval "
             "excludes 0 exactly if the difference is significant"
         )
     else:

@@ -38,7 +38,7 @@ def forest(rows: Sequence[Row], *, measure: str, margin: float, intervals: str) 
         rows: one per difference: label, difference, low, high (None where unbounded), verdict.
         measure: the name of the measure.
         margin: the smallest difference that you consider meaningful.
-        intervals: the kind of the intervals, for the title.
+        intervals: the kind of the intervals, for the title, such as "95% intervals".
     """
     verdicts = [verdict for verdict in COLOURS if verdict in {row["verdict"] for row in rows}]
     colour, shape = (
@@ -58,7 +58,7 @@ def forest(rows: Sequence[Row], *, measure: str, margin: float, intervals: str) 
     margins = {"values": [{"low": -margin, "high": margin}]}
     row_height = 30 if len(rows) <= _FEW_ROWS else 20
     return figure_from_layers(
-        f"{title} with intervals ({intervals}); the band is the margin, {margin:g}",
+        f"{title} with {intervals}; the band is the margin, {margin:g}",
         rows,
         row_height * max(1, len(rows)),
         [

@@ -46,7 +46,7 @@ def means_of_comparison(comparison: Comparison, results: Sequence[EvaluationResu
     table = to_table(comparison, intervals=True)
     header = ("system", *(starred_label(measure, results) for measure in comparison.measures))
     level = 1 - comparison.settings.alpha
-    caption = f"Means over {_queries_text(comparison)} with {level:.0%} intervals, best bold"
+    caption = f"Means over {_queries_text(comparison)} with {level:.0%} t intervals, best bold"
     return Means.from_table(caption, Table(header, table.rows))
 
 

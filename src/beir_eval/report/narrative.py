@@ -22,8 +22,8 @@ _MOST_TO_JUDGE = 10
 _MOST_NAMED = 4
 #: Explanations of words in the tables.
 DIFFERENCE_NOTES = (
-    "margin: the smallest difference that matters, as it was asked for",
-    "effect: the mean difference in standard deviations of the differences by query",
+    "margin: the smallest difference you consider meaningful",
+    "effect: d_z, the mean difference in standard deviations of the differences between queries",
 )
 TRUST_NOTES = (
     "top: how deep unjudged documents are looked at",
@@ -54,49 +54,56 @@ def headline(comparison: Comparison) -> VerdictSentence:
     ]
     measure = measure_text(comparison.measures[0], higher_is_better=differences[0].higher_is_better)
     if comparison.baseline is None and len(differences) > 1:
-        return _headline_of_pairs(measure, differences)
+        return _headline_of_pairs(measure, differences, margin)
     against = differences[0].against
     phrases = {
         "better": f"better than {against}",
         "worse": f"worse than {against}",
         "equal": f"equal to {against} within {margin:g}",
+        "undecided": "undecided",
     }
     parts = []
     for verdict, phrase in phrases.items():
         names = [difference.system for difference in differences if difference.verdict == verdict]
         if names:
-            parts.append(f"{_join_names(names)} {'is' if len(names) == 1 else 'are'} {phrase}")
-    undecided = [
-        difference.system for difference in differences if difference.verdict == "undecided"
-    ]
-    if undecided:
-        parts.append(f"{_join_names(undecided)} cannot be told apart from {against}")
+            subject = _join_names(names) + (f" vs {against}" if verdict == "undecided" else "")
+            parts.append(f"{subject} {_is_or_are(len(names))} {phrase}")
     verdicts = {difference.verdict for difference in differences}
     # A sentence with several verdicts has the colour of "undecided".
     verdict = verdicts.pop() if len(verdicts) == 1 else "undecided"
     return VerdictSentence(f"{measure}: {'; '.join(parts)}", verdict)
 
 
-def _headline_of_pairs(measure: str, differences: Sequence[Difference]) -> VerdictSentence:
+def _headline_of_pairs(
+    measure: str, differences: Sequence[Difference], margin: float
+) -> VerdictSentence:
     decided = [
         difference for difference in differences if difference.verdict in ("better", "worse")
     ]
+    counts = [
+        f"{count} of {len(differences)} pairs {_is_or_are(count)} {phrase}"
+        for verdict, phrase in (("equal", f"equal within {margin:g}"), ("undecided", "undecided"))
+        if (count := sum(difference.verdict == verdict for difference in differences))
+    ]
     if not decided:
-        return VerdictSentence(f"{measure}: none of {len(differences)} pairs differs", "undecided")
+        is_equal = all(difference.verdict == "equal" for difference in differences)
+        text = f"{measure}: {'; '.join(counts)}"
+        return VerdictSentence(text, "equal" if is_equal else "undecided")
     better_than: dict[str, list[str]] = {}
     for difference in decided:
         gain = difference if difference.verdict == "better" else difference.reversed()
         better_than.setdefault(gain.against, []).append(gain.system)
     groups = [
-        f"{_join_names(names)} {'is' if len(names) == 1 else 'are'} better than {against}"
+        f"{_join_names(names)} {_is_or_are(len(names))} better than {against}"
         for against, names in better_than.items()
     ]
-    more = f"; and so on, {len(decided)} pairs in all" if len(groups) > _MOST_NAMED else ""
-    text = f"{measure}: {'; '.join(groups[:_MOST_NAMED])}{more}"
-    num_undecided = len(differences) - len(decided)
-    if num_undecided:
-        text += f"; of {len(differences)} pairs {num_undecided} cannot be told apart or are equal"
-    return VerdictSentence(text, "better")
+    more = (
+        f"; and so on, {len(decided)} significant differences in all"
+        if len(groups) > _MOST_NAMED
+        else ""
+    )
+    named = "; ".join(groups[:_MOST_NAMED]) + more
+    return VerdictSentence(f"{measure}: {'; '.join([named, *counts])}", "better")
 
 
 @dataclass(frozen=True)
@@ -139,6 +146,10 @@ def evidence(comparison: Comparison, cautions: list[str]) -> Evidence:
         [verdict for measure, verdict in verdicts if measure != first_measure],
         [caution for caution in cautions if caution not in first_cautions],
     )
+
+
+def _is_or_are(count: int) -> str:
+    return "is" if count == 1 else "are"
 
 
 def _join_names(names: Sequence[str]) -> str:

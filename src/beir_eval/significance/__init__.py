@@ -4,11 +4,13 @@ The functions take arrays of scores by query and return numbers, arrays or froze
 know no query ids: the scores of all systems must be in the same order of queries. A difference is
 always first − second. No test returns a p-value of 0. The default is ``rng=0``, so two calls agree.
 
-- One pair of systems: ``sign_flip`` or ``paired_t``, the interval ``bootstrap_interval``, and the
-  effect size ``standardised_effect``. ``wilcoxon`` and ``sign_test`` are not recommended, but some
-  reports require them.
-- One baseline and several systems: ``sign_flip_many``, then ``correct``.
-- All pairs of systems: ``max_t_pairs`` or ``randomised_tukey_hsd``; their p-values are corrected.
+- One pair of systems: ``sign_flip`` and the interval that belongs to it, ``sign_flip_interval``, or
+  ``paired_t``; the effect size ``standardised_effect``. ``bootstrap_interval`` belongs to no test.
+  ``wilcoxon`` and ``sign_test`` are not recommended, but some reports require them.
+- One baseline and several systems: ``max_t``, with simultaneous intervals; or ``sign_flip_many``
+  and ``sign_flip_intervals``, then ``correct``.
+- All pairs of systems: ``max_t_pairs`` or ``randomised_tukey_hsd``, whose p-values are corrected;
+  ``sign_flip_pairs``, whose p-values are not.
 - To show that two systems are equal, or that one is not worse, within a margin: ``equivalence``,
   ``non_inferiority``; ``margin_tests`` for many pairs. ``smallest_margin`` says what so many
   queries could show at best.
@@ -23,14 +25,21 @@ always first − second. No test returns a p-value of 0. The default is ``rng=0`
 - A ranking of systems: ``resampled_ranks`` gives intervals of ranks, ``best_of_many`` the selection
   bias of the best system.
 
+Sign flips and max-T draw 100,000 sign vectors, or 20,000 for more than 1,000 queries
+(``draws=None``). All sign vectors are used instead if those of the queries that differ are not
+more. They assume independent queries, and differences that are symmetric about 0 if there is no
+true difference; docs/comparing.md has the coverage of the intervals where that does not hold.
+
 ``paired_t``, ``equivalence``, ``non_inferiority``, ``margin_tests``, ``wilcoxon``, ``sign_test``
 and the functions of power need scipy (extra ``stats``), all others only numpy.
 
 Modules: ``paired_tests``, ``rank_tests``, ``equivalence`` and its ``bounded_mean`` (Gaffke's
-bound), ``sign_flip`` and its ``sign_vectors``, ``multiple_comparisons`` (max-T, Tukey),
-``corrections``, ``bootstrap``, ``stratified``, ``selection_bias``, ``power``, ``reported_means``,
-and ``validation`` (checks of arguments). ``PAIRED_TESTS`` lists the tests that ``compare`` offers:
-a new test needs a function and a row there.
+bound), ``sign_flip`` with its ``randomisation`` (one pass for p, max-T and intervals) and
+``sign_vectors``, ``multiple_comparisons`` (max-T, Tukey), ``corrections`` (and the levels at which
+they test), ``effect_sizes``, ``bootstrap``, ``stratified``, ``selection_bias``, ``power``,
+``reported_means``, and ``validation`` (checks of arguments). ``PAIRED_TESTS`` lists the tests that
+``compare`` offers, with the interval that belongs to each: a new test needs a function and a row
+there.
 
 The public names are those in ``__all__``.
 """

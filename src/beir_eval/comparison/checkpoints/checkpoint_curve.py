@@ -71,14 +71,14 @@ def checkpoint_curve(  # noqa: PLR0913 - one keyword a setting
             list of all names in the order of their steps, which are then 1, 2, ….
         measures: the measures to compare; by default all that every result contains and that are
             means over queries for which more is better.
-        alpha: the level of the verdicts and of the tests above; intervals have the confidence
-            1 − alpha.
+        alpha: the level of the verdicts and of the tests above; the intervals of the differences
+            have the confidence 1 − alpha all together, the t intervals of the means each.
         margin: the smallest difference between two steps that you consider meaningful, in the unit
             of the measures.
         on: checkpoints evaluated on different queries are an "error", or are compared on the
             "intersection" of their queries.
-        draws: the number of random sign vectors; with at most that many possible ones (2^queries),
-            each is used once.
+        draws: the number of random sign vectors; None: 100,000, or 20,000 for more than 1,000
+            queries. If a pair has no more than this, up to their opposites, all of them are used.
         rng: the seed of sign vectors and bootstrap resamples, a whole number from 0.
 
     Raises:

@@ -80,13 +80,14 @@ def compare_slices(  # noqa: PLR0913 - one keyword a setting
         correction: the correction over all slices of all columns and all pairs of systems, for each
             measure: "holm", "bonferroni", "benjamini-hochberg" or "none". The p of equality is
             always corrected by Holm.
-        alpha: the level of the verdicts; intervals have the confidence 1 − alpha.
+        alpha: the level of the verdicts; the interval of a difference has the level at which this
+            difference was tested, a confidence of 1 − alpha or more.
         margin: the smallest difference you consider meaningful, in the unit of the measures.
         on: systems evaluated on different queries are an "error", or are compared on the
             "intersection" of their queries.
-        draws: the number of random sign vectors; with at most that many possible ones (2^queries),
-            each is used once.
-        rng: the seed of sign vectors and bootstrap resamples, a whole number from 0.
+        draws: the number of random sign vectors; None: 100,000, or 20,000 for more than 1,000
+            queries. If a pair has no more than this, up to their opposites, all of them are used.
+        rng: the seed of the sign vectors, a whole number from 0.
 
     Raises:
         InputError: ``slices`` has another shape, no query compared has a label in some column, or a

@@ -9,7 +9,12 @@ from pydantic import BaseModel, Field
 from beir_eval.comparison.coverage import SystemCoverage, warnings_of, with_warning_column
 from beir_eval.comparison.records import ComparisonSettings, Difference, SystemMean
 from beir_eval.comparison.tables import difference_cells, difference_headings, mean_cell
-from beir_eval.comparison.verdict_sentences import difference_sentence, left_out_notes, source_notes
+from beir_eval.comparison.verdict_sentences import (
+    difference_sentence,
+    interval_notes,
+    left_out_notes,
+    source_notes,
+)
 from beir_eval.core.saved import FROZEN, Saved, require_all_fields
 from beir_eval.display.tables import Cell, Table, csv_text, markdown_list, score_text
 from beir_eval.display.warning_texts import warnings_html, warnings_markdown
@@ -237,14 +242,16 @@ class SlicedComparison(Saved):
                 f"{measure}: corrected by {settings.correction} over the {count} comparisons of "
                 f"all slices; better and worse at {settings.alpha:g}"
             )
+        num_differences = sum(len(slice_.differences) for slice_ in self.slices)
+        yield from interval_notes(settings, num_differences // len(self.measures))
         yield (
-            "intervals are those of single differences, not corrected. A system that is better in "
-            "one slice and undecided in another has not been shown to gain more in the first"
+            "a system that is better in one slice and undecided in another has not been shown to "
+            "gain more in the first"
         )
         yield (
             "▲ better than the baseline, ▼ worse, = equal within the margin"
             if self.baseline is not None
-            else "> names the systems that one is better than"
+            else "> names the systems that this system is better than"
         )
         for slice_ in self.slices:
             if slice_.too_small:
