@@ -97,7 +97,8 @@ def test_the_faster_system_is_better_in_every_output(tmp_path):
         "fast vs slow: -0.2724 seconds (lower is better) (95% interval: -0.3081 to -0.2366): better"
     )
     assert sentence in comparison.to_markdown()
-    assert sentence in to_junit(check_gate(comparison))
+    reason = "fast vs slow: -0.2724 seconds (lower is better) (90% interval: "
+    assert reason in to_junit(check_gate(comparison))
     assert any("lower is better; a difference above 0 is a loss" in n for n in comparison.notes())
     assert comparison.to_table().rows[1][1].is_best
     assert comparison.to_csv().splitlines()[1].endswith(",better,,False,")

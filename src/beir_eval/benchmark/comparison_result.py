@@ -318,13 +318,19 @@ class AcrossDatasets(Saved):
 
     def to_markdown(self) -> str:
         """Return warnings, verdicts, tables and notes as GitHub-flavoured markdown."""
-        verdicts = markdown_list(map(self._verdict_line, self.differences))
+        verdicts = markdown_list(sentence for sentence, _ in self.verdict_sentences())
         tables = "\n\n".join(
             table.markdown()
             for table in (self.to_table(), self._differences_table(), self._datasets_table())
         )
         first = warnings_markdown(self.warnings()) + verdicts
         return f"{first}\n{tables}\n\n{markdown_list(self._notes())}"
+
+    def verdict_sentences(self) -> list[tuple[str, str]]:
+        """Return (sentence, verdict) of the difference of each pair."""
+        return [
+            (self._verdict_line(difference), difference.verdict) for difference in self.differences
+        ]
 
     def _differences_table(self) -> Table:
         """Return a table of the differences of the averages, with p-values and verdicts."""

@@ -4,5 +4,5 @@ Inside: ``app`` registers the commands, one module per command: ``evaluate``, ``
 ``bench``, ``haystack``, ``agree``, ``power``, ``audit``, ``measures``, ``datasets``, ``convert``,
 ``demo``. Shared by the commands: ``options`` (options, run files, reports), ``console`` (tables,
 errors, warnings), ``results_output``, ``comparison_output`` and ``saved_results`` (result files as
-input). Nothing is public.
+input). ``slice_columns`` reads the option ``--slices``. Nothing is public.
 """

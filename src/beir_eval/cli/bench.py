@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import json as json_
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.text import Text
 
 from beir_eval.adapters.dataset_folder import (
     dataset_name,
@@ -18,14 +19,16 @@ from beir_eval.adapters.dataset_folder import (
     is_run_file,
 )
 from beir_eval.cli.console import (
+    VERDICT_COLOURS,
     check_targets,
     console,
     print_errors,
     print_table,
     print_warnings,
 )
-from beir_eval.cli.options import HTML, check_report, write_html
-from beir_eval.cli.results_output import write_texts
+from beir_eval.cli.options import HTML, check_report, choice, write_html
+from beir_eval.cli.results_output import sibling, write_texts
+from beir_eval.comparison.records import ON_CHOICES
 from beir_eval.core.files import file_stem, write_atomically
 from beir_eval.display.tables import Table
 from beir_eval.display.warning_texts import warnings_latex
@@ -33,6 +36,7 @@ from beir_eval.errors import InputError, check_choice
 from beir_eval.measures import DEFAULT_MEASURES, parse
 
 if TYPE_CHECKING:
+    from beir_eval.benchmark.comparison_result import AcrossDatasets
     from beir_eval.benchmark.result import BenchmarkResult
 
 BASELINES = ("bm25",)
@@ -65,14 +69,71 @@ def bench(  # noqa: PLR0913, PLR0917 - one parameter per option
     json: Annotated[Path | None, typer.Option(help="Write every mean of every measure.")] = None,
     html: Annotated[Path | None, HTML] = None,
     mteb: Annotated[Path | None, typer.Option(help="Write MTEB's result files here.")] = None,
+    *,
+    compare: Annotated[
+        bool,
+        typer.Option(
+            "--compare",
+            help="Compare the systems by their average over the data sets, which are never pooled. "
+            "--markdown holds it too; beside t.csv and t.json it goes to t.compare.csv and "
+            "t.compare.json.",
+        ),
+    ] = False,
+    against: Annotated[
+        str | None,
+        typer.Option(help="Compare with this system only, not all pairs."),
+    ] = None,
+    hierarchical: Annotated[
+        bool,
+        typer.Option(
+            "--hierarchical",
+            help="Conclude about other data sets like these, not about these; needs five or more.",
+        ),
+    ] = False,
+    alpha: Annotated[
+        float | None, typer.Option(help="The level of the verdicts.  [default: 0.05]")
+    ] = None,
+    on: Annotated[
+        str | None,
+        choice(
+            "--on", ON_CHOICES, "Systems with different data sets or queries; by default error."
+        ),
+    ] = None,
+    draws: Annotated[
+        int | None,
+        typer.Option(
+            help="How many sign vectors the test draws.  [default: 100000, or 20000 for more than "
+            "1000 queries]"
+        ),
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option(help="The seed of the random draws.  [default: 0]")
+    ] = None,
 ) -> None:
     """Evaluate every run on every data set and print the table: data sets as rows."""
+    from beir_eval.benchmark.compare_benchmark import compare_benchmark  # noqa: PLC0415
     from beir_eval.benchmark.runner import Benchmark  # noqa: PLC0415
 
     with print_errors():
         if baseline is not None:
             check_choice("--baseline", baseline, BASELINES)
-        check_targets([datasets, *runs], [markdown, latex, csv, json, html])
+        comparing: dict[str, Any] = {
+            "baseline": against,
+            "hierarchical": hierarchical or None,
+            "alpha": alpha,
+            "on": on,
+            "draws": draws,
+            "rng": seed,
+        }
+        comparing = {name: value for name, value in comparing.items() if value is not None}
+        if comparing and not compare:
+            msg = (
+                "--against, --hierarchical, --alpha, --on, --draws and --seed are for the "
+                "comparison; add --compare"
+            )
+            raise InputError(msg)
+        compared = [sibling(path, "compare") for path in (csv, json) if compare]
+        check_targets([datasets, *runs], [markdown, latex, csv, json, html, *compared])
         check_report(html)
         table_measure = parse(measure)
         benchmark = Benchmark(
@@ -90,20 +151,51 @@ def bench(  # noqa: PLR0913, PLR0917 - one parameter per option
         print_table(table)
         for note in result.notes()[len(warnings) :]:
             console.print(f"- {note}", markup=False)
+        across = compare_benchmark(result, measure=table_measure, **comparing) if compare else None
+        if across is not None:
+            _print_comparison(across)
         write_texts(
             {
-                markdown: lambda: result.to_markdown(table_measure, baseline=baseline is not None),
+                markdown: lambda: _markdown(
+                    result.to_markdown(table_measure, baseline=baseline is not None), across
+                ),
                 latex: lambda: warnings_latex(warnings) + table.latex(),
                 csv: lambda: _with_warnings(table, result).csv(),
                 json: result.to_json,
             }
         )
+        if across is not None:
+            write_texts(
+                {
+                    sibling(csv, "compare"): across.to_csv,
+                    sibling(json, "compare"): across.model_dump_json,
+                }
+            )
         if html is not None and any(result.results.values()):
             write_html(html, result, datasets=benchmark.datasets, measure=table_measure)
         if mteb is not None:
             _write_mteb(result, mteb)
         if result.failures:
             raise typer.Exit(1)
+
+
+def _print_comparison(across: AcrossDatasets) -> None:
+    """Print the averages over data sets, the verdicts and notes."""
+    warnings = across.warnings()
+    print_warnings(warnings)
+    console.print(Text("\nBy the average over data sets", style="bold"))
+    print_table(across.to_table())
+    for sentence, verdict in across.verdict_sentences():
+        console.print(Text(sentence, style=VERDICT_COLOURS[verdict]))
+    for note in across.notes()[len(warnings) :]:
+        console.print(f"- {note}", markup=False)
+
+
+def _markdown(table: str, across: AcrossDatasets | None) -> str:
+    """Return the Markdown of the table, and of the comparison if there is one."""
+    if across is None:
+        return table
+    return f"{table.rstrip()}\n\n## By the average over data sets\n\n{across.to_markdown()}"
 
 
 def _find_datasets(path: Path) -> dict[str, Path]:

@@ -1,11 +1,15 @@
-"""The command ``beir-eval compare``: compare runs or saved results, and check the gate."""
+"""The command ``beir-eval compare``: compare runs or saved results, and check the gate.
+
+What only this command needs is imported when it runs, so that the other commands start faster.
+"""
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
@@ -21,22 +25,30 @@ from beir_eval.cli.options import (
     report_texts,
     write_html,
 )
-from beir_eval.cli.results_output import write_texts
+from beir_eval.cli.results_output import sibling, write_texts
 from beir_eval.cli.saved_results import read_saved_results
-from beir_eval.comparison.records import CORRECTIONS, ON_CHOICES
+from beir_eval.cli.slice_columns import slice_columns
+from beir_eval.comparison.records import CORRECTIONS, INTERVALS, ON_CHOICES
 from beir_eval.core.ranking import EvaluationSettings
 from beir_eval.errors import InputError, first_few
 from beir_eval.evaluation.result import EvaluationResult
-from beir_eval.measures.names import names_among
 from beir_eval.significance import PAIRED_TESTS
+from beir_eval.significance.corrections import CORRECTIONS as P_CORRECTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from beir_eval.comparison.checkpoints.result import CheckpointCurve
+    from beir_eval.comparison.records import DocumentToJudge
     from beir_eval.comparison.result import Comparison
+    from beir_eval.comparison.slices.result import SlicedComparison
+    from beir_eval.core.qrels import Qrels
+    from beir_eval.core.run import Run
 
-#: The exit code if a check of the gate fails.
-_GATE_FAILED = 1
+#: The exit codes by the outcome of the gate.
+_GATE_CODES = {"passed": 0, "failed": 1, "undecidable": 2}
+#: How many documents ``--to-judge`` writes for each measure, unless ``-n`` is set.
+_TO_JUDGE = 20
 
 
 @add_policy_options
@@ -62,105 +74,274 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter per option
         choice(
             "--correction",
             CORRECTIONS,
-            "For several comparisons; by default holm with a baseline, max-t for all pairs.",
+            "For several comparisons; by default max-t with the sign-flip test, otherwise holm.",
         ),
     ] = None,
+    interval: Annotated[
+        str, choice("--interval", INTERVALS, "The intervals of the differences.")
+    ] = "test",
+    draws: Annotated[
+        int | None,
+        typer.Option(
+            help="How many sign vectors the test draws.  [default: 100000, or 20000 for more than "
+            "1000 queries]"
+        ),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="The seed of the random draws.")] = 0,
     gate: Annotated[
         list[str] | None,
         typer.Option(
-            "--gate", help="Exit with 1 if a system is worse than the baseline on this measure."
+            "--gate",
+            help="Exit with 1 if a system is shown to be worse than the baseline on this measure, "
+            "with 2 if that cannot be decided; repeat it for more.",
         ),
     ] = None,
-    on: Annotated[str, choice("--on", ON_CHOICES, "Systems with different queries.")] = "error",
     *,
+    non_inferior: Annotated[
+        bool,
+        typer.Option(
+            "--non-inferior", help="The gate passes only what is shown to lose less than --margin."
+        ),
+    ] = False,
+    floor: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--floor",
+            help="Exit with 1 if a system's mean is below this score, for example nDCG@10=0.45; "
+            "repeat it for more.",
+        ),
+    ] = None,
+    floor_interval: Annotated[
+        bool,
+        typer.Option(
+            "--floor-interval", help="The floor is for the lower end of the mean's interval."
+        ),
+    ] = False,
+    allow_missing: Annotated[
+        bool,
+        typer.Option("--allow-missing", help="Check runs that lack judged queries all the same."),
+    ] = False,
+    on: Annotated[str, choice("--on", ON_CHOICES, "Systems with different queries.")] = "error",
     policies: dict[str, Any],
+    slices: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Compare within slices too: length (words of a query), relevant (number of "
+            "relevant documents), metadata.KEY, or a TSV or CSV file with a column query_id and "
+            "columns of labels. length=4,8,16 states where slices begin. Repeat it for more."
+        ),
+    ] = None,
+    slice_parts: Annotated[
+        int | None,
+        typer.Option(help="Cut numbers into this many slices of about equal size instead."),
+    ] = None,
+    steps: Annotated[
+        str | None,
+        typer.Option(
+            help="Show the systems as checkpoints too: where the step stands in a name, as a "
+            "regular expression with one group, for example 'step(\\d+)'."
+        ),
+    ] = None,
     markdown: Annotated[
         Path | None, typer.Option(help="Write verdicts and tables, as a summary for GitHub.")
     ] = None,
     latex: Annotated[Path | None, typer.Option(help="Write the table of means as LaTeX.")] = None,
-    csv: Annotated[Path | None, typer.Option(help="Write every difference as CSV.")] = None,
-    json: Annotated[Path | None, typer.Option(help="Write the whole comparison.")] = None,
-    html: Annotated[Path | None, HTML] = None,
-    steps: Annotated[
-        str | None,
+    csv: Annotated[
+        Path | None,
         typer.Option(
-            help="Show the systems as checkpoints in the report: where the step stands in a name, "
-            "as a regular expression with one group, for example 'step(\\d+)'."
+            help="Write every difference as CSV, for example to c.csv; slices and checkpoints go "
+            "to c.slices.csv and c.steps.csv."
         ),
     ] = None,
+    json: Annotated[
+        Path | None,
+        typer.Option(
+            help="Write the whole comparison and the gate, for example to c.json; slices and "
+            "checkpoints go to c.slices.json and c.steps.json."
+        ),
+    ] = None,
+    html: Annotated[Path | None, HTML] = None,
     junit: Annotated[
         Path | None, typer.Option(help="Write the gate's checks as JUnit XML.")
     ] = None,
-    non_inferior: Annotated[
-        bool,
+    to_judge: Annotated[
+        Path | None,
         typer.Option(
-            "--non-inferior", help="The gate passes only what is shown not to lose the margin."
+            help="Write the unjudged documents most worth judging for each measure, as CSV or TSV."
         ),
-    ] = False,
+    ] = None,
+    number: Annotated[
+        int | None,
+        typer.Option("-n", min=1, help=f"How many of these documents.  [default: {_TO_JUDGE}]"),
+    ] = None,
     split: Annotated[str | None, typer.Option(help="The split of a data-set folder.")] = None,
 ) -> None:
     """Compare systems: means, differences with intervals, and a verdict for each pair."""
     with print_errors():
-        from beir_eval.cli.comparison_output import (  # noqa: PLC0415
-            markdown_summary,
-            print_comparison,
-            print_gate,
-        )
-        from beir_eval.comparison.gate import check_gate, to_junit  # noqa: PLC0415
+        from beir_eval.cli import comparison_output as output  # noqa: PLC0415
+        from beir_eval.comparison.gate import check_gate  # noqa: PLC0415
+        from beir_eval.comparison.gate_output import gate_outcome, to_junit  # noqa: PLC0415
 
-        check_targets(files, [markdown, latex, csv, json, html, junit])
+        outputs = [markdown, latex, csv, json, html, junit, to_judge]
+        for extra, is_written in (("slices", slices), ("steps", steps)):
+            outputs += [sibling(path, extra) for path in (csv, json) if path and is_written]
+        check_targets(files, outputs)
         check_report(html)
-        gates = gate or []
-        gated = bool(gates) or non_inferior
-        if junit is not None and not gated:
-            raise InputError("--junit writes the checks of a gate; add --gate MEASURE")
-        _check_steps(steps, html)
-        measures = [*(measure or ()), *gates] or None
-        comparison = _compare_files(
-            files,
-            split,
+        gates, floors = gate or [], _floors(floor or [])
+        against_baseline = bool(gates) or non_inferior
+        is_gated = against_baseline or bool(floors)
+        _check_options(
+            {
+                "--junit writes the checks of a gate; add --gate MEASURE": junit and not is_gated,
+                "--allow-missing is for a gate; add --gate MEASURE": allow_missing and not is_gated,
+                "--floor-interval is for a floor; add --floor MEASURE=SCORE": (
+                    floor_interval and not floors
+                ),
+                "--slice-parts cuts numbers into slices; add --slices": slice_parts and not slices,
+                "-n is the number of documents to judge; add --to-judge FILE": (
+                    number is not None and to_judge is None
+                ),
+            }
+        )
+        _check_steps(steps)
+        measures = [*(measure or ()), *gates, *floors] or None
+        inputs = _read_inputs(files, split, policies)
+        columns = (
+            slice_columns(
+                slices,
+                slice_parts,
+                folder=files[0] if inputs.qrels is not None and files[0].is_dir() else None,
+                split=split,
+                qrels=inputs.qrels,
+            )
+            if slices
+            else None
+        )
+        comparison = _compare_inputs(
+            inputs,
             measures,
             baseline,
-            first_is_baseline=gated and baseline is None,
+            first_is_baseline=against_baseline and baseline is None,
             policies=policies,
             for_report=report_settings(html),
             settings={
                 "test": test,
                 "correction": correction,
+                "interval": interval,
                 "alpha": alpha,
                 "margin": margin,
                 "on": on,
+                "draws": draws,
+                "rng": seed,
             },
         )
-        checks = (
-            check_gate(
+        if is_gated:
+            checks = check_gate(
                 comparison,
-                names_among(comparison.measures, gates) if gates else None,
+                gates or (None if non_inferior else []),
                 non_inferior=non_inferior,
+                floors=floors,
+                floor_interval=floor_interval,
+                allow_missing=allow_missing,
             )
-            if gated
-            else []
-        )
-        print_comparison(comparison)
-        print_gate(checks)
+            comparison = comparison.model_copy(update={"gate": tuple(checks)})
+        documents = None if to_judge is None else _documents(comparison, number or _TO_JUDGE)
+        sliced = None if columns is None else _compare_slices(comparison, columns)
+        curve = None if steps is None else _checkpoint_curve(comparison, steps)
+        output.print_comparison(comparison)
+        if sliced is not None:
+            output.print_slices(sliced)
+        if curve is not None:
+            output.print_curve(curve)
+        output.print_gate(comparison.gate)
         write_texts(
             {
-                markdown: lambda: markdown_summary(comparison, checks),
+                markdown: lambda: output.markdown_summary(comparison, sliced, curve),
                 latex: comparison.to_latex,
                 csv: comparison.to_csv,
                 json: comparison.model_dump_json,
-                junit: lambda: to_junit(checks),
+                junit: lambda: to_junit(comparison.gate),
+                to_judge: lambda: output.documents_text(comparison, documents or [], to_judge),
             }
         )
+        for extra, result in (("slices", sliced), ("steps", curve)):
+            if result is not None:
+                write_texts(
+                    {
+                        sibling(csv, extra): result.to_csv,
+                        sibling(json, extra): result.model_dump_json,
+                    }
+                )
         if html is not None:
-            _write_report(html, comparison, files[0], split, steps)
-        if not all(check.passed for check in checks):
-            raise typer.Exit(_GATE_FAILED)
+            write_html(html, comparison, curve=curve, **report_texts(files[0], split))
+        if code := _GATE_CODES[gate_outcome(comparison.gate)]:
+            raise typer.Exit(code)
 
 
-def _compare_files(  # noqa: PLR0913 - the options of the command
-    files: Sequence[Path],
-    split: str | None,
+def _check_options(problems: Mapping[str, object]) -> None:
+    """Raise InputError with the first message whose combination of options is used."""
+    for message, is_used in problems.items():
+        if is_used:
+            raise InputError(message)
+
+
+def _floors(options: Sequence[str]) -> dict[str, float]:
+    """Return {measure: floor} of values such as "nDCG@10=0.45".
+
+    Raises:
+        InputError: a value has another form, or a measure is named twice.
+    """
+    floors: dict[str, float] = {}
+    for option in options:
+        measure, _, text = option.rpartition("=")
+        try:
+            limit = float(text)
+        except ValueError:
+            limit = math.nan
+        if not measure or not math.isfinite(limit):
+            msg = f"--floor {option}: MEASURE=SCORE was expected, such as nDCG@10=0.45"
+            raise InputError(msg)
+        if measure in floors:
+            msg = f"--floor names {measure} twice; leave out one floor"
+            raise InputError(msg)
+        floors[measure] = limit
+    return floors
+
+
+class _Inputs(NamedTuple):
+    """What is compared: judgements and runs, or saved results (without judgements)."""
+
+    qrels: Qrels | None
+    runs: dict[str, Run]
+    results: list[EvaluationResult]
+
+
+def _read_inputs(files: Sequence[Path], split: str | None, policies: Mapping[str, Any]) -> _Inputs:
+    """Return the judgements and runs, or the saved results, in the files.
+
+    Args:
+        files: judgements and runs, or files of saved results.
+        split: the split of a data-set folder with the judgements.
+        policies: the fields of ``EvaluationSettings``.
+
+    Raises:
+        InputError: options that apply to runs only are set for saved results.
+    """
+    results = read_saved_results(files)
+    if results is None:
+        return _Inputs(read_qrels(files[0], split=split), read_runs(files[1:]), [])
+    if split is not None or EvaluationSettings(**policies) != EvaluationSettings():
+        options = ", ".join(f"--{name.replace('_', '-')}" for name in policies)
+        msg = (
+            f"{options} and --split are for judgements and runs; saved results were evaluated "
+            "already"
+        )
+        raise InputError(msg)
+    return _Inputs(None, {}, results)
+
+
+def _compare_inputs(  # noqa: PLR0913 - the options of the command
+    inputs: _Inputs,
     measures: Sequence[str] | None,
     baseline: str | None,
     *,
@@ -172,65 +353,95 @@ def _compare_files(  # noqa: PLR0913 - the options of the command
     """Return the comparison of runs on judgements, or of saved results.
 
     Args:
-        files: judgements and runs, or files of saved results.
-        split: the split of a data-set folder with the judgements.
+        inputs: what is compared.
         measures: None: runs are compared on nDCG@10, saved results on all their measures.
         baseline: the name of the system that the others are compared with, if any.
         first_is_baseline: the first system is the baseline, in place of ``baseline``.
         policies: the fields of ``EvaluationSettings``.
         settings: further arguments of ``compare_runs`` and ``compare``.
         for_report: arguments of ``compare_runs`` that keep what a report shows.
-
-    Raises:
-        InputError: options that apply to runs only are set for saved results.
     """
     from beir_eval import comparison as comparing  # noqa: PLC0415
 
-    results = read_saved_results(files)
-    if results is None:
-        qrels = read_qrels(files[0], split=split)
-        runs = read_runs(files[1:])
-        baseline_name = next(iter(runs), None) if first_is_baseline else baseline
-        return comparing.compare_runs(
-            qrels, runs, measures, baseline=baseline_name, **settings, **policies, **for_report
-        )
-    if split is not None or EvaluationSettings(**policies) != EvaluationSettings():
-        options = ", ".join(f"--{name.replace('_', '-')}" for name in policies)
-        msg = (
-            f"{options} and --split are for judgements and runs; saved results were evaluated "
-            "already"
-        )
-        raise InputError(msg)
-    baseline_name = results[0].name if first_is_baseline else baseline
-    return comparing.compare(results, baseline_name, measures=measures, **settings)
+    names = [*inputs.runs, *(result.name for result in inputs.results)]
+    baseline_name = next(iter(names), None) if first_is_baseline else baseline
+    if inputs.qrels is None:
+        return comparing.compare(inputs.results, baseline_name, measures=measures, **settings)
+    return comparing.compare_runs(
+        inputs.qrels,
+        inputs.runs,
+        measures,
+        baseline=baseline_name,
+        **settings,
+        **policies,
+        **for_report,
+    )
 
 
-def _write_report(
-    html: Path, comparison: Comparison, judgements: Path, split: str | None, steps: str | None
-) -> None:
-    """Write the report, with a curve of the checkpoints if ``steps`` is given."""
+def _compare_slices(
+    comparison: Comparison, columns: Mapping[str, Mapping[str, str]]
+) -> SlicedComparison:
+    """Return the comparison within slices; a correction that takes no p-values becomes Holm's."""
+    from beir_eval.comparison.slices import compare_slices  # noqa: PLC0415
+
+    settings = comparison.settings
+    return compare_slices(
+        comparison.results or {},
+        columns,
+        comparison.baseline,
+        measures=comparison.measures,
+        test=settings.test,
+        correction=settings.correction if settings.correction in P_CORRECTIONS else "holm",
+        alpha=settings.alpha,
+        margin=settings.margin,
+        on=settings.on,
+        draws=settings.draws,
+        rng=settings.rng,
+    )
+
+
+def _checkpoint_curve(comparison: Comparison, steps: str) -> CheckpointCurve:
+    """Return the curve of the systems whose names match the pattern ``steps``."""
     from beir_eval.comparison.checkpoints.checkpoint_curve import checkpoint_curve  # noqa: PLC0415
 
-    curve = None
-    if steps is not None:
-        settings = comparison.settings
-        curve = checkpoint_curve(
-            _checkpoints(comparison, steps),
-            steps,
-            measures=comparison.measures,
-            alpha=settings.alpha,
-            margin=settings.margin,
-            on=settings.on,
+    settings = comparison.settings
+    return checkpoint_curve(
+        _checkpoints(comparison, steps),
+        steps,
+        measures=comparison.measures,
+        alpha=settings.alpha,
+        margin=settings.margin,
+        on=settings.on,
+        draws=settings.draws,
+        rng=settings.rng,
+    )
+
+
+def _documents(comparison: Comparison, number: int) -> list[DocumentToJudge]:
+    """Return the documents most worth judging: so many for each measure, by measure.
+
+    Raises:
+        InputError: they are not known.
+    """
+    if comparison.to_judge is None:
+        reason = (
+            "give the judgements and the run files, not saved results"
+            if comparison.trust is not None
+            else "name a --baseline, or compare fewer systems"
         )
-    write_html(html, comparison, curve=curve, **report_texts(judgements, split))
+        msg = f"--to-judge: the documents are not known for this comparison; {reason}"
+        raise InputError(msg)
+    return [
+        document
+        for measure in comparison.measures
+        for document in comparison.documents_to_judge(number, measure=measure)
+    ]
 
 
-def _check_steps(steps: str | None, html: Path | None) -> None:
-    """Raise InputError if ``--steps`` is no regular expression, or no report is written."""
+def _check_steps(steps: str | None) -> None:
+    """Raise InputError if ``--steps`` is no regular expression."""
     if steps is None:
         return
-    if html is None:
-        raise InputError("--steps draws a curve in the report; add --html FILE")
     try:
         re.compile(steps)
     except re.error as error:

@@ -8,7 +8,7 @@ from pydantic import TypeAdapter
 from rich.text import Text
 
 from beir_eval.cli.console import console, print_table, print_warnings
-from beir_eval.core.files import write_atomically
+from beir_eval.core.files import file_stem, write_atomically
 from beir_eval.display.tables import Table, csv_text, score_text
 from beir_eval.evaluation.result import EvaluationResult
 from beir_eval.evaluation.side_by_side import (
@@ -78,6 +78,19 @@ def write_texts(texts: Mapping[Path | None, Callable[[], str]]) -> None:
     for path, make_text in texts.items():
         if path is not None:
             write_atomically(path, f"{make_text().rstrip()}\n".encode())
+
+
+def sibling(path: Path | None, extra: str) -> Path | None:
+    """Return the file beside ``path`` for a further table; None for None.
+
+    >>> from pathlib import Path
+    >>> sibling(Path("out/c.json.gz"), "slices").name
+    'c.slices.json.gz'
+    """
+    if path is None:
+        return None
+    stem = file_stem(path)
+    return path.with_name(f"{stem}.{extra}{path.name.removeprefix(stem)}")
 
 
 def _write_per_query(path: Path, results: Sequence[EvaluationResult]) -> None:

@@ -9,7 +9,7 @@ Inside:
 - ``result``: the class ``Comparison``, with its ``records``, ``tables``, ``verdict_sentences`` and
   ``charts``.
 - ``coverage``: the warnings on missing queries and on ids that do not match.
-- ``gate``: checks for continuous integration and tests.
+- ``gate``: checks for continuous integration and tests; ``gate_output``: their outcome as text.
 - ``rank_similarity``: similarity of two rankings, without judgements; ``agreement``: of two runs;
   ``likeness``: of every pair in a comparison.
 - ``robustness``: what unjudged documents and ties could change.
@@ -32,13 +32,15 @@ if TYPE_CHECKING:
     from beir_eval.comparison.compare import compare, compare_runs
     from beir_eval.comparison.coverage import SystemCoverage
     from beir_eval.comparison.experiments import ExperimentPower, MeasurePower, experiment_power
-    from beir_eval.comparison.gate import GateCheck, assert_no_regression, check_gate, to_junit
+    from beir_eval.comparison.gate import assert_no_regression, check_gate
+    from beir_eval.comparison.gate_output import to_junit
     from beir_eval.comparison.likeness import Likeness
     from beir_eval.comparison.rank_similarity import RBO, kendall_distance, overlap, rbo, spearman
     from beir_eval.comparison.records import (
         ComparisonSettings,
         Difference,
         DocumentToJudge,
+        GateCheck,
         PairTrust,
         QueryDifference,
         SystemMean,
@@ -87,7 +89,7 @@ lazy_exports(
         "Difference": "beir_eval.comparison.records",
         "DocumentToJudge": "beir_eval.comparison.records",
         "ExperimentPower": "beir_eval.comparison.experiments",
-        "GateCheck": "beir_eval.comparison.gate",
+        "GateCheck": "beir_eval.comparison.records",
         "Likeness": "beir_eval.comparison.likeness",
         "MeasurePower": "beir_eval.comparison.experiments",
         "PairTrust": "beir_eval.comparison.records",
@@ -106,6 +108,6 @@ lazy_exports(
         "overlap": "beir_eval.comparison.rank_similarity",
         "rbo": "beir_eval.comparison.rank_similarity",
         "spearman": "beir_eval.comparison.rank_similarity",
-        "to_junit": "beir_eval.comparison.gate",
+        "to_junit": "beir_eval.comparison.gate_output",
     },
 )

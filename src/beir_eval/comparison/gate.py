@@ -2,199 +2,510 @@
 
 from __future__ import annotations
 
-import xml.etree.ElementTree as ET
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from beir_eval.comparison.alignment import MeasureScores, align_scores
 from beir_eval.comparison.compare import compare
 from beir_eval.comparison.coverage import missing_note, warnings_of
+from beir_eval.comparison.differences import POWER, Pair, Pairs, tests_of
+from beir_eval.comparison.records import GateCheck
 from beir_eval.comparison.verdict_sentences import (
-    difference_sentence,
+    interval_text,
     measure_text,
     p_text,
+    percent_text,
     signed_text,
 )
-from beir_eval.display.tables import printable_text
-from beir_eval.errors import SettingError
+from beir_eval.core.ids import hash_ids
+from beir_eval.display.tables import score_text
+from beir_eval.errors import InputError, SettingError
 from beir_eval.evaluation.result import EvaluationResult
 from beir_eval.measures import Measure
-from beir_eval.significance import paired_t
+from beir_eval.measures.scales import scale_of
+from beir_eval.significance import (
+    PAIRED_TESTS,
+    estimate_power,
+    non_inferiority,
+    smallest_margin,
+    smallest_p,
+)
+from beir_eval.significance.paired_tests import t_intervals
+from beir_eval.significance.sign_vectors import SignVectors
+from beir_eval.significance.validation import FEWEST_QUERIES, is_at_most, is_number
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from beir_eval.comparison.records import Difference
     from beir_eval.comparison.result import Comparison
+    from beir_eval.core.arrays import Floats
     from beir_eval.measures import MeasureLike
+    from beir_eval.measures.scales import ScoreScale
 
 #: How many queries ``assert_no_regression`` lists when it fails.
 _WORST_QUERIES = 5
-#: With fewer queries that differ, the reason of a check says that they are too few.
-_FEW_QUERIES = 10
 
 
-@dataclass(frozen=True)
-class GateCheck:
-    """The check of one system against the baseline on one measure.
-
-    Attributes:
-        difference: the difference system − baseline, with evidence and verdict.
-        passed: whether the system passes the gate.
-        reason: the reason, as a sentence.
-        warnings: the warnings of the comparison on these two systems; mostly none.
-    """
-
-    difference: Difference
-    passed: bool
-    reason: str
-    warnings: tuple[str, ...] = ()
-
-
-def check_gate(
+def check_gate(  # noqa: PLR0913 - one keyword a setting
     comparison: Comparison,
     measures: Iterable[MeasureLike] | MeasureLike | None = None,
     *,
     non_inferior: bool = False,
+    floors: Mapping[str, float] | Mapping[Measure, float] | None = None,
+    floor_interval: bool = False,
+    allow_missing: bool = False,
 ) -> list[GateCheck]:
-    """Return a check of every system against the baseline, on every measure of the gate.
+    """Return a check of every system against the baseline, and against a floor of its mean.
 
-    There are two rules:
+    Each system is tested against the baseline by itself, on the queries that these two have. So its
+    check is the same alone and among others, in any order, and is not corrected for their number:
+    to test more systems does not make the gate more lenient. With n systems that are as good as the
+    baseline, the chance that at least one fails is up to n·alpha.
 
-    - By default, a system fails if it is significantly worse than the baseline, that is, if its
-      verdict is "worse". An undecided difference passes. The p-value of the verdict is corrected
-      for all differences of the measure.
-    - With ``non_inferior``, a system passes only if it is shown to lose less than the margin: the
-      lower bound of the difference is above −margin (if lower is better, the upper bound is below
-      the margin), and a one-sided t test rejects a loss of the
-      margin or more at the level of the comparison. This takes enough queries. If fewer than 10
-      queries differ, the reason says that they are too few. Bound and p are not corrected for
-      several systems; p is that of all queries on which these two systems have a score.
+    - By default, a system fails if it is shown to be worse: if the one-sided p of the comparison's
+      test is at most its alpha. That is so exactly if the two-sided interval at confidence
+      1 − 2·alpha leaves out 0 on the side of a loss (with test="sign_flip" or "t"). A system that
+      passes is not shown to be as good; the reason states the loss that could have been missed.
+    - With ``non_inferior``, a system passes only if it is shown to lose less than the margin of the
+      comparison: by ``significance.non_inferiority`` at its alpha. This takes enough queries; the
+      reason states the smallest margin that so many queries could show.
+    - With ``floors``, a system fails if its mean is below the floor of the measure, or with
+      ``floor_interval`` if the lower end of its interval is.
+
+    A check is undecidable if scores are no basis for it: judged queries are missing from one of the
+    two runs (unless ``allow_missing``), a run retrieves nothing, document ids do not match those of
+    the qrels, or there are so few queries that no loss could be significant.
+
+    A comparison that was loaded from a file has the scores of queries that all systems have, and no
+    others: with on="intersection", its checks depend on which systems it holds.
 
     Args:
-        comparison: a comparison with a baseline.
-        measures: the measures of the gate, one or several, as names in any spelling or ``Measure``
-            values; None takes all measures of the comparison.
-        non_inferior: whether systems must be shown not to be worse by the margin (True), or must
-            only not be shown to be worse (False).
+        comparison: a comparison, with a baseline unless there are only ``floors``. Its test, alpha,
+            margin, draws and rng are used; its correction and kind of interval are not.
+        measures: the measures compared with the baseline, one or several, as names in any spelling
+            or ``Measure`` values. None takes all measures of the comparison, or no measure if there
+            are ``floors`` and no baseline.
+        non_inferior: whether systems must be shown not to lose the margin (True), or must only not
+            be shown to be worse (False).
+        floors: {measure: the lowest mean that passes}; if lower is better, the highest. Every
+            system but the baseline is checked.
+        floor_interval: whether the floor is for the lower end of the t interval of the mean at
+            confidence 1 − alpha (if lower is better, for the upper end), not for the mean.
+        allow_missing: whether runs are checked that lack judged queries. With missing="zero" these
+            count as empty rankings.
 
     Returns:
-        The checks, by measure, and for each measure in the order of the systems. An empty list for
-        empty ``measures``.
+        The checks against the baseline, by measure, and for each measure in the order of the
+        systems; then the checks of floors in the same order.
 
     Raises:
         MeasureError: a measure does not exist (UnknownMeasureError), or its parameter or cutoff is
             impossible.
-        SettingError: the comparison has no baseline.
+        SettingError: the comparison has no baseline; ``measures`` is empty and there is no floor,
+            so that nothing would be checked; a floor is not a finite number, or a measure has two;
+            or ``floor_interval`` without ``floors``.
         NotEvaluatedError: a measure was not compared.
+
+    >>> from beir_eval import compare_runs
+    >>> qrels = {f"q{n}": {"a": 1} for n in range(8)}
+    >>> runs = {"old": {query: {"a": 2, "x": 1} for query in qrels}}
+    >>> runs["new"] = {query: {"a": 1, "x": 2} for query in qrels}
+    >>> [check] = check_gate(compare_runs(qrels, runs, "MRR", baseline="old"))
+    >>> check.outcome, check.p  # one of 2^8 flips
+    ('failed', 0.00390625)
     """
-    if comparison.baseline is None:
-        msg = "a gate needs a baseline: compare(results, baseline=…)"
-        raise SettingError(msg)
-    chosen_measures = comparison.measures if measures is None else _list_measures(measures)
+    chosen = _chosen_measures(comparison, measures, floors)
+    limits = _checked_floors(comparison, floors, floor_interval=floor_interval)
+    if not chosen and not limits:
+        raise SettingError("a gate without measures checks nothing: give one measure or more")
+    gate = _Gate(comparison, non_inferior, floor_interval, allow_missing)
+    systems = [system for system in comparison.systems if system != comparison.baseline]
     return [
-        replace(
-            _check_system(comparison, measure, system, non_inferior=non_inferior),
-            warnings=tuple(warnings_of(comparison.coverage, (system, comparison.baseline))),
-        )
-        for measure in chosen_measures
-        for system in comparison.systems
-        if system != comparison.baseline
+        *(gate.check_pair(measure, system) for measure in chosen for system in systems),
+        *(
+            gate.check_floor(measure, system, limit)
+            for measure, limit in limits.items()
+            for system in systems
+        ),
     ]
 
 
-def _list_measures(measures: Iterable[MeasureLike] | MeasureLike) -> list[MeasureLike]:
-    """Return one or several measures as a list, which may be empty."""
-    return [measures] if isinstance(measures, (str, Measure)) else list(measures)
+def _chosen_measures(
+    comparison: Comparison,
+    measures: Iterable[MeasureLike] | MeasureLike | None,
+    floors: Mapping[str, float] | Mapping[Measure, float] | None,
+) -> list[str]:
+    """Return the names of the measures to compare with the baseline, each once.
 
-
-def _check_system(
-    comparison: Comparison, measure: MeasureLike, system: str, *, non_inferior: bool
-) -> GateCheck:
-    """Return the check of one system on one measure, by the rule that ``non_inferior`` selects."""
-    difference, margin = comparison.difference(measure, system), comparison.settings.margin
-    if not non_inferior:
-        return GateCheck(
-            difference, difference.verdict != "worse", difference_sentence(difference, margin)
-        )
-    p = _p_of_non_inferiority(comparison, difference)
-    is_within = _greatest_loss(difference) < margin
-    passed = is_within and p <= comparison.settings.alpha
-    num_differing = difference.wins + difference.losses
-    few_note = (
-        f"; only {num_differing} of {difference.num_queries} queries differ, too few to know how "
-        "much others may"
-        if num_differing < _FEW_QUERIES
-        else ""
-    )
-    bound = (
-        f"the lower bound of {difference.system} − {difference.against} is "
-        f"{signed_text(difference.low)}, {'' if is_within else 'not '}above {-margin:g}"
-        if difference.higher_is_better
-        else f"the upper bound of {difference.system} − {difference.against} is "
-        f"{signed_text(difference.high)}, {'' if is_within else 'not '}below {margin:g}"
-    )
-    measure_name = measure_text(difference.measure, higher_is_better=difference.higher_is_better)
-    reason = (
-        f"{measure_name}: {bound}; p of a loss of {margin:g} or more "
-        f"{p_text(p)} (difference {signed_text(difference.difference)}, {difference.num_queries} "
-        f"queries{few_note})"
-    )
-    return GateCheck(difference, passed, reason)
-
-
-def _greatest_loss(difference: Difference) -> float:
-    """Return the bound of the interval on the side of a loss, as a loss: above 0 if it is one."""
-    return -difference.low if difference.higher_is_better else difference.high
-
-
-def _p_of_non_inferiority(comparison: Comparison, difference: Difference) -> float:
-    """Return the p of the one-sided t test that rejects a mean difference of −margin or less.
-
-    The test takes all queries on which these two systems have a score.
+    Raises:
+        SettingError: there are such measures, but no baseline.
+        NotEvaluatedError: a measure was not compared.
     """
-    array = comparison.scores[difference.measure].array
-    rows = (comparison.systems.index(name) for name in (difference.system, difference.against))
-    system_scores, baseline_scores = (array[row] for row in rows)
-    differences = (system_scores - baseline_scores)[~np.isnan(system_scores - baseline_scores)]
-    gains = differences if difference.higher_is_better else -differences
-    return paired_t(gains + comparison.settings.margin, alternative="greater").p
+    if measures is None:
+        measures = () if floors and comparison.baseline is None else comparison.measures
+    listed = [measures] if isinstance(measures, (str, Measure)) else list(measures)
+    if listed and comparison.baseline is None:
+        raise SettingError("a gate needs a baseline: compare(results, baseline=…), or --baseline")
+    return list(dict.fromkeys(_name_in(comparison, measure) for measure in listed))
 
 
-def to_junit(checks: Iterable[GateCheck]) -> str:
-    """Return JUnit XML with a test case for each check, which CI services show as test reports.
+def _checked_floors(
+    comparison: Comparison,
+    floors: Mapping[str, float] | Mapping[Measure, float] | None,
+    *,
+    floor_interval: bool,
+) -> dict[str, float]:
+    """Return {name of a measure: floor}.
 
-    Args:
-        checks: the checks that ``check_gate`` returns.
-
-    Returns:
-        XML as text, without a declaration: a test suite "beir-eval gate", whose test cases hold the
-        reason as output or as failure, and the warnings on its two systems as output.
+    Raises:
+        SettingError: a floor is not a finite number, a measure has two floors, or
+            ``floor_interval`` without floors.
+        NotEvaluatedError: a measure was not compared.
     """
-    all_checks = list(checks)
-    failures = sum(not check.passed for check in all_checks)
-    suite = ET.Element(
-        "testsuite", name="beir-eval gate", tests=str(len(all_checks)), failures=str(failures)
-    )
-    for check in all_checks:
-        difference = check.difference
-        case = ET.SubElement(
-            suite,
-            "testcase",
-            classname=f"gate.{printable_text(difference.measure)}",
-            name=printable_text(f"{difference.system} against {difference.against}"),
+    if floor_interval and not floors:
+        raise SettingError("floor_interval is about floors: give floors={measure: lowest score}")
+    limits: dict[str, float] = {}
+    for measure, limit in (floors or {}).items():
+        if not is_number(limit) or not math.isfinite(limit):
+            msg = f"the floor of {measure} must be a finite number, not {limit!r}"
+            raise SettingError(msg)
+        name = _name_in(comparison, measure)
+        if name in limits:
+            msg = f"{name} has two floors, {limits[name]:g} and {limit:g}; leave one out"
+            raise SettingError(msg)
+        limits[name] = float(limit)
+    return limits
+
+
+def _name_in(comparison: Comparison, measure: MeasureLike) -> str:
+    """Return the name of a measure in the comparison, or raise NotEvaluatedError."""
+    return comparison.mean(measure, comparison.systems[0]).measure
+
+
+class _Gate(NamedTuple):
+    """The rules of a gate over one comparison; the fields are those of ``check_gate``."""
+
+    comparison: Comparison
+    non_inferior: bool
+    floor_interval: bool
+    allow_missing: bool
+
+    @property
+    def alpha(self) -> float:
+        """The level of every check."""
+        return self.comparison.settings.alpha
+
+    # Against the baseline
+
+    def check_pair(self, measure: str, system: str) -> GateCheck:
+        """Return the check of a system against the baseline on one measure."""
+        baseline = self.comparison.baseline or ""
+        scale = scale_of(measure, self.comparison.custom_measures)
+        named: dict[str, Any] = {
+            "measure": measure,
+            "system": system,
+            "against": baseline,
+            "rule": "non-inferior" if self.non_inferior else "not worse",
+            "alpha": self.alpha,
+            "higher_is_better": scale.higher_is_better,
+            "warnings": tuple(warnings_of(self.comparison.coverage, (system, baseline))),
+        }
+        if obstacle := self._obstacle((system, baseline)):
+            measure_name = measure_text(measure, higher_is_better=scale.higher_is_better)
+            reason = f"{system} vs {baseline}, {measure_name}: {obstacle}"
+            return GateCheck(**named, outcome="undecidable", reason=reason)
+        scores = _pair_scores(self.comparison, measure, system, baseline, scale)
+        differences = scores.scores[0] - scores.scores[1]
+        named |= {
+            "num_queries": len(differences),
+            "num_differing": int(np.count_nonzero(differences)),
+        }
+        result = (
+            self._check_non_inferior(differences, scale)
+            if self.non_inferior
+            else self._check_not_worse(scores, differences)
         )
-        output = [f"warning: {warning}" for warning in check.warnings]
-        if check.passed:
-            output.append(check.reason)
+        size = (
+            f"{signed_text(result['value'])} "
+            f"{measure_text(measure, higher_is_better=scale.higher_is_better)}"
+        )
+        reason = f"{system} vs {baseline}: {size} {result.pop('sentence')}"
+        return GateCheck(**named, **result, reason=reason)
+
+    def _check_not_worse(self, scores: MeasureScores, differences: Floats) -> dict[str, Any]:
+        """Return the fields of a check that fails if the system is shown to be worse.
+
+        Besides, "sentence" is the end of the reason.
+        """
+        settings, scale = self.comparison.settings, scores.scale
+        level = 2 * self.alpha
+        [tests] = tests_of(
+            [scores], Pairs([Pair(0, 1)]), replace(settings, alpha=level, correction="none")
+        )
+        side = "less" if scale.higher_is_better else "greater"
+        method = PAIRED_TESTS[settings.test]
+        if settings.test == "sign_flip":
+            p = float(tests.flipped.p(side)[0])
         else:
-            ET.SubElement(case, "failure", message=printable_text(check.reason))
-        if output:
-            ET.SubElement(case, "system-out").text = "\n".join(map(printable_text, output))
-    ET.indent(suite)
-    return ET.tostring(suite, encoding="unicode", xml_declaration=False) + "\n"
+            p = method.test(differences, alternative=side).p
+        low, high = (float(end[0]) for end in tests.intervals(np.array([level])))
+        fields: dict[str, Any] = {
+            "value": float(tests.flipped.means[0]),
+            "low": low,
+            "high": high,
+            "confidence": 1 - level,
+            "p": p,
+        }
+        num_queries = len(differences)
+        evidence = (
+            f"({percent_text(1 - level)} interval: {interval_text(low, high)}, {num_queries:,} "
+            "queries)"
+        )
+        least = self._least_p(num_queries)
+        if not is_at_most(np.array(least), self.alpha):
+            return fields | {
+                "outcome": "undecidable",
+                "sentence": (
+                    f"{evidence}: with {num_queries:,} queries{self._draws_text()} no p is below "
+                    f"{least:.4g}, so no loss could be significant at {self.alpha:g}"
+                ),
+            }
+        is_worse = bool(is_at_most(np.array(p), self.alpha))
+        sentence = (
+            f"{evidence}: {'worse' if is_worse else 'not shown to be worse'} (one-sided p "
+            f"{p_text(p)}, level {self.alpha:g}"
+        )
+        if method.interval is None:
+            sentence += f" by the {method.label}; the interval is that of the sign-flip test)"
+        elif scale.higher_is_better:
+            sentence += f": the interval {'ends' if is_worse else 'does not end'} below 0)"
+        else:
+            sentence += f": the interval {'begins' if is_worse else 'does not begin'} above 0)"
+        fields |= {"outcome": "failed" if is_worse else "passed"}
+        if not is_worse:
+            gains = scale.gains(differences)
+            missed, detectable = self._missed_sentence(gains)
+            sentence += f". {missed}"
+            fields |= detectable
+        return fields | {"sentence": sentence}
+
+    def _missed_sentence(self, gains: Floats) -> tuple[str, dict[str, float | None]]:
+        """Return a sentence on the loss that could have been missed, and the fields of it."""
+        num_queries, num_differing = len(gains), int(np.count_nonzero(gains))
+        unknown: dict[str, float | None] = {}
+        if not num_differing:
+            return "No query differs", unknown
+        least = self._least_p(num_differing)
+        if not is_at_most(np.array(least), self.alpha):
+            differ = "differs" if num_differing == 1 else "differ"
+            sentence = (
+                f"Only {num_differing} of {num_queries:,} queries {differ}: no loss on so few "
+                f"could be significant at {self.alpha:g}"
+            )
+            return sentence, unknown
+        if PAIRED_TESTS[self.comparison.settings.test].interval is None:
+            return "Which loss this test would miss is not known", unknown
+        power = estimate_power(gains, alpha=self.alpha, power=POWER, alternative="less")
+        low, high = power.detectable_low, power.detectable_high
+        if power.detectable is None or low is None or high is None:
+            return f"Which loss would go unnoticed is not known: {power.note}", unknown
+        sentence = (
+            f"With {num_queries:,} queries, a true loss of about {power.detectable:.3g} ({low:.3g} "
+            f"to {high:.3g}) would go unnoticed {1 - POWER:.0%} of the time"
+        )
+        fields: dict[str, float | None] = {
+            "detectable": power.detectable,
+            "detectable_low": low,
+            "detectable_high": high,
+        }
+        return sentence, fields
+
+    def _least_p(self, num_queries: int) -> float:
+        """Return the smallest one-sided p that the test can reach if so many queries differ."""
+        settings = self.comparison.settings
+        if settings.test == "t":
+            return 0.0
+        least = smallest_p(num_queries, alternative="less")
+        if settings.test != "sign_flip":
+            return least
+        signs = SignVectors.choose(num_queries, settings.draws, settings.rng)
+        return least if signs.can_enumerate(num_queries) else max(least, 0.5 / (signs.draws + 1))
+
+    def _draws_text(self) -> str:
+        """Return how many sign vectors are drawn, if the settings state it."""
+        draws = self.comparison.settings.draws
+        return "" if draws is None else f" and draws={draws:,}"
+
+    def _check_non_inferior(self, differences: Floats, scale: ScoreScale) -> dict[str, Any]:
+        """Return the fields of a check that passes if the system is shown to lose < the margin.
+
+        Besides, "sentence" is the end of the reason.
+        """
+        margin, num_queries = self.comparison.settings.margin, len(differences)
+        score_range = scale.range
+        test = non_inferiority(
+            scale.gains(differences), delta=margin, alpha=self.alpha, score_range=score_range
+        )
+        low, high = test.low, math.inf
+        if not scale.higher_is_better:
+            low, high = -high, -low
+        verdict = "shown" if test.non_inferior else "not shown"
+        sentence = (
+            f"({num_queries:,} queries): {verdict} to lose less than {margin:g} (one-sided p "
+            f"{p_text(test.p)}, level {self.alpha:g}, by "
+        )
+        least = None
+        if score_range is None:
+            sentence += (
+                "the t test alone, which overlooks rare large losses: the measure has no bounds)"
+            )
+        else:
+            sentence += "Gaffke's bound and the t test)"
+            least = smallest_margin(num_queries, alpha=self.alpha, score_range=score_range)
+            if not test.non_inferior:
+                sentence += (
+                    f". The smallest margin that {num_queries:,} queries could ever show is "
+                    f"{_rounded_up(least)}"
+                )
+        return {
+            "outcome": "passed" if test.non_inferior else "failed",
+            "value": float(scale.gains(test.difference)),
+            "low": low,
+            "high": high,
+            "confidence": 1 - self.alpha,
+            "p": test.p,
+            "limit": margin,
+            "smallest_margin": least,
+            "sentence": sentence,
+        }
+
+    # Against a floor
+
+    def check_floor(self, measure: str, system: str, limit: float) -> GateCheck:
+        """Return the check of a system against a floor of one measure."""
+        scale = scale_of(measure, self.comparison.custom_measures)
+        measure_name = measure_text(measure, higher_is_better=scale.higher_is_better)
+        named: dict[str, Any] = {
+            "measure": measure,
+            "system": system,
+            "against": None,
+            "rule": "floor",
+            "alpha": self.alpha,
+            "limit": limit,
+            "higher_is_better": scale.higher_is_better,
+            "warnings": tuple(warnings_of(self.comparison.coverage, (system,))),
+        }
+        scores = _own_scores(self.comparison, measure, system)
+        obstacle = self._obstacle((system,))
+        if not obstacle and len(scores) < FEWEST_QUERIES:
+            obstacle = f"it has a score on {len(scores)} query"
+        if obstacle:
+            reason = f"{system}, {measure_name}: {obstacle}"
+            return GateCheck(**named, outcome="undecidable", reason=reason)
+        mean, deviation = float(scores.mean()), float(scores.std(ddof=1))
+        low, high = (
+            float(end[0])
+            for end in t_intervals(
+                np.array([mean]), np.array([deviation]), len(scores), np.array([self.alpha])
+            )
+        )
+        end = (low if scale.higher_is_better else high) if self.floor_interval else mean
+        is_below = scale.gains(end - limit) < 0
+        what = "the mean"
+        if self.floor_interval:
+            what = f"the {'lower' if scale.higher_is_better else 'upper'} end of the interval"
+        side = "below" if scale.higher_is_better else "above"
+        bound = "floor" if scale.higher_is_better else "ceiling"
+        reason = (
+            f"{system}: mean {measure_name} {score_text(mean)} ({percent_text(1 - self.alpha)} t "
+            f"interval: {score_text(low)} to {score_text(high)}, {len(scores):,} queries): {what} "
+            f"is {'' if is_below else 'not '}{side} the {bound} {limit:g}"
+        )
+        return GateCheck(
+            **named,
+            outcome="failed" if is_below else "passed",
+            reason=reason,
+            value=mean,
+            low=low,
+            high=high,
+            confidence=1 - self.alpha,
+            num_queries=len(scores),
+        )
+
+    # What a check needs
+
+    def _obstacle(self, systems: Sequence[str]) -> str:
+        """Return why the scores of these systems are no basis for a decision; "" if they are."""
+        for system in systems:
+            covered = [entry for entry in self.comparison.coverage if entry.system == system]
+            if any(entry.unmatched_ids is not None for entry in covered):
+                return f"the document ids of {system} do not match those of the qrels"
+            if any(_is_empty(result) for result in (self.comparison.results or {}).get(system, ())):
+                return f"the run of {system} has no document for any judged query"
+            missing = max((entry.queries_missing for entry in covered), default=0)
+            if missing and not self.allow_missing:
+                judged = next(entry for entry in covered if entry.queries_missing == missing)
+                return (
+                    f"{missing:,} of {judged.queries_judged:,} judged queries are missing from the "
+                    f"run of {system}. Complete the run, or check it all the same with "
+                    "--allow-missing (allow_missing=True)"
+                )
+        return ""
+
+
+def _is_empty(result: EvaluationResult) -> bool:
+    """Return whether a run has no document for any judged query; False if that is not known."""
+    counted = result.counted
+    return counted is not None and counted.queries_retrieved <= len(counted.queries_empty)
+
+
+def _pair_scores(
+    comparison: Comparison, measure: str, system: str, baseline: str, scale: ScoreScale
+) -> MeasureScores:
+    """Return the scores of a system and the baseline on the queries where both have a score.
+
+    They do not depend on other systems, except in a comparison that was loaded from a file, which
+    has only the queries that all its systems have.
+    """
+    pair = (system, baseline)
+    if comparison.results is not None:
+        results = {name: comparison.results[name] for name in pair}
+        [scores] = align_scores(results, measure, comparison.settings.on).by_measure
+        return scores.where_defined()
+    rows = comparison.scores[measure].array[[comparison.systems.index(name) for name in pair]]
+    repeats = [row[None] for row in rows]
+    keys = hash_ids(comparison.query_ids)
+    return MeasureScores(measure, pair, repeats, rows, keys, scale).where_defined()
+
+
+def _own_scores(comparison: Comparison, measure: str, system: str) -> Floats:
+    """Return the scores of a system on all queries where it has one, the mean of its repeats."""
+    if comparison.results is None:
+        scores = comparison.scores[measure].array[comparison.systems.index(system)]
+    else:
+        by_query = [
+            dict(zip(result.query_ids, result.scores(measure).tolist(), strict=True))
+            for result in comparison.results[system]
+        ]
+        shared = [query for query in by_query[0] if all(query in repeat for repeat in by_query[1:])]
+        scores = np.array(
+            [[repeat[query] for query in shared] for repeat in by_query], dtype=np.float64
+        ).mean(axis=0)
+    return np.asarray(scores[~np.isnan(scores)])
+
+
+def _rounded_up(margin: float) -> str:
+    """Return a margin as text, never below the margin itself.
+
+    >>> _rounded_up(0.05815), _rounded_up(1.0)
+    ('0.0582', '1')
+    """
+    digits = 2 - math.floor(math.log10(margin))
+    return f"{math.ceil(margin * 10**digits - 1e-9) / 10**digits:.3g}"
 
 
 def assert_no_regression(  # noqa: PLR0913 - one keyword a setting
@@ -205,10 +516,11 @@ def assert_no_regression(  # noqa: PLR0913 - one keyword a setting
     margin: float = 0.01,
     alpha: float = 0.05,
     non_inferior: bool = False,
+    allow_missing: bool = False,
 ) -> None:
     """Raise AssertionError if a system is worse than the baseline, for use in tests.
 
-    The systems are compared on the same queries, with the sign-flip test.
+    The systems are compared on the same queries, with the sign-flip test, by ``check_gate``.
 
     Args:
         result: the new result, or the path of the file that it was saved in.
@@ -216,15 +528,15 @@ def assert_no_regression(  # noqa: PLR0913 - one keyword a setting
         measure: the measure, as a name in any spelling or a ``Measure``.
         margin: the smallest difference you consider meaningful, above 0, in the unit of the
             measure. It decides only with ``non_inferior``.
-        alpha: the significance level, above 0 and below 0.5.
-        non_inferior: False fails only if the result is significantly worse than the baseline. True
-            fails unless the result is shown to lose less than the margin: the lower bound of the
-            difference is above −margin, and a one-sided t test rejects a loss of the margin or
-            more. This takes enough queries.
+        alpha: the level of the one-sided test, above 0 and below 0.5.
+        non_inferior: False fails only if the result is shown to be worse than the baseline. True
+            fails unless the result is shown to lose less than the margin; this takes enough
+            queries.
+        allow_missing: whether results are compared that lack judged queries.
 
     Raises:
-        AssertionError: the result fails. The message has the warnings on missing queries and ids
-            that do not match, the evidence, and up to five queries that lost most.
+        AssertionError: the result fails. The message has the warnings, the evidence, and up to five
+            queries that lost most.
         ResultError: a file does not hold a saved result, or the results have different settings or
             different qrels. Different qrels are noticed only in results with ``fingerprint=True``.
         FileFormatError, OSError: a file is damaged, or cannot be read.
@@ -232,7 +544,9 @@ def assert_no_regression(  # noqa: PLR0913 - one keyword a setting
         NotEvaluatedError: a result does not hold the measure.
         MeasureError: the measure does not exist, is not a mean over queries, or measures what is
             unjudged (Hole, RBP_residual).
-        InputError: both results have a score on fewer than two queries.
+        InputError: the results are no basis for a decision: judged queries are missing (unless
+            ``allow_missing``), a run is empty, document ids do not match, there are too few queries
+            for any loss to be significant, or both results have a score on fewer than two.
         SettingError: ``margin`` or ``alpha`` is out of range.
         MissingExtraError: scipy is not installed.
 
@@ -256,14 +570,26 @@ def assert_no_regression(  # noqa: PLR0913 - one keyword a setting
         margin=margin,
         alpha=alpha,
     )
-    [check] = check_gate(comparison, non_inferior=non_inferior)
-    if not check.passed:
-        worst_queries = comparison.regressions(measure, _WORST_QUERIES)
-        query_lines = "".join(
+    [check] = check_gate(comparison, non_inferior=non_inferior, allow_missing=allow_missing)
+    if check.passed:
+        return
+    first = "".join(f"Warning: {warning}\n" for warning in check.warnings)
+    if check.outcome == "undecidable":
+        msg = f"{first}{check.reason}"
+        raise InputError(msg)
+    msg = f"{first}{check.reason}{''.join(_worst_query_lines(comparison, measure, new, old))}"
+    raise AssertionError(msg)
+
+
+def _worst_query_lines(
+    comparison: Comparison, measure: MeasureLike, new: EvaluationResult, old: EvaluationResult
+) -> Iterator[str]:
+    """Yield lines with the queries that lost most, if any query lost."""
+    worst_queries = comparison.regressions(measure, _WORST_QUERIES)
+    if worst_queries:
+        yield "\nThe queries that lost most:"
+    for query in worst_queries:
+        yield (
             f"\n  {query.query_id}: {query.against:.4f} -> {query.score:.4f} "
             f"({signed_text(query.difference)}{missing_note(query.query_id, new, old)})"
-            for query in worst_queries
         )
-        first = "".join(f"Warning: {warning}\n" for warning in check.warnings)
-        msg = f"{first}{check.reason}\nThe queries that lost most:{query_lines}"
-        raise AssertionError(msg)

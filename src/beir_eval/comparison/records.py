@@ -1,4 +1,4 @@
-"""Records of a comparison: settings, means, differences, trust, documents to judge."""
+"""Records of a comparison: settings, means, differences, trust, documents to judge, gate checks."""
 
 from __future__ import annotations
 
@@ -36,6 +36,8 @@ Direction = Literal["better", "worse", "undecided"]
 Verdict = Literal["better", "worse", "equal", "undecided"]
 #: The verdict on a pair with its systems swapped; verdicts not listed here stay the same.
 OPPOSITE: dict[str, Verdict] = {"better": "worse", "worse": "better"}
+#: The outcome of a check of the gate.
+Outcome = Literal["passed", "failed", "undecidable"]
 
 
 #: The ends of an interval: infinite where it is unbounded, which JSON stores as null.
@@ -362,3 +364,71 @@ class DocumentToJudge(BaseModel):
     ranks: dict[str, int]
     changes: dict[str, dict[str, float]]
     total: float
+
+
+class GateCheck(BaseModel):
+    """The check of one system on one measure, against the baseline or a floor.
+
+    A value that was not computed is None: all numbers of an undecidable check that was not tested,
+    and the values that its rule does not use.
+
+    Attributes:
+        measure: the canonical name of the measure.
+        system: the system that is checked.
+        against: the baseline; None for a floor.
+        rule: "not worse" (fails if shown to be worse than the baseline), "non-inferior" (fails
+            unless shown to lose less than the margin) or "floor" (fails below a score).
+        outcome: "passed", "failed" or "undecidable": the scores do not allow a decision.
+        reason: the reason, as a sentence or two.
+        value: the difference of the means, system − against; for a floor, the mean of the system.
+        low, high: the interval of ``value``; −infinity and infinity where it is unbounded or not
+            known. By rule: the two-sided interval of the test at confidence 1 − 2·alpha, which
+            excludes 0 on the side of a loss exactly if the system fails (if the test has an
+            interval); the one-sided t bound at confidence 1 − alpha on the side of a loss; the
+            two-sided t interval of the mean at confidence 1 − alpha.
+        confidence: the nominal confidence of the interval.
+        p: the one-sided p, not corrected: of a loss, by the test of the comparison; of
+            "non-inferior", that a loss of the margin or more is rejected.
+        alpha: the level of the check.
+        num_queries: the number of queries that the two systems have a score for; for a floor, those
+            that the system has a score for.
+        num_differing: the number of these on which the two systems differ.
+        limit: the margin of "non-inferior", or the floor, in the unit of the measure.
+        detectable: the true loss that would go unnoticed 20% of the time, in the same unit; only of
+            "not worse" that passed.
+        detectable_low, detectable_high: the same for the ends of the interval of the standard
+            deviation of the differences.
+        smallest_margin: the smallest margin that so many queries could show at all; "non-inferior"
+            on measures with bounds only.
+        higher_is_better: whether a higher score is better.
+        warnings: the warnings of the comparison on these systems; mostly none.
+    """
+
+    model_config = FROZEN
+
+    measure: str
+    system: str
+    against: str | None
+    rule: Literal["not worse", "non-inferior", "floor"]
+    outcome: Outcome
+    reason: str
+    alpha: float
+    value: float | None = None
+    low: LowEnd = -inf
+    high: HighEnd = inf
+    confidence: float | None = None
+    p: float | None = None
+    num_queries: int | None = None
+    num_differing: int | None = None
+    limit: float | None = None
+    detectable: float | None = None
+    detectable_low: float | None = None
+    detectable_high: float | None = None
+    smallest_margin: float | None = None
+    higher_is_better: bool = True
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def passed(self) -> bool:
+        """Whether the system passes."""
+        return self.outcome == "passed"

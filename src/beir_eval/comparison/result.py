@@ -10,6 +10,7 @@ from pydantic import ConfigDict, Field, PrivateAttr, model_validator
 
 from beir_eval.comparison.charts import PLOT_KINDS, forest_figure, pair_figure
 from beir_eval.comparison.coverage import SystemCoverage, warnings_of, with_warning_column
+from beir_eval.comparison.gate_output import gate_markdown
 from beir_eval.comparison.likeness import (
     LIKENESS_ROWS,
     Likeness,
@@ -20,6 +21,7 @@ from beir_eval.comparison.records import (
     ComparisonSettings,
     Difference,
     DocumentToJudge,
+    GateCheck,
     PairTrust,
     QueryDifference,
     SystemMean,
@@ -72,6 +74,8 @@ class Comparison(Saved):
             they were not compared with those of the other systems.
         coverage: the systems that miss judged queries or whose document ids do not match those of
             the qrels, with the warnings; empty for none.
+        gate: the checks of the gate that ``beir-eval compare --gate`` made; else empty, since
+            ``check_gate`` returns the checks.
 
     >>> from beir_eval import compare_runs
     >>> qrels = {f"q{n}": {"a": 1} for n in range(8)}
@@ -103,6 +107,7 @@ class Comparison(Saved):
     )
     computed_elsewhere: tuple[str, ...] = ()
     coverage: tuple[SystemCoverage, ...] = ()
+    gate: tuple[GateCheck, ...] = ()
     _results: dict[str, list[EvaluationResult]] | None = PrivateAttr(default=None)
 
     @model_validator(mode="after")
@@ -410,11 +415,12 @@ class Comparison(Saved):
         return differences_table(self)
 
     def to_markdown(self) -> str:
-        """Return warnings, verdicts, means, differences, trust and notes as GitHub's Markdown."""
+        """Return warnings, gate, verdicts, means, differences, trust and notes as Markdown."""
         warnings = self.warnings()
+        gate = f"{gate_markdown(self.gate)}\n" if self.gate else ""
         notes = markdown_list(self.notes()[len(warnings) :])
         sections = f"{to_markdown(self)}{trust_section(self)}{likeness_section(self)}"
-        return f"{warnings_markdown(warnings)}{sections}\n{notes}"
+        return f"{warnings_markdown(warnings)}{gate}{sections}\n{notes}"
 
     def notes(self) -> list[str]:
         """Return the warnings, then notes on how to read the tables: tests, corrections, marks."""

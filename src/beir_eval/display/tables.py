@@ -168,10 +168,10 @@ def _cell_latex(cell: str | Cell) -> str:
     return f"{content}$^{{{superscript}}}$" if superscript else content
 
 
-def csv_text(rows: Iterable[Iterable[object]]) -> str:
-    """Return rows as lines of comma-separated values."""
+def csv_text(rows: Iterable[Iterable[object]], *, delimiter: str = ",") -> str:
+    """Return rows as lines of values that a comma or another delimiter separates."""
     text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows(rows)
+    csv.writer(text, lineterminator="\n", delimiter=delimiter).writerows(rows)
     return text.getvalue()
 
 

@@ -1,4 +1,4 @@
-"""The sentences of the report: headline, evidence, documents to judge, provenance."""
+"""The sentences of the report: headline, evidence, gate, documents to judge, provenance."""
 
 from __future__ import annotations
 
@@ -7,18 +7,21 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 from beir_eval._version import __version__
+from beir_eval.comparison.gate_output import OUTCOME_WORDS, gate_heading, gate_outcome
 from beir_eval.comparison.verdict_sentences import difference_sentence, measure_text
 from beir_eval.display.tables import Table, score_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from beir_eval.comparison.records import ComparisonSettings, Difference
+    from beir_eval.comparison.records import ComparisonSettings, Difference, GateCheck
     from beir_eval.comparison.result import Comparison
     from beir_eval.core.ranking import EvaluationSettings
     from beir_eval.evaluation.result import EvaluationResult
 
 _MOST_TO_JUDGE = 10
+#: The verdict whose colour an outcome of the gate has.
+_GATE_VERDICTS = {"passed": "equal", "failed": "worse", "undecidable": "undecided"}
 _MOST_NAMED = 4
 #: Explanations of words in the tables.
 DIFFERENCE_NOTES = (
@@ -150,6 +153,29 @@ def evidence(comparison: Comparison, cautions: list[str]) -> Evidence:
 
 def _is_or_are(count: int) -> str:
     return "is" if count == 1 else "are"
+
+
+@dataclass(frozen=True)
+class GateSummary:
+    """The outcome of the gate as a heading, and a sentence for each check."""
+
+    heading: VerdictSentence
+    checks: list[VerdictSentence]
+
+
+def gate(checks: Sequence[GateCheck]) -> GateSummary | None:
+    """Return the outcome of the gate; None if the comparison has none."""
+    if not checks:
+        return None
+    return GateSummary(
+        VerdictSentence(gate_heading(checks), _GATE_VERDICTS[gate_outcome(checks)]),
+        [
+            VerdictSentence(
+                f"{OUTCOME_WORDS[check.outcome]}: {check.reason}", _GATE_VERDICTS[check.outcome]
+            )
+            for check in checks
+        ],
+    )
 
 
 def _join_names(names: Sequence[str]) -> str:

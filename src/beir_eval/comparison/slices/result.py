@@ -164,21 +164,21 @@ class SlicedComparison(Saved):
 
     def to_markdown(self) -> str:
         """Return warnings, verdicts, means, differences and notes as GitHub-flavoured markdown."""
-        margin = self.settings.margin
-        named_differences = [
-            (self._slice_name(slice_), difference)
-            for slice_ in self.slices
-            for difference in slice_.differences
-        ]
-        verdicts = markdown_list(
-            f"{name}: {difference_sentence(difference, margin)}"
-            for name, difference in named_differences
-            if difference.verdict in ("better", "worse")
-        )
+        verdicts = markdown_list(sentence for sentence, _ in self.verdict_sentences())
         tables = f"{self.to_table().markdown()}\n\n{self._differences_table().markdown()}"
         notes = markdown_list(self._notes())
         first = warnings_markdown(self.warnings()) + (f"{verdicts}\n" if verdicts else "")
         return f"{first}{tables}\n\n{notes}"
+
+    def verdict_sentences(self) -> list[tuple[str, str]]:
+        """Return (sentence, verdict) of each difference that is better or worse."""
+        margin = self.settings.margin
+        return [
+            (f"{self._slice_name(slice_)}: {difference_sentence(pair, margin)}", pair.verdict)
+            for slice_ in self.slices
+            for pair in slice_.differences
+            if pair.verdict in ("better", "worse")
+        ]
 
     def _differences_table(self) -> Table:
         margin = self.settings.margin

@@ -1,0 +1,92 @@
+"""The outcome of a gate: as a word, a heading, Markdown, and JUnit XML."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+from typing import TYPE_CHECKING
+
+from beir_eval.display.tables import markdown_text, printable_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from beir_eval.comparison.records import GateCheck, Outcome
+
+#: The heading of a gate by its outcome, and the word for a check.
+_HEADINGS: dict[Outcome, str] = {
+    "passed": "Gate passed",
+    "failed": "Gate failed",
+    "undecidable": "Gate not decidable",
+}
+OUTCOME_WORDS: dict[Outcome, str] = {
+    "passed": "passed",
+    "failed": "failed",
+    "undecidable": "not decidable",
+}
+
+
+def gate_outcome(checks: Iterable[GateCheck]) -> Outcome:
+    """Return the outcome of several checks: "failed" before "undecidable" before "passed"."""
+    outcomes = {check.outcome for check in checks}
+    if "failed" in outcomes:
+        return "failed"
+    return "undecidable" if "undecidable" in outcomes else "passed"
+
+
+def gate_heading(checks: Sequence[GateCheck]) -> str:
+    """Return the outcome of several checks as a heading, such as "Gate failed"."""
+    return _HEADINGS[gate_outcome(checks)]
+
+
+def gate_markdown(checks: Sequence[GateCheck]) -> str:
+    """Return the outcome and the reason of every check as Markdown, without the warnings."""
+    lines = [f"**{gate_heading(checks)}**", ""]
+    for check in checks:
+        word = OUTCOME_WORDS[check.outcome]
+        marked = word if check.passed else f"**{word}**"
+        lines.append(f"- {marked}: {markdown_text(check.reason)}")
+    return "\n".join([*lines, ""])
+
+
+def to_junit(checks: Iterable[GateCheck]) -> str:
+    """Return JUnit XML with a test case for each check, which CI services show as test reports.
+
+    Args:
+        checks: the checks that ``check_gate`` returns.
+
+    Returns:
+        XML as text, without a declaration: a test suite "beir-eval gate", whose test cases hold the
+        reason as output, as a failure, or as an error if the check is undecidable; and the warnings
+        on its systems as output.
+    """
+    all_checks = list(checks)
+    counts = {
+        attribute: str(sum(check.outcome == outcome for check in all_checks))
+        for attribute, outcome in (("failures", "failed"), ("errors", "undecidable"))
+    }
+    attributes = {"name": "beir-eval gate", "tests": str(len(all_checks)), **counts}
+    suite = ET.Element("testsuite", attributes)
+    for check in all_checks:
+        case = ET.SubElement(
+            suite,
+            "testcase",
+            classname=f"gate.{printable_text(check.measure)}",
+            name=printable_text(_case_name(check)),
+        )
+        output = [f"warning: {warning}" for warning in check.warnings]
+        if check.passed:
+            output.append(check.reason)
+        else:
+            tag = "failure" if check.outcome == "failed" else "error"
+            ET.SubElement(case, tag, message=printable_text(check.reason))
+        if output:
+            ET.SubElement(case, "system-out").text = "\n".join(map(printable_text, output))
+    ET.indent(suite)
+    return ET.tostring(suite, encoding="unicode", xml_declaration=False) + "\n"
+
+
+def _case_name(check: GateCheck) -> str:
+    """Return the name of a check's test case, different for each check of a gate."""
+    if check.against is None:
+        return f"{check.system} against the floor {check.limit:g}"
+    return f"{check.system} against {check.against}"

@@ -1,0 +1,326 @@
+"""The command line reaches slices, checkpoints, documents to judge, several data sets, the gate."""
+
+import csv
+import io
+import json
+import shutil
+
+import pytest
+from typer.testing import CliRunner
+
+from beir_eval import (
+    Comparison,
+    check_gate,
+    checkpoint_curve,
+    compare_benchmark,
+    compare_runs,
+    compare_slices,
+    evaluate,
+    load_dataset,
+    read_qrels,
+    read_run,
+)
+from beir_eval.benchmark import AcrossDatasets
+from beir_eval.cli.app import app
+from beir_eval.comparison.checkpoints import CheckpointCurve
+from beir_eval.comparison.slices import (
+    SlicedComparison,
+    by_length,
+    by_metadata,
+    by_num_relevant,
+    cut,
+)
+from beir_eval.datasets import demo
+
+RUNNER = CliRunner()
+BM25, PLAIN = demo.RUNS
+QRELS = read_qrels(demo.FOLDER)
+RUNS = {path.stem: read_run(path) for path in demo.RUNS}
+COMPARE = ("compare", demo.FOLDER, BM25, PLAIN, "--baseline", "bm25-plain")
+
+
+def run(*arguments):
+    return RUNNER.invoke(app, [str(argument) for argument in arguments])
+
+
+def output_of(result):
+    return " ".join(result.output.split())
+
+
+def test_draws_seed_and_interval_are_those_of_python(tmp_path):
+    saved = tmp_path / "c.json"
+    options = ["--draws", "999", "--seed", "4", "--interval", "percentile", "--json", saved]
+    assert run(*COMPARE, *options).exit_code == 0
+    expected = compare_runs(
+        QRELS, RUNS, baseline="bm25-plain", draws=999, rng=4, interval="percentile"
+    )
+    assert Comparison.load(saved).differences == expected.differences
+    assert expected.differences[0].p != compare_runs(QRELS, RUNS).differences[0].p
+
+
+# Slices
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Return a data-set folder whose queries have metadata."""
+    target = tmp_path / "set"
+    shutil.copytree(demo.FOLDER, target)
+    queries = [json.loads(line) for line in (target / "queries.jsonl").read_text().splitlines()]
+    for number, query in enumerate(queries):
+        query["metadata"] = {"topic": "ab"[number % 2], "year": 2000 + number}
+    (target / "queries.jsonl").write_text("".join(f"{json.dumps(query)}\n" for query in queries))
+    return target
+
+
+def test_every_kind_of_slices_of_python_is_reached(folder, tmp_path):
+    ids = sorted(QRELS.as_dict())
+    labels = {query: "odd" if number % 2 else "even" for number, query in enumerate(ids)}
+    sizes = {query: float(number) for number, query in enumerate(ids)}
+    table = tmp_path / "labels.tsv"
+    lines = [f"{query}\t{labels[query]}\t{sizes[query]}" for query in ids]
+    table.write_text("\n".join(["query-id\tparity\tsize", *lines]))
+    numbers = tmp_path / "numbers.csv"
+    numbers.write_text("qid,n\n" + "".join(f"{query},{sizes[query]}\n" for query in ids))
+    queries = load_dataset(folder).queries
+    for requests, columns in (
+        (["length"], {"length": by_length(queries)}),
+        (["length=3,5"], {"length": by_length(queries, edges=(3, 5))}),
+        (["relevant"], {"relevant": by_num_relevant(QRELS)}),
+        (
+            ["relevant", "length", "--slice-parts", "3"],
+            {
+                "relevant": by_num_relevant(QRELS, edges=None, parts=3),
+                "length": by_length(queries, edges=None, parts=3),
+            },
+        ),
+        (["metadata.topic"], {"topic": by_metadata(folder, "topic")}),
+        (["metadata.year=2010"], {"year": cut(by_metadata(folder, "year"), edges=[2010])}),
+        ([table], {"parity": labels, "size": cut(sizes)}),
+        ([f"{numbers}=10,20", "relevant"], {"n": cut(sizes, edges=[10, 20])}),
+    ):
+        expected_columns = dict(columns)
+        if len(requests) == 2:
+            expected_columns["relevant"] = by_num_relevant(QRELS)
+        options = []
+        for request in requests:
+            is_option = options and options[-1] == "--slice-parts"
+            plain = is_option or str(request).startswith("--")
+            options += [request] if plain else ["--slices", request]
+        saved = tmp_path / "c.json"
+        command = ["compare", folder, BM25, PLAIN, "--baseline", "bm25", "--draws", "99"]
+        result = run(*command, *options, "--json", saved)
+        assert result.exit_code == 0, result.output
+        results = {name: evaluate(QRELS, item, "nDCG@10", name=name) for name, item in RUNS.items()}
+        expected = compare_slices(results, expected_columns, "bm25", draws=99)
+        actual = SlicedComparison.load(tmp_path / "c.slices.json")
+        assert actual.slices == expected.slices
+        assert "Within slices of the queries" in result.output
+
+
+def test_slices_are_written_in_every_format_and_need_no_judgements_for_labels(tmp_path):
+    saved = tmp_path / "saved.json"
+    assert run("evaluate", demo.FOLDER, BM25, PLAIN, "-m", "MRR", "--json", saved).exit_code == 0
+    labels = tmp_path / "labels.csv"
+    labels.write_text("query_id,half\n" + "".join(f"q{n:02},{n % 2 == 0}\n" for n in range(1, 31)))
+    options = ["--slices", labels, "--csv", tmp_path / "c.csv", "--markdown", tmp_path / "c.md"]
+    result = run("compare", saved, *options)
+    assert result.exit_code == 0, result.output
+    assert (tmp_path / "c.slices.csv").read_text().startswith("column,slice,slice_queries,measure")
+    assert "## Within slices of the queries" in (tmp_path / "c.md").read_text()
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        (["--slices", "nothing"], "give a file of labels, length, relevant or metadata.KEY"),
+        (["--slices", "length=a"], "numbers were expected behind ="),
+        (["--slices", "length=5,3"], "edges must ascend"),
+        (["--slices", "length=5", "--slice-parts", "3"], "leave out --slice-parts"),
+        (["--slice-parts", "3"], "add --slices"),
+        (["--slices", "length", "--slice-parts", "1"], "parts must be a whole number from 2"),
+        (["--slices", "length", "--slices", "length=2"], "two columns 'length'"),
+        (["--slices", "metadata.x"], "no query has metadata 'x'"),
+        (["--slices", "text.csv=2"], "its labels are not numbers"),
+        (["--slices", "short.csv"], "line 3: 2 values were expected, found 1"),
+        (["--slices", "twice.csv"], "line 3: query 'q01' is listed twice"),
+        (["--slices", "head.csv"], "a header was expected with query_id"),
+        (["-n", "3"], "add --to-judge FILE"),
+        (["--floor", "nDCG@10"], "MEASURE=SCORE was expected, such as nDCG@10=0.45"),
+        (["--floor", "nDCG@10=x"], "MEASURE=SCORE was expected"),
+        (["--floor", "MRR=0.1", "--floor", "MRR=0.2"], "names MRR twice"),
+        (["--floor-interval"], "add --floor MEASURE=SCORE"),
+        (["--allow-missing"], "add --gate MEASURE"),
+        (["--interval", "x"], "interval='x' is not known"),
+        (["--draws", "0"], "draws"),
+        (["--json", "c.json", "--slices", "relevant", "--csv", "c.slices.json"], "named twice"),
+    ],
+)
+def test_senseless_options_are_one_clear_line_and_exit_code_2(
+    tmp_path, monkeypatch, options, problem
+):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "text.csv").write_text("query_id,topic\nq01,a\n")
+    (tmp_path / "short.csv").write_text("query_id,topic\nq01,a\nq02\n")
+    (tmp_path / "twice.csv").write_text("query_id,topic\nq01,a\nq01,b\n")
+    (tmp_path / "head.csv").write_text("q01,a\n")
+    result = run(*COMPARE, *options)
+    assert result.exit_code == 2
+    assert problem in output_of(result)
+    assert not list(tmp_path.glob("c.*"))
+
+
+def test_slices_that_need_judgements_or_texts_say_so_without_them(tmp_path):
+    saved, qrels = tmp_path / "saved.json", tmp_path / "qrels.tsv"
+    assert run("evaluate", demo.FOLDER, BM25, PLAIN, "-m", "MRR", "--json", saved).exit_code == 0
+    shutil.copy(demo.FOLDER / "qrels" / "test.tsv", qrels)
+    for arguments, problem in (
+        (["compare", saved, "--slices", "relevant"], "give them and runs, not saved results"),
+        (["compare", saved, "--slices", "length"], "give its folder as judgements"),
+        (["compare", qrels, BM25, PLAIN, "--slices", "length"], "give its folder as judgements"),
+        (["compare", saved, "--to-judge", tmp_path / "j.csv"], "give the judgements and the run"),
+    ):
+        result = run(*arguments)
+        assert result.exit_code == 2
+        assert problem in output_of(result)
+
+
+# Documents to judge, checkpoints
+
+
+def test_the_documents_to_judge_are_those_of_python(tmp_path):
+    comparison = compare_runs(QRELS, RUNS, ["nDCG@10", "MAP"], baseline="bm25-plain")
+    for name, delimiter in (("j.csv", ","), ("j.tsv", "\t")):
+        options = ["-m", "nDCG@10", "-m", "MAP", "--to-judge", tmp_path / name, "-n", "3"]
+        result = run(*COMPARE, *options)
+        assert result.exit_code == 0, result.output
+        text = (tmp_path / name).read_text()
+        rows = list(csv.DictReader(io.StringIO(text), delimiter=delimiter))
+        expected = [
+            (measure, document.query_id, document.doc_id, document.total)
+            for measure in ("nDCG@10", "MAP")
+            for document in comparison.documents_to_judge(3, measure=measure)
+        ]
+        assert [
+            (row["measure"], row["query_id"], row["doc_id"], float(row["total"])) for row in rows
+        ] == expected
+        assert rows[0]["rank bm25"] or rows[0]["rank bm25-plain"]
+
+
+def test_checkpoints_are_printed_and_written_without_a_report(tmp_path):
+    for step, run_file in ((100, PLAIN), (200, BM25)):
+        shutil.copy(run_file, tmp_path / f"step{step}.trec")
+    files = [PLAIN, tmp_path / "step100.trec", tmp_path / "step200.trec"]
+    options = ["--csv", tmp_path / "c.csv", "--json", tmp_path / "c.json"]
+    result = run(
+        "compare", demo.FOLDER, *files, "--steps", r"step(\d+)", *options,
+        "--markdown", tmp_path / "c.md",
+    )  # fmt: skip
+    assert result.exit_code == 0, result.output
+    results = {
+        f"step{step}": evaluate(QRELS, read_run(path), "nDCG@10", name=f"step{step}")
+        for step, path in ((100, PLAIN), (200, BM25))
+    }
+    curve = checkpoint_curve(results, r"step(\d+)")
+    assert CheckpointCurve.load(tmp_path / "c.steps.json").points == curve.points
+    assert (tmp_path / "c.steps.csv").read_text().startswith("measure,step,name,mean")
+    assert "step 200 (step200) has the highest mean" in output_of(result)
+    assert "## From checkpoint to checkpoint" in (tmp_path / "c.md").read_text()
+
+
+# The gate
+
+
+def test_every_output_has_the_same_outcome_and_reason_of_the_gate(tmp_path):
+    comparison = compare_runs(QRELS, RUNS, ["nDCG@10"], baseline="bm25")
+    checks = check_gate(comparison, floors={"nDCG@10": 0.45})
+    targets = {kind: tmp_path / f"c.{kind}" for kind in ("json", "markdown", "html", "junit")}
+    options = [text for kind, path in targets.items() for text in (f"--{kind}", str(path))]
+    result = run(
+        "compare", demo.FOLDER, BM25, PLAIN, "--baseline", "bm25", "--gate", "nDCG@10",
+        "--floor", "nDCG@10=0.45", *options,
+    )  # fmt: skip
+    assert result.exit_code == 1
+    loaded = Comparison.load(targets["json"])
+    assert list(loaded.gate) == checks
+    assert [check.outcome for check in checks] == ["failed", "passed"]
+    assert loaded.to_markdown() in targets["markdown"].read_text()
+    for check in checks:
+        assert f"gate {check.outcome}: {check.reason}" in output_of(result)
+        for kind in ("markdown", "html", "junit"):
+            assert check.reason in targets[kind].read_text()
+    assert "**Gate failed**" in targets["markdown"].read_text()
+    assert "Gate failed" in targets["html"].read_text()
+
+
+def test_the_exit_code_is_0_1_or_2(tmp_path):
+    few = tmp_path / "few.trec"
+    few.write_text("".join(BM25.read_text().splitlines(keepends=True)[:200]))
+    empty = tmp_path / "empty.trec"
+    empty.write_text("")
+    for files, options, code in (
+        ([PLAIN, BM25], ["--gate", "nDCG@10"], 0),
+        ([PLAIN, BM25], ["--floor", "nDCG@10=0.4"], 0),
+        ([PLAIN, BM25], ["--floor", "nDCG@10=0.55"], 1),
+        ([PLAIN, BM25], ["--floor", "nDCG@10=0.6", "--baseline", "bm25-plain"], 0),
+        ([PLAIN, BM25], ["--floor", "nDCG@10=0.6", "--floor-interval"], 1),
+        ([BM25, PLAIN], ["--gate", "nDCG@10"], 1),
+        ([BM25, few], ["--gate", "nDCG@10"], 2),
+        ([BM25, few], ["--floor", "nDCG@10=0.1", "--baseline", "bm25"], 2),
+        ([BM25, few], ["--gate", "nDCG@10", "--allow-missing"], 1),
+        ([BM25, PLAIN, few], ["--gate", "nDCG@10"], 1),  # a worse system before the undecidable
+        ([BM25, empty], ["--gate", "nDCG@10"], 2),
+        ([BM25, tmp_path / "none.trec"], ["--gate", "nDCG@10"], 2),
+    ):
+        result = run("compare", demo.FOLDER, *files, *options)
+        assert result.exit_code == code, result.output
+
+
+# Several data sets
+
+
+@pytest.fixture
+def benchmark(tmp_path):
+    """Return the folders of six data sets and of the runs of two systems on them."""
+    sets, runs = tmp_path / "sets", tmp_path / "runs"
+    sets.mkdir()
+    for name in ("one", "two", "three", "four", "five", "six"):
+        shutil.copy(demo.FOLDER / "qrels" / "test.tsv", sets / f"{name}.tsv")
+        for system, file in (("good", BM25), ("plain", PLAIN)):
+            (runs / system).mkdir(parents=True, exist_ok=True)
+            shutil.copy(file, runs / system / f"{name}.trec")
+    return sets, runs
+
+
+def test_the_verdicts_over_data_sets_are_those_of_python(benchmark, tmp_path):
+    options = ["--compare", "--against", "plain", "--draws", "999", "--seed", "2", "--alpha", "0.1"]
+    targets = {kind: tmp_path / f"t.{kind}" for kind in ("json", "csv", "markdown")}
+    written = [text for kind, path in targets.items() for text in (f"--{kind}", str(path))]
+    out = ["--out", tmp_path / "out"]
+    result = run("bench", *benchmark, *options, "--hierarchical", *written, *out)
+    assert result.exit_code == 0, result.output
+    by_system = {
+        name: dict.fromkeys(
+            ("five", "four", "one", "six", "three", "two"), evaluate(QRELS, RUNS[stem], "nDCG@10")
+        )
+        for name, stem in (("good", "bm25"), ("plain", "bm25-plain"))
+    }
+    expected = compare_benchmark(by_system, "plain", hierarchical=True, draws=999, rng=2, alpha=0.1)
+    loaded = AcrossDatasets.load(tmp_path / "t.compare.json")
+    assert loaded.differences == expected.differences
+    for sentence, _ in expected.verdict_sentences():
+        assert sentence in result.output
+        assert sentence in targets["markdown"].read_text()
+    assert (tmp_path / "t.compare.csv").read_text().startswith("system,against,difference")
+    (benchmark[1] / "plain" / "one.trec").unlink()
+    assert run("bench", *benchmark, "--compare", *out).exit_code == 2
+    lenient = run("bench", *benchmark, "--compare", "--on", "intersection", *out)
+    assert lenient.exit_code == 1, lenient.output  # a part failed
+    assert "one: left out, no result of plain" in lenient.output
+
+
+def test_options_of_a_comparison_need_it(benchmark, tmp_path):
+    for option in (["--against", "plain"], ["--hierarchical"], ["--seed", "0"]):
+        result = run("bench", *benchmark, *option, "--out", tmp_path / "out")
+        assert result.exit_code == 2
+        assert "add --compare" in output_of(result)
