@@ -11,12 +11,15 @@ from beir_eval.comparison.differences import differences_of, means_of, pairs_to_
 from beir_eval.comparison.likeness import likeness_of
 from beir_eval.comparison.records import ComparisonSettings
 from beir_eval.comparison.result import Comparison
-from beir_eval.comparison.robustness.bounds import hole_depth
 from beir_eval.comparison.robustness.pair_trust import (
-    has_few_enough_systems,
+    UnjudgedDocuments,
+    can_be_analysed,
+    look_up_depth,
     trust_from_results,
     trust_from_runs,
 )
+from beir_eval.core.qrels import Qrels
+from beir_eval.core.relevance_matrix import TopDocuments
 from beir_eval.core.run import Run
 from beir_eval.errors import InputError, ResultError, SettingError, check_count
 from beir_eval.evaluation.evaluator import Evaluator, evaluate_without_warning
@@ -26,14 +29,16 @@ from beir_eval.measures import parse_all
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from beir_eval.comparison.alignment import SystemResults
-    from beir_eval.core.qrels import Qrels, QrelsMapping
+    from beir_eval.comparison.alignment import AlignedScores, SystemResults
+    from beir_eval.core.qrels import QrelsMapping
     from beir_eval.core.run import RunMapping
     from beir_eval.evaluation.result import EvaluationResult
-    from beir_eval.measures import MeasureLike
+    from beir_eval.measures import Measure, MeasureLike
 
 #: How many top documents of each ranking are compared by default (``Likeness``).
 _LIKENESS_K = 10
+#: How many top documents the results keep for a measure without a cutoff, and at most for others.
+_TOP_WITHOUT_CUTOFF, _LONGEST_TOP = 10, 100
 
 
 def compare(  # noqa: PLR0913 - one keyword a setting
@@ -145,6 +150,17 @@ def compare(  # noqa: PLR0913 - one keyword a setting
         rng=rng,
     )
     aligned = align_scores(results, measures, on)
+    comparison = _compare_scores(aligned, baseline, settings)
+    extra_fields: dict[str, Any] = {"trust": trust_from_results(comparison, aligned.results)}
+    if all(repeats[0].top is not None for repeats in aligned.results.values()):
+        extra_fields["likeness"] = likeness_of(comparison, aligned.results, _LIKENESS_K)
+    return comparison.model_copy(update=extra_fields)._with_results(aligned.results)  # noqa: SLF001 - its own package
+
+
+def _compare_scores(
+    aligned: AlignedScores, baseline: str | None, settings: ComparisonSettings
+) -> Comparison:
+    """Return a comparison of scores, without what is known of documents: trust and likeness."""
     check_baseline(baseline, aligned.systems)
     pairs = pairs_to_compare(aligned.systems, baseline)
     defined = [measure_scores.where_defined() for measure_scores in aligned.by_measure]
@@ -166,10 +182,7 @@ def compare(  # noqa: PLR0913 - one keyword a setting
         coverage=coverage_of(aligned.results, aligned.measures),
     )
     warn_of_unmatched_ids(comparison.coverage)
-    extra_fields: dict[str, Any] = {"trust": trust_from_results(comparison, aligned.results)}
-    if all(repeats[0].top is not None for repeats in aligned.results.values()):
-        extra_fields["likeness"] = likeness_of(comparison, aligned.results, _LIKENESS_K)
-    return comparison.model_copy(update=extra_fields)._with_results(aligned.results)  # noqa: SLF001 - its own package
+    return comparison
 
 
 def _choose_correction(correction: str | None, test: str, baseline: str | None) -> str:
@@ -254,10 +267,7 @@ def compare_runs(  # noqa: PLR0913 - one keyword a setting
             a baseline, it is left out for more than 10 systems.
         likeness_k: also find how alike the first k documents of each pair of systems are
             (``Comparison.likeness``), a whole number above 0. It is left out for more than 45
-            pairs, or more than 100,000 pairs times queries. None leaves it out only with
-            trust=False and without ``keep_top``; otherwise the results keep top documents, and the
-            first 10 of these are compared: fewer if both ``keep_top`` and the cutoffs of the
-            measures are below 10.
+            pairs, or more than 100,000 pairs times queries. None leaves it out.
         **policies: the settings of ``Evaluator``, which say how the runs are evaluated:
 
             - ``order``: "score" (highest first; default) or "given" (the order of the run is the
@@ -318,27 +328,11 @@ def compare_runs(  # noqa: PLR0913 - one keyword a setting
     parsed_measures = parse_all("nDCG@10" if measures is None else measures)  # type: ignore[arg-type]
     if likeness_k is not None:
         check_count("likeness_k", likeness_k)
-    depth = max([likeness_k or 0, *(hole_depth(measure) for measure in parsed_measures if trust)])
     keep_top = policies.pop("keep_top", 0)
     check_count("keep_top", keep_top, least=0)
-    evaluator = Evaluator(qrels, parsed_measures, keep_top=max(depth, keep_top), **policies)
-    runs_by_system = {
-        name: [
-            Run.coerce(run)
-            for run in (repeats if isinstance(repeats, (list, tuple)) else [repeats])
-        ]
-        for name, repeats in runs.items()
-    }
-    results = {
-        name: [_evaluate_run(evaluator, run, name) for run in repeats]
-        for name, repeats in runs_by_system.items()
-    }
-    comparison = compare(
-        results,
-        baseline,
-        measures=parsed_measures,
+    settings = ComparisonSettings(
         test=test,
-        correction=correction,
+        correction=_choose_correction(correction, test, baseline),
         interval=interval,
         alpha=alpha,
         margin=margin,
@@ -346,13 +340,64 @@ def compare_runs(  # noqa: PLR0913 - one keyword a setting
         draws=draws,
         rng=rng,
     )
-    extra_fields: dict[str, Any] = {"trust": None}
-    if trust and has_few_enough_systems(comparison):
-        pairs, documents = trust_from_runs(comparison, evaluator.qrels, runs_by_system, results)
+    runs_by_system = {
+        name: [
+            Run.coerce(run)
+            for run in (repeats if isinstance(repeats, (list, tuple)) else [repeats])
+        ]
+        for name, repeats in runs.items()
+    }
+    judgements = Qrels.coerce(qrels)
+    kept = max(
+        [likeness_k or 0, keep_top, *(_kept_for(measure) for measure in parsed_measures if trust)]
+    )
+    depth = 0
+    if trust and can_be_analysed(len(runs), baseline):
+        num_rankings = len(judgements) * sum(map(len, runs_by_system.values()))
+        depth = look_up_depth(parsed_measures, num_rankings)
+    evaluator = Evaluator(judgements, parsed_measures, keep_top=max(kept, depth), **policies)
+    results = {
+        name: [_evaluate_run(evaluator, run, name) for run in repeats]
+        for name, repeats in runs_by_system.items()
+    }
+    unjudged = UnjudgedDocuments.of_results(
+        (result for repeats in results.values() for result in repeats), depth
+    )
+    if depth > kept:
+        results = {
+            name: [_with_top(result, kept) for result in repeats]
+            for name, repeats in results.items()
+        }
+    aligned = align_scores(results, parsed_measures, on)
+    comparison = _compare_scores(aligned, baseline, settings)
+    extra_fields: dict[str, Any] = {}
+    settings_of_runs = aligned.results[aligned.systems[0]][0].settings
+    if depth and settings_of_runs is not None:
+        pairs, documents = trust_from_runs(
+            comparison, judgements, runs_by_system, settings_of_runs, unjudged
+        )
         extra_fields = {"trust": pairs, "to_judge": documents}
     if likeness_k is not None:
         extra_fields["likeness"] = likeness_of(comparison, results, int(likeness_k))
-    return comparison.model_copy(update=extra_fields)
+    return comparison.model_copy(update=extra_fields)._with_results(aligned.results)  # noqa: SLF001 - its own package
+
+
+def _kept_for(measure: Measure) -> int:
+    """Return how many top documents the results keep for a measure."""
+    return min(measure.cutoff or _TOP_WITHOUT_CUTOFF, _LONGEST_TOP)
+
+
+def _with_top(result: EvaluationResult, k: int) -> EvaluationResult:
+    """Return a result with the first k of its top documents; None for k = 0."""
+    top = {
+        query_id: TopDocuments(
+            documents.doc_ids[:k],
+            None if documents.scores is None else documents.scores[:k],
+            documents.grades[:k],
+        )
+        for query_id, documents in (result.top or {}).items()
+    }
+    return result.model_copy(update={"top": top if k else None})
 
 
 def _evaluate_run(evaluator: Evaluator, run: Run, name: str) -> EvaluationResult:

@@ -37,8 +37,7 @@ class Likeness(BaseModel):
 
     Attributes:
         system, against: the names of the systems; only the first of a system's repeats is compared.
-        k: how many top documents of each ranking are compared at most. Results that kept fewer
-            (``keep_top`` below k) are compared on those; the values are then those of a smaller k.
+        k: how many top documents of each ranking are compared at most.
         rbo: rank-biased overlap, extrapolated.
         rbo_lowest, rbo_highest: the bounds of RBO, whatever documents rank below those compared.
         overlap: the share of the documents compared that both have.
@@ -70,10 +69,12 @@ def likeness_of(
         comparison: its pairs and queries are used.
         results: {system: results of its repeats} with their top documents, which the evaluation
             has ranked; the first repeat is compared.
-        k: how many top documents to compare at most; results may have kept fewer.
+        k: how many top documents to compare at most; fewer if a result has kept fewer.
     """
     if has_too_many_pairs(comparison):
         return None
+    kept = [_num_kept(repeats[0]) for repeats in results.values()]
+    k = min([k, *(count for count in kept if count is not None)])
     rankings = {name: _top_rankings(comparison, repeats[0]) for name, repeats in results.items()}
     return tuple(
         _pair_likeness(
@@ -98,6 +99,14 @@ def _compared_pairs(comparison: Comparison) -> dict[tuple[str, str], None]:
     return dict.fromkeys(
         (difference.system, difference.against) for difference in comparison.differences
     )
+
+
+def _num_kept(result: EvaluationResult) -> int | None:
+    """Return how many top documents a result has kept of each ranking; None for all."""
+    longest = max((len(top.doc_ids) for top in (result.top or {}).values()), default=0)
+    counted = result.counted
+    is_whole = not longest or (counted is not None and longest >= counted.deepest_ranking)
+    return None if is_whole else longest
 
 
 def _top_rankings(comparison: Comparison, result: EvaluationResult) -> Run:

@@ -34,6 +34,9 @@ ON_CHOICES = ("error", "intersection")
 #: The verdict of a test of the difference alone; ``Verdict`` adds the test of equality.
 Direction = Literal["better", "worse", "undecided"]
 Verdict = Literal["better", "worse", "equal", "undecided"]
+#: Whether unjudged documents could change a verdict: a choice of relevant ones was found that does,
+#: no choice can, or neither is known.
+VerdictFlip = Literal["could", "could not", "not known"]
 #: The verdict on a pair with its systems swapped; verdicts not listed here stay the same.
 OPPOSITE: dict[str, Verdict] = {"better": "worse", "worse": "better"}
 #: The outcome of a check of the gate.
@@ -286,8 +289,8 @@ class QueryDifference(BaseModel):
 class PairTrust(BaseModel):
     """How unjudged documents and ties could change the difference of two systems on one measure.
 
-    The documents are those in the first ``depth`` of either system that nobody judged. Each is
-    either relevant or stays unjudged, in both systems alike. A relevant one has the highest grade
+    The documents are those in the first ``depth`` of any compared system that nobody judged. Each
+    is either relevant or stays unjudged, in all systems alike. A relevant one has the highest grade
     of the qrels (1 if none is above 0), or the measure's ``rel`` if that is higher; with lower
     grades the difference may exceed ``low`` and ``high``. The number of relevant documents and the
     ideal ranking change with it. Rankings stay as they are, and so do documents with a negative
@@ -297,27 +300,39 @@ class PairTrust(BaseModel):
     Attributes:
         measure: the canonical name of the measure.
         system, against: the names of the systems; a difference is always system − against.
-        depth: the measure's cutoff, or 10 if it has none; at most 100.
+        depth: the rank down to which unjudged documents are looked at; None for the whole rankings.
+            This is the measure's cutoff, unless the rankings are too many and too long: then it is
+            at least 100. Measures that are not sums over documents (see ``exact``) are looked at
+            down to rank 100 at most.
         judged, judged_against: the share of each system's documents in the first ``depth`` that are
             judged, over all queries, as the measure Judged counts them.
-        unjudged: the number of these unjudged documents, over all queries.
-        low, high: the lowest and the highest difference of the means that they could cause. Also
-            None for measures of what is judged (Judged, Hole, RBP_residual, infAP), and if the
-            measure's ``gain`` is a table without the highest grade or with a gain for grade 0.
+        unjudged: the number of these unjudged documents that are in the first ``depth`` of system
+            or against, over all queries.
+        low, high: the lowest and the highest difference of the means that the documents could
+            cause. Also None for measures of what is judged (Judged, Hole, RBP_residual, infAP), and
+            if the measure's ``gain`` is a table without the highest grade or with a gain for grade
+            0.
         exact: whether no choice of these documents could exceed low and high. This is so for
             measures that are a sum over documents, divided by a function of the number of relevant
             documents: nDCG, DCG, CG, Precision, Recall, RBP, and R_cap and F1 with a cutoff; not
-            with judged_only=True, and only if a query has few enough of these documents to try
-            every number of relevant ones. Otherwise, low and high are the extremes of the choices
-            that were tried: each document alone, and growing sets of those best for one system.
-        could_flip: whether the verdict changes at low or high, where the test is repeated: "better"
-            or "worse" becomes undecided or the opposite, "undecided" becomes "better" or "worse",
-            "equal" exceeds the margin. False is no proof, even if ``exact``, for another test than
-            "sign_flip" or for several differences: with "t", a choice between the two bounds may
-            change the verdict, since p also depends on how much the differences vary; and p is not
-            corrected anew but multiplied by the ratio of the observed corrected p to p.
+            with judged_only=True. Otherwise, low and high are the extremes of the choices that were
+            tried: each document alone, and growing sets of those best for one system.
+        verdict_flip: whether such documents could change the verdict, with the tests of all pairs
+            repeated: "could": a choice of relevant documents that changes it was found; "could
+            not": no choice does, which is certain for all compared systems together; "not known":
+            neither. "could not" needs ``exact`` bounds, all documents down to the measure's cutoff,
+            and test="sign_flip"; for "better" and "worse" not the corrections "max-t-step-down" and
+            "tukey". It holds for documents with the highest grade, and up to the random draws of
+            the test, for which it keeps a distance of four standard errors.
+        expected: the difference to expect if unjudged documents were relevant as often, and as
+            much, as judged ones at about the same rank in any compared system (ranks 1, 2, 3-5,
+            6-10, 11-20, 21-50, and so on). Unjudged documents are usually relevant less often, so
+            this usually overestimates the change. None if nothing retrieved is judged.
+        expected_low, expected_high: its interval, with confidence 1 − alpha: for chance in which
+            documents are relevant, and in the rates of relevance, by drawing queries anew.
         condensed, condensed_against, condensed_difference: the means, and their difference, if
-            unjudged documents are removed from the rankings (``judged_only=True``).
+            unjudged documents are removed from the rankings (``judged_only=True``). Documents then
+            move up, so the difference may lie outside low and high.
         ties, ties_against: the mean of each system with relevant documents last, and first, among
             equal scores. Also None for runs without scores, for measures without such extremes, and
             for ties="trec_eval9", which compares scores in another precision.
@@ -328,14 +343,17 @@ class PairTrust(BaseModel):
     measure: str
     system: str
     against: str
-    depth: int
+    depth: int | None
     judged: float | None
     judged_against: float | None
     unjudged: int | None = None
     low: float | None = None
     high: float | None = None
     exact: bool | None = None
-    could_flip: bool | None = None
+    verdict_flip: VerdictFlip = "not known"
+    expected: float | None = None
+    expected_low: float | None = None
+    expected_high: float | None = None
     condensed: float | None = None
     condensed_against: float | None = None
     condensed_difference: float | None = None

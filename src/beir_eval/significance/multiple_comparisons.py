@@ -30,7 +30,7 @@ from beir_eval.significance.validation import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from beir_eval.core.arrays import Floats
+    from beir_eval.core.arrays import Floats, Ints
     from beir_eval.significance.randomisation import FlippedFamily
 
 #: Default number of randomisations. The smallest p is then 1e-4; two standard errors of a p of .05
@@ -240,12 +240,10 @@ def max_t_tests(flipped: FlippedFamily, alpha: float, *, step_down: bool = False
         alpha: the level of the family, which is the level of ``flipped``.
         step_down: whether comparisons are tested in stages, largest ``|r|`` first.
     """
-    size = np.abs(flipped.statistics)
     critical = np.maximum(flipped.critical, flipped.own_critical(alpha))
-    p = np.maximum(flipped.p_largest, flipped.p())
+    p = max_t_p(flipped, step_down=step_down)
     if step_down:
-        descending = np.argsort(size, kind="stable")[::-1]
-        p[descending] = np.maximum.accumulate(p[descending])
+        descending = _descending(flipped)
         is_significant = is_at_most(p, alpha)
         untested = descending[~is_significant[descending]]
         # After the first comparison that is not significant, none is tested: its stage is the last.
@@ -259,6 +257,25 @@ def max_t_tests(flipped: FlippedFamily, alpha: float, *, step_down: bool = False
     own_levels = flipped.levels_of(critical)
     levels = own_levels if step_down else np.full(len(p), alpha)
     return CorrectedTests.agreeing(flipped.means, p, is_significant, low, high, levels, own_levels)
+
+
+def max_t_p(flipped: FlippedFamily, *, step_down: bool = False) -> Floats:
+    """Return the corrected p-values of the max-T tests of a family, f8[D].
+
+    Args:
+        flipped: the family, randomised with ``largest="family"``, or ``"step-down"``.
+        step_down: whether comparisons are tested in stages, largest ``|r|`` first.
+    """
+    p = np.maximum(flipped.p_largest, flipped.p())
+    if step_down:
+        descending = _descending(flipped)
+        p[descending] = np.maximum.accumulate(p[descending])
+    return p
+
+
+def _descending(flipped: FlippedFamily) -> Ints:
+    """Return the comparisons, largest ``|r|`` first, i8[D]."""
+    return np.argsort(np.abs(flipped.statistics), kind="stable")[::-1]
 
 
 def _interval_at(flipped: FlippedFamily, index: int, critical: float) -> tuple[float, float]:

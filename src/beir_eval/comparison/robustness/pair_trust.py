@@ -1,4 +1,4 @@
-"""Robustness of a comparison: judged shares, bounds, condensed lists, ties, documents to judge.
+"""Robustness of a comparison: judged shares, bounds, verdicts that could flip, ties, and more.
 
 ``trust_from_runs`` fills every field of ``PairTrust``; ``trust_from_results`` only the judged
 shares, the ones that results contain.
@@ -12,25 +12,33 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from beir_eval.comparison.alignment import ROUNDING_TOLERANCE
-from beir_eval.comparison.differences import direction_of, paired_test_of
+from beir_eval.comparison.alignment import MeasureScores
+from beir_eval.comparison.differences import pairs_to_compare
 from beir_eval.comparison.records import DocumentToJudge, PairTrust
 from beir_eval.comparison.robustness.bounds import (
-    MeasureBounds,
+    DEEPEST_TRIED,
+    Holes,
+    bounds_of,
     can_be_bounded,
-    hole_depth,
+    depth_within,
     mean_scores,
+    own_depth,
 )
+from beir_eval.comparison.robustness.expected import expected_difference, expected_scores
+from beir_eval.comparison.robustness.flips import ObservedFamily, flips_of
 from beir_eval.comparison.robustness.pool import Choices, Pool, count_judged
 from beir_eval.core.arrays import exact_sum
+from beir_eval.core.ids import hash_ids
 from beir_eval.measures import Measure, parse
+from beir_eval.measures.scales import scale_of
+from beir_eval.significance.sign_vectors import SignVectors
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from beir_eval.comparison.records import ComparisonSettings, Difference
+    from beir_eval.comparison.records import Difference, VerdictFlip
     from beir_eval.comparison.result import Comparison
-    from beir_eval.comparison.robustness.bounds import PairBounds
+    from beir_eval.comparison.robustness.bounds import MeasureBounds, PairBounds
     from beir_eval.comparison.robustness.pool import RunRanks
     from beir_eval.core.arrays import Floats, Mask
     from beir_eval.core.qrels import Qrels
@@ -42,11 +50,19 @@ if TYPE_CHECKING:
 MOST_SYSTEMS = 10
 #: The greatest number of documents to judge that a comparison keeps for each measure.
 MOST_CANDIDATES = 1000
+#: Of each ranking, at least ``DEEPEST_TRIED`` documents are looked at, and more as long as all
+#: rankings together are no longer than this.
+_MOST_DOCUMENTS = 3_000_000
+
+
+def can_be_analysed(num_systems: int, baseline: str | None) -> bool:
+    """Return whether a comparison has few enough pairs to be analysed."""
+    return baseline is not None or num_systems <= MOST_SYSTEMS
 
 
 def has_few_enough_systems(comparison: Comparison) -> bool:
     """Return whether a comparison has few enough pairs to be analysed."""
-    return comparison.baseline is not None or len(comparison.systems) <= MOST_SYSTEMS
+    return can_be_analysed(len(comparison.systems), comparison.baseline)
 
 
 def trust_from_results(
@@ -71,15 +87,16 @@ def trust_from_results(
     }
     if not has_few_enough_systems(comparison) or not any(counts_by_system.values()):
         return None
-    shares: dict[tuple[str, int], float | None] = {}
+    shares: dict[tuple[str, int | None], float | None] = {}
     for name, counted in counts_by_system.items():
         if len(counted) < len(results[name]):
             continue  # the share of a repeat is not known
-        for cutoff in counted[0].judged_in_top:
-            counts = [repeat.judged_in_top.get(cutoff, (0, 0)) for repeat in counted]
-            shares[name, cutoff] = _judged_share(counts)
+        for cutoff in set.intersection(*(set(repeat.judged_in_top) for repeat in counted)):
+            shares[name, cutoff] = _judged_share(
+                [repeat.judged_in_top[cutoff] for repeat in counted]
+            )
     depths = {
-        measure: hole_depth(parse(measure))
+        measure: own_depth(parse(measure))
         for measure in comparison.measures
         if measure not in comparison.custom_measures
     }
@@ -97,11 +114,47 @@ def trust_from_results(
     )
 
 
+def look_up_depth(measures: Sequence[Measure], num_rankings: int) -> int:
+    """Return how many documents of each ranking are needed to look for unjudged ones.
+
+    Args:
+        measures: the measures that are compared.
+        num_rankings: the number of rankings, over all queries and runs.
+    """
+    limit = max(_MOST_DOCUMENTS // max(num_rankings, 1), DEEPEST_TRIED)
+    return max(depth_within(measure, limit) for measure in measures)
+
+
+class UnjudgedDocuments(NamedTuple):
+    """The unjudged documents in the first ``depth`` of any run.
+
+    Attributes:
+        by_query: {query_id: documents}, in the order of the first ranking that has them.
+        depth: how many documents of each ranking were looked at.
+    """
+
+    by_query: Mapping[str, Mapping[str, None]]
+    depth: int
+
+    @classmethod
+    def of_results(cls, results: Iterable[EvaluationResult], depth: int) -> UnjudgedDocuments:
+        """Return the unjudged documents of results with their first ``depth`` documents."""
+        by_query: dict[str, dict[str, None]] = defaultdict(dict)
+        for result in results:
+            for query_id, top in (result.top or {}).items():
+                documents = zip(top.doc_ids, top.grades, strict=True)
+                by_query[query_id].update(
+                    (doc_id, None) for doc_id, grade in documents if grade is None
+                )
+        return cls(by_query, depth)
+
+
 def trust_from_runs(
     comparison: Comparison,
     qrels: Qrels,
     runs: Mapping[str, Sequence[Run]],
-    results: Mapping[str, Sequence[EvaluationResult]],
+    settings: EvaluationSettings,
+    unjudged: UnjudgedDocuments,
 ) -> tuple[tuple[PairTrust, ...], tuple[DocumentToJudge, ...]]:
     """Return what unjudged documents and ties could change, and the documents most worth judging.
 
@@ -109,12 +162,13 @@ def trust_from_runs(
         comparison: the comparison, with scores and differences.
         qrels: the judgements on which the runs were evaluated.
         runs: the repeats of each system.
-        results: the result of each run, with its top documents (``keep_top``).
+        settings: how the runs were evaluated.
+        unjudged: the unjudged documents of the runs.
 
     Returns:
         One record for each difference, and the documents by measure, greatest change first.
     """
-    analysis = _TrustAnalysis(comparison, qrels, runs, results)
+    analysis = _TrustAnalysis(comparison, qrels, runs, settings, unjudged)
     trust: list[PairTrust] = []
     documents: list[DocumentToJudge] = []
     for name in comparison.measures:
@@ -152,18 +206,24 @@ class _TrustAnalysis:
         comparison: Comparison,
         qrels: Qrels,
         runs: Mapping[str, Sequence[Run]],
-        results: Mapping[str, Sequence[EvaluationResult]],
+        settings: EvaluationSettings,
+        unjudged: UnjudgedDocuments,
     ) -> None:
         self._comparison = comparison
+        self._settings, self._depth = settings, unjudged.depth
         measures = list(map(parse, comparison.measures))
-        depth = max(map(hole_depth, measures))
-        holes = _holes_by_query(
-            [result for repeats in results.values() for result in repeats], depth
-        )
-        self._pool = Pool(qrels, comparison.query_ids, holes)
-        settings = results[comparison.systems[0]][0].settings
-        assert settings is not None, "the runs were evaluated"  # noqa: S101
+        self._pool = Pool(qrels, comparison.query_ids, unjudged.by_query)
         self._ranks = self._rank_all(runs, settings)
+        self._longest = max(
+            int(ranks.num_retrieved.max(initial=0)) for repeats in self._ranks for ranks in repeats
+        )
+        self._pairs = pairs_to_compare(comparison.systems, comparison.baseline)
+        defined = [~np.isnan(scores.array).any(axis=0) for scores in comparison.scores.values()]
+        self._signs = SignVectors.choose(
+            max(int(mask.sum()) for mask in defined),
+            comparison.settings.draws,
+            comparison.settings.rng,
+        )
         can_tie = settings.ties != "trec_eval9" and any(
             measure.has_tie_extremes for measure in measures
         )
@@ -211,47 +271,105 @@ class _TrustAnalysis:
             differences: the differences on this measure.
         """
         defined: Mask = np.logical_not(np.isnan(scores).any(axis=0))
-        systems = [self._system_trust(index, measure, defined) for index in range(len(self._ranks))]
-        bounds = None
+        depth = self._depth_of(measure)
+        systems = [
+            self._system_trust(index, measure, depth, defined) for index in range(len(self._ranks))
+        ]
+        fields: Sequence[dict[str, Any]] = [{}] * len(differences)
+        documents: list[DocumentToJudge] = []
         if can_be_bounded(measure, self._pool.max_grade):
-            bounds = MeasureBounds(self._pool, self._ranks, measure, defined, len(differences))
-        trust = []
-        for difference in differences:
-            system, against = map(
-                self._comparison.systems.index, (difference.system, difference.against)
+            holes = Holes.in_top_of(self._pool, self._ranks, depth, defined)
+            bounds = bounds_of(self._pool, self._ranks, measure, holes, len(differences))
+            fields = self._unjudged_fields(measure, depth, scores, differences, bounds)
+            documents = list(
+                self._documents_to_judge(measure, bounds, differences, int(defined.sum()))
             )
-            system_trust, against_trust = systems[system], systems[against]
-            bound_fields: dict[str, Any] = {}
-            if bounds is not None:
-                pair_bounds = bounds.pair_bounds(system, against)
-                bound_fields = _bound_fields(
-                    pair_bounds, measure, difference, defined, self._comparison.settings
-                )
+        trust = []
+        for difference, pair, unjudged_fields in zip(
+            differences, self._pairs.listed, fields, strict=True
+        ):
+            system, against = systems[pair.system], systems[pair.against]
             trust.append(
                 PairTrust(
                     measure=difference.measure,
                     system=difference.system,
                     against=difference.against,
-                    depth=hole_depth(measure),
-                    judged=system_trust.judged,
-                    judged_against=against_trust.judged,
-                    condensed=system_trust.condensed,
-                    condensed_against=against_trust.condensed,
-                    condensed_difference=_subtract(system_trust.condensed, against_trust.condensed),
-                    ties=system_trust.ties,
-                    ties_against=against_trust.ties,
-                    **bound_fields,
+                    depth=depth,
+                    judged=system.judged,
+                    judged_against=against.judged,
+                    condensed=system.condensed,
+                    condensed_against=against.condensed,
+                    condensed_difference=_subtract(system.condensed, against.condensed),
+                    ties=system.ties,
+                    ties_against=against.ties,
+                    **unjudged_fields,
                 )
             )
-        if bounds is None:
-            return trust, []
-        return trust, list(
-            self._documents_to_judge(measure, bounds, differences, int(defined.sum()))
-        )
+        return trust, documents
 
-    def _system_trust(self, index: int, measure: Measure, defined: Mask) -> _SystemTrust:
+    def _depth_of(self, measure: Measure) -> int | None:
+        """Return the rank down to which unjudged documents are looked at; None for all ranks."""
+        depth = depth_within(measure, self._depth)
+        return None if own_depth(measure) is None and depth >= self._longest else depth
+
+    def _unjudged_fields(
+        self,
+        measure: Measure,
+        depth: int | None,
+        scores: Floats,
+        differences: Sequence[Difference],
+        bounds: MeasureBounds,
+    ) -> list[dict[str, Any]]:
+        """Return the fields of ``PairTrust`` on what unjudged documents could change. [D]."""
+        compared: Mask = np.logical_not(np.isnan(scores).any(axis=0))
+        settings = self._comparison.settings
+        pair_bounds = [bounds.pair_bounds(*pair) for pair in self._pairs.listed]
+        observed = ObservedFamily(
+            MeasureScores(
+                str(measure),
+                self._comparison.systems,
+                (),
+                scores[:, compared],
+                hash_ids(self._comparison.query_ids)[compared],
+                scale_of(str(measure), {}),
+            ),
+            self._pairs,
+            [difference.verdict for difference in differences],
+            compared,
+            settings,
+            self._signs,
+        )
+        flips = flips_of(
+            observed,
+            bounds,
+            pair_bounds,
+            is_complete=self._is_complete(measure, depth, compared),
+        )
+        simulated = expected_scores(self._pool, self._ranks, measure, bounds.holes, settings.rng)
+        return [
+            _bound_fields(pair, compared, flip)
+            | (
+                {}
+                if simulated is None
+                else expected_difference(simulated, *indices, compared, settings.alpha)._asdict()
+            )
+            for pair, flip, indices in zip(pair_bounds, flips, self._pairs.listed, strict=True)
+        ]
+
+    def _is_complete(self, measure: Measure, depth: int | None, compared: Mask) -> bool:
+        """Return whether all unjudged documents that can change the verdicts are looked at.
+
+        With no_relevant="skip" a relevant one adds its query to the comparison.
+        """
+        is_deep_enough = depth is None or depth == own_depth(measure) or depth >= self._longest
+        may_add_queries = self._settings.no_relevant == "skip" and not compared.all()
+        return is_deep_enough and not may_add_queries
+
+    def _system_trust(
+        self, index: int, measure: Measure, depth: int | None, defined: Mask
+    ) -> _SystemTrust:
         repeats = self._ranks[index]
-        counts = [count_judged(self._pool, ranks, hole_depth(measure)) for ranks in repeats]
+        counts = [count_judged(self._pool, ranks, depth) for ranks in repeats]
         condensed = ties = None
         if can_be_bounded(measure, self._pool.max_grade):
             condensed = self._mean_score(repeats, measure(judged_only=True), defined)
@@ -282,17 +400,18 @@ class _TrustAnalysis:
         """Yield the unjudged documents that could change the differences, greatest change first."""
         index = self._comparison.systems.index
         pairs = [(difference.system, difference.against) for difference in differences]
-        total = np.zeros(len(bounds.holes))
+        holes = bounds.holes
+        total = np.zeros(len(holes))
         for system, against in pairs:
-            total += np.abs(bounds.changes(index(system), index(against), slice(None)))
+            total += np.abs(bounds.changes(index(system), index(against)))
         chosen = np.argsort(-total, kind="stable")[:MOST_CANDIDATES]
         chosen = chosen[total[chosen] > 0]  # the others change no difference
         changes = [
-            bounds.changes(index(system), index(against), chosen) / num_queries
+            bounds.changes(index(system), index(against))[chosen] / num_queries
             for system, against in pairs
         ]
         for position, hole in enumerate(chosen.tolist()):
-            document = int(bounds.holes[hole])
+            document = int(holes.documents[hole])
             by_pair: dict[str, dict[str, float]] = defaultdict(dict)
             for (system, against), change in zip(pairs, changes, strict=True):
                 if change[position]:
@@ -317,16 +436,6 @@ class _TrustAnalysis:
             )
 
 
-def _holes_by_query(results: Sequence[EvaluationResult], depth: int) -> dict[str, set[str]]:
-    """Return {query_id: unjudged documents in the first ``depth`` of any result}."""
-    holes: dict[str, set[str]] = defaultdict(set)
-    for result in results:
-        for query_id, top in (result.top or {}).items():
-            documents = zip(top.doc_ids[:depth], top.grades[:depth], strict=True)
-            holes[query_id].update(doc_id for doc_id, grade in documents if grade is None)
-    return holes
-
-
 def _judged_share(counts: Sequence[tuple[int, int]]) -> float | None:
     """Return the judged share over the repeats of a system from (judged, retrieved) counts."""
     judged, retrieved = map(sum, zip(*counts, strict=True))
@@ -337,45 +446,13 @@ def _subtract(value: float | None, other: float | None) -> float | None:
     return None if value is None or other is None else value - other
 
 
-def _bound_fields(
-    pair: PairBounds,
-    measure: Measure,
-    difference: Difference,
-    defined: Mask,
-    settings: ComparisonSettings,
-) -> dict[str, Any]:
+def _bound_fields(pair: PairBounds, compared: Mask, flip: VerdictFlip) -> dict[str, Any]:
     """Return the fields of ``PairTrust`` that follow from the bounds, by name."""
-    low, high = pair.low[defined], pair.high[defined]
+    low, high = pair.low[compared], pair.high[compared]
     return {
         "unjudged": pair.unjudged,
         "low": exact_sum(low) / len(low),
         "high": exact_sum(high) / len(high),
-        "exact": measure.is_additive and pair.all_tried,
-        "could_flip": _could_flip(difference, low, high, settings),
+        "exact": pair.exact,
+        "verdict_flip": flip,
     }
-
-
-def _could_flip(
-    difference: Difference, low: Floats, high: Floats, settings: ComparisonSettings
-) -> bool:
-    """Return whether the verdict changes at either bound.
-
-    The test is repeated on the differences at the bound. Its p is multiplied by the ratio of the
-    observed corrected p to the observed p. "equal" changes if a bound lies beyond the margin.
-    Choices of documents between the bounds are not tested: with a t test, their p may be lower.
-
-    Args:
-        difference: the observed difference.
-        low: the least difference of each query compared, f8[Q].
-        high: the greatest, f8[Q].
-        settings: test, level and margin.
-    """
-    if difference.verdict == "equal":
-        return bool(low.mean() < -settings.margin or high.mean() > settings.margin)
-    factor = max(1.0, difference.p_corrected / difference.p)
-    for bound in (low, high):
-        values = np.where(np.abs(bound) <= ROUNDING_TOLERANCE, 0.0, bound)
-        p = paired_test_of(values, settings).p * factor
-        if direction_of(float(values.mean()), p, settings.alpha) != difference.verdict:
-            return True
-    return False

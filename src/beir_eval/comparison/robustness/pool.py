@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from beir_eval.core.arrays import (
+    Floats,
     Ints,
     Mask,
     concatenate_ranges,
@@ -26,8 +27,7 @@ from beir_eval.core.ranking import drop_documents, rank_hits
 from beir_eval.core.relevance_matrix import Cells, RelevanceMatrix
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from collections.abc import Set as AbstractSet
+    from collections.abc import Collection, Mapping, Sequence
     from typing import Self
 
     from beir_eval.core.ranking import EvaluationSettings
@@ -123,7 +123,7 @@ class Pool:
     """
 
     def __init__(
-        self, qrels: Qrels, query_ids: Sequence[str], holes: Mapping[str, AbstractSet[str]]
+        self, qrels: Qrels, query_ids: Sequence[str], holes: Mapping[str, Collection[str]]
     ) -> None:
         """Combine the judgements of these queries with their holes.
 
@@ -185,29 +185,97 @@ class Pool:
             choices: P sets of holes that are relevant.
             grade: the grade of these holes, at least the highest grade of the qrels.
         """
+        return self.matrix_with_grades(ranks, choices, np.full(len(choices.holes), grade))
+
+    def matrix_with_grades(
+        self, ranks: RunRanks, choices: Choices, grades: Floats
+    ) -> RelevanceMatrix:
+        """Return a matrix with one row for each set of holes, each hole with its own grade.
+
+        Args:
+            ranks: the ranks of the documents in the run.
+            choices: P sets of holes that are judged.
+            grades: the grade of each of these holes, f8[N].
+        """
         judged, row = ranks.judged.of_queries(choices.query)
-        hole_row = rows_from_lengths(choices.size)
         is_retrieved = ranks.rank[choices.holes] > 0
-        row = np.concatenate([row, hole_row[is_retrieved]])
+        row = np.concatenate([row, rows_from_lengths(choices.size)[is_retrieved]])
         rank = np.concatenate([ranks.rank[judged], ranks.rank[choices.holes[is_retrieved]]])
-        grades = np.concatenate(
-            [self.qrels.grades[judged], np.full(int(is_retrieved.sum()), grade)]
-        )
-        order = np.argsort(row * (1 + rank.max(initial=0)) + rank, kind="stable")
-        return RelevanceMatrix(
-            ("",) * len(choices.query),  # sets of holes have no names
+        cell_grades = np.concatenate([self.qrels.grades[judged], grades[is_retrieved]])
+        return self._matrix(
             ranks.num_retrieved[choices.query],
-            max(self.max_grade, grade),
-            Cells(row[order], rank[order], grades[order]),
-            self._ideal(choices, grade),
+            Cells(row, rank, cell_grades),
+            choices.query,
+            grades,
+            choices.size,
         )
 
-    def _ideal(self, choices: Choices, grade: float) -> Cells:
-        """Return the ideal ranking of each set: its holes, then judged documents, best first."""
-        judged, judged_row = self._judged_best_first.of_queries(choices.query)
-        row = np.concatenate([rows_from_lengths(choices.size), judged_row])
-        order = np.argsort(row, kind="stable")
-        grades = np.concatenate([np.full(len(choices.holes), grade), self.qrels.grades[judged]])
+    def matrix_without_holes(
+        self, ranks: RunRanks, query: Ints, num_relevant: Ints, grade: float
+    ) -> RelevanceMatrix:
+        """Return a matrix of P rankings, to which relevant documents are missing.
+
+        Args:
+            ranks: the ranks of the documents in the run.
+            query: indices of queries, i8[P].
+            num_relevant: how many relevant holes the qrels contain that the run lacks, i8[P].
+            grade: the grade of these holes, at least the highest grade of the qrels.
+        """
+        judged, row = ranks.judged.of_queries(query)
+        return self._matrix(
+            ranks.num_retrieved[query],
+            Cells(row, ranks.rank[judged], self.qrels.grades[judged]),
+            query,
+            np.full(int(num_relevant.sum()), grade),
+            num_relevant,
+        )
+
+    def matrix_of_single_hole(
+        self, query: Ints, rank: Ints, num_retrieved: Ints, num_relevant: Ints, grade: float
+    ) -> RelevanceMatrix:
+        """Return a matrix of P rankings in which one relevant hole is all that is judged.
+
+        Args:
+            query: indices of queries, i8[P].
+            rank: the rank of the hole, i8[P].
+            num_retrieved: the length of the ranking, i8[P].
+            num_relevant: how many relevant holes the qrels contain, at least 1, i8[P].
+            grade: the grade of the holes, at least the highest grade of the qrels.
+        """
+        cells = Cells(np.arange(len(query)), rank, np.full(len(query), grade))
+        hole_grades = np.full(int(num_relevant.sum()), grade)
+        return self._matrix(num_retrieved, cells, query, hole_grades, num_relevant)
+
+    def _matrix(
+        self, num_retrieved: Ints, cells: Cells, query: Ints, hole_grades: Floats, size: Ints
+    ) -> RelevanceMatrix:
+        """Return a matrix of P rankings.
+
+        Args:
+            num_retrieved: the length of each ranking, i8[P].
+            cells: the documents retrieved, in any order.
+            query: the query of each ranking, i8[P].
+            hole_grades: the grades of the judged holes, ranking after ranking, f8[N].
+            size: how many judged holes each ranking has, i8[P].
+        """
+        order = np.argsort(cells.row * (1 + cells.rank.max(initial=0)) + cells.rank, kind="stable")
+        return RelevanceMatrix(
+            ("",) * len(query),  # sets of holes have no names
+            num_retrieved,
+            max(self.max_grade, hole_grades.max(initial=-np.inf)),
+            Cells(cells.row[order], cells.rank[order], cells.grade[order]),
+            self._ideal(query, hole_grades, size),
+        )
+
+    def _ideal(self, query: Ints, hole_grades: Floats, size: Ints) -> Cells:
+        """Return the ideal rankings: judged documents and judged holes, best first."""
+        judged, judged_row = self._judged_best_first.of_queries(query)
+        row = np.concatenate([rows_from_lengths(size), judged_row])
+        grades = np.concatenate([hole_grades, self.qrels.grades[judged]])
+        if hole_grades.min(initial=np.inf) >= self.max_grade:  # the holes are all at the top
+            order = np.argsort(row, kind="stable")
+        else:
+            order = np.lexsort((-grades, row))
         row = row[order]
         return Cells(row, position_in_row(row) + 1, grades[order])
 
@@ -219,13 +287,15 @@ class Pool:
         return _DocumentsByQuery.from_documents(judged[np.lexsort((-grades, row))], self.qrels)
 
 
-def count_judged(pool: Pool, ranks: RunRanks, depth: int) -> tuple[int, int]:
+def count_judged(pool: Pool, ranks: RunRanks, depth: int | None) -> tuple[int, int]:
     """Return how many of the first ``depth`` documents are judged, and how many there are.
 
-    The counts are over all queries. A negative grade ("pooled but unjudged") is not judged.
+    The counts are over all queries; with ``depth=None``, the whole ranking counts. A negative grade
+    ("pooled but unjudged") is not judged.
     """
-    is_judged = (ranks.rank > 0) & (ranks.rank <= depth) & ~pool.is_hole & (pool.qrels.grades >= 0)
-    return int(is_judged.sum()), int(np.minimum(ranks.num_retrieved, depth).sum())
+    limit = np.iinfo(np.int64).max if depth is None else depth
+    is_judged = (ranks.rank > 0) & (ranks.rank <= limit) & ~pool.is_hole & (pool.qrels.grades >= 0)
+    return int(is_judged.sum()), int(np.minimum(ranks.num_retrieved, limit).sum())
 
 
 def in_top(repeats: Sequence[RunRanks], depth: int | None) -> Mask:

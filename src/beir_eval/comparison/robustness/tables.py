@@ -17,7 +17,7 @@ from beir_eval.measures import parse
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from beir_eval.comparison.records import PairTrust
+    from beir_eval.comparison.records import Difference, PairTrust
     from beir_eval.comparison.result import Comparison
 
 _TRUST_COLUMNS = (
@@ -28,7 +28,8 @@ _TRUST_COLUMNS = (
     "judged",
     "against judged",
     "bounds of the difference",
-    "could flip",
+    "verdict flip",
+    "expected difference",
     "condensed difference",
     "ties",
     "against ties",
@@ -69,64 +70,134 @@ def trust_notes(comparison: Comparison) -> Iterator[str]:
             "rank to it or with keep_top; keep the runs"
         )
     if comparison.trust and comparison.to_judge is not None:
-        yield from _bound_notes(comparison.trust)
+        yield from _bound_notes(comparison)
 
 
-def _bound_notes(trust: tuple[PairTrust, ...]) -> Iterator[str]:
+def _bound_notes(comparison: Comparison) -> Iterator[str]:
+    trust = comparison.trust or ()
     yield (
-        "bounds: of the difference of the means if each unjudged document in the top of either "
-        "system were relevant, with the highest grade, or stayed as it is, alike in both"
+        "bounds: of the difference of the means if each unjudged document in the top of any "
+        "system were relevant, with the highest grade, or stayed as it is, alike in all systems"
     )
-    limited_depths = {
-        pair.measure: pair.depth for pair in trust if parse(pair.measure).cutoff != pair.depth
-    }
+    limited_depths = {pair.measure: pair.depth for pair in trust if not _is_deep_enough(pair)}
     for measure, depth in limited_depths.items():
-        yield f"{measure}: unjudged documents are looked at down to rank {depth}, no deeper"
+        yield (
+            f"{measure}: unjudged documents are looked at down to rank {depth}, what those below "
+            "could change is not known"
+        )
     unproven = dict.fromkeys(pair.measure for pair in trust if pair.exact is False)
     if unproven:
         yield (
             f"bounds of {', '.join(unproven)}: the extremes of the choices that were tried, others "
             "may reach further"
         )
+    if any(pair.verdict_flip == "not known" for pair in trust):
+        yield from _unknown_notes(comparison)
+    if any(pair.expected is not None for pair in trust):
+        yield (
+            "expected difference: if unjudged documents were relevant as often as judged ones at "
+            "the same rank, which usually overestimates the change; in brackets its interval at "
+            f"{1 - comparison.settings.alpha:.0%}"
+        )
+    if any(map(_is_condensed_outside, trust)):
+        yield (
+            "condensed difference: without unjudged documents others move up, so it may lie "
+            "outside the bounds"
+        )
+
+
+def _unknown_notes(comparison: Comparison) -> Iterator[str]:
+    """Yield why it is not known for some verdicts whether unjudged documents could change them."""
+    settings = comparison.settings
+    text = "not known: no choice of relevant documents that was tried changes the verdict, but "
+    if settings.test != "sign_flip":
+        yield f"{text}with test={settings.test!r} none can be ruled out"
+    elif settings.correction in ("max-t-step-down", "tukey") and len(comparison.systems) > 2:  # noqa: PLR2004 - more than one pair
+        yield (
+            f"{text}with correction={settings.correction!r} none can be ruled out for better and "
+            "worse"
+        )
+    else:
+        yield f"{text}not all choices can be ruled out"
+
+
+def _is_deep_enough(pair: PairTrust) -> bool:
+    """Return whether unjudged documents are looked at down to the measure's cutoff."""
+    return pair.depth is None or pair.depth == parse(pair.measure).cutoff
+
+
+def _is_condensed_outside(pair: PairTrust) -> bool:
+    if pair.low is None or pair.high is None or pair.condensed_difference is None:
+        return False
+    return not pair.low <= pair.condensed_difference <= pair.high
 
 
 def robustness_sentences(comparison: Comparison) -> Iterator[str]:
-    """Yield a sentence for each verdict that unjudged documents could change.
+    """Yield which verdicts unjudged documents could change, could not change, and which are open.
 
-    If there is no such verdict, one sentence says so; without bounds there is no sentence.
+    There is a sentence for each verdict that they could change, and one each for how many they
+    could not change and how many are not known. Without bounds there is no sentence.
     """
     differences = {
         (difference.measure, difference.system, difference.against): difference
         for difference in comparison.differences
     }
-    bounded_pairs = [pair for pair in comparison.trust or () if pair.could_flip is not None]
+    bounded_pairs = [pair for pair in comparison.trust or () if pair.low is not None]
     for pair in bounded_pairs:
-        if not pair.could_flip or pair.low is None or pair.high is None:
-            continue
-        observed = differences[pair.measure, pair.system, pair.against]
-        bounds = (
-            f"the difference of {signed_text(observed.difference)} could lie from "
-            f"{signed_text(pair.low)} to {signed_text(pair.high)}"
-        )
-        if observed.verdict in ("better", "worse"):
-            yield (
-                f"{pair.measure}: {pair.system} is {observed.verdict} than {pair.against}, but "
-                f"unjudged documents could turn that: {bounds}"
-            )
-        else:
-            yield (
-                f"{pair.measure}: {pair.system} and {pair.against} are {observed.verdict}, but "
-                f"unjudged documents could change that: {bounds}"
-            )
-    if bounded_pairs and not any(pair.could_flip for pair in bounded_pairs):
-        proven = all(
-            pair.exact and parse(pair.measure).cutoff == pair.depth for pair in bounded_pairs
-        )
+        if pair.verdict_flip == "could":
+            yield _flip_sentence(pair, differences[pair.measure, pair.system, pair.against])
+    num_verdicts = len(bounded_pairs)
+    num_certain = sum(pair.verdict_flip == "could not" for pair in bounded_pairs)
+    num_unknown = sum(pair.verdict_flip == "not known" for pair in bounded_pairs)
+    if num_certain:
         yield (
-            "unjudged documents could not turn any verdict"
-            if proven
-            else "no choice of relevant documents that was tried turns a verdict"
+            f"unjudged documents could not change {_count_text(num_certain, num_verdicts)}, "
+            "whichever of them are relevant (with the highest grade)"
         )
+    if num_unknown:
+        yield (
+            f"it is not known whether unjudged documents could change "
+            f"{_count_text(num_unknown, num_verdicts)}: "
+            "no choice of relevant documents that was tried does"
+        )
+
+
+def _flip_sentence(pair: PairTrust, observed: Difference) -> str:
+    """Return the sentence on a verdict that unjudged documents could change."""
+    assert pair.low is not None, "the pair has bounds"  # noqa: S101
+    assert pair.high is not None, "the pair has bounds"  # noqa: S101
+    bounds = (
+        f"the difference of {signed_text(observed.difference)} could lie from "
+        f"{signed_text(pair.low)} to {signed_text(pair.high)}"
+    )
+    if pair.expected is not None:
+        bounds += f", expected {_expected_text(pair)}"
+    if observed.verdict in ("better", "worse"):
+        return (
+            f"{pair.measure}: {pair.system} is {observed.verdict} than {pair.against}, but "
+            f"unjudged documents could reverse or undo this: {bounds}"
+        )
+    return (
+        f"{pair.measure}: {pair.system} and {pair.against} are {observed.verdict}, but "
+        f"unjudged documents could change this: {bounds}"
+    )
+
+
+def _count_text(count: int, num_verdicts: int) -> str:
+    if count == num_verdicts:
+        return "any verdict" if num_verdicts > 1 else "the verdict"
+    return f"{count} of {num_verdicts} verdicts"
+
+
+def _expected_text(pair: PairTrust) -> str:
+    """Return the expected difference with its interval."""
+    assert pair.expected is not None, "the pair has an expected difference"  # noqa: S101
+    low, high = pair.expected_low or 0.0, pair.expected_high or 0.0
+    return f"{signed_text(pair.expected)} ({signed_text(low)} to {signed_text(high)})"
+
+
+def _depth_text(depth: int | None) -> str:
+    return "all" if depth is None else str(depth)
 
 
 def _pair_cells(pair: PairTrust) -> tuple[str, ...]:
@@ -134,13 +205,14 @@ def _pair_cells(pair: PairTrust) -> tuple[str, ...]:
         pair.measure,
         pair.system,
         pair.against,
-        str(pair.depth),
+        _depth_text(pair.depth),
         _percent(pair.judged),
         _percent(pair.judged_against),
         UNKNOWN
         if pair.low is None or pair.high is None
         else signed_range_text(pair.low, pair.high),
-        {None: UNKNOWN, True: "yes", False: "no"}[pair.could_flip],
+        pair.verdict_flip,
+        UNKNOWN if pair.expected is None else _expected_text(pair),
         UNKNOWN if pair.condensed_difference is None else signed_text(pair.condensed_difference),
         range_text(*(pair.ties or (None, None))),
         range_text(*(pair.ties_against or (None, None))),
