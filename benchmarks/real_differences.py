@@ -5,6 +5,7 @@ The runs and qrels are in the folder that ``BEIR_EVAL_REALDATA`` names.
 
 from __future__ import annotations
 
+import math
 import os
 from functools import cache
 from itertools import combinations
@@ -68,7 +69,19 @@ def real_differences() -> dict[str, Floats]:
     return differences
 
 
+def distinct_scores(dataset: str, measure: str) -> Floats:
+    """Return the scores f8[S, Q] of the runs that are not repeats of one system."""
+    systems, scores = real_scores(dataset)[measure]
+    return scores[["repeat" not in system for system in systems]]
+
+
 def skewness(values: Floats) -> float:
     """Return the skewness of values f8[N]."""
     deviations = values - values.mean()
     return float((deviations**3).mean() / (deviations**2).mean() ** 1.5)
+
+
+def share_text(count: int, total: int) -> str:
+    """Return a share in percent with its standard error."""
+    share = count / total
+    return f"{100 * share:.1f} ± {100 * math.sqrt(share * (1 - share) / total):.1f}"
