@@ -192,6 +192,20 @@ def corrected_together(
     ).split(lengths)
 
 
+def sign_vectors_for(num_queries: int, pairs: Pairs, settings: ComparisonSettings) -> SignVectors:
+    """Return the sign vectors that the tests of a comparison use.
+
+    Args:
+        num_queries: the largest number of queries on which a measure is compared.
+        pairs: the systems to compare.
+        settings: the number of draws, or None, and the seed.
+    """
+    draws = settings.draws
+    if draws is None and len(pairs.listed) > MANY_PAIRS:
+        draws = DRAWS_OF_MANY_QUERIES
+    return SignVectors.choose(num_queries, draws, settings.rng)
+
+
 def tests_of(
     measures: Sequence[MeasureScores], pairs: Pairs, settings: ComparisonSettings
 ) -> list[Tests]:
@@ -205,11 +219,8 @@ def tests_of(
     largest: Largest = "none"
     if len(pairs.listed) > 1 and settings.correction in ("max-t", "max-t-step-down"):
         largest = "family" if settings.correction == "max-t" else "step-down"
-    draws = settings.draws
-    if draws is None and len(pairs.listed) > MANY_PAIRS:
-        draws = DRAWS_OF_MANY_QUERIES
     num_queries = max(scores.scores.shape[1] for scores in measures)
-    signs = SignVectors.choose(num_queries, draws, settings.rng)
+    signs = sign_vectors_for(num_queries, pairs, settings)
     # The extreme draws of all measures of a group are in memory at the same time.
     kept = rank_at(settings.alpha, signs.draws, exact=False) * len(pairs.listed)
     group_size = max(1, _KEPT_DRAWS // max(kept, 1))

@@ -114,7 +114,7 @@ def test_other_bounds_lie_within_the_extremes_and_include_the_observed_differenc
     qrels, systems = case
     pair, comparison = compare_pair(qrels, systems, measure)
     low, high = brute_force(qrels, systems, measure, pair.depth, highest_grade(qrels))
-    assert not pair.exact
+    assert not pair.exact or pair.low == pair.high
     observed = comparison.differences[0].difference
     assert low - 1e-12 <= pair.low <= observed + 1e-12
     assert observed - 1e-12 <= pair.high <= high + 1e-12
@@ -139,16 +139,16 @@ def test_an_unjudged_document_that_is_relevant_adds_to_the_number_of_relevant_do
     assert bounds(qrels, a, b, "Recall@1") == (-1 / 2, 0)
 
 
-def test_without_a_cutoff_a_document_counts_below_the_depth_too():
+def test_without_a_cutoff_documents_of_the_whole_rankings_count():
     qrels = {"q1": {"r": 1}, "q2": {"r": 1}}
     tail = [f"t{n}" for n in range(12)]
     a = Run.from_rankings({"q1": ["r", *tail[:10], "x"], "q2": ["r"]})
     b = Run.from_rankings({"q1": ["r", "x"], "q2": ["r"]})
     pair = compare_runs(qrels, {"a": a, "b": b}, "Recall").trust[0]
-    assert pair.depth == 10
-    # t0 to t8 are in the first ten of a only; x is in both, at rank 12 of a: no gain for b.
-    assert (pair.low, pair.high) == pytest.approx(((1 / 10 - 1) / 2, 0))
-    assert pair.unjudged == 10
+    assert pair.depth is None
+    # t0 to t9 are in a only; x is in both: no gain for b.
+    assert (pair.low, pair.high) == pytest.approx(((1 / 11 - 1) / 2, 0))
+    assert pair.unjudged == 11
 
 
 def test_documents_with_negative_grades_count_as_judged():
@@ -184,8 +184,8 @@ def test_judged_and_infap_have_no_bounds():
     b = Run.from_rankings({"q1": ["r", "x"], "q2": ["r"]})
     comparison = compare_runs(qrels, {"a": a, "b": b}, ["Judged@2", "infAP"])
     assert {
-        (pair.low, pair.high, pair.could_flip, pair.condensed) for pair in comparison.trust
-    } == {(None, None, None, None)}
+        (pair.low, pair.high, pair.verdict_flip, pair.condensed) for pair in comparison.trust
+    } == {(None, None, "not known", None)}
     assert comparison.documents_to_judge(measure="infAP") == []
 
 
@@ -194,7 +194,7 @@ def test_many_unjudged_documents_are_tried_in_steps_and_the_bounds_are_not_exact
     qrels = {"q1": {"r": 1}, "q2": {"r": 1}}
     a = Run.from_rankings({"q1": [f"x{n}" for n in range(9)], "q2": ["r"]})
     b = Run.from_rankings({"q1": ["r"], "q2": ["r"]})
-    pair = compare_runs(qrels, {"a": a, "b": b}, "Precision@10").trust[0]
+    pair = compare_runs(qrels, {"a": a, "b": b}, "MAP@10").trust[0]
     assert not pair.exact
     assert pair.low == pytest.approx((1 / 10 - 9 / 10) / 2)
 
@@ -212,42 +212,53 @@ def test_a_verdict_can_flip_if_the_bounds_reach_zero():
     comparison = compare_runs(qrels, {"base": base, "better": better}, "MRR@2", baseline="base")
     [pair] = comparison.trust
     assert comparison.differences[0].verdict == "better"
-    assert (pair.low, pair.high, pair.could_flip) == (0, 1 / 2, True)
-    assert "but unjudged documents could turn that" in comparison.to_markdown()
+    assert (pair.low, pair.high, pair.verdict_flip) == (0, 1 / 2, "could")
+    assert "but unjudged documents could reverse or undo this" in comparison.to_markdown()
     judged_qrels = {query: {"r": 1, "x": 0} for query in qrels}
     comparison = compare_runs(
         judged_qrels, {"base": base, "better": better}, "MRR@2", baseline="base"
     )
     [pair] = comparison.trust
-    assert (pair.low, pair.high, pair.could_flip) == (1 / 2, 1 / 2, False)
+    assert (pair.low, pair.high, pair.verdict_flip) == (1 / 2, 1 / 2, "could not")
     assert (pair.unjudged, pair.judged) == (0, 1)
-    assert (
-        "no choice of relevant documents that was tried turns a verdict" in comparison.to_markdown()
-    )
-    comparison = compare_runs(
-        judged_qrels, {"base": base, "better": better}, "nDCG@2", baseline="base"
-    )
-    assert "unjudged documents could not turn any verdict" in comparison.to_markdown()
+    assert "unjudged documents could not change the verdict" in comparison.to_markdown()
 
 
-@pytest.mark.parametrize(("measure", "depth"), [("nDCG", 10), ("nDCG@1000", 100)])
-def test_a_depth_other_than_the_cutoff_is_noted(measure, depth):
+@pytest.mark.parametrize(
+    ("measure", "depth", "limit"),
+    [("nDCG", None, None), ("nDCG@120", 120, None), ("MAP", 100, 100), ("MAP@20", 20, None)],
+)
+def test_unjudged_documents_are_looked_at_down_to_the_measures_depth_or_a_note_says_so(
+    measure, depth, limit
+):
     qrels = {f"q{n:02}": {"r": 1} for n in range(12)}
-    comparison = compare_runs(
-        qrels, {"a": run_with_ranking(12, ["r"]), "b": run_with_ranking(12, ["x", "r"])}, measure
+    long = run_with_ranking(12, ["r", *(f"x{n}" for n in range(149))])
+    comparison = compare_runs(qrels, {"a": run_with_ranking(12, ["r"]), "b": long}, measure)
+    [pair] = comparison.trust
+    assert pair.depth == depth
+    assert pair.unjudged == 12 * ((depth or 150) - 1)
+    notes = [note for note in comparison.notes() if "are looked at down to rank" in note]
+    assert notes == (
+        [
+            (
+                f"{measure}: unjudged documents are looked at down to rank {limit}, what those "
+                "below could change is not known"
+            )
+        ]
+        if limit
+        else []
     )
-    assert comparison.trust[0].depth == depth
-    note = f"{measure}: unjudged documents are looked at down to rank {depth}, no deeper"
-    assert note in comparison.notes()
+    assert limit is None or pair.verdict_flip != "could not"
 
 
-def test_equality_can_flip_if_the_bounds_exceed_the_margin():
+@pytest.mark.parametrize(("num_unjudged", "flip"), [(3, "could not"), (12, "could")])
+def test_equality_can_flip_if_unjudged_documents_could_make_systems_differ(num_unjudged, flip):
     qrels = {f"q{n:02}": {"r": 1} for n in range(12)}
-    runs = {"a": run_with_ranking(12, ["r"]), "b": run_with_ranking(12, ["r", "x"])}
-    for margin, flips in ((0.4, True), (0.6, False)):
-        comparison = compare_runs(qrels, runs, "Precision@2", margin=margin)
-        assert comparison.differences[0].verdict == "equal"
-        assert (comparison.trust[0].high, comparison.trust[0].could_flip) == (1 / 2, flips)
+    longer = {f"q{n:02}": ["r", "x"] if n < num_unjudged else ["r"] for n in range(12)}
+    runs = {"a": run_with_ranking(12, ["r"]), "b": Run.from_rankings(longer)}
+    comparison = compare_runs(qrels, runs, "Precision@2", margin=0.6)
+    assert comparison.differences[0].verdict == "equal"
+    assert comparison.trust[0].verdict_flip == flip
 
 
 def test_likeness_is_known_from_results_that_keep_their_rankings():
@@ -279,7 +290,7 @@ def test_a_verdict_can_flip_if_its_significance_could_be_lost():
     qrels_with_h = {query: grades | {"h": 1} for query, grades in qrels_with_x.items()}
     [difference_with_h] = compare_runs(qrels_with_h, runs, "Success@1", baseline="base").differences
     assert difference_with_h.verdict == "undecided"
-    assert pair.could_flip
+    assert pair.verdict_flip == "could"
 
 
 # Condensed lists and ties
@@ -441,8 +452,8 @@ def test_saved_results_give_judged_shares_only_and_a_note_points_to_compare_runs
     comparison = compare(results())
     at_two, no_cutoff = comparison.trust
     assert (at_two.judged, at_two.judged_against) == (0, 2 / 3)
-    assert (at_two.low, at_two.could_flip, at_two.unjudged) == (None, None, None)
-    assert (no_cutoff.judged, no_cutoff.depth) == (None, 10)
+    assert (at_two.low, at_two.verdict_flip, at_two.unjudged) == (None, "not known", None)
+    assert (no_cutoff.judged, no_cutoff.depth) == (None, None)
     [note] = [note for note in comparison.notes() if "compare_runs(qrels, runs)" in note]
     assert note in comparison.to_markdown()
     assert comparison.likeness is None
@@ -557,13 +568,13 @@ def test_unjudged_documents_cannot_reverse_that_dense_retrieval_is_better_than_b
         qrels, read_runs("bm25", "ada2"), ["nDCG@10", "MAP@100"], baseline="bm25"
     )
     ndcg, average_precision = comparison.trust
-    assert (ndcg.could_flip, ndcg.exact) == (False, True)
+    assert (ndcg.verdict_flip, ndcg.exact) == ("could not", True)
     assert (
         0.19 < ndcg.low <= comparison.difference("nDCG@10", "ada2").difference <= ndcg.high < 0.29
     )
     assert (ndcg.judged_against, round(ndcg.judged, 3)) == (1.0, 0.914)
     # Below rank 10 half of what bm25 and ada2 retrieve was never judged.
-    assert average_precision.could_flip
+    assert average_precision.verdict_flip == "could"
     assert average_precision.judged < 0.55
     first = comparison.documents_to_judge(1)[0]
     assert first.ranks["ada2"] <= 10
@@ -576,6 +587,6 @@ def test_repeats_of_a_re_ranker_are_alike_and_unjudged_documents_could_change_ve
     comparison = compare_runs(qrels, runs, "nDCG@10", duplicates="first")
     assert len(comparison.trust) == len(comparison.likeness) == 10
     assert all(pair.exact and pair.high - pair.low > 0.01 for pair in comparison.trust)
-    assert any(pair.could_flip for pair in comparison.trust)
+    assert any(pair.verdict_flip == "could" for pair in comparison.trust)
     assert all(pair.rbo > 0.85 and pair.overlap > 0.8 for pair in comparison.likeness)
-    assert "are undecided, but unjudged documents could change that" in comparison.to_markdown()
+    assert "are undecided, but unjudged documents could change this" in comparison.to_markdown()

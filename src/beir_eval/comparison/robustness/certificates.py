@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from beir_eval.significance import correct
+from beir_eval.significance.bounded_mean import gaffke_p_values
+from beir_eval.significance.equivalence import smallest_margin
 from beir_eval.significance.randomisation import Family, randomise
 from beir_eval.significance.sign_vectors import all_subsets
 from beir_eval.significance.validation import TOLERANCE, is_at_most, scipy_stats
@@ -115,12 +117,13 @@ def tests_at_ends(ranges: Ranges, signs: SignVectors) -> EndTests:
     )
 
 
-def unchangeable(
+def unchangeable(  # noqa: PLR0913, PLR0917 - the family, and how it is tested
     verdicts: Sequence[str],
     ranges: Ranges,
     ends: EndTests,
     settings: ComparisonSettings,
     signs: SignVectors,
+    equality: EqualityTest,
 ) -> Mask:
     """Return which verdicts are certain to be the same in every completion, bool[D].
 
@@ -133,6 +136,7 @@ def unchangeable(
         ends: the tests at their ends.
         settings: the test, the correction, the level and the margin.
         signs: the random sign vectors of the test.
+        equality: the test of equality.
     """
     observed = np.array(verdicts)
     if ranges.are_points:
@@ -152,10 +156,12 @@ def unchangeable(
         never = ~is_at_most(ends.lowest_p(), alpha)  # the corrected p is never below p
         if correction == "max-t" and is_decided.any():
             always = is_at_most(_highest_p_of_max_t(ranges, signs, ends), alpha)
-    always_equal = correct(highest_p_of_equality(ranges, settings.margin), "holm") <= alpha
-    never_equal = (
-        correct(lowest_p_of_equality(ranges.low, ranges.high, settings.margin), "holm") > alpha
-    )
+    always_equal, never_equal = np.zeros((2, len(observed)), dtype=np.bool_)
+    if equality.can_be_shown(ranges.low.shape[1], alpha):
+        always_equal = correct(equality.highest_p(ranges.low, ranges.high), "holm") <= alpha
+        never_equal = correct(equality.lowest_p(ranges.low, ranges.high), "holm") > alpha
+    else:
+        never_equal[:] = True
     return np.asarray(
         np.select(
             [observed == "better", observed == "worse", observed == "equal"],
@@ -168,39 +174,72 @@ def unchangeable(
 # Equality within the margin
 
 
-def highest_p_of_equality(ranges: Ranges, margin: float) -> Floats:
-    """Return a number that the p of equality within the margin exceeds in no completion, f8[D].
+@dataclass(frozen=True)
+class EqualityTest:
+    """The test of equality (``significance.equivalence``).
 
-    The two one-sided t tests have the highest p for the mean nearest to the margin and the largest
-    standard deviation; no completion has a larger one than the corners of the ranges farthest from
-    the mean of their middles.
-    """
-    low, high = ranges.low, ranges.high
-    centre = ((low + high) / 2).mean(axis=1, keepdims=True)
-    squares = np.maximum(np.square(low - centre), np.square(high - centre)).sum(axis=1)
-    p = np.maximum(
-        _t_p(low.mean(axis=1) + margin, squares, low.shape[1]),
-        _t_p(margin - high.mean(axis=1), squares, low.shape[1]),
-    )
-    return np.maximum(p, math.ldexp(1.0, -low.shape[1]))  # the p of equal differences
-
-
-def lowest_p_of_equality(low: Floats, high: Floats, margin: float) -> Floats:
-    """Return a number that the p of equality within the margin is below in no completion, f8[D].
-
-    The two one-sided t tests have the lowest p for the mean farthest inside the margin and the
-    smallest standard deviation: that of values as near to each other as the ranges allow.
-
-    Args:
-        low: the lowest differences, f8[D, Q].
-        high: the highest differences, f8[D, Q].
+    Attributes:
         margin: the smallest difference that matters.
+        score_range: the highest possible score minus the lowest; None if there is no such number.
     """
-    squares = _smallest_squares(low, high)
-    return np.maximum(
-        _t_p(high.mean(axis=1) + margin, squares, low.shape[1]),
-        _t_p(margin - low.mean(axis=1), squares, low.shape[1]),
-    )
+
+    margin: float
+    score_range: float | None
+
+    def can_be_shown(self, num_queries: int, alpha: float) -> bool:
+        """Return whether so many queries can show equality at a level, whatever the scores are."""
+        if self.score_range is None:
+            return True
+        smallest = smallest_margin(num_queries, alpha=alpha, score_range=self.score_range)
+        return smallest <= self.margin
+
+    def highest_p(self, low: Floats, high: Floats) -> Floats:
+        """Return a number that p exceeds for no differences within ranges, f8[D].
+
+        The t tests have the highest p for the mean nearest to the margin and the largest standard
+        deviation; no differences have a larger one than the corners of the ranges farthest from the
+        mean of their middles. The p of Gaffke's bound is monotone in every difference.
+
+        Args:
+            low: the lowest differences, f8[D, Q].
+            high: the highest differences, f8[D, Q].
+        """
+        centre = ((low + high) / 2).mean(axis=1, keepdims=True)
+        squares = np.maximum(np.square(low - centre), np.square(high - centre)).sum(axis=1)
+        nearest = np.minimum(low.mean(axis=1) + self.margin, self.margin - high.mean(axis=1))
+        p = np.where(nearest > 0, _t_p(nearest, squares, low.shape[1]), 1.0)
+        p = np.maximum(p, math.ldexp(1.0, -low.shape[1]))  # the p of equal differences
+        return np.maximum(p, self._bound_p(low, -high))
+
+    def lowest_p(self, low: Floats, high: Floats) -> Floats:
+        """Return a number that p is below for no differences within ranges, f8[D].
+
+        The t tests have the lowest p for the mean farthest inside the margin and the smallest
+        standard deviation: that of values as near to each other as the ranges allow.
+
+        Args:
+            low: the lowest differences, f8[D, Q].
+            high: the highest differences, f8[D, Q].
+        """
+        return np.maximum(self.lowest_p_of_t(low, high), self._bound_p(high, -low))
+
+    def lowest_p_of_t(self, low: Floats, high: Floats) -> Floats:
+        """Return ``lowest_p`` of the t tests alone, which is fast, f8[D]."""
+        squares = _smallest_squares(low, high)
+        farthest = np.minimum(high.mean(axis=1) + self.margin, self.margin - low.mean(axis=1))
+        return np.where(farthest > 0, _t_p(farthest, squares, low.shape[1]), 0.5)
+
+    def _bound_p(self, losses: Floats, gains: Floats) -> Floats:
+        """Return the larger p of Gaffke's bound of two sets of differences, f8[D]; 0 without."""
+        if self.score_range is None:
+            return np.zeros(len(losses))
+        lowest = -self.score_range
+        return np.maximum(
+            *(
+                gaffke_p_values(np.clip(rows, lowest, -lowest), -self.margin, lowest=lowest)
+                for rows in (losses, gains)
+            )
+        )
 
 
 def _t_p(mean: Floats, squares: Floats, num_queries: int) -> Floats:
@@ -249,13 +288,14 @@ def _highest_p_of_max_t(ranges: Ranges, signs: SignVectors, ends: EndTests) -> F
 
     Source: our construction; tests try all completions of small cases.
     """
-    num_pairs = len(ranges.low)
+    num_pairs, num_queries = ranges.low.shape
     bounds = _StatisticBounds(ranges)
     counts, draws = np.zeros((2, num_pairs), dtype=np.int64), 0
     for sums in _subset_sums(bounds.product_rows, ranges.keys, signs):
         counts += bounds.num_reached(sums)
         draws += sums.shape[1]
-    p = (1 + counts) / (draws + 1)
+    added = 0 if signs.can_enumerate(num_queries) else 1
+    p = (added + counts) / (added + draws)
     error = np.sqrt(p * (1 - p) / signs.draws) + 1 / signs.draws
     # Enumerated or not, the reference of centred differences draws the other queries at random.
     p[0] += ends.standard_errors * error[0]

@@ -14,8 +14,8 @@ import numpy as np
 from beir_eval.comparison.alignment import ROUNDING_TOLERANCE, without_rounding_noise
 from beir_eval.comparison.differences import Tests, equality_p_of, paired_test_of, verdict_of
 from beir_eval.comparison.robustness.certificates import (
+    EqualityTest,
     Ranges,
-    lowest_p_of_equality,
     tests_at_ends,
     unchangeable,
 )
@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from beir_eval.significance.randomisation import FlippedFamily, Largest
     from beir_eval.significance.sign_vectors import SignVectors
 
+#: All completions are tried if there are at most so many, times pairs.
+_FEW_COMPLETIONS = 512
 #: Random completions that are tried, and the sign vectors with which they are first tested.
 _RANDOM_COMPLETIONS, _FIRST_DRAWS = 200, 2_000
 #: Random completions are fewer if scores × sign vectors, or holes × systems, would exceed this.
@@ -93,28 +95,36 @@ def flips_of(
         bounds: how far the completions can move each pair. [D]
         is_complete: whether the bounds cover all unjudged documents that count for the measure.
     """
+    search = _Search(observed, measure_bounds, bounds)
+    if search.has_few_completions:
+        could = search.flipped_by_any()
+        return [_answer(could=flip, could_not=is_complete) for flip in could.tolist()]
     ranges = observed.ranges(bounds)
     could_not = np.zeros(len(bounds), dtype=np.bool_)
     could = np.zeros(len(bounds), dtype=np.bool_)
     if observed.settings.test == "sign_flip":
         ends = tests_at_ends(ranges, observed.signs)
-        is_exact = is_complete and all(pair.exact for pair in bounds)
-        if is_exact:
+        if is_complete and all(pair.exact for pair in bounds):
             could_not = unchangeable(
-                observed.verdicts, ranges, ends, observed.settings, observed.signs
+                observed.verdicts,
+                ranges,
+                ends,
+                observed.settings,
+                observed.signs,
+                EqualityTest(observed.settings.margin, observed.scores.scale.range),
             )
         could = _lost_at_ends(observed, ranges, ends.p_low, ends.p_high)
-    elif is_complete and ranges.are_points and all(pair.exact for pair in bounds):
-        could_not[:] = True
-    if ranges.are_points:
-        could[:] = False
-    else:
-        open_pairs = np.flatnonzero(~(could | could_not))
-        could[_Search(observed, measure_bounds, bounds).flipped(open_pairs)] = True
+    could[search.flipped(np.flatnonzero(~(could | could_not)))] = True
     return [
-        "could" if is_flipped else "could not" if is_certain else "not known"
-        for is_flipped, is_certain in zip(could.tolist(), could_not.tolist(), strict=True)
+        _answer(could=flip, could_not=certain)
+        for flip, certain in zip(could.tolist(), could_not.tolist(), strict=True)
     ]
+
+
+def _answer(*, could: bool, could_not: bool) -> VerdictFlip:
+    if could:
+        return "could"
+    return "could not" if could_not else "not known"
 
 
 def _lost_at_ends(observed: ObservedFamily, ranges: Ranges, p_low: Floats, p_high: Floats) -> Mask:
@@ -154,13 +164,26 @@ class _Search:
     ) -> None:
         self._observed, self._measure_bounds, self._bounds = observed, measure_bounds, bounds
 
+    @property
+    def has_few_completions(self) -> bool:
+        """Whether there are so few completions that all of them can be tried."""
+        num_holes, num_pairs = len(self._measure_bounds.holes), len(self._bounds)
+        return 1 << min(num_holes, 60) <= _FEW_COMPLETIONS // num_pairs or not num_holes
+
+    def flipped_by_any(self) -> Mask:
+        """Return which verdicts another completion changes, bool[D], from all of them."""
+        num_holes = len(self._measure_bounds.holes)
+        codes = np.arange(1, 1 << num_holes)[:, None]
+        completions = (codes >> np.arange(num_holes)) % 2 == 1
+        return np.asarray(self._verdict_changes(list(completions)).any(axis=0))
+
     def flipped(self, pairs: Ints) -> Ints:
         """Return which of some pairs, i8[P], have another verdict under a completion, i8[<=P]."""
         flipped: Ints = np.zeros(0, dtype=np.int64)
         if not len(pairs):
             return flipped
         completions = [*self._extremes(pairs), *self._random(pairs)]
-        first = self._verdict_changes(completions, self._first_signs())
+        first = self._verdict_changes(completions, is_first=True)
         remaining = pairs
         for _ in range(2):
             chosen = list(_covering(first, remaining))
@@ -201,16 +224,15 @@ class _Search:
         signs = self._observed.signs
         return replace(signs, draws=min(signs.draws, _FIRST_DRAWS))
 
-    def _verdict_changes(
-        self, completions: Sequence[Mask], signs: SignVectors | None = None
-    ) -> Mask:
+    def _verdict_changes(self, completions: Sequence[Mask], *, is_first: bool = False) -> Mask:
         """Return which verdicts change under each of C completions, bool[C, D].
 
         Args:
             completions: which holes are relevant. [C]
-            signs: the random sign vectors; those of the comparison by default.
+            is_first: whether this is a first look, with few sign vectors.
         """
         observed = self._observed
+        signs = self._first_signs() if is_first else observed.signs
         size = max(_CONFIRMED_TOGETHER // len(observed.pairs.listed), 1)
         changes = np.zeros((len(completions), len(observed.pairs.listed)), dtype=np.bool_)
         for begin in range(0, len(completions), size):
@@ -219,7 +241,7 @@ class _Search:
                 for completion in completions[begin : begin + size]
             ]
             verdicts = verdicts_of(
-                scores, observed.pairs, observed.settings, signs or observed.signs
+                scores, observed.pairs, observed.settings, signs, is_first=is_first
             )
             changes[begin : begin + size] = np.array(verdicts) != np.array(observed.verdicts)
         return changes
@@ -244,6 +266,8 @@ def verdicts_of(
     pairs: Pairs,
     settings: ComparisonSettings,
     signs: SignVectors,
+    *,
+    is_first: bool = False,
 ) -> list[list[str]]:
     """Return the verdicts of all pairs, [D], for several sets of scores, from one pass. [C].
 
@@ -255,6 +279,8 @@ def verdicts_of(
         pairs: the systems that are compared.
         settings: the test, the correction, the level and the margin.
         signs: the random sign vectors.
+        is_first: whether this is a first look, with a faster test of equality that says "equal"
+            more often.
     """
     is_family = len(pairs.listed) > 1
     correction = settings.correction if is_family else "none"
@@ -272,7 +298,9 @@ def verdicts_of(
         else:
             p_corrected = max_t_p(flipped, step_down=largest == "step-down")
         tests = Tests(scores, pairs, settings, flipped, p, [])
-        verdicts.append(_verdicts(tests, is_at_most(p_corrected, settings.alpha)))
+        verdicts.append(
+            _verdicts(tests, is_at_most(p_corrected, settings.alpha), is_first=is_first)
+        )
     return verdicts
 
 
@@ -293,15 +321,18 @@ def _tukey_verdicts(
     return _verdicts(tests, tests.corrected().is_significant)
 
 
-def _verdicts(tests: Tests, is_significant: Mask) -> list[str]:
+def _verdicts(tests: Tests, is_significant: Mask, *, is_first: bool = False) -> list[str]:
+    """Return the verdicts; a first look takes the p of equality of the t tests alone."""
     settings, means = tests.settings, tests.flipped.means
     gains = tests.scores.scale.gains(means)
     p_equal = np.ones(len(means))
-    rows = tests.pairs.differences(tests.scores.scores)
-    # No test of equality has a lower p than the t tests, which are fast.
-    at_least = correct(lowest_p_of_equality(rows, rows, settings.margin), "holm")
-    if (is_at_most(at_least, settings.alpha) & ~is_significant).any():
-        p_equal = correct(equality_p_of(tests), "holm")
+    equality = EqualityTest(settings.margin, tests.scores.scale.range)
+    if equality.can_be_shown(tests.flipped.num_queries, settings.alpha):
+        rows = tests.pairs.differences(tests.scores.scores)
+        # The test of equality never has a lower p than the t tests, which are fast.
+        p_equal = correct(equality.lowest_p_of_t(rows, rows), "holm")
+        if not is_first and (is_at_most(p_equal, settings.alpha) & ~is_significant).any():
+            p_equal = correct(equality_p_of(tests), "holm")
     return [
         verdict_of(gain, p, settings.alpha, is_significant=significant)
         for gain, p, significant in zip(

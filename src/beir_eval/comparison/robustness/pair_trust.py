@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from beir_eval.comparison.alignment import MeasureScores
-from beir_eval.comparison.differences import pairs_to_compare
+from beir_eval.comparison.differences import pairs_to_compare, sign_vectors_for
 from beir_eval.comparison.records import DocumentToJudge, PairTrust
 from beir_eval.comparison.robustness.bounds import (
     DEEPEST_TRIED,
@@ -31,7 +31,6 @@ from beir_eval.core.arrays import exact_sum
 from beir_eval.core.ids import hash_ids
 from beir_eval.measures import Measure, parse
 from beir_eval.measures.scales import scale_of
-from beir_eval.significance.sign_vectors import SignVectors
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -219,10 +218,8 @@ class _TrustAnalysis:
         )
         self._pairs = pairs_to_compare(comparison.systems, comparison.baseline)
         defined = [~np.isnan(scores.array).any(axis=0) for scores in comparison.scores.values()]
-        self._signs = SignVectors.choose(
-            max(int(mask.sum()) for mask in defined),
-            comparison.settings.draws,
-            comparison.settings.rng,
+        self._signs = sign_vectors_for(
+            max(int(mask.sum()) for mask in defined), self._pairs, comparison.settings
         )
         can_tie = settings.ties != "trec_eval9" and any(
             measure.has_tie_extremes for measure in measures
