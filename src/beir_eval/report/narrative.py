@@ -30,14 +30,22 @@ DIFFERENCE_NOTES = (
 )
 TRUST_NOTES = (
     "top: how deep unjudged documents are looked at",
-    "bounds: of the difference, if each of these documents were relevant, with the highest grade, "
-    "or stayed as it is",
-    "verdict flip: whether such documents could change the verdict; not known: no choice that was "
-    "tried does, but not all can be ruled out",
-    "expected: the difference if these documents were relevant as often as judged ones at the same "
-    "rank, with its interval; unjudged ones usually are less often",
-    "condensed: the difference without unjudged documents; others then move up, so it may lie "
-    "outside the bounds",
+    (
+        "bounds: of the difference, if each of these documents were relevant, with the highest "
+        "grade, or stayed as it is"
+    ),
+    (
+        "verdict flip: whether such documents could change the verdict; not known: no choice that "
+        "was tried does, but not all can be ruled out"
+    ),
+    (
+        "expected: the difference if these documents were relevant as often as judged ones at the "
+        "same rank, with its interval; unjudged ones usually are less often"
+    ),
+    (
+        "condensed: the difference without unjudged documents; others then move up, so it may lie "
+        "outside the bounds"
+    ),
     "ties: the mean with relevant documents last and first among equal scores",
 )
 

@@ -455,9 +455,11 @@ class AdditiveBounds:
         judged = np.diff(self._pool.qrels.starts)[query]
         for begin, end in equal_ranges(np.cumsum(judged + number) // _CELLS):
             part = slice(begin, end)
-            ones = np.ones(end - begin, dtype=np.int64)
+            first_ranks = np.ones(end - begin, dtype=np.int64)
             scores[part] = self._measure.scores(
-                self._pool.matrix_of_single_hole(query[part], ones, ones, number[part], self._grade)
+                self._pool.matrix_of_single_hole(
+                    query[part], first_ranks, first_ranks, number[part], self._grade
+                )
             )
         return scores
 
