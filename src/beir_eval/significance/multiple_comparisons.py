@@ -75,8 +75,9 @@ def randomised_tukey_hsd(scores: Any, *, draws: int = DRAWS, rng: Any = 0) -> Al
 
     In each draw the systems' labels are permuted within every query, uniformly and independently.
     Prefer ``max_t_pairs``. This test controls the family-wise error only if the systems are
-    exchangeable; equal means are not enough. With one system twice as noisy as four others, its
-    error was .073 at a level of .05, that of ``max_t_pairs`` .050 (``benchmarks/familywise.py``).
+    exchangeable; equal means are not enough. With one of ten systems twice as noisy as the
+    others, its error at 25 queries was .136 at a level of .05, that of ``max_t_pairs`` .042
+    (``benchmarks/familywise.py``).
     A system that differs much from the others widens the range, so the other pairs lose power.
 
     Formula: range* = highest − lowest of the S permuted means. For a pair whose means differ by

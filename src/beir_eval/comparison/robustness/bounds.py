@@ -385,7 +385,7 @@ class AdditiveBounds:
     def _hole_weights(self, repeats: Sequence[RunRanks], profile: Floats) -> Floats:
         """Return f(1)·w of each hole in a system, the mean over its repeats, f8[H]."""
         query = np.arange(self._pool.num_queries, dtype=np.int64)
-        ones = np.ones_like(query)
+        first_ranks = np.ones_like(query)
         weights = []
         for ranks in repeats:
             at_rank_1 = self._measure.scores(
