@@ -390,7 +390,7 @@ class AdditiveBounds:
         for ranks in repeats:
             at_rank_1 = self._measure.scores(
                 self._pool.matrix_of_single_hole(
-                    query, ones, np.maximum(ranks.num_retrieved, 1), ones, self._grade
+                    query, first_ranks, np.maximum(ranks.num_retrieved, 1), first_ranks, self._grade
                 )
             )
             rank = ranks.rank[self.holes.documents]
