@@ -385,12 +385,12 @@ class AdditiveBounds:
     def _hole_weights(self, repeats: Sequence[RunRanks], profile: Floats) -> Floats:
         """Return f(1)·w of each hole in a system, the mean over its repeats, f8[H]."""
         query = np.arange(self._pool.num_queries, dtype=np.int64)
-        first_ranks = np.ones_like(query)
+        single = np.ones_like(query)
         weights = []
         for ranks in repeats:
             at_rank_1 = self._measure.scores(
                 self._pool.matrix_of_single_hole(
-                    query, first_ranks, np.maximum(ranks.num_retrieved, 1), first_ranks, self._grade
+                    query, single, np.maximum(ranks.num_retrieved, 1), single, self._grade
                 )
             )
             rank = ranks.rank[self.holes.documents]
@@ -455,10 +455,10 @@ class AdditiveBounds:
         judged = np.diff(self._pool.qrels.starts)[query]
         for begin, end in equal_ranges(np.cumsum(judged + number) // _CELLS):
             part = slice(begin, end)
-            first_ranks = np.ones(end - begin, dtype=np.int64)
+            single = np.ones(end - begin, dtype=np.int64)
             scores[part] = self._measure.scores(
                 self._pool.matrix_of_single_hole(
-                    query[part], first_ranks, first_ranks, number[part], self._grade
+                    query[part], single, single, number[part], self._grade
                 )
             )
         return scores

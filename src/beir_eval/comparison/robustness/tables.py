@@ -145,7 +145,11 @@ def robustness_sentences(comparison: Comparison) -> Iterator[str]:
     bounded_pairs = [pair for pair in comparison.trust or () if pair.low is not None]
     for pair in bounded_pairs:
         if pair.verdict_flip == "could":
-            yield _flip_sentence(pair, differences[pair.measure, pair.system, pair.against])
+            yield _flip_sentence(
+                pair,
+                differences[pair.measure, pair.system, pair.against],
+                1 - comparison.settings.alpha,
+            )
     num_verdicts = len(bounded_pairs)
     num_certain = sum(pair.verdict_flip == "could not" for pair in bounded_pairs)
     num_unknown = sum(pair.verdict_flip == "not known" for pair in bounded_pairs)
@@ -162,8 +166,14 @@ def robustness_sentences(comparison: Comparison) -> Iterator[str]:
         )
 
 
-def _flip_sentence(pair: PairTrust, observed: Difference) -> str:
-    """Return the sentence on a verdict that unjudged documents could change."""
+def _flip_sentence(pair: PairTrust, observed: Difference, confidence: float) -> str:
+    """Return the sentence on a verdict that unjudged documents could change.
+
+    Args:
+        pair: what these documents could change.
+        observed: the difference as observed.
+        confidence: that of the interval of the expected difference.
+    """
     assert pair.low is not None, "the pair has bounds"  # noqa: S101
     assert pair.high is not None, "the pair has bounds"  # noqa: S101
     bounds = (
@@ -171,7 +181,7 @@ def _flip_sentence(pair: PairTrust, observed: Difference) -> str:
         f"{signed_text(pair.low)} to {signed_text(pair.high)}"
     )
     if pair.expected is not None:
-        bounds += f", expected {_expected_text(pair)}"
+        bounds += f", expected {_expected_text(pair, f'{confidence:.0%} interval: ')}"
     if observed.verdict in ("better", "worse"):
         return (
             f"{pair.measure}: {pair.system} is {observed.verdict} than {pair.against}, but "
@@ -189,11 +199,11 @@ def _count_text(count: int, num_verdicts: int) -> str:
     return f"{count} of {num_verdicts} verdicts"
 
 
-def _expected_text(pair: PairTrust) -> str:
-    """Return the expected difference with its interval."""
+def _expected_text(pair: PairTrust, label: str = "") -> str:
+    """Return the expected difference with its interval, and a label before its ends."""
     assert pair.expected is not None, "the pair has an expected difference"  # noqa: S101
     low, high = pair.expected_low or 0.0, pair.expected_high or 0.0
-    return f"{signed_text(pair.expected)} ({signed_text(low)} to {signed_text(high)})"
+    return f"{signed_text(pair.expected)} ({label}{signed_text(low)} to {signed_text(high)})"
 
 
 def _depth_text(depth: int | None) -> str:
