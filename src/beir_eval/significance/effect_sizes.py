@@ -14,6 +14,11 @@ from beir_eval.significance.validation import all_equal
 if TYPE_CHECKING:
     from beir_eval.core.arrays import Floats
 
+#: Residuals up to this, relative to the scores, are rounding noise.
+_NOISE = 1e-12
+#: A smaller kurtosis, which a small sample easily has, does not make an interval narrower.
+_NORMAL_KURTOSIS = 3.0
+
 
 @dataclass(frozen=True)
 class Spread:
@@ -53,11 +58,7 @@ class Spread:
         squares = float(np.square(scaled).sum())
         kurtosis = len(scaled) * float((scaled**4).sum()) / squares**2
         deviation = math.sqrt(squares / freedom) * float(np.abs(residuals).max())
-        return cls(deviation, math.sqrt(max(kurtosis - 1, 0.0) / (4 * freedom)))
-
-
-#: Residuals up to this, relative to the scores, are rounding noise.
-_NOISE = 1e-12
+        return cls(deviation, math.sqrt((max(kurtosis, _NORMAL_KURTOSIS) - 1) / (4 * freedom)))
 
 
 @dataclass(frozen=True)
@@ -83,8 +84,8 @@ def effect_of(difference: float, low: float, high: float, spread: Spread, level:
     Formula: with d = difference/deviation, l = low/deviation, and e the normal quantile of
     1 − level/2 times the standard error of log(deviation), the low end is
     d − √((d − l)² + (d·e)²), or exp(log d − √((log d − log l)² + e²)) if l > 0. The high end is
-    the same with the signs changed. The standard error is √((kurtosis − 1) / 4f), where f is the
-    number of degrees of freedom.
+    the same with the signs changed. The standard error is √((k − 1) / 4f), where k is the
+    kurtosis, at least 3, and f the number of degrees of freedom.
 
     Args:
         difference: the mean difference.
