@@ -200,7 +200,8 @@ def test_a_result_of_evaluate_and_one_from_elsewhere_are_compared_and_the_notes_
         "the scores of theirs were computed elsewhere: whether with the judgements and settings of "
         "the other systems is not known"
     ) in comparison.notes()
-    assert [(pair.judged, pair.judged_against) for pair in comparison.trust] == [(1.0, None)]
+    # MRR has no cutoff, and results count judged documents at cutoffs only.
+    assert [(pair.judged, pair.judged_against) for pair in comparison.trust] == [(None, None)]
     assert comparison.likeness is None
     # What is known of the others is still compared.
     skipped = evaluate(qrels, {q: {"a": 1} for q in qrels}, ["MRR"], missing="skip", name="third")

@@ -185,7 +185,7 @@ class Pool:
             choices: P sets of holes that are relevant.
             grade: the grade of these holes, at least the highest grade of the qrels.
         """
-        return self.matrix_with_grades(ranks, choices, np.full(len(choices.holes), grade))
+        return self.matrix_with_grades(ranks, choices, np.full(len(choices.holes), float(grade)))
 
     def matrix_with_grades(
         self, ranks: RunRanks, choices: Choices, grades: Floats
@@ -243,7 +243,7 @@ class Pool:
             grade: the grade of the holes, at least the highest grade of the qrels.
         """
         cells = Cells(np.arange(len(query)), rank, np.full(len(query), grade))
-        hole_grades = np.full(int(num_relevant.sum()), grade)
+        hole_grades = np.full(int(num_relevant.sum()), float(grade))
         return self._matrix(num_retrieved, cells, query, hole_grades, num_relevant)
 
     def _matrix(
