@@ -131,7 +131,7 @@ def rank_hits(block: RankingBlock, qrels: Qrels, settings: EvaluationSettings) -
     """
     scores, hit_score = block.scores, block.hit_score
     if scores is None or hit_score is None or settings.order == "given":
-        rank = _hit_positions(block, qrels) - block.starts[block.hit_ranking] + 1
+        rank = hit_positions(block, qrels) - block.starts[block.hit_ranking] + 1
         return rank, np.zeros(len(rank), dtype=np.bool_)
     scores, hit_score = _rounded(scores, settings.ties), _rounded(hit_score, settings.ties)
     above, equal = count_higher_and_equal(
@@ -151,7 +151,7 @@ def rank_hits(block: RankingBlock, qrels: Qrels, settings: EvaluationSettings) -
         row, score = block.hit_ranking[first_hits], hit_score[first_hits]
         members, starts = tied_positions(scores, block.starts, row, score)
         if settings.ties == "input":
-            positions = _hit_positions(block, qrels)[hits]
+            positions = hit_positions(block, qrels)[hits]
             offsets = offsets_by_position(positions, group, members, starts)
         else:
             doc_ids = [qrels.doc_ids[index] for index in judgement.tolist()]
@@ -215,7 +215,7 @@ def _remove_entries(block: RankingBlock, dropped: Ints, qrels: Qrels) -> Ranking
     is_kept[dropped] = False
     num_kept_before = starts_from_lengths(is_kept.astype(np.int64))
     kept_positions = np.flatnonzero(is_kept)
-    hit_position = _hit_positions(block, qrels)
+    hit_position = hit_positions(block, qrels)
     is_kept_hit = is_kept[hit_position]
     scores, hit_score = block.scores, block.hit_score
     return replace(
@@ -230,7 +230,7 @@ def _remove_entries(block: RankingBlock, dropped: Ints, qrels: Qrels) -> Ranking
     )
 
 
-def _hit_positions(block: RankingBlock, qrels: Qrels) -> Ints:
+def hit_positions(block: RankingBlock, qrels: Qrels) -> Ints:
     """Return the position of each hit, i8[H]; if the block has none, look the ids up."""
     if block.hit_position is not None:
         return block.hit_position

@@ -272,3 +272,14 @@ def test_the_note_explains_a_condensed_difference_outside_the_bounds():
     is_outside = not pair.low <= pair.condensed_difference <= pair.high
     has_note = any("may lie outside the bounds" in note for note in comparison.notes())
     assert has_note == is_outside
+
+
+@pytest.mark.parametrize("ties", ["best", "worst"])
+def test_tied_unjudged_documents_have_the_ranks_of_the_top_lists(ties):
+    qrels = {f"q{number}": {"1": 1, "2": 0} for number in range(6)}
+    tied = {query: {"30": 0.5, "10": 0.5, "1": 0.5, "20": 0.5, "2": 0.5} for query in qrels}
+    other = {query: {"1": 0.9, "10": 0.5, "20": 0.4} for query in qrels}
+    comparison = compare_runs(qrels, {"a": tied, "b": other}, ["nDCG@5"], draws=100, ties=ties)
+    top = evaluate(qrels, tied, "nDCG@5", ties=ties, keep_top=5).top["q0"].doc_ids
+    for document in comparison.to_judge:
+        assert top[document.ranks["a"] - 1] == document.doc_id

@@ -23,7 +23,7 @@ from beir_eval.core.arrays import (
     starts_from_lengths,
 )
 from beir_eval.core.qrels import Qrels
-from beir_eval.core.ranking import drop_documents, rank_hits
+from beir_eval.core.ranking import drop_documents, hit_positions, rank_hits
 from beir_eval.core.relevance_matrix import Cells, RelevanceMatrix
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
     from beir_eval.core.ranking import EvaluationSettings
     from beir_eval.core.run import Run
+    from beir_eval.core.run_sources.base import RankingBlock
 
 #: The grade of a hole while ranks are computed. Among equal scores, ties="best" and "worst" put
 #: unjudged documents between relevant ones and those of grade 0; this grade is ordered like that.
@@ -168,7 +169,11 @@ class Pool:
         has_scores = has_ties = False
         for block in run.blocks(self.qrels):
             kept = drop_documents(block, self.qrels, settings)
-            rank[kept.hit_judgement], is_tied = rank_hits(kept, self.qrels, settings)
+            hit_rank, is_tied = rank_hits(kept, self.qrels, settings)
+            if settings.ties in ("best", "worst") and is_tied.any():
+                is_hole = self.is_hole[kept.hit_judgement]
+                self._order_tied_holes(kept, hit_rank, np.flatnonzero(is_tied & is_hole))
+            rank[kept.hit_judgement] = hit_rank
             num_retrieved[kept.rows] = np.diff(kept.starts)
             has_scores |= kept.scores is not None and settings.order == "score"
             has_ties |= bool(is_tied.any())
@@ -176,6 +181,22 @@ class Pool:
             np.flatnonzero((rank > 0) & ~self.is_hole), self.qrels
         )
         return RunRanks(rank, judged, num_retrieved, has_scores, has_ties)
+
+    def _order_tied_holes(self, block: RankingBlock, rank: Ints, tied: Ints) -> None:
+        """Give holes with equal scores the order of the run, as lists of top documents have it.
+
+        Args:
+            block: the rankings.
+            rank: the rank of each hit, in which the holes of a tie are changed, i8[H].
+            tied: the tied holes among the hits, i8[T].
+        """
+        if block.scores is None:
+            return
+        position = hit_positions(block, self.qrels)[tied]
+        row, score = block.hit_ranking[tied], block.scores[position]
+        by_position = np.lexsort((position, -score, row))
+        by_rank = np.lexsort((rank[tied], -score, row))
+        rank[tied[by_position]] = rank[tied[by_rank]]
 
     def matrix(self, ranks: RunRanks, choices: Choices, grade: float) -> RelevanceMatrix:
         """Return a matrix with one row for each set of holes.
