@@ -219,7 +219,7 @@ def _hole_grade(measure: Measure, max_grade: float) -> float:
     is higher.
     """
     rel: Any = dict(measure.parameters).get("rel")
-    return max(max_grade if max_grade > 0 else 1.0, rel or 0.0)
+    return float(max(max_grade if max_grade > 0 else 1.0, rel or 0.0))
 
 
 def can_be_bounded(measure: Measure, max_grade: float) -> bool:

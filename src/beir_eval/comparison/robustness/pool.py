@@ -206,7 +206,7 @@ class Pool:
             choices: P sets of holes that are relevant.
             grade: the grade of these holes, at least the highest grade of the qrels.
         """
-        return self.matrix_with_grades(ranks, choices, np.full(len(choices.holes), float(grade)))
+        return self.matrix_with_grades(ranks, choices, np.full(len(choices.holes), grade))
 
     def matrix_with_grades(
         self, ranks: RunRanks, choices: Choices, grades: Floats
@@ -264,7 +264,7 @@ class Pool:
             grade: the grade of the holes, at least the highest grade of the qrels.
         """
         cells = Cells(np.arange(len(query)), rank, np.full(len(query), grade))
-        hole_grades = np.full(int(num_relevant.sum()), float(grade))
+        hole_grades = np.full(int(num_relevant.sum()), grade)
         return self._matrix(num_retrieved, cells, query, hole_grades, num_relevant)
 
     def _matrix(
