@@ -327,7 +327,9 @@ class PairTrust(BaseModel):
         expected: the difference to expect if unjudged documents were relevant as often, and as
             much, as judged ones at about the same rank in any compared system (ranks 1, 2, 3-5,
             6-10, 11-20, 21-50, and so on). Unjudged documents are usually relevant less often, so
-            this usually overestimates the change. None if nothing retrieved is judged.
+            this usually overestimates the change. None if nothing retrieved is judged, or if the
+            judgements list relevant documents only, which does not show how often documents are
+            relevant.
         expected_low, expected_high: its interval, with confidence 1 − alpha: for chance in which
             documents are relevant, and in the rates of relevance, by drawing queries anew.
         condensed, condensed_against, condensed_difference: the means, and their difference, if

@@ -202,6 +202,18 @@ def test_nothing_is_expected_where_nothing_retrieved_is_judged():
     assert comparison.trust[0].expected is None
 
 
+def test_nothing_is_expected_where_judgements_list_relevant_documents_only():
+    qrels = {f"q{n}": {"r": 1} for n in range(8)}
+    rankings = {
+        "a": {query: ["r", "h"] for query in qrels},
+        "b": {query: ["h", "r"] for query in qrels},
+    }
+    comparison = comparison_with(qrels, rankings, "nDCG@2")
+    assert comparison.trust[0].unjudged
+    assert comparison.trust[0].expected is None
+    assert any("expected difference: not known" in note for note in comparison.notes())
+
+
 def test_without_unjudged_documents_the_difference_is_expected_as_it_is():
     qrels = {f"q{n}": {"r": 2, "x": 0} for n in range(8)}
     rankings = {

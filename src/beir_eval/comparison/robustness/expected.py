@@ -58,10 +58,12 @@ def expected_scores(
         rng: the random seed.
 
     Returns:
-        None if no document retrieved is judged.
+        None if no document retrieved is judged; or if there are holes, and none of the judged
+        documents retrieved has grade 0: such qrels list relevant documents only, so they do not
+        show how often a judged document is relevant.
     """
     grades, counts = _judged_by_band(pool, systems)
-    if not counts.any():
+    if not counts.any() or (len(holes) and not counts[..., grades == 0].any()):
         return None
     bands = np.searchsorted(_BANDS, _best_ranks(systems, holes.documents), side="right")
     random = np.random.default_rng(rng)

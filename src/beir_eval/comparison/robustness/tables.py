@@ -99,6 +99,11 @@ def _bound_notes(comparison: Comparison) -> Iterator[str]:
             "the same rank, which usually overestimates the change; in brackets its interval at "
             f"{1 - comparison.settings.alpha:.0%}"
         )
+    if any(pair.expected is None and pair.unjudged for pair in trust):
+        yield (
+            "expected difference: not known (?) where none of the judged documents retrieved is "
+            "judged not relevant: such judgements do not show how often documents are relevant"
+        )
     if any(map(_is_condensed_outside, trust)):
         yield (
             "condensed difference: without unjudged documents others move up, so it may lie "
