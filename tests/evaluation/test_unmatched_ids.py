@@ -5,7 +5,7 @@ import warnings
 
 import pytest
 
-from beir_eval import BeirEvalWarning, Run, evaluate
+from beir_eval import BeirEvalWarning, Run, evaluate, evaluate_answers
 from beir_eval.errors import QueryMismatchError
 
 QUERIES = [f"q{number}" for number in range(60)]
@@ -143,3 +143,11 @@ def test_merged_parts_warn_as_the_whole_does():
     assert len(merged.warnings()) == len(whole.warnings()) == 1
     good = [evaluate({query: qrels[query]}, {query: run[query]}, "nDCG@10") for query in QUERIES]
     assert good[0].merge(*good[1:]).warnings() == []
+
+
+def test_predicted_answers_that_match_nothing_are_no_ids_that_do_not_match():
+    gold = {f"q{number}": ["Paris"] for number in range(20)}
+    predictions = {question: ["London", "Rome"] for question in gold}
+    result = evaluate_answers(predictions, gold, ["Success@1"])
+    assert result["Success@1"] == 0
+    assert result.warnings() == []

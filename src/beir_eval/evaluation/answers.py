@@ -18,6 +18,7 @@ from beir_eval.core.run import Run
 from beir_eval.core.run_sources.score_checks import is_finite_number
 from beir_eval.errors import InputError, SettingError, check_choice, first_few
 from beir_eval.evaluation.evaluator import evaluate
+from beir_eval.evaluation.unmatched_ids import GOLD_PREFIX, PREDICTION_PREFIX
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -162,7 +163,7 @@ def answers_to_relevance(
     for question, answers in gold_of.items():
         gold_answers = _gold_answers(question, answers, gold_lists)
         grades[question] = {
-            f"gold {index}": answer.grade for index, answer in enumerate(gold_answers)
+            f"{GOLD_PREFIX}{index}": answer.grade for index, answer in enumerate(gold_answers)
         }
         rankings[question] = _ranking(
             _prediction_texts(question, predictions_of[question]), gold_answers, matches
@@ -370,7 +371,7 @@ def _ranking(predictions: Sequence[str], gold: Sequence[GoldAnswer], matches: Ma
         if matched:
             credited_index = next((index for index in matched if index not in credited), matched[0])
             credited.add(credited_index)
-            ranking.append(f"gold {credited_index}")
+            ranking.append(f"{GOLD_PREFIX}{credited_index}")
         else:
-            ranking.append(f"prediction {rank}")
+            ranking.append(f"{PREDICTION_PREFIX}{rank}")
     return ranking

@@ -50,6 +50,10 @@ _MOST_DIGITS = 12
 _LEADING_ZEROS = re.compile(r"(?<!\d)0+(?=\d)")
 
 
+#: How the ids of gold answers, and of predictions that are none, begin in judged answers.
+ANSWER_PREFIXES = GOLD_PREFIX, PREDICTION_PREFIX = "gold ", "prediction "
+
+
 class UnmatchedIds(BaseModel):
     """Ids of a run that do not match those of the qrels, or hardly any of them.
 
@@ -133,7 +137,8 @@ def find_unmatched_ids(
     Qrels of fewer than six queries get no warning: the sign-flip test cannot decide with so few.
     Hardly any: five times fewer than a weak retriever matches: 25% of the queries with 100
     documents each or more, 10% with 10 or more, else 3%; only with so many queries that such a
-    retriever is expected to match 10 or more.
+    retriever is expected to match 10 or more. Predicted answers (``answers_to_relevance``) get no
+    warning.
 
     Args:
         qrels: the judgements.
@@ -153,6 +158,8 @@ def find_unmatched_ids(
         ids = block.ids_at(np.arange(int(block.starts[-1]), dtype=np.int64))
         wanted += [sample.grades_of_row(row) for row in block.rows.tolist()]
         listed += [ids[begin:end] for begin, end in itertools.pairwise(block.starts.tolist())]
+    if all(doc_id.startswith(ANSWER_PREFIXES) for ids in listed for doc_id in ids):
+        return None  # a prediction that is no gold answer is an id of its own
     groups = IdGroups([judged.keys() for judged in wanted], listed)
     # If the columns were swapped, the run's queries would be documents.
     may_be_swapped = 2 * int(np.count_nonzero(matrix.num_retrieved)) < len(qrels)
