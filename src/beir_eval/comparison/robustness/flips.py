@@ -6,6 +6,7 @@ that change verdicts (could). What neither decides is not known.
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -310,7 +311,10 @@ def _uncorrected_p(
     if settings.test == "sign_flip":
         return flipped.p()
     rows = pairs.differences(scores.scores)
-    return np.array([paired_test_of(row, settings).p for row in rows])
+    with warnings.catch_warnings():
+        # The comparison itself has shown what scipy warns of, such as few queries.
+        warnings.simplefilter("ignore", UserWarning)
+        return np.array([paired_test_of(row, settings).p for row in rows])
 
 
 def _tukey_verdicts(
