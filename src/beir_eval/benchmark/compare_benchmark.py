@@ -93,7 +93,8 @@ def compare_benchmark(  # noqa: PLR0913 - one keyword a setting
             - "error": ResultError or QueryMismatchError is raised;
             - "intersection": only what all systems have is compared.
         draws: the number of random sign vectors of the test; None: 100,000, or 20,000 for more than
-            1,000 queries. If a pair has no more than this, up to their opposites, all are used.
+            1,000 queries or 500 pairs. If a pair has no more than this, up to their opposites, all
+            are used.
         rng: the seed of the random numbers, a whole number, 0 or more.
 
     Returns:

@@ -47,7 +47,7 @@ class AcrossSettings:
         alpha: the level of significance of the verdicts; intervals have the confidence 1 − alpha.
         on: what happens if a system lacks a data set or a query: "error" or "intersection".
         draws: the number of random sign vectors of the test; None: 100,000, or 20,000 for more than
-            1,000 queries.
+            1,000 queries or 500 pairs.
         rng: the seed of the random numbers.
 
     Raises:

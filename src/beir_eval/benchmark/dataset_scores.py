@@ -11,7 +11,7 @@ import numpy as np
 from beir_eval.benchmark.comparison_result import DatasetDifference, DatasetScores
 from beir_eval.comparison.alignment import align_scores
 from beir_eval.comparison.coverage import coverage_of
-from beir_eval.comparison.differences import direction_of
+from beir_eval.comparison.differences import direction_of, sign_vectors_for
 from beir_eval.core.ids import hash_ids
 from beir_eval.datasets.catalogue import parent_info
 from beir_eval.errors import (
@@ -26,7 +26,6 @@ from beir_eval.significance import balanced, holm, sign_flip_many
 from beir_eval.significance.corrections import corrected_tests
 from beir_eval.significance.multiple_comparisons import max_t_tests
 from beir_eval.significance.randomisation import Family, randomise
-from beir_eval.significance.sign_vectors import SignVectors
 from beir_eval.significance.validation import TOLERANCE, row_means
 
 if TYPE_CHECKING:
@@ -238,13 +237,16 @@ def average_tests(
             [np.ones((1, stratum.scores.shape[1])) for stratum in strata], units=units
         )[0]
         keys = np.concatenate([stratum.keys for stratum in strata])
-    signs = SignVectors.choose(rows.shape[1], settings.draws, settings.rng)
+    signs = sign_vectors_for(rows.shape[1], pairs, draws=settings.draws, rng=settings.rng)
     system, against = np.array(pairs.listed).T
     family = Family(rows, keys, system, against, weights)
-    [flipped] = randomise([family], signs, level=settings.alpha, largest="family")
-    if len(pairs.listed) > 1:
-        return flipped.p(), max_t_tests(flipped, settings.alpha)
+    is_family = len(pairs.listed) > 1
+    [flipped] = randomise(
+        [family], signs, level=settings.alpha, largest="family" if is_family else "none"
+    )
     p = flipped.p()
+    if is_family:
+        return p, max_t_tests(flipped, settings.alpha)
     return p, corrected_tests(flipped.means, p, flipped.intervals, "none", settings.alpha)
 
 

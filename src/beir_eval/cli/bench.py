@@ -26,7 +26,7 @@ from beir_eval.cli.console import (
     print_table,
     print_warnings,
 )
-from beir_eval.cli.options import HTML, check_report, choice, write_html
+from beir_eval.cli.options import DRAWS, HTML, check_report, choice, write_html
 from beir_eval.cli.results_output import sibling, write_texts
 from beir_eval.comparison.records import ON_CHOICES
 from beir_eval.core.files import file_stem, write_atomically
@@ -99,13 +99,7 @@ def bench(  # noqa: PLR0913, PLR0917 - one parameter per option
             "--on", ON_CHOICES, "Systems with different data sets or queries; by default error."
         ),
     ] = None,
-    draws: Annotated[
-        int | None,
-        typer.Option(
-            help="How many sign vectors the test draws.  [default: 100000, or 20000 for more than "
-            "1000 queries]"
-        ),
-    ] = None,
+    draws: Annotated[int | None, DRAWS] = None,
     seed: Annotated[
         int | None, typer.Option(help="The seed of the random draws.  [default: 0]")
     ] = None,

@@ -16,6 +16,7 @@ import typer
 from beir_eval.adapters.readers import read_qrels
 from beir_eval.cli.console import check_targets, print_errors
 from beir_eval.cli.options import (
+    DRAWS,
     HTML,
     add_policy_options,
     check_report,
@@ -80,13 +81,7 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter per option
     interval: Annotated[
         str, choice("--interval", INTERVALS, "The intervals of the differences.")
     ] = "test",
-    draws: Annotated[
-        int | None,
-        typer.Option(
-            help="How many sign vectors the test draws.  [default: 100000, or 20000 for more than "
-            "1000 queries]"
-        ),
-    ] = None,
+    draws: Annotated[int | None, DRAWS] = None,
     seed: Annotated[int, typer.Option(help="The seed of the random draws.")] = 0,
     gate: Annotated[
         list[str] | None,

@@ -27,6 +27,11 @@ if TYPE_CHECKING:
 
 #: The option that writes an HTML report.
 HTML = typer.Option(help="Write a report to look at, one HTML file.")
+#: The option for the number of sign vectors.
+DRAWS = typer.Option(
+    help="How many sign vectors the test draws.  [default: 100000, or 20000 for more than 1000 "
+    "queries or 500 pairs of systems]"
+)
 #: The option that writes the scores of every query.
 PER_QUERY = typer.Option(help="Write every query's scores to this CSV file.")
 

@@ -192,18 +192,19 @@ def corrected_together(
     ).split(lengths)
 
 
-def sign_vectors_for(num_queries: int, pairs: Pairs, settings: ComparisonSettings) -> SignVectors:
+def sign_vectors_for(num_queries: int, pairs: Pairs, *, draws: int | None, rng: int) -> SignVectors:
     """Return the sign vectors that the tests of a comparison use.
 
     Args:
         num_queries: the largest number of queries on which a measure is compared.
         pairs: the systems to compare.
-        settings: the number of draws, or None, and the seed.
+        draws: the number of sign vectors; None means 100,000, or 20,000 for more than 1,000 queries
+            or 500 pairs.
+        rng: the seed.
     """
-    draws = settings.draws
     if draws is None and len(pairs.listed) > MANY_PAIRS:
         draws = DRAWS_OF_MANY_QUERIES
-    return SignVectors.choose(num_queries, draws, settings.rng)
+    return SignVectors.choose(num_queries, draws, rng)
 
 
 def tests_of(
@@ -220,7 +221,7 @@ def tests_of(
     if len(pairs.listed) > 1 and settings.correction in ("max-t", "max-t-step-down"):
         largest = "family" if settings.correction == "max-t" else "step-down"
     num_queries = max(scores.scores.shape[1] for scores in measures)
-    signs = sign_vectors_for(num_queries, pairs, settings)
+    signs = sign_vectors_for(num_queries, pairs, draws=settings.draws, rng=settings.rng)
     # The extreme draws of all measures of a group are in memory at the same time.
     kept = rank_at(settings.alpha, signs.draws, exact=False) * len(pairs.listed)
     group_size = max(1, _KEPT_DRAWS // max(kept, 1))

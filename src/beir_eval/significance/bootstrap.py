@@ -40,9 +40,9 @@ class Interval:
         difference: the mean of first − second, in the unit of the scores.
         low, high: the ends of the interval, in the same unit.
         confidence: the nominal probability that such an interval contains the true difference.
-        method: "bca" or "percentile".
+        method: "bca" or "percentile" (bootstrap), or "sign_flip" (``sign_flip_interval``).
         num_queries: Q, the number of queries.
-        draws: the number of resamples.
+        draws: the number of resamples, or of sign vectors.
     """
 
     difference: float
@@ -62,9 +62,9 @@ class Intervals:
         differences: the means of the differences, in the unit of the scores, f8[D].
         low, high: the ends of the intervals, in the same unit, f8[D] each.
         confidence: the nominal probability that such an interval contains its true difference.
-        method: "bca" or "percentile".
+        method: "bca" or "percentile" (bootstrap), or "sign_flip" (``sign_flip_interval``).
         num_queries: Q, the number of queries.
-        draws: the number of resamples.
+        draws: the number of resamples, or of sign vectors.
     """
 
     differences: Floats

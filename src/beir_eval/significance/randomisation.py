@@ -515,9 +515,10 @@ class _FamilyTest:
         if self._level is None:
             return
         reached = self._flipped(comparisons, sums)
-        weights = [sizes, self._whole - sizes]
-        for weight in weights:
-            weight[weight <= TOLERANCE * self._whole] = math.nan
+        weights = [
+            np.where(weight <= TOLERANCE * self._whole, math.nan, weight)
+            for weight in (sizes, self._whole - sizes)
+        ]
         for row, index in enumerate(comparisons.tolist()):
             means = [side[row] / weight for side, weight in zip(sides, weights, strict=True)]
             self._extremes[index].add(means, reached[row])
@@ -563,7 +564,7 @@ class _FamilyTest:
             )
         extremes = [extremes.sorted() for extremes in self._extremes]
         lowest, highest, reached = (
-            (list(column) for column in zip(*extremes, strict=True)) if (extremes) else ([], [], [])
+            (list(column) for column in zip(*extremes, strict=True)) if extremes else ([], [], [])
         )
         return FlippedFamily(
             means=self._means,

@@ -219,7 +219,10 @@ class _TrustAnalysis:
         self._pairs = pairs_to_compare(comparison.systems, comparison.baseline)
         defined = [~np.isnan(scores.array).any(axis=0) for scores in comparison.scores.values()]
         self._signs = sign_vectors_for(
-            max(int(mask.sum()) for mask in defined), self._pairs, comparison.settings
+            max(int(mask.sum()) for mask in defined),
+            self._pairs,
+            draws=comparison.settings.draws,
+            rng=comparison.settings.rng,
         )
         can_tie = settings.ties != "trec_eval9" and any(
             measure.has_tie_extremes for measure in measures
