@@ -88,7 +88,7 @@ class SignVectors:
         num_columns = min(_COLUMNS, self.draws)
         buffer, columns = np.empty((len(rows), num_columns)), np.ascontiguousarray(rows.T)
         filled = 0
-        for subsets in self._blocks(keys):
+        for subsets in self.blocks(keys):
             # This order of the factors is three times as fast in OpenBLAS as rows @ subsets.
             products, begin = (subsets.T @ columns).T, 0
             while begin < products.shape[1]:
@@ -109,7 +109,7 @@ class SignVectors:
         """
         return _halves(num_queries, self.draws, self._key(num_queries, 1 << 63))
 
-    def _blocks(self, keys: Keys) -> Iterator[Floats]:
+    def blocks(self, keys: Keys) -> Iterator[Floats]:
         """Yield the subsets as 0/1, f8[N, b]; each is overwritten by the next."""
         num_queries = max(len(keys), 1)
         packed_draws = max(_COUNTED, _PACKED_BYTES * 8 // num_queries // _COUNTED * _COUNTED)

@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 
 from beir_eval import Run, compare, compare_runs, evaluate
-from beir_eval.comparison.robustness import flips
+from beir_eval.comparison.robustness import certificates, flips
 from beir_eval.comparison.robustness.certificates import EqualityTest
 from beir_eval.significance.equivalence import margin_tests
+from beir_eval.significance.multiple_comparisons import max_t_p
+from beir_eval.significance.randomisation import randomise
 from small_families import SmallFamily
 
 CORRECTIONS = ["max-t", "holm", "bonferroni", "benjamini-hochberg", "none", "max-t-step-down"]
@@ -109,6 +111,27 @@ def test_a_choice_between_the_extremes_could_change_a_verdict_of_max_t(monkeypat
     assert set(answers[only_between]) == {"could"}
 
 
+@pytest.mark.parametrize("seed", [58, 164, 365])
+def test_p_of_max_t_could_grow_by_more_than_the_uncorrected_p(monkeypatch, seed):
+    monkeypatch.setattr(flips, "_FEW_COMPLETIONS", 0)
+    family = SmallFamily(np.random.default_rng([seed, 15]), "max-t")
+    observed = family.observed
+    [flipped] = randomise(
+        [observed.pairs.family(observed.scores)], observed.signs, largest="family"
+    )
+    factor = max_t_p(flipped, step_down=False) / flipped.p()
+    ranges = observed.ranges([family.bounds.pair_bounds(*pair) for pair in observed.pairs.listed])
+    ends = certificates.tests_at_ends(ranges, observed.signs)
+    is_better = family.verdicts[0] == "better"
+    at_worst = np.where(is_better, ends.p_low, ends.p_high)
+    is_decided = is_better & ranges.is_above_0
+    is_decided |= (family.verdicts[0] == "worse") & ranges.is_below_0
+    seems_safe = is_decided & (factor == 1) & (at_worst * factor <= observed.settings.alpha)
+    is_changed = seems_safe & ~family.is_stable
+    assert is_changed.any()
+    assert set(np.array(family.flips())[is_changed]) == {"could"}
+
+
 # Certificates
 
 
@@ -120,6 +143,20 @@ def test_no_choice_of_documents_changes_a_verdict_that_is_certified(monkeypatch,
         answers = np.array(family.flips())
         assert family.is_stable[answers == "could not"].all(), seed
         assert not family.is_stable[answers == "could"].any(), seed
+
+
+def test_most_verdicts_of_max_t_that_no_choice_changes_are_certified(monkeypatch):
+    monkeypatch.setattr(flips, "_FEW_COMPLETIONS", 0)
+    is_certified = {"undecided": [], "better": [], "worse": []}
+    for seed in range(60):
+        family = SmallFamily(np.random.default_rng([seed, 15]), "max-t")
+        for verdict, is_stable, answer in zip(
+            family.verdicts[0], family.is_stable, family.flips(), strict=True
+        ):
+            if is_stable and verdict != "equal":
+                is_certified[verdict].append(answer == "could not")
+    assert np.mean(is_certified["undecided"]) > 0.75
+    assert np.mean(is_certified["better"] + is_certified["worse"]) > 0.5
 
 
 def test_all_choices_are_tried_if_there_are_few():

@@ -16,10 +16,10 @@ from beir_eval.comparison.alignment import ROUNDING_TOLERANCE, without_rounding_
 from beir_eval.comparison.differences import Tests, equality_p_of, paired_test_of, verdict_of
 from beir_eval.comparison.robustness.certificates import (
     EqualityTest,
-    Ranges,
     tests_at_ends,
     unchangeable,
 )
+from beir_eval.comparison.robustness.ranges import Ranges
 from beir_eval.significance import correct
 from beir_eval.significance.multiple_comparisons import max_t_p
 from beir_eval.significance.randomisation import randomise
