@@ -81,14 +81,14 @@ def test_the_largest_statistic_is_that_of_a_numerical_search(centred):
         def negative(x, weights=weights):
             return -statistics(x[None], weights, centred=centred)[0, 0]
 
-        found = max(
+        searched = max(
             -minimize(
                 negative, low + share * (high - low), bounds=list(zip(low, high, strict=True))
             ).fun
             for share in (0.1, 0.5, 0.9)
         )
-        if found > 0:
-            assert bound == pytest.approx(found, abs=1e-4)
+        if searched > 0:
+            assert bound == pytest.approx(searched, abs=1e-4)
 
 
 @given(boxes())
