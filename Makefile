@@ -1,6 +1,8 @@
 # make demo   create .venv, install, evaluate the bundled runs
 # make test   install the test dependencies too, run every test
 # make test-lowest  the same with the oldest supported versions, in an environment of its own
+# make test-pythons  the core's tests on Python 3.12 and 3.13, each in an environment of its own
+# make test-package  build the wheel, install it into empty environments with each extra, use it
 # make check  lint, types, import contracts
 # make docs   build the documentation into docs/_build/html
 # make bench  measure against other tools (slow, by hand)
@@ -13,9 +15,13 @@ LOWEST := .venv-lowest
 # What needs packages that are not in that environment.
 NOT_LOWEST := tests/integrations/test_beir.py tests/integrations/haystack/test_vector_database.py \
 	tests/against/test_statsmodels.py tests/report/test_in_a_browser.py tests/against/definitions
+# Other interpreters: where pyenv keeps them, or on the path.
+PYTHONS := 3.12 3.13
+python_of = $(or $(lastword $(sort $(wildcard $(HOME)/.pyenv/versions/$(1).*/bin/python))),python$(1))
+CORE_TESTS := tests/adapters tests/core tests/measures tests/significance tests/evaluation tests/comparison tests/against
 SOURCES := pyproject.toml constraints.txt
 
-.PHONY: demo test test-lowest check docs bench clean
+.PHONY: demo test test-lowest test-pythons test-package check docs bench clean
 .DEFAULT_GOAL := demo
 
 $(VENV)/.created:
@@ -36,6 +42,16 @@ $(LOWEST)/.test: pyproject.toml constraints-lowest.txt
 	$(LOWEST)/bin/python -m pip --disable-pip-version-check --quiet install --upgrade pip
 	$(LOWEST)/bin/python -m pip --disable-pip-version-check --quiet install --constraint constraints-lowest.txt --editable '.[all]'
 	$(LOWEST)/bin/python -m pip --disable-pip-version-check --quiet install --constraint constraints-lowest.txt --group test-core
+	touch $@
+
+$(PYTHONS:%=.venv-%/.test): .venv-%/.test: $(SOURCES)
+	$(call python_of,$*) -m venv .venv-$*
+	.venv-$*/bin/python -m pip --disable-pip-version-check --quiet install --constraint constraints.txt --upgrade pip
+	.venv-$*/bin/python -m pip --disable-pip-version-check --quiet install --constraint constraints.txt --editable . --group test-core
+	touch $@
+
+$(VENV)/.package: $(VENV)/.created $(SOURCES)
+	$(PIP) install --constraint constraints.txt --group package
 	touch $@
 
 $(VENV)/.check: $(VENV)/.test
@@ -59,11 +75,21 @@ test: $(VENV)/.test
 test-lowest: $(LOWEST)/.test
 	$(LOWEST)/bin/python -m pytest -m "not peers and not integration" $(NOT_LOWEST:%=--ignore %) tests
 
+test-pythons: $(PYTHONS:%=test-python-%)
+
+.PHONY: $(PYTHONS:%=test-python-%)
+$(PYTHONS:%=test-python-%): test-python-%: .venv-%/.test
+	.venv-$*/bin/python -m pytest -m "not peers and not integration" $(NOT_LOWEST:%=--ignore %) $(CORE_TESTS)
+
+test-package: $(VENV)/.package
+	$(BIN)/python scripts/check_package.py
+
 check: $(VENV)/.check
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/documentation.yml .github/workflows/release.yml .github/workflows/tests.yml
 
 docs: $(VENV)/.docs
 	$(BIN)/sphinx-build --fail-on-warning --keep-going --quiet docs docs/_build/html
@@ -74,4 +100,4 @@ bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/significance.py
 
 clean:
-	rm -rf $(VENV) $(LOWEST) docs/_build .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(LOWEST) $(PYTHONS:%=.venv-%) docs/_build .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -68,7 +68,7 @@ def as_plain_script(module: str) -> str:
 
 def download(package: str, folder: Path) -> tuple[dict[str, str], dict[str, str]]:
     """Return npm's metadata of a package ("name@version") and its files as {path: text}."""
-    result = subprocess.run(  # noqa: S603
+    result = subprocess.run(
         ["npm", "pack", package, "--json"],  # noqa: S607
         cwd=folder,
         check=True,

@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from dataclasses import fields
+from importlib import import_module
 from importlib.resources import files
 from pathlib import Path
 
@@ -161,3 +162,19 @@ def test_every_input_of_the_readme_has_an_example_that_runs():
 
 def test_the_package_contains_the_py_typed_marker():
     assert (SOURCE / "py.typed").exists()
+
+
+def test_the_changelog_names_every_public_name_that_is_gone(monkeypatch):
+    scripts = Path(__file__).parents[1] / "scripts"
+    monkeypatch.syspath_prepend(str(scripts))
+    public_names = import_module("public_names")
+    recorded = public_names.RECORDED.read_text(encoding="utf-8").split()
+    now = list(public_names.public_names())
+    assert public_names.unnamed(recorded, now) == []
+    # What no text names is reported, its arguments only if the function stays.
+    gone = [
+        "beir_eval.vanished_thing",
+        "beir_eval.vanished_thing(row)",
+        "beir_eval.compare(vanished)",
+    ]
+    assert public_names.unnamed([*now, *gone], now) == [gone[2], gone[0]]

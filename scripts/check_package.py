@@ -1,0 +1,150 @@
+"""Build the wheel and the source archive, and use them as a stranger would.
+
+    python scripts/check_package.py [extra ...]
+
+Each extra alone is installed into an empty environment, with no constraints, and used once. Without
+arguments: all of them, and no extra. Needs the packages ``build`` and ``twine`` (the group
+``package`` of pyproject.toml), and the package registry.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+import venv
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+
+EVALUATE = """
+from beir_eval import evaluate
+result = evaluate({"q1": {"d1": 1}}, {"q1": {"d1": 2.0, "d2": 1.0}}, ["nDCG@10"])
+assert result.aggregate == {"nDCG@10": 1.0}
+"""
+#: A program for each extra that uses what only this extra brings.
+USES = {
+    "": EVALUATE,
+    "files": EVALUATE
+    + """
+import polars
+from beir_eval import read_run
+polars.DataFrame({"qid": ["q1"], "docno": ["d1"], "score": [1.0]}).write_parquet("run.parquet")
+assert list(read_run("run.parquet").query_ids) == ["q1"]
+assert result.to_dataframe().height == 1
+""",
+    "pandas": EVALUATE
+    + """
+import pandas
+from beir_eval import Run
+frame = pandas.DataFrame({"qid": ["q1"], "docno": ["d1"], "score": [1.0]})
+assert list(Run.from_dataframe(frame).query_ids) == ["q1"]
+assert isinstance(result.to_dataframe().to_pandas(), pandas.DataFrame)
+""",
+    "stats": """
+from beir_eval import compare, evaluate
+qrels = {f"q{n}": {"d1": 1} for n in range(20)}
+runs = [{query: {"d1": sign, "d2": 0.0} for query in qrels} for sign in (1.0, -1.0)]
+results = [evaluate(qrels, run, ["MRR@10"], name=name) for run, name in zip(runs, "ab")]
+assert compare(results, test="t").differences[0].verdict == "worse"
+""",
+    "hub": """
+import datasets
+from beir_eval import BeirEvalError, load_dataset
+try:
+    load_dataset("no-such-folder")
+except BeirEvalError as error:
+    print(error)
+""",
+    "haystack": """
+from haystack import Document
+from haystack_integrations.components.evaluators.beir_eval import BEIREvaluator
+relevant = [[Document(content="Paris")]]
+evaluator = BEIREvaluator(["MRR@10"])
+output = evaluator.run(ground_truth_documents=relevant, retrieved_documents=relevant)
+assert output["metrics"]["MRR@10"] == 1.0
+""",
+    "beir": """
+from beir_eval.integrations.beir import EvaluateRetrieval
+ndcg, *_ = EvaluateRetrieval.evaluate({"q1": {"d1": 1}}, {"q1": {"d1": 0.9, "d3": 0.8}}, [1])
+assert ndcg == {"NDCG@1": 1.0}
+""",
+    "report": EVALUATE
+    + """
+from beir_eval.report import write_report
+write_report("report.html", result)
+""",
+    "cli": """
+import subprocess, sys
+from pathlib import Path
+command = Path(sys.executable).with_name("beir-eval")
+subprocess.run([command, "--help"], check=True)
+subprocess.run([command, "measures", "nDCG"], check=True)
+""",
+    "all": """
+import subprocess, sys
+from pathlib import Path
+subprocess.run([Path(sys.executable).with_name("beir-eval"), "demo"], check=True)
+""",
+}
+#: beir needs torch; this version installs without the packages for graphics cards.
+ALSO_INSTALLED = {"beir": ["torch==2.13.0"]}
+
+
+def main() -> None:
+    """Build, check and install the package; exit with 1 at the first failure."""
+    extras = sys.argv[1:] or list(USES)
+    with tempfile.TemporaryDirectory() as folder:
+        wheel = build(Path(folder))
+        for extra in extras:
+            begin = time.monotonic()
+            use(wheel, extra, Path(folder) / f"environment-{extra}")
+            print(f"{extra or 'no extra'}: {time.monotonic() - begin:.0f} s", flush=True)
+
+
+def build(folder: Path) -> Path:
+    """Build both archives and check their descriptions; return the wheel.
+
+    The wheel is built from the source archive, so that this contains everything.
+    """
+    run([sys.executable, "-m", "build", "--outdir", folder, ROOT])
+    archives = map(str, sorted(folder.iterdir()))
+    run([sys.executable, "-m", "twine", "check", "--strict", *archives])
+    [wheel] = folder.glob("*.whl")
+    return wheel
+
+
+def use(wheel: Path, extra: str, environment: Path) -> None:
+    """Install the wheel with an extra into an empty environment, and use it."""
+    venv.create(environment, with_pip=True)
+    python = environment / "bin" / "python"
+    name = f"{wheel}[{extra}]" if extra else str(wheel)
+    pip: list[str | Path] = [
+        python,
+        "-m",
+        "pip",
+        "--disable-pip-version-check",
+        "--quiet",
+        "install",
+    ]
+    run([*pip, name, *ALSO_INSTALLED.get(extra, [])])
+    work = environment / "work"
+    work.mkdir()
+    run([python, "-I", "-c", USES[extra]], cwd=work)
+
+
+def run(command: list[str | Path], cwd: Path | None = None) -> None:
+    """Run a command without our own settings for pip and Python; exit if it fails."""
+    ours = ("PIP_CONSTRAINT", "PYTHONPATH", "VIRTUAL_ENV")
+    settings = {name: value for name, value in os.environ.items() if name not in ours}
+    done = subprocess.run(
+        command, check=False, cwd=cwd, env=settings, capture_output=True, text=True
+    )
+    if done.returncode:
+        sys.exit(f"{command}\n{done.stdout}\n{done.stderr}")
+
+
+if __name__ == "__main__":
+    main()
