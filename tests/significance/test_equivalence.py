@@ -10,7 +10,13 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from beir_eval.errors import InputError, SettingError
-from beir_eval.significance import equivalence, margin_tests, non_inferiority, smallest_margin
+from beir_eval.significance import (
+    detectable_equality,
+    equivalence,
+    margin_tests,
+    non_inferiority,
+    smallest_margin,
+)
 from beir_eval.significance.bounded_mean import gaffke_p_values
 
 DIFFERENCES = st.lists(st.integers(-50, 50).map(lambda value: value / 50), min_size=2, max_size=12)
@@ -192,3 +198,49 @@ def test_invalid_ranges_margins_and_numbers_of_queries_are_refused(wrong):
 def test_a_margin_beyond_the_range_is_shown_by_any_scores_unless_t_refuses():
     assert equivalence([0.0] * 10, delta=1.5).p == 2**-10
     assert gaffke_p([-1.0, 1.0], -1.5) == np.finfo(float).tiny
+
+
+# The margin that so many queries can show
+
+
+@pytest.mark.parametrize("score_range", [1.0, None])
+@pytest.mark.parametrize(("sd", "num_queries"), [(0.05, 500), (0.02, 100), (0.2, 60)])
+def test_equal_systems_are_called_equal_at_the_detectable_margin_and_not_below(
+    sd, num_queries, score_range
+):
+    margin = detectable_equality(sd, num_queries, score_range=score_range)
+    normal = stats.norm.ppf((np.arange(num_queries) + 0.5) / num_queries)
+    offset = stats.norm.ppf(0.9) / np.sqrt(num_queries)
+    values = np.clip(sd * (normal / normal.std(ddof=1) + offset), -1, 1)
+    for delta, is_equal in ((margin * 1.01, True), (margin * 0.99, False)):
+        shown = margin_tests(values[None], delta=delta, score_range=score_range)
+        assert (shown.p_better[0] <= 0.05) == is_equal
+    if score_range is not None:
+        assert margin >= smallest_margin(num_queries) * 0.99
+
+
+def test_equal_scores_are_equal_within_any_margin_if_there_are_enough():
+    assert detectable_equality(0, 50) == pytest.approx(smallest_margin(50), rel=1e-3)
+    assert detectable_equality(0, 5, score_range=None) == 0.0
+    assert detectable_equality(0, 4, score_range=None) == math.inf  # p is 2^-4 at least
+
+
+def test_the_detectable_margin_is_at_most_the_range_of_the_scores():
+    assert detectable_equality(0.9, 5) == 1.0
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"sd": -1.0},
+        {"sd": "0.1"},
+        {"sd": np.inf},
+        {"power": 1.0},
+        {"num_queries": 1},
+        {"alpha": 0.5},
+        {"score_range": -1.0},
+    ],
+)
+def test_a_detectable_margin_of_settings_that_cannot_be_is_refused(wrong):
+    with pytest.raises(SettingError):
+        detectable_equality(**{"sd": 0.1, "num_queries": 50} | wrong)

@@ -364,6 +364,7 @@ def detectable_equality(
 
     Returns:
         The margin in the unit of the scores; at least ``smallest_margin``, and not above the range.
+        Without a range and with an sd of 0: 0, or infinity if so few queries show no margin.
 
     Raises:
         SettingError: sd is below 0, Q is below 2, alpha is not between 0 and ½, power is not
@@ -381,6 +382,8 @@ def detectable_equality(
     if score_range is not None:
         check_positive("score_range", score_range)
     limit = math.inf if score_range is None else float(score_range)
+    if sd == 0 and score_range is None:
+        return 0.0 if math.ldexp(1.0, -num_queries) <= alpha else math.inf
     stats = scipy_stats("a test within a margin")
     normal = stats.norm.ppf((np.arange(num_queries) + 0.5) / num_queries)
     offset = float(stats.norm.ppf((1 + power) / 2)) / math.sqrt(num_queries)

@@ -1,0 +1,79 @@
+"""Names among those of a result, the registry, and scores beyond what a float can hold."""
+
+import pytest
+
+from beir_eval import Measure, evaluate, nDCG, parse
+from beir_eval.errors import MeasureError, UnknownMeasureError
+from beir_eval.measures import definition_of, registry
+from beir_eval.measures.names import name_among, names_among, registered
+
+LISTED = ["faithfulness", "nDCG@10"]
+
+
+def test_a_name_is_that_of_a_custom_measure_or_of_a_registered_one():
+    assert name_among(LISTED, "faithfulness") == "faithfulness"
+    assert name_among(LISTED, nDCG @ 10) == name_among([], "ndcg_cut_10") == "nDCG@10"
+    assert names_among(LISTED, "ndcg@10") == ("nDCG@10",)
+    assert names_among(LISTED, nDCG @ 10) == ("nDCG@10",)
+    assert names_among(LISTED, ["faithfulness", "NDCG@10", "nDCG@10"]) == tuple(LISTED)
+
+
+@pytest.mark.parametrize(
+    ("measures", "error", "text"),
+    [
+        (5, MeasureError, "must be a list of names, not 5"),
+        ([], MeasureError, "no measure"),
+        (["faithful"], UnknownMeasureError, "faithful"),
+    ],
+)
+def test_names_that_no_measure_has_are_refused(measures, error, text):
+    with pytest.raises(error, match=text):
+        names_among(LISTED, measures)
+
+
+def test_a_definition_is_looked_up_by_any_spelling():
+    assert definition_of(" ndcg_cut_10 ").name == "nDCG"
+    assert registered("map@5") == parse("MAP@5")
+    assert registered("faithfulness") is None
+
+
+def test_a_measure_that_no_registry_has_cannot_be_made():
+    with pytest.raises(UnknownMeasureError, match="nDGC"):
+        Measure("nDGC")
+
+
+def test_a_measure_that_is_defined_without_relevant_documents_counts_every_query():
+    qrels = {"q1": {"d1": 0}, "q2": {"d1": 1}}
+    run = {"q1": {"d1": 1.0}, "q2": {"d1": 1.0}}
+    result = evaluate(qrels, run, ["utility", "nDCG@10"], no_relevant="skip")
+    assert result.scores("utility").tolist() == [-1.0, 1.0]
+    assert result.aggregate == {"utility": 0.0, "nDCG@10": 1.0}
+
+
+def test_a_grade_whose_power_of_two_is_too_large_is_refused():
+    with pytest.raises(MeasureError, match=r"2\^grade cannot be computed for grade 2000"):
+        evaluate({"q": {"d": 2000}}, {"q": {"d": 1.0}}, ['nDCG(gain="exp")@10'])
+
+
+def test_a_gain_table_of_something_else_is_refused():
+    with pytest.raises(MeasureError, match="a table"):
+        nDCG(gain=5)
+    with pytest.raises(MeasureError, match="a gain"):
+        nDCG(gain={1: "much"})
+
+
+def test_an_alias_belongs_to_one_measure_and_every_parameter_is_checked(monkeypatch):
+    for registered_names in ("_DEFINITIONS", "_ALIASES"):
+        monkeypatch.setattr(registry, registered_names, dict(getattr(registry, registered_names)))
+
+    def twice(matrix, cutoff=None):
+        """Return nothing."""
+
+    with pytest.raises(AssertionError, match="two measures go by the name 'ndcg'"):
+        registry.measure("made_up", aliases="ndcg")(twice)
+
+    def unchecked(matrix, cutoff=None, colour="red"):
+        """Return nothing."""
+
+    with pytest.raises(AssertionError, match="no check of colour"):
+        registry.measure("made_up2")(unchecked)
