@@ -2,7 +2,9 @@
 
 import asyncio
 import inspect
+import math
 
+import haystack
 import haystack.version
 import pytest
 import pytrec_eval
@@ -17,6 +19,7 @@ from haystack.components.evaluators import (
 from hypothesis import given
 from hypothesis import strategies as st
 
+from beir_eval.errors import InputError, SettingError
 from haystack_integrations.components.evaluators.beir_eval import (
     BEIRAnswerEvaluator,
     BEIREvaluator,
@@ -107,6 +110,104 @@ def test_ndcg_equals_that_of_every_haystack_version_without_duplicates(pairs):
         [[Document(id=str(number)) for number in pair[side]] for pair in pairs] for side in (0, 1)
     )
     assert_same_numbers("id", truth, retrieved, ("nDCG",))
+
+
+# Ground-truth scores, and errors
+
+#: What is no grade: some documents without a score, negative, infinite and NaN scores.
+ANY_SCORE = st.sampled_from([None, 1.0, 0.0, -1.0, -0.5, math.inf, -math.inf, math.nan, True, 2])
+ANY_TRUTH = st.lists(
+    st.lists(st.builds(make_document, st.sampled_from(["a", "b", "c"]), ANY_SCORE), max_size=4),
+    min_size=1,
+    max_size=3,
+)
+
+
+def outcome(component, *arguments):
+    """Return the score and the individual scores of a component, or its ValueError."""
+    try:
+        outputs = component.run(*arguments)
+    except ValueError as error:
+        return error
+    return outputs["score"], outputs["individual_scores"]
+
+
+@pytest.mark.parametrize("primary", ["MRR", "Success", "Recall", *(["MAP"] if IS_CURRENT else [])])
+@given(truth=ANY_TRUTH, data=st.data())
+def test_measures_that_ignore_ground_truth_scores_take_any_as_haystacks_do(primary, truth, data):
+    documents = st.lists(st.builds(make_document, st.sampled_from(["a", "b", "x"]), st.none()))
+    retrieved = [data.draw(documents) for _ in truth]
+    ours = BEIREvaluator.haystack_compatible(primary=primary)
+    theirs = haystacks_evaluators("content")[primary]
+    assert outcome(ours, truth, retrieved) == outcome(theirs, truth, retrieved)
+
+
+@pytest.mark.parametrize(
+    ("scores", "problem"),
+    [([1.0, None], "Either none or all"), ([1.0, -1.0], "subtract"), ([math.nan], "finite")],
+)
+def test_ndcg_is_left_out_with_a_warning_or_refused_if_scores_are_no_grades(
+    scores, problem, caplog
+):
+    truth = [[Document(content=str(n), score=score) for n, score in enumerate(scores)]]
+    retrieved = [[Document(content="x"), Document(content="0")]]
+    outputs = BEIREvaluator.haystack_compatible(primary="MRR").run(truth, retrieved)
+    assert list(outputs["metrics"]) == ["MAP", "MRR", "Success", "Recall"]
+    assert outputs["result"].measures == ("MAP", "MRR", "Success", "Recall")
+    assert outputs["score"] == 1 / 2
+    assert "nDCG is left out: " in caplog.text
+    assert problem in caplog.text
+    with pytest.raises(InputError, match=problem):
+        BEIREvaluator.haystack_compatible().run(truth, retrieved)
+
+
+A, SCORED = Document(content="a"), Document(content="b", score=1.0)
+
+
+@pytest.mark.skipif(not IS_CURRENT, reason="Haystack 2.26 has other words for empty lists")
+@pytest.mark.parametrize(
+    ("truth", "retrieved"),
+    [([], []), ([[A]], []), ([], [[A]]), ([[A]], [[A], [A]]), ([[A, SCORED]], [[A]])],
+)
+@pytest.mark.parametrize("name", ["nDCG", "MAP", "MRR", "Success", "Recall"])
+def test_errors_have_the_words_of_haystacks_errors(name, truth, retrieved):
+    expected = outcome(haystacks_evaluators("content")[name], truth, retrieved)
+    actual = outcome(BEIREvaluator.haystack_compatible(primary=name), truth, retrieved)
+    if not isinstance(expected, ValueError):
+        assert not isinstance(actual, ValueError)
+        return
+    assert isinstance(actual, InputError)
+    assert str(actual).startswith(str(expected))
+
+
+def test_an_unknown_field_is_refused_in_haystacks_words():
+    with pytest.raises(ValueError, match="Unsupported") as expected:
+        DocumentMRREvaluator(document_comparison_field="embedding").run([[A]], [[A]])
+    with pytest.raises(SettingError) as actual:
+        BEIREvaluator.haystack_compatible(document_comparison_field="embedding")
+    assert str(actual.value) == str(expected.value)
+
+
+# Asynchronous pipelines
+
+
+def test_in_an_asynchronous_pipeline_the_numbers_are_those_of_haystack():
+    pipeline_class = haystack.Pipeline
+    if not hasattr(pipeline_class, "run_async"):  # until 2.x
+        pipeline_class = haystack.AsyncPipeline
+    pipeline = pipeline_class()
+    names = ["nDCG", "MRR", "Recall"]
+    for name in names:
+        pipeline.add_component(f"{name}_ours", BEIREvaluator.haystack_compatible(primary=name))
+        pipeline.add_component(f"{name}_theirs", haystacks_evaluators("content")[name])
+    inputs = {
+        "ground_truth_documents": [[A], [Document(content="b"), A]],
+        "retrieved_documents": [[Document(content="x"), A], [Document(content="b")]],
+    }
+    outputs = asyncio.run(pipeline.run_async(dict.fromkeys(pipeline.graph.nodes, inputs)))
+    for name in names:
+        mine, theirs = outputs[f"{name}_ours"], outputs[f"{name}_theirs"]
+        assert {key: mine[key] for key in theirs} == theirs
 
 
 # The order of arguments

@@ -420,12 +420,57 @@ def test_a_repeated_document_is_reported_without_comparing_all_pairs(tmp_path):
         drop_in.load_runfile(tmp_path / "run")
 
 
-def test_scores_are_logged_as_beir_logs_them(caplog):
-    with caplog.at_level(logging.INFO, logger="beir_eval"):
-        EvaluateRetrieval.evaluate(QRELS, RESULTS, [1])
-        EvaluateRetrieval.evaluate_custom(QRELS, RESULTS, [1], "mrr")
-    assert "Recall@1: 0.0000" in caplog.messages
-    assert "MRR@1: 0.0000" in caplog.messages
+def test_scores_are_logged_by_the_loggers_and_in_the_lines_of_beir(caplog):
+    records = []
+    for implementation in (EvaluateRetrieval, Theirs):
+        caplog.clear()
+        with caplog.at_level(logging.INFO):
+            implementation.evaluate(QRELS, copy.deepcopy(RESULTS), [1, 3])
+            for metric in METRICS:
+                implementation.evaluate_custom(QRELS, RESULTS, [1, 3], metric)
+        records.append(
+            [(record.name, record.levelname, record.getMessage()) for record in caplog.records]
+        )
+    mine, theirs = records
+    assert mine[0][:2] == theirs[0][:2]  # the sentence about identical ids has our own words
+    assert mine[1:] == theirs[1:]
+    assert ("beir.retrieval.evaluation", "INFO", "Recall@1: 0.0000") in mine
+    assert ("root", "INFO", "MRR@1: 0.0000") in mine
+
+
+def test_cutoffs_as_text_are_those_of_beir():
+    for k_values in (["1", "3"], [1, "3"], ["10", 2]):
+        assert_same_scores(QRELS, RESULTS, k_values, metrics=[])
+        assert EvaluateRetrieval.evaluate_custom(QRELS, RESULTS, k_values, "mrr") == (
+            Theirs.evaluate_custom(QRELS, RESULTS, list(map(int, k_values)), "mrr")
+        )
+    assert EvaluateRetrieval(k_values=["1", "3"]).k_values == ["1", "3"]
+    assert EvaluateRetrieval(k_values=(1, 3)).k_values == Theirs(k_values=(1, 3)).k_values
+    for k_values in (["01"], ["+1"], [" 1"], ["1.0"], ["1e1"], [""], ["٣"], ["9" * 5000], "13"):
+        for call in (EvaluateRetrieval.evaluate, EvaluateRetrieval.evaluate_custom):
+            arguments = ["mrr"] if call is EvaluateRetrieval.evaluate_custom else []
+            with pytest.raises(MeasureError, match="cutoff"):
+                call(QRELS, RESULTS, k_values, *arguments)
+
+
+def test_empty_results_score_0_in_every_custom_metric():
+    for metric in METRICS:
+        assert EvaluateRetrieval.evaluate_custom(QRELS, {}, [1, 3], metric) == (
+            Theirs.evaluate_custom(QRELS, {}, [1, 3], metric)
+        )
+        with pytest.raises(QrelsError, match="empty"):
+            EvaluateRetrieval.evaluate_custom({}, {}, [1], metric)
+
+
+def test_infinite_scores_and_empty_ids_count_as_in_beir():
+    scores = [math.inf, 1.0, -math.inf, 3.5e38, math.inf]
+    qrels = {"": {"": 1, "b": 2}, "q": {"a": 1, "": 2}}
+    results = {
+        "q": dict(zip(["a", "b", "", "x", "y"], scores, strict=True)),
+        "": {"": 2.0, "b": math.inf, "a": 3.0},
+    }
+    assert_same_scores(qrels, results, [1, 2, 3, 5])
+    assert_same_scores(qrels, results, [1, 2, 3, 5], ignore_identical_ids=False)
 
 
 @pytest.mark.skipif(not DATA, reason="BEIR_EVAL_REALDATA does not name the folder of real data")

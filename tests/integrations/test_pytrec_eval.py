@@ -17,7 +17,14 @@ from hypothesis import strategies as st
 import beir_eval.integrations.pytrec_eval as ours
 from beir_eval.benchmark.result import _MTEB_TASKS
 from beir_eval.datasets.catalogue import DATASETS
-from beir_eval.errors import DuplicateDocumentError, FileFormatError, MeasureError, QrelsError
+from beir_eval.errors import (
+    BeirEvalWarning,
+    DuplicateDocumentError,
+    FileFormatError,
+    MeasureError,
+    QrelsError,
+    RunError,
+)
 from strategies import qrels_and_run
 
 QRELS = {"q": {"a": 1, "b": 0, "c": 2}, "r": {"d": 1}}
@@ -62,6 +69,91 @@ def test_parameters_and_nicknames_mean_the_same_as_in_pytrec_eval(measure):
     assert list(scores) == list(expected) == ["r", "q"]
 
 
+#: As pytrec_eval reads them: {name: the name that its beginning spells}
+READ_BY_THEIR_BEGINNING = {
+    "P_5abc": "P_5",
+    "P_5_10": "P_5",
+    "P.5.5.5": "P_5.5",
+    "P_5,": "P_5",
+    "P_5 ": "P_5",
+    "recall_1e3": "recall_1",
+    "ndcg_cut_10\n": "ndcg_cut_10",
+    "success_1foo": "success_1",
+    "iprec_at_recall.0.1x": "iprec_at_recall_0.1",
+    "relstring_3x": "relstring.3",
+    "map.5": "map",
+    "map_5": "map",
+    "recip_rank_10": "recip_rank",
+    "bpref_1": "bpref",
+    "gm_map_2": "gm_map",
+    "binG_3": "binG",
+    "infAP_7": "infAP",
+    "num_q.1": "num_q",
+}
+
+
+@pytest.mark.filterwarnings("ignore:the measure:beir_eval.BeirEvalWarning")
+@pytest.mark.parametrize("name", READ_BY_THEIR_BEGINNING)
+def test_the_beginning_of_a_name_counts_as_in_pytrec_eval(name):
+    scores, expected = evaluate_with_both(QRELS, RUN, {name})
+    assert scores == expected
+    assert scores == ours.RelevanceEvaluator(QRELS, {READ_BY_THEIR_BEGINNING[name]}).evaluate(RUN)
+
+
+def test_a_name_that_is_not_read_to_its_end_gives_a_warning():
+    with pytest.warns(BeirEvalWarning, match="measure 'P_5_10' is read as 'P_5'"):
+        ours.RelevanceEvaluator(QRELS, {"P_5_10"})
+    with pytest.warns(BeirEvalWarning, match="measure 'map.5' is read as 'map'"):
+        ours.RelevanceEvaluator(QRELS, {"map.5"})
+
+
+@pytest.mark.parametrize(
+    "name", ["P_\u0663", "map_cut_", "all_trec_5", "iprec_at_recall_.1", "xP_5"]
+)
+def test_a_name_without_a_known_beginning_is_unsupported_in_both(name):
+    for module in (ours, pytrec_eval):
+        with pytest.raises(ValueError, match="unsupported measure"):
+            module.RelevanceEvaluator(QRELS, {name})
+
+
+LEVELS = st.lists(st.integers(0, 100).map(lambda level: f"{level / 100:.2f}"), unique=True)
+
+
+@given(qrels_and_run(grade=st.integers(0, 2), min_size=1), LEVELS.filter(bool))
+def test_11pt_avg_takes_recall_levels_as_in_pytrec_eval(case, levels):
+    qrels, run = case
+    run = {query: {doc: float(score) for doc, score in docs.items()} for query, docs in run.items()}
+    assume(all(run.values()))
+    scores, expected = evaluate_with_both(qrels, run, {f"11pt_avg.{','.join(levels)}"})
+    assert scores == expected
+
+
+#: Scores that are infinite, or infinite as float32, and their neighbours.
+HUGE = [math.inf, -math.inf, 1e39, -1e39, 1e300, 3.4028235e38, 3.4028236e38, 0.0, -0.0, 1e-50]
+ODD_IDS = st.sampled_from(["", "a", "b", " ", "\t", "\x02", "é", "\U0001f600"])
+
+
+@pytest.mark.filterwarnings("ignore:run. document ids:beir_eval.BeirEvalWarning")
+@given(
+    st.dictionaries(ODD_IDS, st.dictionaries(ODD_IDS, st.integers(0, 3), min_size=1), min_size=1),
+    st.dictionaries(ODD_IDS, st.dictionaries(ODD_IDS, st.sampled_from(HUGE), min_size=1)),
+)
+@settings(max_examples=200)
+def test_infinite_scores_and_empty_ids_count_as_in_pytrec_eval(qrels, run):
+    before = json.dumps([qrels, run])
+    measures = pytrec_eval.supported_measures - {"relative_P", "set_relative_P"}
+    scores, expected = evaluate_with_both(qrels, run, measures)
+    assert scores == expected
+    assert list(scores) == list(expected)
+    assert json.dumps([qrels, run]) == before
+
+
+def test_a_run_that_is_no_mapping_is_refused_and_no_empty_result():
+    for qrels in (QRELS, {}):
+        with pytest.raises(RunError, match="not list"):
+            ours.RelevanceEvaluator(qrels, {"map"}).evaluate([("q", {"a": 1.0})])
+
+
 def test_the_interface_is_that_of_pytrec_eval():
     assert ours.supported_measures == pytrec_eval.supported_measures
     for name, measures in ours.supported_nicknames.items():
@@ -85,8 +177,16 @@ def test_lines_are_parsed_as_in_pytrec_eval():
     run, qrels = ["q Q0 a 1 0.5 tag\n", "q\tQ0\tb 2 0.25 tag\n"], ["q 0 a 1\n", "r 0 b -1\n"]
     assert ours.parse_run(run) == pytrec_eval.parse_run(run)
     assert ours.parse_qrel(qrels) == pytrec_eval.parse_qrel(qrels)
-    with pytest.raises(DuplicateDocumentError, match="line 2: document 'a' stands twice"):
+    with pytest.raises(DuplicateDocumentError, match="line 2: document 'a' is listed twice"):
         ours.parse_run([run[0], run[0]])
+    for module in (ours, pytrec_eval):
+        with pytest.raises(AssertionError):
+            module.parse_run([run[0], run[0]])
+        with pytest.raises(AssertionError):
+            module.parse_qrel([qrels[0], qrels[0]])
+        for damaged in ("q Q0 a 1 0.5", "", "q Q0 a 1 high tag"):
+            with pytest.raises(ValueError):  # noqa: PT011 - pytrec_eval's words are Python's
+                module.parse_run([damaged])
     with pytest.raises(FileFormatError, match="5 columns, expected 6"):
         ours.parse_run(["q Q0 a 1 0.5"])
     with pytest.raises(FileFormatError, match=r"'1\.5' is no int"):
@@ -102,7 +202,7 @@ def test_inputs_that_pytrec_eval_cannot_take_are_accepted_or_refused_with_a_mess
     assert ours.RelevanceEvaluator(QRELS, {"11pt_avg"}).evaluate({"q": {}}) == {
         "q": {"11pt_avg": 0}
     }
-    for unknown in ("nothing", "map.5", "P_0", "P.", "utility.1,2", "all_prefs", 7):
+    for unknown in ("nothing", "ndcg.5", "P_0", "P.", "utility.1,2", "all_prefs", 7):
         with pytest.raises(MeasureError):
             ours.RelevanceEvaluator(QRELS, {unknown})
     with pytest.raises(QrelsError, match="must be"):

@@ -10,7 +10,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from beir_eval.core.arrays import Floats
-from beir_eval.errors import MeasureError
+from beir_eval.errors import MeasureError, warn_caller
 from beir_eval.measures import (
     AP_11pt,
     IPrec,
@@ -126,6 +126,22 @@ def _utility_values(parameters: tuple[str, ...]) -> list[Value]:
     return [Value("utility", (num_rel_ret, num_ret, num_rel), formula)]
 
 
+def _interpolated_average_values(parameters: tuple[str, ...]) -> list[Value]:
+    """Return the value of 11pt_avg: the mean of the interpolated precision at recall levels."""
+    if parameters == _TENTHS:
+        return [Value("11pt_avg", (AP_11pt(rounding=_ROUNDING),), _unchanged)]
+    levels = sorted(set(map(float, parameters)), reverse=True)
+
+    def formula(*precisions: Floats) -> Floats:
+        total = np.zeros(len(precisions[0]))
+        for precision in precisions:
+            total += precision
+        return total / len(precisions)
+
+    measures = tuple(IPrec(recall=level, rounding=_ROUNDING) for level in levels)
+    return [Value("11pt_avg", measures, formula)]
+
+
 def _logarithms(scores: Floats) -> Floats:
     return np.array([math.log(score) for score in scores.tolist()])
 
@@ -146,7 +162,7 @@ _FAMILIES: Mapping[str, _Family] = {
     **{name: _plain_family(name, parse(name)) for name in _WITHOUT_PARAMETERS},
     **{name: _cutoff_family(name, parse(name)) for name in _WITH_CUTOFFS},
     "success": _cutoff_family("success", parse("success"), ("1", "5", "10")),
-    "11pt_avg": _plain_family("11pt_avg", AP_11pt(rounding=_ROUNDING)),
+    "11pt_avg": _Family(_TENTHS, _interpolated_average_values),
     "Rprec_mult": _number_family(
         "Rprec_mult", lambda multiple: Rprec_mult(multiple=multiple), _FIFTHS
     ),
@@ -181,14 +197,17 @@ NICKNAMES: Mapping[str, frozenset[str]] = {
     ),
 }
 
-_PARAMETERS = re.compile(r"[._](\d+(?:\.\d+)?(?:,\d+(?:\.\d+)?)*)")
+_PARAMETERS = re.compile(r"[._]([0-9]+(?:\.[0-9]+)?(?:,[0-9]+(?:\.[0-9]+)?)*)")
+#: trec_eval reads their parameters as pairs of a grade and its gain, such as 2=5; pytrec_eval has
+#: no way to write these, and ends the interpreter if it is given a number.
+_WITH_GAINS = ("G", "Rndcg", "ndcg", "ndcg_rel")
 
 
 def values_of_measures(measures: Iterable[str]) -> list[Value]:
     """Return the values that names of measures or nicknames request, each once, sorted by name.
 
     Raises:
-        MeasureError: an unknown name, or parameters that a measure does not take.
+        MeasureError: an unknown name, or parameters with which pytrec_eval cannot compute anything.
     """
     parameters_of: dict[str, set[str]] = {}
     for measure in map(str, measures):
@@ -209,11 +228,25 @@ def values_of_measures(measures: Iterable[str]) -> list[Value]:
 
 
 def _split_name(measure: str) -> tuple[str, list[str]]:
-    """Return the name and the parameters of a request such as "P.5,10" or "P_5,10"."""
+    """Return the name and the parameters of a request such as "P.5,10" or "P_5,10".
+
+    As in pytrec_eval, text after the parameters is ignored, and so are parameters of a measure that
+    takes none; a warning says so.
+
+    Raises:
+        MeasureError: the request does not begin with a measure and a parameter, or trec_eval takes
+            other parameters than numbers.
+    """
     for name, family in _FAMILIES.items():
-        if measure.startswith(name):
-            parameters = _PARAMETERS.fullmatch(measure, len(name))
-            if parameters and family.defaults:
-                return name, parameters[1].split(",")
+        parameters = _PARAMETERS.match(measure, len(name)) if measure.startswith(name) else None
+        if parameters is None:
+            continue
+        if name in _WITH_GAINS:
+            msg = f"{name} takes no parameter here, as in {measure!r}; for a cutoff use ndcg_cut"
+            raise MeasureError(msg)
+        read = measure[: parameters.end()] if family.defaults else name
+        if read != measure:
+            warn_caller(f"the measure {measure!r} is read as {read!r}, as pytrec_eval reads it")
+        return name, parameters[1].split(",") if family.defaults else []
     msg = f"unsupported measure {measure}; supported are {', '.join(sorted(_FAMILIES))}"
     raise MeasureError(msg)

@@ -12,6 +12,7 @@ import glob
 import heapq
 import logging
 import operator
+import re
 import sys
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
@@ -27,6 +28,7 @@ from beir_eval.core.ids import repeated_ids
 from beir_eval.core.qrels import Qrels
 from beir_eval.errors import MeasureError, QrelsError, RunError, SettingError
 from beir_eval.evaluation.evaluator import evaluate
+from beir_eval.integrations.pytrec_inputs import evaluate_with_infinite_scores, without_empty_ids
 from beir_eval.measures import (
     MAP,
     MRR,
@@ -46,7 +48,9 @@ if TYPE_CHECKING:
 
 __all__ = ["EvaluateRetrieval", "evaluate_full", "load_runfile", "save_runfile"]
 
-logger = logging.getLogger(__name__)
+#: BEIR's loggers: that of ``evaluate``, and that of ``evaluate_custom``, which is the root logger.
+_LOGGER = logging.getLogger("beir.retrieval.evaluation")
+_CUSTOM_LOGGER = logging.getLogger()
 
 #: {query_id: {doc_id: grade}}
 _Qrels: TypeAlias = Mapping[str, Mapping[str, int]]
@@ -65,12 +69,14 @@ _CUSTOM_METRICS: Mapping[str, tuple[str, Measure]] = {
     ),
 }
 _HOLE_METRICS = ("hole", "hole@k")
+#: The texts that BEIR's ``evaluate`` takes as cutoffs.
+_DECIMAL_TEXT = re.compile(r"[1-9][0-9]{0,8}")
 
 
 def evaluate_full(
     qrels: _Qrels,
     results: _Results,
-    k_values: Sequence[int] = K_VALUES,
+    k_values: Sequence[int | str] = K_VALUES,
     *,
     ignore_identical_ids: bool = True,
     measures: Iterable[MeasureLike] | None = None,
@@ -91,7 +97,8 @@ def evaluate_full(
     Raises:
         QueryMismatchError: the qrels and the results have no query in common.
         MeasureError: a measure is unknown, a cutoff is below 1, or ``k_values`` is empty.
-        QrelsError, RunError: an id or a number is not valid.
+        QrelsError, RunError: an id is not valid, a grade is not a finite number, or a score is NaN
+            or not a number.
 
     >>> result = evaluate_full({"q": {"a": 1}, "r": {"b": 1}}, {"q": {"a": 0.9}}, [10])
     >>> result["NDCG@10"], result.counted.queries_missing
@@ -99,14 +106,17 @@ def evaluate_full(
     """
     suite = (nDCG, MAP, Recall, R_cap, Precision, MRR)
     cutoffs = _cutoffs(k_values)
-    return evaluate(
-        qrels,
+    return evaluate_with_infinite_scores(
+        lambda run: evaluate(
+            qrels,
+            run,
+            [measure @ k for measure in suite for k in cutoffs] if measures is None else measures,
+            ties="trec_eval9",
+            missing="skip",
+            drop_identical_ids=ignore_identical_ids,
+            name="beir",
+        ),
         results,
-        [measure @ k for measure in suite for k in cutoffs] if measures is None else measures,
-        ties="trec_eval9",
-        missing="skip",
-        drop_identical_ids=ignore_identical_ids,
-        name="beir",
     )
 
 
@@ -115,7 +125,8 @@ class EvaluateRetrieval:
 
     Args:
         retriever: an object with BEIR's ``search(corpus, queries, top_k, score_function)``.
-        k_values: cutoffs; the highest is the number of documents retrieved per query.
+        k_values: cutoffs, whole numbers or their decimal text; the highest is the number of
+            documents retrieved per query.
         score_function: the name of a score function, which ``retrieve`` passes to the retriever.
 
     Raises:
@@ -130,11 +141,11 @@ class EvaluateRetrieval:
     def __init__(
         self,
         retriever: Any = None,
-        k_values: list[int] = [1, 3, 5, 10, 100, 1000],  # noqa: B006 - BEIR's signature; not changed
+        k_values: Sequence[int | str] = [1, 3, 5, 10, 100, 1000],
         score_function: str | None = "cos_sim",
     ) -> None:
         """Check the cutoffs and keep the settings."""
-        self.k_values = list(k_values)
+        self.k_values = k_values if isinstance(k_values, tuple) else list(k_values)
         self.top_k = max(_cutoffs(self.k_values))
         self.retriever = retriever
         self.score_function = score_function
@@ -211,7 +222,7 @@ class EvaluateRetrieval:
     def evaluate(
         qrels: dict[str, dict[str, int]],
         results: dict[str, dict[str, float]],
-        k_values: list[int],
+        k_values: Sequence[int | str],
         ignore_identical_ids: bool = True,  # noqa: FBT001, FBT002 - BEIR's signature
     ) -> tuple[_Scores, _Scores, _Scores, _Scores]:
         """Return nDCG, MAP, Recall and Precision as BEIR does: ({"NDCG@k": …}, {"MAP@k": …}, …).
@@ -223,7 +234,8 @@ class EvaluateRetrieval:
         Args:
             qrels: {query_id: {doc_id: grade}}, or ``Qrels``.
             results: {query_id: {doc_id: score}}; not changed.
-            k_values: cutoffs; one that is listed twice counts once.
+            k_values: cutoffs, whole numbers or their decimal text; one that is listed twice counts
+                once.
             ignore_identical_ids: leave out documents whose id is that of their query, in this call
                 and in later ones with the same rankings. (BEIR removes them from the results.)
                 Rankings with such documents stay in memory until a later call finds them unused.
@@ -231,22 +243,23 @@ class EvaluateRetrieval:
         Raises:
             QueryMismatchError: the qrels and the results have no query in common.
             MeasureError: a cutoff is below 1, or there is none.
-            QrelsError, RunError: an id is not valid, or a grade or a score is not a finite number.
+            QrelsError, RunError: an id is not valid, a grade is not a finite number, or a score is
+                NaN or not a number.
         """
         cutoffs = _cutoffs(k_values)
         measure_of = {"NDCG": nDCG, "MAP": MAP, "Recall": Recall, "P": Precision}
         if ignore_identical_ids:
-            logger.info("documents whose id is that of their query are left out")
+            _LOGGER.info("documents whose id is that of their query are left out")
             _identical_ids_ignored.add(results)
-        remaining = _identical_ids_ignored.apply_to(results)
+        remaining = without_empty_ids(_identical_ids_ignored.apply_to(results))
         result = evaluate_full(
-            qrels,
+            without_empty_ids(qrels),
             remaining,
             cutoffs,
             ignore_identical_ids=ignore_identical_ids,
             measures=[measure @ k for measure in measure_of.values() for k in cutoffs],
         )
-        indices = _query_indices(result, results)
+        indices = _query_indices(result, remaining)
         all_scores = [
             {
                 f"{name}@{k}": _mean(result.scores(measure @ k)[indices], len(indices))
@@ -255,14 +268,14 @@ class EvaluateRetrieval:
             for name, measure in measure_of.items()
         ]
         for scores in all_scores:
-            _log_scores(scores)
+            _log_scores(_LOGGER, scores)
         return all_scores[0], all_scores[1], all_scores[2], all_scores[3]
 
     @staticmethod
     def evaluate_custom(
         qrels: dict[str, dict[str, int]],
         results: dict[str, dict[str, float]],
-        k_values: list[int],
+        k_values: Sequence[int | str],
         metric: str,
     ) -> _Scores:
         """Return BEIR's MRR, capped recall, hole or accuracy: {"MRR@k": …}.
@@ -281,15 +294,18 @@ class EvaluateRetrieval:
             qrels: {query_id: {doc_id: grade}}, or ``Qrels``.
             results: {query_id: {doc_id: score}}; not changed. Queries without qrels count for hole
                 only (BEIR raises KeyError).
-            k_values: cutoffs; one that is listed twice counts once.
+            k_values: cutoffs, whole numbers or their decimal text; one that is listed twice counts
+                once.
             metric: "mrr", "recall_cap" (or "r_cap"), "hole", "accuracy" (or "top_k_accuracy",
                 "acc"), in upper or lower case.
 
         Raises:
             MeasureError: another metric (BEIR returns None), a cutoff is below 1, or there is none.
             QrelsError, RunError: the qrels are empty, or a ranking is not a mapping. Except for
-                hole, also: an id is not valid, or a grade or a score is not a finite number.
-            QueryMismatchError: the qrels and the results have no query in common; not for hole.
+                hole, also: an id is not valid, a grade is not a finite number, or a score is NaN or
+                not a number.
+            QueryMismatchError: the results have queries, and none in common with the qrels; not for
+                hole.
         """
         cutoffs = _cutoffs(k_values)
         metric_name = str(metric).lower()
@@ -298,18 +314,12 @@ class EvaluateRetrieval:
             scores = _hole_scores(qrels, remaining, cutoffs)
         elif metric_name in _CUSTOM_METRICS:
             name, measure = _CUSTOM_METRICS[metric_name]
-            suite = [measure @ k for k in cutoffs]
-            result = evaluate(qrels, remaining, suite, ties="input", missing="skip")
-            indices = _query_indices(result, remaining)
-            scores = {
-                f"{name}@{k}": _mean(result.scores(measure @ k)[indices], len(qrels))
-                for k in cutoffs
-            }
+            scores = _custom_scores(qrels, remaining, {f"{name}@{k}": measure @ k for k in cutoffs})
         else:
             known = ", ".join(sorted([*_CUSTOM_METRICS, *_HOLE_METRICS]))
             msg = f"there is no metric {metric!r}; known are {known}"
             raise MeasureError(msg)
-        _log_scores(scores)
+        _log_scores(_CUSTOM_LOGGER, scores)
         return scores
 
 
@@ -363,18 +373,22 @@ def load_runfile(input_file: str | Path) -> dict[str, dict[str, float]]:
     return results
 
 
-def _cutoffs(k_values: Iterable[int]) -> list[int]:
-    """Return each cutoff once.
+def _cutoffs(k_values: Iterable[object]) -> list[int]:
+    """Return each cutoff once; a cutoff may also be decimal text, without a sign or leading zeros.
 
     Raises:
         MeasureError: a cutoff is not a whole number above 0, or there is none.
     """
+    if isinstance(k_values, str):
+        msg = f"k_values must be a list of cutoffs, not the text {k_values!r}"
+        raise MeasureError(msg)
     cutoffs: list[int] = []
     for k in k_values:
-        if isinstance(k, bool) or not hasattr(k, "__index__") or operator.index(k) < 1:
+        number = int(k) if isinstance(k, str) and _DECIMAL_TEXT.fullmatch(k) else k
+        if isinstance(number, bool) or not hasattr(number, "__index__") or number.__index__() < 1:
             msg = f"a cutoff must be a whole number above 0, not {k!r}"
             raise MeasureError(msg)
-        cutoffs.append(operator.index(k))
+        cutoffs.append(operator.index(number))
     if not cutoffs:
         msg = "k_values is empty; name at least one cutoff"
         raise MeasureError(msg)
@@ -398,6 +412,23 @@ def _mean(scores: Any, count: int) -> float:
     return round(float(np.add.accumulate(scores)[-1]) / count, _DIGITS)
 
 
+def _custom_scores(qrels: _Qrels | Qrels, results: Any, measures: Mapping[str, Measure]) -> _Scores:
+    """Return the mean of each measure over the queries of the qrels, by its key in the results."""
+    if isinstance(results, Mapping) and not results and len(qrels):
+        return dict.fromkeys(measures, 0.0)
+    readable = without_empty_ids(qrels)
+    run = without_empty_ids(results)
+    result = evaluate_with_infinite_scores(
+        lambda run: evaluate(readable, run, list(measures.values()), ties="input", missing="skip"),
+        run,
+    )
+    indices = _query_indices(result, run)
+    return {
+        name: _mean(result.scores(measure)[indices], len(qrels))
+        for name, measure in measures.items()
+    }
+
+
 def _hole_scores(qrels: _Qrels | Qrels, results: _Results, cutoffs: Sequence[int]) -> _Scores:
     if not len(qrels):
         msg = "the qrels are empty: there is no judgement in them, so nothing can be evaluated"
@@ -416,7 +447,8 @@ def _hole_scores(qrels: _Qrels | Qrels, results: _Results, cutoffs: Sequence[int
     return {f"Hole@{k}": round(total / len(qrels), _DIGITS) for k, total in totals.items()}
 
 
-def _log_scores(scores: _Scores) -> None:
+def _log_scores(logger: logging.Logger, scores: _Scores) -> None:
+    logger.info("\n")  # an empty line, as in BEIR
     for name, value in scores.items():
         logger.info("%s: %.4f", name, value)
 

@@ -14,8 +14,10 @@ Different from pytrec_eval:
 - ``relative_P`` of a query without relevant documents is 0, not NaN.
 - A cutoff of 0 is an error; in pytrec_eval it ends the interpreter.
 - A cutoff that is listed twice counts once.
-- A parameter that a measure does not take is an error; pytrec_eval ignores it.
-- Damaged files raise errors of this package.
+- A name of which only the beginning is read ("P_5_10" as "P_5", "map.5" as "map") gives a warning.
+- A parameter that ends the interpreter in pytrec_eval ("ndcg.5", "P_0") is an error.
+
+docs/drop-in.md lists every known difference.
 """
 
 from __future__ import annotations
@@ -27,9 +29,13 @@ from typing import Any
 
 import numpy as np
 
-from beir_eval.errors import DuplicateDocumentError, FileFormatError, QrelsError
+from beir_eval.errors import DuplicateDocumentError, FileFormatError, QrelsError, RunError
 from beir_eval.evaluation.evaluator import Evaluator
 from beir_eval.integrations._trec_eval_names import NICKNAMES, SUPPORTED, values_of_measures
+from beir_eval.integrations.pytrec_inputs import (
+    evaluate_with_infinite_scores,
+    without_empty_ids,
+)
 from beir_eval.measures import JUDGED_ONLY, Measure, num_q
 
 #: The release of pytrec_eval-terrier with this interface and these numbers. ir_measures requires
@@ -47,6 +53,11 @@ __all__ = [
 ]
 
 _RUN_COLUMNS, _QRELS_COLUMNS = 6, 4
+
+
+class _RepeatedDocumentError(DuplicateDocumentError, AssertionError):
+    """A document listed twice for a query; pytrec_eval raises AssertionError."""
+
 
 #: The measures for relevance judgements.
 supported_measures: set[str] = set(SUPPORTED)
@@ -67,7 +78,7 @@ class RelevanceEvaluator:
         judged_docs_only_flag: whether unjudged documents are removed from the rankings first.
 
     Raises:
-        MeasureError: (a ValueError) an unknown measure, or parameters that it does not take.
+        MeasureError: (a ValueError) an unknown measure, or a parameter such as a cutoff of 0.
         QrelsError: (a ValueError) an id or a grade is not valid.
 
     >>> evaluator = RelevanceEvaluator({"q": {"a": 1, "b": 0}}, {"map", "P.1,2"})
@@ -100,7 +111,7 @@ class RelevanceEvaluator:
         if any(query_relevance.values()):
             # Without measures, evaluate still returns the queries; an Evaluator needs a measure.
             self._evaluator = Evaluator(
-                query_relevance,
+                without_empty_ids(query_relevance),
                 list(self._adapted_measures.values()) or [num_q],
                 ties="trec_eval9",
                 missing="skip",
@@ -115,15 +126,22 @@ class RelevanceEvaluator:
             scores: the run, {query_id: {doc_id: score}}; it is not changed.
 
         Raises:
-            RunError: (a ValueError) a score is not a finite number, or an id is not valid.
+            RunError: (a ValueError) ``scores`` is no mapping, a score is NaN or not a number, or an
+                id is not valid.
         """
         evaluator = self._evaluator
-        if evaluator is None or not scores:
+        if not scores:
             return {}
+        if not isinstance(scores, Mapping):
+            msg = f"the run must be {{query_id: {{doc_id: score}}}}, not {type(scores).__name__}"
+            raise RunError(msg)
+        if evaluator is None:
+            return {}
+        run = without_empty_ids(scores)
         judged = set(evaluator.qrels.query_ids)
-        if not any(str(query_id) in judged for query_id in scores):
+        if not any(str(query_id) in judged for query_id in run):
             return {}
-        result = evaluator.evaluate(scores)
+        result = evaluate_with_infinite_scores(evaluator.evaluate, run)
         columns = [
             value.formula(
                 *(result.scores(self._adapted_measures[measure]) for measure in value.measures)
@@ -134,9 +152,9 @@ class RelevanceEvaluator:
         rows = list(zip(*columns, strict=True)) or [()] * len(result.query_ids)
         row_of = dict(zip(result.query_ids, rows, strict=True))
         return {
-            query_id: dict(zip(names, row_of[query_id], strict=True))
-            for query_id in map(str, scores)
-            if query_id in row_of
+            str(query_id): dict(zip(names, row_of[str(name)], strict=True))
+            for query_id, name in zip(scores, run, strict=True)
+            if str(name) in row_of
         }
 
 
@@ -167,7 +185,7 @@ def parse_run(f_run: Iterable[str]) -> dict[str, dict[str, float]]:
 
     Raises:
         FileFormatError: a line does not have 6 columns, or a score is not a number.
-        DuplicateDocumentError: a document is listed twice for a query.
+        DuplicateDocumentError: (also an AssertionError) a document is listed twice for a query.
 
     >>> parse_run(["q Q0 a 1 0.5 tag"])["q"]
     {'a': 0.5}
@@ -184,7 +202,7 @@ def parse_qrel(f_qrel: Iterable[str]) -> dict[str, dict[str, int]]:
 
     Raises:
         FileFormatError: a line does not have 4 columns, or a grade is not an integer.
-        DuplicateDocumentError: a document is judged twice for a query.
+        DuplicateDocumentError: (also an AssertionError) a document is judged twice for a query.
 
     >>> parse_qrel(["q 0 a 1"])["q"]
     {'a': 1}
@@ -206,8 +224,10 @@ def _parse_lines(
             raise FileFormatError(path, problem, line=number)
         query_id, doc_id = fields[0], fields[2]
         if doc_id in values_of_query[query_id]:
-            msg = f"{path}, line {number}: document {doc_id!r} stands twice for query {query_id!r}"
-            raise DuplicateDocumentError(msg)
+            msg = (
+                f"{path}, line {number}: document {doc_id!r} is listed twice for query {query_id!r}"
+            )
+            raise _RepeatedDocumentError(msg)
         try:
             values_of_query[query_id][doc_id] = number_type(fields[value_index])
         except ValueError as error:

@@ -4,7 +4,7 @@ Haystack's rules, where they differ from ours:
 
 - The order of a list is the ranking.
 - A document that is retrieved twice keeps both ranks and gains once.
-- For MAP, MRR and recall, every ground-truth document is relevant, whatever its score.
+- For MAP, MRR and recall, every ground-truth document is relevant; its score is not read.
 - Recall ignores ground-truth documents whose value is empty text; the other measures count them.
 - A query without ground truth scores 0.
 - Values are equal if Python finds them equal; lists and dicts if their JSON is equal.
@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from beir_eval.errors import InputError
+from beir_eval.errors import InputError, SettingError
 from beir_eval.evaluation.evaluator import Evaluator, evaluate_without_warning
 from beir_eval.evaluation.score_matrix import ScoreMatrix
 from beir_eval.integrations.haystack.documents import (
@@ -48,14 +48,47 @@ HAYSTACK_MEASURES = (nDCG, MAP, MRR, Success, Recall)
 _NO_RELEVANT_DOCUMENT = {"nothing": 0.0}
 
 
-def evaluate_as_haystack(
+def check_field(field: str) -> None:
+    """Raise SettingError, in Haystack's words, for a field by which it cannot compare documents."""
+    if field not in ("content", "id") and not field.startswith("meta."):
+        msg = (
+            f"Unsupported document_comparison_field: '{field}'. "
+            "Use 'content', 'id', or 'meta.<key>'."
+        )
+        raise SettingError(msg)
+
+
+def check_lengths(truth: Any, retrieved: Any) -> None:
+    """Raise InputError, in Haystack's words, for lists that are empty or differ in length.
+
+    Args:
+        truth: the ground-truth documents of each query [Q]; what is no list is not checked.
+        retrieved: the retrieved documents of each query. [Q]
+    """
+    if not isinstance(truth, (list, tuple)) or not isinstance(retrieved, (list, tuple)):
+        return
+    if not truth or not retrieved:
+        msg = "ground_truth_documents and retrieved_documents must be provided."
+        raise InputError(msg)
+    if len(truth) != len(retrieved):
+        msg = (
+            "The length of ground_truth_documents and retrieved_documents must be the same. "
+            f"There are {len(truth)} and {len(retrieved)} lists"
+        )
+        raise InputError(msg)
+
+
+def evaluate_as_haystack(  # noqa: PLR0913, PLR0917 - one argument a fact
     query_ids: Sequence[str],
     retrieved: Sequence[Sequence[Any]],
     truth: Sequence[Sequence[Any]],
     field: str,
     measures: Sequence[Measure],
-) -> EvaluationResult:
-    """Return the numbers of Haystack's evaluators, as a result.
+    primary: Measure,
+) -> tuple[EvaluationResult, str | None]:
+    """Return the numbers of Haystack's evaluators, as a result, and why nDCG is left out.
+
+    nDCG is left out if ground-truth scores are not grades of 0 and more, and it is not ``primary``.
 
     Args:
         query_ids: the ids of the queries. [Q]
@@ -63,14 +96,19 @@ def evaluate_as_haystack(
         truth: the ground-truth documents of each query. [Q]
         field: the field by which documents are compared: "content", "id" or "meta.a.b".
         measures: one or more of ``HAYSTACK_MEASURES``.
+        primary: the one of ``measures`` that is needed.
+
+    Returns:
+        The result, and the problem with the grades, or None if there is none.
 
     Raises:
-        InputError: an object is not a document, a ground-truth score is negative or not a finite
-            number, or only some documents of a ground-truth list have a score.
+        InputError: an object is not a document; or nDCG is ``primary``, and a ground-truth score is
+            negative or not a finite number, or only some documents of a ground-truth list have a
+            score.
     """
     code_of = _equality_codes()
     rankings: dict[str, Ranking] = {}
-    graded: dict[str, dict[str, float]] = {}
+    codes_of_truth: dict[str, list[str | None]] = {}
     non_empty: dict[str, dict[str, float]] = {}
     for query_id, documents, truth_documents in zip(query_ids, retrieved, truth, strict=True):
         with DocumentsExpected(query_id, documents, "retrieved"):
@@ -78,32 +116,60 @@ def evaluate_as_haystack(
         rankings[query_id] = Ranking(codes, None)
         with DocumentsExpected(query_id, truth_documents, "ground-truth"):
             values = [field_value(document, field) for document in truth_documents]
-            grades = grades_of(query_id, truth_documents)
-        _check_not_negative(query_id, grades)
-        graded[query_id] = highest_grades(
-            [
-                (code_of(value), grade)
-                for value, grade in zip(values, grades, strict=True)
-                if value is not None
-            ]
-        )
+        codes_of_truth[query_id] = [None if value is None else code_of(value) for value in values]
         non_empty[query_id] = {code_of(value): 1.0 for value in values if not _is_empty(value)}
-    run = run_from_rankings(rankings)
-    all_relevant = {query_id: dict.fromkeys(grades, 1.0) for query_id, grades in graded.items()}
-    grades_for = {
-        nDCG: graded,
-        MAP: all_relevant,
-        MRR: all_relevant,
-        Success: non_empty,
-        Recall: non_empty,
+    all_relevant = {
+        query_id: {code: 1.0 for code in codes if code is not None}
+        for query_id, codes in codes_of_truth.items()
     }
-    results = [_evaluate(grades_for[measure], run, measure) for measure in measures]
-    return results[0].model_copy(
+    grades_for = {MAP: all_relevant, MRR: all_relevant, Success: non_empty, Recall: non_empty}
+    problem = None
+    if nDCG in measures:
+        try:
+            grades_for[nDCG] = {
+                query_id: _graded(query_id, documents, codes_of_truth[query_id])
+                for query_id, documents in zip(query_ids, truth, strict=True)
+            }
+        except InputError as error:
+            if primary == nDCG:
+                raise
+            problem = str(error)
+    computed = [measure for measure in measures if measure in grades_for]
+    run = run_from_rankings(rankings)
+    results = [_evaluate(grades_for[measure], run, measure) for measure in computed]
+    result = results[0].model_copy(
         update={
-            "measures": tuple(map(str, measures)),
+            "measures": tuple(map(str, computed)),
             "values": ScoreMatrix(np.concatenate([result.values.array for result in results])),
         }
     )
+    return result, problem
+
+
+def _graded(
+    query_id: str, documents: Sequence[Any], codes: Sequence[str | None]
+) -> dict[str, float]:
+    """Return the grade of each ground-truth document of one query by its code.
+
+    Args:
+        query_id: the query, for error messages.
+        documents: its ground-truth documents. [N]
+        codes: their codes; None for documents without a value, which get no grade. [N]
+
+    Raises:
+        InputError: a score is negative or not a finite number, or only some documents have one.
+    """
+    missing = sum(document.score is None for document in documents)
+    if 0 < missing < len(documents):
+        msg = (
+            "Either none or all documents in each list of ground_truth_documents must have a "
+            f"score. For query {query_id!r}, {missing} of {len(documents)} have none"
+        )
+        raise InputError(msg)
+    coded = [(code, doc) for code, doc in zip(codes, documents, strict=True) if code is not None]
+    grades = grades_of(query_id, [document for _, document in coded])
+    _check_not_negative(query_id, grades)
+    return highest_grades([(code, grade) for (code, _), grade in zip(coded, grades, strict=True)])
 
 
 def _evaluate(

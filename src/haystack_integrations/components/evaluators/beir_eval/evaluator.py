@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from haystack import Document, component, default_from_dict, default_to_dict
+from haystack import Document, component, default_from_dict, default_to_dict, logging
 from haystack.core.component import InputSocket
 
 from beir_eval.adapters.readers import read_qrels
@@ -13,7 +13,12 @@ from beir_eval.core.run import Run
 from beir_eval.errors import InputError, QrelsError, SettingError, check_choice, first_few
 from beir_eval.evaluation.evaluator import Evaluator, evaluate_without_warning
 from beir_eval.integrations.haystack.documents import DocumentNames
-from beir_eval.integrations.haystack.haystack_rules import HAYSTACK_MEASURES, evaluate_as_haystack
+from beir_eval.integrations.haystack.haystack_rules import (
+    HAYSTACK_MEASURES,
+    check_field,
+    check_lengths,
+    evaluate_as_haystack,
+)
 from beir_eval.measures import DEFAULT_MEASURES, Measure, parse, parse_all
 
 from .inputs import (
@@ -26,6 +31,8 @@ from .inputs import (
     with_rel,
 )
 from .outputs import OUTPUT_TYPES, component_outputs, make_run_async
+
+logger = logging.getLogger(__name__)
 
 RULES = ("beir_eval", "haystack")
 
@@ -127,6 +134,8 @@ class BEIREvaluator:
         field = document_comparison_field
         self.document_comparison_field = list(field) if isinstance(field, (list, tuple)) else field
         self.collapse, self.split, self.qrels_sha256 = collapse, split, qrels_sha256
+        if rules == "haystack" and isinstance(field, str):
+            check_field(field)
         self._document_names("id")
         if collapse is not None and duplicates != "first":
             msg = "collapse counts the best-ranked chunk of a document: it needs duplicates='first'"
@@ -151,7 +160,12 @@ class BEIREvaluator:
 
         It has five measures: "nDCG" is DocumentNDCGEvaluator, "MAP" is DocumentMAPEvaluator, "MRR"
         is DocumentMRREvaluator, "Success" and "Recall" are DocumentRecallEvaluator in the modes
-        "single_hit" and "multi_hit".
+        "single_hit" and "multi_hit". Only nDCG reads the scores of ground-truth documents. If they
+        are not valid grades (some are missing, negative or not finite), nDCG is left out with a
+        warning; with nDCG as ``primary`` this is an error.
+
+        Errors that Haystack's evaluators raise too have their words. docs/drop-in.md lists the
+        differences.
 
         Args:
             primary: which of these is the measure of ``score`` and ``individual_scores``.
@@ -304,6 +318,8 @@ class BEIREvaluator:
             )
             raise InputError(msg)
         self.warm_up()
+        if self.rules == "haystack" and ground_truth_documents is not None:
+            check_lengths(ground_truth_documents, retrieved_documents)
         queries = resolve_query_ids(retrieved_documents, ground_truth_documents, query_ids)
         judgements = self._qrels if qrels is None else Qrels.coerce(qrels)
         if qrels is not None and judgements is not None:
@@ -354,5 +370,9 @@ class BEIREvaluator:
             raise InputError(msg)
         field = self.document_comparison_field
         assert field is None or isinstance(field, str)  # noqa: S101 - checked by the constructor
-        result = evaluate_as_haystack(queries, retrieved, truth, field or "content", self.measures)
+        result, problem = evaluate_as_haystack(
+            queries, retrieved, truth, field or "content", self.measures, self.primary
+        )
+        if problem is not None:
+            logger.warning("nDCG is left out: {problem}", problem=problem)
         return component_outputs(result, queries, str(self.primary), plain_mean=True)
