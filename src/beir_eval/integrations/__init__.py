@@ -1,6 +1,7 @@
 """Interfaces of other tools, computed by this package: one module or one folder per tool.
 
-Inside: ``beir`` and ``pytrec_eval`` (drop-in replacements; the names of trec_eval's measures are in
+Inside: ``beir`` and ``pytrec_eval`` (drop-in replacements; ``pytrec_inputs`` converts inputs that
+only pytrec_eval and BEIR take, and the names of trec_eval's measures are in
 ``_trec_eval_names``), ``haystack`` (pipelines). Each lists its public names; none is imported
 before it is used.
 """

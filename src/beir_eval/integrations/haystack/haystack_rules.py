@@ -7,7 +7,7 @@ Haystack's rules, where they differ from ours:
 - For MAP, MRR and recall, every ground-truth document is relevant; its score is not read.
 - Recall ignores ground-truth documents whose value is empty text; the other measures count them.
 - A query without ground truth scores 0.
-- Values are equal if Python finds them equal; lists and dicts if their JSON is equal.
+- Values are equal if Python finds them equal, lists and dicts too.
 
 Source: haystack-ai 3.4, DocumentNDCGEvaluator, DocumentMAPEvaluator, DocumentMRREvaluator,
 DocumentRecallEvaluator. (In 2.26, nDCG compares ids, and MAP divides by the number of relevant
@@ -16,7 +16,7 @@ documents that were retrieved.)
 
 from __future__ import annotations
 
-import json
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -126,6 +126,8 @@ def evaluate_as_haystack(  # noqa: PLR0913, PLR0917 - one argument a fact
     problem = None
     if nDCG in measures:
         try:
+            for query_id, documents in zip(query_ids, truth, strict=True):
+                _check_all_or_none_scored(query_id, documents)
             grades_for[nDCG] = {
                 query_id: _graded(query_id, documents, codes_of_truth[query_id])
                 for query_id, documents in zip(query_ids, truth, strict=True)
@@ -146,19 +148,8 @@ def evaluate_as_haystack(  # noqa: PLR0913, PLR0917 - one argument a fact
     return result, problem
 
 
-def _graded(
-    query_id: str, documents: Sequence[Any], codes: Sequence[str | None]
-) -> dict[str, float]:
-    """Return the grade of each ground-truth document of one query by its code.
-
-    Args:
-        query_id: the query, for error messages.
-        documents: its ground-truth documents. [N]
-        codes: their codes; None for documents without a value, which get no grade. [N]
-
-    Raises:
-        InputError: a score is negative or not a finite number, or only some documents have one.
-    """
+def _check_all_or_none_scored(query_id: str, documents: Sequence[Any]) -> None:
+    """Raise InputError, in Haystack's words, if only some documents have a score."""
     missing = sum(document.score is None for document in documents)
     if 0 < missing < len(documents):
         msg = (
@@ -166,6 +157,21 @@ def _graded(
             f"score. For query {query_id!r}, {missing} of {len(documents)} have none"
         )
         raise InputError(msg)
+
+
+def _graded(
+    query_id: str, documents: Sequence[Any], codes: Sequence[str | None]
+) -> dict[str, float]:
+    """Return the grade of each ground-truth document of one query by its code.
+
+    Args:
+        query_id: the query, for error messages.
+        documents: its ground-truth documents; all have a score, or none has. [N]
+        codes: their codes; None for documents without a value, which get no grade. [N]
+
+    Raises:
+        InputError: a score is negative or not a finite number.
+    """
     coded = [(code, doc) for code, doc in zip(codes, documents, strict=True) if code is not None]
     grades = grades_of(query_id, [document for _, document in coded])
     _check_not_negative(query_id, grades)
@@ -193,10 +199,25 @@ def _equality_codes() -> Callable[[Any], str]:
         try:
             return code_by_value.setdefault(value, str(len(code_by_value)))
         except TypeError:
-            text = json.dumps(value, sort_keys=True, default=repr)
-            return code_by_value.setdefault((_equality_codes, text), str(len(code_by_value)))
+            key = (_equality_codes, _hashable(value))
+            return code_by_value.setdefault(key, str(len(code_by_value)))
 
     return code_of
+
+
+def _hashable(value: Any) -> Any:
+    """Return a hashable object for a value: equal ones for lists, dicts and sets that are equal."""
+    try:
+        if isinstance(value, (list, tuple)):
+            return isinstance(value, list), tuple(map(_hashable, value))
+        if isinstance(value, Mapping):
+            return "mapping", frozenset((key, _hashable(item)) for key, item in value.items())
+        if isinstance(value, (set, frozenset)):
+            return frozenset(value)
+        hash(value)
+    except (TypeError, RecursionError):  # another unhashable type, a list that contains itself
+        return "text", repr(value)
+    return value
 
 
 def _is_empty(value: Any) -> bool:
