@@ -33,6 +33,7 @@ from beir_eval import (
     num_ret,
     parse,
     set_map,
+    utility,
 )
 from beir_eval.errors import BeirEvalError, MeasureError, SettingError, UnknownMeasureError
 from beir_eval.measures import definitions, parse_all, spelled
@@ -106,7 +107,7 @@ SPELLINGS = {
     "rbp.95": RBP(p=0.95),
     "dcg@5": DCG @ 5,
     "ndcg_burges@5": nDCG(gain="exp") @ 5,
-    "hits@5": num_rel_ret @ 5,
+    "hits@5": utility(other=0) @ 5,
     # MTEB, and names that are identifiers in Python
     "ndcg_at_10": nDCG @ 10,
     "map_at_100": MAP @ 100,

@@ -58,6 +58,7 @@ def num_ret(matrix: RelevanceMatrix, *, cutoff: int | None = None) -> Ints:
 @measure(
     "utility",
     aliases="set_utility",
+    implied={"hits": {"other": 0}},
     undefined_without_relevant=False,
     tools={"trec_eval": ("utility", None)},
 )
@@ -74,7 +75,8 @@ def utility(  # noqa: PLR0913 - one argument for each parameter
 
     Formula: ``relevant``·found + ``other``·(n − found) + ``missed``·(R − found), where n is the
     number of documents retrieved in the top k and found the number of relevant ones among them.
-    Averaged over queries. Not bounded by 1.
+    Averaged over queries. Not bounded by 1. With ``other=0`` it is the mean number of relevant
+    documents found, which ranx calls ``hits``.
 
     Undefined never.
 
@@ -114,7 +116,7 @@ def num_rel(matrix: RelevanceMatrix, *, rel: float | None = None) -> Ints:
 
 @measure(
     "num_rel_ret",
-    aliases="numrelret hits",
+    aliases="numrelret",
     aggregate="sum",
     undefined_without_relevant=False,
     tools={"trec_eval": ("num_rel_ret", None)},
