@@ -16,7 +16,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import beir_eval.integrations.beir as drop_in
-from beir_eval import Qrels, read_qrels
+from beir_eval import Qrels, Run, read_qrels
 from beir_eval.errors import (
     FileFormatError,
     MeasureError,
@@ -460,6 +460,28 @@ def test_empty_results_score_0_in_every_custom_metric():
         )
         with pytest.raises(QrelsError, match="empty"):
             EvaluateRetrieval.evaluate_custom({}, {}, [1], metric)
+
+
+@pytest.mark.parametrize(
+    "value", [None, [("q", {"a": 1.0})], "text", 5, {"q": None}, Run({"q": {"a": 1.0}}), object()]
+)
+def test_inputs_of_another_type_are_errors_of_this_package(value):
+    for metric in METRICS:
+        for error, qrels, results in ((RunError, QRELS, value), (QrelsError, value, RESULTS)):
+            if not (error is QrelsError and isinstance(value, Run)):
+                with pytest.raises(error):
+                    EvaluateRetrieval.evaluate_custom(qrels, results, [1], metric)
+    with pytest.raises(RunError):
+        EvaluateRetrieval.evaluate(QRELS, value, [1])
+    with pytest.raises(MeasureError):
+        EvaluateRetrieval(k_values=value)
+    with pytest.raises(MeasureError):
+        EvaluateRetrieval.evaluate(QRELS, RESULTS, value)
+
+
+def test_scores_that_cannot_be_compared_are_an_error_in_hole_too():
+    with pytest.raises(RunError, match="scores of query 'q'"):
+        EvaluateRetrieval.evaluate_custom(QRELS, {"q": {"a": 1.0, "b": None}}, [2], "hole")
 
 
 def test_infinite_scores_and_empty_ids_count_as_in_beir():

@@ -148,6 +148,12 @@ def test_infinite_scores_and_empty_ids_count_as_in_pytrec_eval(qrels, run):
     assert json.dumps([qrels, run]) == before
 
 
+def test_measures_that_are_no_names_are_refused():
+    for measures in (None, 5, [5], "map"):
+        with pytest.raises(MeasureError):
+            ours.RelevanceEvaluator(QRELS, measures)
+
+
 def test_a_run_that_is_no_mapping_is_refused_and_no_empty_result():
     for qrels in (QRELS, {}):
         with pytest.raises(RunError, match="not list"):

@@ -209,6 +209,9 @@ def values_of_measures(measures: Iterable[str]) -> list[Value]:
     Raises:
         MeasureError: an unknown name, or parameters with which pytrec_eval cannot compute anything.
     """
+    if not isinstance(measures, Iterable):
+        msg = f"measures must be names, not {measures!r:.80}"
+        raise MeasureError(msg)
     parameters_of: dict[str, set[str]] = {}
     for measure in map(str, measures):
         if measure in NICKNAMES:

@@ -145,7 +145,9 @@ class EvaluateRetrieval:
         score_function: str | None = "cos_sim",
     ) -> None:
         """Check the cutoffs and keep the settings."""
-        self.k_values = k_values if isinstance(k_values, tuple) else list(k_values)
+        values: Any = k_values
+        is_copied = isinstance(values, Iterable) and not isinstance(values, (str, tuple))
+        self.k_values = list(values) if is_copied else values
         self.top_k = max(_cutoffs(self.k_values))
         self.retriever = retriever
         self.score_function = score_function
@@ -243,10 +245,11 @@ class EvaluateRetrieval:
         Raises:
             QueryMismatchError: the qrels and the results have no query in common.
             MeasureError: a cutoff is below 1, or there is none.
-            QrelsError, RunError: an id is not valid, a grade is not a finite number, or a score is
-                NaN or not a number.
+            QrelsError, RunError: qrels or results are not mappings, an id is not valid, a grade is
+                not a finite number, or a score is NaN or not a number.
         """
         cutoffs = _cutoffs(k_values)
+        _check_results(results)
         measure_of = {"NDCG": nDCG, "MAP": MAP, "Recall": Recall, "P": Precision}
         if ignore_identical_ids:
             _LOGGER.info("documents whose id is that of their query are left out")
@@ -301,13 +304,14 @@ class EvaluateRetrieval:
 
         Raises:
             MeasureError: another metric (BEIR returns None), a cutoff is below 1, or there is none.
-            QrelsError, RunError: the qrels are empty, or a ranking is not a mapping. Except for
-                hole, also: an id is not valid, a grade is not a finite number, or a score is NaN or
-                not a number.
+            QrelsError, RunError: the qrels are empty, or qrels, results or a ranking are not
+                mappings. Except for hole, also: an id is not valid, a grade is not a finite number,
+                or a score is NaN or not a number.
             QueryMismatchError: the results have queries, and none in common with the qrels; not for
                 hole.
         """
         cutoffs = _cutoffs(k_values)
+        _check_results(results)
         metric_name = str(metric).lower()
         remaining = _identical_ids_ignored.apply_to(results)
         if metric_name in _HOLE_METRICS:
@@ -373,14 +377,14 @@ def load_runfile(input_file: str | Path) -> dict[str, dict[str, float]]:
     return results
 
 
-def _cutoffs(k_values: Iterable[object]) -> list[int]:
+def _cutoffs(k_values: object) -> list[int]:
     """Return each cutoff once; a cutoff may also be decimal text, without a sign or leading zeros.
 
     Raises:
         MeasureError: a cutoff is not a whole number above 0, or there is none.
     """
-    if isinstance(k_values, str):
-        msg = f"k_values must be a list of cutoffs, not the text {k_values!r}"
+    if isinstance(k_values, str) or not isinstance(k_values, Iterable):
+        msg = f"k_values must be a list of cutoffs, not {k_values!r:.80}"
         raise MeasureError(msg)
     cutoffs: list[int] = []
     for k in k_values:
@@ -393,6 +397,13 @@ def _cutoffs(k_values: Iterable[object]) -> list[int]:
         msg = "k_values is empty; name at least one cutoff"
         raise MeasureError(msg)
     return list(dict.fromkeys(cutoffs))
+
+
+def _check_results(results: Any) -> None:
+    """Raise RunError if the results are no mapping; ``evaluate_full`` takes other runs too."""
+    if not isinstance(results, Mapping):
+        msg = f"the results must be {{query_id: {{doc_id: score}}}}, not {type(results).__name__}"
+        raise RunError(msg)
 
 
 def _query_indices(result: EvaluationResult, results: _Results) -> list[int]:
@@ -414,7 +425,8 @@ def _mean(scores: Any, count: int) -> float:
 
 def _custom_scores(qrels: _Qrels | Qrels, results: Any, measures: Mapping[str, Measure]) -> _Scores:
     """Return the mean of each measure over the queries of the qrels, by its key in the results."""
-    if isinstance(results, Mapping) and not results and len(qrels):
+    judgements: Any = qrels
+    if not results and isinstance(judgements, (Qrels, Mapping)) and len(judgements):
         return dict.fromkeys(measures, 0.0)
     readable = without_empty_ids(qrels)
     run = without_empty_ids(results)
@@ -429,18 +441,28 @@ def _custom_scores(qrels: _Qrels | Qrels, results: Any, measures: Mapping[str, M
     }
 
 
-def _hole_scores(qrels: _Qrels | Qrels, results: _Results, cutoffs: Sequence[int]) -> _Scores:
+def _hole_scores(qrels: Any, results: _Results, cutoffs: Sequence[int]) -> _Scores:
+    if isinstance(qrels, Qrels):
+        doc_id_lists: Iterable[Iterable[Any]] = [qrels.doc_ids]
+    elif isinstance(qrels, Mapping) and all(isinstance(docs, Mapping) for docs in qrels.values()):
+        doc_id_lists = qrels.values()
+    else:
+        msg = f"the qrels must be {{query_id: {{doc_id: grade}}}}, not {qrels!r:.80}"
+        raise QrelsError(msg)
     if not len(qrels):
         msg = "the qrels are empty: there is no judgement in them, so nothing can be evaluated"
         raise QrelsError(msg)
-    doc_id_lists = [qrels.doc_ids] if isinstance(qrels, Qrels) else qrels.values()
     judged = {str(doc_id) for doc_ids in doc_id_lists for doc_id in doc_ids}
     totals = dict.fromkeys(cutoffs, 0.0)
     for query_id, ranking in results.items():
         if not isinstance(ranking, Mapping):
             msg = f"the ranking of query {query_id!r} must be {{doc_id: score}}, not {ranking!r}"
             raise RunError(msg)
-        top = heapq.nlargest(max(cutoffs), ranking.items(), key=itemgetter(1))
+        try:
+            top = heapq.nlargest(max(cutoffs), ranking.items(), key=itemgetter(1))
+        except TypeError as error:
+            msg = f"the scores of query {query_id!r} cannot be compared: {error}"
+            raise RunError(msg) from error
         unjudged = [str(doc_id) not in judged for doc_id, _ in top]
         for k in cutoffs:
             totals[k] += sum(unjudged[:k]) / k
