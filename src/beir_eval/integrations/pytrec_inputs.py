@@ -6,8 +6,10 @@ Both drop-ins, ``beir`` and ``pytrec_eval``, convert them before they evaluate.
 from __future__ import annotations
 
 import math
+import operator
 import sys
 from collections.abc import Callable, Mapping
+from itertools import repeat
 from typing import Any, TypeVar
 
 import numpy as np
@@ -29,17 +31,19 @@ def without_empty_ids(numbers: Any) -> Any:
     """
     if not isinstance(numbers, Mapping) or EMPTY_ID in numbers:
         return numbers
-    with_empty = {
-        query_id: {EMPTY_ID if doc_id == "" else doc_id: n for doc_id, n in docs.items()}
-        for query_id, docs in numbers.items()
-        if isinstance(docs, dict) and "" in docs and EMPTY_ID not in docs
-    }
-    if not with_empty and "" not in numbers:
+    docs_of_queries = [docs for docs in numbers.values() if isinstance(docs, dict)]
+    if "" not in numbers and not any(map(operator.contains, docs_of_queries, repeat(""))):
         return numbers
     return {
-        EMPTY_ID if query_id == "" else query_id: with_empty.get(query_id, docs)
+        EMPTY_ID if query_id == "" else query_id: _without_empty_id(docs)
         for query_id, docs in numbers.items()
     }
+
+
+def _without_empty_id(docs: Any) -> Any:
+    if not isinstance(docs, dict) or "" not in docs or EMPTY_ID in docs:
+        return docs
+    return {EMPTY_ID if doc_id == "" else doc_id: number for doc_id, number in docs.items()}
 
 
 def evaluate_with_infinite_scores(evaluate: Callable[[Any], _Result], run: Any) -> _Result:
