@@ -2,6 +2,8 @@
 
 import hashlib
 import io
+import os
+import stat
 import threading
 import zipfile
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -29,6 +31,8 @@ class Server(ThreadingHTTPServer):
     content = ARCHIVE
     cut_after = None
     knows_ranges = True
+    content_range = None
+    redirect = None
 
     def __init__(self):
         super().__init__(("127.0.0.1", 0), Handler)
@@ -41,13 +45,23 @@ class Handler(BaseHTTPRequestHandler):
         server, requested_range = self.server, self.headers.get("Range")
         server.requested_ranges.append(requested_range)
         begin = int(requested_range[6:-1]) if requested_range and server.knows_ranges else 0
-        if self.path != "/tiny.zip":
+        if server.redirect and self.path == "/tiny.zip":
+            self.send_response(302)
+            self.send_header("Location", server.redirect)
+            self.end_headers()
+        elif self.path not in ("/tiny.zip", "/moved.zip"):
             self.send_error(404)
         elif begin >= len(server.content):
-            self.send_error(416)
+            self.send_response(416)
+            self.send_header("Content-Range", f"bytes */{len(server.content)}")
+            self.end_headers()
         else:
+            size = len(server.content)
             remaining = server.content[begin:]
             self.send_response(206 if begin else 200)
+            if begin and server.content_range != "":
+                content_range = server.content_range or f"bytes {begin}-{size - 1}/{size}"
+                self.send_header("Content-Range", content_range)
             self.send_header("Content-Length", str(len(remaining)))
             self.end_headers()
             self.wfile.write(
@@ -61,11 +75,17 @@ class Handler(BaseHTTPRequestHandler):
 @pytest.fixture
 def server():
     with Server() as running:
-        thread = threading.Thread(target=running.serve_forever)
+        thread = threading.Thread(target=running.serve_forever, args=(0.01,))
         thread.start()
         yield running
         running.shutdown()
         thread.join()
+
+
+def partial_file(server, folder):
+    """Return the path of the partial download."""
+    source = hashlib.sha256(server.url.encode()).hexdigest()[:8]
+    return folder / f"tiny.{source}.zip.part"
 
 
 def md5(content):
@@ -111,8 +131,7 @@ def test_an_interrupted_download_is_resumed(tmp_path, server, knows_ranges):
 
 
 def test_an_archive_that_is_complete_is_not_fetched_again(tmp_path, server):
-    source = hashlib.sha256(server.url.encode()).hexdigest()[:8]
-    (tmp_path / f"tiny.{source}.zip.part").write_bytes(ARCHIVE)
+    partial_file(server, tmp_path).write_bytes(ARCHIVE)
     (tmp_path / "tiny.00000000.zip.part").write_bytes(b"another archive")
     fetch(server, tmp_path, md5=md5(ARCHIVE).upper())
     (tmp_path / "tiny.00000000.zip.part").unlink()
@@ -150,6 +169,8 @@ def test_an_archive_with_a_member_outside_the_folder_is_refused(tmp_path, server
         (ARCHIVE.replace(b"x" * 100, b"y" * 100, 1), "a damaged archive"),
         (zip_of({"other/corpus.jsonl": "x"}), "holds no folder 'tiny'"),
         (zip_of({"tiny/a": "x", "tiny/a/b": "x"}), "a damaged archive"),
+        (zip_of({f"tiny/{'a' * 300}": "x"}), "a damaged archive"),
+        (zip_of({"tiny/\xe9": "x"}).replace(b"\xc3\xa9", b"\xff\xff"), "a damaged archive"),
     ],
 )
 def test_a_damaged_archive_leaves_no_folder(tmp_path, server, content, problem):
@@ -174,3 +195,169 @@ def test_a_download_that_is_not_possible_is_refused_with_the_reason(tmp_path, se
     assert list(tmp_path.iterdir()) == []
     with pytest.raises(OSError, match="cannot be fetched"):
         download_dataset("tiny", tmp_path, url="http://a b/")
+
+
+# Resuming
+
+
+@pytest.mark.parametrize(
+    "content_range",
+    ["", "bytes 0-9/10", "bytes 99999-300000/300001", "bytes 100000-5/9", "items 100000-200000/*"],
+)
+def test_a_part_that_is_not_the_rest_is_not_appended(tmp_path, server, content_range):
+    partial_file(server, tmp_path).write_bytes(ARCHIVE[:100_000])
+    server.content_range = content_range
+    fetch(server, tmp_path)
+    assert_complete(tmp_path)
+    assert server.requested_ranges == ["bytes=100000-", None]
+
+
+def test_a_partial_download_longer_than_the_archive_is_fetched_anew(tmp_path, server):
+    partial_file(server, tmp_path).write_bytes(b"x" * (len(ARCHIVE) + 1))
+    fetch(server, tmp_path)
+    assert_complete(tmp_path)
+    assert server.requested_ranges == [f"bytes={len(ARCHIVE) + 1}-", None]
+
+
+def test_a_part_sent_for_the_whole_archive_is_refused(tmp_path, server):
+    original = Handler.send_response
+
+    def send_part(handler, status):
+        original(handler, 206)
+        handler.send_header("Content-Range", "bytes 7-20/21")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Handler, "send_response", send_part)
+        with pytest.raises(OSError, match="sent another part than requested: 'bytes 7-20/21'"):
+            fetch(server, tmp_path)
+    assert not (tmp_path / "tiny").exists()
+
+
+# Redirects
+
+
+def test_a_redirect_to_http_is_followed(tmp_path, server):
+    server.redirect = server.url.replace("tiny", "moved")
+    fetch(server, tmp_path)
+    assert_complete(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "address", ["ftp://127.0.0.1/tiny.zip", "file:///etc/passwd", "data:,x", "FTP://127.0.0.1/x"]
+)
+def test_a_redirect_to_something_else_than_http_is_refused(tmp_path, server, address):
+    server.redirect = address
+    with pytest.raises(OSError, match="cannot be fetched: 302"):
+        fetch(server, tmp_path)
+    assert not (tmp_path / "tiny").exists()
+
+
+# The partial file
+
+unix_only = pytest.mark.skipif(os.name == "nt", reason="links and users of Unix")
+
+
+@unix_only
+@pytest.mark.parametrize("link", ["to a file", "to nothing", "hard"])
+def test_a_download_never_writes_through_a_link(tmp_path, server, link):
+    other = tmp_path / "other"
+    folder = tmp_path / "datasets"
+    folder.mkdir()
+    if link != "to nothing":
+        other.write_text("keep this")
+    if link == "hard":
+        partial_file(server, folder).hardlink_to(other)
+    else:
+        partial_file(server, folder).symlink_to(other)
+    fetch(server, folder)
+    assert_complete(folder)
+    assert server.requested_ranges == [None]
+    if link == "to nothing":
+        assert not other.exists()
+    else:
+        assert other.read_text() == "keep this"
+
+
+@unix_only
+def test_a_pipe_in_place_of_the_partial_file_does_not_block_the_download(tmp_path, server):
+    os.mkfifo(partial_file(server, tmp_path))
+    fetch(server, tmp_path)
+    assert_complete(tmp_path)
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="needs root")
+def test_a_partial_file_of_another_user_is_not_continued(tmp_path, server):
+    partial = partial_file(server, tmp_path)
+    partial.write_bytes(b"evil" * 1000)
+    os.chown(partial, 12345, 12345)
+    fetch(server, tmp_path)
+    assert_complete(tmp_path)
+    assert server.requested_ranges == [None]
+
+
+def test_two_downloads_of_one_archive_do_not_disturb_each_other(tmp_path, server):
+    def fetch_again(*_):
+        with pytest.raises(SettingError, match="another process is at work on"):
+            fetch(server, tmp_path)
+
+    fetch(server, tmp_path, progress=fetch_again)
+    assert_complete(tmp_path)
+
+
+def test_what_a_killed_download_left_is_removed_by_the_next(tmp_path, server):
+    partial = partial_file(server, tmp_path)
+    unpacked = tmp_path / f".{partial.name.removesuffix('zip.part')}{'a' * 32}"
+    other = tmp_path / f".tiny.00000000.{'a' * 32}"
+    for folder in (unpacked, other):
+        (folder / "tiny").mkdir(parents=True)
+    fetch(server, tmp_path)
+    assert {path.name for path in tmp_path.iterdir()} == {"tiny", other.name}
+    # Killed after the folder was complete, before the archive was removed.
+    partial.write_bytes(ARCHIVE)
+    unpacked.mkdir()
+    fetch(server, tmp_path)
+    assert {path.name for path in tmp_path.iterdir()} == {"tiny", other.name}
+    assert server.requested_ranges == [None]
+
+
+@unix_only
+def test_files_of_a_data_set_have_the_permissions_of_any_new_file(tmp_path, server):
+    previous = os.umask(0o027)
+    try:
+        target = fetch(server, tmp_path)
+    finally:
+        os.umask(previous)
+    modes = {stat.S_IMODE(path.stat().st_mode) for path in (target, target / "corpus.jsonl")}
+    assert modes == {0o750, 0o640}
+
+
+# Limits
+
+
+def test_an_archive_that_unpacks_to_far_more_than_its_size_is_refused(tmp_path, server):
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("tiny/corpus.jsonl", "x" * 1000)
+    entry = data.getvalue().index(b"PK\1\2") + 24  # the size that the directory states
+    content = bytearray(data.getvalue())
+    content[entry : entry + 4] = (2_000_000_000).to_bytes(4, "little")
+    server.content = bytes(content)
+    with pytest.raises(FileFormatError, match="would unpack to 2,000,000,000 bytes, more than 100"):
+        fetch(server, tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_archive_with_too_many_members_is_refused(tmp_path, server):
+    server.content = zip_of({f"tiny/{number}": "" for number in range(10_001)})
+    with pytest.raises(FileFormatError, match="has 10,001 members, more than 10,000"):
+        fetch(server, tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_archive_with_a_member_without_a_name_is_refused(tmp_path, server):
+    nameless = zipfile.ZipInfo("x")
+    nameless.filename = "\0x"  # a name ends at the first zero byte
+    server.content = zip_of({"tiny/a": "x", nameless: "y"})
+    with pytest.raises(FileFormatError, match="has no name"):
+        fetch(server, tmp_path)
+    assert list(tmp_path.iterdir()) == []

@@ -67,7 +67,7 @@ class CacheEntry:
         lines = [_ranking_line(*ranking) for ranking in Run.coerce(run).rankings()]
         if not lines:
             raise RunError("the system answered no query at all")
-        self._prepare_folder()
+        self.folder.mkdir(parents=True, exist_ok=True)
         write_atomically(self.run_file, "".join(lines).encode())
         self._write_state(run=file_sha256(self.run_file))
         return read_run(self.run_file, format="jsonl")
@@ -88,7 +88,7 @@ class CacheEntry:
 
     def save_result(self, result: EvaluationResult) -> None:
         """Save a result; its run, if it is saved, must be the one that was evaluated."""
-        self._prepare_folder()
+        self.folder.mkdir(parents=True, exist_ok=True)
         result.save(self.result_file)
         files = {"run": self.run_file, "result": self.result_file}
         self._write_state(
@@ -102,12 +102,6 @@ class CacheEntry:
             self.folder.mkdir(parents=True, exist_ok=True)
             with (self.folder / "log.jsonl").open("a", encoding="utf-8") as file:
                 file.write(f"{line}\n")
-
-    def _prepare_folder(self) -> None:
-        """Create the folder, and delete the temporary files of interrupted writes."""
-        self.folder.mkdir(parents=True, exist_ok=True)
-        for temporary_file in self.folder.glob(".*.tmp"):
-            temporary_file.unlink()
 
     def _write_state(self, **hashes: str) -> None:
         """Write ``state.json`` with the hash of each file, by its content ("run", "result")."""
@@ -152,7 +146,7 @@ def locked(folder: Path) -> Iterator[None]:
         SettingError: another process has locked the folder.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    with (folder / ".lock").open("w") as file:
+    with (folder / ".lock").open("a") as file:  # "w" would empty a file that this is a link to
         if not try_lock(file):
             msg = f"another process is at work in {folder}; wait for it, or take another folder"
             raise SettingError(msg)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import math
+import os
 from contextlib import suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from beir_eval.adapters.writers import check_ids, format_to_write, write_run
-from beir_eval.core.files import try_lock
+from beir_eval.core.files import sync_folder, try_lock, write_all
 from beir_eval.core.ids import id_text
 from beir_eval.errors import FileFormatError, SettingError
 from beir_eval.integrations.haystack.documents import Ranking, run_from_rankings
@@ -26,8 +27,8 @@ class Journal:
     """The file ``<run>.progress.jsonl`` beside a saved run, open while the queries run.
 
     Its first line holds the pipeline and the settings that made the answers; each further line is
-    the answer to one query. A last line that an interruption has cut off is removed. The run file
-    gets all answers of the journal.
+    the answer to one query, which is on the disk before the query counts as answered. A last line
+    that an interruption has cut off is removed. The run file gets all answers of the journal.
 
     Raises:
         SettingError: the run's name has no ending of a format that can be written; a run exists
@@ -57,7 +58,7 @@ class Journal:
             )
             raise SettingError(msg)
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        self._file = self.path.open("a+b")
+        self._file = self.path.open("a+b", buffering=0)
         if not try_lock(self._file):
             self._file.close()
             msg = f"another process is at work on {self.path}; wait for it, or save elsewhere"
@@ -85,7 +86,12 @@ class Journal:
         }
 
     def add(self, query_id: str, text: str, answer: Answer) -> None:
-        """Append the answer to one query to the file."""
+        """Append the answer to one query to the file, and wait until it is on the disk.
+
+        Raises:
+            InputError: an id cannot be written in the run's format.
+            OSError: the file cannot be written; it has no part of the answer then.
+        """
         ranking = answer.ranking
         check_ids([query_id, *ranking.doc_ids], self._format)
         record = {
@@ -95,9 +101,18 @@ class Journal:
             "left_out": answer.left_out,
             "seconds": answer.seconds,
         }
-        records = [record] if self._file.tell() else [self._made_by, record]
-        self._file.write("".join(f"{json.dumps(entry)}\n" for entry in records).encode())
-        self._file.flush()
+        end = self._file.tell()
+        records = [record] if end else [self._made_by, record]
+        try:
+            write_all(self._file, "".join(f"{json.dumps(entry)}\n" for entry in records).encode())
+            os.fsync(self._file.fileno())
+        except OSError as error:
+            with suppress(OSError):
+                self._file.truncate(end)
+                self._file.seek(end)
+            raise type(error)(error.errno, error.strerror, str(self.path)) from error
+        if not end:
+            sync_folder(self.path.parent)
         self._answers[query_id] = (text, answer)
 
     def write_run(self) -> None:
@@ -112,12 +127,12 @@ class Journal:
         return not self._run_file.exists()
 
     def _read_answers(self) -> None:
-        """Read the answers from the file; remove a line that an interruption has cut off."""
+        """Read the answers from the file; remove a line that an interruption has cut off.
+
+        Nothing is removed from a file that is not a journal of this pipeline.
+        """
         self._file.seek(0)
         *lines, incomplete_line = self._file.read().split(b"\n")
-        if incomplete_line:
-            self._file.truncate(sum(len(line) + 1 for line in lines))
-        self._file.seek(0, 2)
         for number, line in enumerate(lines, start=1):
             record = self._parse_record(number, line)
             if number == 1:
@@ -125,6 +140,13 @@ class Journal:
             else:
                 query_id, text, answer = self._parse_answer(number, record)
                 self._answers[query_id] = (text, answer)
+        if incomplete_line:
+            first_line = json.dumps(self._made_by).encode()
+            if not lines and not first_line.startswith(incomplete_line):
+                self._parse_record(1, incomplete_line)
+                raise self._damaged_line_error(1, "the line has no end")
+            self._file.truncate(sum(len(line) + 1 for line in lines))
+        self._file.seek(0, os.SEEK_END)
 
     def _check_made_by(self, record: dict[str, Any]) -> None:
         if record == self._made_by:
@@ -143,9 +165,9 @@ class Journal:
             doc_ids = [id_text(doc_id) for doc_id, _ in record["docs"]]
             scores = [_finite_number(score) for _, score in record["docs"]]
             seconds = None if record["seconds"] is None else _finite_number(record["seconds"])
-            answer = Answer(Ranking(doc_ids, scores), int(record["left_out"]), seconds)
+            answer = Answer(Ranking(doc_ids, scores), _count(record["left_out"]), seconds)
             query_id, text = id_text(record["query_id"]), str(record["query"])
-        except (KeyError, TypeError, ValueError) as error:
+        except (KeyError, TypeError, ValueError, OverflowError) as error:
             raise self._damaged_line_error(number, error) from error
         if len(set(doc_ids)) < len(doc_ids):
             raise self._damaged_line_error(number, "a document stands twice")
@@ -163,6 +185,14 @@ class Journal:
     def _damaged_line_error(self, number: int, reason: object) -> FileFormatError:
         problem = f"not a line of a journal of answers ({reason}); delete the file to start anew"
         return FileFormatError(self.path, problem, line=number)
+
+
+def _count(value: Any) -> int:
+    number = int(value)
+    if number < 0:
+        msg = f"{value!r} is not a number of documents"
+        raise ValueError(msg)
+    return number
 
 
 def _finite_number(value: Any) -> float:

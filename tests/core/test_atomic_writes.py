@@ -1,0 +1,360 @@
+"""A file is written completely or not at all, as its permissions say, and nothing stays behind."""
+
+import errno
+import os
+import stat
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from beir_eval.core import files
+from beir_eval.core.files import write_atomically
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="permissions, links and locks of Unix")
+#: The name of a temporary file of this computer, and of another one.
+OURS = f".beir-eval-{files._host_id()}-{'0' * 32}.tmp"
+OTHERS = f".beir-eval-{int(files._host_id(), 16) ^ 1:08x}-{'0' * 32}.tmp"
+
+
+def mode_of(path):
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+@pytest.fixture
+def umask():
+    previous = os.umask(0o022)
+    yield os.umask
+    os.umask(previous)
+
+
+@pytest.fixture
+def temporary_modes(monkeypatch):
+    """Return a list that gets the permissions of each temporary file while it is written."""
+    modes = []
+    fsync = os.fsync
+
+    def record(descriptor):
+        modes.append(stat.S_IMODE(os.fstat(descriptor).st_mode))
+        fsync(descriptor)
+
+    monkeypatch.setattr("beir_eval.core.files.os.fsync", record)
+    return modes
+
+
+# Permissions
+
+
+@pytest.mark.parametrize(("mask", "mode"), [(0o022, 0o644), (0o077, 0o600), (0o002, 0o664)])
+def test_a_new_file_has_the_permissions_that_the_umask_leaves(
+    tmp_path, umask, temporary_modes, mask, mode
+):
+    umask(mask)
+    write_atomically(tmp_path / "new", b"x")
+    assert mode_of(tmp_path / "new") == mode
+    assert temporary_modes == [mode]
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o444, 0o666, 0o755])
+def test_a_replaced_file_keeps_its_permissions_and_the_temporary_file_has_no_more(
+    tmp_path, umask, temporary_modes, mode
+):
+    path = tmp_path / "old"
+    path.write_text("old")
+    path.chmod(mode)
+    umask(0)
+    created = []
+    original = files._create_temporary_file
+
+    def create(*arguments):
+        temporary, file = original(*arguments)
+        created.append(mode_of(temporary))
+        return temporary, file
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(files, "_create_temporary_file", create)
+        write_atomically(path, b"new")
+    assert path.read_bytes() == b"new"
+    assert mode_of(path) == mode
+    assert created == [0o600]
+    assert temporary_modes == [mode]
+
+
+def test_a_replaced_file_is_not_a_program_with_the_rights_of_its_owner(tmp_path):
+    path = tmp_path / "old"
+    path.write_text("old")
+    path.chmod(0o6755)
+    write_atomically(path, b"new")
+    assert mode_of(path) == 0o755
+
+
+@pytest.mark.skipif(os.name == "nt" or os.geteuid() != 0, reason="needs root")
+def test_the_superuser_leaves_a_file_to_its_owner_and_group(tmp_path):
+    path = tmp_path / "old"
+    path.write_text("old")
+    os.chown(path, 1234, 4321)
+    write_atomically(path, b"new")
+    assert (path.stat().st_uid, path.stat().st_gid) == (1234, 4321)
+
+
+@pytest.mark.skipif(os.name == "nt" or os.geteuid() != 0, reason="needs root")
+def test_another_group_gets_no_permissions_if_the_group_cannot_be_kept(tmp_path, monkeypatch):
+    path = tmp_path / "old"
+    path.write_text("old")
+    os.chown(path, -1, 4321)
+    path.chmod(0o664)
+
+    def refuse(*_):
+        raise PermissionError(errno.EPERM, "Operation not permitted")
+
+    monkeypatch.setattr("beir_eval.core.files.os.fchown", refuse)
+    write_atomically(path, b"new")
+    assert path.stat().st_gid != 4321
+    assert mode_of(path) == 0o604
+
+
+# Names and links
+
+
+def test_a_temporary_file_has_an_unpredictable_name_and_is_not_created_through_a_link(
+    tmp_path, monkeypatch
+):
+    names, link_target = [], tmp_path / "victim"
+    link_target.write_text("keep this")
+    original = files.open_without_links
+
+    def plant_link_first(path, mode, **options):
+        if mode == "xb":
+            names.append(path.name)
+            if len(names) == 1:
+                path.symlink_to(link_target)
+        return original(path, mode, **options)
+
+    monkeypatch.setattr(files, "open_without_links", plant_link_first)
+    with pytest.raises(FileExistsError, match="result"):
+        write_atomically(tmp_path / "result", b"x")
+    for _ in range(3):
+        write_atomically(tmp_path / "result", b"x")
+    assert link_target.read_text() == "keep this"
+    assert len(set(names)) == 4
+    assert all(files._TEMPORARY_NAME.fullmatch(name) for name in names)
+
+
+def test_a_link_to_the_file_itself_is_followed_and_kept(tmp_path):
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder/file").write_text("old")
+    (tmp_path / "link").symlink_to("folder/file")
+    write_atomically(tmp_path / "link", b"new")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "folder/file").read_bytes() == b"new"
+    assert [path.name for path in (tmp_path / "folder").iterdir()] == ["file"]
+
+
+# Stale temporary files
+
+
+def set_age(path, seconds):
+    os.utime(path, times=(time.time() - seconds,) * 2)
+
+
+def test_the_next_write_removes_the_temporary_file_of_a_dead_writer_and_nothing_else(tmp_path):
+    kept = [".tmp", ".x.tmp", f".{'0' * 32}.tmp", f"{OURS}.txt", OURS[1:], OURS.upper()]
+    for name in [OURS, *kept]:
+        (tmp_path / name).write_text("x")
+        set_age(tmp_path / name, 10**6)
+    (tmp_path / OURS.replace("0" * 32, "1" * 32)).symlink_to("file")
+    (tmp_path / OURS.replace("0" * 32, "2" * 32)).mkdir()
+    os.mkfifo(tmp_path / OURS.replace("0" * 32, "3" * 32))
+    before = {path.name for path in tmp_path.iterdir()}
+    write_atomically(tmp_path / "file", b"x")
+    assert {path.name for path in tmp_path.iterdir()} == before - {OURS} | {"file"}
+
+
+def test_the_temporary_file_of_another_computer_is_removed_after_a_day(tmp_path):
+    (tmp_path / OTHERS).write_text("x")
+    set_age(tmp_path / OTHERS, 23 * 3600)
+    write_atomically(tmp_path / "file", b"x")
+    assert (tmp_path / OTHERS).exists()
+    set_age(tmp_path / OTHERS, 25 * 3600)
+    write_atomically(tmp_path / "file", b"x")
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+@pytest.mark.skipif(os.name == "nt" or os.geteuid() != 0, reason="needs root")
+def test_the_temporary_file_of_another_user_is_left(tmp_path):
+    (tmp_path / OURS).write_text("x")
+    os.chown(tmp_path / OURS, 1234, 1234)
+    write_atomically(tmp_path / "file", b"x")
+    assert (tmp_path / OURS).exists()
+
+
+def test_a_write_leaves_the_temporary_file_of_a_write_that_is_not_finished(tmp_path, monkeypatch):
+    fsync, seen = os.fsync, []
+
+    def write_another(descriptor):
+        monkeypatch.setattr("beir_eval.core.files.os.fsync", fsync)
+        write_atomically(tmp_path / "another", b"x")
+        seen.extend(files._TEMPORARY_NAME.fullmatch(path.name) for path in tmp_path.iterdir())
+        fsync(descriptor)
+
+    monkeypatch.setattr("beir_eval.core.files.os.fsync", write_another)
+    write_atomically(tmp_path / "file", b"y")
+    assert len([match for match in seen if match]) == 1
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["another", "file"]
+
+
+@pytest.mark.parametrize("removed", ["before the lock", "while the other process has the lock"])
+def test_a_temporary_file_that_is_removed_before_it_is_locked_is_created_again(
+    tmp_path, monkeypatch, removed
+):
+    calls = []
+    try_lock = files.try_lock
+
+    def remove_first(file):
+        calls.append(file)
+        if len(calls) == 1:
+            Path(file.name).unlink()
+            return removed == "before the lock" and try_lock(file)
+        return try_lock(file)
+
+    monkeypatch.setattr(files, "try_lock", remove_first)
+    write_atomically(tmp_path / "file", b"x")
+    assert len(calls) == 2
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+def test_a_file_is_written_where_no_file_can_be_locked(tmp_path, monkeypatch):
+    monkeypatch.setattr(files, "try_lock", lambda _: False)
+    (tmp_path / OURS).write_text("perhaps of a writer that is alive")
+    write_atomically(tmp_path / "file", b"x")
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted([OURS, "file"])
+
+
+def test_a_file_is_written_where_open_files_cannot_be_renamed(tmp_path, monkeypatch):
+    monkeypatch.setattr(files, "_CAN_RENAME_OPEN_FILES", False)
+    (tmp_path / OURS).write_text("x")
+    write_atomically(tmp_path / "file", b"x")
+    assert (tmp_path / OURS).exists()
+    set_age(tmp_path / OURS, 25 * 3600)
+    write_atomically(tmp_path / "file", b"y")
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+    assert (tmp_path / "file").read_bytes() == b"y"
+
+
+def test_a_large_folder_is_not_searched_at_every_write(tmp_path, monkeypatch):
+    monkeypatch.setattr(files, "_QUICK_SEARCH", -1.0)
+    monkeypatch.setattr(files, "_next_searches", {tmp_path: time.monotonic() + 1000})
+    (tmp_path / OURS).write_text("x")
+    write_atomically(tmp_path / "file", b"x")
+    assert (tmp_path / OURS).exists()
+    files._next_searches[tmp_path] = time.monotonic()
+    write_atomically(tmp_path / "file", b"x")
+    assert not (tmp_path / OURS).exists()
+    assert files._next_searches[tmp_path] > 0
+
+
+# Several writers, and a full disk
+
+
+def test_two_writers_of_one_file_leave_one_of_their_contents_and_nothing_else(tmp_path):
+    path, contents = tmp_path / "file", [b"a" * 200_000, b"b" * 300_000]
+    path.write_bytes(contents[0])
+    done, seen = threading.Event(), set()
+    errors = []
+
+    def write(content):
+        for _ in range(40):
+            try:
+                write_atomically(path, content)
+            except OSError as error:
+                errors.append(error)
+
+    def read():
+        while not done.is_set():
+            seen.add(path.read_bytes())
+
+    reader = threading.Thread(target=read)
+    writers = [threading.Thread(target=write, args=(content,)) for content in contents * 2]
+    for thread in (reader, *writers):
+        thread.start()
+    for thread in writers:
+        thread.join()
+    done.set()
+    reader.join()
+    assert errors == []
+    assert seen <= set(contents)
+    assert [file.name for file in tmp_path.iterdir()] == ["file"]
+
+
+def test_two_processes_that_write_one_file_leave_one_of_their_contents_and_nothing_else(tmp_path):
+    code = """
+import sys
+from pathlib import Path
+from beir_eval.core.files import write_atomically
+for _ in range(60):
+    write_atomically(Path(sys.argv[1]), sys.argv[2].encode() * 100_000)
+"""
+    path = tmp_path / "file"
+    processes = [
+        subprocess.Popen([sys.executable, "-c", code, str(path), letter]) for letter in "ab"
+    ]
+    assert [process.wait() for process in processes] == [0, 0]
+    assert path.read_bytes() in (b"a" * 100_000, b"b" * 100_000)
+    assert [file.name for file in tmp_path.iterdir()] == ["file"]
+
+
+def test_a_write_beyond_the_size_that_is_allowed_leaves_the_old_file(tmp_path):
+    code = f"""
+import resource, sys
+from pathlib import Path
+from beir_eval.core.files import write_atomically
+path = Path({str(tmp_path / "file")!r})
+write_atomically(path, b"old")
+resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+try:
+    write_atomically(path, b"x" * 5000)
+except OSError as error:
+    print(error.errno, error.filename)
+"""
+    output = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert output.stdout == f"{errno.EFBIG} {tmp_path / 'file'}\n"
+    assert (tmp_path / "file").read_bytes() == b"old"
+    assert [file.name for file in tmp_path.iterdir()] == ["file"]
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """Return a folder on a disk of 1 MB; skip the test if it cannot be mounted."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    command = ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(folder)]
+    try:
+        mounted = subprocess.run(command, capture_output=True, check=False).returncode == 0
+    except OSError:
+        mounted = False
+    if not mounted:
+        pytest.skip("no small disk can be mounted")
+    yield folder
+    subprocess.run(["umount", str(folder)], check=True)  # noqa: S607 - in the path of root
+
+
+def test_a_write_to_a_full_disk_leaves_the_old_file_and_no_other(small_disk):
+    path = small_disk / "file"
+    write_atomically(path, b"old")
+    with pytest.raises(OSError, match="No space") as caught:
+        write_atomically(path, os.urandom(2_000_000))
+    assert caught.value.errno == errno.ENOSPC
+    assert caught.value.filename == str(path)
+    assert path.read_bytes() == b"old"
+    assert [file.name for file in small_disk.iterdir()] == ["file"]
+
+
+def test_a_write_to_a_disk_that_stale_temporary_files_fill_succeeds(small_disk):
+    (small_disk / OURS).write_bytes(b"x" * 900_000)
+    write_atomically(small_disk / "file", b"y" * 500_000)
+    assert [file.name for file in small_disk.iterdir()] == ["file"]

@@ -1,0 +1,156 @@
+"""A journal keeps every answer that counts, and changes no file that is not a journal."""
+
+import errno
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from beir_eval import read_run
+from beir_eval.core import files
+from beir_eval.errors import FileFormatError, SettingError
+from beir_eval.integrations.haystack import journal as journal_module
+from beir_eval.integrations.haystack.documents import Ranking
+from beir_eval.integrations.haystack.journal import Journal
+from beir_eval.integrations.haystack.query_runner import Answer
+
+MADE_BY = {"pipeline": "p"}
+
+
+def answer(*doc_ids):
+    scores = [float(len(doc_ids) - rank) for rank in range(len(doc_ids))]
+    return Answer(Ranking(list(doc_ids), scores), 0, 0.5)
+
+
+def answered_ids(run_file, made_by=MADE_BY):
+    with Journal(run_file, made_by) as journal:
+        return list(journal._answers)
+
+
+def test_an_answer_counts_only_after_it_is_on_the_disk(tmp_path, monkeypatch):
+    journal_file = tmp_path / "run.trec.progress.jsonl"
+    synced, fsync = [], os.fsync
+
+    def record(descriptor):
+        synced.append((list(journal._answers), journal_file.read_text().count("\n")))
+        fsync(descriptor)
+
+    monkeypatch.setattr("beir_eval.integrations.haystack.journal.os.fsync", record)
+    with Journal(tmp_path / "run.trec", MADE_BY) as journal:
+        journal.add("q1", "who?", answer("a"))
+        journal.add("q2", "what?", answer("a", "b"))
+    in_folder, first, second = synced[1], synced[0], synced[2]
+    assert first == ([], 2)  # settings and answer, then the name of the file in its folder
+    assert in_folder == ([], 2)
+    assert second == (["q1"], 3)
+
+
+def test_an_answer_that_cannot_be_written_leaves_the_answers_before_it(tmp_path, monkeypatch):
+    run_file = tmp_path / "run.trec"
+
+    def write_half(file, data):
+        file.write(data[: len(data) // 2])
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with Journal(run_file, MADE_BY) as journal:
+        journal.add("q1", "who?", answer("a"))
+        with monkeypatch.context() as patch:
+            patch.setattr(journal_module, "write_all", write_half)
+            with pytest.raises(OSError, match="No space") as caught:
+                journal.add("q2", "what?", answer("b"))
+        assert caught.value.filename == str(journal.path)
+        assert journal.answers_to({"q2": "what?"}) == {}
+        journal.add("q3", "where?", answer("c"))
+    assert answered_ids(run_file) == ["q1", "q3"]
+
+
+def test_a_first_answer_that_cannot_be_written_leaves_no_file(tmp_path, monkeypatch):
+    def write_half(file, data):
+        file.write(data[:5])
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(journal_module, "write_all", write_half)
+    with Journal(tmp_path / "run.trec", MADE_BY) as journal, pytest.raises(OSError, match="space"):
+        journal.add("q1", "who?", answer("a"))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_journal_that_is_cut_anywhere_keeps_the_answers_before_the_cut(tmp_path):
+    run_file = tmp_path / "run.trec"
+    with Journal(run_file, MADE_BY) as journal:
+        for query_id in ("q1", "q2", "q3"):
+            journal.add(query_id, "who?", answer("a", "b"))
+    content = journal.path.read_bytes()
+    for end in range(len(content) + 1):
+        journal.path.write_bytes(content[:end])
+        complete = content[:end].count(b"\n")
+        assert answered_ids(run_file) == ["q1", "q2", "q3"][: max(0, complete - 1)]
+        kept = b"".join(content.splitlines(keepends=True)[:complete])
+        assert (journal.path.read_bytes() if journal.path.exists() else b"") == kept
+
+
+@pytest.mark.parametrize(
+    "content",
+    ["my notes", '{"my": "notes"}', "line 1\nline 2", '{"a": 1}\n{"b"', "["],
+)
+def test_a_file_that_is_not_a_journal_is_refused_and_not_changed(tmp_path, content):
+    path = tmp_path / "run.trec.progress.jsonl"
+    path.write_text(content)
+    with pytest.raises((FileFormatError, SettingError)):
+        answered_ids(tmp_path / "run.trec")
+    assert path.read_text() == content
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("left_out", "1e999"),
+        ("seconds", "1e999"),
+        ("docs", f'[["a", {10**400}]]'),
+        ("left_out", "-1"),
+    ],
+)
+def test_a_number_that_is_too_large_or_negative_is_an_error_of_its_line(tmp_path, field, value):
+    run_file = tmp_path / "run.trec"
+    with Journal(run_file, MADE_BY) as journal:
+        journal.add("q1", "who?", answer("a"))
+    header, line = journal.path.read_text().splitlines()
+    record = json.loads(line)
+    del record[field]
+    changed = f'{json.dumps(record)[:-1]}, "{field}": {value}}}'
+    journal.path.write_text(f"{header}\n{changed}\n")
+    with pytest.raises(FileFormatError, match="line 2"):
+        answered_ids(run_file)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="limits of Unix")
+def test_a_journal_on_a_full_disk_keeps_its_answers_and_goes_on_when_there_is_space(tmp_path):
+    run_file = tmp_path / "run.trec"
+    code = f"""
+import resource, sys
+sys.path.insert(0, {str(Path(__file__).parent)!r})
+from test_journal import Journal, MADE_BY, answer
+with Journal({str(run_file)!r}, MADE_BY) as journal:
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, resource.RLIM_INFINITY))
+    number = 0
+    try:
+        while True:
+            journal.add(f"q{{number}}", "who?", answer("a", "b"))
+            number += 1
+    except OSError as error:
+        print(number, len(journal._answers), error.errno, error.filename)
+"""
+    command = [sys.executable, "-c", code]
+    output = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+    count = int(output[0])
+    assert count > 3
+    assert output[1:] == [str(count), str(errno.EFBIG), f"{run_file}.progress.jsonl"]
+    with Journal(run_file, MADE_BY) as journal:
+        assert list(journal._answers) == [f"q{number}" for number in range(count)]
+        journal.add("last", "who?", answer("a"))
+        journal.write_run()
+    assert len(read_run(run_file).query_ids) == count + 1
+    assert not [path for path in tmp_path.iterdir() if files._TEMPORARY_NAME.fullmatch(path.name)]
