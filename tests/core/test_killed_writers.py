@@ -1,0 +1,130 @@
+"""A writer that is killed leaves the old file or the new one, and the next write tidies up."""
+
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+import zipfile
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+import endless_writer
+from beir_eval.core.files import write_atomically
+from beir_eval.datasets import download_dataset
+from beir_eval.integrations.haystack.journal import Journal
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="SIGKILL")
+KILLS = 3
+
+
+def run_and_kill(seconds, *arguments):
+    """Run the writer, kill it so long after it began to write, and return what it printed."""
+    command = [sys.executable, endless_writer.__file__, *map(str, arguments)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        lines = [process.stdout.readline()]
+        assert lines != [""], "the writer failed"
+        reader = threading.Thread(target=lambda: lines.extend(process.stdout))
+        reader.start()
+        time.sleep(seconds)
+        assert process.poll() is None, "the writer failed"
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+        reader.join()
+    return lines
+
+
+def delays(way):
+    """Return how many seconds after its first write each process is killed."""
+    rng = random.Random(way)
+    return [rng.uniform(0, 0.1) for _ in range(KILLS)]
+
+
+@pytest.mark.parametrize("way", endless_writer.WAYS)
+def test_a_killed_writer_leaves_the_old_or_the_new_file_and_no_other_after_the_next_write(
+    tmp_path, way
+):
+    name, write = endless_writer.WAYS[way]
+    contents = []
+    for shift in (0, 1):
+        write(tmp_path / name, shift)
+        contents.append((tmp_path / name).read_bytes())
+    assert contents[0] != contents[1]
+    for seconds in delays(way):
+        run_and_kill(seconds, way, tmp_path)
+        assert (tmp_path / name).read_bytes() in contents
+        write_atomically(tmp_path / "another", b"x")
+        assert {path.name for path in tmp_path.iterdir()} == {name, "another"}
+
+
+def test_a_killed_pipeline_loses_no_answer_that_counted(tmp_path):
+    num_answers = 0
+    for seconds in delays("journal"):
+        printed = run_and_kill(seconds, "journal", tmp_path)
+        with Journal(tmp_path / "run.trec", {"pipeline": "p"}) as journal:
+            answered = list(journal._answers)
+        assert answered == [f"q{number}" for number in range(len(answered))]
+        # A line of the output may be cut off, a line of the journal may not be printed yet.
+        complete = [int(line) for line in printed if line.endswith("\n")]
+        assert len(answered) >= max(complete, default=-1) + 1
+        assert len(answered) >= num_answers
+        num_answers = len(answered)
+    assert num_answers > 0
+
+
+@pytest.fixture
+def archive_url(tmp_path):
+    """Return the address of an archive of 4 MB that a server sends slowly enough to be killed."""
+    folder = tmp_path / "served"
+    folder.mkdir()
+    with zipfile.ZipFile(folder / "tiny.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        for number in range(20):
+            archive.writestr(f"tiny/part{number}.txt", random.Random(number).randbytes(200_000))
+
+    class Handler(SimpleHTTPRequestHandler):
+        def copyfile(self, source, outputfile):
+            while chunk := source.read(1 << 18):
+                outputfile.write(chunk)
+                time.sleep(0.002)
+
+        def handle(self):
+            try:
+                super().handle()
+            except ConnectionError:
+                self.close_connection = True  # the client was killed
+
+        def log_message(self, *_):
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Handler, directory=folder)) as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}/tiny.zip"
+        server.shutdown()
+        thread.join()
+
+
+def test_a_killed_download_leaves_no_folder_or_a_complete_one_and_the_next_tidies_up(
+    tmp_path, archive_url
+):
+    folder = tmp_path / "datasets"
+    for seconds in delays("download"):
+        run_and_kill(seconds, "download", folder, archive_url)
+        shutil.rmtree(folder / "removed", ignore_errors=True)
+        if (folder / "tiny").is_dir():
+            assert_complete(folder / "tiny")
+        assert_complete(download_dataset("tiny", folder, url=archive_url))
+        assert [path.name for path in folder.iterdir()] == ["tiny"]
+        shutil.rmtree(folder / "tiny")
+
+
+def assert_complete(folder):
+    for number in range(20):
+        content = (folder / f"part{number}.txt").read_bytes()
+        assert content == random.Random(number).randbytes(200_000)
+    assert len(list(folder.iterdir())) == 20
