@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import product
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from pydantic import BaseModel
@@ -16,6 +17,14 @@ from beir_eval.comparison.records import (
     reversed_fields,
 )
 from beir_eval.comparison.tables import marked_cell, mean_cell
+from beir_eval.comparison.validation import (
+    check_each_once,
+    check_mean,
+    check_names,
+    check_share,
+    pair_of,
+    pairs_of,
+)
 from beir_eval.comparison.verdict_sentences import (
     measure_text,
     p_text,
@@ -29,6 +38,7 @@ from beir_eval.core.saved import FROZEN, Saved, require_all_fields
 from beir_eval.display.tables import Cell, Table, markdown_list, records_csv, score_text
 from beir_eval.display.warning_texts import warnings_html, warnings_latex, warnings_markdown
 from beir_eval.errors import NotEvaluatedError, SettingError, first_few
+from beir_eval.evaluation.validation import check_unique
 from beir_eval.measures.scales import ScoreScale, scale_of
 
 if TYPE_CHECKING:
@@ -238,6 +248,33 @@ class AcrossDatasets(Saved):
         return {} if self.custom_scale is None else {self.measure: self.custom_scale}
 
     coverage: tuple[SystemCoverage, ...] = ()
+
+    def _check_loaded(self) -> None:
+        """Raise ValueError unless every system has its means and pairs, with numbers in range."""
+        custom = self._custom_measures
+        check_names(self.systems, self.baseline, [self.measure], custom)
+        scale, names = scale_of(self.measure, custom), [dataset.name for dataset in self.datasets]
+        check_unique("datasets", names)
+        for dataset in self.datasets:
+            check_each_once(f"datasets.{dataset.name}.means", dataset.means, self.systems)
+            for system, mean in dataset.means.items():
+                check_mean(f"datasets.{dataset.name}.means.{system}", mean, scale)
+            if min(dataset.parts.values(), default=0) < 1:
+                msg = f"datasets.{dataset.name}.parts: a part has no query, or there is no part"
+                raise ValueError(msg)
+        for average in self.averages:
+            check_mean(f"averages.{average.system}.average", average.average, scale)
+        pairs = pairs_of(self.systems, self.baseline)
+        check_each_once("differences", map(pair_of, self.differences), pairs)
+        check_each_once(
+            "by_dataset",
+            ((difference.dataset, pair_of(difference)) for difference in self.by_dataset),
+            product(names, pairs),
+        )
+        for field in ("differences", "by_dataset"):
+            for index, difference in enumerate(getattr(self, field)):
+                check_share(f"{field}.{index}.p", difference.p)
+                check_share(f"{field}.{index}.p_corrected", difference.p_corrected)
 
     @property
     def systems(self) -> tuple[str, ...]:

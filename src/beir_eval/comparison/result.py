@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
+from itertools import product
 from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
@@ -29,6 +30,14 @@ from beir_eval.comparison.records import (
 )
 from beir_eval.comparison.robustness.tables import trust_notes, trust_section
 from beir_eval.comparison.tables import differences_table, to_markdown, to_table
+from beir_eval.comparison.validation import (
+    check_differences,
+    check_each_once,
+    check_means,
+    check_names,
+    pair_of,
+    pairs_of,
+)
 from beir_eval.comparison.verdict_sentences import notes_of
 from beir_eval.core.saved import FROZEN, Saved, require_all_fields
 from beir_eval.display.tables import markdown_list, records_csv
@@ -36,6 +45,7 @@ from beir_eval.display.warning_texts import warnings_html, warnings_latex, warni
 from beir_eval.errors import NotEvaluatedError, SettingError, check_choice, first_few
 from beir_eval.evaluation.result import EvaluationResult
 from beir_eval.evaluation.score_matrix import ScoreMatrix
+from beir_eval.evaluation.validation import check_scores, check_unique
 from beir_eval.measures.names import name_among
 from beir_eval.measures.scales import ScoreScale, scale_of
 
@@ -119,6 +129,34 @@ class Comparison(Saved):
             msg = f"scores must hold [systems, queries] = {expected} for every measure"
             raise ValueError(msg)
         return self
+
+    def _check_loaded(self) -> None:
+        """Raise ValueError unless scores are in range, and every mean and every pair is there."""
+        custom = self.custom_measures
+        check_names(self.systems, self.baseline, self.measures, custom)
+        check_unique("query_ids", self.query_ids)
+        for name, matrix in self.scores.items():
+            for system, row in zip(self.systems, matrix.array, strict=True):
+                scores = ScoreMatrix.from_owned_array(row[None])
+                check_scores(f"scores.{name} of {system!r}", scores, [name], self.query_ids, custom)
+        pairs = pairs_of(self.systems, self.baseline)
+        check_each_once(
+            "means",
+            ((mean.measure, mean.system) for mean in self.means),
+            product(self.measures, self.systems),
+        )
+        check_means("means", self.means, custom)
+        check_each_once(
+            "differences",
+            ((difference.measure, pair_of(difference)) for difference in self.differences),
+            product(self.measures, pairs),
+        )
+        check_differences("differences", self.differences, custom)
+        for likeness in self.likeness or ():
+            expected = (len(LIKENESS_ROWS), len(self.query_ids))
+            if likeness.values.array.shape != expected:
+                msg = f"likeness.values: expected [rows, queries] = {expected}"
+                raise ValueError(msg)
 
     @property
     def results(self) -> dict[str, list[EvaluationResult]] | None:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict
+from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 from pydantic_core import PydanticSerializationError
 
 from beir_eval.core.files import FileContent, write_atomically
-from beir_eval.errors import ResultError
+from beir_eval.errors import MAX_IDS_SHOWN, ResultError
 
 if TYPE_CHECKING:
     from typing import Self
@@ -85,7 +86,8 @@ class Saved(BaseModel):
             path: the file; gzip and zstd are detected from the content.
 
         Raises:
-            ResultError: the file contains something else, or has another schema version.
+            ResultError: the file contains something else, has another schema version, or its
+                values contradict each other; the message names the field.
             FileFormatError: the file is binary, not UTF-8, or compressed and damaged.
             MissingExtraError: a zstd file without the package zstandard.
             OSError: the file cannot be read.
@@ -107,7 +109,8 @@ class Saved(BaseModel):
             path: the file, for messages.
 
         Raises:
-            ResultError: the content is something else, or has another schema version.
+            ResultError: the content is something else, has another schema version, or its values
+                contradict each other; the message names the field.
         """
         version = content.get("schema_version") if isinstance(content, dict) else None
         if version is not SCHEMA_VERSION:
@@ -118,7 +121,47 @@ class Saved(BaseModel):
             )
             raise ResultError(msg)
         try:
-            return cls.model_validate(content)
-        except (ValueError, TypeError, OverflowError) as error:
+            _check_finite(content)
+            record = cls.model_validate(content)
+            record._check_loaded()  # noqa: SLF001 - its own class
+        except ValidationError as error:
+            msg = f"{path}: not a saved {cls.WHAT}: {_problems_of(error)}"
+            raise ResultError(msg) from error
+        except (ValueError, TypeError, OverflowError, RecursionError) as error:
             msg = f"{path}: not a saved {cls.WHAT}: {error}"
             raise ResultError(msg) from error
+        return record
+
+    def _check_loaded(self) -> None:
+        """Raise ValueError, with the name of a field, if the content of a file contradicts itself.
+
+        Records that are computed are not checked.
+        """
+
+
+def _problems_of(error: ValidationError) -> str:
+    """Return the first few problems with the names of their fields, without pydantic's notes."""
+    problems = [
+        ": ".join(filter(None, [".".join(map(str, problem["loc"])), problem["msg"]]))
+        for problem in error.errors(include_url=False, include_input=False)
+    ]
+    num_more = len(problems) - MAX_IDS_SHOWN
+    listed = "; ".join(problems[:MAX_IDS_SHOWN])
+    return f"{listed}; and {num_more} more problems" if num_more > 0 else listed
+
+
+def _check_finite(content: list[Any] | dict[str, Any], field: str = "") -> None:
+    """Raise ValueError for a number that is NaN or infinite, which no saved file holds.
+
+    Args:
+        content: parsed JSON, a list or an object.
+        field: the names of the fields that lead to the content, with a dot after each.
+    """
+    entries = enumerate(content) if isinstance(content, list) else content.items()
+    for name, value in entries:
+        if isinstance(value, float):
+            if not math.isfinite(value):
+                msg = f"{field}{name}: {value} is not a finite number"
+                raise ValueError(msg)
+        elif isinstance(value, (list, dict)):
+            _check_finite(value, f"{field}{name}.")

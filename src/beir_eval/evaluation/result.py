@@ -30,6 +30,7 @@ from beir_eval.evaluation.given_scores import check_within, read_given_scores
 from beir_eval.evaluation.notes import notes_on
 from beir_eval.evaluation.records import Counted, Provenance, Retrieval
 from beir_eval.evaluation.score_matrix import ScoreMatrix
+from beir_eval.evaluation.validation import check_result
 from beir_eval.measures import TOOLS, Measure, MeasureLike, parse, spelled
 from beir_eval.measures.names import name_among, registered
 from beir_eval.measures.scales import ScoreScale, scale_of
@@ -138,6 +139,9 @@ class EvaluationResult(Saved):
                 raise ValueError(msg)
         for name, row in zip(self.measures, self.values.array, strict=True):
             check_within(name, self.query_ids, row, scale_of(name, self.custom_measures))
+
+    def _check_loaded(self) -> None:
+        check_result(self)
 
     @classmethod
     def from_scores(

@@ -107,4 +107,8 @@ def _read_score(value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         msg = f"a score is {value!r}, not a number"
         raise ValueError(msg)  # noqa: TRY004 - pydantic turns it into its own error
-    return float(value)
+    try:
+        return float(value)
+    except OverflowError as error:
+        msg = "a score is a number too large for a float"
+        raise ValueError(msg) from error

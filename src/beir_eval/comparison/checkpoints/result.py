@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise, product
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from pydantic import BaseModel, Field
@@ -10,6 +11,12 @@ from beir_eval.comparison.checkpoints.settled import POWER
 from beir_eval.comparison.coverage import SystemCoverage, warnings_of, with_warning_column
 from beir_eval.comparison.records import ComparisonSettings, Difference
 from beir_eval.comparison.tables import difference_cells
+from beir_eval.comparison.validation import (
+    check_differences,
+    check_each_once,
+    check_means,
+    check_names,
+)
 from beir_eval.comparison.verdict_sentences import (
     left_out_notes,
     measure_text,
@@ -20,7 +27,7 @@ from beir_eval.core.saved import FROZEN, Saved, require_all_fields
 from beir_eval.display import charts
 from beir_eval.display.tables import Table, markdown_list, records_csv, score_text
 from beir_eval.display.warning_texts import warnings_html, warnings_markdown
-from beir_eval.errors import NotEvaluatedError
+from beir_eval.errors import NotEvaluatedError, first_few
 from beir_eval.measures.names import name_among
 from beir_eval.measures.scales import ScoreScale
 
@@ -148,6 +155,41 @@ class CheckpointCurve(Saved):
     )
     computed_elsewhere: tuple[str, ...] = ()
     coverage: tuple[SystemCoverage, ...] = ()
+
+    def _check_loaded(self) -> None:
+        """Raise ValueError unless every checkpoint has its means, with numbers in range."""
+        custom = self.custom_measures
+        names = [checkpoint.name for checkpoint in self.checkpoints]
+        steps = [checkpoint.step for checkpoint in self.checkpoints]
+        check_names(names, None, self.measures, custom)
+        if steps != sorted(set(steps)):
+            msg = f"checkpoints: the steps are {first_few(steps)}, not in ascending order"
+            raise ValueError(msg)
+        check_each_once(
+            "points",
+            ((point.measure, point.name) for point in self.points),
+            product(self.measures, names),
+        )
+        check_means("points", self.points, custom)
+        check_each_once(
+            "changes",
+            ((change.measure, change.system, change.against) for change in self.changes),
+            (
+                (measure, after, before)
+                for measure in self.measures
+                for before, after in pairwise(names)
+            ),
+        )
+        check_differences("changes", self.changes, custom)
+        check_each_once("outcomes", (outcome.measure for outcome in self.outcomes), self.measures)
+        outcome_names = {
+            checkpoint.name
+            for outcome in self.outcomes
+            for checkpoint in (outcome.best, outcome.unbeaten)
+        }
+        if unknown := sorted(outcome_names - set(names)):
+            msg = f"outcomes: there is no checkpoint {first_few(unknown)}"
+            raise ValueError(msg)
 
     def curve(self, measure: MeasureLike) -> list[CurvePoint]:
         """Return the points of one measure, in ascending order of their steps.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from pydantic import BaseModel, Field
@@ -9,6 +10,14 @@ from pydantic import BaseModel, Field
 from beir_eval.comparison.coverage import SystemCoverage, warnings_of, with_warning_column
 from beir_eval.comparison.records import ComparisonSettings, Difference, SystemMean
 from beir_eval.comparison.tables import difference_cells, difference_headings, mean_cell
+from beir_eval.comparison.validation import (
+    check_differences,
+    check_each_once,
+    check_means,
+    check_names,
+    pair_of,
+    pairs_of,
+)
 from beir_eval.comparison.verdict_sentences import (
     difference_sentence,
     interval_notes,
@@ -19,6 +28,7 @@ from beir_eval.core.saved import FROZEN, Saved, require_all_fields
 from beir_eval.display.tables import Cell, Table, csv_text, markdown_list, score_text
 from beir_eval.display.warning_texts import warnings_html, warnings_markdown
 from beir_eval.errors import NotEvaluatedError, first_few
+from beir_eval.evaluation.validation import check_unique
 from beir_eval.measures.scales import ScoreScale
 
 if TYPE_CHECKING:
@@ -85,6 +95,31 @@ class SlicedComparison(Saved):
     )
     computed_elsewhere: tuple[str, ...] = ()
     coverage: tuple[SystemCoverage, ...] = ()
+
+    def _check_loaded(self) -> None:
+        """Raise ValueError unless every slice has its means and pairs, with numbers in range."""
+        custom = self.custom_measures
+        check_names(self.systems, self.baseline, self.measures, custom)
+        check_unique("slices", [(slice_.column, slice_.label) for slice_ in self.slices])
+        pairs = pairs_of(self.systems, self.baseline)
+        for index, slice_ in enumerate(self.slices):
+            field = f"slices.{index}"
+            if slice_.column not in self.columns or slice_.num_queries < 0:
+                msg = f"{field}: {slice_.num_queries} queries in a slice of {slice_.column!r}"
+                raise ValueError(msg)
+            compared = [name for name in self.measures if name not in slice_.too_small]
+            check_each_once(
+                f"{field}.means",
+                ((mean.measure, mean.system) for mean in slice_.means),
+                product(compared, self.systems),
+            )
+            check_means(f"{field}.means", slice_.means, custom)
+            check_each_once(
+                f"{field}.differences",
+                ((difference.measure, pair_of(difference)) for difference in slice_.differences),
+                product(compared, pairs),
+            )
+            check_differences(f"{field}.differences", slice_.differences, custom)
 
     def slice(self, label: str, column: str | None = None) -> Slice:
         """Return one slice.

@@ -1,0 +1,168 @@
+"""Checks of comparisons that were loaded from files: every mean and every pair is there, once."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import combinations
+from typing import TYPE_CHECKING, Protocol
+
+from beir_eval.errors import first_few
+from beir_eval.evaluation.validation import check_unique
+from beir_eval.measures import parse
+from beir_eval.measures.names import registered
+from beir_eval.measures.scales import scale_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from beir_eval.comparison.records import Difference
+    from beir_eval.measures.scales import ScoreScale
+
+#: A mean may exceed the bounds of its measure by rounding, by this share of the range.
+_ROUNDING = 1e-6
+
+
+class Mean(Protocol):
+    """The fields that every record of a mean has."""
+
+    measure: str
+    mean: float
+
+
+class Pair(Protocol):
+    """The fields that every record of a pair of systems has."""
+
+    system: str
+    against: str
+
+
+def check_names(
+    systems: Sequence[str],
+    baseline: str | None,
+    measures: Sequence[str],
+    custom_measures: Mapping[str, ScoreScale],
+) -> None:
+    """Check the systems and the measures of a comparison.
+
+    Args:
+        systems: the names of the systems. [S]
+        baseline: one of them, or None.
+        measures: the names of the measures. [M]
+        custom_measures: {name: scale} of those that are not measures of this package.
+
+    Raises:
+        ValueError: a name is listed twice, the baseline is not among the systems, or a measure is
+            neither a custom one nor named canonically; the message begins with the field.
+    """
+    check_unique("systems", systems)
+    check_unique("measures", measures)
+    if baseline is not None and baseline not in systems:
+        msg = f"baseline: {baseline!r} is not among the systems {first_few(systems)}"
+        raise ValueError(msg)
+    for name in measures:
+        if name not in custom_measures and str(parse(name)) != name:
+            msg = f"measures: {name!r} is not the canonical name of a measure"
+            raise ValueError(msg)
+    for name in custom_measures:
+        if name not in measures or registered(name) is not None:
+            msg = f"custom_measures: {name!r} is not a custom measure of this comparison"
+            raise ValueError(msg)
+
+
+def check_each_once(field: str, actual: Iterable[object], expected: Iterable[object]) -> None:
+    """Raise ValueError unless a field holds an entry for each of the keys expected, and no other.
+
+    Args:
+        field: the field, for the message.
+        actual: the key of each entry, such as (measure, system).
+        expected: the keys, each once.
+    """
+    counts, keys = Counter(iter(actual)), list(expected)  # of a dict, the keys
+    missing = [key for key in keys if not counts[key]]
+    known = set(keys)
+    others = [key for key, count in counts.items() if count > 1 or key not in known]
+    if missing:
+        msg = f"{field}: there is none for {first_few(missing)}"
+        raise ValueError(msg)
+    if others:
+        msg = f"{field}: repeated, or not of this comparison: {first_few(others)}"
+        raise ValueError(msg)
+
+
+def check_means(
+    field: str, means: Iterable[Mean], custom_measures: Mapping[str, ScoreScale]
+) -> None:
+    """Raise ValueError unless every mean is within the bounds of its measure.
+
+    Args:
+        field: the field that holds the means, for the message.
+        means: the means.
+        custom_measures: {name: scale} of the measures that are not measures of this package.
+    """
+    for index, record in enumerate(means):
+        check_mean(f"{field}.{index}.mean", record.mean, scale_of(record.measure, custom_measures))
+
+
+def check_mean(field: str, mean: float, scale: ScoreScale) -> None:
+    """Raise ValueError unless a mean is within the bounds of the scores."""
+    if scale.bounds is None:
+        return
+    low, high = scale.bounds
+    if not low - _ROUNDING * (high - low) <= mean <= high + _ROUNDING * (high - low):
+        msg = f"{field}: {mean:g} is outside the bounds {low:g} to {high:g} of the measure"
+        raise ValueError(msg)
+
+
+def check_differences(
+    field: str, differences: Sequence[Difference], custom_measures: Mapping[str, ScoreScale]
+) -> None:
+    """Check the numbers of differences that files may hold.
+
+    Args:
+        field: the field that holds them, for the message.
+        differences: the differences.
+        custom_measures: {name: scale} of the measures that are not measures of this package.
+
+    Raises:
+        ValueError: a p is outside 0 to 1, the counts of queries do not add up, or a difference is
+            larger than the range of the measure.
+    """
+    for index, record in enumerate(differences):
+        name = f"{field}.{index}"
+        for p_field in ("p", "p_t", "p_corrected", "p_equal"):
+            check_share(f"{name}.{p_field}", getattr(record, p_field))
+        counts = (record.wins, record.ties, record.losses)
+        if min(counts) < 0 or sum(counts) != record.num_queries:
+            msg = (
+                f"{name}: wins, ties and losses are {counts}, which do not add up to num_queries, "
+                f"{record.num_queries}"
+            )
+            raise ValueError(msg)
+        largest = scale_of(record.measure, custom_measures).range
+        if largest is not None and abs(record.difference) > largest * (1 + _ROUNDING):
+            msg = (
+                f"{name}.difference: {record.difference:g} is more than the range of "
+                f"{record.measure}, {largest:g}"
+            )
+            raise ValueError(msg)
+
+
+def check_share(field: str, value: float) -> None:
+    """Raise ValueError unless a number is from 0 to 1."""
+    if not 0 <= value <= 1:
+        msg = f"{field}: {value:g} is not from 0 to 1"
+        raise ValueError(msg)
+
+
+def pairs_of(systems: Sequence[str], baseline: str | None) -> list[tuple[str, ...]]:
+    """Return the pairs of systems that are compared, the two names of each in sorted order."""
+    return [
+        tuple(sorted(pair))
+        for pair in combinations(systems, 2)
+        if baseline is None or baseline in pair
+    ]
+
+
+def pair_of(record: Pair) -> tuple[str, ...]:
+    """Return the names of the two systems of a record in sorted order."""
+    return tuple(sorted((record.system, record.against)))

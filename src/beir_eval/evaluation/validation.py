@@ -1,0 +1,200 @@
+"""Checks of a result that was loaded from a file: scores, settings and counts fit each other."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from beir_eval.errors import InputError, first_few
+from beir_eval.evaluation.given_scores import check_within
+from beir_eval.measures import parse
+from beir_eval.measures.scales import scale_of
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Hashable, Mapping, Sequence
+
+    from beir_eval.core.ranking import EvaluationSettings
+    from beir_eval.evaluation.records import Counted
+    from beir_eval.evaluation.result import EvaluationResult
+    from beir_eval.evaluation.score_matrix import ScoreMatrix
+    from beir_eval.measures.scales import ScoreScale
+
+#: (smaller count, larger count): the first is never above the second.
+_ORDERED_COUNTS = (
+    ("tied_queries", "tied_documents"),
+    ("tied_queries", "queries_judged"),
+    ("queries_matched", "queries_retrieved"),
+    ("documents_judged", "documents_retrieved"),
+)
+
+
+def check_result(result: EvaluationResult) -> None:
+    """Check that scores, settings and counts of a result fit each other.
+
+    Raises:
+        ValueError: they do not; the message begins with the name of the field.
+    """
+    check_unique("measures", result.measures)
+    check_scores("values", result.values, result.measures, result.query_ids, result.custom_measures)
+    counted, settings = result.counted, result.settings
+    if counted is None or settings is None:
+        return
+    if result.skipped_values is not None:
+        check_scores(
+            "skipped_values", result.skipped_values, result.measures, counted.queries_missing, {}
+        )
+    _check_counts(counted)
+    _check_queries(result, counted, settings)
+    if settings.duplicates == "error" and counted.duplicates:
+        msg = (
+            f"counted.duplicates: {counted.duplicates:,}, but with settings.duplicates='error' "
+            "there can be none"
+        )
+        raise ValueError(msg)
+    if settings.no_relevant == "zero":
+        _check_defined(result)
+    _check_top(result, counted)
+    if result.retrieval is not None:
+        seconds = result.retrieval.seconds
+        negative = [query_id for query_id, value in seconds.items() if value < 0]
+        if negative or result.retrieval.left_out < 0:
+            msg = f"retrieval: a duration or a count is below 0 ({first_few(negative)})"
+            raise ValueError(msg)
+
+
+def check_unique(field: str, names: Sequence[Hashable]) -> None:
+    """Raise ValueError if a name is listed twice.
+
+    Args:
+        field: the field with the names, for the message.
+        names: the names, or tuples of names.
+    """
+    if len(set(names)) < len(names):
+        repeated = [name for name, count in Counter(names).items() if count > 1]
+        msg = f"{field}: listed more than once: {first_few(repeated)}"
+        raise ValueError(msg)
+
+
+def check_scores(
+    field: str,
+    scores: ScoreMatrix,
+    measures: Sequence[str],
+    query_ids: Sequence[str],
+    custom_measures: Mapping[str, ScoreScale],
+) -> None:
+    """Raise ValueError unless the scores are finite and within the bounds of their measures.
+
+    Args:
+        field: the field with the scores, for the message.
+        scores: f8[M, Q].
+        measures: the measure of each row. [M]
+        query_ids: the query of each column. [Q]
+        custom_measures: {name: scale} of the measures that are not measures of this package.
+    """
+    for name, row in zip(measures, scores.array, strict=True):
+        infinite = np.flatnonzero(np.isinf(row))
+        if len(infinite):
+            msg = f"{field}: {name}: the score of query {query_ids[infinite[0]]!r} is infinite"
+            raise ValueError(msg)
+        try:
+            check_within(name, query_ids, row, scale_of(name, custom_measures))
+        except InputError as error:
+            msg = f"{field}: {error}"
+            raise ValueError(msg) from error
+
+
+def _check_counts(counted: Counted) -> None:
+    """Raise ValueError for a count below 0, or one above another that contains it."""
+    for name in type(counted).model_fields:
+        value = getattr(counted, name)
+        if isinstance(value, int) and not isinstance(value, bool) and value < 0:
+            msg = f"counted.{name}: {value} is below 0"
+            raise ValueError(msg)
+        if isinstance(value, tuple):
+            check_unique(f"counted.{name}", value)
+    for smaller, larger in _ORDERED_COUNTS:
+        counts = getattr(counted, smaller), getattr(counted, larger)
+        if None not in counts and counts[0] > counts[1]:
+            msg = f"counted.{smaller}: {counts[0]:,} is above {larger}, {counts[1]:,}"
+            raise ValueError(msg)
+    for cutoff, (judged, retrieved) in counted.judged_in_top.items():
+        if cutoff < 1 or not 0 <= judged <= retrieved:
+            msg = f"counted.judged_in_top: {judged} of {retrieved} documents in the top {cutoff}"
+            raise ValueError(msg)
+
+
+def _check_queries(
+    result: EvaluationResult, counted: Counted, settings: EvaluationSettings
+) -> None:
+    """Raise ValueError unless the evaluated queries are those that counts and settings imply."""
+    evaluated, missing = set(result.query_ids), set(counted.queries_missing)
+    skipped = settings.missing == "skip"
+    expected = counted.queries_judged - (len(missing) if skipped else 0)
+    if len(evaluated) != expected:
+        msg = (
+            f"query_ids: {len(evaluated):,} queries, but counted.queries_judged and "
+            f"settings.missing={settings.missing!r} imply {expected:,}"
+        )
+        raise ValueError(msg)
+    if settings.missing == "error" and missing:
+        msg = (
+            f"counted.queries_missing: {first_few(counted.queries_missing)}, but with "
+            "settings.missing='error' there can be none"
+        )
+        raise ValueError(msg)
+    if (result.skipped_values is not None) != (skipped and bool(missing)):
+        msg = (
+            "skipped_values: expected exactly if settings.missing='skip' and queries are missing, "
+            f"but there are {'no ' if result.skipped_values is None else ''}scores"
+        )
+        raise ValueError(msg)
+    if skipped:
+        _check_among("query_ids", result.query_ids, missing, expected=False)
+    else:
+        _check_among("counted.queries_missing", counted.queries_missing, evaluated)
+    judged = evaluated | missing
+    _check_among("counted.queries_empty", counted.queries_empty, judged - missing)
+    _check_among("counted.queries_without_relevant", counted.queries_without_relevant, evaluated)
+
+
+def _check_among(
+    field: str, query_ids: Sequence[str], others: Collection[str], *, expected: bool = True
+) -> None:
+    """Raise ValueError unless all query ids are among others, or none is."""
+    wrong = [query_id for query_id in query_ids if (query_id in others) is not expected]
+    if wrong:
+        problem = "not among the queries that it can hold" if expected else "counted as missing"
+        msg = f"{field}: {first_few(wrong)} {'are' if len(wrong) > 1 else 'is'} {problem}"
+        raise ValueError(msg)
+
+
+def _check_defined(result: EvaluationResult) -> None:
+    """Raise ValueError if a score is missing of a measure that is defined for every query.
+
+    With no_relevant="zero", only measures without relevant documents in their definition (Judged,
+    Hole) leave scores undefined.
+    """
+    for name, row in zip(result.measures, result.values.array, strict=True):
+        undefined = np.flatnonzero(np.isnan(row))
+        if len(undefined) and parse(name).definition.undefined_without_relevant:
+            msg = (
+                f"values: {name}: query {result.query_ids[undefined[0]]!r} has no score, but with "
+                "settings.no_relevant='zero' every query has one"
+            )
+            raise ValueError(msg)
+
+
+def _check_top(result: EvaluationResult, counted: Counted) -> None:
+    """Raise ValueError unless the top documents are those of queries that the run has."""
+    top = result.top or {}
+    retrieved = set(result.query_ids) - set(counted.queries_missing)
+    _check_among("top", list(top), retrieved)
+    for query_id, documents in top.items():
+        lengths = {len(documents.doc_ids), len(documents.grades)}
+        if documents.scores is not None:
+            lengths.add(len(documents.scores))
+        if len(lengths) > 1:
+            msg = f"top: query {query_id!r} has lists of different lengths"
+            raise ValueError(msg)

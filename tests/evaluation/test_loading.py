@@ -1,0 +1,217 @@
+"""A saved result is checked when it is loaded, and the error names the field that is wrong."""
+
+import json
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from beir_eval import (
+    Comparison,
+    EvaluationResult,
+    checkpoint_curve,
+    compare,
+    compare_benchmark,
+    compare_runs,
+    compare_slices,
+    evaluate,
+    qrels_from_votes,
+)
+from beir_eval.errors import ResultError
+from beir_eval.measures.registry import definitions
+from strategies import qrels_and_run
+
+QRELS = {f"q{number}": {"a": 1, "b": 0} for number in range(8)} | {"none": {"a": 0}}
+RUN = {query: {"x": 3.0, "a": 2.0, "b": 2.0} for query in list(QRELS)[1:]}
+BETTER = {query: {"a": 3.0, "x": 2.0} for query in list(QRELS)[1:]}
+
+
+def changed(content, path, value):
+    """Change a value of parsed JSON, or remove it, in place."""
+    *parents, last = path
+    for name in parents:
+        content = content[name]
+    if value is REMOVED:
+        del content[last]
+    else:
+        content[last] = value
+
+
+REMOVED = object()
+#: The parameters that have no default.
+REQUIRED = {"Rprec_mult": "(multiple=0.5)", "IPrec": "(recall=0.5)"}
+#: Each measure, with and without a cutoff.
+EVERY_MEASURE = [
+    f"{name}{REQUIRED.get(name, '')}{cutoff}"
+    for name, definition in definitions().items()
+    for cutoff in ("", "@2")
+    if not cutoff or (definition.cutoff == "optional" and definition.number_sets == "cutoff")
+]
+
+
+def loading_error(record, tmp_path, path, value):
+    """Return the message of loading a record that was saved and changed."""
+    file = tmp_path / "record.json"
+    record.save(file)
+    assert type(record).load(file) == record
+    content = json.loads(file.read_text())
+    changed(content, path, value)
+    file.write_text(json.dumps(content))
+    with pytest.raises(ResultError) as caught:
+        type(record).load(file)
+    message = str(caught.value)
+    assert message.startswith(f"{file}: not a saved {record.WHAT}: ")
+    assert "pydantic" not in message
+    return message.partition(": not a saved ")[2]
+
+
+def example(**settings):
+    return evaluate(QRELS, RUN, ["nDCG@10", "Judged@2", "DCG@5"], keep_top=2, **settings)
+
+
+@pytest.mark.parametrize(
+    ("settings", "path", "value", "problem"),
+    [
+        ({}, ("values", 0, 1), 1.5, "values: nDCG@10: the score of query 'q1' is 1.5, outside"),
+        ({}, ("values", 0, 1), -0.1, "values: nDCG@10: the score of query 'q1' is -0.1, outside"),
+        ({}, ("values", 0, 1), math.inf, "values.0.1: inf is not a finite number"),
+        ({}, ("values", 2, 1), math.nan, "values.2.1: nan is not a finite number"),
+        ({}, ("values", 0, 1), None, "values: nDCG@10: query 'q1' has no score"),
+        ({}, ("measures", 1), "nDCG@10", "measures: listed more than once: 'nDCG@10'"),
+        ({}, ("settings", "missing"), "error", "counted.queries_missing: 'q0', but"),
+        ({}, ("settings", "missing"), "skip", "query_ids: 9 queries, but"),
+        ({"missing": "skip"}, ("settings", "missing"), "zero", "query_ids: 8 queries, but"),
+        ({"missing": "skip"}, ("skipped_values",), None, "skipped_values: expected exactly if"),
+        ({"missing": "skip"}, ("skipped_values", 0, 0), 7, "skipped_values: nDCG@10: the score"),
+        ({}, ("counted", "queries_judged"), 10, "query_ids: 9 queries, but"),
+        ({}, ("counted", "duplicates"), 3, "counted.duplicates: 3, but"),
+        ({}, ("counted", "tied_documents"), -1, "counted.tied_documents: -1 is below 0"),
+        ({}, ("counted", "tied_documents"), 1, "counted.tied_queries: 8 is above tied_documents"),
+        ({}, ("counted", "documents_judged"), 999, "counted.documents_judged: 999 is above"),
+        ({}, ("counted", "queries_missing"), ["q0", "q0"], "counted.queries_missing: listed more"),
+        ({}, ("counted", "queries_missing"), ["other"], "counted.queries_missing: 'other' is not"),
+        ({}, ("counted", "queries_empty"), ["q0"], "counted.queries_empty: 'q0' is not among"),
+        ({}, ("counted", "judged_in_top", "2"), [5, 4], "counted.judged_in_top: 5 of 4"),
+        ({}, ("counted", "max_grade"), math.inf, "counted.max_grade: inf is not a finite number"),
+        ({}, ("counted", "queries_judged"), "nine", "counted.queries_judged: Input should be"),
+        ({}, ("counted", "queries_judged"), REMOVED, "counted.queries_judged: Field required"),
+        ({}, ("top", "q1", "grades"), [1], "top: query 'q1' has lists of different lengths"),
+        ({}, ("top", "q0"), {"doc_ids": [], "scores": [], "grades": []}, "top: 'q0' is not among"),
+    ],
+)
+def test_a_result_that_contradicts_itself_is_refused(tmp_path, settings, path, value, problem):
+    assert problem in loading_error(example(**settings), tmp_path, path, value)
+
+
+@given(
+    qrels_and_run(),
+    st.sampled_from(["zero", "skip"]),
+    st.sampled_from(["zero", "skip"]),
+    st.booleans(),
+)
+def test_every_result_of_every_measure_loads(
+    tmp_path_factory, case, missing, no_relevant, drop_identical_ids
+):
+    path = tmp_path_factory.mktemp("saved") / "r.json"
+    result = evaluate(
+        *case,
+        EVERY_MEASURE,
+        missing=missing,
+        no_relevant=no_relevant,
+        duplicates="keep",
+        drop_identical_ids=drop_identical_ids,
+        keep_top=2,
+    )
+    result.save(path)
+    assert EvaluationResult.load(path) == result
+
+
+def test_scores_from_elsewhere_and_custom_measures_load_within_their_bounds(tmp_path):
+    scores = {"seconds": {"a": 3.5, "b": 1e6}, "faith": {"a": 0.5}, "ndcg_cut_10": {"b": 1}}
+    direction = {"seconds": False, "faith": True}
+    result = EvaluationResult.from_scores(
+        "bm25", scores, bounds={"faith": (0, 1)}, higher_is_better=direction
+    )
+    message = loading_error(result, tmp_path, ("values", 1, 0), 1.5)
+    assert "faith: the score of query 'a' is 1.5, outside the bounds 0 to 1" in message
+
+
+def test_a_result_on_votes_loads(tmp_path):
+    qrels = qrels_from_votes([("q", "a", 1), ("q", "a", 1), ("q", "b", 0)])
+    result = evaluate(qrels.qrels, {"q": {"a": 1.0}}, ["nDCG@10"])
+    result.save(tmp_path / "r.json")
+    assert EvaluationResult.load(tmp_path / "r.json") == result
+
+
+def comparisons():
+    """Return a comparison of each class."""
+    results = {
+        name: evaluate(QRELS, run, ["MRR", "nDCG@10"], name=name)
+        for name, run in {"step 1": RUN, "step 2": BETTER}.items()
+    }
+    third = results | {"step 3": results["step 1"].model_copy(update={"name": "step 3"})}
+    by_dataset = {name: {"one": result, "two": result} for name, result in third.items()}
+    return {
+        "compare": compare(third, "step 1"),
+        "pairs": compare(third),
+        "runs": compare_runs(QRELS, {"A": RUN, "B": BETTER}, ["MRR"]),
+        "slices": compare_slices(results, {q: str(i % 3) for i, q in enumerate(QRELS)}),
+        "curve": checkpoint_curve(third),
+        "benchmark": compare_benchmark(by_dataset, measure="MRR"),
+    }
+
+
+COMPARISONS = comparisons()
+
+
+@pytest.mark.parametrize(
+    ("kind", "path", "value", "problem"),
+    [
+        ("compare", ("means", 0), REMOVED, "means: there is none for ('MRR', 'step 1')"),
+        ("compare", ("means", 0, "mean"), None, "means.0.mean: Input should be"),
+        ("compare", ("means", 0, "mean"), math.nan, "means.0.mean: nan is not a finite number"),
+        ("compare", ("means", 0, "mean"), 2, "means.0.mean: 2 is outside the bounds 0 to 1"),
+        ("compare", ("means", 0, "system"), "step 2", "means: there is none for"),
+        ("compare", ("differences", 0), REMOVED, "differences: there is none for ('MRR', ("),
+        ("compare", ("differences", 0, "p"), 1.5, "differences.0.p: 1.5 is not from 0 to 1"),
+        ("compare", ("differences", 0, "wins"), 1000, "differences.0: wins, ties and losses"),
+        ("compare", ("differences", 0, "difference"), -3, "differences.0.difference: -3 is more"),
+        ("compare", ("baseline",), "other", "baseline: 'other' is not among the systems"),
+        ("compare", ("scores", "MRR", 0, 0), 7, "scores.MRR of 'step 1': MRR: the score of query"),
+        ("compare", ("settings", "alpha"), 2, "settings: "),
+        ("pairs", ("differences", 5), REMOVED, "differences: there is none for ('nDCG@10', ("),
+        ("pairs", ("query_ids", 0), "q1", "query_ids: listed more than once: 'q1'"),
+        ("runs", ("measures", 0), "RR", "scores must hold"),
+        ("runs", ("means", 0, "low"), math.inf, "means.0.low: inf is not a finite number"),
+        ("slices", ("slices", 0, "means", 0), REMOVED, "slices.0.means: there is none for"),
+        ("slices", ("slices", 1, "differences"), [], "slices.1.differences: there is none for"),
+        ("slices", ("slices", 0, "column"), "other", "slices.0: 3 queries in a slice of 'other'"),
+        ("curve", ("points", 0), REMOVED, "points: there is none for ('MRR', 'step 1')"),
+        ("curve", ("outcomes", 1), REMOVED, "outcomes: there is none for 'nDCG@10'"),
+        ("curve", ("changes", 1), REMOVED, "changes: there is none for ('MRR', 'step 3', 'step 2"),
+        ("curve", ("checkpoints", 0, "step"), 9, "checkpoints: the steps are 9, 2, 3, not in asc"),
+        ("curve", ("outcomes", 0, "best", "name"), "x", "outcomes: there is no checkpoint 'x'"),
+        ("benchmark", ("datasets", 0, "means", "step 1"), REMOVED, "datasets.one.means: there is"),
+        ("benchmark", ("datasets", 0, "means", "step 1"), 3, "datasets.one.means.step 1: 3 is"),
+        ("benchmark", ("datasets", 1, "parts"), {}, "datasets.two.parts: a part has no query"),
+        ("benchmark", ("averages", 0, "average"), -1, "average: -1 is outside the bounds"),
+        ("benchmark", ("by_dataset", 0), REMOVED, "by_dataset: there is none for ('one', ("),
+        ("benchmark", ("differences", 0, "p"), -1, "differences.0.p: -1 is not from 0 to 1"),
+    ],
+)
+def test_a_comparison_that_contradicts_itself_is_refused(tmp_path, kind, path, value, problem):
+    assert problem in loading_error(COMPARISONS[kind], tmp_path, path, value)
+
+
+@pytest.mark.parametrize("alone", [True, False])
+def test_a_comparison_of_scores_from_elsewhere_and_custom_measures_loads(tmp_path, alone):
+    scores = {query: float(number) for number, query in enumerate(QRELS)}
+    measures = {"seconds": scores} if alone else {"seconds": scores, "MRR": dict.fromkeys(QRELS, 1)}
+    results = {
+        name: EvaluationResult.from_scores(name, measures, higher_is_better=False)
+        for name in ("A", "B")
+    }
+    comparison = compare(results)
+    comparison.save(tmp_path / "c.json")
+    assert Comparison.load(tmp_path / "c.json") == comparison
