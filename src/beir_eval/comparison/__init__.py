@@ -8,6 +8,7 @@ Inside:
 - ``differences``: tests, intervals and verdicts for every pair of systems.
 - ``result``: the class ``Comparison``, with its ``records``, ``tables``, ``verdict_sentences`` and
   ``charts``.
+- ``validation``: checks of comparisons that were loaded from files.
 - ``coverage``: the warnings on missing queries and on ids that do not match.
 - ``gate``: checks for continuous integration and tests; ``gate_output``: their outcome as text.
 - ``rank_similarity``: similarity of two rankings, without judgements; ``agreement``: of two runs;
