@@ -53,7 +53,7 @@ def start(arguments: list[str], folder: Path) -> subprocess.Popen[bytes]:
     """Start a command in a folder."""
     command = [sys.executable, "-m", "beir_eval", *arguments]
     output = subprocess.DEVNULL
-    return subprocess.Popen(command, cwd=folder, stdout=output, stderr=output)  # noqa: S603
+    return subprocess.Popen(command, cwd=folder, stdout=output, stderr=output)
 
 
 def run(arguments: list[str], folder: Path) -> float:
