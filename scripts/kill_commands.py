@@ -8,6 +8,7 @@ file must be one that a complete run writes; after the next run, no other file m
 from __future__ import annotations
 
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -31,13 +32,14 @@ COMMANDS = {
 }
 #: Times and hashes differ from run to run in the folder of a benchmark.
 NOT_COMPARED = "cache"
+TIME = re.compile(rb"\d{4}-\d\d-\d\d[ T]\d\d:\d\d")
 WAITING, TEMPORARY = 0.3, ".beir-eval-"
 
 
 def files_of(folder: Path) -> dict[str, bytes]:
-    """Return {path in the folder: content} of all files."""
+    """Return {path in the folder: content} of all files, without the times in reports."""
     return {
-        str(path.relative_to(folder)): path.read_bytes()
+        str(path.relative_to(folder)): TIME.sub(b"", path.read_bytes())
         for path in sorted(folder.rglob("*"))
         if path.is_file() and path.relative_to(folder).parts[0] != NOT_COMPARED
     }
