@@ -1,6 +1,7 @@
 """The entry point of the command ``beir-eval``, also run by ``python -m beir_eval``."""
 
 import io
+import os
 import sys
 
 from beir_eval.errors import MissingExtraError
@@ -8,6 +9,9 @@ from beir_eval.errors import MissingExtraError
 
 def main() -> None:
     """Run the command line; exit with status 2 if the packages of its extra are not installed."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # closed by the caller, as with >&-
+            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_WRONLY), "w"))
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a letter that the encoding lacks becomes "?"

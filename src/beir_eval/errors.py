@@ -25,6 +25,8 @@ A message names what was found; most also say what was expected and how to fix i
 
 from __future__ import annotations
 
+import operator
+import re
 import sys
 import warnings
 from contextlib import contextmanager
@@ -37,10 +39,81 @@ if TYPE_CHECKING:
 
 #: The largest number of ids that a message lists.
 MAX_IDS_SHOWN = 5
+#: The largest number of characters of a value, and of any word, that a message shows.
+MAX_VALUE_SHOWN, MAX_WORD_SHOWN = 80, 500
+#: The largest number of characters of a message.
+MAX_MESSAGE_LENGTH = 5_000
+
+#: The characters that a terminal interprets, other than the line break: control characters, marks
+#: that reverse the direction of text, separators of lines; and surrogates, which are not Unicode.
+_NOT_SHOWN = re.compile(
+    "[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
+)
+_LONG_WORD = re.compile(rf"\S{{{MAX_WORD_SHOWN + 1},}}")
+
+
+def escape_controls(text: str) -> str:
+    r"""Return text with an escape such as ``\x1b`` for each character that a terminal interprets.
+
+    These are control characters but the line break, marks of the direction of text, separators of
+    lines, and surrogates. All other text is returned unchanged.
+
+    >>> print(escape_controls("a\x1b[2J"))
+    a\x1b[2J
+    """
+    if text.isprintable():
+        return text
+    return _NOT_SHOWN.sub(lambda match: ascii(match[0])[1:-1], text)
+
+
+def shorten(text: str, length: int) -> str:
+    """Return text of at most ``length`` characters: of longer text the beginning and the end.
+
+    >>> shorten("0123456789", 8)
+    '0123…789'
+    """
+    if len(text) <= length:
+        return text
+    end = (length - 1) // 2
+    return f"{text[: length - 1 - end]}…{text[len(text) - end :]}"
+
+
+def shown(value: object) -> str:
+    """Return ``repr(value)`` for a message, shortened; never raise an error.
+
+    >>> shown("q1"), len(shown("q" * 1000)), shown(10**5000)
+    ("'q1'", 80, 'a whole number of 16610 bits')
+    """
+    if type(value) is str:
+        return shorten(repr(shorten(value, 10 * MAX_VALUE_SHOWN)), MAX_VALUE_SHOWN)
+    try:
+        return shorten(repr(value), MAX_VALUE_SHOWN)
+    except Exception:  # noqa: BLE001 - an object of someone else's class
+        if isinstance(value, int):
+            return f"a whole number of {value.bit_length()} bits"
+        return f"an object of type {type(value).__name__}"
+
+
+def message_text(text: str) -> str:
+    """Return the text of a message: control characters as escapes, long words and texts shortened.
+
+    Args:
+        text: the message, which may quote ids, names and errors of any length.
+    """
+    if len(text) > MAX_WORD_SHOWN:
+        text = _LONG_WORD.sub(lambda match: shorten(match[0], MAX_WORD_SHOWN), text)
+    return escape_controls(shorten(text, MAX_MESSAGE_LENGTH))
 
 
 class BeirEvalError(Exception):
-    """The base class of every error of this package."""
+    """The base class of every error of this package.
+
+    Control characters in a message are shown as escapes, and long words are shortened.
+    """
+
+    def __init__(self, *args: object) -> None:
+        """Keep the message, as ``message_text`` returns it."""
+        super().__init__(*(message_text(arg) if isinstance(arg, str) else arg for arg in args))
 
 
 class InputError(BeirEvalError, ValueError):
@@ -161,6 +234,26 @@ def needs_extra(package: str, extra: str, purpose: str) -> Iterator[None]:
         raise MissingExtraError(package, extra, purpose) from error
 
 
+@contextmanager
+def refuse_changes(label: str, error_class: type[InputError]) -> Iterator[None]:
+    """Raise an InputError if a mapping is changed while the ``with`` block reads it.
+
+    Args:
+        label: what the message calls the mapping, for example "the run".
+        error_class: the class of the error.
+
+    Raises:
+        InputError: (of class ``error_class``) Python raises the RuntimeError of such a change.
+    """
+    try:
+        yield
+    except RuntimeError as error:
+        if isinstance(error, BeirEvalError) or "during iteration" not in str(error):
+            raise
+        msg = f"{label} was changed while it was read ({error}); pass a copy that does not change"
+        raise error_class(msg) from error
+
+
 class BeirEvalWarning(UserWarning):
     """A warning that something changes the meaning of a score, such as ids that do not match."""
 
@@ -171,7 +264,7 @@ def warn_caller(message: str) -> None:
     level = 1
     while frame and frame.f_globals.get("__name__", "").startswith("beir_eval."):
         frame, level = frame.f_back, level + 1
-    warnings.warn(message, BeirEvalWarning, stacklevel=level)
+    warnings.warn(message_text(message), BeirEvalWarning, stacklevel=level)
 
 
 def first_few(ids: Iterable[object]) -> str:
@@ -183,24 +276,46 @@ def first_few(ids: Iterable[object]) -> str:
     '0, 1, 2, 3, 4 and 3 more'
     """
     listed = list(ids)
-    text = ", ".join(repr(item) for item in listed[:MAX_IDS_SHOWN])
+    text = ", ".join(map(shown, listed[:MAX_IDS_SHOWN]))
     num_more = len(listed) - MAX_IDS_SHOWN
     return f"{text} and {num_more} more" if num_more > 0 else text
 
 
 def check_choice(setting: str, value: object, choices: Iterable[str]) -> None:
-    """Raise SettingError unless ``value`` is one of ``choices``."""
+    """Raise SettingError unless ``value`` is one of ``choices``, which are texts."""
     allowed = list(choices)
-    if value not in allowed:
+    if not isinstance(value, str) or value not in allowed:
         listed = ", ".join(repr(choice) for choice in allowed)
-        msg = f"{setting}={value!r} is not known; choose one of {listed}"
+        msg = f"{setting}={shown(value)} is not known; choose one of {listed}"
         raise SettingError(msg)
 
 
 def check_count(setting: str, value: object, *, least: int = 1) -> None:
     """Raise SettingError unless ``value`` is a whole number of at least ``least`` (0 or 1)."""
-    is_whole = hasattr(value, "__index__") and not isinstance(value, bool)
-    if not is_whole or value.__index__() < least:  # type: ignore[attr-defined]
+    try:
+        is_valid = not isinstance(value, bool) and operator.index(value) >= least  # type: ignore[arg-type]
+    except TypeError:  # not a whole number, or an array of several
+        is_valid = False
+    if not is_valid:
         expected = "a whole number above 0" if least else "a whole number, 0 or more"
-        msg = f"{setting} must be {expected}, not {value!r}"
+        msg = f"{setting} must be {expected}, not {shown(value)}"
+        raise SettingError(msg)
+
+
+def check_name(setting: str, value: object) -> None:
+    """Raise SettingError unless ``value`` is text that a file can contain (valid Unicode)."""
+    try:
+        is_valid = isinstance(value, str) and bool(value.encode() or not value)
+    except UnicodeEncodeError:
+        is_valid = False
+    if not is_valid:
+        expected = "Unicode text" if isinstance(value, str) else "text"
+        msg = f"{setting} must be {expected}, not {shown(value)}"
+        raise SettingError(msg)
+
+
+def check_flag(setting: str, value: object) -> None:
+    """Raise SettingError unless ``value`` is True or False."""
+    if not isinstance(value, bool):
+        msg = f"{setting} must be True or False, not {shown(value)}"
         raise SettingError(msg)

@@ -165,7 +165,7 @@ def test_an_id_that_is_not_unicode_cannot_be_written_and_says_so(tmp_path):
     for ending in endings_of(QRELS_FORMATS):
         with pytest.raises(InputError, match="not Unicode"):
             write_qrels({"q": {"\ud800": 1}}, tmp_path / f"x{ending}")
-    with pytest.raises(InputError, match="holds blanks or begins"):
+    with pytest.raises(InputError, match="contains white space or a zero byte"):
         write_run({"\ufeffq": {"a": 1.0}}, tmp_path / "x.trec")
     assert list(tmp_path.iterdir()) == []
 
@@ -212,12 +212,12 @@ BAD_RUNS = {
     "documents twice": (
         json_lines({"qid": "q", "docs": ["a"], "doc_ids": ["b"]}),
         None,
-        "twice, as 'docs'",
+        "for the same value, 'docs'",
     ),
     "queries twice": (
         json_lines({"qid": "q", "query_id": "r", "docs": []}),
         None,
-        "twice, as 'qid'",
+        "for the same value, 'qid'",
     ),
     "a listed document without a score": (
         json_lines({"qid": "q", "docs": [{"id": "a", "rank": 1}]}),
@@ -229,7 +229,7 @@ BAD_RUNS = {
         None,
         "not .'a', None",
     ),
-    "a key twice in a record": ('{"qid": "q", "docs": [], "docs": []}\n{}', None, "stands twice"),
+    "a key twice in a record": ('{"qid": "q", "docs": [], "docs": []}\n{}', None, "listed twice"),
     "MS MARCO with a short line": ("q a 1 2\nq b 2\n", None, "line 2: 3 columns, expected 4"),
     "MS MARCO with a long line": ("q a 1\nq b 2 1\n", None, "line 2: 4 columns, expected 3"),
     "TREC stated as MS MARCO": ("q Q0 a 1 1 t\n", "msmarco", "line 1: 6 columns, expected 3 or 4"),
@@ -245,7 +245,7 @@ BAD_RUNS = {
     "a score that is null": ('{"q": {"a": null}}', None, "a score for query 'q' is null"),
     "NaN": ('{"q": {"a": NaN}}', None, "is nan; it must be a finite number"),
     "a number beyond reason": (f'{{"q": {{"a": 1{"0" * 400}}}}}', None, "must be a finite number"),
-    "a query twice": ('{"q": {"a": 1}, "q": {"b": 1}}', None, "the query 'q' stands twice"),
+    "a query twice": ('{"q": {"a": 1}, "q": {"b": 1}}', None, "the query 'q' is listed twice"),
     "an empty id": ('{"q": {"": 1}}', None, "an id is empty"),
     "an empty object": ("{}", None, "there is no query in it"),
     "deep JSON": ("[" * 200_000, "json", "JSON"),
@@ -351,7 +351,7 @@ def test_a_repeated_query_is_named_without_comparing_each_query_with_all_others(
     num_queries = 200_000  # a second or less; 20,000,000,000 comparisons take minutes
     queries = "".join(f'"q{query}": {{"a": 1}}, ' for query in range(num_queries))
     path = write_file(tmp_path, f'{{{queries}"q{num_queries - 1}": {{"b": 1}}}}')
-    problem = f"the query 'q{num_queries - 1}' stands twice in it"
+    problem = f"the query 'q{num_queries - 1}' is listed twice"
     with time_limit(60), pytest.raises(FileFormatError, match=problem):
         read(path)
 
@@ -412,20 +412,26 @@ def test_whole_grades_are_written_without_a_point(tmp_path):
 @pytest.mark.parametrize(
     ("write", "problem"),
     [
-        (lambda path: write_run({"q": {"a b": 1.0}}, path / "x.trec"), "'a b' holds blanks"),
+        (
+            lambda path: write_run({"q": {"a b": 1.0}}, path / "x.trec"),
+            "'a b' contains white space",
+        ),
         (lambda path: write_run({"q": {"#a": 1.0}}, path / "x.trec"), "begins with #"),
-        (lambda path: write_run({"q": {"a": 1.0}}, path / "x.trec", tag="a b"), "holds blanks"),
+        (
+            lambda path: write_run({"q": {"a": 1.0}}, path / "x.trec", tag="a b"),
+            "contains white space",
+        ),
         (
             lambda path: write_run(Run.from_columns([], [], []), path / "x.trec"),
             "the run holds no document",
         ),
-        (lambda path: write_qrels({"q": {"a\tb": 1}}, path / "x.tsv"), "holds a tab"),
+        (lambda path: write_qrels({"q": {"a\tb": 1}}, path / "x.tsv"), "contains a tab"),
         (lambda path: write_run({"q": {"a": 1.0}}, path / "x.doc"), "does not say which format"),
         (lambda path: write_run({"q": {"a": 1.0}}, path / "x", format="doc"), "format='doc'"),
         (lambda path: write_qrels({"q": {"a": 1}}, path / "x.gz"), "does not say which format"),
         (
-            lambda path: write_run(Run.from_columns("qq", "aa", [1, 2]), path / "x.json"),
-            "holds 'a' more than once, which JSON cannot say",
+            lambda path: write_run(Run.from_columns([*"qq"], [*"aa"], [1, 2]), path / "x.json"),
+            "lists 'a' more than once, which JSON cannot contain",
         ),
     ],
 )
@@ -454,9 +460,8 @@ def test_a_file_that_is_written_again_keeps_its_permissions(tmp_path):
 
 def test_a_path_that_cannot_be_written_raises_an_os_error(tmp_path):
     (tmp_path / "loop.json").symlink_to(tmp_path / "loop.json")
-    for path in (tmp_path / "loop.json", "a\0b.json"):
-        with pytest.raises(OSError, match=r"."):
-            write_run({"q": {"a": 1.0}}, path)
+    with pytest.raises(OSError, match=r"."):
+        write_run({"q": {"a": 1.0}}, tmp_path / "loop.json")
 
 
 def test_every_real_run_round_trips_through_every_format(realdata, tmp_path):
@@ -465,7 +470,7 @@ def test_every_real_run_round_trips_through_every_format(realdata, tmp_path):
         rankings = [(query, list(docs), scores.tolist()) for query, docs, scores in run.rankings()]
         for name in ("r.trec", "r.json", "r.parquet", "r.trec.zst"):
             if file.stem == "kl_hybrid" and name == "r.json":
-                with pytest.raises(RunError, match="JSON cannot say"):
+                with pytest.raises(RunError, match="JSON cannot contain"):
                     write_run(run, tmp_path / name)
                 continue
             write_run(run, tmp_path / name)

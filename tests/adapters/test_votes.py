@@ -95,7 +95,7 @@ def test_evaluate_accepts_judgements_made_from_votes():
         ({"qid": "q", "vote": 1}, "row 0 has no doc_id; it has 'qid', 'vote'"),
         (
             {"qid": "q", "doc_id": "a", "docno": "b", "vote": 1},
-            "row 0 names one thing twice and differently: doc_id='a', docno='b'",
+            "row 0 has two fields for the same value, and they differ: doc_id='a', docno='b'",
         ),
     ],
 )

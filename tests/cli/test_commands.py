@@ -160,7 +160,7 @@ def test_systems_with_the_same_file_name_are_named_with_their_folder(files):
     assert "B/bm25 1.0000" in output_of(result)
     refused = run("evaluate", files / "qrels.trec", paths[0], paths[0])
     assert refused.exit_code == 2
-    assert "two runs go by the name A/bm25" in output_of(refused)
+    assert "two runs have the name A/bm25" in output_of(refused)
 
 
 BAD = {
@@ -268,7 +268,10 @@ def test_a_conversion_warns_about_what_it_loses(files):
     (files / "r.json").write_text('{"q1": {"a": 1}, "q2": {}}')
     result = run("convert", files / "r.json", files / "r.trec")
     assert result.exit_code == 0
-    assert "warning: empty rankings are lost, which trec cannot say: 'q2'" in result.stderr
+    assert (
+        "warning: empty rankings are left out, since trec cannot contain them: 'q2'"
+        in result.stderr
+    )
     assert "r.trec: 1 queries" in output_of(result)
 
 
@@ -421,7 +424,7 @@ def test_bad_input_of_a_benchmark_is_named_and_gives_exit_code_2(tmp_path):
     for arguments, problem in (
         ((tmp_path / "empty", demo.RUNS[0]), "no data set and no qrels file in this folder"),
         ((demo.FOLDER, tmp_path / "nothing.trec"), "there is no run file or folder"),
-        ((demo.FOLDER, demo.RUNS[0], demo.RUNS[0]), "two systems go by the name bm25"),
+        ((demo.FOLDER, demo.RUNS[0], demo.RUNS[0]), "two systems have the name bm25"),
         ((demo.FOLDER, demo.RUNS[0], "--baseline", "tfidf"), "--baseline='tfidf' is not known"),
         ((demo.FOLDER, demo.RUNS[0], "-m", "nothing"), "there is no measure"),
         ((demo.FOLDER, demo.RUNS[0], "--csv", demo.RUNS[0]), "is named twice on this command"),

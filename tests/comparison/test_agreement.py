@@ -214,7 +214,7 @@ def test_different_queries_duplicates_and_invalid_settings_are_refused():
     with pytest.raises(QueryMismatchError, match="'first' has 'q', 'second' has 'r'"):
         agree(run, {"r": {}})
     with pytest.raises(DuplicateDocumentError, match="query 'q': a ranking holds 'a' more than"):
-        agree(run, Run.from_columns("qq", "aa", [1, 2]))
+        agree(run, Run.from_columns([*"qq"], [*"aa"], [1, 2]))
     for wrong in (
         *({"k": 0}, {"k": 1.5}, {"k": None}, {"p": 1}, {"p": "0.9"}, {"p": 1e-320}, {"penalty": 2}),
         *({"penalty": None}, {"ties": "best"}, {"order": "x"}, {"duplicates": "keep"}),
@@ -231,7 +231,7 @@ def test_different_queries_duplicates_and_invalid_settings_are_refused():
 
 
 def test_repeated_documents_are_compared_once_on_request():
-    repeated = Run.from_columns("qqq", "aba", [3, 2, 1])
+    repeated = Run.from_columns([*"qqq"], [*"aba"], [3, 2, 1])
     result = agree(repeated, {"q": {"a": 2.0, "b": 1.0}}, duplicates="first")
     assert result.mean["kendall_distance"] == 0
 

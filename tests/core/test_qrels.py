@@ -107,15 +107,15 @@ def test_an_integer_id_and_a_text_id_must_not_name_the_same_query_or_document():
 
 
 def test_a_judgement_given_twice_counts_once_and_a_contradiction_is_refused():
-    qrels = Qrels.from_columns("qqq", "aba", [1, 0, 1])
+    qrels = Qrels.from_columns([*"qqq"], [*"aba"], [1, 0, 1])
     assert qrels.as_dict() == {"q": {"a": 1.0, "b": 0.0}}
     assert qrels.repeated_judgements == 1
     with pytest.raises(QrelsError, match="'a' is judged twice for query 'q', as 1 and as 2"):
-        Qrels.from_columns("qq", "aa", [1, 2])
+        Qrels.from_columns([*"qq"], [*"aa"], [1, 2])
     with pytest.raises(QrelsError, match=r"equally long, not \(1, 2, 1\)"):
-        Qrels.from_columns("q", "aa", [1])
+        Qrels.from_columns([*"q"], [*"aa"], [1])
     with pytest.raises(QrelsError, match="qrels: three columns were expected"):
-        Qrels.from_columns("q", 7, [1])
+        Qrels.from_columns([*"q"], 7, [1])
 
 
 def test_columns_accept_integer_ids_that_are_not_hashable():

@@ -160,7 +160,7 @@ def test_documents_with_the_id_of_their_query_are_counted_and_dropped_on_request
     for form in (
         run,
         Run.from_rankings({query: list(ranked) for query, ranked in run.items()}),
-        Run.from_columns("qqr", "qab", [3, 2, 1]),
+        Run.from_columns([*"qqr"], [*"qab"], [3, 2, 1]),
     ):
         dropped = evaluate(qrels, form, ["RR", "num_ret"], drop_identical_ids=True, keep_top=5)
         assert dropped.per_query["q"] == {"MRR": 1.0, "num_ret": 1.0}

@@ -178,7 +178,7 @@ def test_a_query_added_or_removed_after_the_run_was_made_is_refused():
     with pytest.raises(RunError, match="lost the query 'q'"):
         evaluate(QRELS, run)
     live.update({"q": {"a": 1.0}, "z": {"a": 1.0}})
-    with pytest.raises(RunError, match="got 'z' since it was handed over; make a new Run"):
+    with pytest.raises(RunError, match="got 'z' since it was passed; make a new Run"):
         evaluate(QRELS, run)
     del live["q"]
     with pytest.raises(RunError, match="lost the query 'q'"):

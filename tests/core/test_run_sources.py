@@ -372,7 +372,7 @@ GOOD = {"ids": [[1, 2], [3, 4]], "scores": [[2.0, 1.0], [2.0, 1.0]], "query_ids"
         ({"query_ids": ["q"]}, "1 query_ids for 2 rows"),
         ({"query_ids": ["q", "q"]}, "names a query twice"),
         ({"query_ids": ["q", None]}, "query_ids: an id must be text"),
-        ({"doc_ids": ["a", "b", "c", "d"]}, r"the id 4 of query 'r' \(place 1\) .* 0 to 3"),
+        ({"doc_ids": ["a", "b", "c", "d"]}, r"the id 4 of query 'r' \(column 1\) .* 0 to 3"),
         ({"doc_ids": ["a", "b", "c", "d", None]}, "doc_ids: an id must be text"),
         ({"doc_ids": {"a", "b"}}, "doc_ids must be a sequence or a mapping .* not set"),
         ({"doc_ids": "abcde"}, "doc_ids must be a sequence or a mapping .* not str"),

@@ -261,7 +261,7 @@ def test_a_duplicate_document_is_refused_by_lookup_and_by_as_dict(tmp_path):
     corpus = load_dataset(folder).corpus
     assert len(corpus) == 3
     for use in (corpus.as_dict, lambda: corpus["d1"]):
-        with pytest.raises(FileFormatError, match="stands twice"):
+        with pytest.raises(FileFormatError, match="is listed twice"):
             use()
 
 

@@ -670,7 +670,7 @@ def test_haystacks_rules_accept_only_documents_with_grades_of_at_least_0():
         evaluator.run([scored(a=-1.0)], [docs("a")])
     with pytest.raises(InputError, match="not a Run"):
         evaluator.run([docs("a")], Run({"0": {"a": 1.0}}))
-    with pytest.raises(InputError, match="hand over ground_truth_documents"):
+    with pytest.raises(InputError, match="pass ground_truth_documents"):
         evaluator.run(retrieved_documents=[docs("a")], query_ids=["q"], qrels=QRELS)
     with pytest.raises(InputError, match="it holds 'a'"):
         evaluator.run([docs("a")], [["a"]])

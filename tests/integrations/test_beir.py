@@ -402,7 +402,7 @@ def test_run_files_have_right_ranks_and_are_read_back(tmp_path):
     beir_util.save_runfile(str(path), RESULTS)
     assert drop_in.load_runfile(path) == RESULTS
     path.write_text(path.read_text() + "q Q0 a 4 0.5 tag\n")
-    with pytest.raises(RunError, match="'a' stands twice"):
+    with pytest.raises(RunError, match="'a' is listed twice"):
         drop_in.load_runfile(path)
     path.write_text("q a 1\nq b 2\n")
     with pytest.raises(RunError, match="no scores"):
@@ -416,7 +416,7 @@ def test_a_repeated_document_is_reported_without_comparing_all_pairs(tmp_path):
     number = 200_000  # a second or less; 20,000,000,000 comparisons take minutes
     lines = "".join(f"q Q0 d{doc} 1 1 tag\n" for doc in range(number))
     (tmp_path / "run").write_text(f"{lines}q Q0 d{number - 1} 1 1 tag\n")
-    with time_limit(60), pytest.raises(RunError, match=f"'d{number - 1}' stands twice"):
+    with time_limit(60), pytest.raises(RunError, match=f"'d{number - 1}' is listed twice"):
         drop_in.load_runfile(tmp_path / "run")
 
 

@@ -240,7 +240,7 @@ def test_an_impossible_cutoff_is_explained(cutoff):
 def test_a_number_and_an_empty_list_are_refused_as_measures():
     with pytest.raises(MeasureError, match="a name or a Measure, not 10"):
         parse(10)
-    with pytest.raises(MeasureError, match="no measure was asked for"):
+    with pytest.raises(MeasureError, match="no measure is named"):
         parse_all([])
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from beir_eval.adapters.formats import QRELS_FORMATS, RUN_FORMATS
 from beir_eval.core.files import plain_name
+from beir_eval.core.paths import name_as_text
 from beir_eval.errors import FileFormatError, SettingError
 
 if TYPE_CHECKING:
@@ -151,7 +152,7 @@ def _table_files(folder: Path, name: str, split: str | None) -> tuple[Path, ...]
 
 def dataset_name(folder: Path) -> str:
     """Return a folder's name as it was given: for a link its own name, not that of its target."""
-    return folder.resolve().name if folder.name in ("", "..") else folder.name
+    return name_as_text(folder.resolve().name if folder.name in ("", "..") else folder.name)
 
 
 def is_run_file(file: Path) -> bool:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from beir_eval.adapters.dataset_folder import find_qrels_file
 from beir_eval.adapters.formats import QRELS_FORMATS, RUN_FORMATS, FormatTable, load
 from beir_eval.core.files import FileContent
+from beir_eval.core.paths import as_path
 from beir_eval.errors import FileFormatError, InputError, SettingError
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from beir_eval.core.qrels import Qrels
     from beir_eval.core.run import Run
 
@@ -44,14 +46,20 @@ def read_qrels(path: str | Path, *, split: str | None = None, format: str | None
         FileFormatError: the content does not have the format: a line has another number of columns,
             a grade is not a finite number, a document is judged twice with different grades, there
             is no judgement, or the file is binary or damaged. Also if four columns look like an MS
-            MARCO run (the documents of the first query are 1, 2, …, and one of its grades is a
-            fraction), or if a folder lacks the split or has its judgements in several files
-            (``load_dataset`` reads these).
+            MARCO run (the second is not always 0 or always Q0, the documents of the first query
+            are 1, 2, …, and one of its grades is a fraction), if the first line can be TREC's or
+            BEIR's (``format`` decides), or if a folder lacks the split or has its judgements in
+            several files (``load_dataset`` reads these).
         SettingError: ``split`` for a file, a ``split`` that is not a name, or an unknown format.
         MissingExtraError: polars is needed for a Parquet file, or zstandard for a zstd file.
+        InputError: ``path`` is neither text nor a path, or contains a zero byte.
         OSError: the file cannot be read.
+
+    Warns:
+        BeirEvalWarning: the grades of every query of a file with three columns are 1, 2, … in the
+            order of the lines, as in an MS MARCO run.
     """
-    source = Path(path)
+    source = as_path(path)
     if source.is_dir():
         source = find_qrels_file(source, split or "test")
     elif split is not None:
@@ -98,9 +106,10 @@ def read_run(path: str | Path, *, format: str | None = None) -> Run:  # noqa: A0
         SettingError: an unknown format.
         MissingExtraError: polars is needed for all formats but JSON and JSON lines, or zstandard
             for a zstd file.
+        InputError: ``path`` is neither text nor a path, or contains a zero byte.
         OSError: the file cannot be read.
     """
-    run: Run = _read(FileContent(Path(path)), RUN_FORMATS, format, "reading a run file")
+    run: Run = _read(FileContent(as_path(path)), RUN_FORMATS, format, "reading a run file")
     return run
 
 

@@ -11,7 +11,15 @@ from beir_eval.core.column_names import DOC_NAMES, QUERY_NAMES, matching_names
 from beir_eval.core.ids import id_text
 from beir_eval.core.judgement_errors import is_grade
 from beir_eval.core.qrels import Qrels
-from beir_eval.errors import InputError, QrelsError, SettingError, check_choice, check_count
+from beir_eval.errors import (
+    InputError,
+    QrelsError,
+    SettingError,
+    check_choice,
+    check_count,
+    first_few,
+    shown,
+)
 
 RULES = ("mean", "majority", "any")
 _VOTE_WORDS = {"up": 1.0, "down": 0.0, "yes": 1.0, "no": 0.0}
@@ -78,11 +86,11 @@ def qrels_from_votes(
     check_choice("rule", rule, RULES)
     check_count("min_votes", min_votes)
     if threshold is not None and not is_grade(threshold):
-        msg = f"threshold must be a finite number, not {threshold!r}"
+        msg = f"threshold must be a finite number, not {shown(threshold)}"
         raise SettingError(msg)
     votes_cast: dict[str, dict[str, list[float]]] = {}
     if not isinstance(rows, Iterable):
-        msg = f"votes must be rows of (query_id, doc_id, vote), not {rows!r}"
+        msg = f"votes must be rows of (query_id, doc_id, vote), not {shown(rows)}"
         raise InputError(msg)
     for index, row in enumerate(rows):
         query_id, doc_id, vote = _read_row(index, row)
@@ -123,7 +131,7 @@ def _read_row(index: int, row: Any) -> tuple[str, str, float]:
     elif isinstance(row, Sequence) and not isinstance(row, str) and len(row) == _ROW_LENGTH:
         query, doc, vote = row
     else:
-        msg = f"row {index} is {row!r}; it must be (query_id, doc_id, vote) or name these"
+        msg = f"row {index} is {shown(row)}; it must be (query_id, doc_id, vote) or name these"
         raise InputError(msg)
     try:
         query_id, doc_id = id_text(query), id_text(doc)
@@ -137,11 +145,11 @@ def _field(index: int, row: Mapping[str, Any], names: Sequence[str]) -> Any:
     """Return the value that a row has under one of these names, or else a fallback name."""
     keys = matching_names(row, names) or matching_names(row, _FALLBACK_NAMES[names[0]])
     if not keys:
-        msg = f"row {index} has no {names[0]}; it has {', '.join(map(repr, row))}"
+        msg = f"row {index} has no {names[0]}; it has {first_few(row)}"
         raise InputError(msg)
     if len({str(row[name]) for name in keys}) > 1:
-        fields = ", ".join(f"{name}={row[name]!r}" for name in keys)
-        msg = f"row {index} names one thing twice and differently: {fields}"
+        fields = ", ".join(f"{name}={shown(row[name])}" for name in keys)
+        msg = f"row {index} has two fields for the same value, and they differ: {fields}"
         raise InputError(msg)
     return row[keys[0]]
 
@@ -152,7 +160,8 @@ def _vote_number(index: int, vote: Any) -> float:
         return _VOTE_WORDS[vote.strip().lower()]
     if not is_grade(vote):
         msg = (
-            f"the vote of row {index} is {vote!r}; it must be a number, True, False, 'up' or 'down'"
+            f"the vote of row {index} is {shown(vote)}; it must be a number, True, False, 'up' or "
+            "'down'"
         )
         raise InputError(msg)
     return float(vote)

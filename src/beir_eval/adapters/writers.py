@@ -14,6 +14,7 @@ import numpy as np
 from beir_eval.adapters.formats import QRELS_FORMATS, RUN_FORMATS, Format, FormatTable, load
 from beir_eval.adapters.formats.text_lines import trec_word
 from beir_eval.core.files import write_atomically
+from beir_eval.core.paths import as_path
 from beir_eval.core.qrels import Qrels
 from beir_eval.core.run import Run
 from beir_eval.errors import BeirEvalWarning, SettingError, check_choice, first_few
@@ -48,14 +49,15 @@ def write_run(
     Raises:
         SettingError: the ending belongs to no format, or the format cannot be written.
         InputError: the tag is empty, contains white space or begins with # (in any format), an id
-            contains white space or begins with # (TREC), or an id is not Unicode.
+            contains white space, a zero byte or begins with # (TREC), an id is not Unicode, or
+            ``path`` is not a path.
         RunError: the run is invalid, a ranking lists a document twice (JSON), or the run has no
             document (TREC).
         MissingExtraError: polars is needed for Parquet and for a dataframe, or zstandard for
             ``.zst``.
         OSError: the file cannot be written.
     """
-    target = Path(path)
+    target = as_path(path)
     file_format = format_to_write(target, format)
     trec_word(tag)
     rankings = [
@@ -65,8 +67,8 @@ def write_run(
     empty = [query for query, docs, _ in rankings if not docs]
     if empty and not file_format.keeps_empty:
         warnings.warn(
-            f"empty rankings are lost, which {file_format.name} cannot say: {first_few(empty)}; "
-            "JSON can",
+            f"empty rankings are left out, since {file_format.name} cannot contain them: "
+            f"{first_few(empty)}; JSON can",
             BeirEvalWarning,
             stacklevel=2,
         )
@@ -81,8 +83,7 @@ def write_qrels(
 ) -> None:
     """Write judgements to a file, best grade first within each query.
 
-    ``read_qrels`` returns the same grades. Exception: it refuses a TREC file that looks like an MS
-    MARCO run, as its documentation describes.
+    ``read_qrels`` returns the same grades.
 
     Args:
         qrels: ``Qrels``, {query_id: {doc_id: grade}} or a dataframe.
@@ -99,7 +100,7 @@ def write_qrels(
             ``.zst``.
         OSError: the file cannot be written.
     """
-    target = Path(path)
+    target = as_path(path)
     file_format = format_to_write(target, format, QRELS_FORMATS)
     rows = [
         (query, doc, grade)

@@ -37,7 +37,7 @@ from beir_eval.comparison.verdict_sentences import (
 from beir_eval.core.saved import FROZEN, Saved, require_all_fields
 from beir_eval.display.tables import Cell, Table, markdown_list, records_csv, score_text
 from beir_eval.display.warning_texts import warnings_html, warnings_latex, warnings_markdown
-from beir_eval.errors import NotEvaluatedError, SettingError, first_few
+from beir_eval.errors import NotEvaluatedError, check_flag, first_few
 from beir_eval.evaluation.validation import check_unique
 from beir_eval.measures.scales import ScoreScale, scale_of
 
@@ -73,9 +73,7 @@ class AcrossSettings:
 
     def __post_init__(self) -> None:
         """Check the settings that users pass, and keep numpy's numbers as Python's, for JSON."""
-        if not isinstance(self.hierarchical, bool):
-            msg = f"hierarchical must be True or False, not {self.hierarchical!r}"
-            raise SettingError(msg)
+        check_flag("hierarchical", self.hierarchical)
         checked = ComparisonSettings(alpha=self.alpha, on=self.on, draws=self.draws, rng=self.rng)
         for name in ("alpha", "draws", "rng"):
             object.__setattr__(self, name, getattr(checked, name))

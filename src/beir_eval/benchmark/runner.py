@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import operator
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -20,11 +21,12 @@ from beir_eval.benchmark.cache import CacheEntry, check_name, locked
 from beir_eval.benchmark.result import BenchmarkResult
 from beir_eval.benchmark.systems import System, Task
 from beir_eval.core.files import file_stem
+from beir_eval.core.paths import as_path
 from beir_eval.core.qrels import Qrels
 from beir_eval.datasets.catalogue import find_info
 from beir_eval.datasets.dataset import Dataset, load_datasets
 from beir_eval.display.progress import progress_bar
-from beir_eval.errors import SettingError, warn_caller
+from beir_eval.errors import SettingError, check_count, warn_caller
 from beir_eval.evaluation.coverage import unmatched_ids_sentences
 from beir_eval.evaluation.evaluator import Evaluator, evaluate_without_warning
 from beir_eval.measures import DEFAULT_MEASURES, MeasureLike, parse_all
@@ -72,9 +74,7 @@ class Benchmark:
             it.
         keep_top: how many of the best documents of each query a result keeps (its ``top``); 0 for
             none. If it is above 0 and differs from that of the saved results, these are computed
-            again from the saved runs; with 0, saved results are used whatever they keep. A value
-            that is not a whole number from 0 is not refused here: ``run`` lists it as the failure
-            of each system.
+            again from the saved runs; with 0, saved results are used without what they keep.
         progress: whether to show a progress bar, on a terminal or in a notebook. Without tqdm, none
             is shown.
 
@@ -104,8 +104,9 @@ class Benchmark:
         keep_top: int = 0,
         progress: bool = False,
     ) -> None:
-        """Read the judgements; check everything that needs no retrieval, except ``keep_top``."""
-        self.folder = Path(folder)
+        """Read the judgements; check everything that needs no retrieval."""
+        self.folder = as_path(folder, "the folder")
+        check_count("keep_top", keep_top, least=0)
         self.measures: tuple[Measure, ...] = (
             DEFAULT_MEASURES if measures is None else parse_all(measures)  # type: ignore[arg-type]
         )
@@ -118,7 +119,7 @@ class Benchmark:
             for name, system in systems.items()
         }
         _check_distinct_folders([task.name for task in self._tasks], list(self._systems))
-        self._keep_top = keep_top
+        self._keep_top = operator.index(keep_top)
         self._progress = progress
 
     @property
@@ -176,7 +177,8 @@ class Benchmark:
         entry = self._cache_entry(task, system)
         saved_result = entry.saved_result()
         if saved_result is not None:
-            return saved_result
+            # For keep_top=0 a result that kept documents is used too, without these documents.
+            return saved_result if self._keep_top else saved_result.model_copy(update={"top": None})
         run = entry.saved_run() if system.retrieves else system.run(task)
         if run is None:
             start = time.perf_counter()

@@ -46,7 +46,7 @@ def agree(  # noqa: PLR0913, PLR0917 - one parameter per option
         str, choice("--ties", TIES_WITHOUT_GRADES, "The order of equal scores.")
     ] = "trec_eval",
     duplicates: Annotated[
-        str, choice("--duplicates", CHOICES["duplicates"][:2], "Documents that stand twice.")
+        str, choice("--duplicates", CHOICES["duplicates"][:2], "Documents listed twice.")
     ] = "error",
     per_query: Annotated[
         Path | None, typer.Option(help="Write every query's values to this CSV file.")

@@ -198,16 +198,19 @@ def _find_datasets(path: Path) -> dict[str, Path]:
     A path that is itself a data set or a qrels file is the only entry.
 
     Raises:
-        InputError: the folder has neither.
+        InputError: the folder has neither, or two of the same name.
     """
     if not path.is_dir() or is_dataset(path):
         return {_name_from_path(path): path}
-    datasets = {
-        _name_from_path(inside): inside
-        for inside in sorted(path.glob("[!.]*"))
-        if (inside.is_dir() and _holds_datasets(inside))
-        or (inside.is_file() and is_qrels_file(inside))
-    }
+    datasets: dict[str, Path] = {}
+    for inside in sorted(path.glob("[!.]*")):
+        is_judged = is_qrels_file(inside) if inside.is_file() else _holds_datasets(inside)
+        name = _name_from_path(inside)
+        if is_judged and name in datasets:
+            msg = f"two data sets have the name {name}: {datasets[name]} and {inside}; rename one"
+            raise InputError(msg)
+        if is_judged:
+            datasets[name] = inside
     if not datasets:
         msg = f"{path}: no data set and no qrels file in this folder"
         raise InputError(msg)
@@ -242,7 +245,7 @@ def _find_systems(paths: list[Path]) -> dict[str, Path]:
         for system in folders if folders and not has_runs else [path]:
             name = _name_from_path(system)
             if name in systems:
-                msg = f"two systems go by the name {name}: {systems[name]} and {system}; rename one"
+                msg = f"two systems have the name {name}: {systems[name]} and {system}; rename one"
                 raise InputError(msg)
             systems[name] = system
     return systems

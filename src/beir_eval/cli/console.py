@@ -14,11 +14,20 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from beir_eval.errors import BeirEvalError, BeirEvalWarning, InputError
+from beir_eval.errors import (
+    BeirEvalError,
+    BeirEvalWarning,
+    InputError,
+    escape_controls,
+    message_text,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
+
+    from rich.console import ConsoleOptions, RenderableType
+    from rich.segment import Segment
 
     from beir_eval.display import tables
 
@@ -29,10 +38,26 @@ _NARROWEST_LABEL, _GAP = 16, 2
 VERDICT_COLOURS = {"better": "green", "worse": "red", "equal": "cyan", "undecided": "default"}
 
 
+class _EscapingConsole(Console):
+    r"""A console that prints control characters of texts as escapes, such as ``\x1b``.
+
+    Names and messages come from files and other programs; a terminal would interpret them.
+    """
+
+    def render(
+        self, renderable: RenderableType, options: ConsoleOptions | None = None
+    ) -> Iterator[Segment]:
+        """Yield the segments of an object, with escapes in all that are not rich's own codes."""
+        for segment in super().render(renderable, options):
+            yield (
+                segment if segment.control else segment._replace(text=escape_controls(segment.text))
+            )
+
+
 def _new_console(*, stderr: bool) -> Console:
     stream = sys.stderr if stderr else sys.stdout
     width = None if stream.isatty() else UNWRAPPED
-    return Console(stderr=stderr, width=width, highlight=False)
+    return _EscapingConsole(stderr=stderr, width=width, highlight=False)
 
 
 console = _new_console(stderr=False)
@@ -41,13 +66,18 @@ error_console = _new_console(stderr=True)
 
 def fail(message: str) -> NoReturn:
     """Print an error on one line of standard error and end with exit code 2."""
-    error_console.print(Text.assemble(("error: ", "bold red"), " ".join(message.split())))
+    error_console.print(Text.assemble(("error: ", "bold red"), _one_line(message)))
     raise typer.Exit(2)
+
+
+def _one_line(message: str) -> str:
+    """Return a message on one line, with control characters as escapes, of limited length."""
+    return " ".join(message_text(message).split())
 
 
 def warn(message: str) -> None:
     """Print a warning on one line of standard error."""
-    error_console.print(Text.assemble(("warning: ", "bold yellow"), " ".join(message.split())))
+    error_console.print(Text.assemble(("warning: ", "bold yellow"), _one_line(message)))
 
 
 #: The warnings that ``print_warnings`` printed since the last ``print_errors`` began.
@@ -58,7 +88,7 @@ def print_warnings(sentences: Iterable[str]) -> None:
     """Print warnings that belong to the output, before it; standard error does not repeat them."""
     for sentence in sentences:
         _printed_warnings.add(sentence)
-        console.print(Text.assemble(("warning: ", "bold yellow"), sentence))
+        console.print(Text.assemble(("warning: ", "bold yellow"), escape_controls(sentence)))
 
 
 def check_targets(read: Sequence[Path], written: Sequence[Path | None]) -> None:
@@ -126,7 +156,9 @@ def print_table(table: tables.Table) -> None:
         return
     for column, (text, width) in enumerate(zip(table.header, widths, strict=True)):
         justify: Literal["left", "right"] = "right" if column else "left"
-        output.add_column(_folded(Text(text), width), justify=justify, no_wrap=True)
+        output.add_column(
+            _folded(Text(escape_controls(text)), width), justify=justify, no_wrap=True
+        )
     for row in table.rows:
         output.add_row(*map(_folded, map(_coloured, row), widths))
     console.print(output)
@@ -134,9 +166,12 @@ def print_table(table: tables.Table) -> None:
 
 def _column_widths(table: tables.Table) -> list[int] | None:
     """Return the width of every column; None if the terminal is too narrow for the numbers."""
-    columns = list(zip(table.header, *table.rows, strict=True))
-    full = [max(cell_len(str(cell)) for cell in column) for column in columns]
-    numbers = [max((cell_len(str(cell)) for cell in column[1:]), default=0) for column in columns]
+    columns = [
+        [escape_controls(str(cell)) for cell in column]
+        for column in zip(table.header, *table.rows, strict=True)
+    ]
+    full = [max(map(cell_len, column)) for column in columns]
+    numbers = [max(map(cell_len, column[1:]), default=0) for column in columns]
     widths = [min(full[0], _NARROWEST_LABEL), *numbers[1:]]
     spare = console.width - sum(widths) - _GAP * len(widths)
     if spare < 0:
@@ -160,4 +195,6 @@ def _folded(text: Text, width: int) -> Text:
 
 def _coloured(cell: str | tables.Cell) -> Text:
     """Return the text of a cell, in the colour of its verdict if it has one."""
-    return Text(str(cell), style=VERDICT_COLOURS.get(getattr(cell, "verdict", ""), ""))
+    return Text(
+        escape_controls(str(cell)), style=VERDICT_COLOURS.get(getattr(cell, "verdict", ""), "")
+    )

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Annotated
 
 import typer
-from rich import box
-from rich.table import Table
 
-from beir_eval.cli.console import console, print_errors
+from beir_eval.cli.console import console, print_errors, print_table
+from beir_eval.display.tables import Table
 
 
 def list_datasets(
@@ -27,10 +26,7 @@ def list_datasets(
                 console.print(f"{field}: {_value_text(value)}", markup=False)
             return
         columns = ("name", "split", "queries", "documents", "rel/query", "BM25 nDCG@10", "notes")
-        table = Table(box=box.SIMPLE)
-        for column in columns:
-            is_number = column not in ("name", "split", "notes")
-            table.add_column(column, justify="right" if is_number else "left")
+        rows = []
         for info in DATASETS.values():
             marks = {
                 "graded": info.graded,
@@ -41,8 +37,8 @@ def list_datasets(
             bm25 = "" if info.bm25[0] is None else f"{info.bm25[0]:.4f}"
             counts = (f"{info.queries:,}", f"{info.documents:,}", f"{info.relevant_per_query}")
             notes = ", ".join(mark for mark, applies in marks.items() if applies)
-            table.add_row(info.name, info.split, *counts, bm25, notes)
-        console.print(table)
+            rows.append((info.name, info.split, *counts, bm25, notes))
+        print_table(Table(columns, rows))
 
 
 def _value_text(value: object) -> str:

@@ -11,6 +11,11 @@ from rich.table import Table
 from beir_eval.cli.console import console, new_table, print_errors
 from beir_eval.measures import JUDGED_ONLY, Definition, definition_of, definitions
 
+_NO_DOCSTRINGS = (
+    "No description: Python runs with -OO, which removes it. Run without -OO to see formula and "
+    "source."
+)
+
 
 def measures(
     name: Annotated[
@@ -21,11 +26,13 @@ def measures(
     with print_errors():
         if name is None:
             console.print(_measures_table())
+            if not any(definition.summary for definition in definitions().values()):
+                console.print(_NO_DOCSTRINGS)
             console.print("Parameters go in brackets, the cutoff behind @: Precision(rel=2)@5")
             return
         definition = definition_of(name)
         console.print(f"[bold]{escape(definition.name)}[/bold]  ({_parameters_text(definition)})")
-        console.print(definition.documentation, markup=False)
+        console.print(definition.documentation or _NO_DOCSTRINGS, markup=False)
 
 
 def _measures_table() -> Table:

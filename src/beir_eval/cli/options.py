@@ -12,6 +12,7 @@ from beir_eval.adapters.readers import read_run
 from beir_eval.cli.console import warn
 from beir_eval.core.files import file_stem
 from beir_eval.core.ids import repeated_ids
+from beir_eval.core.paths import name_as_text
 from beir_eval.core.ranking import EvaluationSettings
 from beir_eval.display.progress import progress_bar
 from beir_eval.errors import InputError
@@ -125,15 +126,18 @@ def system_names(paths: Sequence[Path]) -> list[str]:
     stems = [file_stem(path) for path in paths]
     for candidates in (
         stems,
-        [path.name for path in paths],
-        [f"{path.absolute().parent.name}/{stem}" for path, stem in zip(paths, stems, strict=True)],
+        [name_as_text(path.name) for path in paths],
+        [
+            f"{name_as_text(path.absolute().parent.name)}/{stem}"
+            for path, stem in zip(paths, stems, strict=True)
+        ],
     ):
         names = candidates
         if len(set(names)) == len(names):
             break
     repeated = sorted(repeated_ids(names))
     if repeated:
-        msg = f"two runs go by the name {', '.join(repeated)}; rename one of the files"
+        msg = f"two runs have the name {', '.join(repeated)}; rename one of the files"
         raise InputError(msg)
     return names
 
@@ -155,7 +159,7 @@ def report_texts(path: Path, split: str | None = None) -> dict[str, Any]:
         return {}
     if missing := missing_tables(path):
         # Only a warning: the judgements were read before, and the results need no texts.
-        warn(f"{path} holds no {' and no '.join(missing)}: the report shows ids without texts")
+        warn(f"{path} has no {' and no '.join(missing)}: the report shows ids without texts")
         return {}
     dataset = load_dataset(path, split or "test")
     return {"queries": dataset.queries, "corpus": dataset.corpus}

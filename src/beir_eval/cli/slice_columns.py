@@ -163,6 +163,8 @@ def _columns_of_file(path: Path, cutting: Mapping[str, Any]) -> dict[str, dict[s
 
 def _numbers_or_texts(column: Mapping[str, str]) -> Mapping[str, Any]:
     """Return the column as numbers if all of its values are numbers, otherwise as it is."""
+    if not all(value.isascii() and "_" not in value for value in column.values()):
+        return column  # float() reads "1_0" as 10, and digits of other scripts
     try:
         return {query_id: float(value) for query_id, value in column.items()}
     except ValueError:

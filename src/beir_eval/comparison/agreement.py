@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, PlainSerializer
@@ -16,7 +17,9 @@ from beir_eval.errors import (
     QueryMismatchError,
     SettingError,
     check_choice,
+    check_count,
     first_few,
+    shown,
 )
 from beir_eval.evaluation.unmatched_ids import IdGroups, MatchCounts, UnmatchedIds
 
@@ -151,11 +154,10 @@ def agree(  # noqa: PLR0913 - one keyword a setting
     check_choice("ties", ties, TIES_WITHOUT_GRADES)
     check_choice("duplicates", duplicates, ("error", "first"))
     if not isinstance(names, tuple) or [type(name) for name in names] != [str, str]:
-        msg = f"names must be two texts, not {names!r}"
+        msg = f"names must be two texts, not {shown(names)}"
         raise SettingError(msg)
-    if isinstance(k, bool) or not isinstance(k, int):
-        msg = f"k must be a whole number above 0, not {k!r}"
-        raise SettingError(msg)
+    check_count("k", k)
+    k = operator.index(k)
     first_ranked, second_ranked = (
         _doc_ids_by_query(Run.coerce(run), order, ties, duplicates) for run in (first, second)
     )

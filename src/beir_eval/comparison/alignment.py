@@ -17,6 +17,7 @@ from beir_eval.errors import (
     ResultError,
     SettingError,
     first_few,
+    shown,
 )
 from beir_eval.evaluation.result import EvaluationResult
 from beir_eval.evaluation.side_by_side import check_same_scale, shared_measures
@@ -208,10 +209,13 @@ def _repeats_by_system(results: Any) -> dict[str, list[EvaluationResult]]:
         ResultError: a value is not a result, there are fewer than two systems or two of one name.
     """
     if isinstance(results, Mapping):
-        named = [
-            (name, [value] if isinstance(value, EvaluationResult) else list(value))
-            for name, value in results.items()
-        ]
+        named = [(name, _list_repeats(value)) for name, value in results.items()]
+    elif isinstance(results, str) or not isinstance(results, Iterable):
+        msg = (
+            "results must be {name: EvaluationResult} or a list of EvaluationResult, not "
+            f"{shown(results)}; compare_runs(qrels, runs) takes runs"
+        )
+        raise ResultError(msg)
     elif isinstance(results, EvaluationResult):
         named = [(results.name, [results])]
     else:
@@ -219,21 +223,27 @@ def _repeats_by_system(results: Any) -> dict[str, list[EvaluationResult]]:
     for name, repeats in named:
         if not repeats or not all(isinstance(result, EvaluationResult) for result in repeats):
             msg = (
-                f"system {name!r} must be an EvaluationResult, or a list of them for repeats; "
+                f"system {shown(name)} must be an EvaluationResult, or a list of them for repeats; "
                 "compare_runs(qrels, runs) takes runs"
             )
             raise ResultError(msg)
     systems = dict(named)
     if len(systems) < len(named):
         msg = (
-            f"systems must have different names, not {first_few(name for name, _ in named)}; hand "
-            "them over as {name: result}"
+            f"systems must have different names, not {first_few(name for name, _ in named)}; pass "
+            "them as {name: result}"
         )
         raise ResultError(msg)
     if len(systems) < 2:  # noqa: PLR2004 - a comparison
         msg = f"two systems or more were expected, not {first_few(systems) or 'none'}"
         raise ResultError(msg)
     return systems
+
+
+def _list_repeats(value: Any) -> list[Any]:
+    """Return the results of one system as a list; a value of another type as its only item."""
+    is_list = isinstance(value, Iterable) and not isinstance(value, (EvaluationResult, str))
+    return list(value) if is_list else [value]
 
 
 def _check_alike(results: Sequence[tuple[str, EvaluationResult]]) -> None:
@@ -358,8 +368,11 @@ def _shared_queries(
     return tuple(sorted(shared_ids)), left_out
 
 
-def check_baseline(baseline: str | None, systems: Sequence[str]) -> None:
+def check_baseline(baseline: object, systems: Sequence[str]) -> None:
     """Raise SettingError unless the baseline is None or one of the systems."""
-    if baseline is not None and baseline not in systems:
-        msg = f"there is no system {baseline!r} to be the baseline; there are {first_few(systems)}"
+    if baseline is not None and not (isinstance(baseline, str) and baseline in systems):
+        msg = (
+            f"there is no system {shown(baseline)} to be the baseline; there are "
+            f"{first_few(systems)}"
+        )
         raise SettingError(msg)

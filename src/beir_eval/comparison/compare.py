@@ -9,7 +9,7 @@ from beir_eval.comparison.alignment import align_scores, check_baseline
 from beir_eval.comparison.coverage import coverage_of, warn_of_unmatched_ids
 from beir_eval.comparison.differences import differences_of, means_of, pairs_to_compare
 from beir_eval.comparison.likeness import likeness_of
-from beir_eval.comparison.records import ComparisonSettings
+from beir_eval.comparison.records import CORRECTIONS, ComparisonSettings
 from beir_eval.comparison.result import Comparison
 from beir_eval.comparison.robustness.pair_trust import (
     UnjudgedDocuments,
@@ -21,10 +21,11 @@ from beir_eval.comparison.robustness.pair_trust import (
 from beir_eval.core.qrels import Qrels
 from beir_eval.core.relevance_matrix import TopDocuments
 from beir_eval.core.run import Run
-from beir_eval.errors import InputError, ResultError, SettingError, check_count
+from beir_eval.errors import InputError, ResultError, SettingError, check_choice, check_count
 from beir_eval.evaluation.evaluator import Evaluator, evaluate_without_warning
 from beir_eval.evaluation.score_matrix import ScoreMatrix
 from beir_eval.measures import parse_all
+from beir_eval.significance import PAIRED_TESTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -191,9 +192,12 @@ def _choose_correction(correction: str | None, test: str, baseline: str | None) 
     Raises:
         SettingError: Tukey's correction with a baseline.
     """
+    if correction is not None:
+        check_choice("correction", correction, CORRECTIONS)
     if correction == "tukey" and baseline is not None:
         msg = "correction='tukey' is for all pairs; with a baseline choose 'holm' or 'max-t'"
         raise SettingError(msg)
+    check_choice("test", test, PAIRED_TESTS)
     return correction or ("max-t" if test == "sign_flip" else "holm")
 
 

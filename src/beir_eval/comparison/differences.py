@@ -104,7 +104,7 @@ def pairs_to_compare(systems: Sequence[str], baseline: str | None) -> Pairs:
     if num_systems > MOST_SYSTEMS_IN_PAIRS:
         msg = (
             f"{num_systems} systems are {num_systems * (num_systems - 1) // 2} pairs; name a "
-            f"baseline to compare with, or hand over at most {MOST_SYSTEMS_IN_PAIRS} systems"
+            f"baseline to compare with, or pass at most {MOST_SYSTEMS_IN_PAIRS} systems"
         )
         raise SettingError(msg)
     return Pairs(

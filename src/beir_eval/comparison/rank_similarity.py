@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from beir_eval.core.ids import repeated_ids
-from beir_eval.errors import DuplicateDocumentError, RunError, SettingError, check_choice, first_few
+from beir_eval.errors import (
+    DuplicateDocumentError,
+    RunError,
+    SettingError,
+    check_choice,
+    check_count,
+    first_few,
+    shown,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -203,11 +211,10 @@ def overlap(first: Sequence[str], second: Sequence[str], *, k: int) -> float:
 
 def _top_documents(ranking: Sequence[str], k: Any) -> list[str]:
     """Return the first k documents, or all if k is None; raise as the public functions do."""
-    if k is not None and (isinstance(k, bool) or not isinstance(k, int) or k < 1):
-        msg = f"k must be a whole number above 0, not {k!r}"
-        raise SettingError(msg)
+    if k is not None:
+        check_count("k", k)
     if isinstance(ranking, (str, AbstractSet, Mapping)):
-        msg = f"a ranking must be a list of ids, not {ranking!r}"
+        msg = f"a ranking must be a list of ids, not {shown(ranking)}"
         raise RunError(msg)
     top = list(ranking)[:k]
     if len(set(top)) < len(top):

@@ -15,7 +15,7 @@ from beir_eval.core.column_names import (
     SCORE_NAMES,
     matching_names,
 )
-from beir_eval.errors import InputError, MissingExtraError, first_few, needs_extra
+from beir_eval.errors import InputError, MissingExtraError, first_few, needs_extra, shown
 
 with needs_extra("polars", "files", "reading a dataframe"):
     import polars as pl
@@ -77,7 +77,7 @@ def _read_frame(frame: Any, error_class: type[InputError], label: str) -> pl.Dat
     except Exception as error:
         # polars, pyarrow, pandas and DuckDB each raise their own errors for unreadable frames.
         msg = (
-            f"{label} cannot be read as a dataframe: {error}. Hand over the columns of query ids, "
+            f"{label} cannot be read as a dataframe: {error}. Pass the columns of query ids, "
             "document ids and numbers only, each of one type"
         )
         raise error_class(msg) from error
@@ -86,15 +86,15 @@ def _read_frame(frame: Any, error_class: type[InputError], label: str) -> pl.Dat
 def _choose_column(
     available: Iterable[str],
     role: str,
-    requested: str | None,
+    requested: object,
     error_class: type[InputError],
     label: str,
 ) -> str:
     names = list(available)
     if requested is not None:
-        if requested in names:
+        if isinstance(requested, str) and requested in names:
             return requested
-        msg = f"{label} has no column {requested!r}; it has {first_few(names)}"
+        msg = f"{label} has no column {shown(requested)}; it has {first_few(names)}"
         raise error_class(msg)
     usual_names = USUAL_NAMES[role]
     matches = matching_names(names, usual_names)
@@ -145,7 +145,7 @@ def _as_numbers(
     if len(invalid_rows):
         msg = (
             f"{label}: the {role} in row {invalid_rows[0]} of the column {column.name!r} is "
-            f"{column[invalid_rows[0]]!r}; it must be a finite number"
+            f"{shown(column[invalid_rows[0]])}; it must be a finite number"
         )
         raise error_class(msg)
     return numbers

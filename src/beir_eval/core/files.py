@@ -12,19 +12,27 @@ import stat
 import time
 import zlib
 from contextlib import contextmanager, suppress
+from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from beir_eval.errors import FileFormatError, MissingExtraError, needs_extra
+from beir_eval.core.paths import name_as_text
+from beir_eval.errors import FileFormatError, MissingExtraError, needs_extra, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
     from typing import IO
 
 GZIP_MAGIC = b"\x1f\x8b"
 ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
-_HEAD_SIZE = 1 << 16
+#: The size of a ``FileContent``'s head.
+HEAD_SIZE = 1 << 16
+#: The sizes of the first and of the largest part in which packed data is read.
+_FIRST_PART, _LARGEST_PART = 1 << 13, 1 << 26
+#: zlib's number for data in the format of gzip.
+_GZIP_FORMAT = 31
+_ZERO_BYTES = re.compile(rb"\0*")
 #: The position of the byte that is locked on Windows: the last one that signed 32 bits can address.
 _LOCKED_BYTE = 2**31 - 2
 #: Temporary files of ``write_atomically``: an id of the computer, and 128 random bits.
@@ -57,11 +65,11 @@ class FileContent:
         self.path = path
         self._unpacked: bytes | None = None
         with path.open("rb") as file:
-            self.head = file.read(_HEAD_SIZE)
+            self.head = file.read(HEAD_SIZE)
             # A pipe can be read only once.
             if not path.is_file() or self.head.startswith((GZIP_MAGIC, ZSTD_MAGIC)):
                 self._unpacked = unpack(path, self.head + file.read())
-                self.head = self._unpacked[:_HEAD_SIZE]
+                self.head = self._unpacked[:HEAD_SIZE]
 
     def data(self) -> bytes:
         """Return the whole content."""
@@ -146,7 +154,7 @@ def plain_name(path: Path) -> str:
 
 def file_stem(path: Path) -> str:
     """Return a file's name without its extension, and without .gz and .zst: a system's name."""
-    name = plain_name(path)
+    name = name_as_text(plain_name(path))
     return name.rpartition(".")[0] or name
 
 
@@ -189,7 +197,7 @@ def unpack(path: Path, data: bytes) -> bytes:
     """
     try:
         if data.startswith(GZIP_MAGIC):
-            return gzip.decompress(data)
+            return _unpack_members(data, partial(zlib.decompressobj, wbits=_GZIP_FORMAT))
         if data.startswith(ZSTD_MAGIC):
             return _unpack_zstd(data)
     except MissingExtraError:
@@ -202,14 +210,31 @@ def unpack(path: Path, data: bytes) -> bytes:
 
 
 def _unpack_zstd(data: bytes) -> bytes:
-    parts = []
-    while data:
-        frame = _import_zstandard().ZstdDecompressor().decompressobj()
-        parts.append(frame.decompress(data))
-        if not frame.eof:
-            raise EOFError("the last frame has no end")
-        data = frame.unused_data
-    return b"".join(parts)
+    return _unpack_members(data, _import_zstandard().ZstdDecompressor().decompressobj)
+
+
+def _unpack_members(data: bytes, new_decompressor: Callable[[], Any]) -> bytes:
+    """Return the content of packed data, which may be several packed files one after the other.
+
+    The first member gets all of the data, further ones small parts of it: a decompressor copies
+    what follows its member, which would take time quadratic in the number of members.
+
+    Args:
+        data: the packed bytes; zero bytes after a member are ignored, as gzip does.
+        new_decompressor: a function that returns a decompressor of one member.
+    """
+    view, position, contents = memoryview(data), 0, []
+    while position < len(data):
+        member, size = new_decompressor(), _FIRST_PART if position else len(data)
+        while not member.eof:
+            part = view[position : position + size]
+            if not len(part):
+                raise EOFError("the last member has no end")
+            contents.append(member.decompress(part))
+            position += len(part) - len(member.unused_data)
+            size = min(8 * size, _LARGEST_PART)
+        position = _ZERO_BYTES.match(data, position).end()  # type: ignore[union-attr]
+    return contents[0] if len(contents) == 1 else b"".join(contents)
 
 
 def _import_zstandard() -> Any:
@@ -270,8 +295,9 @@ def read_number(path: Path, line: int, label: str, text: str) -> float:
         value = float(text)
     except ValueError:
         value = math.nan
-    if not math.isfinite(value) or "_" in text:  # float() reads "1_0" as 10
-        problem = f"the {label} {text!r} is not a finite number"
+    # float() also reads "1_0" as 10, digits of other scripts, and control characters around them.
+    if not math.isfinite(value) or "_" in text or not (text.isascii() and text.isprintable()):
+        problem = f"the {label} {shown(text)} is not a finite number"
         raise FileFormatError(path, problem, line=line)
     return value
 

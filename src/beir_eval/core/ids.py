@@ -9,19 +9,21 @@ from __future__ import annotations
 import hashlib
 import operator
 from collections import Counter
+from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from functools import cache
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
 from beir_eval.core.arrays import are_consecutive
+from beir_eval.errors import InputError, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from typing import Any
 
     from beir_eval.core.arrays import Ints
-    from beir_eval.errors import InputError
 
 #: Ids per chunk: few enough to stay in the processor's cache between the two checks.
 _CHUNK_SIZE = 2_000
@@ -32,7 +34,7 @@ def id_text(value: object) -> str:
 
     Raises:
         TypeError: the id is neither text nor an integer (bool is not an integer here).
-        ValueError: the id is empty.
+        ValueError: the id is empty, or an integer with more digits than Python converts (4,300).
     """
     if isinstance(value, str):
         if not value:
@@ -40,9 +42,9 @@ def id_text(value: object) -> str:
             raise ValueError(msg)
         return str.__str__(value)  # of an Enum, str() would be its name
     if isinstance(value, bool) or not hasattr(value, "__index__"):
-        msg = f"an id must be text or an integer, not {value!r} of type {type(value).__name__}"
+        msg = f"an id must be text or an integer, not {shown(value)} of type {type(value).__name__}"
         raise TypeError(msg)
-    return str(operator.index(cast("int", value)))
+    return str(operator.index(cast("int", value)))  # ValueError for more than 4,300 digits
 
 
 def ids_as_text(values: Iterable[object]) -> list[str]:
@@ -108,9 +110,15 @@ def checked_columns(
         error_class: the class of the error to raise.
 
     Raises:
-        InputError: (of class ``error_class``) a column is not iterable, the columns have different
+        InputError: (of class ``error_class``) a column is not iterable, or is text, a mapping or a
+            set; the columns have different
             lengths, or an id is empty or neither text nor an integer.
     """
+    columns = list(columns)
+    for values in columns:
+        if isinstance(values, (str, bytes, Mapping, AbstractSet)):
+            msg = f"{label}: a column must be a list, not {shown(values)}"
+            raise error_class(msg)
     try:
         query_ids, doc_ids, numbers = map(list, columns)
     except TypeError as error:
@@ -125,6 +133,21 @@ def checked_columns(
         checked_ids(doc_ids, label, error_class),
         numbers,
     )
+
+
+def check_unicode(label: str, texts: Iterable[str]) -> None:
+    """Raise InputError for the first text that is not valid Unicode, which no table can contain.
+
+    Args:
+        label: what the message calls the object that contains the texts.
+        texts: ids or names.
+    """
+    for text in texts:
+        try:
+            text.encode()
+        except UnicodeEncodeError as error:
+            msg = f"{label} contains text that is not Unicode: {shown(text)}"
+            raise InputError(msg) from error
 
 
 def pick_ids(ids: Sequence[str], indices: Ints) -> Sequence[str]:

@@ -13,7 +13,7 @@ import numpy as np
 
 from beir_eval.core.arrays import NOT_NUMBERS, Ints, read_floats
 from beir_eval.core.ids import repeated_ids
-from beir_eval.errors import QrelsError, first_few
+from beir_eval.errors import QrelsError, first_few, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -49,8 +49,8 @@ def raise_grade_error(
         if not is_grade(grade):
             query_id = query_ids[int(np.searchsorted(starts, index, side="right")) - 1]
             msg = (
-                f"the grade of document {doc_ids[index]!r} for query {query_id!r} is "
-                f"{grade!r}; a grade must be a finite number, at most {HIGHEST_GRADE:g}"
+                f"the grade of document {shown(doc_ids[index])} for query {shown(query_id)} is "
+                f"{shown(grade)}; a grade must be a finite number, at most {HIGHEST_GRADE:g}"
             )
             raise QrelsError(msg)
     msg = "the judgements cannot be read: their length, keys and values do not agree"
@@ -72,7 +72,7 @@ def check_distinct_documents(
         repeated = sorted(repeated_ids(doc_ids[begin:end]))
         if repeated:
             msg = (
-                f"query {query_id!r} judges {first_few(repeated)} twice, once as text and once as "
-                "an integer; keep one of the two"
+                f"query {shown(query_id)} judges {first_few(repeated)} twice, once as text and "
+                "once as an integer; keep one of the two"
             )
             raise QrelsError(msg)

@@ -32,9 +32,10 @@ from beir_eval.core.ids import (
 from beir_eval.core.judgement_errors import (
     HIGHEST_GRADE,
     check_distinct_documents,
+    is_grade,
     raise_grade_error,
 )
-from beir_eval.errors import QrelsError, first_few
+from beir_eval.errors import QrelsError, first_few, refuse_changes, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -91,12 +92,17 @@ class Qrels:
                 f"{type(mapping).__name__}; read a file with read_qrels(path)"
             )
             raise QrelsError(msg)
+        with refuse_changes("the qrels", QrelsError):
+            self._read_mapping(mapping)
+
+    def _read_mapping(self, mapping: QrelsMapping) -> None:
         judgements = list(mapping.values())
         wrong = {kind for kind in set(map(type, judgements)) if not issubclass(kind, Mapping)}
         if wrong:
-            query_id, judged = next(item for item in mapping.items() if type(item[1]) in wrong)
+            pairs = zip(mapping, judgements, strict=False)
+            query_id, judged = next(pair for pair in pairs if type(pair[1]) in wrong)
             msg = (
-                f"the judgements of query {query_id!r} must be {{doc_id: grade}}, not "
+                f"the judgements of query {shown(query_id)} must be {{doc_id: grade}}, not "
                 f"{type(judged).__name__}"
             )
             raise QrelsError(msg)
@@ -134,8 +140,8 @@ class Qrels:
             num_repeated += 1
             if judged[doc_id] != grade:
                 msg = (
-                    f"document {doc_id!r} is judged twice for query {query_id!r}, as "
-                    f"{judged[doc_id]!r} and as {grade!r}; keep one of the two"
+                    f"document {shown(doc_id)} is judged twice for query {shown(query_id)}, as "
+                    f"{shown(judged[doc_id])} and as {shown(grade)}; keep one of the two"
                 )
                 raise QrelsError(msg)
         qrels = cls(judged_by_query)
@@ -332,10 +338,14 @@ class Qrels:
         judgement, _, doc_ids = self.judgements_of(rows)
         selection = object.__new__(Qrels)
         selection._set_arrays(selected, doc_ids, self.grades[judgement], np.diff(self.starts)[rows])
-        selection.max_grade = self.max_grade if max_grade is None else float(max_grade)
-        if not selection.grades.max() <= selection.max_grade <= HIGHEST_GRADE:
-            msg = f"max_grade={max_grade!r}, but the highest grade is {selection.grades.max():g}"
+        highest = float(selection.grades.max())
+        if max_grade is not None and not (is_grade(max_grade) and highest <= max_grade):
+            msg = (
+                f"max_grade must be a number of at least {highest:g}, the highest grade, and at "
+                f"most {HIGHEST_GRADE:g}, not {shown(max_grade)}"
+            )
             raise QrelsError(msg)
+        selection.max_grade = self.max_grade if max_grade is None else float(max_grade)
         return selection
 
     def as_dict(self) -> dict[str, dict[str, float]]:

@@ -20,7 +20,7 @@ from beir_eval.core.rank_counting import (
     offsets_by_position,
     tied_positions,
 )
-from beir_eval.errors import DuplicateDocumentError, SettingError, check_choice, first_few
+from beir_eval.errors import DuplicateDocumentError, check_choice, check_flag, first_few, shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -70,7 +70,7 @@ class EvaluationSettings:
         "ties": "The order of equal scores.",
         "missing": "Judged queries that a run lacks.",
         "no_relevant": "Queries with nothing relevant.",
-        "duplicates": "Documents that stand twice.",
+        "duplicates": "Documents listed twice.",
         "drop_identical_ids": "Drop documents that have their query's id.",
     }
 
@@ -87,9 +87,8 @@ class EvaluationSettings:
             value = getattr(self, field.name)
             if field.name in self.CHOICES:
                 check_choice(field.name, value, self.CHOICES[field.name])
-            elif not isinstance(value, bool):
-                msg = f"{field.name} must be True or False, not {value!r}"
-                raise SettingError(msg)
+            else:
+                check_flag(field.name, value)
 
 
 def drop_documents(block: RankingBlock, qrels: Qrels, settings: EvaluationSettings) -> RankingBlock:
@@ -170,11 +169,10 @@ def _raise_duplicate_error(block: RankingBlock, qrels: Qrels) -> None:
     in_row = block.copy_position < block.starts[row + 1]
     doc_ids = sorted(set(block.ids_at(block.copy_position[in_row])))
     msg = (
-        f"documents stand more than once in a ranking: query {query_id!r} repeats "
-        f"{first_few(doc_ids)} ({block.num_spare_copies} repeated entries or more). Mend the run, "
-        "or choose "
-        "duplicates='first' (keep the best-ranked copy) or 'keep' (later copies take up ranks and "
-        "gain nothing)"
+        f"documents are listed more than once in a ranking: query {shown(query_id)} repeats "
+        f"{first_few(doc_ids)} ({block.num_spare_copies} repeated entries or more). Fix the run, "
+        "or choose duplicates='first' (keep the best-ranked copy) or 'keep' (later "
+        "copies take up ranks and gain nothing)"
     )
     raise DuplicateDocumentError(msg)
 

@@ -5,16 +5,17 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import fields
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 from pydantic_core import PydanticSerializationError
 
 from beir_eval.core.files import FileContent, write_atomically
+from beir_eval.core.paths import as_path
 from beir_eval.errors import MAX_IDS_SHOWN, ResultError
 
 if TYPE_CHECKING:
+    from pathlib import Path
     from typing import Self
 
     from _typeshed import DataclassInstance
@@ -68,15 +69,17 @@ class Saved(BaseModel):
 
         Raises:
             ResultError: the record contains text that is not valid Unicode.
+            InputError: ``path`` is neither text nor a path, or contains a zero byte.
             MissingExtraError: a .zst file without the package zstandard.
             OSError: the file cannot be written.
         """
+        target = as_path(path)
         try:
             content = self.model_dump_json()
         except PydanticSerializationError as error:
-            msg = f"{path}: not saved, the {self.WHAT} holds text that is not Unicode: {error}"
+            msg = f"{path}: not saved, the {self.WHAT} contains text that is not Unicode: {error}"
             raise ResultError(msg) from error
-        write_atomically(Path(path), content.encode())
+        write_atomically(target, content.encode())
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
@@ -89,10 +92,11 @@ class Saved(BaseModel):
             ResultError: the file contains something else, has another schema version, or its
                 values contradict each other; the message names the field.
             FileFormatError: the file is binary, not UTF-8, or compressed and damaged.
+            InputError: ``path`` is neither text nor a path, or contains a zero byte.
             MissingExtraError: a zstd file without the package zstandard.
             OSError: the file cannot be read.
         """
-        text = FileContent(Path(path)).text()
+        text = FileContent(as_path(path)).text()
         try:
             content = json.loads(text)
         except (ValueError, RecursionError) as error:

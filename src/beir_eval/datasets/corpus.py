@@ -15,7 +15,7 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from beir_eval.core.files import is_gzip, parquet_errors
 from beir_eval.core.ids import id_text
-from beir_eval.errors import FileFormatError, needs_extra
+from beir_eval.errors import FileFormatError, needs_extra, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -69,7 +69,9 @@ class Corpus(ABC):
         positions: dict[str, int] = {}
         for position, document in self._documents_with_positions():
             if document.doc_id in positions:
-                raise FileFormatError(self.name, f"document {document.doc_id!r} stands twice")
+                raise FileFormatError(
+                    self.name, f"document {shown(document.doc_id)} is listed twice"
+                )
             positions[document.doc_id] = position
         return positions
 
@@ -127,7 +129,7 @@ class Corpus(ABC):
             for document in documents
         }
         if len(texts) < len(documents):
-            raise FileFormatError(self.name, "a document stands twice")
+            raise FileFormatError(self.name, "a document is listed twice")
         return texts
 
     def __repr__(self) -> str:
@@ -200,12 +202,14 @@ class ParquetRows:
     def _frame(self) -> Any:
         with needs_extra("polars", "files", "reading a Parquet file"):
             import polars as pl  # noqa: PLC0415 - an extra
-        return pl.scan_parquet(self._paths, glob=False)
+        with parquet_errors(self._paths[0]):
+            return pl.scan_parquet(self._paths, glob=False)
 
     def _read_rows(self, begin: int, size: int) -> Any:
         """Return at most ``size`` rows from row ``begin`` (0-based), as a polars data frame."""
+        frame = self._frame
         with parquet_errors(self._paths[0]):
-            return self._frame.slice(begin, size).collect()
+            return frame.slice(begin, size).collect()
 
     def __iter__(self) -> Iterator[Mapping[str, Any]]:
         """Yield every row as {column: value}."""
@@ -239,7 +243,7 @@ def read_query_metadata(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
     for _, number, record in _read_records(path):
         metadata = record.get("metadata")
         if not isinstance(metadata, dict | None):
-            problem = f"metadata must be an object, not {str(metadata)[:60]!r}"
+            problem = f"metadata must be an object, not {shown(metadata)}"
             raise FileFormatError(path, problem, line=number)
         yield _record_id(path, number, record), metadata or {}
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import chain
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from beir_eval.adapters.dataset_folder import dataset_name, find_dataset_files, is_dataset
 from beir_eval.adapters.readers import read_qrels
+from beir_eval.core.paths import as_path
 from beir_eval.core.qrels import Qrels
 from beir_eval.datasets.catalogue import DatasetInfo, find_info
 from beir_eval.datasets.corpus import (
@@ -23,6 +23,7 @@ from beir_eval.errors import FileFormatError, SettingError, needs_extra
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+    from pathlib import Path
 
 #: The configurations of a repository on the hub that may hold the qrels; the first match is used.
 _QRELS_CONFIGS = ("qrels", "default")
@@ -79,7 +80,7 @@ def load_dataset(path: str | Path, split: str | None = None) -> Dataset:
         MissingExtraError: the tables are Parquet files and polars is not installed.
         OSError: a file cannot be read.
     """
-    folder = Path(path)
+    folder = as_path(path)
     if not folder.is_dir():
         problem = "no such folder; a data set is a folder with corpus, queries and qrels"
         raise FileFormatError(folder, problem)
@@ -115,7 +116,7 @@ def load_datasets(path: str | Path, split: str | None = None) -> dict[str, Datas
         MissingExtraError: the tables are Parquet files and polars is not installed.
         OSError: a file cannot be read.
     """
-    folder = Path(path)
+    folder = as_path(path)
     if is_dataset(folder):
         return {dataset_name(folder): load_dataset(folder, split)}
     names = _dataset_names(folder)

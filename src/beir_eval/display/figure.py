@@ -6,14 +6,15 @@ import json
 import math
 import struct
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from beir_eval.core.files import write_atomically
+from beir_eval.core.paths import as_path
 from beir_eval.errors import MissingExtraError, SettingError, needs_extra
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from pathlib import Path
 
     from beir_eval.display.chart_parts import Row, Spec
 
@@ -53,7 +54,7 @@ class Figure:
                 installed.
             OSError: the file cannot be written.
         """
-        target = Path(path)
+        target = as_path(path)
         ending = target.suffix.lower()
         if ending not in _FORMATS:
             msg = f"{path}: a figure is saved as {', '.join(_FORMATS)}, not as {ending!r}"

@@ -8,6 +8,8 @@ import io
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from beir_eval.errors import escape_controls
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
@@ -184,16 +186,20 @@ def records_csv(records: Sequence[BaseModel]) -> str:
 def latex_text(text: str) -> str:
     """Return text on one line, with LaTeX's special characters escaped."""
     special = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+    special |= {"<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}"}
     special |= {character: f"\\{character}" for character in "&%$#_{}"}
-    flat = " ".join(text.split())
+    flat = escape_controls(" ".join(text.split()))
     # LaTeX reads a bracket or star at the beginning of a row as an argument of the ``\\`` before.
     start = "{}" if flat.startswith(("[", "*")) else ""
     return start + "".join(special.get(character, character) for character in flat)
 
 
 def markdown_text(text: str) -> str:
-    """Return text on one line, escaped so that it stays in its cell and begins no HTML tag."""
-    flat = " ".join(text.split())
+    """Return text on one line, escaped so that it stays in its cell and begins no HTML tag.
+
+    Control characters are shown as escapes: Markdown is often printed on a terminal.
+    """
+    flat = escape_controls(" ".join(text.split()))
     return flat.replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;")
 
 

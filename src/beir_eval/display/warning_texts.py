@@ -6,6 +6,7 @@ import html
 from typing import TYPE_CHECKING
 
 from beir_eval.display.tables import markdown_text
+from beir_eval.errors import escape_controls
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -25,4 +26,6 @@ def warnings_html(sentences: Iterable[str]) -> str:
 
 def warnings_latex(sentences: Iterable[str]) -> str:
     """Return each sentence as a comment of LaTeX on a line of its own; "" for no sentence."""
-    return "".join(f"% Warning: {' '.join(sentence.split())}\n" for sentence in sentences)
+    return "".join(
+        f"% Warning: {escape_controls(' '.join(sentence.split()))}\n" for sentence in sentences
+    )

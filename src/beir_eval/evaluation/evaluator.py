@@ -18,6 +18,8 @@ from beir_eval.errors import (
     QueryMismatchError,
     SettingError,
     check_count,
+    check_flag,
+    check_name,
     first_few,
     warn_caller,
 )
@@ -145,6 +147,7 @@ class Evaluator:
         )
         check_count("keep_top", keep_top, least=0)
         self._keep_top = operator.index(keep_top)
+        check_flag("fingerprint", fingerprint)
         self._qrels_sha256 = self.qrels.fingerprint() if fingerprint else None
         _warn_of_fractional_grades(self.qrels, self.measures)
         _check_tie_extremes(ties, self.measures)
@@ -167,7 +170,7 @@ class Evaluator:
                 ``duplicates="error"``.
             QueryMismatchError: the run has no judged query; or, with ``missing="error"``, not all
                 of them.
-            SettingError: the name is not text.
+            SettingError: the name is not Unicode text.
             MeasureError: a score is beyond what a float can hold.
             MissingExtraError: the run is a dataframe, and polars (or pyarrow for pandas) is not
                 installed.
@@ -183,9 +186,7 @@ class Evaluator:
 
     def _evaluate(self, run: Run | RunMapping, name: str) -> EvaluationResult:
         """Return what ``evaluate`` returns, without a warning."""
-        if not isinstance(name, str):
-            msg = f"name must be text, not {name!r}"
-            raise SettingError(msg)
+        check_name("name", name)
         run = Run.coerce(run)
         matrix, summary = relate(self.qrels, run, self._settings, keep_top=self._keep_top)
         self._check_queries(summary.missing, run)

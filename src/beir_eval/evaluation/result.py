@@ -12,6 +12,7 @@ from pydantic import ConfigDict, Field, model_validator
 
 from beir_eval._version import __version__
 from beir_eval.core.arrays import exact_sum
+from beir_eval.core.ids import check_unicode
 from beir_eval.core.ranking import EvaluationSettings
 from beir_eval.core.relevance_matrix import TopDocuments
 from beir_eval.core.saved import FROZEN, Saved, require_all_fields
@@ -108,7 +109,7 @@ class EvaluationResult(Saved):
             msg = f"skipped_values must be [measures, missing] = {expected}"
             raise ValueError(msg)
         if len(set(self.query_ids)) < len(self.query_ids):
-            msg = "a query stands twice in query_ids"
+            msg = "a query is listed twice in query_ids"
             raise ValueError(msg)
         if np.isinf(self.values.array).any():
             msg = "a score is infinite"
@@ -356,10 +357,12 @@ class EvaluationResult(Saved):
 
         Raises:
             MissingExtraError: polars is not installed.
+            InputError: a query id is not valid Unicode.
         """
         with needs_extra("polars", "files", "to_dataframe"):
             import polars as pl  # noqa: PLC0415 - an extra
         columns = dict(zip(self.measures, self.values.array, strict=True))
+        check_unicode("the result", self.query_ids)
         return pl.DataFrame({"query_id": list(self.query_ids), **columns})
 
     def to_table(self) -> Table:
@@ -385,7 +388,7 @@ class EvaluationResult(Saved):
             MeasureError: the measure does not exist (UnknownMeasureError), or its parameter or
                 cutoff is impossible.
         """
-        measure = parse(name) if name not in self.custom_measures else None
+        measure = None if str(name) in self.custom_measures else parse(name)
         if measure is None or self.counted is None:
             return name
         is_beyond = (measure.cutoff or 0) > self.counted.deepest_ranking

@@ -26,7 +26,7 @@ from beir_eval.adapters.readers import read_run
 from beir_eval.adapters.writers import write_run
 from beir_eval.core.ids import repeated_ids
 from beir_eval.core.qrels import Qrels
-from beir_eval.errors import MeasureError, QrelsError, RunError, SettingError
+from beir_eval.errors import MeasureError, QrelsError, RunError, SettingError, shown
 from beir_eval.evaluation.evaluator import evaluate
 from beir_eval.integrations.pytrec_inputs import evaluate_with_infinite_scores, without_empty_ids
 from beir_eval.measures import (
@@ -371,7 +371,8 @@ def load_runfile(input_file: str | Path) -> dict[str, dict[str, float]]:
         ranking = dict(zip(doc_ids, scores.tolist(), strict=True))
         if len(ranking) < len(doc_ids):
             doc_id = repeated_ids(doc_ids)[0]
-            msg = f"{input_file}: document {doc_id!r} stands twice for query {query_id!r}"
+            listed = f"document {shown(doc_id)} is listed twice for query {shown(query_id)}"
+            msg = f"{input_file}: {listed}"
             raise RunError(msg)
         results[query_id] = ranking
     return results
@@ -456,7 +457,9 @@ def _hole_scores(qrels: Any, results: _Results, cutoffs: Sequence[int]) -> _Scor
     totals = dict.fromkeys(cutoffs, 0.0)
     for query_id, ranking in results.items():
         if not isinstance(ranking, Mapping):
-            msg = f"the ranking of query {query_id!r} must be {{doc_id: score}}, not {ranking!r}"
+            msg = (
+                f"the ranking of query {query_id!r} must be {{doc_id: score}}, not {shown(ranking)}"
+            )
             raise RunError(msg)
         try:
             top = heapq.nlargest(max(cutoffs), ranking.items(), key=itemgetter(1))

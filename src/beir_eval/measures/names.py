@@ -8,8 +8,21 @@ from collections.abc import Container, Iterable
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from beir_eval.errors import MeasureError, UnknownMeasureError, check_choice
-from beir_eval.measures.registry import Definition, Measure, resolve, unknown_measure
+from beir_eval.errors import (
+    MAX_VALUE_SHOWN,
+    MeasureError,
+    UnknownMeasureError,
+    check_choice,
+    shorten,
+    shown,
+)
+from beir_eval.measures.registry import (
+    HIGHEST_CUTOFF,
+    Definition,
+    Measure,
+    resolve,
+    unknown_measure,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,10 +38,14 @@ TOOLS = ("beir", "trec_eval", "ir_measures")
 # A name, optional parameters in brackets, an optional number after @.
 _FORM = re.compile(r"(?P<name>[^@()]+)(?:\((?P<parameters>.*)\))?(?:@(?P<number>[^@()]+))?")
 # name_at_10 (MTEB, Python identifiers), name_10 and name.10 (trec_eval)
-_SUFFIX = re.compile(r"(?P<name>.+?)(?:_at_|[_.])(?P<number>\d+(?:\.\d+)?|\.\d+)")
+_SUFFIX = re.compile(
+    r"(?P<name>.+?)(?:_at_|[_.])(?P<number>\d+(?:\.\d+)?|\.\d+)", re.IGNORECASE | re.ASCII
+)
 # rbp.95 (ranx)
-_RANX_RBP = re.compile(r"rbp\.(?P<digits>\d+)", re.IGNORECASE)
+_RANX_RBP = re.compile(r"rbp\.(?P<digits>\d+)", re.IGNORECASE | re.ASCII)
 _LONGEST_NAME = 100_000
+#: More digits than the highest cutoff has.
+_MOST_DIGITS = 20
 # ir_measures' values of dcg=, which is nDCG's parameter gain
 _IR_MEASURES_GAINS = {"log2": "linear", "exp-log2": "exp"}
 
@@ -48,7 +65,6 @@ def parse(text: MeasureLike) -> Measure:
         UnknownMeasureError: no measure has this name; the message suggests similar ones.
         MeasureError: ``text`` is neither a name nor a ``Measure``, a parameter or the cutoff is not
             allowed, or a required parameter is missing.
-        SettingError: the value of ir_measures' parameter ``dcg`` is unknown.
 
     >>> parse("ndcg_cut_10"), parse("AP@100"), parse("P(rel=2)@5")
     (nDCG@10, MAP@100, Precision(rel=2)@5)
@@ -56,7 +72,7 @@ def parse(text: MeasureLike) -> Measure:
     if isinstance(text, Measure):
         return text.check_complete()
     if not isinstance(text, str):
-        msg = f"a measure is a name or a Measure, not {text!r} of type {type(text).__name__}"
+        msg = f"a measure is a name or a Measure, not {shown(text)} of type {type(text).__name__}"
         raise MeasureError(msg)
     if len(text) > _LONGEST_NAME:
         msg = f"a measure's name has at most {_LONGEST_NAME} characters, not {len(text)}"
@@ -80,16 +96,15 @@ def parse_all(texts: Iterable[MeasureLike]) -> tuple[Measure, ...]:
         UnknownMeasureError: no measure has one of the names.
         MeasureError: ``texts`` is empty or not iterable, an element is neither a name nor a
             ``Measure``, or a parameter or cutoff is not allowed or missing.
-        SettingError: the value of ir_measures' parameter ``dcg`` is unknown.
     """
     if isinstance(texts, (str, Measure)):
         texts = [texts]
     if not isinstance(texts, Iterable):
-        msg = f"measures must be a list of names, not {texts!r}"
+        msg = f"measures must be a list of names, not {shown(texts)}"
         raise MeasureError(msg)
     measures = tuple(dict.fromkeys(parse(text) for text in texts))
     if not measures:
-        msg = "no measure was asked for; name at least one, for example 'nDCG@10'"
+        msg = "no measure is named; name at least one, for example 'nDCG@10'"
         raise MeasureError(msg)
     return measures
 
@@ -103,7 +118,6 @@ def definition_of(name: str) -> Definition:
     Raises:
         UnknownMeasureError: no measure has this name.
         MeasureError: a parameter or the cutoff is not allowed.
-        SettingError: the value of ir_measures' parameter ``dcg`` is unknown.
 
     >>> definition_of("ndcg").name
     'nDCG'
@@ -120,7 +134,6 @@ def registered(name: str) -> Measure | None:
 
     Raises:
         MeasureError: a parameter or the cutoff is not allowed.
-        SettingError: the value of ir_measures' parameter ``dcg`` is unknown.
     """
     try:
         return parse(name)
@@ -141,7 +154,6 @@ def name_among(names: Container[str], measure: MeasureLike) -> str:
     Raises:
         UnknownMeasureError: no measure has this name, and it is not among ``names``.
         MeasureError: a parameter or the cutoff is not allowed.
-        SettingError: the value of ir_measures' parameter ``dcg`` is unknown.
 
     >>> name_among(["faithfulness", "nDCG@10"], "faithfulness"), name_among([], "ndcg_cut_10")
     ('faithfulness', 'nDCG@10')
@@ -162,7 +174,6 @@ def names_among(
         UnknownMeasureError: no measure has one of the names, and it is not among ``names``.
         MeasureError: ``measures`` is empty or not iterable, or a parameter or the cutoff is not
             allowed.
-        SettingError: the value of ir_measures' parameter ``dcg`` is unknown.
     """
     if isinstance(measures, (str, Measure)):
         measures = [measures]
@@ -203,12 +214,19 @@ def _with_number(measure: Measure, number: str, text: str) -> Measure:
         try:
             return measure(**{definition.number_sets: float(number)})
         except ValueError as error:
-            msg = f"in {text!r}, {number!r} is no {definition.number_sets}: {error}"
+            msg = f"in {shown(text)}, {shown(number)} is no {definition.number_sets}: {error}"
             raise MeasureError(msg) from error
-    if not re.fullmatch(r"\d+", number):
-        msg = f"in {text!r}, the cutoff {number!r} is not a whole number above 0"
+    if not (number.isascii() and number.isdecimal()):
+        msg = f"in {shown(text)}, the cutoff {shown(number)} is not a whole number above 0"
         raise MeasureError(msg)
-    return measure @ int(number)
+    digits = number.lstrip("0") or "0"
+    if len(digits) > _MOST_DIGITS:
+        msg = (
+            f"in {shown(text)}, the cutoff has {len(digits):,} digits; it must be at most "
+            f"{HIGHEST_CUTOFF}"
+        )
+        raise MeasureError(msg)
+    return measure @ int(digits)
 
 
 def _read_parameters(text: str, listed: str) -> dict[str, Any]:
@@ -223,11 +241,15 @@ def _read_parameters(text: str, listed: str) -> dict[str, Any]:
         if len(values) < len(call.keywords):
             raise ValueError  # noqa: TRY301
     except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError) as error:
-        msg = f'in {text!r}, ({listed}) is not a list of parameters such as (rel=2, gain="exp")'
+        problem = 'is not a list of parameters such as (rel=2, gain="exp")'
+        msg = f"in {shown(text)}, ({shorten(listed, MAX_VALUE_SHOWN)}) {problem}"
         raise MeasureError(msg) from error
     if "dcg" in values:
         gain = values.pop("dcg")
-        check_choice("dcg", gain, _IR_MEASURES_GAINS)
+        if not isinstance(gain, str) or gain not in _IR_MEASURES_GAINS:
+            known = ", ".join(map(repr, _IR_MEASURES_GAINS))
+            msg = f"in {shown(text)}, dcg must be one of {known}, not {shown(gain)}"
+            raise MeasureError(msg)
         values["gain"] = _IR_MEASURES_GAINS[gain]
     return values
 

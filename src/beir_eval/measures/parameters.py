@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Hashable, Mapping
 from typing import Any, TypeAlias
 
-from beir_eval.errors import MeasureError
+from beir_eval.errors import MeasureError, shown
 
 #: A gain table: (grade, gain), grades ascending.
 GainTable: TypeAlias = tuple[tuple[float, float], ...]
@@ -22,15 +22,18 @@ ROUNDINGS = ("trec_eval10", "trec_eval9")
 
 def _number(name: str, value: Any) -> float:
     """Return a finite number; a whole number as int, so that it prints without ".0"."""
-    if isinstance(value, (bool, str)) or not hasattr(value, "__float__"):
-        msg = f"{name} must be a number, not {value!r}"
-        raise MeasureError(msg)
     try:
-        number = float(value)
+        is_number = hasattr(value, "__float__") and not isinstance(value, (bool, str))
+        number = float(value) if is_number else None
     except OverflowError:
         number = math.inf
+    except (TypeError, ValueError):  # an array of several numbers
+        number = None
+    if number is None:
+        msg = f"{name} must be a number, not {shown(value)}"
+        raise MeasureError(msg)
     if not math.isfinite(number):
-        msg = f"{name} must be a finite number, not {value!r}"
+        msg = f"{name} must be a finite number, not {shown(value)}"
         raise MeasureError(msg)
     return int(number) if number.is_integer() else number
 
@@ -38,7 +41,7 @@ def _number(name: str, value: Any) -> float:
 def _above_zero(name: str, value: Any) -> float:
     number = _number(name, value)
     if number <= 0:
-        msg = f"{name} must be above 0, not {value!r}"
+        msg = f"{name} must be above 0, not {shown(value)}"
         raise MeasureError(msg)
     return number
 
@@ -49,7 +52,7 @@ def _within(low: float, high: float, *, inclusive: bool) -> Check:
         inside = low <= number <= high if inclusive else low < number < high
         if not inside:
             limits = "from {} to {}" if inclusive else "above {} and below {}"
-            msg = f"{name} must be {limits.format(low, high)}, not {value!r}"
+            msg = f"{name} must be {limits.format(low, high)}, not {shown(value)}"
             raise MeasureError(msg)
         return number
 
@@ -58,8 +61,8 @@ def _within(low: float, high: float, *, inclusive: bool) -> Check:
 
 def _one_of(choices: tuple[str, ...]) -> Check:
     def check(name: str, value: Any) -> str:
-        if value not in choices:
-            msg = f"{name} must be one of {', '.join(map(repr, choices))}, not {value!r}"
+        if not isinstance(value, str) or value not in choices:
+            msg = f"{name} must be one of {', '.join(map(repr, choices))}, not {shown(value)}"
             raise MeasureError(msg)
         return str(value)
 
@@ -68,7 +71,7 @@ def _one_of(choices: tuple[str, ...]) -> Check:
 
 def _true_or_false(name: str, value: Any) -> bool:
     if not isinstance(value, bool):
-        msg = f"{name} must be True or False, not {value!r}"
+        msg = f"{name} must be True or False, not {shown(value)}"
         raise MeasureError(msg)
     return value
 
@@ -85,19 +88,19 @@ def _gain(name: str, value: Any) -> Hashable:
     except (TypeError, ValueError) as error:
         if isinstance(error, MeasureError):
             raise
-        msg = f"gain must be 'linear', 'exp' or a table {{grade: gain}}, not {value!r}"
+        msg = f"gain must be 'linear', 'exp' or a table {{grade: gain}}, not {shown(value)}"
         raise MeasureError(msg) from error
     if not 0 < len(table) <= LONGEST_TABLE:
         msg = f"a gain table must hold 1 to {LONGEST_TABLE} grades, not {len(table)}"
         raise MeasureError(msg)
     if len({grade for grade, _ in table}) < len(table):
-        msg = f"a gain table must hold each grade once, but it is {table}"
+        msg = f"a gain table must hold each grade once, but it is {shown(table)}"
         raise MeasureError(msg)
     gains = [gain for _, gain in table]
     if gains[0] < 0 or gains != sorted(gains):
         msg = (
             f"gains must not be negative nor decrease with the grade, but the table is "
-            f"{dict(table)}; otherwise the ideal ranking would not be the best one"
+            f"{shown(dict(table))}; otherwise the ideal ranking would not be the best one"
         )
         raise MeasureError(msg)
     return tuple(table)

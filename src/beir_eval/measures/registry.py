@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, Unpack
 
 import numpy as np
 
-from beir_eval.errors import MeasureError, UnknownMeasureError
+from beir_eval.errors import MeasureError, UnknownMeasureError, shown
 from beir_eval.measures.parameters import CHECKS, format_value
 
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ def unknown_measure(text: str, name: str) -> UnknownMeasureError:
     canonical = list(dict.fromkeys(_ALIASES[alias][0] for alias in nearest))
     hint = f"did you mean {' or '.join(canonical)}? " if canonical else ""
     return UnknownMeasureError(
-        f"there is no measure {text!r}; {hint}`beir-eval measures` lists them all"
+        f"there is no measure {shown(text)}; {hint}`beir-eval measures` lists them all"
     )
 
 
@@ -172,7 +172,7 @@ class Measure:
         checked: dict[str, Hashable] = dict(self.parameters)
         for name, value in parameters.items():
             if name not in known:
-                msg = f"{self.name} has no parameter {name!r}; it takes {', '.join(known)}"
+                msg = f"{self.name} has no parameter {shown(name)}; it takes {', '.join(known)}"
                 raise MeasureError(msg)
             checked[name] = CHECKS[name](name, value)
         defaults = {JUDGED_ONLY: False, **self.definition.defaults}
@@ -191,17 +191,20 @@ class Measure:
                 to 2^53.
         """
         if self.definition.cutoff == "none":
-            msg = f"{self.name} takes no cutoff, but got @{cutoff}"
+            msg = f"{self.name} takes no cutoff, but got @{shown(cutoff)}"
             raise MeasureError(msg)
-        if isinstance(cutoff, bool) or not hasattr(cutoff, "__index__"):
-            msg = f"a cutoff must be a whole number above 0, not {cutoff!r}"
+        try:
+            k = None if isinstance(cutoff, bool) else operator.index(cutoff)
+        except TypeError:  # not a whole number, or an array of several
+            k = None
+        if k is None:
+            msg = f"a cutoff must be a whole number above 0, not {shown(cutoff)}"
             raise MeasureError(msg)
-        k = operator.index(cutoff)
         if k > HIGHEST_CUTOFF:
-            msg = f"a cutoff must be at most {HIGHEST_CUTOFF}, not {k}"
+            msg = f"a cutoff must be at most {HIGHEST_CUTOFF}, not {shown(k)}"
             raise MeasureError(msg)
         if k < 1:
-            msg = f"a cutoff must be 1 or more, not {k}; {self.name}@{k} has no documents to count"
+            msg = f"a cutoff must be 1 or more, not {shown(k)}: no document would count"
             raise MeasureError(msg)
         return Measure(self.name, k, self.parameters)
 
@@ -352,7 +355,7 @@ def measure(
         _DEFINITIONS[name] = definition
         for alias, parameters in definition.aliases.items():
             if alias in _ALIASES:
-                msg = f"two measures go by the name {alias!r}"
+                msg = f"two measures have the name {alias!r}"
                 raise AssertionError(msg)
             _ALIASES[alias] = (name, parameters)
         return Measure(name)(**definition.always_named)

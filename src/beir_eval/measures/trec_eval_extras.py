@@ -100,7 +100,8 @@ def G(matrix: RelevanceMatrix, *, gain: Gain = "linear", cutoff: int | None = No
     cells, gain_so_far = retrieved.cells, running_sum(retrieved.gain, retrieved.cells)
     cost = running_sum(np.maximum(ideal.documents.gain, 1.0), ideal.documents.cells)
     ranks_beyond = np.maximum(cells.rank - ideal.size[cells.row], 0)
-    log_arguments = 2.0 + cost[ideal.index_at(cells)] + ranks_beyond - gain_so_far
+    # At least 2; sums of gains from 2^53 on are rounded, so the difference may come out lower.
+    log_arguments = np.maximum(2.0 + cost[ideal.index_at(cells)] + ranks_beyond - gain_so_far, 2.0)
     discounts = np.array([math.log2(value) for value in log_arguments.tolist()], dtype=np.float64)
     total = matrix.sum(ideal.documents.gain, ideal.documents.cells.row)
     return ratio(matrix.sum(retrieved.gain / discounts, cells.row), total)

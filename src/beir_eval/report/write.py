@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from beir_eval.benchmark.result import BenchmarkResult
 from beir_eval.comparison.charts import forest_figure
+from beir_eval.comparison.checkpoints.result import CheckpointCurve
 from beir_eval.comparison.likeness import likeness_table
 from beir_eval.comparison.result import Comparison
 from beir_eval.comparison.robustness.tables import robustness_sentences, trust_table
 from beir_eval.comparison.tables import differences_table
 from beir_eval.core.files import write_atomically
+from beir_eval.core.paths import as_path
 from beir_eval.display import charts
 from beir_eval.errors import InputError, check_count
 from beir_eval.evaluation.result import EvaluationResult
@@ -33,8 +34,8 @@ from beir_eval.report.payload import data_of_views
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
 
-    from beir_eval.comparison.checkpoints.result import CheckpointCurve
     from beir_eval.datasets.dataset import Dataset
     from beir_eval.display.figure import Figure
     from beir_eval.measures import MeasureLike
@@ -92,7 +93,8 @@ def write_report(  # noqa: PLR0913 - one keyword for each source
     Raises:
         MissingExtraError: the package jinja2 is not installed.
         SettingError: ``top`` is not a whole number of at least 1.
-        InputError: there are no results, or ``what``, ``queries`` or ``corpus`` has another type.
+        InputError: there are no results, or ``path``, ``what``, ``curve``, ``queries``, ``corpus``
+            or ``title`` has another type.
         ResultError: two results have the same name, or the results have no measure in common,
             different bounds or directions of a custom measure, or different judgements, which are
             noticed only in results with ``fingerprint=True``.
@@ -102,18 +104,20 @@ def write_report(  # noqa: PLR0913 - one keyword for each source
         OSError: the file cannot be written.
     """
     check_installed()
+    target = as_path(path)
     check_count("top", top)
+    _check_types(curve, title)
     notices: list[str] = []
     if isinstance(what, BenchmarkResult):
         content, views = _benchmark_content(what, measure, datasets or {})
         names, baseline = list(what.results), None
     elif isinstance(what, Comparison):
         content = _comparison_content(what, notices)
-        views = [(view_of_comparison(what), Texts(queries or {}, corpus))]
+        views = [(view_of_comparison(what), Texts({} if queries is None else queries, corpus))]
         names, baseline = list(what.systems), what.baseline
     else:
         results = _list_results(what)
-        views = [(view_of_results(results), Texts(queries or {}, corpus))]
+        views = [(view_of_results(results), Texts({} if queries is None else queries, corpus))]
         content = _results_content(results)
         names, baseline = [result.name for result in results], None
     content |= {"curve": None} if curve is None else _curve_content(curve)
@@ -134,7 +138,17 @@ def write_report(  # noqa: PLR0913 - one keyword for each source
         "parts": data_of_views(views, top, bytes_left - _NOTICE_BYTES * len(views), notices),
         **figure_data,
     }
-    write_atomically(Path(path), _render_page(content, notices, data).encode(errors="replace"))
+    write_atomically(target, _render_page(content, notices, data).encode(errors="replace"))
+
+
+def _check_types(curve: object, title: object) -> None:
+    """Raise InputError for a curve or a title of another type."""
+    if curve is not None and not isinstance(curve, CheckpointCurve):
+        msg = f"curve must be a CheckpointCurve, not {type(curve).__name__}"
+        raise InputError(msg)
+    if title is not None and not isinstance(title, str):
+        msg = f"title must be text, not {type(title).__name__}"
+        raise InputError(msg)
 
 
 #: The bytes reserved for the notices of a view, which are known only once its data is trimmed.

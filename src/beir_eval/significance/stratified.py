@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -213,7 +214,8 @@ def _unit_numbers(strata: Sequence[Any], units: Sequence[Hashable] | None) -> li
 
 def _weights(unit_numbers: Sequence[int]) -> list[float]:
     """Return the weight of each stratum in the average: 1 / (units · strata in its unit)."""
-    return [1 / ((max(unit_numbers) + 1) * unit_numbers.count(number)) for number in unit_numbers]
+    count_of, num_units = Counter(unit_numbers), max(unit_numbers) + 1
+    return [1 / (num_units * count_of[number]) for number in unit_numbers]
 
 
 def _scaled(arrays: Sequence[Floats], unit_numbers: Sequence[int]) -> Floats:

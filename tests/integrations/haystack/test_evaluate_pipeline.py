@@ -759,7 +759,7 @@ def test_a_file_name_without_a_known_format_is_refused_before_the_first_query(
 def test_an_id_that_the_format_cannot_hold_is_refused_with_the_first_query(dataset, tmp_path):
     store = InMemoryDocumentStore()
     index([Document(id="my file.pdf", content="capital of France")], store)
-    with pytest.raises(InputError, match=r"'my file\.pdf' holds blanks"):
+    with pytest.raises(InputError, match=r"'my file\.pdf' contains white space"):
         evaluate_pipeline(
             retrieving(store), dataset, measures="MRR", save_run=tmp_path / "run.trec"
         )

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from beir_eval.adapters.formats.text_lines import (
     BYTE_ORDER_MARK,
     encode_utf8,
-    first_line,
+    first_line_of,
     trec_word,
 )
 from beir_eval.core.column_names import QUERY_NAMES, matching_names
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 QUERY_KEYS = (*QUERY_NAMES, "_id", "id")
 #: A file with one line that is longer than this (bytes) is taken for a whole run, not for a record.
 LONGEST_RECORD = 1 << 24
+_TREC_QRELS_COLUMNS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,12 +81,14 @@ class FormatTable:
         example: valid lines of text, as an error message shows them.
         columns: the columns of valid lines, as an error message describes them.
         hash_ids: whether the first line may belong to BEIR qrels with an id that begins with #.
+        is_ambiguous: a function: whether the first line has two of the formats at once.
     """
 
     formats: tuple[Format, ...]
     example: str
     columns: str
     hash_ids: bool
+    is_ambiguous: Callable[[bytes], bool]
 
     @property
     def endings(self) -> tuple[str, ...]:
@@ -112,7 +115,15 @@ class FormatTable:
     def _detect(self, content: FileContent) -> Format:
         number, line = 1, b""
         if not is_binary(content.head):
-            number, line = first_line(content.head, hash_ids=self.hash_ids)
+            number, line = first_line_of(content, hash_ids=self.hash_ids)
+        if self.is_ambiguous(line):
+            problem = (
+                "this line is TREC's qrels if white space separates its columns (query, iteration, "
+                "document, grade), and BEIR's if only tabs do (query, document, grade). State it: "
+                "format='trec' or format='beir'; or add BEIR's header, query-id<tab>corpus-id<tab>"
+                "score"
+            )
+            raise FileFormatError(content.path, problem, line=number)
         for file_format in reversed(self.formats):
             if file_format.detect(content, line):
                 return file_format
@@ -153,6 +164,16 @@ def _has_columns(*numbers: int, or_by_tabs: bool = False) -> Callable[[FileConte
         return by_tabs or len(line.split()) in numbers
 
     return has_columns
+
+
+def _is_trec_and_beir(line: bytes) -> bool:
+    """Return whether a line can be one of TREC's qrels and one of BEIR's, whose ids hold blanks."""
+    columns, by_tabs = line.split(), line.split(b"\t")
+    return (
+        len(columns) == _TREC_QRELS_COLUMNS
+        and len(by_tabs) == _TREC_QRELS_COLUMNS - 1
+        and (columns[1] == b"Q0" or columns[1].isdigit())
+    )
 
 
 def _is_json(_content: FileContent, line: bytes) -> bool:
@@ -215,6 +236,7 @@ RUN_FORMATS = FormatTable(
         "score)"
     ),
     hash_ids=False,
+    is_ambiguous=lambda _line: False,
 )
 
 #: JSON has no endings here: a JSON file in a folder of qrels may contain anything.
@@ -252,4 +274,5 @@ QRELS_FORMATS = FormatTable(
         "by tabs)"
     ),
     hash_ids=True,
+    is_ambiguous=_is_trec_and_beir,
 )

@@ -19,7 +19,7 @@ from beir_eval.core.ids import id_text, repeated_ids
 from beir_eval.core.qrels import Qrels
 from beir_eval.core.run import Run
 from beir_eval.core.run_sources.lists import source_from_lists
-from beir_eval.errors import FileFormatError, RunError, first_few
+from beir_eval.errors import FileFormatError, RunError, first_few, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -115,8 +115,8 @@ def write_run(rankings: Iterable[tuple[str, Sequence[str], Floats]], _tag: str) 
         if len(set(docs)) < len(docs):
             repeated = sorted(repeated_ids(docs))
             msg = (
-                f"query {query!r} holds {first_few(repeated)} more than once, which JSON cannot "
-                "say (readers would keep the last and be silent); write TREC or Parquet"
+                f"query {shown(query)} lists {first_few(repeated)} more than once, which JSON "
+                "cannot contain (readers keep the last one only); write TREC or Parquet"
             )
             raise RunError(msg)
         run[query] = dict(zip(docs, scores.tolist(), strict=True))
@@ -161,7 +161,7 @@ def _qrels_from_judgements(content: FileContent, judgements: Iterable[_Judgement
     for line, query, doc, grade in judgements:
         queries.append(_read_id(content, line, query))
         docs.append(_read_id(content, line, doc))
-        grades.append(_read_number(content, line, _value_name("grade", query, doc), grade))
+        grades.append(_read_number(content, line, "grade", (query, doc), grade))
     if not queries:
         problem = "no judgement in it; expected {query_id: {doc_id: grade}}"
         raise FileFormatError(content.path, problem)
@@ -174,7 +174,7 @@ def _qrels_from_judgements(content: FileContent, judgements: Iterable[_Judgement
 def _json_rankings(content: FileContent) -> Iterator[_Ranking]:
     for line, query, pairs in _nested_objects(content, "score"):
         if any(score is None for _, score in pairs):
-            raise FileFormatError(content.path, f"a score for query {query!r} is null")
+            raise FileFormatError(content.path, f"a score for query {shown(query)} is null")
         yield line, query, _read_pairs(content, line, query, pairs)
 
 
@@ -191,7 +191,7 @@ def _nested_objects(
     parsed = _parse(content, content.text(), None)
     if isinstance(parsed, _RepeatedKeys):
         query_id = repeated_ids(name for name, _ in parsed.pairs)[0]
-        raise FileFormatError(content.path, f"the query {query_id!r} stands twice in it")
+        raise FileFormatError(content.path, f"the query {shown(query_id)} is listed twice")
     if not isinstance(parsed, dict):
         problem = f"JSON of another shape: expected {shape}, found {_json_type(parsed)}"
         raise FileFormatError(content.path, problem)
@@ -203,7 +203,7 @@ def _nested_objects(
         else:
             problem = (
                 f"JSON of another shape: expected {shape}, found {_json_type(documents)} for "
-                f"{query!r}"
+                f"{shown(query)}"
             )
             raise FileFormatError(content.path, problem)
 
@@ -237,9 +237,7 @@ def _read_pairs(
     return [
         (
             _read_id(content, line, doc),
-            None
-            if score is None
-            else _read_number(content, line, _value_name("score", query, doc), score),
+            None if score is None else _read_number(content, line, "score", (query, doc), score),
         )
         for doc, score in pairs
     ]
@@ -271,15 +269,12 @@ def _document_pair(content: FileContent, line: int, document: Any) -> tuple[Any,
         doc_key = _doc_key(content, line, document, None)
         score_key = _single_key(content, line, document, SCORE_NAMES)
         if doc_key is None or score_key is None or document[score_key] is None:
-            problem = (
-                "a document must have an id and a score, but it has "
-                f"{', '.join(map(repr, document))}"
-            )
+            problem = f"a document must have an id and a score, but it has {first_few(document)}"
             raise FileFormatError(content.path, problem, line=line)
         return document[doc_key], document[score_key]
     if isinstance(document, list):
         if len(document) != _PAIR_LENGTH or document[1] is None:
-            problem = f"a document must be an id or [id, score], not {document!r}"
+            problem = f"a document must be an id or [id, score], not {shown(document)}"
             raise FileFormatError(content.path, problem, line=line)
         return document[0], document[1]
     return document, None
@@ -303,7 +298,7 @@ def _read_records(content: FileContent) -> Iterator[tuple[int, dict[str, Any]]]:
             continue
         record = _parse(content, text, line)
         if isinstance(record, _RepeatedKeys):
-            problem = "a key stands twice in the record"
+            problem = "a key is listed twice in the record"
             raise FileFormatError(content.path, problem, line=line)
         if not isinstance(record, dict):
             problem = f"expected one object a line, found {_json_type(record)}"
@@ -344,7 +339,7 @@ def _single_key(
     """
     keys = matching_names(record, names)
     if len(keys) > 1:
-        problem = f"the record says one thing twice, as {' and as '.join(map(repr, keys))}"
+        problem = f"the record has two fields for the same value, {' and '.join(map(repr, keys))}"
         raise FileFormatError(content.path, problem, line=line)
     return keys[0] if keys else None
 
@@ -352,7 +347,7 @@ def _single_key(
 def _refuse_record(
     content: FileContent, line: int, missing: str, record: dict[str, Any]
 ) -> NoReturn:
-    problem = f"the record has no {missing}; it has {', '.join(map(repr, record))}"
+    problem = f"the record has no {missing}; it has {first_few(record)}"
     raise FileFormatError(content.path, problem, line=line)
 
 
@@ -384,16 +379,25 @@ def _read_id(content: FileContent, line: int | None, value: Any) -> str:
         raise FileFormatError(content.path, str(error), line=line) from error
 
 
-def _read_number(content: FileContent, line: int | None, value_name: str, value: Any) -> float:
-    """Return a finite number, or raise FileFormatError, which calls it ``value_name``."""
+def _read_number(
+    content: FileContent, line: int | None, role: str, ids: tuple[Any, Any], value: Any
+) -> float:
+    """Return a finite number, or raise FileFormatError.
+
+    Args:
+        content: the file, for messages.
+        line: the 1-based line number, for messages; None for a file that is one object.
+        role: "score" or "grade".
+        ids: the query and the document that have the number.
+        value: the number.
+    """
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not _is_finite(value):
-        problem = f"{value_name} is {value!r}; it must be a finite number"
+        problem = (
+            f"the {role} of document {shown(ids[1])} for query {shown(ids[0])} is {shown(value)}; "
+            "it must be a finite number"
+        )
         raise FileFormatError(content.path, problem, line=line)
     return float(value)
-
-
-def _value_name(number_name: str, query: Any, doc: Any) -> str:
-    return f"the {number_name} of document {doc!r} for query {query!r}"
 
 
 def _is_finite(value: float) -> bool:

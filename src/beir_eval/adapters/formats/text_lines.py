@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import io
 import re
+from typing import TYPE_CHECKING
 
-from beir_eval.core.files import split_fields
-from beir_eval.errors import InputError
+from beir_eval.core.files import HEAD_SIZE, split_fields
+from beir_eval.errors import FileFormatError, InputError, shown
+
+if TYPE_CHECKING:
+    from beir_eval.core.files import FileContent
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+#: The white space between columns and around lines; other white space belongs to an id.
+ASCII_BLANKS = " \t\n\r\v\f"
 
 
 def first_line(head: bytes, *, hash_ids: bool = False) -> tuple[int, bytes]:
@@ -20,12 +27,37 @@ def first_line(head: bytes, *, hash_ids: bool = False) -> tuple[int, bytes]:
         hash_ids: take a line that begins with ``#`` but has two tabs, and a number after them, for
             a line of BEIR qrels, whose ids may begin with ``#``.
     """
-    for number, line in enumerate(head.removeprefix(BYTE_ORDER_MARK).split(b"\n"), start=1):
-        text = line.rstrip(b"\r")
+    lines = io.BytesIO(head.removeprefix(BYTE_ORDER_MARK))
+    for number, line in enumerate(lines, start=1):
+        text = line.rstrip(b"\r\n")
         is_beir = hash_ids and re.fullmatch(rb"[^\t]+\t[^\t]+\t[-+.\deE]+", text) is not None
         if text.strip() and (not text.startswith(b"#") or is_beir):
             return number, text.strip(b" ")
     return 1, b""
+
+
+def first_line_of(content: FileContent, *, hash_ids: bool = False) -> tuple[int, bytes]:
+    """Return what ``first_line`` does for a file, of which more is read if its head is not enough.
+
+    The head is not enough if it has comments and blank lines only, or not the whole first line.
+
+    Args:
+        content: the file.
+        hash_ids: as for ``first_line``.
+    """
+    number, line = first_line(content.head, hash_ids=hash_ids)
+    is_complete = line and content.head.count(b"\n") >= number
+    if is_complete or len(content.head) < HEAD_SIZE:
+        return number, line
+    return first_line(content.data(), hash_ids=hash_ids)
+
+
+def check_no_zero_byte(content: FileContent, text: str) -> None:
+    """Raise FileFormatError if the text of a file contains a zero byte."""
+    index = text.find("\0")
+    if index >= 0:
+        problem = "a zero byte; ids and numbers of a text file contain none"
+        raise FileFormatError(content.path, problem, line=text.count("\n", 0, index) + 1)
 
 
 def encode_utf8(text: str) -> bytes:
@@ -34,7 +66,7 @@ def encode_utf8(text: str) -> bytes:
         return text.encode()
     except UnicodeEncodeError as error:
         part = text[max(0, error.start - 20) : error.end]
-        msg = f"an id is not Unicode text, which no file can say: …{part!r}"
+        msg = f"an id is not Unicode text, so no file can contain it: …{shown(part)}"
         raise InputError(msg) from error
 
 
@@ -42,11 +74,14 @@ def trec_word(text: str) -> str:
     """Return the text if it fits into a column of a TREC file.
 
     Raises:
-        InputError: it is empty, contains ASCII white space, begins with ``#`` or a byte order
-            mark, or is not Unicode.
+        InputError: it is empty, contains ASCII white space or a zero byte, begins with ``#`` or
+            a byte order mark, or is not Unicode.
     """
     encode_utf8(str(text))
-    if split_fields(str(text)) != [text] or text.startswith(("#", "\ufeff")):
-        msg = f"{text!r} holds blanks or begins with #, which a TREC file cannot say; write JSON"
+    if split_fields(str(text)) != [text] or text.startswith(("#", "\ufeff")) or "\0" in text:
+        msg = (
+            f"{shown(text)} contains white space or a zero byte or begins with #, so a TREC file "
+            "cannot contain it; write JSON"
+        )
         raise InputError(msg)
     return text

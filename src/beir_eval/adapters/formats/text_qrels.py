@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from beir_eval.adapters.formats.text_lines import encode_utf8, trec_word
+from beir_eval.adapters.formats.text_lines import (
+    ASCII_BLANKS,
+    check_no_zero_byte,
+    encode_utf8,
+    trec_word,
+)
 from beir_eval.core.files import read_number, split_fields
 from beir_eval.core.qrels import Qrels
-from beir_eval.errors import FileFormatError, InputError
+from beir_eval.errors import FileFormatError, InputError, shown, warn_caller
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -16,6 +21,8 @@ if TYPE_CHECKING:
 
 _TREC_COLUMNS = 4
 _BEIR_COLUMNS = 3
+#: Fewer grades that count 1, 2, … may well be grades.
+_FEWEST_RANKS = 3
 _GRADE_HEADERS = frozenset({"score", "grade", "label", "rel", "relevance", "relevance_score"})
 
 
@@ -27,8 +34,10 @@ def read_trec(content: FileContent) -> Qrels:
             is no judgement, or the file is a run.
         QrelsError: a document is judged twice with different grades.
     """
-    columns = _read_columns(content, _trec_rows(content))
-    _refuse_run(content, *columns)
+    iterations: set[str] = set()
+    columns = _read_columns(content, _trec_rows(content, iterations))
+    if iterations not in ({"0"}, {"Q0"}):  # then it is no run, as read_run says too
+        _refuse_run(content, *columns)
     return Qrels.from_columns(*columns)
 
 
@@ -37,12 +46,17 @@ def read_beir(content: FileContent) -> Qrels:
 
     A header row is optional.
 
+    Warns:
+        BeirEvalWarning: the grades look like ranks.
+
     Raises:
         FileFormatError: a line has another number of columns, an id is empty, a grade is not a
             finite number, or there is no judgement.
         QrelsError: a document is judged twice with different grades.
     """
-    return Qrels.from_columns(*_read_columns(content, _beir_rows(content)))
+    columns = _read_columns(content, _beir_rows(content))
+    _warn_of_ranks(content, columns[0], columns[2])
+    return Qrels.from_columns(*columns)
 
 
 def write_trec(rows: Iterable[tuple[str, str, float]]) -> bytes:
@@ -62,8 +76,8 @@ def write_beir(rows: Iterable[tuple[str, str, float]]) -> bytes:
     """Return the bytes of format "beir": query, document, grade, separated by tabs, after a header.
 
     Raises:
-        InputError: an id contains a tab or a line break, begins or ends with a blank, or is not
-            Unicode.
+        InputError: an id contains a tab, a line break or a zero byte, begins or ends with a
+            blank, or is not Unicode.
     """
     lines = [
         f"{_beir_cell(query)}\t{_beir_cell(doc)}\t{_grade_text(grade)}\n"
@@ -87,12 +101,16 @@ def _read_columns(
     queries: list[str] = []
     documents: list[str] = []
     grades: list[float] = []
+    value_of: dict[str, float] = {}  # a file has few different grades
     for number, fields in rows:
         if not fields[0] or not fields[-2]:
             raise FileFormatError(content.path, "an id is empty", line=number)
         queries.append(fields[0])
         documents.append(fields[-2])
-        grades.append(read_number(content.path, number, "grade", fields[-1]))
+        grade = value_of.get(fields[-1])
+        if grade is None:
+            grade = value_of[fields[-1]] = read_number(content.path, number, "grade", fields[-1])
+        grades.append(grade)
     if not queries:
         problem = "no judgement in it; expected lines such as 'q1 0 d1 1' or 'q1<tab>d1<tab>1'"
         raise FileFormatError(content.path, problem)
@@ -114,8 +132,30 @@ def _refuse_run(
         raise FileFormatError(content.path, problem)
 
 
-def _trec_rows(content: FileContent) -> Iterator[tuple[int, list[str]]]:
-    """Yield (line number, four fields) of every line that is neither blank nor a comment."""
+def _warn_of_ranks(content: FileContent, queries: Sequence[str], grades: Sequence[float]) -> None:
+    """Warn if the grades of every query are 1, 2, … in the order of the lines, to 3 at least.
+
+    Such a file is likely a run of MS MARCO: query, document, rank.
+    """
+    count_of: dict[str, int] = {}
+    for query, grade in zip(queries, grades, strict=True):
+        count_of[query] = count = count_of.get(query, 0) + 1
+        if grade != count:
+            return
+    if max(count_of.values()) >= _FEWEST_RANKS:
+        warn_caller(
+            f"{content.path}: the grades of every query are 1, 2, … in the order of the lines, as "
+            "in a run of MS MARCO (query, document, rank). If this is a run, read it with read_run"
+        )
+
+
+def _trec_rows(content: FileContent, iterations: set[str]) -> Iterator[tuple[int, list[str]]]:
+    """Yield (line number, four fields) of every line that is neither blank nor a comment.
+
+    Args:
+        content: the file.
+        iterations: gets the second field of every line.
+    """
     for number, line in _filled_lines(content):
         if line.startswith("#"):
             continue
@@ -126,6 +166,7 @@ def _trec_rows(content: FileContent) -> Iterator[tuple[int, list[str]]]:
                 "by blanks or tabs"
             )
             raise FileFormatError(content.path, problem, line=number)
+        iterations.add(fields[1])
         yield number, fields
 
 
@@ -152,21 +193,26 @@ def _is_header(fields: Sequence[str]) -> bool:
 
     Some files have no such row, and skipping it blindly loses a judgement.
     """
-    return fields[-1].strip().lower() in _GRADE_HEADERS
+    return fields[-1].strip(ASCII_BLANKS).lower() in _GRADE_HEADERS
 
 
 def _filled_lines(content: FileContent) -> Iterator[tuple[int, str]]:
     """Yield (1-based number, line without its end) of every line that is not blank."""
-    for number, line in enumerate(content.text().split("\n"), start=1):
+    content_text = content.text()
+    check_no_zero_byte(content, content_text)
+    for number, line in enumerate(content_text.split("\n"), start=1):
         text = line.removesuffix("\r")
-        if text.strip():
+        if text[:1] > " " or text.strip(ASCII_BLANKS):
             yield number, text
 
 
 def _beir_cell(text: str) -> str:
     """Return an id if a reader of BEIR files reads it unchanged; otherwise raise InputError."""
-    if any(mark in text for mark in "\t\r\n") or text != text.strip(" "):
-        msg = f"{text!r} holds a tab or ends in blanks, which a BEIR file cannot say; write JSON"
+    if any(mark in text for mark in "\t\r\n\0") or text != text.strip(" "):
+        msg = (
+            f"{shown(text)} contains a tab, a line break or a zero byte, or begins or ends with a "
+            "blank, so a BEIR file cannot contain it; write JSON"
+        )
         raise InputError(msg)
     return text
 

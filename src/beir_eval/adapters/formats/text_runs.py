@@ -13,12 +13,16 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import polars as pl
 
-from beir_eval.adapters.formats.text_lines import BYTE_ORDER_MARK, first_line
+from beir_eval.adapters.formats.text_lines import (
+    BYTE_ORDER_MARK,
+    check_no_zero_byte,
+    first_line_of,
+)
 from beir_eval.core.dataframes import DOC, QUERY, SCORE
 from beir_eval.core.files import decode, read_number, split_fields
 from beir_eval.core.run import Run
 from beir_eval.core.run_sources.dataframe import source_from_frame
-from beir_eval.errors import FileFormatError
+from beir_eval.errors import FileFormatError, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -76,7 +80,7 @@ def read_msmarco(content: FileContent) -> Run:
     Raises:
         FileFormatError, OSError: see ``beir_eval.read_run``.
     """
-    number, line = first_line(content.head)
+    number, line = first_line_of(content)
     columns = len(line.split())
     layouts = {len(layout.names): layout for layout in (MSMARCO, MSMARCO_SCORED)}
     if columns not in layouts:
@@ -86,7 +90,7 @@ def read_msmarco(content: FileContent) -> Run:
 
 
 def _read(content: FileContent, layout: Layout) -> Run:
-    separator = _separator(content.head, layout)
+    separator = _separator(content, layout)
     frame = None if separator is None else _read_columns(content, layout, separator)
     if frame is None:
         frame = _read_lines(content, layout)
@@ -97,11 +101,11 @@ def _read(content: FileContent, layout: Layout) -> Run:
     return Run.from_source(source_from_frame(frame))
 
 
-def _separator(head: bytes, layout: Layout) -> str | None:
+def _separator(content: FileContent, layout: Layout) -> str | None:
     """Return the single character between the columns of the first line; None if there is none."""
-    if head.startswith(BYTE_ORDER_MARK):
+    if content.head.startswith(BYTE_ORDER_MARK):
         return None
-    _, line = first_line(head)
+    _, line = first_line_of(content)
     for separator in (b" ", b"\t"):
         fields = line.split(separator)
         if len(fields) == len(layout.names) and fields == line.split():
@@ -221,8 +225,9 @@ def _read_lines(content: FileContent, layout: Layout) -> pl.DataFrame:
     docs: list[str] = []
     values: list[float] = []
     query, doc, value = (layout.index_of(name) for name in (QUERY, DOC, layout.ranked_by))
+    num_columns, by_rank = len(layout.names), layout.ranked_by == RANK
     for number, fields in _split_lines(content):
-        if len(fields) != len(layout.names):
+        if len(fields) != num_columns:
             problem = (
                 f"{len(fields)} columns, expected {layout.description} separated by blanks or tabs"
             )
@@ -231,14 +236,14 @@ def _read_lines(content: FileContent, layout: Layout) -> pl.DataFrame:
             _parse_rank(content, number, fields[layout.index_of(GIVEN_RANK)])
         queries.append(fields[query])
         docs.append(fields[doc])
-        if layout.ranked_by == RANK:
+        if by_rank:
             values.append(_parse_rank(content, number, fields[value]))
         else:
             values.append(read_number(content.path, number, "score", fields[value]))
     if not queries:
         problem = f"there is no line in it; expected lines of {layout.description} columns"
         raise FileFormatError(content.path, problem)
-    dtype = pl.Int64 if layout.ranked_by == RANK else pl.Float64
+    dtype = pl.Int64 if by_rank else pl.Float64
     return pl.DataFrame(
         {QUERY: queries, DOC: docs, layout.ranked_by: pl.Series(values, dtype=dtype)}
     )
@@ -246,18 +251,21 @@ def _read_lines(content: FileContent, layout: Layout) -> pl.DataFrame:
 
 def _split_lines(content: FileContent) -> Iterator[tuple[int, list[str]]]:
     """Yield (1-based number, fields) of every line that is neither blank nor a comment."""
-    for number, line in enumerate(decode(content.path, content.data()).split("\n"), start=1):
-        if line.strip() and not line.startswith("#"):
-            yield number, split_fields(line)
+    text = decode(content.path, content.data())
+    check_no_zero_byte(content, text)
+    for number, line in enumerate(text.split("\n"), start=1):
+        fields = split_fields(line)
+        if fields and not line.startswith("#"):
+            yield number, fields
 
 
 def _parse_rank(content: FileContent, number: int, text: str) -> int:
     """Return a rank; raise FileFormatError for the line if it is not a whole number."""
     if not (text.isascii() and text.isdecimal() and len(text) <= _MOST_RANK_DIGITS):
         problem = (
-            f"the rank {text!r} is not a whole number; three columns are query, document and rank, "
-            "four have a score behind them. For query, document and score write a dataframe or a "
-            "TREC run; TREC qrels are read with read_qrels"
+            f"the rank {shown(text)} is not a whole number; three columns are query, "
+            "document and rank, four have a score after them. For query, document and score write "
+            "a dataframe or a TREC run; TREC qrels are read with read_qrels"
         )
         raise FileFormatError(content.path, problem, line=number)
     return int(text)
@@ -273,14 +281,14 @@ def _sort_by_rank(content: FileContent, frame: pl.DataFrame) -> pl.DataFrame:
     repeated = frame.filter(frame.select(QUERY, RANK).is_duplicated())
     if len(repeated):
         query, _, rank = repeated.row(0)
-        problem = f"two documents stand at rank {rank} of query {query!r}"
+        problem = f"two documents have the rank {rank} for query {shown(query)}"
         raise FileFormatError(content.path, problem)
     first_ranks = frame.group_by(QUERY, maintain_order=True).agg(pl.col(RANK).min())
     wrong_start = first_ranks.filter(pl.col(RANK) > 1)
     if len(wrong_start):
         query, rank = wrong_start.row(0)
         problem = (
-            f"the ranks of query {query!r} begin at {rank}, not at 0 or 1; three columns are "
+            f"the ranks of query {shown(query)} begin at {rank}, not at 0 or 1; three columns are "
             "query, document and rank, not a score"
         )
         raise FileFormatError(content.path, problem)

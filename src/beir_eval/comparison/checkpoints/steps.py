@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from beir_eval.errors import SettingError, first_few
+from beir_eval.errors import SettingError, first_few, shown
 from beir_eval.significance.validation import is_number
 
 if TYPE_CHECKING:
@@ -17,7 +17,11 @@ if TYPE_CHECKING:
     from beir_eval.comparison.checkpoints.result import Step
 
 #: A regular expression for the last number in a name.
-LAST_NUMBER = r"(?P<step>\d+(?:\.\d+)?)\D*$"
+LAST_NUMBER = r"(?<![0-9])(?P<step>[0-9]+(?:\.[0-9]+)?)[^0-9]*$"
+
+
+#: A longer number is no step; Python converts at most 4,300 digits.
+_MOST_DIGITS = 300
 
 
 def steps_of(names: Sequence[str], steps: Any) -> list[Step]:
@@ -43,7 +47,7 @@ def steps_of(names: Sequence[str], steps: Any) -> list[Step]:
     for step, same_step in by_step.items():
         if len(same_step) > 1:
             msg = (
-                f"{first_few(same_step)} have the same step, {step}; hand over {{name: step}}, or "
+                f"{first_few(same_step)} have the same step, {step}; pass {{name: step}}, or "
                 "the names in order. Repeats of one checkpoint belong into one list of results"
             )
             raise SettingError(msg)
@@ -66,7 +70,7 @@ def _steps_from_pattern(names: Sequence[str], pattern: str) -> list[Step]:
     unmatched = [name for name, step in zip(names, parsed, strict=True) if step is None]
     if unmatched:
         msg = (
-            f"no step is found by {pattern!r} in {first_few(unmatched)}; hand over another "
+            f"no step is found by {pattern!r} in {first_few(unmatched)}; pass another "
             "pattern, {name: step}, or the names in order"
         )
         raise SettingError(msg)
@@ -75,10 +79,12 @@ def _steps_from_pattern(names: Sequence[str], pattern: str) -> list[Step]:
 
 def _parse_step(text: str | None) -> Step | None:
     """Return a finite number, as an int if it is whole; None if the text is no such number."""
-    if text is not None and text.isdecimal():
+    if text is None or len(text) > _MOST_DIGITS or not text.isascii() or "_" in text:
+        return None
+    if text.isdecimal():
         return int(text)
     try:
-        number = float(text or "")
+        number = float(text)
     except ValueError:
         return None
     if not np.isfinite(number):
@@ -91,13 +97,24 @@ def _steps_from_list(names: Sequence[str], steps: Any) -> list[Step]:
     if isinstance(steps, Mapping):
         step_of = dict(steps)
     else:
-        order = list(steps)
+        try:
+            order = list(steps)
+        except TypeError as error:
+            msg = (
+                "steps must be a regular expression, {name: step} or the names in order, not "
+                f"{shown(steps)}"
+            )
+            raise SettingError(msg) from error
+        if not all(isinstance(name, str) for name in order):
+            msg = f"steps must list the names in order, not {shown(order)}"
+            raise SettingError(msg)
         step_of = {name: position for position, name in enumerate(order, start=1)}
         if len(step_of) < len(order):
-            msg = f"a name stands twice in the order {order}"
+            msg = f"a name is listed twice in steps: {first_few(order)}"
             raise SettingError(msg)
     missing = [name for name in names if name not in step_of]
-    unknown = [name for name in step_of if name not in names]
+    known = set(names)
+    unknown = [name for name in step_of if name not in known]
     if missing or unknown:
         problems = [f"without a step: {first_few(missing)}"] if missing else []
         problems += [f"not among the results: {first_few(unknown)}"] if unknown else []
@@ -105,6 +122,6 @@ def _steps_from_list(names: Sequence[str], steps: Any) -> list[Step]:
         raise SettingError(msg)
     for name in names:
         if not is_number(step_of[name]) or not np.isfinite(step_of[name]):
-            msg = f"the step of {name!r} must be a number, not {step_of[name]!r}"
+            msg = f"the step of {name!r} must be a number, not {shown(step_of[name])}"
             raise SettingError(msg)
     return [step_of[name] for name in names]

@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from itertools import pairwise
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from beir_eval.core.arrays import rows_from_lengths
-from beir_eval.core.ids import id_text
+from beir_eval.core.ids import checked_query_ids
+from beir_eval.core.paths import as_path
 from beir_eval.core.qrels import Qrels
 from beir_eval.datasets.corpus import read_query_metadata
-from beir_eval.errors import FileFormatError, InputError, SettingError, first_few
-from beir_eval.significance.validation import is_number
+from beir_eval.errors import FileFormatError, InputError, SettingError, first_few, shown
+from beir_eval.significance.validation import is_number, is_whole_number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from beir_eval.core.qrels import QrelsMapping
 
@@ -55,25 +56,28 @@ def cut(
     >>> cut({"q1": 3, "q2": 12, "q3": 4}, edges=(4, 8), unit="words")
     {'q1': 'below 4 words', 'q3': '4 to 7 words', 'q2': '8 or more words'}
     """
+    if not isinstance(values, Mapping):
+        msg = f"values must be {{query_id: number}}, not {shown(values)}"
+        raise InputError(msg)
     not_numbers = [query_id for query_id, value in values.items() if not is_number(value)]
     if not_numbers:
-        msg = f"numbers were expected, not {values[not_numbers[0]]!r} for query {not_numbers[0]!r}"
+        query_id = not_numbers[0]
+        msg = f"numbers were expected, not {shown(values[query_id])} for query {shown(query_id)}"
         raise InputError(msg)
     numbers = {query_id: value for query_id, value in values.items() if not math.isnan(value)}
     if not numbers:
         raise InputError("there is no number to cut at; give one for each query")
     are_whole = all(float(value).is_integer() for value in numbers.values())
     if edges is None:
-        if parts < 2:  # noqa: PLR2004 - a cut
-            msg = f"parts must be a whole number from 2, not {parts!r}"
+        if not is_whole_number(parts, least=2):
+            msg = f"parts must be a whole number from 2, not {shown(parts)}"
             raise SettingError(msg)
         shares = [part / parts for part in range(1, parts)]
         quantiles = np.quantile(list(numbers.values()), shares, method="higher").tolist()
         lowest = min(numbers.values())
         edges = [edge for edge in dict.fromkeys(quantiles) if edge > lowest]
-    elif any(first >= second for first, second in pairwise(edges)):
-        msg = f"edges must ascend, not {list(edges)}"
-        raise SettingError(msg)
+    else:
+        edges = _checked_edges(edges)
     are_whole = are_whole and all(float(edge).is_integer() for edge in edges)
     labels = _slice_labels(
         list(edges), are_whole=are_whole, are_counts=are_whole and min(numbers.values()) >= 0
@@ -84,6 +88,19 @@ def cut(
         query_id: f"{labels[bisect_right(edges, numbers[query_id])]}{suffix}"
         for query_id in ordered
     }
+
+
+def _checked_edges(edges: Any) -> list[float]:
+    """Return the edges as a list; raise SettingError unless they are finite and ascend."""
+    listed: list[Any] = list(edges) if isinstance(edges, Iterable) else [None]
+    are_numbers = all(is_number(edge) and math.isfinite(edge) for edge in listed)
+    if not are_numbers:
+        msg = f"edges must be a list of finite numbers, not {shown(edges)}"
+        raise SettingError(msg)
+    if any(first >= second for first, second in pairwise(listed)):
+        msg = f"edges must ascend, not {shown(listed)}"
+        raise SettingError(msg)
+    return listed
 
 
 def _slice_labels(edges: list[float], *, are_whole: bool, are_counts: bool) -> list[str]:
@@ -128,14 +145,23 @@ def by_length(
         parts: the number of slices of about equal size if ``edges`` is None.
 
     Raises:
-        InputError: there is no query.
+        InputError: there is no query, ``queries`` is not a mapping, a query id is neither text nor
+            an integer or is empty, or a text is not text.
         SettingError: fewer than two parts, or edges that do not ascend.
-        TypeError, ValueError: a query id is neither text nor an integer, or is empty.
 
     >>> by_length({"q1": "what is ndcg", "q2": "how is the gain of a document discounted"})
     {'q1': 'below 4 words', 'q2': '8 to 15 words'}
     """
-    lengths = {id_text(query_id): len(text.split()) for query_id, text in queries.items()}
+    if not isinstance(queries, Mapping):
+        msg = f"queries must be {{query_id: text}}, not {shown(queries)}"
+        raise InputError(msg)
+    query_ids = checked_query_ids(queries, "queries", InputError)
+    try:
+        counts = [len(str.split(text)) for text in queries.values()]
+    except TypeError as error:
+        msg = f"queries must be {{query_id: text}}: {error}"
+        raise InputError(msg) from error
+    lengths = dict(zip(query_ids, counts, strict=True))
     return cut(lengths, edges=edges, parts=parts, unit="words")
 
 
@@ -181,9 +207,10 @@ def by_metadata(path: str | Path, key: str) -> dict[str, Any]:
     Raises:
         FileFormatError: the file has another format, no query has the key (the message lists the
             keys), or a value is a list or an object.
+        InputError: ``path`` is neither text nor a path, or contains a zero byte.
         OSError: the file cannot be read.
     """
-    file = Path(path)
+    file = as_path(path)
     if file.is_dir():
         plain, packed = file / "queries.jsonl", file / "queries.jsonl.gz"
         file = packed if packed.exists() and not plain.exists() else plain
@@ -193,12 +220,14 @@ def by_metadata(path: str | Path, key: str) -> dict[str, Any]:
         keys |= dict.fromkeys(metadata)
         value = metadata.get(key)
         if isinstance(value, (list, dict)):
-            problem = f"metadata {key!r} of query {query_id!r} is no label but {str(value)[:60]}"
+            problem = (
+                f"metadata {shown(key)} of query {shown(query_id)} is no label but {shown(value)}"
+            )
             raise FileFormatError(file, problem)
         if value is not None:
             value_of[query_id] = value
     if not value_of:
-        problem = f"no query has metadata {key!r}; there are {first_few(keys) or 'none'}"
+        problem = f"no query has metadata {shown(key)}; there are {first_few(keys) or 'none'}"
         raise FileFormatError(file, problem)
     if all(is_number(value) for value in value_of.values()):
         return value_of
@@ -218,12 +247,15 @@ def columns_of(slices: Any) -> dict[str, dict[str, str]]:
             {column name: column}.
 
     Raises:
-        InputError: ``slices`` is neither, or a label is neither text, True, False nor a number, or
-            a column mixes text and numbers.
-        TypeError, ValueError: a query id is neither text nor an integer, or is empty.
+        InputError: ``slices`` is neither, a label is neither text, True, False nor a number, a
+            column mixes text and numbers, or a query id is neither text nor an integer or is
+            empty.
     """
     if not isinstance(slices, Mapping) or not slices:
-        msg = f"slices must be {{query_id: label}} or {{name: {{query_id: label}}}}, not {slices!r}"
+        msg = (
+            "slices must be {query_id: label} or {name: {query_id: label}}, not "
+            f"{shown(slices)}"
+        )
         raise InputError(msg)
     are_columns = [isinstance(column, Mapping) for column in slices.values()]
     if any(are_columns) and not all(are_columns):
@@ -234,7 +266,12 @@ def columns_of(slices: Any) -> dict[str, dict[str, str]]:
 
 def _column_labels(name: str, column: Column) -> dict[str, str]:
     """Return {query_id: label} of one column; queries whose label is None are left out."""
-    label_of = {id_text(query_id): value for query_id, value in column.items() if value is not None}
+    query_ids = checked_query_ids(column, name, InputError)
+    label_of = {
+        query_id: value
+        for query_id, value in zip(query_ids, column.values(), strict=True)
+        if value is not None
+    }
     if label_of and all(is_number(value) for value in label_of.values()):
         return cut(label_of)
     not_labels = [
@@ -242,8 +279,8 @@ def _column_labels(name: str, column: Column) -> dict[str, str]:
     ]
     if not_labels:
         msg = (
-            f"{name}: a label is text, and a column of numbers is cut; query {not_labels[0]!r} has "
-            f"{label_of[not_labels[0]]!r}"
+            f"{name}: a label is text, and a column of numbers is cut; query "
+            f"{shown(not_labels[0])} has {shown(label_of[not_labels[0]])}"
         )
         raise InputError(msg)
     return {query_id: _label_text(value) for query_id, value in label_of.items()}

@@ -90,9 +90,9 @@ def compare_slices(  # noqa: PLR0913 - one keyword a setting
         rng: the seed of the sign vectors, a whole number from 0.
 
     Raises:
-        InputError: ``slices`` has another shape, no query compared has a label in some column, or a
-            label is neither text, True, False nor a number.
-        TypeError, ValueError: a query id in ``slices`` is neither text nor an integer, or is empty.
+        InputError: ``slices`` has another shape, no query compared has a label in some column, a
+            label is neither text, True, False nor a number, or a query id in ``slices`` is neither
+            text nor an integer or is empty.
         SettingError: an invalid setting, an unknown baseline, or all pairs of more than 100
             systems.
         ResultError: fewer than two systems, two of the same name, or results that were evaluated

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from beir_eval.core.ids import id_text, ids_as_text
-from beir_eval.errors import RunError
+from beir_eval.errors import RunError, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 PADDING = -1
 _DIMENSIONS = 2
+#: A higher row number is accepted only if a tenth of the numbers below it have an id.
+_HIGHEST_ROW = 100_000_000
 
 
 class DocIdTable(NamedTuple):
@@ -73,10 +75,17 @@ class DocIdTable(NamedTuple):
 def _by_row_number(doc_ids: Mapping[Any, Any]) -> list[str]:
     """Return the ids in the order of row numbers, "" for numbers that the mapping leaves out."""
     id_of_row = {operator.index(row): id_text(doc_id) for row, doc_id in doc_ids.items()}
-    if id_of_row and min(id_of_row) < 0:
-        msg = f"a row number is {min(id_of_row)}; they count from 0"
+    highest = max(id_of_row, default=-1)
+    if highest > max(_HIGHEST_ROW, 10 * len(id_of_row)):
+        msg = (
+            f"the row number {shown(highest)} is too high for {len(id_of_row):,} ids; number the "
+            "rows from 0"
+        )
         raise ValueError(msg)
-    return [id_of_row.get(row, "") for row in range(max(id_of_row, default=-1) + 1)]
+    if id_of_row and min(id_of_row) < 0:
+        msg = f"a row number is {shown(min(id_of_row))}; they count from 0"
+        raise ValueError(msg)
+    return [id_of_row.get(row, "") for row in range(highest + 1)]
 
 
 def as_array(label: str, values: Any) -> NDArray[Any]:
@@ -105,7 +114,7 @@ def as_array(label: str, values: Any) -> NDArray[Any]:
         else:
             array = np.asarray(values)
     except (TypeError, ValueError, RuntimeError, BufferError) as error:
-        msg = f"{label} cannot be read as a numpy array: {error}. Hand over a numpy array"
+        msg = f"{label} cannot be read as a numpy array: {error}. Pass a numpy array"
         raise RunError(msg) from error
     if array.ndim != _DIMENSIONS:
         msg = f"{label} must be [Q, k], a row for each query, not of shape {list(array.shape)}"
@@ -146,7 +155,7 @@ def check_numbers(
         else f"a row number of doc_ids, 0 to {len(doc_ids) - 1}, that it names,"
     )
     msg = (
-        f"the id {numbers[row, column]} of query {query_of_row(int(row))!r} (place {column}) is "
-        f"outside: expected {allowed} or {PADDING} for padding"
+        f"the id {numbers[row, column]} of query {shown(query_of_row(int(row)))} (column {column}) "
+        f"is outside: expected {allowed} or {PADDING} for padding"
     )
     raise RunError(msg)

@@ -14,7 +14,7 @@ from beir_eval.core.arrays import NOT_NUMBERS, Floats, Ints, read_finite_floats,
 from beir_eval.core.ids import checked_columns, checked_ids, checked_query_ids
 from beir_eval.core.run_sources.columns import ColumnSource, FlatRankings, LookUpResult
 from beir_eval.core.run_sources.score_checks import raise_first_score_error
-from beir_eval.errors import RunError
+from beir_eval.errors import RunError, shown
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -128,7 +128,7 @@ def source_from_rankings(rankings: Mapping[Any, Iterable[Any]]) -> ColumnSource:
         is_unordered = isinstance(ranking, (str, bytes, Mapping, AbstractSet))
         if is_unordered or not isinstance(ranking, Iterable):
             msg = (
-                f"the ranking of query {query_id!r} must be a list of ids, not "
+                f"the ranking of query {shown(query_id)} must be a list of ids, not "
                 f"{type(ranking).__name__}"
             )
             raise RunError(msg)

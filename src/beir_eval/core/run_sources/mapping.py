@@ -25,7 +25,7 @@ from beir_eval.core.arrays import (
 from beir_eval.core.ids import checked_ids, checked_query_ids, have_text_keys
 from beir_eval.core.run_sources.base import RankingBlock
 from beir_eval.core.run_sources.score_checks import raise_first_score_error
-from beir_eval.errors import RunError, first_few
+from beir_eval.errors import RunError, first_few, refuse_changes, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -53,7 +53,8 @@ class MappingSource:
 
     def __init__(self, mapping: Mapping[Any, Mapping[Any, Any]]) -> None:
         """Check the query ids; the rankings are checked when they are read."""
-        self._keys = keys = list(mapping)
+        with refuse_changes("the run", RunError):
+            self._keys = keys = list(mapping)
         self.query_ids: Sequence[str] = checked_query_ids(keys, "run", RunError)
         self._mapping = mapping
 
@@ -62,7 +63,9 @@ class MappingSource:
         self._check_unchanged()
         rankings = _rankings_with_text_ids(self.query_ids, list(self._mapping.values()))
         for query_id, ranking in zip(self.query_ids, rankings, strict=True):
-            yield query_id, list(ranking), _read_ranking_scores(query_id, ranking)
+            with refuse_changes("the run", RunError):
+                doc_ids, scores = list(ranking), _read_ranking_scores(query_id, ranking)
+            yield query_id, doc_ids, scores
 
     def blocks(self, qrels: Qrels) -> Iterator[RankingBlock]:
         """Yield the rankings of the judged queries, in blocks of about ``BLOCK_SCORES`` scores.
@@ -87,19 +90,24 @@ class MappingSource:
                 rankings=rankings[begin:end],
                 starts=starts[begin : end + 1] - starts[begin],
             )
-            yield _build_block(qrels, part)
+            with refuse_changes("the run", RunError):
+                block = _build_block(qrels, part)
+            yield block
 
     def _check_unchanged(self) -> None:
         """Check that the queries are the same as in the constructor, or raise RunError."""
-        keys = list(self._mapping)
+        with refuse_changes("the run", RunError):
+            keys = list(self._mapping)
         if keys == self._keys:
             return
         lost = [query_id for query_id in self._keys if query_id not in self._mapping]
         new = set(keys) - set(self._keys)
         change = (
-            f"lost the query {lost[0]!r}" if lost else f"got {first_few(new) or 'another order'}"
+            f"lost the query {shown(lost[0])}"
+            if lost
+            else f"got {first_few(new) or 'another order'}"
         )
-        msg = f"the run has {change} since it was handed over; make a new Run"
+        msg = f"the run has {change} since it was passed; make a new Run"
         raise RunError(msg)
 
 
@@ -109,7 +117,7 @@ def _rankings_with_text_ids(
     """Return the rankings with text ids: the caller's mappings if all their ids are text."""
     if have_text_keys(rankings):
         for query_id in compress(query_ids, map(dict.__contains__, rankings, repeat(""))):
-            msg = f"the ranking of query {query_id!r}: an id is empty"
+            msg = f"the ranking of query {shown(query_id)}: an id is empty"
             raise RunError(msg)
         return rankings
     return [
@@ -127,7 +135,7 @@ def _ranking_with_text_ids(query_id: str, ranking: object) -> Mapping[str, Any]:
     """
     if not isinstance(ranking, Mapping):
         msg = (
-            f"the ranking of query {query_id!r} must be {{doc_id: score}}, not "
+            f"the ranking of query {shown(query_id)} must be {{doc_id: score}}, not "
             f"{type(ranking).__name__}; for a list of ids use Run.from_rankings"
         )
         raise RunError(msg)
@@ -135,11 +143,11 @@ def _ranking_with_text_ids(query_id: str, ranking: object) -> Mapping[str, Any]:
     hashes = [getattr(kind, "__hash__", None) for kind in set(map(type, ranking))]
     if all(hash_method is str.__hash__ for hash_method in hashes) and "" not in ranking:
         return ranking
-    doc_ids = checked_ids(ranking, f"the ranking of query {query_id!r}", RunError)
+    doc_ids = checked_ids(ranking, f"the ranking of query {shown(query_id)}", RunError)
     text_ranking = dict(zip(doc_ids, ranking.values(), strict=True))
     if len(text_ranking) < len(ranking):
         msg = (
-            f"the ranking of query {query_id!r} holds a document both as an integer and as "
+            f"the ranking of query {shown(query_id)} holds a document both as an integer and as "
             "text; keep one of the two"
         )
         raise RunError(msg)
@@ -159,8 +167,13 @@ def _look_up_ids(rankings: Sequence[Mapping[str, Any]], starts: Ints, positions:
     by_row = np.argsort(rows, kind="stable")
     for begin, end in equal_ranges(rows[by_row]):
         row = int(rows[by_row[begin]])
-        keys = list(rankings[row])
+        with refuse_changes("the run", RunError):
+            keys = list(rankings[row])
         first = int(starts[row])
+        if len(keys) != int(starts[row + 1]) - first:
+            raise RunError(
+                "the run was changed while it was read; pass a copy that does not change"
+            )
         for index in by_row[begin:end].tolist():
             ids[index] = keys[int(positions[index]) - first]
     return checked_ids(ids, "run", RunError)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from beir_eval.core.arrays import NOT_NUMBERS, read_finite_floats
-from beir_eval.errors import RunError
+from beir_eval.errors import RunError, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
 
 def is_finite_number(value: object) -> bool:
@@ -20,11 +20,19 @@ def is_finite_number(value: object) -> bool:
     return True
 
 
+def check_scores(query_id: str, ranking: Mapping[Any, object]) -> None:
+    """Raise RunError for the first score of {doc_id: score} that is not a finite number."""
+    try:
+        read_finite_floats(ranking.values(), len(ranking))
+    except NOT_NUMBERS:
+        raise_first_score_error((query_id, doc_id, score) for doc_id, score in ranking.items())
+
+
 def raise_score_error(query_id: str, doc_id: object, score: object) -> NoReturn:
     """Raise RunError about one invalid score."""
     msg = (
-        f"the score of document {doc_id!r} for query {query_id!r} is {score!r}; a score must be "
-        "a finite number"
+        f"the score of document {shown(doc_id)} for query {shown(query_id)} is {shown(score)}; a "
+        "score must be a finite number"
     )
     raise RunError(msg)
 

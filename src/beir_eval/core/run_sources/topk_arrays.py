@@ -25,7 +25,7 @@ from beir_eval.core.number_lookup import (
 from beir_eval.core.run_sources.array_inputs import PADDING, DocIdTable, as_array, check_numbers
 from beir_eval.core.run_sources.columns import FlatRankings, LookUpResult, split_judged_queries
 from beir_eval.core.run_sources.score_checks import raise_score_error
-from beir_eval.errors import RunError
+from beir_eval.errors import RunError, check_flag, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -132,8 +132,9 @@ class ArraySource:
                 "Run.from_columns or Run.from_rankings"
             )
             raise RunError(msg)
-        if isinstance(query_ids, str):
-            msg = f"query_ids must be a list of ids, not the text {query_ids!r}"
+        check_flag("check_duplicates", check_duplicates)
+        if isinstance(query_ids, (str, bytes)):
+            msg = f"query_ids must be a list of ids, not the text {shown(query_ids)}"
             raise RunError(msg)
         queries = list(checked_ids(query_ids, "query_ids", RunError))
         if len(queries) != len(numbers):

@@ -61,7 +61,9 @@ class DocumentNames:
         """Check the fields."""
         for field in (*self.fields, *([] if self.collapse is None else [self.collapse])):
             if field not in ("content", "id") and not _is_metadata_field(field):
-                msg = f"a document goes by 'content', 'id' or 'meta.<key>', not by {field!r}"
+                msg = (
+                    f"a document is identified by 'content', 'id' or 'meta.<key>', not by {field!r}"
+                )
                 raise SettingError(msg)
         if not self.fields:
             msg = "a document must go by at least one field: 'content', 'id' or 'meta.<key>'"
@@ -75,7 +77,7 @@ class DocumentNames:
             SettingError: there is no field, or another field than "content", "id" or "meta.<key>".
         """
         if not isinstance(field, str) and not isinstance(field, Iterable):
-            msg = f"a document goes by 'content', 'id' or 'meta.<key>', not by {field!r}"
+            msg = f"a document is identified by 'content', 'id' or 'meta.<key>', not by {field!r}"
             raise SettingError(msg)
         return cls((field,) if isinstance(field, str) else tuple(field), collapse)
 

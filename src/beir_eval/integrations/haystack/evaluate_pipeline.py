@@ -15,6 +15,7 @@ from beir_eval.errors import (
     InputError,
     SettingError,
     check_count,
+    check_name,
 )
 from beir_eval.evaluation.evaluator import Evaluator, evaluate_without_warning
 from beir_eval.integrations.haystack.documents import no_overlap_message
@@ -102,6 +103,7 @@ def evaluate_pipeline(  # noqa: PLR0913 - one keyword a setting
         msg = f"a data set is a Dataset or its folder, not {type(dataset).__name__}"
         raise SettingError(msg)
     data = dataset if isinstance(dataset, Dataset) else load_dataset(dataset)
+    check_name("run_name", run_name)
     if limit is not None:
         check_count("limit", limit)
     queries = dict(islice(data.queries.items(), limit))

@@ -6,18 +6,19 @@ import json
 import math
 import os
 from contextlib import suppress
-from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from beir_eval.adapters.writers import check_ids, format_to_write, write_run
 from beir_eval.core.files import sync_folder, try_lock, write_all
 from beir_eval.core.ids import id_text
+from beir_eval.core.paths import as_path
 from beir_eval.errors import FileFormatError, SettingError
 from beir_eval.integrations.haystack.documents import Ranking, run_from_rankings
 from beir_eval.integrations.haystack.query_runner import Answer
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
     from typing import Self
 
 _VERSION = 1
@@ -42,7 +43,7 @@ class Journal:
 
     def __init__(self, run_file: str | Path, made_by: Mapping[str, Any]) -> None:
         """Take the run's file, and the pipeline and settings that the journal must be of."""
-        self._run_file = Path(run_file)
+        self._run_file = as_path(run_file, "save_run")
         self._format = format_to_write(self._run_file)
         self.path = self._run_file.with_name(f"{self._run_file.name}.progress.jsonl")
         self._made_by = {"version": _VERSION, **made_by}
@@ -170,7 +171,7 @@ class Journal:
         except (KeyError, TypeError, ValueError, OverflowError) as error:
             raise self._damaged_line_error(number, error) from error
         if len(set(doc_ids)) < len(doc_ids):
-            raise self._damaged_line_error(number, "a document stands twice")
+            raise self._damaged_line_error(number, "a document is listed twice")
         return query_id, text, answer
 
     def _parse_record(self, number: int, line: bytes) -> dict[str, Any]:

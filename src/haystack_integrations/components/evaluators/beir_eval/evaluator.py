@@ -8,9 +8,17 @@ from haystack import Document, component, default_from_dict, default_to_dict, lo
 from haystack.core.component import InputSocket
 
 from beir_eval.adapters.readers import read_qrels
+from beir_eval.core.judgement_errors import is_grade
 from beir_eval.core.qrels import Qrels
 from beir_eval.core.run import Run
-from beir_eval.errors import InputError, QrelsError, SettingError, check_choice, first_few
+from beir_eval.errors import (
+    InputError,
+    QrelsError,
+    SettingError,
+    check_choice,
+    first_few,
+    shown,
+)
 from beir_eval.evaluation.evaluator import Evaluator, evaluate_without_warning
 from beir_eval.integrations.haystack.documents import DocumentNames
 from beir_eval.integrations.haystack.haystack_rules import (
@@ -98,9 +106,9 @@ class BEIREvaluator:
                 ``query_ids``, the document ids are the values of ``document_comparison_field``.
             split: the split of a data-set folder; "test" by default.
             qrels_sha256: the ``Qrels.fingerprint()`` that the judgements must have.
-            max_grade: the highest grade of the whole judgements, on which ERR depends, if ``qrels``
-                are a part of them. Used only if ``qrels`` here is a mapping or ``Qrels``: not for
-                a file, nor for qrels passed to ``run``.
+            max_grade: the highest grade of the whole judgements, on which ERR depends, if the qrels
+                are a part of them: those here, in the file, or passed to ``run``. None takes the
+                highest grade of the qrels. Not used for ground-truth documents.
             rel: the lowest relevant grade, for measures of binary relevance; above 0 by default.
             order: whether lists of documents are ranked by their order ("given") or by
                 ``Document.score`` ("score"). A ``Run`` is ranked by its scores, or by its order if
@@ -145,9 +153,12 @@ class BEIREvaluator:
             msg = f"split={split!r} is for qrels in a data-set folder"
             raise SettingError(msg)
         self._qrels = None if qrels is None or self._qrels_path else Qrels.coerce(qrels)
-        if self._qrels is not None and max_grade is not None:
-            self._qrels = self._qrels.select(self._qrels.query_ids, max_grade=max_grade)
+        if max_grade is not None and not is_grade(max_grade):
+            msg = f"max_grade must be a number, not {shown(max_grade)}"
+            raise SettingError(msg)
+        self._max_grade = max_grade
         if self._qrels is not None:
+            self._qrels = self._with_max_grade(self._qrels)
             self._check_sha256(self._qrels, "the qrels")
         if rules == "haystack":
             self._check_haystack_rules()
@@ -227,7 +238,13 @@ class BEIREvaluator:
             return
         qrels = read_qrels(self._qrels_path, split=self.split)
         self._check_sha256(qrels, self._qrels_path)
-        self._qrels = qrels
+        self._qrels = self._with_max_grade(qrels)
+
+    def _with_max_grade(self, qrels: Qrels) -> Qrels:
+        """Return the qrels with the highest grade that the constructor got, if it got any."""
+        if self._max_grade is None:
+            return qrels
+        return qrels.select(qrels.query_ids, max_grade=self._max_grade)
 
     def _check_sha256(self, qrels: Qrels, source: str) -> None:
         if self.qrels_sha256 is not None and qrels.fingerprint() != self.qrels_sha256.lower():
@@ -246,9 +263,11 @@ class BEIREvaluator:
         """
         qrels: Any = self._qrels_path
         sha256 = self.qrels_sha256
-        max_grade = None
+        max_grade = self._max_grade
         if self._qrels_path is None and self._qrels is not None:
-            qrels, max_grade = self._qrels.as_dict(), self._qrels.max_grade
+            qrels = self._qrels.as_dict()
+            if self._qrels.max_grade != self._qrels.grades.max():  # a selection of other qrels
+                max_grade = self._qrels.max_grade
         elif self._qrels is not None:
             sha256 = self._qrels.fingerprint()
         return default_to_dict(
@@ -324,6 +343,7 @@ class BEIREvaluator:
         judgements = self._qrels if qrels is None else Qrels.coerce(qrels)
         if qrels is not None and judgements is not None:
             self._check_sha256(judgements, "the qrels")
+            judgements = self._with_max_grade(judgements)
         if ground_truth_documents is not None:
             if judgements is not None:
                 msg = "ground_truth_documents and qrels are both given; judge by one of them"
@@ -333,7 +353,7 @@ class BEIREvaluator:
                     queries, retrieved_documents, ground_truth_documents
                 )
         elif judgements is None or self.rules == "haystack":
-            msg = "there is nothing to judge by: hand over ground_truth_documents" + (
+            msg = "there is nothing to judge by: pass ground_truth_documents" + (
                 "" if self.rules == "haystack" else ", or qrels here or to the constructor"
             )
             raise InputError(msg)

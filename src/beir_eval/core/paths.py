@@ -1,0 +1,42 @@
+"""Paths that users pass, checked, and names of files as text that can be written to other files."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from beir_eval.errors import InputError, shown
+
+
+def as_path(path: object, label: str = "the path") -> Path:
+    """Return a path that a user passed.
+
+    Args:
+        path: a text or a path object.
+        label: what the message calls the path.
+
+    Raises:
+        InputError: it is neither, or contains a zero byte, which no file's name can.
+    """
+    try:
+        text = os.fspath(path)  # type: ignore[call-overload]
+    except TypeError:
+        text = None
+    if not isinstance(text, str):
+        msg = f"{label} must be text or a Path, not {shown(path)} of type {type(path).__name__}"
+        raise InputError(msg)
+    if "\0" in text:
+        msg = f"{label} contains a zero byte: {shown(text)}"
+        raise InputError(msg)
+    return Path(path)  # type: ignore[arg-type]
+
+
+def name_as_text(name: str) -> str:
+    r"""Return the name of a file with ``\xff`` for each byte that is not UTF-8.
+
+    Such a byte is a surrogate in the name, which no file of text can contain.
+
+    >>> name_as_text("bm25"), name_as_text("caf\udce9")
+    ('bm25', 'caf\\xe9')
+    """
+    return os.fsencode(name).decode("utf-8", "backslashreplace")

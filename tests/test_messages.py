@@ -1,0 +1,148 @@
+"""Messages are short, and show control characters as escapes."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from beir_eval import Run, evaluate, nDCG
+from beir_eval.errors import (
+    MAX_MESSAGE_LENGTH,
+    MAX_VALUE_SHOWN,
+    BeirEvalError,
+    FileFormatError,
+    InputError,
+    MeasureError,
+    NotEvaluatedError,
+    SettingError,
+    check_choice,
+    check_count,
+    check_flag,
+    check_name,
+    escape_controls,
+    message_text,
+    refuse_changes,
+    shorten,
+    shown,
+)
+
+
+@given(st.text())
+def test_escaping_twice_is_escaping_once_and_leaves_nothing_that_a_terminal_interprets(text):
+    escaped = escape_controls(text)
+    assert escape_controls(escaped) == escaped
+    assert not any(ord(character) < 32 and character != "\n" for character in escaped)
+    assert "\x7f" not in escaped
+    assert escaped.encode().decode() == escaped
+
+
+def test_letters_of_all_scripts_and_line_breaks_are_shown_as_they_are():
+    text = "naïve\u00a0日本語 क्‍ष 👩‍🚀\nnext"
+    assert escape_controls(text) == text
+    assert escape_controls("\u202eabc") == r"\u202eabc"
+
+
+@given(st.text(), st.integers(min_value=3, max_value=50))
+def test_a_shortened_text_keeps_beginning_and_end(text, length):
+    short = shorten(text, length)
+    assert len(short) <= length
+    assert short == text or (text.startswith(short.split("…")[0]) and len(text) > length)
+
+
+def repr_of_type(value):
+    return type(value).__name__
+
+
+class Unprintable:
+    def __repr__(self):
+        raise ValueError
+
+
+@pytest.mark.parametrize(
+    "value", ["x" * 10**6, 10**5000, -(10**5000), Unprintable(), [1] * 10**5], ids=repr_of_type
+)
+def test_every_value_is_shown_in_a_few_characters(value):
+    assert 0 < len(shown(value)) <= MAX_VALUE_SHOWN
+
+
+def test_a_message_of_any_length_is_shortened_and_its_beginning_and_end_are_kept():
+    error = InputError("first " + "word " * 10**5 + "last")
+    assert len(str(error)) <= MAX_MESSAGE_LENGTH
+    assert str(error).startswith("first")
+    assert str(error).endswith("last")
+    assert len(message_text("a" * 10**6)) <= 500
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        InputError("a\x1b[2Jb"),
+        NotEvaluatedError("a\x1b[2Jb"),
+        FileFormatError("f\x1b[2J", "a\x1b[2Jb"),
+        BeirEvalError("a\x1b[2Jb"),
+    ],
+)
+def test_the_message_of_an_error_has_no_control_character(error):
+    assert "\x1b" not in str(error)
+    assert r"\x1b[2J" in str(error)
+
+
+def test_the_message_about_a_long_id_is_short():
+    long_id = "d" * 100_000
+    run = Run.from_columns(["q", "q"], [long_id, long_id], [2.0, 1.0])
+    with pytest.raises(InputError) as caught:
+        evaluate({"q": {"a": 1}}, run, ["nDCG@10"])
+    assert len(str(caught.value)) < 500
+
+
+@pytest.mark.parametrize("value", [np.array([1, 2]), ["a"], None, 3, float("nan")])
+def test_a_choice_is_one_of_the_texts_and_any_other_object_is_refused(value):
+    with pytest.raises(SettingError, match="choose one of 'a', 'b'"):
+        check_choice("setting", value, ["a", "b"])
+
+
+@pytest.mark.parametrize("value", [np.array([1, 2]), -1, 1.0, "1", True, None])
+def test_a_count_is_a_whole_number_of_numpy_or_python(value):
+    check_count("count", np.int64(3))
+    with pytest.raises(SettingError, match="count must be a whole number"):
+        check_count("count", value, least=0)
+
+
+def test_a_flag_is_true_or_false_and_a_name_is_unicode():
+    check_flag("flag", value=False)
+    check_name("name", "")
+    with pytest.raises(SettingError, match="flag must be True or False, not array"):
+        check_flag("flag", np.array([True, False]))
+    with pytest.raises(SettingError, match="name must be Unicode text"):
+        check_name("name", "a\udcff")
+
+
+def test_only_the_error_of_a_change_becomes_an_input_error():
+    changed = pytest.raises(InputError, match="the run was changed while it was read")
+    with changed, refuse_changes("the run", InputError):
+        raise RuntimeError("dictionary changed size during iteration")
+    with pytest.raises(RuntimeError, match="other"), refuse_changes("the run", InputError):
+        raise RuntimeError("other")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "nDCG@" + "9" * 5000,
+        "ndcg_cut_" + "9" * 5000,
+        "P(rel=" + "9" * 5000 + ")@10",
+        "nDCG@\u0661\u0660",
+    ],
+)
+def test_a_number_of_any_length_and_of_other_digits_is_refused_in_the_name_of_a_measure(name):
+    with pytest.raises(MeasureError) as caught:
+        evaluate({"q": {"a": 1}}, {"q": {"a": 1.0}}, [name])
+    assert len(str(caught.value)) < 500
+
+
+@pytest.mark.parametrize(
+    "cutoff", [10**5000, -(10**5000), np.array([1, 2]), "3", None], ids=repr_of_type
+)
+def test_an_impossible_cutoff_is_a_measure_error(cutoff):
+    with pytest.raises(MeasureError, match="a cutoff must be"):
+        nDCG @ cutoff
