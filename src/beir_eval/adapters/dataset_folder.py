@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from beir_eval.adapters.formats import QRELS_FORMATS, RUN_FORMATS
 from beir_eval.core.files import plain_name
 from beir_eval.core.paths import name_as_text
-from beir_eval.errors import FileFormatError, SettingError
+from beir_eval.errors import FileFormatError, SettingError, shown
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -171,8 +171,8 @@ def _is_part(file: Path, split: str) -> bool:
     return bool(re.fullmatch(rf"{re.escape(split)}(-\d+(-of-\d+)?)?\.parquet", file.name))
 
 
-def _check_split(split: str) -> None:
+def _check_split(split: object) -> None:
     """Raise SettingError unless ``split`` can be the name of a file."""
-    if not re.fullmatch(r"\w[\w.-]*", str(split)):
-        msg = f"a split is a name such as 'test', not {split!r}"
+    if not (isinstance(split, str) and re.fullmatch(r"\w[\w.-]*", split)):
+        msg = f"a split is a name such as 'test', not {shown(split)}"
         raise SettingError(msg)

@@ -8,7 +8,7 @@ from beir_eval.adapters.dataset_folder import find_qrels_file
 from beir_eval.adapters.formats import QRELS_FORMATS, RUN_FORMATS, FormatTable, load
 from beir_eval.core.files import FileContent
 from beir_eval.core.paths import as_path
-from beir_eval.errors import FileFormatError, InputError, SettingError
+from beir_eval.errors import FileFormatError, InputError, SettingError, shown
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -63,7 +63,7 @@ def read_qrels(path: str | Path, *, split: str | None = None, format: str | None
     if source.is_dir():
         source = find_qrels_file(source, split or "test")
     elif split is not None:
-        msg = f"split={split!r} belongs to a data-set folder, but {path} is a file"
+        msg = f"split={shown(split)} belongs to a data-set folder, but {path} is a file"
         raise SettingError(msg)
     qrels: Qrels = _read(FileContent(source), QRELS_FORMATS, format, "reading a Parquet file")
     return qrels

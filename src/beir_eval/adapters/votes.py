@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from beir_eval.core.arrays import is_iterable
 from beir_eval.core.column_names import DOC_NAMES, QUERY_NAMES, matching_names
 from beir_eval.core.ids import id_text
 from beir_eval.core.judgement_errors import is_grade
@@ -89,7 +90,7 @@ def qrels_from_votes(
         msg = f"threshold must be a finite number, not {shown(threshold)}"
         raise SettingError(msg)
     votes_cast: dict[str, dict[str, list[float]]] = {}
-    if not isinstance(rows, Iterable):
+    if not is_iterable(rows):
         msg = f"votes must be rows of (query_id, doc_id, vote), not {shown(rows)}"
         raise InputError(msg)
     for index, row in enumerate(rows):
@@ -106,7 +107,7 @@ def qrels_from_votes(
                 grades.setdefault(query_id, {})[doc_id] = _grade(values, rule, threshold)
     if not grades:
         msg = (
-            f"no document has {min_votes} votes, so nothing is judged; {len(votes_cast)} queries "
+            f"no document has {shown(min_votes)} votes, so nothing is judged; {len(votes_cast)} queries "
             "had some"
         )
         raise QrelsError(msg)

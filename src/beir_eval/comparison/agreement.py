@@ -231,7 +231,7 @@ def _query_similarities(  # noqa: PLR0913, PLR0917 - the settings of ``agree``
             "overlap": overlap(first, second, k=k),
         }
     except DuplicateDocumentError as error:
-        msg = f"query {query_id!r}: {error}, or choose duplicates='first'"
+        msg = f"query {shown(query_id)}: {error}, or choose duplicates='first'"
         raise DuplicateDocumentError(msg) from error
 
 

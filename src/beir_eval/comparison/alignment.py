@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from beir_eval.core.arrays import is_iterable
 from beir_eval.core.ids import hash_ids
 from beir_eval.errors import (
     InputError,
@@ -210,7 +211,7 @@ def _repeats_by_system(results: Any) -> dict[str, list[EvaluationResult]]:
     """
     if isinstance(results, Mapping):
         named = [(name, _list_repeats(value)) for name, value in results.items()]
-    elif isinstance(results, str) or not isinstance(results, Iterable):
+    elif isinstance(results, str) or not is_iterable(results):
         msg = (
             "results must be {name: EvaluationResult} or a list of EvaluationResult, not "
             f"{shown(results)}; compare_runs(qrels, runs) takes runs"
@@ -242,7 +243,7 @@ def _repeats_by_system(results: Any) -> dict[str, list[EvaluationResult]]:
 
 def _list_repeats(value: Any) -> list[Any]:
     """Return the results of one system as a list; a value of another type as its only item."""
-    is_list = isinstance(value, Iterable) and not isinstance(value, (EvaluationResult, str))
+    is_list = is_iterable(value) and not isinstance(value, (EvaluationResult, str))
     return list(value) if is_list else [value]
 
 

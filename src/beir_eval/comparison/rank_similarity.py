@@ -85,7 +85,7 @@ def kendall_distance(
     """
     check_choice("pairs", pairs, PAIRS)
     if not _is_number(penalty) or not 0 <= penalty <= 1:
-        msg = f"penalty must be from 0 to 1, not {penalty!r}"
+        msg = f"penalty must be from 0 to 1, not {shown(penalty)}"
         raise SettingError(msg)
     first, second = _top_documents(first, k), _top_documents(second, k)
     rank_in_second = {doc_id: rank for rank, doc_id in enumerate(second)}
@@ -175,7 +175,7 @@ def rbo(
     0.828
     """
     if not _is_number(p) or not LOWEST_P <= p < 1:
-        msg = f"p must be at least {LOWEST_P:g} and below 1, not {p!r}"
+        msg = f"p must be at least {LOWEST_P:g} and below 1, not {shown(p)}"
         raise SettingError(msg)
     short, long = sorted((_top_documents(first, k), _top_documents(second, k)), key=len)
     if not long:

@@ -42,7 +42,7 @@ from beir_eval.comparison.verdict_sentences import notes_of
 from beir_eval.core.saved import FROZEN, Saved, require_all_fields
 from beir_eval.display.tables import markdown_list, records_csv
 from beir_eval.display.warning_texts import warnings_html, warnings_latex, warnings_markdown
-from beir_eval.errors import NotEvaluatedError, SettingError, check_choice, first_few
+from beir_eval.errors import NotEvaluatedError, SettingError, check_choice, first_few, shown
 from beir_eval.evaluation.result import EvaluationResult
 from beir_eval.evaluation.score_matrix import ScoreMatrix
 from beir_eval.evaluation.validation import check_scores, check_unique
@@ -232,7 +232,7 @@ class Comparison(Saved):
                 return pair
             if pair.measure == name and (pair.system, pair.against) == (other, system):
                 return pair.reversed()
-        msg = f"{system!r} was not compared with {other!r}, only with {self.baseline!r}"
+        msg = f"{shown(system)} was not compared with {shown(other)}, only with {self.baseline!r}"
         raise NotEvaluatedError(msg)
 
     def per_query(self, measure: MeasureLike) -> dict[str, dict[str, float]]:
@@ -395,10 +395,10 @@ class Comparison(Saved):
             raise NotEvaluatedError(msg)
         return name
 
-    def _check_system(self, system: str) -> str:
+    def _check_system(self, system: object) -> str:
         """Return the system, or raise NotEvaluatedError if it was not compared."""
-        if system not in self.systems:
-            msg = f"there is no system {system!r}; there are {first_few(self.systems)}"
+        if not (isinstance(system, str) and system in self.systems):
+            msg = f"there is no system {shown(system)}; there are {first_few(self.systems)}"
             raise NotEvaluatedError(msg)
         return system
 
@@ -427,7 +427,7 @@ class Comparison(Saved):
         others = [name for name in self.systems if name != system]
         if len(others) == 1:
             return others[0]
-        msg = f"name what {system!r} is compared with: there are {first_few(others)}"
+        msg = f"name what {shown(system)} is compared with: there are {first_few(others)}"
         raise SettingError(msg)
 
     # Tables, texts and figures

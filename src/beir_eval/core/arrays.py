@@ -28,6 +28,15 @@ Mask: TypeAlias = NDArray[np.bool_]
 NOT_NUMBERS = (struct.error, TypeError, OverflowError, ValueError)
 
 
+def is_iterable(value: object) -> bool:
+    """Return whether a value can be iterated; an array without dimensions only seems so."""
+    try:
+        iter(value)  # type: ignore[call-overload]
+    except TypeError:
+        return False
+    return True
+
+
 def read_floats(values: Iterable[object], count: int) -> Floats:
     """Return ``count`` numbers of any type (int, float, numpy or torch scalar) as f8[count].
 

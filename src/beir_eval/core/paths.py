@@ -16,7 +16,7 @@ def as_path(path: object, label: str = "the path") -> Path:
         label: what the message calls the path.
 
     Raises:
-        InputError: it is neither, or contains a zero byte, which no file's name can.
+        InputError: it is neither, or cannot be the name of a file, as with a zero byte.
     """
     try:
         text = os.fspath(path)  # type: ignore[call-overload]
@@ -28,6 +28,11 @@ def as_path(path: object, label: str = "the path") -> Path:
     if "\0" in text:
         msg = f"{label} contains a zero byte: {shown(text)}"
         raise InputError(msg)
+    try:
+        os.fsencode(text)
+    except UnicodeEncodeError as error:
+        msg = f"{label} cannot be the name of a file: {shown(text)}"
+        raise InputError(msg) from error
     return Path(path)  # type: ignore[arg-type]
 
 

@@ -25,6 +25,7 @@ from beir_eval.errors import (
     check_choice,
     first_few,
     needs_extra,
+    shown,
 )
 from beir_eval.evaluation.coverage import warnings_on
 from beir_eval.evaluation.given_scores import check_within, read_given_scores
@@ -116,7 +117,7 @@ class EvaluationResult(Saved):
             raise ValueError(msg)
         for name in self.measures:
             if name not in self.custom_measures and str(parse(name)) != name:
-                msg = f"{name!r} is not the canonical name of a measure"
+                msg = f"{shown(name)} is not the canonical name of a measure"
                 raise ValueError(msg)
         self._check_source()
         return self
@@ -136,7 +137,7 @@ class EvaluationResult(Saved):
             return
         for name in self.custom_measures:
             if name not in self.measures or registered(name) is not None:
-                msg = f"{name!r} is not a custom measure of this result"
+                msg = f"{shown(name)} is not a custom measure of this result"
                 raise ValueError(msg)
         for name, row in zip(self.measures, self.values.array, strict=True):
             check_within(name, self.query_ids, row, scale_of(name, self.custom_measures))
@@ -198,7 +199,7 @@ class EvaluationResult(Saved):
         {'faithfulness': 0.7, 'nDCG@10': 0.75}
         """
         if not isinstance(name, str):
-            msg = f"name must be text, not {name!r}"
+            msg = f"name must be text, not {shown(name)}"
             raise SettingError(msg)
         given = read_given_scores(scores, bounds, higher_is_better)
         return cls(
@@ -388,7 +389,8 @@ class EvaluationResult(Saved):
             MeasureError: the measure does not exist (UnknownMeasureError), or its parameter or
                 cutoff is impossible.
         """
-        measure = None if str(name) in self.custom_measures else parse(name)
+        is_custom = type(name) is str and name in self.custom_measures
+        measure = None if is_custom else parse(name)
         if measure is None or self.counted is None:
             return name
         is_beyond = (measure.cutoff or 0) > self.counted.deepest_ranking

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Container, Iterable
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from beir_eval.core.arrays import is_iterable
 from beir_eval.errors import (
     MAX_VALUE_SHOWN,
     MeasureError,
@@ -25,7 +25,7 @@ from beir_eval.measures.registry import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Container, Iterable, Sequence
 
 __all__ = ["TOOLS", "MeasureLike", "definition_of", "parse", "parse_all", "spelled"]
 
@@ -99,7 +99,7 @@ def parse_all(texts: Iterable[MeasureLike]) -> tuple[Measure, ...]:
     """
     if isinstance(texts, (str, Measure)):
         texts = [texts]
-    if not isinstance(texts, Iterable):
+    if not is_iterable(texts):
         msg = f"measures must be a list of names, not {shown(texts)}"
         raise MeasureError(msg)
     measures = tuple(dict.fromkeys(parse(text) for text in texts))
@@ -177,7 +177,7 @@ def names_among(
     """
     if isinstance(measures, (str, Measure)):
         measures = [measures]
-    if not isinstance(measures, Iterable):
+    if not is_iterable(measures):
         return tuple(map(str, parse_all(measures)))  # which raises the error
     listed = tuple(dict.fromkeys(name_among(names, measure) for measure in measures))
     return listed or tuple(map(str, parse_all(())))  # which raises the error

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+import sys
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from beir_eval.core.arrays import exact_sum
-from beir_eval.errors import InputError, SettingError, check_choice, check_count, needs_extra
+from beir_eval.errors import InputError, SettingError, check_choice, check_count, needs_extra, shown
 
 if TYPE_CHECKING:
     from beir_eval.core.arrays import Floats, Mask
@@ -135,7 +136,7 @@ def check_draws(draws: Any) -> None:
 def check_share(setting: str, value: Any) -> None:
     """Raise SettingError unless ``value`` is between 0 and 1, both excluded."""
     if not is_number(value) or not 0 < value < 1:
-        msg = f"{setting} must lie between 0 and 1, both excluded, not {value!r}"
+        msg = f"{setting} must lie between 0 and 1, both excluded, not {shown(value)}"
         raise SettingError(msg)
 
 
@@ -152,13 +153,15 @@ def interval_levels(confidence: Any) -> list[float]:
 def check_positive(setting: str, value: Any) -> None:
     """Raise SettingError unless ``value`` is a finite number above 0."""
     if not is_number(value) or not 0 < value < math.inf:
-        msg = f"{setting} must be a number above 0, not {value!r}"
+        msg = f"{setting} must be a number above 0, not {shown(value)}"
         raise SettingError(msg)
 
 
 def is_number(value: Any) -> bool:
-    """Return whether ``value`` is a single real number and not a bool."""
-    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+    """Return whether ``value`` is a single real number that a float can hold, and not a bool."""
+    is_too_large = isinstance(value, int) and abs(value) > sys.float_info.max
+    is_real = isinstance(value, (int, float, np.integer, np.floating))
+    return is_real and not isinstance(value, bool) and not is_too_large
 
 
 def is_whole_number(value: Any, *, least: int) -> bool:
@@ -176,7 +179,7 @@ def generator(rng: Any) -> np.random.Generator:
     if isinstance(rng, np.random.Generator):
         return rng
     if not is_whole_number(rng, least=0):
-        msg = f"rng must be a seed (a whole number from 0) or a numpy Generator, not {rng!r}"
+        msg = f"rng must be a seed (a whole number from 0) or a numpy Generator, not {shown(rng)}"
         raise SettingError(msg)
     return np.random.default_rng(int(rng))
 
@@ -193,7 +196,7 @@ def seed_of(rng: Any) -> int:
 def check_seed(rng: Any) -> None:
     """Raise SettingError unless ``rng`` is a seed, which a result can store."""
     if not is_whole_number(rng, least=0):
-        msg = f"rng must be a seed, a whole number from 0, not {rng!r}"
+        msg = f"rng must be a seed, a whole number from 0, not {shown(rng)}"
         raise SettingError(msg)
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from beir_eval.core.arrays import rows_from_lengths
+from beir_eval.core.arrays import is_iterable, rows_from_lengths
 from beir_eval.core.ids import checked_query_ids
 from beir_eval.core.paths import as_path
 from beir_eval.core.qrels import Qrels
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 #: The default number of slices into which a number per query is cut.
 PARTS = 4
+_MOST_PARTS = 1000
 #: A column: {query_id: label or number}.
 Column = Mapping[str, Any]
 
@@ -51,7 +52,8 @@ def cut(
 
     Raises:
         InputError: a value is not a number, or all are NaN, or there is none.
-        SettingError: fewer than two parts, or edges that do not ascend.
+        SettingError: fewer than two parts or more than 1,000, edges that are not finite numbers or
+            do not ascend, or a unit that is not text.
 
     >>> cut({"q1": 3, "q2": 12, "q3": 4}, edges=(4, 8), unit="words")
     {'q1': 'below 4 words', 'q3': '4 to 7 words', 'q2': '8 or more words'}
@@ -67,10 +69,13 @@ def cut(
     numbers = {query_id: value for query_id, value in values.items() if not math.isnan(value)}
     if not numbers:
         raise InputError("there is no number to cut at; give one for each query")
+    if not isinstance(unit, str):
+        msg = f"unit must be text, not {shown(unit)}"
+        raise SettingError(msg)
     are_whole = all(float(value).is_integer() for value in numbers.values())
     if edges is None:
-        if not is_whole_number(parts, least=2):
-            msg = f"parts must be a whole number from 2, not {shown(parts)}"
+        if not is_whole_number(parts, least=2) or parts > _MOST_PARTS:
+            msg = f"parts must be a whole number from 2 to {_MOST_PARTS}, not {shown(parts)}"
             raise SettingError(msg)
         shares = [part / parts for part in range(1, parts)]
         quantiles = np.quantile(list(numbers.values()), shares, method="higher").tolist()
@@ -92,7 +97,7 @@ def cut(
 
 def _checked_edges(edges: Any) -> list[float]:
     """Return the edges as a list; raise SettingError unless they are finite and ascend."""
-    listed: list[Any] = list(edges) if isinstance(edges, Iterable) else [None]
+    listed: list[Any] = list(edges) if is_iterable(edges) else [None]
     are_numbers = all(is_number(edge) and math.isfinite(edge) for edge in listed)
     if not are_numbers:
         msg = f"edges must be a list of finite numbers, not {shown(edges)}"

@@ -27,7 +27,7 @@ from beir_eval.comparison.verdict_sentences import (
 from beir_eval.core.saved import FROZEN, Saved, require_all_fields
 from beir_eval.display.tables import Cell, Table, csv_text, markdown_list, score_text
 from beir_eval.display.warning_texts import warnings_html, warnings_markdown
-from beir_eval.errors import NotEvaluatedError, first_few
+from beir_eval.errors import NotEvaluatedError, first_few, shown
 from beir_eval.evaluation.validation import check_unique
 from beir_eval.measures.scales import ScoreScale
 
@@ -140,10 +140,10 @@ class SlicedComparison(Saved):
             return matches[0]
         if matches:
             columns = first_few(slice_.column for slice_ in matches)
-            msg = f"several columns have a slice {label!r}; name one of {columns}"
+            msg = f"several columns have a slice {shown(label)}; name one of {columns}"
             raise NotEvaluatedError(msg)
         labels = [slice_.label for slice_ in self.slices if column in (None, slice_.column)]
-        msg = f"there is no slice {label!r}; there are {first_few(labels) or 'none'}"
+        msg = f"there is no slice {shown(label)}; there are {first_few(labels) or 'none'}"
         raise NotEvaluatedError(msg)
 
     @property
