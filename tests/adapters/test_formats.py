@@ -191,7 +191,7 @@ def test_an_empty_ranking_survives_in_json(tmp_path):
 
 BAD_RUNS = {
     "a rank that is a score": ("q d 0.9\n", None, "line 1: the rank '0.9' is not a whole number"),
-    "two documents at one rank": ("q a 1\nq b 1\n", None, "stand at rank 1 of query 'q'"),
+    "two documents at one rank": ("q a 1\nq b 1\n", None, "have the rank 1 for query 'q'"),
     "qrels": ("q1 0 d1 1\nq1 0 d2 0\n", None, "the rank 'd1' is not a whole number"),
     "qrels with numbers for ids": ("q 0 7 1\nq 0 9 1\n", None, "look like TREC qrels"),
     "scores that are whole numbers": ("q a 10\nq b 90\n", None, "begin at 10, not at 0 or 1"),

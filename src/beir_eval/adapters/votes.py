@@ -107,8 +107,8 @@ def qrels_from_votes(
                 grades.setdefault(query_id, {})[doc_id] = _grade(values, rule, threshold)
     if not grades:
         msg = (
-            f"no document has {shown(min_votes)} votes, so nothing is judged; {len(votes_cast)} queries "
-            "had some"
+            f"no document has {shown(min_votes)} votes, so nothing is judged; {len(votes_cast)} "
+            "queries had some"
         )
         raise QrelsError(msg)
     return VoteJudgements(Qrels(grades), votes, left_out)

@@ -29,6 +29,8 @@ _SEEDS = 2**63
 _LARGEST = 1e100
 #: The smallest p-value reported: no p-value is 0.
 _SMALLEST_P = float(np.finfo(np.float64).tiny)
+#: More draws would take years.
+_MOST_DRAWS = 10**12
 
 
 def as_scores(values: Any, dimensions: int | tuple[int, ...], name: str = "the scores") -> Floats:
@@ -129,8 +131,11 @@ def check_alternative(alternative: str) -> None:
 
 
 def check_draws(draws: Any) -> None:
-    """Raise SettingError unless ``draws`` is a whole number above 0."""
+    """Raise SettingError unless ``draws`` is a whole number from 1 to 10^12."""
     check_count("draws", draws)
+    if draws > _MOST_DRAWS:
+        msg = f"draws must be at most {_MOST_DRAWS:,}, not {shown(draws)}"
+        raise SettingError(msg)
 
 
 def check_share(setting: str, value: Any) -> None:

@@ -1,0 +1,77 @@
+"""What reaches the terminal: escapes for control characters, and names of any bytes."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+RUN = "q1 Q0 a 1 2 t\nq2 Q0 c 1 2 t\n"
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Return a folder with qrels and two runs whose names a terminal or a file cannot take."""
+    (tmp_path / "qrels.trec").write_text("q1 0 a 1\nq2 0 c 2\n")
+    for name in (b"esc\x1b[2J.trec", b"bad\xff.trec"):
+        try:
+            with open(os.path.join(os.fsencode(tmp_path), name), "w") as file:  # noqa: PTH118, PTH123
+                file.write(RUN)
+        except OSError:
+            pytest.skip("the file system refuses such names")
+    return tmp_path
+
+
+def run(folder, *arguments, **environment):
+    return subprocess.run(
+        [sys.executable, "-m", "beir_eval", *arguments],
+        cwd=folder,
+        env=os.environ | environment,
+        capture_output=True,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("locale", [{}, {"LC_ALL": "C"}, {"LC_ALL": "C", "PYTHONUTF8": "0"}])
+def test_names_of_any_bytes_are_printed_as_escapes_and_written_to_every_file(folder, locale):
+    names = [b"qrels.trec", b"esc\x1b[2J.trec", b"bad\xff.trec"]
+    written = [b"--json", b"o\xff.json", b"--per-query", b"o.csv", b"--html", b"o.html"]
+    result = run(folder, b"evaluate", *names, b"-m", b"P@1", *written, **locale)
+    assert result.returncode == 0, result.stderr
+    assert rb"esc\x1b[2J" in result.stdout
+    assert rb"bad\xff" in result.stdout
+    assert b"\x1b[2J" not in result.stdout + result.stderr
+    assert rb"bad\xff" in (folder / "o.csv").read_bytes()
+
+
+def test_the_message_about_a_file_shows_its_name_with_escapes(folder):
+    result = run(folder, b"evaluate", b"qrels.trec", b"none\x1b[2J.trec")
+    assert result.returncode == 2
+    assert b"\x1b" not in result.stderr
+    assert rb"none\x1b[2J.trec" in result.stderr
+
+
+@pytest.mark.skipif(os.name != "posix", reason="closes a stream with a shell")
+def test_a_closed_stdout_does_not_prevent_the_files(folder):
+    command = f"{sys.executable} -m beir_eval evaluate qrels.trec bad*.trec -m P@1 --json o.json"
+    for closed in (">&-", ">&- 2>&-"):
+        subprocess.run(f"{command} {closed}", shell=True, cwd=folder, check=True)  # noqa: S602
+        assert (folder / "o.json").stat().st_size > 100
+        (folder / "o.json").unlink()
+
+
+def test_without_docstrings_the_measures_say_why_there_is_no_description(folder):
+    for arguments in (["measures", "nDCG"], ["measures"]):
+        result = run(folder, *arguments, PYTHONOPTIMIZE="2")
+        assert result.returncode == 0
+        assert b"Python runs with -OO" in result.stdout
+    assert b"-OO" not in run(folder, "measures", "nDCG").stdout
+
+
+def test_bench_refuses_two_qrels_of_one_name(folder):
+    (folder / "sets").mkdir()
+    for ending in ("trec", "tsv"):
+        (folder / "sets" / f"set.{ending}").write_text("q1\ta\t1\n")
+    result = run(folder, "bench", "sets", "qrels.trec")
+    assert result.returncode == 2
+    assert b"two data sets have the name set" in result.stderr
