@@ -21,7 +21,14 @@ from beir_eval.comparison.robustness.pair_trust import (
 from beir_eval.core.qrels import Qrels
 from beir_eval.core.relevance_matrix import TopDocuments
 from beir_eval.core.run import Run
-from beir_eval.errors import InputError, ResultError, SettingError, check_choice, check_count
+from beir_eval.errors import (
+    InputError,
+    ResultError,
+    SettingError,
+    check_choice,
+    check_count,
+    check_flag,
+)
 from beir_eval.evaluation.evaluator import Evaluator, evaluate_without_warning
 from beir_eval.evaluation.score_matrix import ScoreMatrix
 from beir_eval.measures import parse_all
@@ -330,6 +337,7 @@ def compare_runs(  # noqa: PLR0913 - one keyword a setting
         msg = f"runs must be {{name: run}}, not {type(runs).__name__}"
         raise ResultError(msg)
     parsed_measures = parse_all("nDCG@10" if measures is None else measures)  # type: ignore[arg-type]
+    check_flag("trust", trust)
     if likeness_k is not None:
         check_count("likeness_k", likeness_k)
     keep_top = policies.pop("keep_top", 0)
