@@ -36,7 +36,7 @@ def test_latex_shows_the_best_bold_and_marks_as_superscripts():
 
 def test_latex_escapes_the_text_of_cells():
     latex = Table(("", "a"), [("s", Cell("5%", "> x_1 & y", is_best=True))]).latex()
-    assert latex.splitlines()[4] == r"s & \textbf{5\%}$^{> x\_1 \& y}$ \\"
+    assert latex.splitlines()[4] == r"s & \textbf{5\%}$^{\ensuremath{>} x\_1 \& y}$ \\"
 
 
 def test_html_shows_the_best_in_bold_the_meaning_of_a_mark_and_the_interval():

@@ -186,7 +186,7 @@ def records_csv(records: Sequence[BaseModel]) -> str:
 def latex_text(text: str) -> str:
     """Return text on one line, with LaTeX's special characters escaped."""
     special = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
-    special |= {"<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}"}
+    special |= {"<": r"\ensuremath{<}", ">": r"\ensuremath{>}", "|": r"\ensuremath{|}"}
     special |= {character: f"\\{character}" for character in "&%$#_{}"}
     flat = escape_controls(" ".join(text.split()))
     # LaTeX reads a bracket or star at the beginning of a row as an argument of the ``\\`` before.
