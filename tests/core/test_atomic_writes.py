@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from beir_eval.core import files
-from beir_eval.core.files import write_atomically
+from beir_eval.core import atomic_writes
+from beir_eval.core.atomic_writes import write_atomically
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="permissions, links and locks of Unix")
 #: The name of a temporary file of this computer, and of another one.
-OURS = f".beir-eval-{files._host_id()}-{'0' * 32}.tmp"
-OTHERS = f".beir-eval-{int(files._host_id(), 16) ^ 1:08x}-{'0' * 32}.tmp"
+OURS = f".beir-eval-{atomic_writes._host_id()}-{'0' * 32}.tmp"
+OTHERS = f".beir-eval-{int(atomic_writes._host_id(), 16) ^ 1:08x}-{'0' * 32}.tmp"
 
 
 def mode_of(path):
@@ -41,7 +41,7 @@ def temporary_modes(monkeypatch):
         modes.append(stat.S_IMODE(os.fstat(descriptor).st_mode))
         fsync(descriptor)
 
-    monkeypatch.setattr("beir_eval.core.files.os.fsync", record)
+    monkeypatch.setattr("beir_eval.core.atomic_writes.os.fsync", record)
     return modes
 
 
@@ -67,7 +67,7 @@ def test_a_replaced_file_keeps_its_permissions_and_the_temporary_file_has_no_mor
     path.chmod(mode)
     umask(0)
     created = []
-    original = files._create_temporary_file
+    original = atomic_writes._create_temporary_file
 
     def create(*arguments):
         temporary, file = original(*arguments)
@@ -75,7 +75,7 @@ def test_a_replaced_file_keeps_its_permissions_and_the_temporary_file_has_no_mor
         return temporary, file
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(files, "_create_temporary_file", create)
+        patch.setattr(atomic_writes, "_create_temporary_file", create)
         write_atomically(path, b"new")
     assert path.read_bytes() == b"new"
     assert mode_of(path) == mode
@@ -110,7 +110,7 @@ def test_another_group_gets_no_permissions_if_the_group_cannot_be_kept(tmp_path,
     def refuse(*_):
         raise PermissionError(errno.EPERM, "Operation not permitted")
 
-    monkeypatch.setattr("beir_eval.core.files.os.fchown", refuse)
+    monkeypatch.setattr("beir_eval.core.atomic_writes.os.fchown", refuse)
     write_atomically(path, b"new")
     assert path.stat().st_gid != 4321
     assert mode_of(path) == 0o604
@@ -124,7 +124,7 @@ def test_a_temporary_file_has_an_unpredictable_name_and_is_not_created_through_a
 ):
     names, link_target = [], tmp_path / "victim"
     link_target.write_text("keep this")
-    original = files.open_without_links
+    original = atomic_writes.open_without_links
 
     def plant_link_first(path, mode, **options):
         if mode == "xb":
@@ -133,14 +133,14 @@ def test_a_temporary_file_has_an_unpredictable_name_and_is_not_created_through_a
                 path.symlink_to(link_target)
         return original(path, mode, **options)
 
-    monkeypatch.setattr(files, "open_without_links", plant_link_first)
+    monkeypatch.setattr(atomic_writes, "open_without_links", plant_link_first)
     with pytest.raises(FileExistsError, match="result"):
         write_atomically(tmp_path / "result", b"x")
     for _ in range(3):
         write_atomically(tmp_path / "result", b"x")
     assert link_target.read_text() == "keep this"
     assert len(set(names)) == 4
-    assert all(files._TEMPORARY_NAME.fullmatch(name) for name in names)
+    assert all(atomic_writes._TEMPORARY_NAME.fullmatch(name) for name in names)
 
 
 def test_a_link_to_the_file_itself_is_followed_and_kept(tmp_path):
@@ -195,12 +195,14 @@ def test_a_write_leaves_the_temporary_file_of_a_write_that_is_not_finished(tmp_p
     fsync, seen = os.fsync, []
 
     def write_another(descriptor):
-        monkeypatch.setattr("beir_eval.core.files.os.fsync", fsync)
+        monkeypatch.setattr("beir_eval.core.atomic_writes.os.fsync", fsync)
         write_atomically(tmp_path / "another", b"x")
-        seen.extend(files._TEMPORARY_NAME.fullmatch(path.name) for path in tmp_path.iterdir())
+        seen.extend(
+            atomic_writes._TEMPORARY_NAME.fullmatch(path.name) for path in tmp_path.iterdir()
+        )
         fsync(descriptor)
 
-    monkeypatch.setattr("beir_eval.core.files.os.fsync", write_another)
+    monkeypatch.setattr("beir_eval.core.atomic_writes.os.fsync", write_another)
     write_atomically(tmp_path / "file", b"y")
     assert len([match for match in seen if match]) == 1
     assert sorted(path.name for path in tmp_path.iterdir()) == ["another", "file"]
@@ -211,7 +213,7 @@ def test_a_temporary_file_that_is_removed_before_it_is_locked_is_created_again(
     tmp_path, monkeypatch, removed
 ):
     calls = []
-    try_lock = files.try_lock
+    try_lock = atomic_writes.try_lock
 
     def remove_first(file):
         calls.append(file)
@@ -220,21 +222,21 @@ def test_a_temporary_file_that_is_removed_before_it_is_locked_is_created_again(
             return removed == "before the lock" and try_lock(file)
         return try_lock(file)
 
-    monkeypatch.setattr(files, "try_lock", remove_first)
+    monkeypatch.setattr(atomic_writes, "try_lock", remove_first)
     write_atomically(tmp_path / "file", b"x")
     assert len(calls) == 2
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
 
 
 def test_a_file_is_written_where_no_file_can_be_locked(tmp_path, monkeypatch):
-    monkeypatch.setattr(files, "try_lock", lambda _: False)
+    monkeypatch.setattr(atomic_writes, "try_lock", lambda _: False)
     (tmp_path / OURS).write_text("perhaps of a writer that is alive")
     write_atomically(tmp_path / "file", b"x")
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted([OURS, "file"])
 
 
 def test_a_file_is_written_where_open_files_cannot_be_renamed(tmp_path, monkeypatch):
-    monkeypatch.setattr(files, "_CAN_RENAME_OPEN_FILES", False)
+    monkeypatch.setattr(atomic_writes, "_CAN_RENAME_OPEN_FILES", False)
     (tmp_path / OURS).write_text("x")
     write_atomically(tmp_path / "file", b"x")
     assert (tmp_path / OURS).exists()
@@ -245,15 +247,15 @@ def test_a_file_is_written_where_open_files_cannot_be_renamed(tmp_path, monkeypa
 
 
 def test_a_large_folder_is_not_searched_at_every_write(tmp_path, monkeypatch):
-    monkeypatch.setattr(files, "_QUICK_SEARCH", -1.0)
-    monkeypatch.setattr(files, "_next_searches", {tmp_path: time.monotonic() + 1000})
+    monkeypatch.setattr(atomic_writes, "_QUICK_SEARCH", -1.0)
+    monkeypatch.setattr(atomic_writes, "_next_searches", {tmp_path: time.monotonic() + 1000})
     (tmp_path / OURS).write_text("x")
     write_atomically(tmp_path / "file", b"x")
     assert (tmp_path / OURS).exists()
-    files._next_searches[tmp_path] = time.monotonic()
+    atomic_writes._next_searches[tmp_path] = time.monotonic()
     write_atomically(tmp_path / "file", b"x")
     assert not (tmp_path / OURS).exists()
-    assert files._next_searches[tmp_path] > 0
+    assert atomic_writes._next_searches[tmp_path] > 0
 
 
 # Several writers, and a full disk
@@ -293,7 +295,7 @@ def test_two_processes_that_write_one_file_leave_one_of_their_contents_and_nothi
     code = """
 import sys
 from pathlib import Path
-from beir_eval.core.files import write_atomically
+from beir_eval.core.atomic_writes import write_atomically
 for _ in range(60):
     write_atomically(Path(sys.argv[1]), sys.argv[2].encode() * 100_000)
 """
@@ -310,7 +312,7 @@ def test_a_write_beyond_the_size_that_is_allowed_leaves_the_old_file(tmp_path):
     code = f"""
 import resource, sys
 from pathlib import Path
-from beir_eval.core.files import write_atomically
+from beir_eval.core.atomic_writes import write_atomically
 path = Path({str(tmp_path / "file")!r})
 write_atomically(path, b"old")
 resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))

@@ -16,7 +16,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 import endless_writer
-from beir_eval.core.files import write_atomically
+from beir_eval.core.atomic_writes import write_atomically
 from beir_eval.datasets import download_dataset
 from beir_eval.integrations.haystack.journal import Journal
 

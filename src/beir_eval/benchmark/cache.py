@@ -9,7 +9,9 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from beir_eval.adapters.readers import read_run
-from beir_eval.core.files import FileContent, file_sha256, try_lock, write_atomically
+from beir_eval.core.atomic_writes import write_atomically
+from beir_eval.core.files import FileContent, file_sha256
+from beir_eval.core.locks import try_lock
 from beir_eval.core.run import Run
 from beir_eval.errors import BeirEvalError, RunError, SettingError
 from beir_eval.evaluation.result import EvaluationResult

@@ -29,7 +29,8 @@ from beir_eval.cli.console import (
 from beir_eval.cli.options import DRAWS, HTML, check_report, choice, write_html
 from beir_eval.cli.results_output import sibling, write_texts
 from beir_eval.comparison.records import ON_CHOICES
-from beir_eval.core.files import file_stem, write_atomically
+from beir_eval.core.atomic_writes import write_atomically
+from beir_eval.core.files import file_stem
 from beir_eval.display.tables import Table
 from beir_eval.display.warning_texts import warnings_latex
 from beir_eval.errors import InputError, check_choice

@@ -8,7 +8,8 @@ from pydantic import TypeAdapter
 from rich.text import Text
 
 from beir_eval.cli.console import console, print_table, print_warnings
-from beir_eval.core.files import file_stem, write_atomically
+from beir_eval.core.atomic_writes import write_atomically
+from beir_eval.core.files import file_stem
 from beir_eval.display.tables import Table, csv_text, score_text
 from beir_eval.evaluation.result import EvaluationResult
 from beir_eval.evaluation.side_by_side import (

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 from pydantic_core import PydanticSerializationError
 
-from beir_eval.core.files import FileContent, write_atomically
+from beir_eval.core.atomic_writes import write_atomically
+from beir_eval.core.files import FileContent
 from beir_eval.core.paths import as_path
 from beir_eval.errors import MAX_IDS_SHOWN, ResultError
 

@@ -17,7 +17,8 @@ from http import HTTPStatus
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
-from beir_eval.core.files import is_of_this_user, open_without_links, try_lock, write_all
+from beir_eval.core.atomic_writes import is_of_this_user, open_without_links, write_all
+from beir_eval.core.locks import try_lock
 from beir_eval.datasets.catalogue import info_of
 from beir_eval.errors import FileFormatError, SettingError
 

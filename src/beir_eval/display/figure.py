@@ -8,7 +8,7 @@ import struct
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from beir_eval.core.files import write_atomically
+from beir_eval.core.atomic_writes import write_atomically
 from beir_eval.core.paths import as_path
 from beir_eval.errors import MissingExtraError, SettingError, needs_extra
 

@@ -11,7 +11,7 @@ from beir_eval.comparison.likeness import likeness_table
 from beir_eval.comparison.result import Comparison
 from beir_eval.comparison.robustness.tables import robustness_sentences, trust_table
 from beir_eval.comparison.tables import differences_table
-from beir_eval.core.files import write_atomically
+from beir_eval.core.atomic_writes import write_atomically
 from beir_eval.core.paths import as_path
 from beir_eval.display import charts
 from beir_eval.errors import InputError, check_count

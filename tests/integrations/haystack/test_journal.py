@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from beir_eval import read_run
-from beir_eval.core import files
+from beir_eval.core import atomic_writes
 from beir_eval.errors import FileFormatError, SettingError
 from beir_eval.integrations.haystack import journal as journal_module
 from beir_eval.integrations.haystack.documents import Ranking
@@ -153,4 +153,6 @@ with Journal({str(run_file)!r}, MADE_BY) as journal:
         journal.add("last", "who?", answer("a"))
         journal.write_run()
     assert len(read_run(run_file).query_ids) == count + 1
-    assert not [path for path in tmp_path.iterdir() if files._TEMPORARY_NAME.fullmatch(path.name)]
+    assert not [
+        path for path in tmp_path.iterdir() if atomic_writes._TEMPORARY_NAME.fullmatch(path.name)
+    ]

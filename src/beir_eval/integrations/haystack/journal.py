@@ -9,8 +9,9 @@ from contextlib import suppress
 from typing import IO, TYPE_CHECKING, Any
 
 from beir_eval.adapters.writers import check_ids, format_to_write, write_run
-from beir_eval.core.files import sync_folder, try_lock, write_all
+from beir_eval.core.atomic_writes import sync_folder, write_all
 from beir_eval.core.ids import id_text
+from beir_eval.core.locks import try_lock
 from beir_eval.core.paths import as_path
 from beir_eval.errors import FileFormatError, SettingError
 from beir_eval.integrations.haystack.documents import Ranking, run_from_rankings
