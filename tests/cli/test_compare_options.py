@@ -145,6 +145,7 @@ def test_slices_are_written_in_every_format_and_need_no_judgements_for_labels(tm
         (["--slices", "short.csv"], "line 3: 2 values were expected, found 1"),
         (["--slices", "twice.csv"], "line 3: query 'q01' is listed twice"),
         (["--slices", "head.csv"], "a header was expected with query_id"),
+        (["--slices", "open.csv"], "does a quote lack its end?"),
         (["-n", "3"], "add --to-judge FILE"),
         (["--floor", "nDCG@10"], "MEASURE=SCORE was expected, such as nDCG@10=0.45"),
         (["--floor", "nDCG@10=x"], "MEASURE=SCORE was expected"),
@@ -164,6 +165,7 @@ def test_senseless_options_are_one_clear_line_and_exit_code_2(
     (tmp_path / "short.csv").write_text("query_id,topic\nq01,a\nq02\n")
     (tmp_path / "twice.csv").write_text("query_id,topic\nq01,a\nq01,b\n")
     (tmp_path / "head.csv").write_text("q01,a\n")
+    (tmp_path / "open.csv").write_text("query_id,topic\nq01,\"a\n" + "q02,b\n" * 30_000)
     result = run(*COMPARE, *options)
     assert result.exit_code == 2
     assert problem in output_of(result)

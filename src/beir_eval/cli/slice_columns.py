@@ -127,11 +127,16 @@ def _columns_of_file(path: Path, cutting: Mapping[str, Any]) -> dict[str, dict[s
 
     Raises:
         FileFormatError: there is no such column or no other, a line has another number of values,
-            or a query is listed twice.
+            a value is longer than 128 KiB, or a query is listed twice.
     """
     text = FileContent(path).text().removeprefix("\ufeff")
     delimiter = "\t" if "\t" in text.partition("\n")[0] else ","
-    rows = [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter) if row]
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+    try:
+        rows = [row for row in reader if row]
+    except csv.Error as error:  # a value of more than 128 KiB, such as after a quote without an end
+        problem = f"not a file of separated values ({error}); does a quote lack its end?"
+        raise FileFormatError(path, problem, line=reader.line_num) from error
     header = [name.strip() for name in rows[0]] if rows else []
     id_names = matching_names(header, QUERY_NAMES)
     if len(id_names) != 1 or len(header) < 2:  # noqa: PLR2004 - ids and labels
