@@ -169,6 +169,13 @@ def test_an_archive_with_a_member_outside_the_folder_is_refused(tmp_path, server
         (ARCHIVE.replace(b"x" * 100, b"y" * 100, 1), "a damaged archive"),
         (zip_of({"other/corpus.jsonl": "x"}), "holds no folder 'tiny'"),
         (zip_of({"tiny/a": "x", "tiny/a/b": "x"}), "a damaged archive"),
+        # The directory is said to begin 100 bytes later, so members before the file's first byte.
+        (
+            ARCHIVE[:-6]
+            + (int.from_bytes(ARCHIVE[-6:-2], "little") + 100).to_bytes(4, "little")
+            + ARCHIVE[-2:],
+            "a damaged archive",
+        ),
         (zip_of({f"tiny/{'a' * 300}": "x"}), "a damaged archive"),
         (zip_of({"tiny/\xe9": "x"}).replace(b"\xc3\xa9", b"\xff\xff"), "a damaged archive"),
     ],

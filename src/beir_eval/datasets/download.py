@@ -34,9 +34,15 @@ _TIMEOUT_SECONDS = 60
 _CONTENT_RANGE = re.compile(r"bytes ([0-9]{1,18})-([0-9]{1,18})/([0-9]{1,18}|\*)")
 #: The header of an answer to a range beyond the end: the size of the whole.
 _UNSATISFIED_RANGE = re.compile(r"bytes \*/([0-9]{1,18})")
-#: Error codes for members that are listed twice, both as a file and as a folder, or whose names are
-#: too long for the file system.
-_MEMBER_ERRNOS = (errno.EEXIST, errno.ENOTDIR, errno.EISDIR, errno.ENAMETOOLONG)
+#: Error codes for members that are listed twice, both as a file and as a folder, whose names are too
+#: long for the file system, or which would begin before the archive's first byte.
+_MEMBER_ERRNOS = (
+    errno.EEXIST,
+    errno.ENOTDIR,
+    errno.EISDIR,
+    errno.ENAMETOOLONG,
+    errno.EINVAL,
+)
 #: What an archive may unpack to: text shrinks to a tenth at best, an archive that is made to fill
 #: the disk to a thousandth. BEIR's largest data set has some 60 files.
 _MOST_MEMBERS = 10_000
