@@ -5,6 +5,7 @@
 # make test-package  build the wheel, install it into empty environments with each extra, use it
 # make check  lint, types, import contracts
 # make docs   build the documentation into docs/_build/html
+# make fuzz SECONDS=60 [TARGET=run]  search for inputs that are read wrongly, for so long a target
 # make bench  measure against other tools (slow, by hand)
 
 PYTHON ?= python3
@@ -18,10 +19,11 @@ NOT_LOWEST := tests/integrations/test_beir.py tests/integrations/haystack/test_v
 # Other interpreters: where pyenv keeps them, or on the path.
 PYTHONS := 3.12 3.13
 python_of = $(or $(lastword $(sort $(wildcard $(HOME)/.pyenv/versions/$(1).*/bin/python))),python$(1))
+SECONDS ?= 60
 CORE_TESTS := tests/adapters tests/core tests/measures tests/significance tests/evaluation tests/comparison tests/against
 SOURCES := pyproject.toml constraints.txt
 
-.PHONY: demo test test-lowest test-pythons test-package check docs bench clean
+.PHONY: demo test test-lowest test-pythons test-package check docs fuzz bench clean
 .DEFAULT_GOAL := demo
 
 $(VENV)/.created:
@@ -62,6 +64,10 @@ $(VENV)/.docs: $(VENV)/.demo
 	$(PIP) install --constraint constraints.txt --group docs
 	touch $@
 
+$(VENV)/.fuzz: $(VENV)/.test
+	$(PIP) install --constraint constraints.txt --group fuzz
+	touch $@
+
 $(VENV)/.bench: $(VENV)/.demo
 	$(PIP) install --constraint constraints.txt --group bench
 	touch $@
@@ -93,6 +99,9 @@ check: $(VENV)/.check
 
 docs: $(VENV)/.docs
 	$(BIN)/sphinx-build --fail-on-warning --keep-going --quiet docs docs/_build/html
+
+fuzz: $(VENV)/.fuzz
+	PYTHONPATH=tests/support $(BIN)/python tests/fuzz/fuzz.py --seconds $(SECONDS) $(if $(TARGET),--target $(TARGET))
 
 bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/run.py

@@ -165,7 +165,7 @@ def test_senseless_options_are_one_clear_line_and_exit_code_2(
     (tmp_path / "short.csv").write_text("query_id,topic\nq01,a\nq02\n")
     (tmp_path / "twice.csv").write_text("query_id,topic\nq01,a\nq01,b\n")
     (tmp_path / "head.csv").write_text("q01,a\n")
-    (tmp_path / "open.csv").write_text("query_id,topic\nq01,\"a\n" + "q02,b\n" * 30_000)
+    (tmp_path / "open.csv").write_text('query_id,topic\nq01,"a\n' + "q02,b\n" * 30_000)
     result = run(*COMPARE, *options)
     assert result.exit_code == 2
     assert problem in output_of(result)

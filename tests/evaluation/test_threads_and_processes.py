@@ -27,7 +27,8 @@ def made_case(seed=0):
     qrels = {f"q{number}": drawn(12, 4) for number in range(40)}
     run = {query: drawn(25, 9) for query in list(qrels)[3:]}
     rows = [(query, doc, score) for query, ranked in run.items() for doc, score in ranked.items()]
-    columns = dict(zip(("query_id", "doc_id", "score"), map(list, zip(*rows, strict=True))))
+    query_ids, doc_ids, scores = map(list, zip(*rows, strict=True))
+    columns = {"query_id": query_ids, "doc_id": doc_ids, "score": scores}
     ids = np.array([rng.permutation(60)[:10] for _ in qrels])
     runs = [
         run,
@@ -77,7 +78,8 @@ def test_one_result_is_compared_in_16_threads_at_once():
 
 
 @pytest.mark.parametrize(
-    "method", [name for name in ("fork", "spawn") if name in multiprocessing.get_all_start_methods()]
+    "method",
+    [name for name in ("fork", "spawn") if name in multiprocessing.get_all_start_methods()],
 )
 def test_an_evaluator_and_its_runs_go_to_other_processes(method):
     qrels, runs = made_case()

@@ -33,8 +33,8 @@ def rank_documents(rows, judged, order="score", ties="trec_eval", duplicates="er
         return _benefit_of(None if entry[0] in copies else judged.get(entry[1]))
 
     by_tie = {
-        "trec_eval": lambda entry: (entry[1].encode(), -entry[0]),
-        "trec_eval9": lambda entry: (entry[1].encode(), -entry[0]),
+        "trec_eval": lambda entry: (entry[1].encode("utf-8", "surrogatepass"), -entry[0]),
+        "trec_eval9": lambda entry: (entry[1].encode("utf-8", "surrogatepass"), -entry[0]),
         "input": lambda entry: -entry[0],
         "best": benefit,
         "worst": lambda entry: [-part for part in benefit(entry)],

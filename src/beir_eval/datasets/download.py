@@ -34,8 +34,8 @@ _TIMEOUT_SECONDS = 60
 _CONTENT_RANGE = re.compile(r"bytes ([0-9]{1,18})-([0-9]{1,18})/([0-9]{1,18}|\*)")
 #: The header of an answer to a range beyond the end: the size of the whole.
 _UNSATISFIED_RANGE = re.compile(r"bytes \*/([0-9]{1,18})")
-#: Error codes for members that are listed twice, both as a file and as a folder, whose names are too
-#: long for the file system, or which would begin before the archive's first byte.
+#: Error codes for members that are listed twice, both as a file and as a folder, whose names are
+#: too long for the file system, or which would begin before the archive's first byte.
 _MEMBER_ERRNOS = (
     errno.EEXIST,
     errno.ENOTDIR,

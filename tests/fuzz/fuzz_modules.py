@@ -1,0 +1,16 @@
+"""The targets, and for each the modules whose coverage guides the search."""
+
+_READERS = ("beir_eval.adapters", "beir_eval.core")
+
+MODULES = {
+    "run": (*_READERS, "json.decoder", "json.scanner"),
+    "qrels": (*_READERS, "json.decoder", "json.scanner"),
+    "parquet": _READERS,
+    "records": ("beir_eval.datasets", "beir_eval.core"),
+    "dataset": ("beir_eval.datasets", *_READERS, "zipfile"),
+    "result": ("beir_eval.evaluation", "beir_eval.core"),
+    "comparison": ("beir_eval.comparison", "beir_eval.evaluation", "beir_eval.core"),
+    "journal": ("beir_eval.integrations.haystack", *_READERS),
+    "memory": ("beir_eval.core", "beir_eval.evaluation.evaluator", "beir_eval.comparison.compare"),
+    "labels": ("beir_eval.cli.slice_columns", "beir_eval.comparison.slices", "beir_eval.core"),
+}

@@ -1,0 +1,295 @@
+"""Naive readers of every format: a few lines each, with nothing but the standard library.
+
+Each returns what a file that the package accepts must contain, or raises ``Refused``. A reference
+may accept a file that the package refuses (``fuzz_grammar`` makes the files that must be accepted).
+"""
+
+import gzip
+import json
+import math
+import re
+from collections import Counter
+
+import zstandard
+
+QUERY_KEYS = ("query_id", "qid", "queryid", "q_id", "topic_id")
+DOC_KEYS = ("doc_id", "docno", "docid", "corpus_id", "document_id", "pid", "passage_id")
+SCORE_KEYS = ("score", "sim", "similarity")
+GRADE_KEYS = ("grade", "relevance", "label", "rel", "score")
+LIST_KEYS = (
+    "docs",
+    "documents",
+    "results",
+    "retrieved",
+    "predictions",
+    "ranking",
+    "hits",
+    "doc_ids",
+)
+SCORE_LIST_KEYS = ("scores", "doc_scores")
+PLAIN_IDS = ("_id", "id")
+RECORD_IDS = ("_id", "id", "doc_id", "docid", "corpus-id", "query-id", "query_id")
+RECORD_TEXTS = ("text", "contents", "query")
+
+
+class Refused(Exception):  # noqa: N818 - an outcome, not an error
+    """The reference does not accept the file."""
+
+
+class Pairs(list):
+    """The (key, value) pairs of a JSON object, in the order of the file."""
+
+    def get(self, key):
+        return next((value for name, value in reversed(self) if name == key), None)
+
+
+def unpacked(data):
+    if data.startswith(b"\x1f\x8b"):
+        return gzip.decompress(data)
+    if data.startswith(b"\x28\xb5\x2f\xfd"):
+        with zstandard.ZstdDecompressor().stream_reader(data, read_across_frames=True) as stream:
+            return stream.read()
+    return data
+
+
+def text_of(data):
+    return unpacked(data).decode("utf-8-sig")
+
+
+def finite(value):
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise Refused(value)
+    try:
+        number = float(value)
+    except OverflowError as error:
+        raise Refused(value) from error
+    if not math.isfinite(number):
+        raise Refused(value)
+    return number
+
+
+def finite_text(text):
+    try:
+        return finite(float(text))
+    except ValueError as error:
+        raise Refused(text) from error
+
+
+def json_of(text):
+    try:
+        return json.loads(text, object_pairs_hook=Pairs)
+    except (ValueError, RecursionError) as error:
+        raise Refused(text[:50]) from error
+
+
+def id_of(value):
+    if isinstance(value, bool) or not isinstance(value, (str, int)) or value == "":
+        raise Refused(value)
+    return str(value)
+
+
+def one_key(pairs, names):
+    keys = {key for key, _ in pairs if re.sub("[- ]", "_", key.lower()) in names}
+    if len(keys) > 1:
+        raise Refused(keys)
+    return keys.pop() if keys else None
+
+
+def columns_of(text):
+    """Yield the fields of each line, which ASCII white space separates."""
+    for line in text.split("\n"):
+        if line.strip() and not line.startswith("#"):
+            yield re.findall(r"[^ \t\n\r\x0b\x0c]+", line)
+
+
+def grouped(rows):
+    """Return {query: [(document, number), …]} in the order of the rows."""
+    rankings = {}
+    for query, doc, number in rows:
+        rankings.setdefault(query, []).append((doc, number))
+    return rankings
+
+
+def run_of(data):
+    """Return {query: [(document, score or None), …]} of a run file, in the order of the source."""
+    text = text_of(data)
+    significant = [line for line in text.split("\n") if line.strip() and line[0] != "#"]
+    if significant and significant[0].strip(" ")[0] in "{[":
+        return run_of_json(text)
+    rows = list(columns_of(text))
+    if not rows:
+        raise Refused
+    widths = {len(row) for row in rows}
+    if widths == {6}:
+        return grouped((row[0], row[2], finite_text(row[4])) for row in rows)
+    if widths == {4}:
+        return grouped((row[0], row[1], finite_text(row[3])) for row in rows)
+    if widths == {3}:
+        ranks = grouped((row[0], row[1], int(row[2])) for row in rows)
+        return {
+            query: [(doc, None) for doc, _ in sorted(docs, key=lambda pair: pair[1])]
+            for query, docs in ranks.items()
+        }
+    raise Refused(widths)
+
+
+def run_of_json(text):
+    try:
+        parsed = json.loads(text, object_pairs_hook=Pairs)
+    except (ValueError, RecursionError):
+        parsed = None
+    if isinstance(parsed, Pairs) and all(isinstance(docs, Pairs) for _, docs in parsed):
+        return {
+            id_of(query): [(id_of(doc), finite(score)) for doc, score in docs]
+            for query, docs in parsed
+        }
+    rankings = {}
+    for line in text.split("\n"):
+        if line.strip():
+            query, docs = query_and_documents(json_of(line))
+            rankings.setdefault(query, []).extend(docs)
+    return rankings
+
+
+def query_key_of(record):
+    if not isinstance(record, Pairs) or max(Counter(key for key, _ in record).values()) > 1:
+        raise Refused(record)
+    key = one_key(record, QUERY_KEYS) or one_key(record, PLAIN_IDS)
+    if key is None:
+        raise Refused(record)
+    return key
+
+
+def query_and_documents(record):
+    query_key = query_key_of(record)
+    list_key = one_key(record, LIST_KEYS)
+    query = id_of(record.get(query_key))
+    if list_key is None:
+        return query, [document_with_score(record, query_key)]
+    scores_key = one_key(record, SCORE_LIST_KEYS)
+    docs = record.get(list_key)
+    if scores_key is not None and record.get(scores_key) is not None:
+        scores = record.get(scores_key)
+        return query, [(id_of(doc), finite(score)) for doc, score in zip(docs, scores, strict=True)]
+    if isinstance(docs, Pairs):
+        # A score of null is no score.
+        return query, [
+            (id_of(doc), None if score is None else finite(score)) for doc, score in docs
+        ]
+    return query, [listed_document(doc) for doc in docs]
+
+
+def listed_document(doc):
+    if isinstance(doc, Pairs):
+        return document_with_score(doc, None)
+    if isinstance(doc, list):
+        doc_id, score = doc
+        return id_of(doc_id), finite(score)
+    return id_of(doc), None
+
+
+def document_with_score(record, query_key):
+    others = [pair for pair in record if pair[0] != query_key]
+    doc_key = one_key(others, DOC_KEYS) or one_key(others, PLAIN_IDS)
+    return id_of(record.get(doc_key)), finite(record.get(one_key(record, SCORE_KEYS)))
+
+
+def qrels_of(data):
+    """Return {query: {document: grade}} of a qrels file."""
+    text = text_of(data)
+    rows = qrels_rows(text)
+    judged = {}
+    for query, doc, grade in rows:
+        if not query or not doc or judged.setdefault(query, {}).setdefault(doc, grade) != grade:
+            raise Refused(query)
+    return judged
+
+
+def qrels_rows(text):
+    filled = [line for line in text.split("\n") if line.strip()]
+    trec = [line for line in filled if line[0] != "#"]
+    if trec and trec[0].strip(" ")[0] in "{[":
+        return list(qrels_rows_of_json(text))
+    widths = {len(row) for row in columns_of(text)}
+    # Tabs separate BEIR's three columns, whose ids may contain blanks.
+    by_tabs = [[cell.strip(" ") for cell in line.removesuffix("\r").split("\t")] for line in filled]
+    beir = [
+        cells if len(cells) > 1 else re.findall(r"[^ \t\n\r\x0b\x0c]+", line)
+        for cells, line in zip(by_tabs, filled, strict=True)
+    ]
+    if {len(cells) for cells in beir} == {3}:
+        names = {"score", "grade", "label", "rel", "relevance", "relevance_score"}
+        rows = beir[1:] if beir[0][2].strip().lower() in names else beir
+        return [(query, doc, finite_text(grade)) for query, doc, grade in rows]
+    if widths == {4}:
+        return [(query, doc, finite_text(grade)) for query, _, doc, grade in columns_of(text)]
+    raise Refused(widths)
+
+
+def qrels_rows_of_json(text):
+    try:
+        parsed = json.loads(text, object_pairs_hook=Pairs)
+    except (ValueError, RecursionError):
+        parsed = None
+    if isinstance(parsed, Pairs) and all(isinstance(docs, Pairs) for _, docs in parsed):
+        for query, docs in parsed:
+            for doc, grade in docs:
+                yield id_of(query), id_of(doc), finite(grade)
+        return
+    for line in text.split("\n"):
+        if line.strip():
+            record = json_of(line)
+            query_key = query_key_of(record)
+            others = [pair for pair in record if pair[0] != query_key]
+            doc_key = one_key(others, DOC_KEYS) or one_key(others, PLAIN_IDS)
+            grade = finite(record.get(one_key(record, GRADE_KEYS)))
+            yield id_of(record.get(query_key)), id_of(record.get(doc_key)), grade
+
+
+def records_of(data):
+    """Return the JSON objects of a corpus or of queries, a line each."""
+    if data.startswith(b"\x1f\x8b"):
+        data = gzip.decompress(data)
+    lines = data.removeprefix(b"\xef\xbb\xbf").split(b"\n")
+    return [json.loads(line.decode()) for line in lines if line.strip()]
+
+
+def id_and_text_of(record):
+    record_id = next(record[key] for key in RECORD_IDS if key in record)
+    texts = [record[key] for key in RECORD_TEXTS if isinstance(record.get(key), str)]
+    return id_of(record_id), texts[0]
+
+
+def answers_of(lines):
+    """Return {query: (text, documents, scores, left out, seconds)} of the lines of a journal."""
+    answers = {}
+    for line in lines:
+        record = json.loads(line)
+        docs = [(id_of(doc), float(score)) for doc, score in record["docs"]]
+        seconds = None if record["seconds"] is None else float(record["seconds"])
+        answers[id_of(record["query_id"])] = (
+            record["query"] if isinstance(record["query"], str) else str(record["query"]),
+            [doc for doc, _ in docs],
+            [score for _, score in docs],
+            int(record["left_out"]),
+            seconds,
+        )
+    return answers
+
+
+def labels_of(data):
+    """Return {column: {query: text}} of a file of labels without quotes; None for one with them."""
+    text = text_of(data)
+    if '"' in text:
+        return None
+    separator = "\t" if "\t" in text.partition("\n")[0] else ","
+    lines = [line for line in re.split("\r\n|\r|\n", text) if line]
+    header, *rows = [[cell.strip() for cell in line.split(separator)] for line in lines]
+    id_column = next(
+        index for index, name in enumerate(header) if one_key([(name, None)], QUERY_KEYS)
+    )
+    return {
+        name: {row[id_column]: row[index] for row in rows if row[index]}
+        for index, name in enumerate(header)
+        if index != id_column
+    }
