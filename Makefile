@@ -101,7 +101,7 @@ docs: $(VENV)/.docs
 	$(BIN)/sphinx-build --fail-on-warning --keep-going --quiet docs docs/_build/html
 
 fuzz: $(VENV)/.fuzz
-	PYTHONPATH=tests/support $(BIN)/python tests/fuzz/fuzz.py --seconds $(SECONDS) $(if $(TARGET),--target $(TARGET))
+	$(BIN)/python tests/fuzz/fuzz.py --seconds $(SECONDS) $(if $(TARGET),--target $(TARGET))
 
 bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/run.py

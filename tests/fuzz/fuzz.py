@@ -29,6 +29,7 @@ import zlib
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
+sys.path.append(str(ROOT / "tests" / "support"))  # pytest does the same
 WORK = ROOT / ".fuzz"
 SEEDS = Path(__file__).with_name("seeds")
 #: Seconds of processor time above which an input is a finding; it has at most 256 KiB.
