@@ -171,7 +171,7 @@ def supervise(name, seconds):
     """Run one target in child processes for so long; return whether there is no finding."""
     begin = newest = time.monotonic()
     executions = coverage = ended = aborts = 0
-    known = number_of_findings(name)
+    started = time.time()
     while (left := seconds - (time.monotonic() - begin)) > 1:
         folder = Path(tempfile.mkdtemp(prefix="beir-eval-fuzz-", dir=memory_folder()))
         command = [sys.executable, __file__, "--target", name, "--child", str(folder)]
@@ -208,7 +208,7 @@ def supervise(name, seconds):
         if ended >= MOST_ENDS:
             break
     now = time.monotonic()
-    findings = number_of_findings(name) - known
+    findings = number_of_findings(name, started)
     print(
         f"{name:<12}{executions:>12,} executions{(now - begin) / 60:>8.1f} minutes"
         f"{coverage:>7,} branches{(now - newest) / 60:>8.1f} minutes since the last new one"
@@ -218,8 +218,10 @@ def supervise(name, seconds):
     return not findings
 
 
-def number_of_findings(name):
-    return len(list((WORK / "findings" / name).glob("*.txt")))
+def number_of_findings(name, since):
+    """Return how many findings of a target were written after a time, for the first time or not."""
+    files = (WORK / "findings" / name).glob("*.txt")
+    return sum(file.stat().st_mtime >= since for file in files)
 
 
 def memory_folder():
