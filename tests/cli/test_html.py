@@ -130,7 +130,7 @@ def test_a_missing_corpus_is_mentioned_and_a_broken_corpus_is_an_error(tmp_path)
     (folder / "corpus.jsonl").unlink()
     result = run("evaluate", folder, BM25, "--html", html)
     assert result.exit_code == 0
-    assert "holds no corpus: the report shows ids without texts" in " ".join(result.output.split())
+    assert "has no corpus: the report shows ids without texts" in " ".join(result.output.split())
     assert report_data(html)["parts"][0]["queries"][0][1] == ""
     html.unlink()
     (folder / "corpus.jsonl").write_text('{"_id": "a", "text": "x"}\n{broken\n')

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from beir_eval import BeirEvalError, EvaluationResult, evaluate
-from beir_eval.errors import FileFormatError, MissingExtraError, ResultError
+from beir_eval.errors import FileFormatError, MissingExtraError, ResultError, SettingError
 from beir_eval.evaluation import TopDocuments
 from strategies import qrels_and_run
 
@@ -58,7 +58,7 @@ def test_a_failed_save_leaves_the_old_file_and_nothing_else(tmp_path, monkeypatc
     def fail(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("beir_eval.core.files.os.fsync", fail)
+    monkeypatch.setattr("beir_eval.core.atomic_writes.os.fsync", fail)
     with pytest.raises(OSError, match="No space"):
         example_result().save(path)
     assert [file.name for file in tmp_path.iterdir()] == ["r.json"]
@@ -123,8 +123,10 @@ def test_a_saved_result_with_wrong_content_is_refused(tmp_path, change, problem)
         EvaluationResult.load(tmp_path / "r.json")
 
 
-def test_saving_a_name_that_is_not_unicode_is_refused(tmp_path):
-    result = evaluate({"q": {"a": 1}}, {"q": {"a": 1.0}}, ["P@1"], name="\ud800")
+def test_saving_an_id_that_is_not_unicode_is_refused(tmp_path):
+    with pytest.raises(SettingError, match="name must be Unicode text"):
+        evaluate({"q": {"a": 1}}, {"q": {"a": 1.0}}, ["P@1"], name="\ud800")
+    result = evaluate({"\ud800": {"a": 1}}, {"\ud800": {"a": 1.0}}, ["P@1"])
     with pytest.raises(ResultError, match="not Unicode"):
         result.save(tmp_path / "r.json")
     assert list(tmp_path.iterdir()) == []

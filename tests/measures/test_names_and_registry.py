@@ -69,7 +69,7 @@ def test_an_alias_belongs_to_one_measure_and_every_parameter_is_checked(monkeypa
     def twice(matrix, cutoff=None):
         """Return nothing."""
 
-    with pytest.raises(AssertionError, match="two measures go by the name 'ndcg'"):
+    with pytest.raises(AssertionError, match="two measures have the name 'ndcg'"):
         registry.measure("made_up", aliases="ndcg")(twice)
 
     def unchecked(matrix, cutoff=None, colour="red"):
