@@ -111,8 +111,8 @@ def checked_columns(
 
     Raises:
         InputError: (of class ``error_class``) a column is not iterable, or is text, a mapping or a
-            set; the columns have different
-            lengths, or an id is empty or neither text nor an integer.
+            set; the columns have different lengths, or an id is empty or neither text nor an
+            integer.
     """
     columns = list(columns)
     for values in columns:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from beir_eval.core.arrays import NOT_NUMBERS, read_finite_floats
 from beir_eval.errors import RunError, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
 
 def is_finite_number(value: object) -> bool:
@@ -18,14 +18,6 @@ def is_finite_number(value: object) -> bool:
     except NOT_NUMBERS:
         return False
     return True
-
-
-def check_scores(query_id: str, ranking: Mapping[Any, object]) -> None:
-    """Raise RunError for the first score of {doc_id: score} that is not a finite number."""
-    try:
-        read_finite_floats(ranking.values(), len(ranking))
-    except NOT_NUMBERS:
-        raise_first_score_error((query_id, doc_id, score) for doc_id, score in ranking.items())
 
 
 def raise_score_error(query_id: str, doc_id: object, score: object) -> NoReturn:

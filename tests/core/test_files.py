@@ -1,0 +1,249 @@
+"""Files are read whole or in parts, unpacked, and refused with the file's name."""
+
+import gzip
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import zstandard
+from pydantic import Field
+
+from beir_eval.core.atomic_writes import sync_folder, write_all, write_atomically
+from beir_eval.core.files import (
+    FileContent,
+    decode,
+    file_sha256,
+    file_stem,
+    import_zstandard,
+    is_gzip,
+    parquet_errors,
+    read_number,
+    split_fields,
+    unpack,
+)
+from beir_eval.core.paths import as_path
+from beir_eval.core.saved import Saved
+from beir_eval.errors import FileFormatError, InputError, MissingExtraError, ResultError
+
+TEXT = "q1 d1 1\nq2 d2 é\nthe last line has no end"
+
+
+@pytest.fixture(params=["plain", "gz", "zst"])
+def text_file(request, tmp_path):
+    path = tmp_path / "file"
+    data = TEXT.encode()
+    if request.param == "gz":
+        data = gzip.compress(data[:10]) + gzip.compress(data[10:]) + b"\0\0"
+    elif request.param == "zst":
+        data = zstandard.compress(data)
+    path.write_bytes(data)
+    return path
+
+
+def test_content_is_read_whole_and_in_parts_that_end_with_a_line(text_file):
+    content = FileContent(text_file)
+    assert content.text() == content.data().decode() == TEXT
+    assert content.head == TEXT.encode()
+    for size in (1, 5, 1000):
+        parts = list(FileContent(text_file).parts(size))
+        assert b"".join(parts) == TEXT.encode()
+        assert all(part.endswith(b"\n") for part in parts[:-1])
+
+
+def test_polars_gets_a_path_where_it_can_open_it(text_file, tmp_path):
+    source = FileContent(text_file).source()
+    if text_file.read_bytes() == TEXT.encode():
+        assert source == text_file
+    else:
+        assert source.read() == TEXT.encode()
+    odd = tmp_path / "odd\nname"
+    odd.write_text(TEXT)
+    assert FileContent(odd).source().read() == TEXT.encode()
+
+
+def test_lines_without_a_last_part_end_with_the_file(tmp_path):
+    path = tmp_path / "file"
+    path.write_text("a\nb\n")
+    assert list(FileContent(path).parts(100)) == [b"a\nb\n"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no named pipes in folders")
+def test_a_pipe_is_read_once(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    code = f"open({str(pipe)!r}, 'w').write('q1 d1 1')"
+    with subprocess.Popen([sys.executable, "-c", code]):
+        content = FileContent(pipe)
+        assert (content.text(), content.text()) == ("q1 d1 1", "q1 d1 1")
+
+
+@pytest.mark.parametrize(
+    ("data", "problem"),
+    [
+        (gzip.compress(b"x" * 1000)[:-4], "truncated or damaged"),
+        (b"\x28\xb5\x2f\xfd" + b"no zstd", "truncated or damaged"),
+        (b"a\0b", "a binary file"),
+        (b"line\n\xff", "not UTF-8 text; convert"),
+    ],
+)
+def test_damaged_files_are_refused_with_their_name(tmp_path, data, problem):
+    path = tmp_path / "file"
+    path.write_bytes(data)
+    with pytest.raises(FileFormatError, match=problem) as caught:
+        FileContent(path).text()
+    assert "file" in str(caught.value)
+
+
+def test_a_byte_order_mark_is_dropped():
+    assert decode(Path("file"), b"\xef\xbb\xbfq1") == "q1"
+    assert unpack(Path("file"), b"q1") == b"q1"
+
+
+def test_the_name_of_a_file_is_that_of_its_system(tmp_path):
+    assert file_stem(Path("runs/bm25.trec.gz")) == "bm25"
+    assert file_stem(Path("bm25")) == "bm25"
+    path = tmp_path / "file"
+    path.write_bytes(gzip.compress(b""))
+    assert is_gzip(path)
+    assert file_sha256(Path(os.devnull)).startswith("e3b0c442")
+
+
+def test_errors_of_parquet_readers_are_errors_of_the_file():
+    class PanicException(BaseException):
+        """An error that polars raises, which is not an Exception."""
+
+    for error in (ValueError("broken"), PanicException("broken")):
+        with (
+            pytest.raises(FileFormatError, match=r"not a readable Parquet file \(broken\)"),
+            parquet_errors(Path("file")),
+        ):
+            raise error
+    with pytest.raises(KeyboardInterrupt), parquet_errors(Path("file")):
+        raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("text", ["", "x", "1_0", "nan", "inf", "1e999", "٣", "1\x1f"])
+def test_only_finite_numbers_of_ascii_digits_are_numbers(text):
+    assert read_number(Path("file"), 3, "score", " 1e2 ".strip()) == 100.0
+    with pytest.raises(FileFormatError, match=r"the score .* is not a finite number"):
+        read_number(Path("file"), 3, "score", text)
+
+
+def test_fields_are_split_at_ascii_white_space():
+    assert split_fields("q1 \t d1\u2003x\n") == ["q1", "d1\u2003x"]
+
+
+def test_zst_without_its_package_names_the_extra(monkeypatch, tmp_path):
+    monkeypatch.setitem(sys.modules, "zstandard", None)
+    with pytest.raises(MissingExtraError, match="zstandard"):
+        import_zstandard()
+    with pytest.raises(MissingExtraError, match="zstandard"):
+        unpack(Path("file"), b"\x28\xb5\x2f\xfd")
+    with pytest.raises(MissingExtraError):
+        write_atomically(tmp_path / "run.zst", b"")
+    assert list(tmp_path.iterdir()) == []
+
+
+# Writing
+
+
+@pytest.mark.parametrize("suffix", ["", ".gz", ".zst"])
+def test_what_is_written_is_read_again(tmp_path, suffix):
+    path = tmp_path / f"file{suffix}"
+    write_atomically(path, TEXT.encode())
+    assert FileContent(path).text() == TEXT
+    assert (path.read_bytes() == TEXT.encode()) == (suffix == "")
+
+
+def test_a_device_is_written_to_and_a_folder_or_a_loop_is_refused(tmp_path):
+    write_atomically(Path(os.devnull), b"x")
+    with pytest.raises(IsADirectoryError):
+        write_atomically(tmp_path, b"x")
+    loop = tmp_path / "loop"
+    loop.symlink_to(loop)
+    with pytest.raises(OSError, match="loop"):
+        write_atomically(loop, b"x")
+
+
+def test_files_that_take_parts_of_the_data_get_all_of_it():
+    class Slow(bytearray):
+        def write(self, data):
+            self.extend(data[:2])
+            return min(2, len(data))
+
+    file = Slow()
+    write_all(file, b"abcde")
+    assert bytes(file) == b"abcde"
+
+
+def test_a_folder_is_synced_where_that_is_possible(tmp_path):
+    sync_folder(tmp_path)
+    sync_folder(tmp_path / "missing")
+
+
+# Paths
+
+
+@pytest.mark.parametrize(
+    ("path", "problem"),
+    [(3, "must be text or a Path, not 3"), (b"x", "must be text"), ("a\0b", "zero byte"),
+     ("\ud800", "cannot be the name of a file")],
+)  # fmt: skip
+def test_what_cannot_be_a_path_is_refused(path, problem):
+    assert as_path("run.trec") == Path("run.trec")
+    with pytest.raises(InputError, match=problem):
+        as_path(path)
+
+
+# Saved records
+
+
+class Thing(Saved):
+    """A record to save."""
+
+    WHAT = "thing"
+    sizes: tuple[int, ...]
+    names: dict[str, float] = Field(default_factory=dict)
+    title: str = ""
+
+    def _check_loaded(self):
+        if self.sizes == (13,):
+            raise ValueError("sizes: 13 is not a size")
+
+
+def test_a_record_is_saved_and_loaded(tmp_path):
+    record = Thing(sizes=(1, 2), names={"a": 0.5})
+    record.save(tmp_path / "record.json.gz")
+    assert Thing.load(tmp_path / "record.json.gz") == record
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("{", "not a saved thing"),
+        ("[" * 100_000, "not a saved thing"),
+        ("[]", "layout 1 was expected, found a list; compare again"),
+        ('{"schema_version": 2}', "found schema_version 2"),
+        ('{"schema_version": 1, "sizes": ["x"]}', r"sizes\.0: "),
+        ('{"schema_version": 1, "sizes": [1, NaN]}', r"sizes\.1: nan is not a finite number"),
+        ('{"schema_version": 1, "sizes": [1], "names": {"a": Infinity}}', r"names\.a: inf"),
+        ('{"schema_version": 1, "sizes": [13]}', "sizes: 13 is not a size"),
+        (
+            '{"schema_version": 1, "sizes": ["a", "b", "c", "d", "e", "f", "g", "h"]}',
+            "more problems",
+        ),
+    ],
+)
+def test_a_file_of_something_else_is_refused_with_the_field(tmp_path, text, problem):
+    path = tmp_path / "record.json"
+    path.write_text(text)
+    with pytest.raises(ResultError, match=problem):
+        Thing.load(path)
+
+
+def test_text_that_is_not_unicode_cannot_be_saved(tmp_path):
+    with pytest.raises(ResultError, match="not saved, the thing contains text"):
+        Thing(sizes=(), title="\ud800").save(tmp_path / "record.json")
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,162 @@
+"""Parts, joins and other forms of the relevance matrix, against written-out ones."""
+
+import copy
+import math
+import pickle
+
+import numpy as np
+import pytest
+
+import beir_eval
+from beir_eval import Qrels, Run, core
+from beir_eval.core import EvaluationSettings, relate
+from beir_eval.core.ids import check_unicode
+from beir_eval.core.imports import import_name
+from beir_eval.errors import InputError, QrelsError, ResultError, RunError
+
+QRELS = {"q1": {"a": 2, "b": 0, "c": -1}, "q2": {"a": 1}, "q3": {"d": 1}}
+RUN = {
+    "q1": {"x": 5.0, "a": 4.0, "c": 3.0, "b": 2.0},
+    "q2": {"b": 1.0},
+    "q3": {"d": 2.0, "a": 1.0},
+}
+NAN = math.nan
+
+
+def matrix(qrels=QRELS, run=RUN):
+    return relate(Qrels(qrels), Run(run), EvaluationSettings())[0]
+
+
+def test_a_dense_matrix_has_the_grade_at_each_rank():
+    expected = [[NAN, 2.0, -1.0], [NAN, NAN, NAN], [1.0, NAN, NAN]]
+    assert matrix().to_dense(3) == pytest.approx(np.array(expected), nan_ok=True)
+
+
+def test_a_condensed_matrix_has_judged_documents_only():
+    condensed = matrix().condensed()
+    assert condensed.num_retrieved.tolist() == [2, 0, 1]
+    expected = [[2.0, 0.0], [NAN, NAN], [1.0, NAN]]
+    assert condensed.to_dense(2) == pytest.approx(np.array(expected), nan_ok=True)
+
+
+def test_selected_queries_are_those_of_a_smaller_run():
+    selected = matrix().select(np.array([0, 2]))
+    smaller = matrix({"q1": QRELS["q1"], "q3": QRELS["q3"]}, RUN)
+    assert selected.query_ids == smaller.query_ids == ("q1", "q3")
+    assert selected.to_dense(4) == pytest.approx(smaller.to_dense(4), nan_ok=True)
+    assert selected.num_retrieved.tolist() == smaller.num_retrieved.tolist()
+    assert selected.num_relevant(None).tolist() == smaller.num_relevant(None).tolist()
+
+
+def test_matrices_of_disjoint_queries_are_joined():
+    whole = matrix()
+    parts = [whole.select(np.array([0])), whole.select(np.array([1, 2]))]
+    joined = type(whole).concatenate(parts)
+    assert joined.query_ids == whole.query_ids
+    assert joined.to_dense(4) == pytest.approx(whole.to_dense(4), nan_ok=True)
+    with pytest.raises(ResultError, match="disjoint queries were expected, but they share 'q1'"):
+        type(whole).concatenate([whole, parts[0]])
+    other = matrix({"q9": {"a": 7}}, RUN)
+    with pytest.raises(ResultError, match="their highest grades are"):
+        type(whole).concatenate([whole, other])
+    with pytest.raises(ResultError, match="highest grades"):
+        type(whole).concatenate([])
+
+
+def test_the_running_count_restarts_with_every_query():
+    cells = matrix().cells
+    counted = matrix().running_count(cells.grade >= 0)
+    by_query = dict.fromkeys(range(3), 0)
+    for row, grade, count in zip(cells.row, cells.grade, counted, strict=True):
+        by_query[row] += grade >= 0
+        assert count == by_query[row]
+
+
+def test_qrels_and_runs_never_change_so_a_copy_is_the_object_itself():
+    for made, size in (
+        (Qrels(QRELS), {"queries": 3, "judgements": 5}),
+        (Run(RUN), {"queries": 3}),
+    ):
+        assert copy.deepcopy(made) is made
+        assert made._to_trace_dict() == size
+
+
+def test_a_highest_grade_below_the_grades_is_refused():
+    with pytest.raises(QrelsError, match="max_grade must be a number of at least 2"):
+        Qrels(QRELS).select(["q1"], max_grade=1)
+
+
+def test_judgements_that_contradict_themselves_are_refused():
+    class Odd(dict):
+        def values(self):
+            return [1]
+
+    with pytest.raises(QrelsError, match="length, keys and values do not agree"):
+        Qrels({"q1": Odd({"a": 1, "b": 1})})
+
+
+def test_scores_of_any_kind_that_are_not_finite_are_refused():
+    for score in (math.inf, NAN, np.float32("inf")):
+        with pytest.raises(RunError, match="'a'"):
+            matrix(QRELS, {"q1": {"a": score}})
+
+
+def test_ids_of_digits_beyond_64_bits_are_ids_like_others():
+    numbers = np.array([[3, 5]])
+    ids = ["9" * 30, "8" * 30, "3", "5", "1", "2"]
+    run = Run.from_arrays(numbers, np.array([[2.0, 1.0]]), query_ids=["q1"], doc_ids=ids)
+    related = relate(Qrels({"q1": {ids[3]: 1}}), run, EvaluationSettings())[0]
+    assert related.to_dense(1).tolist() == [[1.0]]
+
+
+def test_text_that_is_not_unicode_is_named():
+    check_unicode("the table", ["a", "é"])
+    with pytest.raises(InputError, match="the table contains text that is not Unicode"):
+        check_unicode("the table", ["a", "\ud800"])
+
+
+def test_packages_import_what_they_export_when_it_is_used():
+    assert import_name("beir_eval.core:Qrels") is Qrels
+    assert "compare" in dir(beir_eval)
+    assert pickle.loads(pickle.dumps(beir_eval)) is beir_eval  # noqa: S301
+    with pytest.raises(AttributeError, match="has no attribute 'no_such_name'"):
+        _ = beir_eval.no_such_name
+    assert core.Qrels is beir_eval.Qrels
+
+
+def test_columns_and_row_numbers_of_other_kinds_are_refused():
+    with pytest.raises(RunError, match="a column must be a list, not 'ab'"):
+        Run.from_columns("ab", ["a", "b"], [1.0, 2.0])
+    scores = np.array([[2.0, 1.0]])
+    for doc_ids, problem in (
+        ({10**12: "a"}, "too high for 1 ids"),
+        ({-1: "a", 3: "b"}, "a row number is -1; they count from 0"),
+        ({"x": "a"}, "doc_ids: "),
+    ):
+        with pytest.raises(RunError, match=problem):
+            Run.from_arrays(np.array([[0, 1]]), scores, query_ids=["q1"], doc_ids=doc_ids)
+
+
+def test_numbers_of_other_array_libraries_are_read():
+    class Detachable(np.ndarray):
+        def detach(self):
+            return np.asarray(self)
+
+    class Shared:
+        """An array that another library holds."""
+
+        def __init__(self, array):
+            self._array = array
+
+        def __dlpack__(self, **options):
+            return self._array.__dlpack__(**options)
+
+        def __dlpack_device__(self):
+            return self._array.__dlpack_device__()
+
+    ids, scores = np.array([[0, 1]]), np.array([[2.0, 1.0]])
+    expected = matrix({"q1": {"b": 1}}, {"q1": {"a": 2.0, "b": 1.0}}).to_dense(2)
+    for made in (scores.view(Detachable), Shared(scores)):
+        run = Run.from_arrays(ids, made, query_ids=["q1"], doc_ids=["a", "b"])
+        computed = relate(Qrels({"q1": {"b": 1}}), run, EvaluationSettings())[0]
+        assert computed.to_dense(2) == pytest.approx(expected, nan_ok=True)
