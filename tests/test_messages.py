@@ -71,6 +71,7 @@ def test_a_message_of_any_length_is_shortened_and_its_beginning_and_end_are_kept
     assert str(error).startswith("first")
     assert str(error).endswith("last")
     assert len(message_text("a" * 10**6)) <= 500
+    assert len(message_text("a\x1b " * 10**4)) <= MAX_MESSAGE_LENGTH
 
 
 @pytest.mark.parametrize(

@@ -100,9 +100,10 @@ def message_text(text: str) -> str:
     Args:
         text: the message, which may quote ids, names and errors of any length.
     """
+    text = escape_controls(text)
     if len(text) > MAX_WORD_SHOWN:
         text = _LONG_WORD.sub(lambda match: shorten(match[0], MAX_WORD_SHOWN), text)
-    return escape_controls(shorten(text, MAX_MESSAGE_LENGTH))
+    return shorten(text, MAX_MESSAGE_LENGTH)
 
 
 class BeirEvalError(Exception):

@@ -167,6 +167,15 @@ def test_a_device_is_written_to_and_a_folder_or_a_loop_is_refused(tmp_path):
         write_atomically(loop, b"x")
 
 
+@pytest.mark.skipif(not Path("/dev/fd").exists(), reason="needs /dev/fd (Unix)")
+def test_a_pipe_that_a_link_names_is_written_to():
+    reading, writing = os.pipe()
+    write_atomically(Path(f"/dev/fd/{writing}"), b"q1 d1")
+    os.close(writing)
+    with os.fdopen(reading, "rb") as file:
+        assert file.read() == b"q1 d1"
+
+
 def test_files_that_take_parts_of_the_data_get_all_of_it():
     class Slow(bytearray):
         def write(self, data):

@@ -674,3 +674,12 @@ def test_haystacks_rules_accept_only_documents_with_grades_of_at_least_0():
         evaluator.run(retrieved_documents=[docs("a")], query_ids=["q"], qrels=QRELS)
     with pytest.raises(InputError, match="it holds 'a'"):
         evaluator.run([docs("a")], [["a"]])
+
+
+def test_a_query_id_that_is_a_number_is_no_document_of_haystack():
+    documents = [[Document(content="Paris")], [Document(content="Rome")]]
+    evaluator = BEIREvaluator.haystack_compatible(primary="MRR")
+    outputs = evaluator.run(
+        ground_truth_documents=documents, retrieved_documents=documents, query_ids=["0", "1"]
+    )
+    assert not [note for note in outputs["result"].notes() if "id of the query" in note]

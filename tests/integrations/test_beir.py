@@ -11,6 +11,7 @@ import sys
 import weakref
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
@@ -519,3 +520,8 @@ def test_a_beir_script_gives_the_same_scores_when_only_its_import_line_changes(t
     ]
     assert scores[0] == scores[1]
     assert 0.64 <= scores[0][0]["NDCG@10"] <= 0.69
+
+
+def test_an_array_among_the_cutoffs_is_refused():
+    with pytest.raises(MeasureError, match="a cutoff must be a whole number above 0, not array"):
+        EvaluateRetrieval.evaluate({"q": {"a": 1}}, {"q": {"a": 1.0}}, [np.array([1, 2])])

@@ -331,3 +331,9 @@ def test_task_names_splits_and_licences_are_those_of_mteb():
         assert info.split in metadata.eval_splits
         if name != "scifact":  # its repository says more
             assert info.licence == metadata.license
+
+
+def test_an_empty_id_of_the_run_matches_no_other_id_of_the_qrels():
+    qrels, run = {"q": {"\1": 1}}, {"q": {"": 1.0, "b": 2.0}}
+    scores = [tool.RelevanceEvaluator(qrels, {"map"}).evaluate(run) for tool in (ours, pytrec_eval)]
+    assert scores[0] == scores[1] == {"q": {"map": 0.0}}

@@ -38,7 +38,7 @@ def haystack(  # noqa: PLR0913, PLR0917 - one parameter per option
     field: Annotated[
         list[str] | None,
         typer.Option(
-            "--by", help="What documents go by: id (default), content or meta.<key>; repeat."
+            "--by", help="What identifies a document: id (default), content or meta.<key>; repeat."
         ),
     ] = None,
     collapse: Annotated[

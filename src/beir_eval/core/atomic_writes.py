@@ -43,8 +43,9 @@ def write_atomically(path: Path, data: bytes) -> None:
     process may set them; if it cannot set the group, the group gets no permissions. Without an old
     file, the permissions are those of any new file (666 without the bits of the umask). The
     temporary file never has more permissions than that. Its name cannot be predicted, and it is not
-    created through a link. If the process is killed, the temporary file remains, and the next write
-    to the folder removes it.
+    created through a link. If the process is killed, the temporary file remains, and a later write
+    to the folder removes it: on this computer the next one, otherwise (on Windows, and where files
+    cannot be locked) one after a day.
 
     Raises:
         MissingExtraError: the path ends in .zst and the package zstandard is not installed.
@@ -55,10 +56,11 @@ def write_atomically(path: Path, data: bytes) -> None:
     elif path.suffix == ".zst":
         data = import_zstandard().ZstdCompressor().compress(data)
     try:
-        target = _resolve_links(path)
-        if target.exists() and not target.is_file():
-            target.write_bytes(data)  # a folder raises here
+        # Links are followed later: the pipe behind /dev/stdout has no name that can be opened.
+        if path.exists() and not path.is_file():
+            path.write_bytes(data)  # a folder raises here
         else:
+            target = _resolve_links(path)
             _remove_abandoned_files(target.parent)
             _replace_file(target, data)
     except OSError as error:
@@ -158,18 +160,19 @@ def _remove_if_abandoned(path: Path) -> None:
     """Remove a temporary file of this user if its writer is dead.
 
     The lock of a file of this computer ends with its writer. Locks of other computers may not be
-    visible here, and on Windows there are none: such a file must be a day old.
+    visible here, and on Windows and some file systems there are none: such a file must be a day
+    old.
 
     Raises:
         OSError: the file cannot be opened or removed.
     """
-    with open_without_links(path, "rb") as file:
+    with open_without_links(path, "r+b") as file:  # NFS locks files open for writing only
         status = os.fstat(file.fileno())
         if not stat.S_ISREG(status.st_mode) or not is_of_this_user(status):
             return
-        if _CAN_RENAME_OPEN_FILES and path.name.startswith(f".beir-eval-{_host_id()}-"):
-            if try_lock(file):
-                path.unlink()
+        is_of_this_host = path.name.startswith(f".beir-eval-{_host_id()}-")
+        if _CAN_RENAME_OPEN_FILES and is_of_this_host and try_lock(file):
+            path.unlink()
             return
     if time.time() - status.st_mtime > _DAY:
         path.unlink()

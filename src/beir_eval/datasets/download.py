@@ -92,7 +92,7 @@ def download_dataset(
     if url is None:
         info = info_of(name)
         if info.url is None:
-            msg = f"{name} is not public: it must be had from its owner ({info.licence})"
+            msg = f"{name} is not public: request it from its owner ({info.licence})"
             raise SettingError(msg)
         name, url, md5 = info.name, info.url, info.md5
     elif not name or PurePosixPath(name).name != name or name in (".", "..") or "\0" in name:
@@ -324,7 +324,9 @@ def _receive(
         msg = f"{url}: the server sent {received} bytes of an archive of {size}; try again"
         raise OSError(msg)
     if size is not None and received < size:
-        msg = f"{url}: the connection ended after {received} of {size} bytes; try again to go on"
+        msg = (
+            f"{url}: the connection ended after {received} of {size} bytes; run it again to resume"
+        )
         raise OSError(msg)
 
 
@@ -388,7 +390,7 @@ def _unpack_members(file: IO[bytes], archive: Path, folder: Path) -> None:
                     shutil.copyfileobj(source, copy)
                     copy.flush()
                     os.fsync(copy.fileno())
-    except FileFormatError:
+    except (FileFormatError, MemoryError):
         raise
     except Exception as error:
         # zipfile raises errors of many classes for damaged and encrypted archives.

@@ -390,10 +390,14 @@ def _cutoffs(k_values: object) -> list[int]:
     cutoffs: list[int] = []
     for k in k_values:
         number = int(k) if isinstance(k, str) and _DECIMAL_TEXT.fullmatch(k) else k
-        if isinstance(number, bool) or not hasattr(number, "__index__") or number.__index__() < 1:
-            msg = f"a cutoff must be a whole number above 0, not {k!r}"
+        try:
+            cutoff = 0 if isinstance(number, bool) else operator.index(number)
+        except TypeError:
+            cutoff = 0
+        if cutoff < 1:
+            msg = f"a cutoff must be a whole number above 0, not {shown(k)}"
             raise MeasureError(msg)
-        cutoffs.append(operator.index(number))
+        cutoffs.append(cutoff)
     if not cutoffs:
         msg = "k_values is empty; name at least one cutoff"
         raise MeasureError(msg)

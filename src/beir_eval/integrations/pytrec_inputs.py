@@ -18,8 +18,8 @@ from beir_eval.errors import RunError
 
 _Result = TypeVar("_Result")
 
-#: Replaces the empty id. Like the empty id, it sorts before all usual ids.
-EMPTY_ID = "\1"
+#: Replaces the empty id. Like the empty id, it sorts before all usual ids, and no data set has it.
+EMPTY_ID = "\1\1 empty id \1"
 
 
 def without_empty_ids(numbers: Any) -> Any:

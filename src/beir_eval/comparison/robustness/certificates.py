@@ -2,8 +2,8 @@
 
 For each pair of systems and each query the lowest and the highest difference are known
 (``Ranges``). ``unchangeable`` returns the verdicts that are the same wherever the differences lie
-between these ends. It never returns a verdict that a completion changes; it may miss some that none
-changes.
+between these ends. It returns no verdict that a completion changes, up to four standard errors of
+the random sign vectors; it may miss some that none changes.
 """
 
 from __future__ import annotations
@@ -230,15 +230,17 @@ def _highest_p_of_max_t(
 ) -> Floats:
     """Return a number that the single-step max-T p exceeds in no completion, f8[D].
 
-    p is the larger of two shares of sign vectors (``significance.max_t``), and at least the
-    uncorrected p. It is 1 if the mean difference can be 0.
+    That holds up to the random sign vectors, as for ``EndTests``. p is the larger of two shares of
+    sign vectors (``significance.max_t``), and at least the uncorrected p. It is 1 if the mean
+    difference can be 0.
     """
     highest = ends.highest_p(ranges)
     is_determined = ranges.is_above_0 | ranges.is_below_0
     is_wanted = is_decided & is_determined & is_at_most(highest, alpha)
     if not is_wanted.any():
         return np.ones(len(highest))
-    reached = most_reached(ranges, signs, is_wanted, alpha)
+    slack = (_STANDARD_ERRORS * math.sqrt(alpha * (1 - alpha) * signs.draws) + 10) / signs.draws
+    reached = most_reached(ranges, signs, is_wanted, alpha, slack)
     added = 0 if signs.can_enumerate(ranges.low.shape[1]) else 1
     p = (added + reached.counts) / (added + reached.draws)
     error = np.sqrt(p * (1 - p) / signs.draws) + 1 / signs.draws

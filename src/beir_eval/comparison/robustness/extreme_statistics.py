@@ -52,7 +52,8 @@ def largest_statistics(
     share = np.maximum(np.einsum("qb,qb->b", weights, x), 0.0)
     slope = weights - share * x
     room = np.maximum(slope * low[:, None], slope * high[:, None]).sum(axis=0)
-    largest = (share + np.maximum(room, 0.0) / least_norm) / np.sqrt(num_queries)
+    with np.errstate(over="ignore"):
+        largest = (share + np.maximum(room, 0.0) / least_norm) / np.sqrt(num_queries)
     return np.asarray(np.minimum(largest, 1.0))
 
 
@@ -66,11 +67,8 @@ def _clipped(low: Floats, high: Floats, weights: Floats, *, centred: bool) -> Fl
     middle = (low + high) / 2
     mean = np.full(weights.shape[1], middle.mean() if centred else 0.0)
     products = (middle - mean[0]) @ weights
-    is_positive = products > 0
-    factor = np.where(
-        is_positive,
-        np.square(middle - mean[0]).sum() / np.where(is_positive, products, 1.0),
-        np.maximum(np.abs(low), np.abs(high)).max(),
+    factor = _factor(
+        np.square(middle - mean[0]).sum(), products, np.maximum(np.abs(low), np.abs(high)).max()
     )
     for _ in range(_STEPS):
         x = np.clip(mean + factor * free_weights, lowest, highest)
@@ -86,14 +84,22 @@ def _clipped(low: Floats, high: Floats, weights: Floats, *, centred: bool) -> Fl
         squares += np.square(deviations).sum(axis=0)
         products = fixed_products - mean * fixed_weight
         products += np.einsum("qb,qb->b", free_weights, deviations)
-        is_positive = products > 0
-        factor = np.where(is_positive, squares / np.where(is_positive, products, 1.0), 4 * factor)
-        # Far outside the box nothing changes any more.
-        factor = np.clip(factor, 0.0, 1e100)
+        factor = _factor(squares, products, 4 * factor)
     result = np.empty_like(weights)
     result[~is_free] = fixed[:, None]
     result[is_free] = np.clip(mean + factor * free_weights, lowest, highest)
     return result
+
+
+def _factor(squares: Floats | float, products: Floats, otherwise: Floats | float) -> Floats:
+    """Return squares / products where products are above 0, else another number, at most 1e100.
+
+    Far outside the box nothing changes any more.
+    """
+    is_positive = products > 0
+    with np.errstate(over="ignore"):
+        factor = np.where(is_positive, squares / np.where(is_positive, products, 1.0), otherwise)
+    return np.clip(factor, 0.0, 1e100)
 
 
 def smallest_statistics(low: Floats, high: Floats) -> Floats:

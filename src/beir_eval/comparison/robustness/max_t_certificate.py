@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 #: Pairs × sign vectors that are looked at together.
 _PART = 2**18
 #: A pair is given up if this many standard deviations more sign vectors reach it than the level.
-_HOPELESS = 6
+_GIVEN_UP = 6
 #: Differences × sign vectors for which largest statistics are computed: about 10 s.
 _WORK = 50_000_000
 
@@ -52,7 +52,9 @@ class Reached(NamedTuple):
     draws: int
 
 
-def most_reached(ranges: Ranges, signs: SignVectors, is_wanted: Mask, level: float) -> Reached:
+def most_reached(
+    ranges: Ranges, signs: SignVectors, is_wanted: Mask, level: float, slack: float
+) -> Reached:
     """Return how many sign vectors at most reach each pair in any completion.
 
     Simple bounds come first. Largest statistics are computed for pairs that these leave open.
@@ -62,6 +64,7 @@ def most_reached(ranges: Ranges, signs: SignVectors, is_wanted: Mask, level: flo
         signs: the random sign vectors of the test.
         is_wanted: the pairs in question; their mean differences are never 0, bool[D].
         level: the share of sign vectors that must not be exceeded.
+        slack: how far below it a share may have to be.
     """
     statistics = _Statistics(ranges)
     simple = np.zeros((2, len(ranges.low)), dtype=np.int64)
@@ -72,9 +75,8 @@ def most_reached(ranges: Ranges, signs: SignVectors, is_wanted: Mask, level: flo
         for reference, draw in enumerate(statistics.of_draws(subsets)):
             simple[reference] += draw.num_reached(draw.upper, statistics.smallest)
             least[reference] += draw.num_reached(draw.middle, statistics.smallest)
-    is_open = (
-        is_wanted & (simple.max(axis=0) > level * draws) & (least.max(axis=0) <= level * draws)
-    )
+    is_uncertain = simple.max(axis=0) > (level - slack) * draws
+    is_open = is_wanted & is_uncertain & (least.max(axis=0) <= level * draws)
     if not is_open.any():
         return Reached(simple, draws)
     search = _LargestStatistics(statistics, is_open)
@@ -85,10 +87,10 @@ def most_reached(ranges: Ranges, signs: SignVectors, is_wanted: Mask, level: flo
             sharp[reference] += draw.num_reached(draw.upper, statistics.smallest)
         seen += subsets.shape[1]
         expected = level * seen
-        hopeless = level * draws
+        most = level * draws
         if not signs.can_enumerate(len(ranges.keys)):
-            hopeless = min(hopeless, expected + _HOPELESS * np.sqrt(expected))
-        search.give_up(sharp.max(axis=0) > hopeless)
+            most = min(most, expected + _GIVEN_UP * np.sqrt(expected))
+        search.give_up(sharp.max(axis=0) > most)
     return Reached(np.where(search.is_open, np.minimum(simple, sharp), simple), draws)
 
 
@@ -213,7 +215,7 @@ class _Statistics:
 
 
 class _LargestStatistics:
-    """A second look at the sign vectors that simple bounds leave open.
+    """Largest statistics, for the sign vectors that simple bounds leave open.
 
     Attributes:
         is_open: the pairs in question, bool[D].

@@ -66,7 +66,7 @@ class DocumentNames:
                 )
                 raise SettingError(msg)
         if not self.fields:
-            msg = "a document must go by at least one field: 'content', 'id' or 'meta.<key>'"
+            msg = "at least one field must identify a document: 'content', 'id' or 'meta.<key>'"
             raise SettingError(msg)
 
     @classmethod

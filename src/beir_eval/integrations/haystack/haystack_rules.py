@@ -190,17 +190,20 @@ def _evaluate(
 
 
 def _equality_codes() -> Callable[[Any], str]:
-    """Return a function that returns the code of a value: equal values have the same code."""
+    """Return a function that returns the code of a value: equal values have the same code.
+
+    Codes begin with a control character, so that none is the id of a query.
+    """
     code_by_value: dict[Any, str] = {}
 
     def code_of(value: Any) -> str:
         if value is None:  # Haystack never matches a missing value, so each gets its own code
-            return code_by_value.setdefault(object(), str(len(code_by_value)))
+            return code_by_value.setdefault(object(), f"\1{len(code_by_value)}")
         try:
-            return code_by_value.setdefault(value, str(len(code_by_value)))
+            return code_by_value.setdefault(value, f"\1{len(code_by_value)}")
         except TypeError:
             key = (_equality_codes, _hashable(value))
-            return code_by_value.setdefault(key, str(len(code_by_value)))
+            return code_by_value.setdefault(key, f"\1{len(code_by_value)}")
 
     return code_of
 
