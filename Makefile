@@ -15,7 +15,8 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 LOWEST := .venv-lowest
 # What needs packages that are not in that environment.
 NOT_LOWEST := tests/integrations/test_beir.py tests/integrations/haystack/test_vector_database.py \
-	tests/against/test_statsmodels.py tests/report/test_in_a_browser.py tests/against/definitions
+	tests/against/test_statsmodels.py tests/report/test_in_a_browser.py tests/against/definitions \
+	tests/against/drop_in/test_beir.py
 # Other interpreters: where pyenv keeps them, or on the path.
 PYTHONS := 3.12 3.13
 python_of = $(or $(lastword $(sort $(wildcard $(HOME)/.pyenv/versions/$(1).*/bin/python))),python$(1))
