@@ -70,9 +70,12 @@ def write_atomically(path: Path, data: bytes) -> None:
 def _resolve_links(path: Path) -> Path:
     """Return the path with symbolic links followed; raise OSError for a loop or an invalid path."""
     try:
-        return path.resolve()
+        target = path.resolve()
     except (RuntimeError, ValueError) as error:
         raise OSError(errno.EINVAL, str(error)) from error
+    if target.is_symlink():  # since Python 3.13 a loop raises no error
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
+    return target
 
 
 def _replace_file(target: Path, data: bytes) -> None:
