@@ -10,7 +10,9 @@ mutations of the inputs that reached something new. A finding is written to ``.f
 the command that repeats it: an exception other than a BeirEvalError, a file that is accepted and
 read as something else than it contains, a valid file that is refused, an input that takes more than
 a second of processor time, or the end of the child process. ``.fuzz/corpus`` keeps the inputs from
-which the next search begins.
+which the next search begins. Seconds and minutes are processor time, so that a search beside other
+work is as long as one on an idle machine; a target takes up to twice the seconds asked for while it
+still reaches new code.
 """
 
 import argparse
@@ -44,6 +46,9 @@ ENLARGE_EVERY, VALID_EVERY = 400, 40
 #: polars ends the process for some damaged Parquet files, which no caller can prevent; such ends
 #: are counted, not reported.
 ABORT = "memory allocation of"
+#: A target goes on until it has reached nothing new for this share of its seconds, but no longer
+#: than so many times its seconds.
+QUIET_SHARE, MOST_TIMES = 1 / 3, 2
 #: The environment of a child process: the same hashes every time, and one processor.
 ONE_THREAD = {"PYTHONHASHSEED": "0", "POLARS_MAX_THREADS": "1", "OMP_NUM_THREADS": "1"}
 #: Status of a child process that libFuzzer has ended because its time was over.
@@ -169,32 +174,35 @@ def search(name, seconds, folder):
 
 def supervise(name, seconds):
     """Run one target in child processes for so long; return whether there is no finding."""
-    begin = newest = time.monotonic()
+    spent = newest = 0.0
     executions = coverage = ended = aborts = 0
     started = time.time()
-    while (left := seconds - (time.monotonic() - begin)) > 1:
+    while (left := seconds_left(seconds, spent, newest)) > 1 and ended < MOST_ENDS:
         folder = Path(tempfile.mkdtemp(prefix="beir-eval-fuzz-", dir=memory_folder()))
         command = [sys.executable, __file__, "--target", name, "--child", str(folder)]
         command += ["--seconds", str(int(left))]
         environment = {**os.environ, "RUST_BACKTRACE": "0", **ONE_THREAD}
+        runs, before = 0, spent
         with (folder / "log").open("wb") as log:
             child = subprocess.Popen(
                 command, stderr=subprocess.PIPE, stdout=None, env=environment, cwd=ROOT
             )
-            runs = 0
             try:
                 for line in child.stderr:
+                    spent = before + processor_seconds(child.pid)
                     if progress := PROGRESS.match(line):
                         runs = int(progress[1])
                         if int(progress[2]) > coverage:
-                            coverage, newest = int(progress[2]), time.monotonic()
+                            coverage, newest = int(progress[2]), spent
                     else:
                         log.write(line)
                         if runs_done := re.match(rb"Done (\d+) runs", line):
                             runs = int(runs_done[1])
             finally:
                 child.terminate()
-                status = child.wait()
+                _, status, usage = os.wait4(child.pid, 0)
+                status = child.returncode = os.waitstatus_to_exitcode(status)
+                spent = before + usage.ru_utime + usage.ru_stime
         executions += runs
         if status not in OUT_OF_TIME and not runs:
             sys.exit(f"{name}: nothing ran\n{(folder / 'log').read_text(errors='replace')[-3000:]}")
@@ -205,17 +213,29 @@ def supervise(name, seconds):
             ended += 1
             write_finding(name, folder / "input", f"the process ended with {status}\n{reason}")
         shutil.rmtree(folder, ignore_errors=True)
-        if ended >= MOST_ENDS:
-            break
-    now = time.monotonic()
     findings = number_of_findings(name, started)
     print(
-        f"{name:<12}{executions:>12,} executions{(now - begin) / 60:>8.1f} minutes"
-        f"{coverage:>7,} branches{(now - newest) / 60:>8.1f} minutes since the last new one"
+        f"{name:<12}{executions:>12,} executions{spent / 60:>8.1f} minutes"
+        f"{coverage:>7,} branches{(spent - newest) / 60:>8.1f} minutes since the last new one"
         f"{findings:>5} findings{f', {aborts} aborts by polars' if aborts else ''}",
         flush=True,
     )
     return not findings
+
+
+def seconds_left(seconds, spent, newest):
+    """Return how long to go on: as asked, then while new code was reached a short time ago."""
+    end = max(seconds, newest + seconds * QUIET_SHARE)
+    return min(end, seconds * MOST_TIMES) - spent
+
+
+def processor_seconds(pid):
+    """Return the processor time of a running process; 0 where Linux's /proc is missing."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0.0
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def number_of_findings(name, since):
