@@ -20,6 +20,7 @@ import hashlib
 import os
 import random
 import re
+import resource
 import shutil
 import subprocess
 import sys
@@ -174,6 +175,7 @@ def search(name, seconds, folder):
 
 def supervise(name, seconds):
     """Run one target in child processes for so long; return whether there is no finding."""
+    begin = seconds_of_children()
     spent = newest = 0.0
     executions = coverage = ended = aborts = 0
     started = time.time()
@@ -200,9 +202,8 @@ def supervise(name, seconds):
                             runs = int(runs_done[1])
             finally:
                 child.terminate()
-                _, status, usage = os.wait4(child.pid, 0)
-                status = child.returncode = os.waitstatus_to_exitcode(status)
-                spent = before + usage.ru_utime + usage.ru_stime
+                status = child.wait()
+                spent = seconds_of_children() - begin
         executions += runs
         if status not in OUT_OF_TIME and not runs:
             sys.exit(f"{name}: nothing ran\n{(folder / 'log').read_text(errors='replace')[-3000:]}")
@@ -227,6 +228,12 @@ def seconds_left(seconds, spent, newest):
     """Return how long to go on: as asked, then while new code was reached a short time ago."""
     end = max(seconds, newest + seconds * QUIET_SHARE)
     return min(end, seconds * MOST_TIMES) - spent
+
+
+def seconds_of_children():
+    """Return the processor time of all child processes that have ended."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
 
 
 def processor_seconds(pid):
