@@ -16,6 +16,7 @@ still reaches new code.
 """
 
 import argparse
+import contextlib
 import hashlib
 import os
 import random
@@ -42,6 +43,9 @@ HANGS = 60
 MOST_BYTES = 1 << 16
 #: A target whose process has ended so often is given up.
 MOST_ENDS = 20
+#: A child process is replaced after so many seconds: atheris 3.0 keeps the result of every
+#: comparison of arrays that it traces, several gigabytes within minutes of comparing systems.
+LONGEST_CHILD = {"memory": 240}
 #: One of so many inputs is also tried at 256 KiB; one of so many is replaced by a valid file.
 ENLARGE_EVERY, VALID_EVERY = 400, 40
 #: polars ends the process for some damaged Parquet files, which no caller can prevent; such ends
@@ -89,6 +93,15 @@ class Finder:
             self.watch("large input", self.targets.TARGETS[self.name].check, self.path)
         elif self.count % VALID_EVERY == 0:
             self.watch("valid file", self.targets.check_valid, self.name, rng, self.path)
+
+    def warm_up(self, data):
+        """Check one input unwatched: the first is slow, because modules are imported for it."""
+        self.path.write_bytes(data)
+        with contextlib.suppress(Exception):
+            if self.name == "memory":
+                self.check_objects(data)
+            else:
+                self.targets.TARGETS[self.name].check(self.path)
 
     def watch(self, kind, check, *args):
         """Call a check, and report what must not happen."""
@@ -155,6 +168,7 @@ def search(name, seconds, folder):
             data = atheris.Mutate(data, most_bytes)
         return data[:most_bytes]
 
+    finder.warm_up(example(random.Random(0)))
     corpus = WORK / "corpus" / name
     corpus.mkdir(parents=True, exist_ok=True)
     for number in range(20):
@@ -165,7 +179,7 @@ def search(name, seconds, folder):
         f"-max_total_time={seconds}",
         f"-max_len={MOST_BYTES}",
         f"-timeout={HANGS}",
-        "-rss_limit_mb=4096",
+        "-rss_limit_mb=8192",
         f"-artifact_prefix={folder}/",
         "-report_slow_units=1000",
     ]
@@ -182,7 +196,7 @@ def supervise(name, seconds):
     while (left := seconds_left(seconds, spent, newest)) > 1 and ended < MOST_ENDS:
         folder = Path(tempfile.mkdtemp(prefix="beir-eval-fuzz-", dir=memory_folder()))
         command = [sys.executable, __file__, "--target", name, "--child", str(folder)]
-        command += ["--seconds", str(int(left))]
+        command += ["--seconds", str(int(min(left, LONGEST_CHILD.get(name, left))))]
         environment = {**os.environ, "RUST_BACKTRACE": "0", **ONE_THREAD}
         runs, before = 0, spent
         with (folder / "log").open("wb") as log:
