@@ -54,3 +54,12 @@ def test_a_custom_measure_has_the_stated_scale_and_a_registered_one_its_own():
     custom = {"seconds": ScoreScale(higher_is_better=False)}
     assert scale_of("seconds", custom) is custom["seconds"]
     assert scale_of("nDCG@10", custom) == ScoreScale((0.0, 1.0))
+
+
+def test_scores_beyond_a_bound_by_more_than_a_millionth_of_the_range_are_outside():
+    scale = ScoreScale((-1, 3))
+    scores = np.array([-1 - 5e-6, -1 - 3e-6, 0, math.nan, 3 + 3e-6, 3 + 5e-6])
+    assert scale.is_outside(scores).tolist() == [True, False, False, False, False, True]
+    assert scale.is_outside(3.1)
+    assert not scale.is_outside(3)
+    assert not ScoreScale().is_outside(scores).any()

@@ -10,16 +10,13 @@ from beir_eval.errors import first_few
 from beir_eval.evaluation.validation import check_unique
 from beir_eval.measures import parse
 from beir_eval.measures.names import registered
-from beir_eval.measures.scales import scale_of
+from beir_eval.measures.scales import ROUNDING, scale_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from beir_eval.comparison.records import Difference
     from beir_eval.measures.scales import ScoreScale
-
-#: A mean may exceed the bounds of its measure by rounding, by this share of the range.
-_ROUNDING = 1e-6
 
 
 class Mean(Protocol):
@@ -105,10 +102,8 @@ def check_means(
 
 def check_mean(field: str, mean: float, scale: ScoreScale) -> None:
     """Raise ValueError unless a mean is within the bounds of the scores."""
-    if scale.bounds is None:
-        return
-    low, high = scale.bounds
-    if not low - _ROUNDING * (high - low) <= mean <= high + _ROUNDING * (high - low):
+    if scale.bounds is not None and scale.is_outside(mean):
+        low, high = scale.bounds
         msg = f"{field}: {mean:g} is outside the bounds {low:g} to {high:g} of the measure"
         raise ValueError(msg)
 
@@ -139,7 +134,7 @@ def check_differences(
             )
             raise ValueError(msg)
         largest = scale_of(record.measure, custom_measures).range
-        if largest is not None and abs(record.difference) > largest * (1 + _ROUNDING):
+        if largest is not None and abs(record.difference) > largest * (1 + ROUNDING):
             msg = (
                 f"{name}.difference: {record.difference:g} is more than the range of "
                 f"{record.measure}, {largest:g}"

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from beir_eval.core.arrays import Floats
 
-#: A score that exceeds a bound by less than this share of the range does so by rounding.
-_ROUNDING = 1e-6
 #: The columns that tables of scores by query have beside the measures.
 _COLUMNS = ("query_id", "system")
 
@@ -197,8 +195,6 @@ def check_within(
 ) -> None:
     """Raise InputError if a score lies outside the bounds of its measure.
 
-    A score that exceeds a bound by less than a millionth of the range does so by rounding.
-
     Args:
         name: the measure, for the message.
         query_ids: the queries. [Q]
@@ -209,8 +205,7 @@ def check_within(
     if scale.bounds is None:
         return
     low, high = scale.bounds
-    beyond = np.fmax(low - scores, scores - high)
-    outside = np.flatnonzero(beyond > _ROUNDING * (high - low))
+    outside = np.flatnonzero(scale.is_outside(scores))
     if len(outside):
         index = int(outside[0])
         remedy = (

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import numpy as np
+
 from beir_eval.core.run_sources.score_checks import is_finite_number
 from beir_eval.errors import SettingError
 from beir_eval.measures.names import parse
@@ -14,8 +16,10 @@ from beir_eval.measures.names import parse
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from beir_eval.core.arrays import Floats
+    from beir_eval.core.arrays import Floats, Mask
 
+#: A score that exceeds a bound by less than this share of the range does so by rounding.
+ROUNDING = 1e-6
 _Numbers = TypeVar("_Numbers", float, "Floats")
 
 
@@ -48,6 +52,23 @@ class ScoreScale:
     def range(self) -> float | None:
         """The highest possible score minus the lowest; None without bounds."""
         return None if self.bounds is None else self.bounds[1] - self.bounds[0]
+
+    def is_outside(self, scores: float | Floats) -> Mask:
+        """Return whether scores lie outside the bounds by more than rounding; NaN does not.
+
+        A score that exceeds a bound by less than a millionth of the range does so by rounding.
+
+        Args:
+            scores: scores or means of them, a number or f8 of any shape.
+
+        Returns:
+            bool of the same shape, [] for a number.
+        """
+        if self.bounds is None:
+            return np.zeros(np.shape(scores), dtype=np.bool_)
+        low, high = self.bounds
+        outside: Mask = np.fmax(low - scores, scores - high) > ROUNDING * (high - low)
+        return outside
 
     def gains(self, differences: _Numbers) -> _Numbers:
         """Return differences of scores as gains: above 0 where the first score is the better one.
