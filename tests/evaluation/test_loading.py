@@ -39,6 +39,7 @@ def changed(content, path, value):
 
 
 REMOVED = object()
+SCALE = {"bounds": None, "higher_is_better": True}
 #: The parameters that have no default.
 REQUIRED = {"Rprec_mult": "(multiple=0.5)", "IPrec": "(recall=0.5)"}
 #: Each measure, with and without a cutoff.
@@ -79,6 +80,8 @@ def example(**settings):
         ({}, ("values", 2, 1), math.nan, "values.2.1: nan is not a finite number"),
         ({}, ("values", 0, 1), None, "values: nDCG@10: query 'q1' has no score"),
         ({}, ("measures", 1), "nDCG@10", "measures: listed more than once: 'nDCG@10'"),
+        ({}, ("measures", 1), "P@2", "measures: 'P@2' is not the canonical name of a measure"),
+        ({}, ("custom_measures", "x"), SCALE, "only scores from elsewhere have custom measures"),
         ({}, ("settings", "missing"), "error", "counted.queries_missing: 'q0', but"),
         ({}, ("settings", "missing"), "skip", "query_ids: 9 queries, but"),
         ({"missing": "skip"}, ("settings", "missing"), "zero", "query_ids: 8 queries, but"),
@@ -184,6 +187,8 @@ COMPARISONS = comparisons()
         ("pairs", ("query_ids", 0), "q1", "query_ids: listed more than once: 'q1'"),
         ("runs", ("measures", 0), "RR", "scores must hold"),
         ("runs", ("means", 0, "low"), math.inf, "means.0.low: inf is not a finite number"),
+        ("slices", ("measures", 0), "RR", "measures: 'RR' is not the canonical name of a measure"),
+        ("slices", ("custom_measures", "MRR"), SCALE, "custom_measures: 'MRR' is not among the"),
         ("slices", ("slices", 0, "means", 0), REMOVED, "slices.0.means: there is none for"),
         ("slices", ("slices", 1, "differences"), [], "slices.1.differences: there is none for"),
         ("slices", ("slices", 0, "column"), "other", "slices.0: 3 queries in a slice of 'other'"),

@@ -7,9 +7,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Protocol
 
 from beir_eval.errors import first_few
-from beir_eval.evaluation.validation import check_unique
-from beir_eval.measures import parse
-from beir_eval.measures.names import registered
+from beir_eval.evaluation.validation import check_measure_names, check_unique
 from beir_eval.measures.scales import ROUNDING, scale_of
 
 if TYPE_CHECKING:
@@ -56,14 +54,7 @@ def check_names(
     if baseline is not None and baseline not in systems:
         msg = f"baseline: {baseline!r} is not among the systems {first_few(systems)}"
         raise ValueError(msg)
-    for name in measures:
-        if name not in custom_measures and str(parse(name)) != name:
-            msg = f"measures: {name!r} is not the canonical name of a measure"
-            raise ValueError(msg)
-    for name in custom_measures:
-        if name not in measures or registered(name) is not None:
-            msg = f"custom_measures: {name!r} is not a custom measure of this comparison"
-            raise ValueError(msg)
+    check_measure_names(measures, custom_measures)
 
 
 def check_each_once(field: str, actual: Iterable[object], expected: Iterable[object]) -> None:

@@ -32,7 +32,7 @@ from beir_eval.evaluation.given_scores import check_within, read_given_scores
 from beir_eval.evaluation.notes import notes_on
 from beir_eval.evaluation.records import Counted, Provenance, Retrieval
 from beir_eval.evaluation.score_matrix import ScoreMatrix
-from beir_eval.evaluation.validation import check_result
+from beir_eval.evaluation.validation import check_measure_names, check_result
 from beir_eval.measures import TOOLS, Measure, MeasureLike, parse, spelled
 from beir_eval.measures.names import name_among, registered
 from beir_eval.measures.scales import ScoreScale, scale_of
@@ -115,30 +115,23 @@ class EvaluationResult(Saved):
         if np.isinf(self.values.array).any():
             msg = "a score is infinite"
             raise ValueError(msg)
-        for name in self.measures:
-            if name not in self.custom_measures and str(parse(name)) != name:
-                msg = f"{shown(name)} is not the canonical name of a measure"
-                raise ValueError(msg)
         self._check_source()
         return self
 
     def _check_source(self) -> None:
         """Raise ValueError unless scores from elsewhere, and only these, lack counts and settings.
 
-        Their scores must lie within the bounds of their measures.
+        Only they have custom measures, and they must lie within the bounds of their measures.
         """
         if (self.counted is None) != (self.settings is None):
             msg = "counted and settings are both known, or both null for scores from elsewhere"
             raise ValueError(msg)
+        if self.counted is not None and self.custom_measures:
+            msg = f"only scores from elsewhere have custom measures: {first_few(self.measures)}"
+            raise ValueError(msg)
+        check_measure_names(self.measures, self.custom_measures)
         if self.counted is not None:
-            if self.custom_measures:
-                msg = f"only scores from elsewhere have custom measures: {first_few(self.measures)}"
-                raise ValueError(msg)
             return
-        for name in self.custom_measures:
-            if name not in self.measures or registered(name) is not None:
-                msg = f"{shown(name)} is not a custom measure of this result"
-                raise ValueError(msg)
         for name, row in zip(self.measures, self.values.array, strict=True):
             check_within(name, self.query_ids, row, scale_of(name, self.custom_measures))
 

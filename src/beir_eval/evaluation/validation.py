@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from beir_eval.errors import InputError, first_few
+from beir_eval.errors import InputError, first_few, shown
 from beir_eval.evaluation.given_scores import check_within
 from beir_eval.measures import parse
+from beir_eval.measures.names import registered
 from beir_eval.measures.scales import scale_of
 
 if TYPE_CHECKING:
@@ -77,6 +78,23 @@ def check_unique(field: str, names: Sequence[Hashable]) -> None:
         raise ValueError(msg)
 
 
+def check_measure_names(measures: Sequence[str], custom_measures: Mapping[str, ScoreScale]) -> None:
+    """Raise ValueError unless each measure is a custom one or named canonically.
+
+    Args:
+        measures: the names of the measures. [M]
+        custom_measures: {name: scale} of those that are not measures of this package.
+    """
+    for name in measures:
+        if name not in custom_measures and str(parse(name)) != name:
+            msg = f"measures: {shown(name)} is not the canonical name of a measure"
+            raise ValueError(msg)
+    for name in custom_measures:
+        if name not in measures or registered(name) is not None:
+            msg = f"custom_measures: {shown(name)} is not among the measures, or not a custom one"
+            raise ValueError(msg)
+
+
 def check_scores(
     field: str,
     scores: ScoreMatrix,
@@ -84,7 +102,9 @@ def check_scores(
     query_ids: Sequence[str],
     custom_measures: Mapping[str, ScoreScale],
 ) -> None:
-    """Raise ValueError unless the scores are finite and within the bounds of their measures.
+    """Raise ValueError unless the scores are within the bounds of their measures.
+
+    Infinite scores are not looked for: reading a file has refused every infinite number.
 
     Args:
         field: the field with the scores, for the message.
@@ -94,10 +114,6 @@ def check_scores(
         custom_measures: {name: scale} of the measures that are not measures of this package.
     """
     for name, row in zip(measures, scores.array, strict=True):
-        infinite = np.flatnonzero(np.isinf(row))
-        if len(infinite):
-            msg = f"{field}: {name}: the score of query {query_ids[infinite[0]]!r} is infinite"
-            raise ValueError(msg)
         try:
             check_within(name, query_ids, row, scale_of(name, custom_measures))
         except InputError as error:
