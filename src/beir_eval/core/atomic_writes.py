@@ -10,13 +10,14 @@ import re
 import stat
 import time
 import zlib
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from beir_eval.core.files import import_zstandard
 from beir_eval.core.locks import try_lock
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
     from typing import IO
 
@@ -55,7 +56,7 @@ def write_atomically(path: Path, data: bytes) -> None:
         data = gzip.compress(data, mtime=0)
     elif path.suffix == ".zst":
         data = import_zstandard().ZstdCompressor().compress(data)
-    try:
+    with write_errors(path):
         # Links are followed later: the pipe behind /dev/stdout has no name that can be opened.
         if path.exists() and not path.is_file():
             path.write_bytes(data)  # a folder raises here
@@ -63,6 +64,16 @@ def write_atomically(path: Path, data: bytes) -> None:
             target = _resolve_links(path)
             _remove_abandoned_files(target.parent)
             _replace_file(target, data)
+
+
+@contextmanager
+def write_errors(path: Path) -> Iterator[None]:
+    """Raise an OSError inside the ``with`` block as one of the same class that names ``path``.
+
+    An error of an open file names no file, and that of a temporary file names another one.
+    """
+    try:
+        yield
     except OSError as error:
         raise type(error)(error.errno, error.strerror, str(path)) from error
 

@@ -17,7 +17,12 @@ from http import HTTPStatus
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
-from beir_eval.core.atomic_writes import is_of_this_user, open_without_links, write_all
+from beir_eval.core.atomic_writes import (
+    is_of_this_user,
+    open_without_links,
+    write_all,
+    write_errors,
+)
 from beir_eval.core.locks import try_lock
 from beir_eval.datasets.catalogue import info_of
 from beir_eval.errors import FileFormatError, SettingError
@@ -313,10 +318,8 @@ def _receive(
         file.seek(received)
         file.truncate()
         while chunk := response.read(_CHUNK_BYTES):
-            try:
+            with write_errors(archive):
                 write_all(file, chunk)
-            except OSError as error:
-                raise type(error)(error.errno, error.strerror, str(archive)) from error
             received += len(chunk)
             if progress is not None:
                 progress(size, received)

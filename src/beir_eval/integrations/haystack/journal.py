@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import IO, TYPE_CHECKING, Any
 
 from beir_eval.adapters.writers import check_ids, format_to_write, write_run
-from beir_eval.core.atomic_writes import sync_folder, write_all
+from beir_eval.core.atomic_writes import sync_folder, write_all, write_errors
 from beir_eval.core.ids import id_text
 from beir_eval.core.locks import try_lock
 from beir_eval.core.paths import as_path
@@ -105,14 +105,16 @@ class Journal:
         }
         end = self._file.tell()
         records = [record] if end else [self._made_by, record]
+        lines = "".join(f"{json.dumps(entry)}\n" for entry in records)
         try:
-            write_all(self._file, "".join(f"{json.dumps(entry)}\n" for entry in records).encode())
-            os.fsync(self._file.fileno())
-        except OSError as error:
+            with write_errors(self.path):
+                write_all(self._file, lines.encode())
+                os.fsync(self._file.fileno())
+        except OSError:
             with suppress(OSError):
                 self._file.truncate(end)
                 self._file.seek(end)
-            raise type(error)(error.errno, error.strerror, str(self.path)) from error
+            raise
         if not end:
             sync_folder(self.path.parent)
         self._answers[query_id] = (text, answer)
