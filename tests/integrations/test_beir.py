@@ -357,7 +357,7 @@ def test_inputs_that_crash_or_mislead_beir_give_a_value_or_an_error():
     # A repeated cutoff counts once; a cutoff that is no positive integer is refused.
     assert evaluate(QRELS, RESULTS, [3, 3]) == evaluate(QRELS, RESULTS, [3])
     assert custom(QRELS, RESULTS, [3, 3], "mrr") == custom(QRELS, RESULTS, [3], "mrr")
-    for k_values in ([0], [-1], [2.5], [True], []):
+    for k_values in ([0], [-1], [2.5], [True], [], 3, np.array(3)):
         with pytest.raises(MeasureError):
             evaluate(QRELS, RESULTS, k_values)
         with pytest.raises(MeasureError):

@@ -20,13 +20,14 @@ from beir_eval.adapters.readers import read_qrels
 from beir_eval.benchmark.cache import CacheEntry, check_name, locked
 from beir_eval.benchmark.result import BenchmarkResult
 from beir_eval.benchmark.systems import System, Task
+from beir_eval.core.arrays import is_iterable
 from beir_eval.core.files import file_stem
 from beir_eval.core.paths import as_path
 from beir_eval.core.qrels import Qrels
 from beir_eval.datasets.catalogue import find_info
 from beir_eval.datasets.dataset import Dataset, load_datasets
 from beir_eval.display.progress import progress_bar
-from beir_eval.errors import SettingError, check_count, warn_caller
+from beir_eval.errors import SettingError, check_count, shown, warn_caller
 from beir_eval.evaluation.coverage import unmatched_ids_sentences
 from beir_eval.evaluation.evaluator import Evaluator, evaluate_without_warning
 from beir_eval.measures import DEFAULT_MEASURES, MeasureLike, parse_all
@@ -220,8 +221,8 @@ def _read_tasks(datasets: Iterable[Any] | Mapping[str, Any]) -> Iterator[Task]:
     """Yield every data set with its name, judgements and conventions."""
     if isinstance(datasets, (str, Path, Dataset, Qrels)):
         datasets = [datasets]
-    if not isinstance(datasets, Iterable):
-        msg = f"datasets must be folders, qrels files or Datasets in a list, not {datasets!r}"
+    if not is_iterable(datasets):
+        msg = f"datasets must be folders, qrels files or Datasets in a list, not {shown(datasets)}"
         raise SettingError(msg)
     named = (
         datasets.items()

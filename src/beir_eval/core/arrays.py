@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import struct
 from itertools import chain, pairwise
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +28,7 @@ Mask: TypeAlias = NDArray[np.bool_]
 NOT_NUMBERS = (struct.error, TypeError, OverflowError, ValueError)
 
 
-def is_iterable(value: object) -> bool:
+def is_iterable(value: object) -> TypeGuard[Iterable[Any]]:
     """Return whether a value can be iterated; an array without dimensions only seems so."""
     try:
         iter(value)  # type: ignore[call-overload]

@@ -9,8 +9,8 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from beir_eval.core.arrays import Floats
-from beir_eval.errors import MeasureError, warn_caller
+from beir_eval.core.arrays import Floats, is_iterable
+from beir_eval.errors import MeasureError, shown, warn_caller
 from beir_eval.measures import (
     AP_11pt,
     IPrec,
@@ -209,8 +209,8 @@ def values_of_measures(measures: Iterable[str]) -> list[Value]:
     Raises:
         MeasureError: an unknown name, or parameters with which pytrec_eval cannot compute anything.
     """
-    if not isinstance(measures, Iterable):
-        msg = f"measures must be names, not {measures!r:.80}"
+    if not is_iterable(measures):
+        msg = f"measures must be names, not {shown(measures)}"
         raise MeasureError(msg)
     parameters_of: dict[str, set[str]] = {}
     for measure in map(str, measures):

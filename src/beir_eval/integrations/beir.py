@@ -24,6 +24,7 @@ import numpy as np
 
 from beir_eval.adapters.readers import read_run
 from beir_eval.adapters.writers import write_run
+from beir_eval.core.arrays import is_iterable
 from beir_eval.core.ids import repeated_ids
 from beir_eval.core.qrels import Qrels
 from beir_eval.errors import MeasureError, QrelsError, RunError, SettingError, shown
@@ -146,7 +147,7 @@ class EvaluateRetrieval:
     ) -> None:
         """Check the cutoffs and keep the settings."""
         values: Any = k_values
-        is_copied = isinstance(values, Iterable) and not isinstance(values, (str, tuple))
+        is_copied = is_iterable(values) and not isinstance(values, (str, tuple))
         self.k_values = list(values) if is_copied else values
         self.top_k = max(_cutoffs(self.k_values))
         self.retriever = retriever
@@ -384,8 +385,8 @@ def _cutoffs(k_values: object) -> list[int]:
     Raises:
         MeasureError: a cutoff is not a whole number above 0, or there is none.
     """
-    if isinstance(k_values, str) or not isinstance(k_values, Iterable):
-        msg = f"k_values must be a list of cutoffs, not {k_values!r:.80}"
+    if isinstance(k_values, str) or not is_iterable(k_values):
+        msg = f"k_values must be a list of cutoffs, not {shown(k_values)}"
         raise MeasureError(msg)
     cutoffs: list[int] = []
     for k in k_values:
@@ -452,7 +453,7 @@ def _hole_scores(qrels: Any, results: _Results, cutoffs: Sequence[int]) -> _Scor
     elif isinstance(qrels, Mapping) and all(isinstance(docs, Mapping) for docs in qrels.values()):
         doc_id_lists = qrels.values()
     else:
-        msg = f"the qrels must be {{query_id: {{doc_id: grade}}}}, not {qrels!r:.80}"
+        msg = f"the qrels must be {{query_id: {{doc_id: grade}}}}, not {shown(qrels)}"
         raise QrelsError(msg)
     if not len(qrels):
         msg = "the qrels are empty: there is no judgement in them, so nothing can be evaluated"

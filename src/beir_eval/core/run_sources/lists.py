@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from beir_eval.core.arrays import NOT_NUMBERS, Floats, Ints, read_finite_floats, starts_from_lengths
+from beir_eval.core.arrays import (
+    NOT_NUMBERS,
+    Floats,
+    Ints,
+    is_iterable,
+    read_finite_floats,
+    starts_from_lengths,
+)
 from beir_eval.core.ids import checked_columns, checked_ids, checked_query_ids
 from beir_eval.core.run_sources.columns import ColumnSource, FlatRankings, LookUpResult
 from beir_eval.core.run_sources.score_checks import raise_first_score_error
@@ -126,7 +133,7 @@ def source_from_rankings(rankings: Mapping[Any, Iterable[Any]]) -> ColumnSource:
     query_ids = checked_query_ids(rankings, "run", RunError)
     for query_id, ranking in zip(query_ids, rankings.values(), strict=True):
         is_unordered = isinstance(ranking, (str, bytes, Mapping, AbstractSet))
-        if is_unordered or not isinstance(ranking, Iterable):
+        if is_unordered or not is_iterable(ranking):
             msg = (
                 f"the ranking of query {shown(query_id)} must be a list of ids, not "
                 f"{type(ranking).__name__}"

@@ -20,11 +20,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 
+from beir_eval.core.arrays import is_iterable
 from beir_eval.core.ids import checked_ids, id_text, ids_as_text, repeated_ids
 from beir_eval.core.run import Run
 from beir_eval.core.run_sources.lists import source_from_lists
 from beir_eval.core.run_sources.score_checks import is_finite_number
-from beir_eval.errors import InputError, SettingError, first_few
+from beir_eval.errors import InputError, SettingError, first_few, shown
 
 if TYPE_CHECKING:
     from beir_eval.core.qrels import Qrels
@@ -76,8 +77,11 @@ class DocumentNames:
         Raises:
             SettingError: there is no field, or another field than "content", "id" or "meta.<key>".
         """
-        if not isinstance(field, str) and not isinstance(field, Iterable):
-            msg = f"a document is identified by 'content', 'id' or 'meta.<key>', not by {field!r}"
+        if not isinstance(field, str) and not is_iterable(field):
+            msg = (
+                "a document is identified by 'content', 'id' or 'meta.<key>', not by "
+                f"{shown(field)}"
+            )
             raise SettingError(msg)
         return cls((field,) if isinstance(field, str) else tuple(field), collapse)
 
@@ -375,7 +379,7 @@ class DocumentsExpected:
             not_documents = [
                 document for document in self._documents if not hasattr(document, "meta")
             ]
-            detail = f", but it holds {not_documents[0]!r:.80}" if not_documents else f": {error}"
+            detail = f", but it holds {shown(not_documents[0])}" if not_documents else f": {error}"
             msg = f"{self._problem()}{detail}"
             raise InputError(msg) from error
 

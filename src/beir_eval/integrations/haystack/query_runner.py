@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from haystack import Pipeline
 
-from beir_eval.errors import InputError, RetrievalError, SettingError
+from beir_eval.errors import InputError, RetrievalError, SettingError, shown
 from beir_eval.integrations.haystack.documents import Ranking
 
 if TYPE_CHECKING:
@@ -160,7 +160,7 @@ class QueryRunner:
             reason = _shorten(f"{type(error).__name__}: {error}")
             if self.stop_on_error:
                 text = self.queries[query_id]
-                msg = f"the pipeline failed for query {query_id!r} ({text!r:.80}): {reason}"
+                msg = f"the pipeline failed for query {shown(query_id)} ({shown(text)}): {reason}"
                 raise RetrievalError(msg) from error
             self.failures[query_id] = reason
 

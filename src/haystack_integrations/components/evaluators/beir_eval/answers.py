@@ -5,7 +5,7 @@ from typing import Any
 
 from haystack import ExtractedAnswer, GeneratedAnswer, component, default_from_dict, default_to_dict
 
-from beir_eval.errors import InputError, check_choice
+from beir_eval.errors import InputError, check_choice, shown
 from beir_eval.evaluation.answers import GOLD_LISTS, MATCHES, answers_by_question, evaluate_answers
 from beir_eval.measures import MAP, MRR, Measure, Success, nDCG, parse, parse_all
 
@@ -152,7 +152,7 @@ def _texts(question: str, answers: Any) -> list[str]:
     for answer in answers:
         text = answer if isinstance(answer, str) else getattr(answer, "data", answer)
         if text is not None and not isinstance(text, str):
-            msg = f"an answer to question {question!r} is {answer!r:.80}, which has no text"
+            msg = f"an answer to question {shown(question)} is {shown(answer)}, which has no text"
             raise InputError(msg)
         texts.append(text or "")
     return texts
