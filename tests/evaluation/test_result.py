@@ -129,7 +129,17 @@ def test_saving_an_id_that_is_not_unicode_is_refused(tmp_path):
     result = evaluate({"\ud800": {"a": 1}}, {"\ud800": {"a": 1.0}}, ["P@1"])
     with pytest.raises(ResultError, match="not Unicode"):
         result.save(tmp_path / "r.json")
+    kept = evaluate({"q": {"a": 1}}, {"q": {"a": 1.0}}, ["P@1"], keep_top=1)
+    as_key = kept.model_copy(update={"top": {"\ud800": kept.top["q"]}})
+    with pytest.raises(ResultError, match="not Unicode"):
+        as_key.save(tmp_path / "r.json")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_an_id_with_the_replacement_character_is_saved_as_a_key(tmp_path):
+    result = evaluate({"\ufffd": {"a": 1}}, {"\ufffd": {"a": 1.0}}, ["P@1"], keep_top=1)
+    result.save(tmp_path / "r.json")
+    assert EvaluationResult.load(tmp_path / "r.json") == result
 
 
 def test_a_copied_result_is_read_only():

@@ -77,7 +77,9 @@ class Saved(BaseModel):
         target = as_path(path)
         try:
             content = self.model_dump_json()
-        except PydanticSerializationError as error:
+            if "\ufffd" in content:  # what pydantic writes for a surrogate in a key
+                _check_keys(self.model_dump())
+        except (PydanticSerializationError, UnicodeEncodeError) as error:
             msg = f"{path}: not saved, the {self.WHAT} contains text that is not Unicode: {error}"
             raise ResultError(msg) from error
         write_atomically(target, content.encode())
@@ -153,6 +155,17 @@ def _problems_of(error: ValidationError) -> str:
     num_more = len(problems) - MAX_IDS_SHOWN
     listed = "; ".join(problems[:MAX_IDS_SHOWN])
     return f"{listed}; and {num_more} more problems" if num_more > 0 else listed
+
+
+def _check_keys(content: Any) -> None:
+    """Raise UnicodeEncodeError for a key that is not Unicode, in dicts at any depth."""
+    if isinstance(content, dict):
+        for key, value in content.items():
+            str(key).encode()
+            _check_keys(value)
+    elif isinstance(content, (list, tuple)):
+        for value in content:
+            _check_keys(value)
 
 
 def _check_finite(content: list[Any] | dict[str, Any], field: str = "") -> None:

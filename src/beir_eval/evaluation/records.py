@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Literal
+import re
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import numpy as np
-from pydantic import BaseModel
+from pydantic import BaseModel, BeforeValidator
 
 from beir_eval.core.saved import FROZEN
+from beir_eval.errors import shown
 from beir_eval.evaluation.unmatched_ids import UnmatchedIds, unmatched_ids_of_parts
 
 if TYPE_CHECKING:
@@ -29,6 +31,20 @@ class Provenance(BaseModel):
     package_version: str
     qrels_sha256: str | None = None
     run_sha256: str | None = None
+
+
+def _read_cutoff(key: object) -> object:
+    """Return a cutoff that is a key of JSON as an integer; pydantic alone would take "09" too.
+
+    Raises:
+        ValueError: the text is not that of a whole number above 0.
+    """
+    if not isinstance(key, str):
+        return key
+    if not re.fullmatch(r"[1-9][0-9]{0,17}", key):
+        msg = f"{shown(key)} is not a whole number above 0"
+        raise ValueError(msg)
+    return int(key)
 
 
 class Counted(BaseModel):
@@ -85,7 +101,7 @@ class Counted(BaseModel):
     repeated_judgements: int
     max_grade: float
     deepest_ranking: int
-    judged_in_top: dict[int, tuple[int, int]]
+    judged_in_top: dict[Annotated[int, BeforeValidator(_read_cutoff)], tuple[int, int]]
     queries_matched: int | None = None
     documents_retrieved: int | None = None
     documents_judged: int | None = None
