@@ -11,7 +11,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from beir_eval.datasets import download_dataset
-from beir_eval.errors import FileFormatError, SettingError
+from beir_eval.errors import FileFormatError, InputError, SettingError
 
 
 def zip_of(members):
@@ -368,3 +368,31 @@ def test_an_archive_with_a_member_without_a_name_is_refused(tmp_path, server):
     with pytest.raises(FileFormatError, match="has no name"):
         fetch(server, tmp_path)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        ({"folder": 5}, "the folder must be text or a Path"),
+        ({"folder": "a\0b"}, "the folder contains a zero byte"),
+        ({"url": 5}, "url must be text, not 5"),
+        ({"url": "http://\ud800"}, "url must be Unicode text"),
+        ({"name": 5}, "name must be text, not 5"),
+        ({"name": 5, "url": None}, "name must be text, not 5"),
+        ({"name": "a\\b"}, "name must be the name of a folder"),
+        ({"name": "c:b"}, "name must be the name of a folder"),
+    ],
+)
+def test_arguments_that_name_no_archive_or_folder_are_refused(tmp_path, arguments, problem):
+    settings = {"name": "tiny", "folder": tmp_path, "url": "http://127.0.0.1:9/tiny.zip"}
+    with pytest.raises((InputError, SettingError), match=problem):
+        download_dataset(**(settings | arguments))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_error_of_the_progress_function_reaches_the_caller(tmp_path, server):
+    def fail(*_):
+        raise ValueError("of the caller")
+
+    with pytest.raises(ValueError, match="of the caller"):
+        download_dataset("tiny", tmp_path, url=server.url, progress=fail)

@@ -12,7 +12,7 @@ import stat
 import urllib.error
 import urllib.request
 import zipfile
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from http import HTTPStatus
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
@@ -24,11 +24,12 @@ from beir_eval.core.atomic_writes import (
     write_errors,
 )
 from beir_eval.core.locks import try_lock
+from beir_eval.core.paths import as_path
 from beir_eval.datasets.catalogue import info_of
-from beir_eval.errors import FileFormatError, SettingError
+from beir_eval.errors import FileFormatError, SettingError, check_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from typing import IO
 
 _SCHEMES = ("http://", "https://")
@@ -86,27 +87,31 @@ def download_dataset(
 
     Raises:
         SettingError: BEIR has no data set of that name, or it is not public; with ``url``: the name
-            is not the name of a folder, or the address is not http or https. Also if another
-            process is downloading the archive to this folder.
+            is not the name of a folder (on Windows too), or the address is not http or https. Also
+            if another process is downloading the archive to this folder.
+        InputError: ``folder`` is neither text nor a path, or contains a zero byte.
         FileFormatError: the checksum differs, or the archive is damaged, lacks the folder, has a
             member that is a link or could be written outside the folder, has more than 10,000
             members, or unpacks to more than 1 GiB and more than 100 times its size.
         OSError: the server cannot be reached, redirects to something else than http or https, or
             sends another part than the one requested; or a file cannot be written.
     """
+    parent = as_path(folder, "the folder")
+    check_name("name", name)
     if url is None:
         info = info_of(name)
         if info.url is None:
             msg = f"{name} is not public: request it from its owner ({info.licence})"
             raise SettingError(msg)
         name, url, md5 = info.name, info.url, info.md5
-    elif not name or PurePosixPath(name).name != name or name in (".", "..") or "\0" in name:
+    elif PurePosixPath(name).name != name or name in ("", "..") or _has_unsafe_sign(name):
         msg = f"name must be the name of a folder, not {name!r}"
         raise SettingError(msg)
+    check_name("url", url)
     if not url.startswith(_SCHEMES):
         msg = f"url must begin with http:// or https://, not {url!r}"
         raise SettingError(msg)
-    target = Path(folder) / name
+    target = parent / name
     # The name depends on the address: the partial download of another archive is not resumed.
     source = hashlib.sha256(url.encode()).hexdigest()[:8]
     archive = target.with_name(f"{name}.{source}.zip.part")
@@ -285,13 +290,28 @@ def _fetch(
         OSError: the server answers with an error or with another part, the connection ends early,
             or the file cannot be written.
     """
+    start = file.seek(0, os.SEEK_END)
+    with _server_errors(url):
+        response = _request(url, start)
+    if response is not None:
+        _receive(url, response, file, archive, progress)
+
+
+@contextmanager
+def _server_errors(url: str) -> Iterator[None]:
+    """Raise OSError for an invalid address or answer; errors of ``progress`` do not belong here."""
     try:
-        response = _request(url, file.seek(0, os.SEEK_END))
-        if response is not None:
-            _receive(url, response, file, archive, progress)
+        yield
     except (http.client.HTTPException, ValueError) as error:
         msg = f"{url} cannot be fetched: {error!r}"
         raise OSError(msg) from error
+
+
+def _chunks(url: str, response: http.client.HTTPResponse) -> Iterator[bytes]:
+    """Yield what the server sends, or raise OSError."""
+    with _server_errors(url):
+        while chunk := response.read(_CHUNK_BYTES):
+            yield chunk
 
 
 def _receive(
@@ -314,10 +334,11 @@ def _receive(
             received, end, size = part
             size = end if size is None else size
         elif length is not None:
-            size = int(length)
+            with _server_errors(url):
+                size = int(length)
         file.seek(received)
         file.truncate()
-        while chunk := response.read(_CHUNK_BYTES):
+        for chunk in _chunks(url, response):
             with write_errors(archive):
                 write_all(file, chunk)
             received += len(chunk)
@@ -424,11 +445,16 @@ def _check_folder(archive: Path, folder: Path) -> None:
         raise FileFormatError(archive, f"the archive holds no folder {folder.name!r}")
 
 
+def _has_unsafe_sign(name: str) -> bool:
+    r"""Return whether a name has a sign that separates folders or drives on Windows, or a zero."""
+    return any(sign in name for sign in "\\:\0")
+
+
 def _check_member(archive: Path, member: zipfile.ZipInfo) -> None:
     """Raise FileFormatError if a member would be written outside the folder or is a link."""
     name = member.filename
     path = PurePosixPath(name)
-    unsafe = path.is_absolute() or ".." in path.parts or any(sign in name for sign in "\\:\0")
+    unsafe = path.is_absolute() or ".." in path.parts or _has_unsafe_sign(name)
     if not name:
         raise FileFormatError(archive, "a member of the archive has no name; nothing was unpacked")
     if unsafe or stat.S_ISLNK(member.external_attr >> 16):
