@@ -17,7 +17,7 @@ from beir_eval.benchmark import Benchmark
 from beir_eval.core import atomic_writes
 from beir_eval.datasets import demo
 from beir_eval.datasets.catalogue import DATASETS, REPORTED_AVERAGES
-from beir_eval.errors import NotEvaluatedError, SettingError
+from beir_eval.errors import InputError, NotEvaluatedError, SettingError
 
 MEASURES = ["nDCG@10", "Recall@100", "MRR@10"]
 FORUMS = DATASETS["cqadupstack"].parts
@@ -251,6 +251,13 @@ def test_invalid_data_sets_and_systems_are_refused(tmp_path):
     ):
         with pytest.raises(SettingError, match=problem):
             Benchmark(datasets, systems, tmp_path / "out")
+
+
+def test_a_path_with_a_zero_byte_is_refused_as_a_data_set_and_as_a_system(tmp_path):
+    with pytest.raises(InputError, match="the data set contains a zero byte"):
+        Benchmark(["a\0b"], {"a": words}, tmp_path / "out")
+    with pytest.raises(InputError, match="the path of system 'a' contains a zero byte"):
+        Benchmark([demo.FOLDER], {"a": "a\0b"}, tmp_path / "out")
 
 
 def test_a_top_k_below_1_is_refused_before_the_retriever_is_called(tmp_path):

@@ -249,7 +249,7 @@ def _read_data_sets(name: str | None, source: Any) -> Iterator[tuple[str, Any]]:
     if not isinstance(source, (str, Path)):
         msg = f"a data set is a folder, a qrels file or a Dataset, not {source!r}"
         raise SettingError(msg)
-    path = Path(source)
+    path = as_path(source, "the data set")
     if not path.is_dir():
         yield name or file_stem(path), read_qrels(path)
         return

@@ -12,6 +12,7 @@ from beir_eval.adapters.dataset_folder import is_run_file
 from beir_eval.adapters.readers import read_run
 from beir_eval.core.files import file_sha256, file_stem
 from beir_eval.core.imports import import_name
+from beir_eval.core.paths import as_path
 from beir_eval.errors import FileFormatError, RunError, SettingError, check_count
 
 if TYPE_CHECKING:
@@ -88,12 +89,17 @@ class System:
 
     @classmethod
     def from_object(cls, name: str, system: Any, top_k: int) -> System:
-        """Return the system of what a user passes, or raise SettingError if it is none."""
+        """Return the system of what a user passes.
+
+        Raises:
+            SettingError: it is none, or there is no such run.
+            InputError: it is a path that cannot be the name of a file.
+        """
         if isinstance(system, (str, Path)):
-            if not Path(system).exists():
+            system = as_path(system, f"the path of system {name!r}")
+            if not system.exists():
                 msg = f"system {name!r}: there is no run file or folder {str(system)!r}"
                 raise SettingError(msg)
-            system = Path(system)
         elif (retriever_class := _retriever_class(system)) is not None:
             try:
                 system = retriever_class(system)
