@@ -155,7 +155,7 @@ def locked(folder: Path) -> Iterator[None]:
         yield
 
 
-def check_name(kind: str, name: Any, *, nested: bool = False) -> str:
+def check_folder_name(kind: str, name: Any, *, nested: bool = False) -> str:
     """Return a name, or raise SettingError unless it can be that of a folder.
 
     Args:

@@ -21,7 +21,7 @@ from beir_eval.comparison.validation import (
     check_each_once,
     check_mean,
     check_names,
-    check_share,
+    check_probability,
     pair_of,
     pairs_of,
 )
@@ -271,8 +271,8 @@ class AcrossDatasets(Saved):
         )
         for field in ("differences", "by_dataset"):
             for index, difference in enumerate(getattr(self, field)):
-                check_share(f"{field}.{index}.p", difference.p)
-                check_share(f"{field}.{index}.p_corrected", difference.p_corrected)
+                check_probability(f"{field}.{index}.p", difference.p)
+                check_probability(f"{field}.{index}.p_corrected", difference.p_corrected)
 
     @property
     def systems(self) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from beir_eval._version import __version__
 from beir_eval.adapters.dataset_folder import dataset_name, is_dataset
 from beir_eval.adapters.readers import read_qrels
-from beir_eval.benchmark.cache import CacheEntry, check_name, locked
+from beir_eval.benchmark.cache import CacheEntry, check_folder_name, locked
 from beir_eval.benchmark.result import BenchmarkResult
 from beir_eval.benchmark.systems import System, Task
 from beir_eval.core.arrays import is_iterable
@@ -116,7 +116,7 @@ class Benchmark:
             msg = f"systems must be {{name: system}}, not {systems!r}"
             raise SettingError(msg)
         self._systems = {
-            check_name("system", name): System.from_object(name, system, top_k)
+            check_folder_name("system", name): System.from_object(name, system, top_k)
             for name, system in systems.items()
         }
         _check_distinct_folders([task.name for task in self._tasks], list(self._systems))
@@ -231,7 +231,7 @@ def _read_tasks(datasets: Iterable[Any] | Mapping[str, Any]) -> Iterator[Task]:
     )
     for given_name, source in named:
         for name, dataset in _read_data_sets(given_name, source):
-            check_name("data set", name, nested=True)
+            check_folder_name("data set", name, nested=True)
             if isinstance(dataset, Dataset):
                 yield Task(name, dataset.qrels, dataset.info or find_info(name), dataset)
             else:

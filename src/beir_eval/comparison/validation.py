@@ -116,7 +116,7 @@ def check_differences(
     for index, record in enumerate(differences):
         name = f"{field}.{index}"
         for p_field in ("p", "p_t", "p_corrected", "p_equal"):
-            check_share(f"{name}.{p_field}", getattr(record, p_field))
+            check_probability(f"{name}.{p_field}", getattr(record, p_field))
         counts = (record.wins, record.ties, record.losses)
         if min(counts) < 0 or sum(counts) != record.num_queries:
             msg = (
@@ -133,7 +133,7 @@ def check_differences(
             raise ValueError(msg)
 
 
-def check_share(field: str, value: float) -> None:
+def check_probability(field: str, value: float) -> None:
     """Raise ValueError unless a number is from 0 to 1."""
     if not 0 <= value <= 1:
         msg = f"{field}: {value:g} is not from 0 to 1"

@@ -381,7 +381,7 @@ def _unpack(file: IO[bytes], archive: Path, target: Path) -> None:
     temporary = target.with_name(f"{_unpacked_prefix(archive)}{os.urandom(16).hex()}")
     temporary.mkdir(mode=0o700)
     try:
-        _unpack_members(file, archive, temporary)
+        _extract_files(file, archive, temporary)
         unpacked = temporary / target.name
         _check_folder(archive, unpacked)
         try:
@@ -393,7 +393,7 @@ def _unpack(file: IO[bytes], archive: Path, target: Path) -> None:
         shutil.rmtree(temporary, ignore_errors=True)
 
 
-def _unpack_members(file: IO[bytes], archive: Path, folder: Path) -> None:
+def _extract_files(file: IO[bytes], archive: Path, folder: Path) -> None:
     """Unpack all members of the archive into a folder, and wait until they are on the disk.
 
     Raises:
