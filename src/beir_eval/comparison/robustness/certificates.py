@@ -239,6 +239,9 @@ def _highest_p_of_max_t(
     is_wanted = is_decided & is_determined & is_at_most(highest, alpha)
     if not is_wanted.any():
         return np.ones(len(highest))
+    # Besides its standard errors, p gets 1 / draws of the observed signs, and below
+    # _STANDARD_ERRORS / draws. 10 is above their sum; a larger slack only means more pairs with
+    # sharp bounds.
     slack = (_STANDARD_ERRORS * math.sqrt(alpha * (1 - alpha) * signs.draws) + 10) / signs.draws
     reached = most_reached(ranges, signs, is_wanted, alpha, slack)
     added = 0 if signs.can_enumerate(ranges.low.shape[1]) else 1

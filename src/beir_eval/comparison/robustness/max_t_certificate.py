@@ -110,8 +110,9 @@ class _Draws:
     """Statistics of D pairs for b sign vectors, in one of the references.
 
     Attributes:
-        own: whether the pair itself is certain to be counted only if this is so, bool[D, b]; None
-            if its own statistic is like those of the others.
+        own: whether a sign vector makes the pair's own statistic reach its observed value with the
+            differences at their worst end, bool[D, b]; where it does not, it does so in no
+            completion. None if the pair's own statistic is bounded by ``upper`` like the others.
         upper: upper bounds of ``|r|`` over the ranges, f8[D, b].
         middle: ``|r|`` in the middle of the ranges, f8[D, b].
         flipped: the numerator of r in the middle of the ranges, f8[D, b].
