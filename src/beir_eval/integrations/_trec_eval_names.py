@@ -199,7 +199,7 @@ NICKNAMES: Mapping[str, frozenset[str]] = {
 
 _PARAMETERS = re.compile(r"[._]([0-9]+(?:\.[0-9]+)?(?:,[0-9]+(?:\.[0-9]+)?)*)")
 #: trec_eval reads their parameters as pairs of a grade and its gain, such as 2=5; pytrec_eval has
-#: no way to write these, and ends the interpreter if it is given a number.
+#: no way to write these, and crashes the interpreter if it is given a number.
 _WITH_GAINS = ("G", "Rndcg", "ndcg", "ndcg_rel")
 
 

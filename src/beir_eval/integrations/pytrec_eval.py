@@ -12,10 +12,10 @@ Different from pytrec_eval:
 - Ids may be integers, grades may be fractions, numbers may be numpy's.
 - An empty ranking scores 0; pytrec_eval returns what was left in memory.
 - ``relative_P`` of a query without relevant documents is 0, not NaN.
-- A cutoff of 0 is an error; in pytrec_eval it ends the interpreter.
+- A cutoff of 0 is an error; in pytrec_eval it crashes the interpreter.
 - A cutoff that is listed twice counts once.
 - A name of which only the beginning is read ("P_5_10" as "P_5", "map.5" as "map") gives a warning.
-- A parameter that ends the interpreter in pytrec_eval ("ndcg.5", "P_0") is an error.
+- A parameter that crashes the interpreter in pytrec_eval ("ndcg.5", "P_0") is an error.
 
 docs/drop-in.md lists every known difference.
 """
