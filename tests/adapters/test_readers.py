@@ -278,6 +278,7 @@ BAD_QRELS = {
     "an underscore": ("q1 0 d1 1_0\n", "line 1: the grade '1_0'"),
     "two columns": ("q1 d1\n", "line 1: 2 columns, expected 4"),
     "a run": ("q1 Q0 d1 1 0.5 tag\n", "line 1: 6 columns, expected 4"),
+    "a run, with its place": ("q1 Q0 d1 1 0.5 tag\n", "the qrels come first, then the runs"),
     "a line that is too short": ("q1 0 d1 1\nq1 0 1\n", "line 2: 3 columns, expected 4"),
     "a line that is too long": ("q1\td1\t1\nq1\td2\t1\t5\n", "line 2: 4 columns, expected 3"),
     "a contradiction": ("q1 0 d1 1\nq1 0 d1 2\n", "'d1' is judged twice for query 'q1'"),

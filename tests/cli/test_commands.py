@@ -174,7 +174,7 @@ BAD = {
     "a file that is not there": (["qrels.trec", "none.trec"], "none.trec: No such file"),
     "qrels that are not there": (["none.trec", "good.trec"], "none.trec: No such file"),
     "a folder without qrels": ([".", "good.trec"], "no qrels in this folder"),
-    "a run as qrels": (["good.trec", "good.trec"], "line 1: 6 columns, expected 4"),
+    "a run as qrels": (["good.trec", "qrels.trec"], "looks like a run: the qrels come first"),
     "qrels as a run": (["qrels.trec", "qrels.trec"], "TREC qrels are read with read_qrels"),
     "five columns": (["qrels.trec", "five.trec"], "five.trec, line 17: 5 columns"),
     "no common query": (["qrels.trec", "other.trec"], "other.trec: the run has no query in common"),

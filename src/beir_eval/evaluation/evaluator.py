@@ -27,6 +27,11 @@ from beir_eval.evaluation.coverage import unmatched_ids_sentences
 from beir_eval.evaluation.records import Counted, Provenance
 from beir_eval.evaluation.result import EvaluationResult
 from beir_eval.evaluation.score_matrix import ScoreMatrix
+from beir_eval.evaluation.swapped_inputs import (
+    grades_look_like_scores,
+    scores_look_like_grades,
+    swapped_inputs_sentence,
+)
 from beir_eval.evaluation.unmatched_ids import (
     MatchCounts,
     find_unmatched_ids,
@@ -149,6 +154,7 @@ class Evaluator:
         self._keep_top = operator.index(keep_top)
         check_flag("fingerprint", fingerprint)
         self._qrels_sha256 = self.qrels.fingerprint() if fingerprint else None
+        self._may_be_swapped = grades_look_like_scores(self.qrels)
         _warn_of_fractional_grades(self.qrels, self.measures)
         _check_tie_extremes(ties, self.measures)
 
@@ -177,7 +183,7 @@ class Evaluator:
 
         Warns:
             BeirEvalWarning: no retrieved document is judged, or hardly any, and the document ids of
-                run and qrels do not match.
+                run and qrels do not match; or the qrels look like a run, and the run like qrels.
         """
         result = self._evaluate(run, name)
         for sentence in unmatched_ids_sentences(result):
@@ -185,9 +191,11 @@ class Evaluator:
         return result
 
     def _evaluate(self, run: Run | RunMapping, name: str) -> EvaluationResult:
-        """Return what ``evaluate`` returns, without a warning."""
+        """Return what ``evaluate`` returns, without the warning of unmatched ids."""
         check_name("name", name)
         run = Run.coerce(run)
+        if self._may_be_swapped and scores_look_like_grades(run, self.qrels):
+            warn_caller(swapped_inputs_sentence(self.qrels))
         matrix, summary = relate(self.qrels, run, self._settings, keep_top=self._keep_top)
         self._check_queries(summary.missing, run)
         counted = self._count(matrix, summary, run)
@@ -397,8 +405,9 @@ def evaluate(  # noqa: PLR0913 - one keyword a policy
 
     Warns:
         BeirEvalWarning: the qrels have fractional grades, and a measure without a threshold counts
-            every grade above 0 as relevant; or no retrieved document is judged, or hardly any, and
-            the document ids of run and qrels do not match.
+            every grade above 0 as relevant; no retrieved document is judged, or hardly any, and the
+            document ids of run and qrels do not match; or the qrels look like a run, and the run
+            like qrels, so that the two arguments may be swapped.
 
     >>> qrels = {"q1": {"d1": 2, "d2": 1}, "q2": {"d3": 1}}
     >>> run = {"q1": {"d2": 0.9, "d1": 0.8}, "q2": {"d3": 0.7}}

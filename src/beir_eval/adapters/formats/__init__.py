@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 QUERY_KEYS = (*QUERY_NAMES, "_id", "id")
 #: A file with one line that is longer than this (bytes) is taken for a whole run, not for a record.
 LONGEST_RECORD = 1 << 24
-_TREC_QRELS_COLUMNS = 4
+_TREC_QRELS_COLUMNS, _TREC_RUN_COLUMNS = 4, 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +82,8 @@ class FormatTable:
         columns: the columns of valid lines, as an error message describes them.
         hash_ids: whether the first line may belong to BEIR qrels with an id that begins with #.
         is_ambiguous: a function: whether the first line has two of the formats at once.
+        other_kind: a function: the end of the error message for a first line of none of the
+            formats, if it shows a file of another kind; else "".
     """
 
     formats: tuple[Format, ...]
@@ -89,6 +91,7 @@ class FormatTable:
     columns: str
     hash_ids: bool
     is_ambiguous: Callable[[bytes], bool]
+    other_kind: Callable[[bytes], str] = lambda _line: ""
 
     @property
     def endings(self) -> tuple[str, ...]:
@@ -131,7 +134,7 @@ class FormatTable:
         if not line:
             problem = f"there is no line in it; expected lines such as {self.example}"
             raise FileFormatError(content.path, problem)
-        problem = f"{len(line.split())} columns, expected {self.columns}"
+        problem = f"{len(line.split())} columns, expected {self.columns}{self.other_kind(line)}"
         raise FileFormatError(content.path, problem, line=number)
 
 
@@ -174,6 +177,14 @@ def _is_trec_and_beir(line: bytes) -> bool:
         and len(by_tabs) == _TREC_QRELS_COLUMNS - 1
         and (columns[1] == b"Q0" or columns[1].isdigit())
     )
+
+
+def _hint_of_run(line: bytes) -> str:
+    """Return where a TREC run belongs, for a line of one that was read as qrels; else ""."""
+    fields = line.split()
+    is_run = len(fields) == _TREC_RUN_COLUMNS and fields[3].isdigit()
+    where = "; this looks like a run: the qrels come first, then the runs (read_run reads a run)"
+    return where if is_run else ""
 
 
 def _is_json(_content: FileContent, line: bytes) -> bool:
@@ -275,4 +286,5 @@ QRELS_FORMATS = FormatTable(
     ),
     hash_ids=True,
     is_ambiguous=_is_trec_and_beir,
+    other_kind=_hint_of_run,
 )

@@ -1,0 +1,101 @@
+"""Qrels and run passed in the wrong order: whether grades look like scores and scores like grades.
+
+The grades are examined once per qrels, and the scores are read only if the grades look like scores,
+so that this costs next to nothing for usual qrels.
+"""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from beir_eval.errors import RunError
+
+if TYPE_CHECKING:
+    from beir_eval.core.arrays import Floats
+    from beir_eval.core.qrels import Qrels
+    from beir_eval.core.run import Run
+
+#: The usual range of grades: trec_eval's negative grades, and scales up to 10.
+_LOWEST_GRADE, _HIGHEST_GRADE = -2, 10
+#: Scales of fractional grades, such as means of votes, have at most this many different numbers.
+_MOST_LEVELS = 25
+#: A run whose scores have at most this many different numbers may be qrels.
+_MOST_GRADES = 5
+#: The share of a query's numbers that are different: scores rarely repeat, grades always do.
+_DIFFERENT_SHARE = 0.9
+#: How many entries per query scores have for each one that grades have, if all are small and whole.
+_TIMES_MORE = 5
+#: How many numbers, queries and rankings are examined.
+_MOST_NUMBERS, _MOST_QUERIES, _MOST_RANKINGS = 10_000, 100, 1_000
+
+
+def grades_look_like_scores(qrels: Qrels) -> bool:
+    """Return whether the grades may be the scores of a run.
+
+    They are if they are fractions, or beyond usual grades, with more than 25 different numbers; or
+    if they rarely repeat within a query.
+
+    Args:
+        qrels: the judgements.
+    """
+    if _are_no_grades(qrels.grades):
+        return len(np.unique(qrels.grades[:_MOST_NUMBERS])) > _MOST_LEVELS
+    return _are_ranks(qrels)
+
+
+def _are_no_grades(numbers: Floats) -> bool:
+    """Return whether a number is a fraction or beyond the usual grades."""
+    is_beyond = numbers.min() < _LOWEST_GRADE or numbers.max() > _HIGHEST_GRADE
+    return bool(is_beyond or (numbers != np.floor(numbers)).any())
+
+
+def _are_ranks(qrels: Qrels) -> bool:
+    """Return whether small whole numbers are ranks: five or more per query, which rarely repeat."""
+    num_levels = _HIGHEST_GRADE - _LOWEST_GRADE + 1
+    per_query = len(qrels.grades) / len(qrels)
+    # More numbers than there are grades must repeat.
+    if not _TIMES_MORE <= per_query <= num_levels / _DIFFERENT_SHARE:
+        return False
+    end = int(qrels.starts[min(len(qrels), _MOST_QUERIES)])
+    num_different = len(np.unique(qrels.row[:end] * num_levels + qrels.grades[:end]))
+    return num_different >= _DIFFERENT_SHARE * end
+
+
+def scores_look_like_grades(run: Run, qrels: Qrels) -> bool:
+    """Return whether the scores of a run are grades: few different, small, whole numbers.
+
+    If those of the qrels are small and whole too, these must also have five times as many entries
+    per query.
+
+    Args:
+        run: the run; at most 1,000 rankings are read.
+        qrels: judgements whose grades look like scores.
+    """
+    try:
+        rankings = [scores for _, _, scores in islice(run.rankings(), _MOST_RANKINGS)]
+    except RunError:  # of a query that is not evaluated
+        return False
+    known = [scores for scores in rankings if scores is not None]
+    if len(known) < len(rankings) or not known:
+        return False
+    scores = np.concatenate(known)
+    if not len(scores) or _are_no_grades(scores) or len(np.unique(scores)) > _MOST_GRADES:
+        return False
+    times_more = len(qrels.grades) / len(qrels) / (len(scores) / len(rankings))
+    return _are_no_grades(qrels.grades) or times_more >= _TIMES_MORE
+
+
+def swapped_inputs_sentence(qrels: Qrels) -> str:
+    """Return the warning of swapped arguments.
+
+    Args:
+        qrels: what was passed as the qrels.
+    """
+    lowest, highest = float(qrels.grades.min()), float(qrels.grades.max())
+    return (
+        f"the qrels look like a run (grades from {lowest:.6g} to {highest:.6g}), and the run looks "
+        "like qrels (few different scores, small whole numbers): pass the qrels first, then the run"
+    )
