@@ -46,6 +46,7 @@ PACKAGES = [
     "measures",
     "report",
     "significance",
+    "validation",
 ]
 
 

@@ -193,6 +193,7 @@ def calls_by_name():
         "qrels_from_votes": lambda f: f([("q", "a", 1)]),
         "read_qrels": lambda f: f(demo.FOLDER),
         "read_run": lambda f: f(demo.RUNS[0]),
+        "validate": lambda f: f(QRELS, GOOD),
         "write_qrels": lambda f: f(beir_eval.Qrels(QRELS), "qrels.trec"),
         "write_report": lambda f: f("report.html", results["step 1"]),
         "write_run": lambda f: f(GOOD, "run.trec"),

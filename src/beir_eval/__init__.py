@@ -4,9 +4,9 @@ Start with ``evaluate(qrels, run)``; see its docstring, or ``beir-eval --help``.
 
 Inside: ``core`` (judgements and runs as arrays), ``measures``, ``significance`` (statistical
 tests), ``display`` (tables and charts), ``adapters`` (files in other formats), ``datasets``
-(BEIR's data sets), ``evaluation`` (scores of one run), ``comparison`` (of systems), ``benchmark``
-(many systems on many data sets), ``report`` (HTML), ``integrations`` (other tools' interfaces),
-``cli`` (the command line), ``errors``.
+(BEIR's data sets), ``evaluation`` (scores of one run), ``comparison`` (of systems), ``validation``
+(what is suspicious about inputs), ``benchmark`` (many systems on many data sets), ``report``
+(HTML), ``integrations`` (other tools' interfaces), ``cli`` (the command line), ``errors``.
 
 Public: what ``__all__`` lists, and what the packages export.
 """
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from beir_eval.datasets import load_dataset
     from beir_eval.evaluation import evaluate_answers
     from beir_eval.report import write_report
+    from beir_eval.validation import Validation, validate
 
 __all__ = [
     "CG",
@@ -78,6 +79,7 @@ __all__ = [
     "Rprec_mult",
     "Run",
     "Success",
+    "Validation",
     "__version__",
     "agree",
     "assert_no_regression",
@@ -110,6 +112,7 @@ __all__ = [
     "read_run",
     "set_map",
     "utility",
+    "validate",
     "write_qrels",
     "write_report",
     "write_run",
@@ -134,6 +137,8 @@ lazy_exports(
         "experiment_power": "beir_eval.comparison",
         "load_dataset": "beir_eval.datasets",
         "qrels_from_votes": "beir_eval.adapters",
+        "Validation": "beir_eval.validation",
+        "validate": "beir_eval.validation",
         "write_report": "beir_eval.report",
     },
 )

@@ -8,6 +8,7 @@ ValueError`` works too. A file that cannot be opened or written raises OSError, 
     BeirEvalError
     ├── InputError (ValueError)            the input cannot be evaluated
     │   ├── QrelsError                     the judgements are not usable
+    │   │   └── DisagreeingJudgementsError a document is judged twice, with different grades
     │   ├── RunError                       the run is not usable
     │   │   └── DuplicateDocumentError     a document is listed twice in one ranking
     │   ├── QueryMismatchError             qrels and run do not name the same queries
@@ -34,8 +35,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
     from types import FrameType
+    from typing import Any
 
 #: The largest number of ids that a message lists.
 MAX_IDS_SHOWN = 5
@@ -123,6 +125,20 @@ class InputError(BeirEvalError, ValueError):
 
 class QrelsError(InputError):
     """Judgements that are not usable: empty, contradictory, or with an invalid id or grade."""
+
+
+class DisagreeingJudgementsError(QrelsError):
+    """A document that is judged twice for a query, with different grades.
+
+    Attributes:
+        columns: the query ids, document ids and grades of all rows, so that ``validate`` can list
+            every disagreement.
+    """
+
+    def __init__(self, *args: object, columns: Sequence[Sequence[Any]] = ((), (), ())) -> None:
+        """Set the message and keep the rows."""
+        self.columns = columns
+        super().__init__(*args)
 
 
 class RunError(InputError):

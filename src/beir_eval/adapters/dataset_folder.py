@@ -104,8 +104,7 @@ def find_qrels_files(folder: Path, split: str) -> tuple[Path, ...]:
             has.
         SettingError: ``split`` is not a name.
     """
-    sibling = folder.absolute().parent / f"{dataset_name(folder)}-qrels"
-    folders = [*(folder / name for name in _QRELS_FOLDERS), sibling, sibling / "data"]
+    folders = _qrels_folders(folder)
     _check_split(split)
     for qrels_folder in folders:
         for ending in _QRELS_ENDINGS:
@@ -115,7 +114,7 @@ def find_qrels_files(folder: Path, split: str) -> tuple[Path, ...]:
         parts = [file for file in sorted(qrels_folder.glob("*.parquet")) if _is_part(file, split)]
         if parts:
             return tuple(parts)
-    splits = sorted({name for qrels_folder in folders for name in _split_names(qrels_folder)})
+    splits = split_names(folder)
     if splits:
         problem = f"no qrels/{split}.tsv in this folder; it has the splits {', '.join(splits)}"
     else:
@@ -124,6 +123,17 @@ def find_qrels_files(folder: Path, split: str) -> tuple[Path, ...]:
             "and queries.jsonl"
         )
     raise FileFormatError(folder, problem)
+
+
+def split_names(folder: Path) -> list[str]:
+    """Return the names of all splits of a data set, sorted."""
+    return sorted({name for inside in _qrels_folders(folder) for name in _split_names(inside)})
+
+
+def _qrels_folders(folder: Path) -> list[Path]:
+    """Return the folders that may hold the qrels of a data set, the usual ones first."""
+    sibling = folder.absolute().parent / f"{dataset_name(folder)}-qrels"
+    return [*(folder / name for name in _QRELS_FOLDERS), sibling, sibling / "data"]
 
 
 def _split_names(folder: Path) -> list[str]:

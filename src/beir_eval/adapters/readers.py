@@ -11,6 +11,7 @@ from beir_eval.core.paths import as_path
 from beir_eval.errors import FileFormatError, InputError, SettingError, shown
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from beir_eval.core.qrels import Qrels
@@ -65,8 +66,7 @@ def read_qrels(path: str | Path, *, split: str | None = None, format: str | None
     elif split is not None:
         msg = f"split={shown(split)} belongs to a data-set folder, but {path} is a file"
         raise SettingError(msg)
-    qrels: Qrels = _read(FileContent(source), QRELS_FORMATS, format, "reading a Parquet file")
-    return qrels
+    return qrels_from_content(FileContent(source), format)
 
 
 def read_run(path: str | Path, *, format: str | None = None) -> Run:  # noqa: A002
@@ -109,8 +109,47 @@ def read_run(path: str | Path, *, format: str | None = None) -> Run:  # noqa: A0
         InputError: ``path`` is neither text nor a path, or contains a zero byte.
         OSError: the file cannot be read.
     """
-    run: Run = _read(FileContent(as_path(path)), RUN_FORMATS, format, "reading a run file")
+    return run_from_content(FileContent(as_path(path)), format)
+
+
+def qrels_from_content(content: FileContent, stated: str | None = None) -> Qrels:
+    """Return the judgements in the content of a file.
+
+    Args:
+        content: the content.
+        stated: the name of the format; None detects it.
+
+    Raises:
+        FileFormatError, SettingError, MissingExtraError: as ``read_qrels``.
+    """
+    qrels: Qrels = _read(content, QRELS_FORMATS, stated, "reading a Parquet file")
+    return qrels
+
+
+def run_from_content(content: FileContent, stated: str | None = None) -> Run:
+    """Return the run in the content of a file.
+
+    Args:
+        content: the content.
+        stated: the name of the format; None detects it.
+
+    Raises:
+        FileFormatError, SettingError, MissingExtraError: as ``read_run``.
+    """
+    run: Run = _read(content, RUN_FORMATS, stated, "reading a run file")
     return run
+
+
+def ranks_in_content(content: FileContent) -> Iterator[tuple[str, str, float]]:
+    """Yield (query, rank, score) of every line of a run that has ranks beside scores.
+
+    Nothing for a run of another format, or without ranks. The rank is text, as the file has it.
+
+    Args:
+        content: the content of a run that was read without an error.
+    """
+    if RUN_FORMATS.choose(content, None).name in ("trec", "msmarco"):
+        yield from load("text_runs:rows_with_ranks", "reading a run file")(content)
 
 
 def _read(content: FileContent, formats: FormatTable, stated: str | None, purpose: str) -> Any:

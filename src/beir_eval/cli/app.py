@@ -19,6 +19,7 @@ from beir_eval.cli.evaluate import evaluate
 from beir_eval.cli.haystack import haystack
 from beir_eval.cli.measures import measures
 from beir_eval.cli.power import power
+from beir_eval.cli.validate import validate
 
 app = typer.Typer(
     help="Evaluate retrieval: the BEIR measures, exact, and honest about what was counted.",
@@ -41,6 +42,7 @@ def _print_version(
 # The help lists the commands in this order: the most used first.
 app.command(short_help="Evaluate runs and print the means.")(evaluate)
 app.command(short_help="Compare systems: is one better?")(compare)
+app.command(short_help="Report what is suspicious in qrels and runs.")(validate)
 app.command(short_help="Evaluate many runs on many data sets.")(bench)
 app.command(short_help="Evaluate a Haystack pipeline.")(haystack)
 app.command(short_help="Show how alike two runs rank.")(agree)

@@ -52,6 +52,18 @@ class FileContent:
                 self._unpacked = unpack(path, self.head + file.read())
                 self.head = self._unpacked[:HEAD_SIZE]
 
+    @classmethod
+    def from_bytes(cls, path: Path, data: bytes) -> FileContent:
+        """Return content that stands for that of a file, such as a corrected copy of it.
+
+        Args:
+            path: the file, for messages.
+            data: the decompressed content.
+        """
+        content = cls.__new__(cls)
+        content.path, content.head, content._unpacked = path, data[:HEAD_SIZE], data  # noqa: SLF001
+        return content
+
     def data(self) -> bytes:
         """Return the whole content."""
         return self.path.read_bytes() if self._unpacked is None else self._unpacked

@@ -35,7 +35,13 @@ from beir_eval.core.judgement_errors import (
     is_grade,
     raise_grade_error,
 )
-from beir_eval.errors import QrelsError, first_few, refuse_changes, shown
+from beir_eval.errors import (
+    DisagreeingJudgementsError,
+    QrelsError,
+    first_few,
+    refuse_changes,
+    shown,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -125,7 +131,8 @@ class Qrels:
         Raises:
             QrelsError: a column is not iterable, the columns have different lengths, there is no
                 judgement, an id is empty or neither text nor an integer, a grade is not a number
-                from -1e100 to 1e100, or a document is judged twice with different grades.
+                from -1e100 to 1e100, or a document is judged twice with different grades
+                (DisagreeingJudgementsError).
         """
         queries, docs, raw_grades = checked_columns(
             (query_ids, doc_ids, grades), "grades", "qrels", QrelsError
@@ -143,7 +150,7 @@ class Qrels:
                     f"document {shown(doc_id)} is judged twice for query {shown(query_id)}, as "
                     f"{shown(judged[doc_id])} and as {shown(grade)}; keep one of the two"
                 )
-                raise QrelsError(msg)
+                raise DisagreeingJudgementsError(msg, columns=(queries, docs, raw_grades))
         qrels = cls(judged_by_query)
         qrels.repeated_judgements = num_repeated
         return qrels

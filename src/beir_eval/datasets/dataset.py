@@ -88,16 +88,23 @@ def load_dataset(path: str | Path, split: str | None = None) -> Dataset:
         problem = f"{len(names)} data sets ({', '.join(names)}): read them with load_datasets"
         raise FileFormatError(folder, problem)
     name = dataset_name(folder)
-    split = _split_or_default(name, split)
+    split = split_or_default(name, split)
     files = find_dataset_files(folder, split)
-    is_table = files.corpus[0].suffix == ".parquet"
-    corpus: Corpus = (
-        TableCorpus(str(folder / "corpus"), ParquetRows(files.corpus))
-        if is_table
-        else JsonlCorpus(files.corpus[0])
-    )
     qrels = _join_qrels([read_qrels(file) for file in files.qrels])
-    return _new_dataset(name, split, corpus, _read_queries(files.queries), qrels)
+    corpus = corpus_from_files(folder, files.corpus)
+    return _new_dataset(name, split, corpus, queries_from_files(files.queries), qrels)
+
+
+def corpus_from_files(folder: Path, files: tuple[Path, ...]) -> Corpus:
+    """Return the corpus of a data-set folder; its files are opened when documents are read.
+
+    Args:
+        folder: the data set.
+        files: one JSON-lines file, or the parts of a Parquet table.
+    """
+    if files[0].suffix == ".parquet":
+        return TableCorpus(str(folder / "corpus"), ParquetRows(files))
+    return JsonlCorpus(files[0])
 
 
 def load_datasets(path: str | Path, split: str | None = None) -> dict[str, Dataset]:
@@ -147,7 +154,7 @@ def load_from_hub(name: str, split: str | None = None, *, revision: str | None =
     """
     with needs_extra("datasets", "hub", "loading from the hub"):
         import datasets  # noqa: PLC0415 - an extra
-    split = _split_or_default(name, split)
+    split = split_or_default(name, split)
     configs = datasets.get_dataset_config_names(name, revision=revision)
     qrels_config = next((config for config in _QRELS_CONFIGS if config in configs), None)
     has_qrels = qrels_config is not None and {"corpus", "queries"} <= set(configs)
@@ -185,7 +192,8 @@ def _load_table(name: str, config: str | None, revision: str | None, split: str)
     raise SettingError(msg)
 
 
-def _split_or_default(name: str, split: str | None) -> str:
+def split_or_default(name: str, split: str | None) -> str:
+    """Return a split; None means the official one of a BEIR data set, or "test"."""
     if split is not None:
         return split
     info = find_info(name)
@@ -199,7 +207,7 @@ def _dataset_names(folder: Path) -> list[str]:
     )
 
 
-def _read_queries(files: tuple[Path, ...]) -> Iterable[tuple[str, str]]:
+def queries_from_files(files: tuple[Path, ...]) -> Iterable[tuple[str, str]]:
     """Return (query_id, text) of all queries in the files."""
     if files[0].suffix == ".parquet":
         return queries_from_rows(files[0], ParquetRows(files))

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from beir_eval.core.run import Run
 
 #: What makes two spellings of an id differ.
-Cause = Literal["case", "zero padding", "prefix", "row numbers", "swapped columns"]
+Cause = Literal["white space", "case", "zero padding", "prefix", "row numbers", "swapped columns"]
 
 #: The ids are read only if fewer queries than this share retrieve a judged document.
 _FEW_MATCHED = 0.2
@@ -221,6 +221,7 @@ def reason_of_query_ids(qrels: Qrels, run: Run) -> str:
 
 
 _REASONS: dict[str, str] = {
+    "white space": "white space around the ids differs; remove it",
     "case": "upper and lower case differ; change the ids of one of the two",
     "zero padding": "leading zeros differ; change the ids of one of the two",
     "row numbers": (
@@ -330,9 +331,10 @@ class IdGroups:
                     break
 
     def _spellings(self) -> Iterator[_Spelling]:
-        """Yield the changes to try: case, zero padding, each prefix that all ids of a side have."""
+        """Yield the changes to try: each prefix only if all ids of a side have it."""
+        yield _Spelling("white space", _REASONS["white space"], str.strip, str.strip)
         yield _Spelling("case", _REASONS["case"], str.casefold, str.casefold)
-        yield _Spelling("zero padding", _REASONS["zero padding"], _without_zeros, _without_zeros)
+        yield _Spelling("zero padding", _REASONS["zero padding"], without_zeros, without_zeros)
         ours, theirs = (
             _common_prefix({*itertools.chain(*ids)}) for ids in (self.wanted, self.listed)
         )
@@ -388,7 +390,8 @@ def _same(text: str) -> str:
     return text
 
 
-def _without_zeros(text: str) -> str:
+def without_zeros(text: str) -> str:
+    """Return an id without the leading zeros of its numbers."""
     return _LEADING_ZEROS.sub("", text)
 
 

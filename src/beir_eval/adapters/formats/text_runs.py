@@ -89,6 +89,21 @@ def read_msmarco(content: FileContent) -> Run:
     return _read(content, layouts[columns])
 
 
+def rows_with_ranks(content: FileContent) -> Iterator[tuple[str, str, float]]:
+    """Yield (query, rank, score) of every line of a valid run; nothing if its lines lack one.
+
+    The rank is text: in TREC runs it is ignored, so that it may be anything.
+    """
+    _, line = first_line_of(content)
+    layouts = {len(layout.names): layout for layout in (TREC, MSMARCO_SCORED)}
+    layout = layouts.get(len(line.split()))
+    if layout is None:
+        return
+    query, rank, score = map(layout.index_of, (QUERY, GIVEN_RANK, SCORE))
+    for _, fields in _split_lines(content):
+        yield fields[query], fields[rank], float(fields[score])
+
+
 def _read(content: FileContent, layout: Layout) -> Run:
     separator = _separator(content, layout)
     frame = None if separator is None else _read_columns(content, layout, separator)

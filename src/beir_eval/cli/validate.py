@@ -1,0 +1,83 @@
+"""The command ``beir-eval validate``: everything suspicious about qrels, runs and data sets."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.text import Text
+
+from beir_eval.cli.console import check_targets, console, print_errors
+from beir_eval.cli.options import system_names
+from beir_eval.cli.results_output import write_texts
+from beir_eval.errors import escape_controls
+
+#: The colour of the heading of each level.
+_COLOURS = {"error": "bold red", "warning": "bold yellow", "note": "bold"}
+
+
+def validate(  # noqa: PLR0913, PLR0917 - one parameter per option
+    qrels: Annotated[
+        Path, typer.Argument(help="A BEIR data-set folder, or judgements: a TREC or BEIR file.")
+    ],
+    runs: Annotated[
+        list[Path] | None, typer.Argument(help="Run files (TREC, JSON, Parquet, …).")
+    ] = None,
+    corpus: Annotated[
+        Path | None, typer.Option(help="The documents, JSON lines; a data set has its own.")
+    ] = None,
+    queries: Annotated[
+        Path | None, typer.Option(help="The queries, JSON lines; a data set has its own.")
+    ] = None,
+    split: Annotated[
+        str | None,
+        typer.Option(help="The split of a data set; by default BEIR's official one, or test."),
+    ] = None,
+    measure: Annotated[
+        list[str] | None,
+        typer.Option(
+            "-m",
+            "--measure",
+            help="A measure that the runs are for; repeat it for more.  [default: those of "
+            "evaluate]",
+        ),
+    ] = None,
+    json: Annotated[Path | None, typer.Option(help="Write all findings.")] = None,
+    *,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Warnings are errors too: exit code 1.")
+    ] = False,
+) -> None:
+    """Report everything suspicious about judgements, runs, corpus and queries.
+
+    The exit code is 1 if an error is among the findings, 2 if a file cannot be read, else 0.
+    """
+    with print_errors():
+        from beir_eval.validation import validate as validate_files  # noqa: PLC0415
+
+        paths = runs or []
+        read = [path for path in (qrels, *paths, corpus, queries) if path is not None]
+        check_targets(read, [json])
+        validation = validate_files(
+            qrels,
+            dict(zip(system_names(paths), paths, strict=True)),
+            corpus=corpus,
+            queries=queries,
+            split=split,
+            measures=measure or None,
+        )
+        write_texts({json: validation.model_dump_json})
+        for indent, text in validation.lines():
+            _print_line(indent, text)
+        if validation.has_errors(strict=strict):
+            raise typer.Exit(1)
+
+
+def _print_line(indent: int, text: str) -> None:
+    """Print a line of the summary, wrapped and indented; headings of levels have their colour."""
+    level = text.partition(" ")[2].removesuffix("s")
+    style = "" if indent else _COLOURS.get(level, "")
+    margin = 2 * indent
+    for line in Text(escape_controls(text), style=style).wrap(console, console.width - margin):
+        console.print(Text(" " * margin).append_text(line))

@@ -1,0 +1,251 @@
+"""The table of findings: the code, the level, the meaning and the remedy of each.
+
+``docs/validate.md`` has a row for each code with the same texts; a test compares them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+#: "error": scores are wrong or meaningless, or cannot be computed; "warning": likely a mistake;
+#: "note": a property of the data that readers of the scores should know.
+Level: TypeAlias = Literal["error", "warning", "note"]
+LEVELS: tuple[Level, ...] = ("error", "warning", "note")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FindingCode:
+    """A kind of finding.
+
+    Attributes:
+        code: its name, words in lower case joined by hyphens.
+        level: "error", "warning" or "note".
+        meaning: what was found.
+        consequence: why it matters for the scores.
+        remedy: what to do.
+    """
+
+    code: str
+    level: Level
+    meaning: str
+    consequence: str
+    remedy: str
+
+
+_CODES = (
+    # Judgements
+    FindingCode(
+        code="judgements-disagree",
+        level="error",
+        meaning="a document is judged twice for a query, with different grades",
+        consequence=(
+            "The score depends on which of the two a tool keeps. `evaluate` refuses such a file."
+        ),
+        remedy="Keep one judgement of each document and query.",
+    ),
+    FindingCode(
+        code="judgements-repeated",
+        level="note",
+        meaning="a judgement is listed again, with the same grade",
+        consequence="Each judgement counts once, so scores are right. Files may have been joined.",
+        remedy="Remove the repeated lines if they are not meant.",
+    ),
+    FindingCode(
+        code="header-read-as-data",
+        level="error",
+        meaning="the names of columns are listed as a query and its document",
+        consequence="The header counts as a query, which enters every mean.",
+        remedy="Skip the header when the file is read, or read it with read_qrels or read_run.",
+    ),
+    FindingCode(
+        code="mixed-encodings",
+        level="error",
+        meaning="lines that are not UTF-8, or ids with traces of another encoding",
+        consequence=(
+            "An id that was decoded differently in two files matches nothing. `evaluate` refuses "
+            "a file with lines that are not UTF-8; here they are read as Latin-1."
+        ),
+        remedy="Convert the files to UTF-8, without byte order marks inside.",
+    ),
+    FindingCode(
+        code="swapped-files",
+        level="error",
+        meaning="the qrels look like a run, and the run looks like qrels",
+        consequence="The scores of such a call mean nothing.",
+        remedy="Pass the qrels first, then the run.",
+    ),
+    FindingCode(
+        code="grades-look-like-ranks",
+        level="warning",
+        meaning="the grades of every query are 1, 2, … in the order of the lines",
+        consequence="In a run of MS MARCO these are ranks, and the worst document has the most.",
+        remedy="If this is a run (query, document, rank), read it with read_run.",
+    ),
+    FindingCode(
+        code="unusual-grades",
+        level="warning",
+        meaning="grades that are fractions, or above 10",
+        consequence=(
+            "Grades are usually 0 to 4. Every grade above 0 counts as relevant unless a measure "
+            "sets `rel`, and a single high grade dominates nDCG."
+        ),
+        remedy="Check that the column holds grades; set a threshold, as in Precision(rel=0.5)@10.",
+    ),
+    FindingCode(
+        code="negative-grades",
+        level="note",
+        meaning="grades below 0",
+        consequence="They mean 'pooled but unjudged', as in trec_eval.",
+        remedy="Use 0 for documents that are judged and not relevant.",
+    ),
+    FindingCode(
+        code="positives-only",
+        level="note",
+        meaning="no document is judged and not relevant (grade 0)",
+        consequence=(
+            "Unjudged and not relevant are the same here, so bpref, infAP, Judged and Hole say "
+            "little."
+        ),
+        remedy="Nothing, for measures such as nDCG, MAP, Recall and MRR.",
+    ),
+    FindingCode(
+        code="queries-without-relevant",
+        level="note",
+        meaning="judged queries without a relevant document (no grade above 0)",
+        consequence="They score 0 in most measures, for every system, and count in the means.",
+        remedy="Leave them out with no_relevant='skip' if the means should not count them.",
+    ),
+    FindingCode(
+        code="queries-without-judgements",
+        level="note",
+        meaning="queries of the data set that no split judges, or that judge no document",
+        consequence="They are not evaluated.",
+        remedy="Nothing, unless judgements were lost.",
+    ),
+    FindingCode(
+        code="deep-learning-grades",
+        level="note",
+        meaning="passages with grades 0 to 3, as in the TREC Deep Learning tracks",
+        consequence=(
+            "The tracks count a passage as relevant from grade 2 in MAP, Recall, Precision and "
+            "MRR; here it counts from grade 1. nDCG is not affected."
+        ),
+        remedy="To compare with published values, set rel=2, as in MAP(rel=2) or MRR(rel=2)@10.",
+    ),
+    # Runs
+    FindingCode(
+        code="query-ids-do-not-match",
+        level="error",
+        meaning="no query id of the qrels occurs in the other file",
+        consequence="Nothing can be evaluated.",
+        remedy="Use the same query ids in both, and the same data set and split.",
+    ),
+    FindingCode(
+        code="document-ids-do-not-match",
+        level="error",
+        meaning="no document id of the qrels, or hardly any, occurs in the other file",
+        consequence="Scores are 0 or close to it, whatever the system retrieved.",
+        remedy="Use the same document ids in both.",
+    ),
+    FindingCode(
+        code="ids-nearly-match",
+        level="warning",
+        meaning="ids that would match without white space, case, leading zeros or encoding",
+        consequence="These queries or documents count as missing or unjudged.",
+        remedy="Write the ids in the same way in all files.",
+    ),
+    FindingCode(
+        code="judged-queries-missing",
+        level="warning",
+        meaning="judged queries without a document in the run",
+        consequence="They score 0 with missing='zero' and are left out with missing='skip'.",
+        remedy="Complete the run, or evaluate the split that it was made for.",
+    ),
+    FindingCode(
+        code="queries-not-judged",
+        level="note",
+        meaning="queries of the run that are not judged",
+        consequence="They are not evaluated.",
+        remedy="Nothing, if the run is for more queries than the qrels.",
+    ),
+    FindingCode(
+        code="repeated-documents",
+        level="error",
+        meaning="a document is listed more than once in a ranking",
+        consequence="`evaluate` refuses the run unless `duplicates` says which copy counts.",
+        remedy="Remove the copies, or choose duplicates='first' or 'keep'.",
+    ),
+    FindingCode(
+        code="identical-ids",
+        level="warning",
+        meaning="rankings that contain the document with the id of their query",
+        consequence="BEIR drops such documents (ArguAna, Quora); `evaluate` keeps them.",
+        remedy="Set drop_identical_ids=True if a query is itself a document of the corpus.",
+    ),
+    FindingCode(
+        code="ascending-scores",
+        level="warning",
+        meaning="the scores of most rankings ascend from the first document to the last",
+        consequence="Higher scores are better, so the last document is ranked first.",
+        remedy="Negate distances. If the best document is listed last, change nothing.",
+    ),
+    FindingCode(
+        code="constant-scores",
+        level="error",
+        meaning="all documents of most rankings have the same score",
+        consequence="The order of the document ids decides about the ranks.",
+        remedy="Write the scores of the system, or state that the order is the ranking: "
+        "order='given'.",
+    ),
+    FindingCode(
+        code="tied-scores",
+        level="warning",
+        meaning="at least 10% of the documents have the score of another one in their ranking",
+        consequence="Tools break ties differently, so scores differ between them.",
+        remedy="Write more digits, or compare ties='best' and ties='worst'.",
+    ),
+    FindingCode(
+        code="ranks-against-scores",
+        level="warning",
+        meaning="rankings whose ranks and scores disagree",
+        consequence="Scores decide, as in trec_eval; the ranks are ignored.",
+        remedy="Write scores that descend with the rank; rankings without scores are read too.",
+    ),
+    FindingCode(
+        code="shallow-rankings",
+        level="note",
+        meaning="no ranking is as deep as the largest cutoff of the measures",
+        consequence="Measures at deeper cutoffs count the documents that are there.",
+        remedy="Retrieve more documents, or report the cutoffs that the run reaches.",
+    ),
+    # Corpus and queries
+    FindingCode(
+        code="judged-documents-not-in-corpus",
+        level="warning",
+        meaning="judged documents that the corpus does not have",
+        consequence="No system can retrieve them; the highest reachable recall is below 1.",
+        remedy="Use the corpus that was judged, or remove these judgements.",
+    ),
+    FindingCode(
+        code="judged-queries-without-text",
+        level="warning",
+        meaning="judged queries that the file of queries does not have",
+        consequence="No system can answer them, so they score 0.",
+        remedy="Add the texts, or remove the judgements of these queries.",
+    ),
+    FindingCode(
+        code="query-text-in-corpus",
+        level="warning",
+        meaning="a document has the same text as a query",
+        consequence="A retriever finds it first, whether or not it answers the query.",
+        remedy="Remove these documents from the corpus, or set drop_identical_ids=True if their "
+        "ids are those of the queries.",
+    ),
+)
+
+#: {code: its row}, in the order of the documentation.
+FINDING_CODES: Mapping[str, FindingCode] = {row.code: row for row in _CODES}

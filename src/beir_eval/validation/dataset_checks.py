@@ -1,0 +1,173 @@
+"""Checks of corpus and queries against the judgements."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from beir_eval.errors import shown
+from beir_eval.evaluation.unmatched_ids import IdGroups
+from beir_eval.validation.records import Finding, InputSummary
+from beir_eval.validation.spellings import check_spellings, folded, nearly_equal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from beir_eval.core.qrels import Qrels
+    from beir_eval.datasets.corpus import Document
+    from beir_eval.validation.inputs import QueriesInput
+
+#: How many ids of a corpus are compared to find why none matches.
+_MOST_IDS = 100_000
+
+
+def check_corpus(
+    name: str, corpus: Iterable[Document], qrels: Qrels, queries: Mapping[str, str]
+) -> tuple[InputSummary, list[Finding]]:
+    """Return the size of a corpus and the findings about it; it is read once and not kept.
+
+    Args:
+        name: the file, for the findings.
+        corpus: the documents.
+        qrels: the judgements.
+        queries: {query_id: text}, as far as it is known.
+
+    Raises:
+        FileFormatError: a record is malformed.
+    """
+    judged = set(qrels.doc_ids)
+    folds = {folded(doc_id) for doc_id in judged}
+    query_of = {_plain(text): query_id for query_id, text in queries.items() if text.strip()}
+    longest = 2 * max(map(len, queries.values()), default=0)
+    present: set[str] = set()
+    similar: list[str] = []
+    first_ids: list[str] = []
+    equal_texts: list[str] = []
+    count = 0
+    for document in corpus:
+        count += 1
+        doc_id = document.doc_id
+        if len(first_ids) < _MOST_IDS:
+            first_ids.append(doc_id)
+        if doc_id in judged:
+            present.add(doc_id)
+        elif folded(doc_id) in folds:
+            similar.append(doc_id)
+        query_id = None
+        if len(document.text) <= longest:
+            plain = _plain(document.text)
+            query_id = query_of.get(plain) or query_of.get(_plain(f"{document.title} {plain}"))
+        if query_id is not None:
+            equal_texts.append(f"document {shown(doc_id)} and query {shown(query_id)}")
+    pairs = nearly_equal(judged - present, similar)
+    return InputSummary(role="corpus", name=name, documents=count), [
+        *_check_judged(name, list(dict.fromkeys(qrels.doc_ids)), present, first_ids),
+        *check_spellings(name, "document", "the corpus", pairs),
+        *_check_texts(name, equal_texts, count),
+    ]
+
+
+def _check_judged(
+    name: str, judged: list[str], present: set[str], first_ids: list[str]
+) -> Iterator[Finding]:
+    """Yield a finding if judged documents are not in the corpus."""
+    absent = [doc_id for doc_id in judged if doc_id not in present]
+    if not absent:
+        return
+    if present:
+        yield Finding.from_code(
+            "judged-documents-not-in-corpus",
+            name,
+            f"{len(absent):,} of {len(judged):,} judged documents are not in the corpus",
+            count=len(absent),
+            total=len(judged),
+            examples=map(shown, absent),
+        )
+        return
+    reason = _reason(judged, first_ids, "the corpus")
+    yield Finding.from_code(
+        "document-ids-do-not-match",
+        name,
+        f"none of {len(judged):,} judged documents is in the corpus{reason}",
+        count=len(judged),
+        total=len(judged),
+        examples=[
+            f"the qrels have {shown(judged[0])}",
+            *(f"the corpus has {shown(doc_id)}" for doc_id in first_ids[:1]),
+        ],
+    )
+
+
+def _reason(wanted: list[str], listed: list[str], owner: str) -> str:
+    """Return the likely reason why no id matches, as the end of a sentence; "" if not known."""
+    groups = IdGroups([set(wanted)] * len(listed), [[text] for text in listed], theirs=owner)
+    unmatched = groups.unmatched_ids(frozenset())
+    # Row numbers are explained for runs; the numbers of a corpus are its ids.
+    is_known = unmatched.cause not in (None, "row numbers")
+    return f"; likely reason: {unmatched.reason}" if is_known else ""
+
+
+def _check_texts(name: str, equal_texts: list[str], count: int) -> Iterator[Finding]:
+    if equal_texts:
+        number = len(equal_texts)
+        yield Finding.from_code(
+            "query-text-in-corpus",
+            name,
+            f"{number:,} document{'s have' if number > 1 else ' has'} the same text as a query",
+            count=number,
+            total=count,
+            examples=equal_texts,
+        )
+
+
+def _plain(text: str) -> str:
+    """Return a text in lower case, with single blanks."""
+    return " ".join(text.casefold().split())
+
+
+def check_queries(given: QueriesInput, qrels: Qrels) -> Iterator[Finding]:
+    """Yield the findings about the queries of a data set.
+
+    Args:
+        given: the queries, as they were read.
+        qrels: the judgements.
+    """
+    texts, name = given.texts, given.name
+    absent = [query_id for query_id in qrels.query_ids if query_id not in texts]
+    if absent and len(absent) == len(qrels):
+        reason = _reason(list(qrels.query_ids), list(islice(texts, _MOST_IDS)), "the queries")
+        yield Finding.from_code(
+            "query-ids-do-not-match",
+            name,
+            f"none of {len(qrels):,} judged queries has a text{reason}",
+            count=len(absent),
+            total=len(qrels),
+            examples=[
+                f"the qrels judge {shown(absent[0])}",
+                *(f"the file has {shown(query_id)}" for query_id in islice(texts, 1)),
+            ],
+        )
+    elif absent:
+        yield Finding.from_code(
+            "judged-queries-without-text",
+            name,
+            f"{len(absent):,} of {len(qrels):,} judged queries have no text",
+            count=len(absent),
+            total=len(qrels),
+            examples=map(shown, absent),
+        )
+        judged = set(qrels.query_ids)
+        pairs = nearly_equal(absent, (text for text in texts if text not in judged))
+        yield from check_spellings(name, "query", "the file", pairs)
+    if given.judged_elsewhere is not None and len(absent) < len(qrels):
+        judged = {*qrels.query_ids, *given.judged_elsewhere}
+        without = [query_id for query_id in texts if query_id not in judged]
+        if without:
+            yield Finding.from_code(
+                "queries-without-judgements",
+                name,
+                f"{len(without):,} of {len(texts):,} queries are judged in no split",
+                count=len(without),
+                total=len(texts),
+                examples=map(shown, without),
+            )

@@ -1,0 +1,361 @@
+"""Inputs of a validation, read so that what is suspicious stays visible.
+
+Judgements that disagree and lines that are not UTF-8 are collected instead of refused, and the
+ranks of runs are kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from beir_eval.adapters.dataset_folder import (
+    dataset_name,
+    find_dataset_files,
+    find_qrels_files,
+    is_dataset,
+    missing_tables,
+    split_names,
+)
+from beir_eval.adapters.readers import qrels_from_content, ranks_in_content, run_from_content
+from beir_eval.core.files import FileContent, file_stem
+from beir_eval.core.paths import as_path, name_as_text
+from beir_eval.core.qrels import Qrels
+from beir_eval.core.run import Run
+from beir_eval.datasets.corpus import Corpus, Document, JsonlCorpus, read_queries
+from beir_eval.datasets.dataset import (
+    Dataset,
+    corpus_from_files,
+    queries_from_files,
+    split_or_default,
+)
+from beir_eval.errors import (
+    DisagreeingJudgementsError,
+    FileFormatError,
+    InputError,
+    SettingError,
+    shown,
+)
+from beir_eval.validation.encodings import with_latin1_lines
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+_Read = TypeVar("_Read")
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class QrelsInput:
+    """Judgements with what reading them showed.
+
+    Attributes:
+        name: the file, or "qrels".
+        qrels: the judgements; of those that disagree the first.
+        disagreements: {(query id, document id): its grades}.
+        num_repeated: how many judgements are listed again with the same grade.
+        bad_lines: the numbers of the lines that are not UTF-8.
+    """
+
+    name: str
+    qrels: Qrels
+    disagreements: Mapping[tuple[str, str], Sequence[float]] = field(default_factory=dict)
+    num_repeated: int = 0
+    bad_lines: Sequence[int] = ()
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class RunInput:
+    """A run with what reading it showed.
+
+    Attributes:
+        name: the name of the system.
+        run: the run.
+        content: the content of its file; None for a run in memory.
+        bad_lines: the numbers of the lines that are not UTF-8.
+    """
+
+    name: str
+    run: Run
+    content: FileContent | None = None
+    bad_lines: Sequence[int] = ()
+
+    def ranks(self) -> Iterator[tuple[str, str, float]]:
+        """Yield (query, rank, score) of every line; nothing for a run without ranks."""
+        if self.content is not None:
+            yield from ranks_in_content(self.content)
+
+    @cached_property
+    def num_documents(self) -> int:
+        """The number of documents in all rankings."""
+        return sum(len(doc_ids) for _, doc_ids, _ in self.run.rankings())
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class QueriesInput:
+    """The queries of a data set.
+
+    Attributes:
+        name: the file, or "queries".
+        texts: {query_id: text}.
+        judged_elsewhere: the queries that other splits judge; None if only judged queries are
+            known.
+    """
+
+    name: str
+    texts: Mapping[str, str]
+    judged_elsewhere: Sequence[str] | None = None
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class CorpusInput:
+    """The documents of a data set, read when they are used.
+
+    Attributes:
+        name: the file, or "corpus".
+        documents: the documents.
+    """
+
+    name: str
+    documents: Iterable[Document]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class DatasetInput:
+    """Judgements with the corpus and the queries, as far as they are known."""
+
+    judged: QrelsInput
+    corpus: CorpusInput | None = None
+    queries: QueriesInput | None = None
+
+
+def dataset_input(qrels: Any, split: str | None) -> DatasetInput:
+    """Return what the first argument of ``validate`` refers to.
+
+    Args:
+        qrels: a path of a file or a folder, a ``Dataset``, ``Qrels``, a mapping or a dataframe.
+        split: the split of a folder.
+
+    Raises:
+        FileFormatError, QrelsError: the judgements cannot be read.
+        SettingError: ``split`` for another input than a folder, or not a name.
+    """
+    path = as_path(qrels) if isinstance(qrels, str | Path) else None
+    if path is not None and path.is_dir():
+        return _folder_input(path, split)
+    if split is not None:
+        msg = f"split={shown(split)} belongs to a data-set folder, but the qrels are not a folder"
+        raise SettingError(msg)
+    if path is not None:
+        return DatasetInput(judged=_read_qrels([path]))
+    if isinstance(qrels, Dataset):
+        return DatasetInput(
+            judged=_from_qrels(qrels.name, qrels.qrels),
+            corpus=corpus_input(qrels.corpus),
+            queries=QueriesInput(name=qrels.name, texts=qrels.queries),
+        )
+    return DatasetInput(judged=_from_qrels("qrels", Qrels.coerce(qrels)))
+
+
+def _folder_input(folder: Path, split: str | None) -> DatasetInput:
+    split = split_or_default(dataset_name(folder), split)
+    if not is_dataset(folder) or missing_tables(folder):
+        return DatasetInput(judged=_read_qrels(find_qrels_files(folder, split)))
+    files = find_dataset_files(folder, split)
+    others = [name for name in split_names(folder) if name != split]
+    judged_elsewhere = [
+        query_id
+        for other in others
+        for query_id in _read_qrels(find_qrels_files(folder, other)).qrels.query_ids
+    ]
+    return DatasetInput(
+        judged=_read_qrels(files.qrels),
+        corpus=corpus_input(corpus_from_files(folder, files.corpus)),
+        queries=QueriesInput(
+            name=str(files.queries[0]),
+            texts=dict(queries_from_files(files.queries)),
+            judged_elsewhere=judged_elsewhere,
+        ),
+    )
+
+
+def _from_qrels(name: str, qrels: Qrels) -> QrelsInput:
+    return QrelsInput(name=name, qrels=qrels, num_repeated=qrels.repeated_judgements)
+
+
+def _read_qrels(files: Sequence[Path]) -> QrelsInput:
+    """Return the judgements of a file, or of the parts of a table."""
+    columns: list[list[Any]] = [[], [], []]
+    bad_lines: list[int] = []
+    num_repeated = 0
+    for file in files:
+        judgements, _, numbers = _read(FileContent(file), _judgements_in)
+        bad_lines += numbers
+        if isinstance(judgements, Qrels):
+            num_repeated += judgements.repeated_judgements
+            if len(files) == 1:
+                return QrelsInput(
+                    name=str(file),
+                    qrels=judgements,
+                    num_repeated=num_repeated,
+                    bad_lines=bad_lines,
+                )
+            judgements = _columns_of(judgements)
+        columns = [[*column, *values] for column, values in zip(columns, judgements, strict=True)]
+    return _from_columns(str(files[0]), columns, bad_lines, num_repeated)
+
+
+def _judgements_in(content: FileContent) -> Qrels | Sequence[Sequence[Any]]:
+    """Return the judgements of a file; their columns if some disagree."""
+    try:
+        return qrels_from_content(content)
+    except FileFormatError as error:
+        if not isinstance(error.__cause__, DisagreeingJudgementsError):
+            raise
+        return error.__cause__.columns
+
+
+def _columns_of(qrels: Qrels) -> Sequence[Sequence[Any]]:
+    """Return query ids, document ids and grades."""
+    query_ids = [qrels.query_ids[row] for row in qrels.row.tolist()]
+    return query_ids, qrels.doc_ids, qrels.grades.tolist()
+
+
+def _from_columns(
+    name: str,
+    columns: Sequence[Sequence[Any]],
+    bad_lines: list[int],
+    num_repeated: int,
+) -> QrelsInput:
+    """Return the judgements of columns, of which some may disagree."""
+    judged: dict[str, dict[str, float]] = {}
+    grades_of: dict[tuple[str, str], list[float]] = {}
+    for query_id, doc_id, grade in zip(*columns, strict=True):
+        first = judged.setdefault(query_id, {}).setdefault(doc_id, grade)
+        grades = grades_of.setdefault((query_id, doc_id), [first])
+        if grade not in grades:
+            grades.append(grade)
+    disagreements = {key: grades for key, grades in grades_of.items() if len(grades) > 1}
+    num_different = sum(map(len, grades_of.values()))
+    return QrelsInput(
+        name=name,
+        qrels=Qrels(judged),
+        disagreements=disagreements,
+        num_repeated=num_repeated + len(columns[0]) - num_different,
+        bad_lines=bad_lines,
+    )
+
+
+def _read(
+    content: FileContent, reader: Callable[[FileContent], _Read]
+) -> tuple[_Read, FileContent, list[int]]:
+    """Return what a reader returns, the content that it read, and the lines that are not UTF-8."""
+    try:
+        return reader(content), content, []
+    except FileFormatError as error:
+        if not isinstance(error.__cause__, UnicodeDecodeError):
+            raise
+    content, bad_lines = with_latin1_lines(content)
+    return reader(content), content, bad_lines
+
+
+def corpus_input(corpus: Any) -> CorpusInput:
+    """Return a corpus.
+
+    Args:
+        corpus: a ``Corpus``, the path of a JSON-lines file, {doc_id: text}, or
+            {doc_id: {"title", "text"}}.
+
+    Raises:
+        InputError: it is something else.
+    """
+    if isinstance(corpus, str | Path):
+        corpus = JsonlCorpus(as_path(corpus, "corpus"))
+    if isinstance(corpus, Corpus):
+        return CorpusInput(name=corpus.name, documents=corpus)
+    if not isinstance(corpus, Mapping):
+        msg = (
+            "corpus must be a Dataset's, the path of a JSON-lines file, {doc_id: text} or {doc_id: "
+            f"{{'title', 'text'}}}}, not {type(corpus).__name__}"
+        )
+        raise InputError(msg)
+    return CorpusInput(name="corpus", documents=list(map(_document, corpus.items())))
+
+
+def _document(entry: tuple[object, Any]) -> Document:
+    doc_id, content = entry
+    if isinstance(content, Mapping):
+        title, text = content.get("title") or "", content.get("text") or ""
+        return Document(str(doc_id), str(title), str(text))
+    return Document(str(doc_id), "", str(content))
+
+
+def queries_input(queries: Any) -> QueriesInput:
+    """Return the texts of queries.
+
+    Args:
+        queries: {query_id: text}, or the path of a JSON-lines file.
+
+    Raises:
+        InputError: it is something else.
+        FileFormatError: a record is malformed.
+    """
+    if isinstance(queries, str | Path):
+        path = as_path(queries, "queries")
+        return QueriesInput(name=str(path), texts=dict(read_queries(path)), judged_elsewhere=())
+    if not isinstance(queries, Mapping):
+        msg = (
+            "queries must be {query_id: text} or the path of a JSON-lines file, not "
+            f"{type(queries).__name__}"
+        )
+        raise InputError(msg)
+    texts = {str(query_id): str(text) for query_id, text in queries.items()}
+    return QueriesInput(name="queries", texts=texts, judged_elsewhere=())
+
+
+def run_inputs(runs: Any) -> Iterator[RunInput]:
+    """Yield the runs, each read when it is needed.
+
+    Args:
+        runs: {name: run}, a list of paths, or a single run; a run is a path, a ``Run``,
+            {query_id: {doc_id: score}} or a dataframe.
+
+    Raises:
+        FileFormatError, RunError: a run cannot be read.
+    """
+    for name, source in _named_runs(runs).items():
+        if isinstance(source, str | Path):
+            run, content, bad_lines = _read(FileContent(as_path(source)), run_from_content)
+            yield RunInput(name=name, run=run, content=content, bad_lines=bad_lines)
+        else:
+            yield RunInput(name=name, run=Run.coerce(source))
+
+
+def _named_runs(runs: Any) -> Mapping[str, Any]:
+    """Return {name: run}."""
+    if isinstance(runs, str | Path):
+        return {_stem(runs): runs}
+    if isinstance(runs, Mapping):
+        return {"run": runs} if _is_run_mapping(runs) else {str(name): runs[name] for name in runs}
+    if isinstance(runs, list | tuple):
+        if not all(isinstance(run, str | Path) for run in runs):
+            msg = "runs must be paths, or {name: run} to name runs in memory"
+            raise InputError(msg)
+        stems = list(map(_stem, runs))
+        names = stems if len(set(stems)) == len(stems) else list(map(str, runs))
+        return dict(zip(names, runs, strict=True))
+    return {"run": runs}
+
+
+def _stem(path: str | Path) -> str:
+    return name_as_text(file_stem(as_path(path)))
+
+
+def _is_run_mapping(runs: Mapping[Any, Any]) -> bool:
+    """Return whether a mapping is {query_id: {doc_id: score}}, and not {name: run}."""
+    rankings = next((value for value in runs.values() if value is not None), None)
+    if not isinstance(rankings, Mapping):
+        return False
+    return not any(isinstance(value, Mapping) for value in rankings.values())

@@ -1,0 +1,207 @@
+"""Checks of judgements: disagreements, headers, grades."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from beir_eval.core.arrays import position_in_row
+from beir_eval.core.column_names import DOC_NAMES, QUERY_NAMES, matching_names
+from beir_eval.errors import shown
+from beir_eval.validation.encodings import check_encodings
+from beir_eval.validation.records import Finding
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from beir_eval.core.qrels import Qrels
+    from beir_eval.measures import Measure
+    from beir_eval.validation.inputs import QrelsInput
+
+#: The highest usual grade.
+_HIGHEST_GRADE = 10
+#: Fewer grades than this that count 1, 2, … may well be grades.
+_FEWEST_RANKS = 3
+#: Names of data sets with the passages of the TREC Deep Learning tracks.
+_DEEP_LEARNING_NAME = re.compile(
+    r"(?i)\b(trec[-_ ]?)?(dl|deep[-_ ]?learning)[-_ ]?(20)?(19|2[0-3])"
+)
+#: Ids of MS MARCO's passages; those of its documents, for which grade 1 counts, begin with D.
+_PASSAGE_ID = re.compile(r"\d+|msmarco_(v2\.1_)?(passage|segmented)_.+|msmarco_v2\.1_doc_.+#.+")
+#: The tracks judged some 200 passages of each query; other data sets with these grades judge few.
+_DEEP_POOL = 50
+
+
+def check_qrels(judged: QrelsInput, measures: Iterable[Measure]) -> Iterator[Finding]:
+    """Yield the findings about judgements.
+
+    Args:
+        judged: the judgements, as they were read.
+        measures: the measures for which they are meant.
+    """
+    qrels, name = judged.qrels, judged.name
+    yield from _check_repetitions(judged)
+    documents = (
+        (query_id, qrels.doc_ids[begin:end])
+        for query_id, begin, end in zip(
+            qrels.query_ids, qrels.starts.tolist(), qrels.starts[1:].tolist(), strict=False
+        )
+    )
+    yield from check_header(name, documents)
+    yield from check_encodings(
+        name, (qrels.query_ids, qrels.doc_ids), len(qrels) + len(qrels.doc_ids), judged.bad_lines
+    )
+    yield from _check_grades(name, qrels)
+    yield from _check_deep_learning(name, qrels, measures)
+
+
+def check_header(subject: str, rankings: Iterable[tuple[str, Sequence[str]]]) -> Iterator[Finding]:
+    """Yield "header-read-as-data" if a query and one of its documents are names of columns.
+
+    Args:
+        subject: the file or the system.
+        rankings: (query id, document ids) of each query.
+    """
+    for query_id, doc_ids in rankings:
+        if matching_names([query_id], QUERY_NAMES) and matching_names(doc_ids, DOC_NAMES):
+            header = matching_names(doc_ids, DOC_NAMES)[0]
+            yield Finding.from_code(
+                "header-read-as-data",
+                subject,
+                f"the query {shown(query_id)} has the document {shown(header)}: these are names of "
+                "columns",
+                count=1,
+            )
+
+
+def _check_repetitions(judged: QrelsInput) -> Iterator[Finding]:
+    if judged.disagreements:
+        count = len(judged.disagreements)
+        yield Finding.from_code(
+            "judgements-disagree",
+            judged.name,
+            f"{count:,} document{'s are' if count > 1 else ' is'} judged twice for a query, with "
+            "different grades",
+            count=count,
+            total=len(judged.qrels.doc_ids),
+            examples=[
+                f"{shown(doc_id)} for query {shown(query_id)}: "
+                + " and ".join(map("{:g}".format, grades))
+                for (query_id, doc_id), grades in judged.disagreements.items()
+            ],
+        )
+    if judged.num_repeated:
+        yield Finding.from_code(
+            "judgements-repeated",
+            judged.name,
+            f"{judged.num_repeated:,} judgements are listed again with the same grade",
+            count=judged.num_repeated,
+            total=len(judged.qrels.doc_ids) + judged.num_repeated,
+        )
+
+
+def _check_grades(name: str, qrels: Qrels) -> Iterator[Finding]:
+    grades, total = qrels.grades, len(qrels.grades)
+    are_ranks = _are_ranks(qrels)
+    unusual = (grades != np.floor(grades)) | (grades > _HIGHEST_GRADE)
+    if are_ranks:
+        yield Finding.from_code(
+            "grades-look-like-ranks",
+            name,
+            "the grades of every query are 1, 2, … in the order of the lines",
+            count=total,
+            total=total,
+        )
+    elif unusual.any():
+        count = int(np.count_nonzero(unusual))
+        values = Counter(grades[unusual].tolist())
+        yield Finding.from_code(
+            "unusual-grades",
+            name,
+            f"{count:,} of {total:,} grades are fractions or above {_HIGHEST_GRADE}; the grades "
+            f"go from {grades.min():g} to {grades.max():g}",
+            count=count,
+            total=total,
+            examples=[f"grade {value:g}" for value, _ in values.most_common(3)],
+        )
+    count = int(np.count_nonzero(grades < 0))
+    if count:
+        yield Finding.from_code(
+            "negative-grades",
+            name,
+            f"{count:,} of {total:,} grades are below 0",
+            count=count,
+            total=total,
+            examples=[f"grade {value:g}" for value in np.unique(grades[grades < 0])],
+        )
+    if not (grades == 0).any() and not are_ranks:
+        yield Finding.from_code(
+            "positives-only",
+            name,
+            f"none of {total:,} judgements has grade 0 (judged and not relevant)",
+            count=total,
+            total=total,
+        )
+    num_relevant = np.bincount(qrels.row[grades > 0], minlength=len(qrels))
+    without = [qrels.query_ids[row] for row in np.flatnonzero(num_relevant == 0).tolist()]
+    if without:
+        yield Finding.from_code(
+            "queries-without-relevant",
+            name,
+            f"{len(without):,} of {len(qrels):,} judged queries have no relevant document",
+            count=len(without),
+            total=len(qrels),
+            examples=map(shown, without),
+        )
+    if qrels.queries_without_judgements:
+        yield Finding.from_code(
+            "queries-without-judgements",
+            name,
+            f"{qrels.queries_without_judgements:,} queries of the qrels judge no document",
+            count=qrels.queries_without_judgements,
+            total=len(qrels) + qrels.queries_without_judgements,
+        )
+
+
+def _are_ranks(qrels: Qrels) -> bool:
+    """Return whether the grades of every query are 1, 2, … in the order given, to 3 at least."""
+    expected = position_in_row(qrels.row) + 1
+    return bool((qrels.grades == expected).all() and expected.max() >= _FEWEST_RANKS)
+
+
+def _check_deep_learning(name: str, qrels: Qrels, measures: Iterable[Measure]) -> Iterator[Finding]:
+    """Yield "deep-learning-grades" for passages that are judged as in TREC's tracks.
+
+    The tracks count grade 1 ("related") as not relevant for passages in binary measures; for
+    documents they count it as relevant. Source: the notes of NIST on the judgements of 2019 to
+    2022, https://trec.nist.gov/data/deep2019.html; Craswell et al., Overview of the TREC 2019 deep
+    learning track, arXiv:2003.07820.
+    """
+    without_threshold = [
+        measure
+        for measure in measures
+        if "rel" in measure.definition.defaults and "rel" not in dict(measure.parameters)
+    ]
+    present = set(np.unique(qrels.grades).tolist())
+    is_scale = {1.0, 2.0, 3.0} <= present <= {0.0, 1.0, 2.0, 3.0}
+    if not without_threshold or not is_scale:
+        return
+    are_passages = all(map(_PASSAGE_ID.fullmatch, qrels.doc_ids)) and all(
+        map(str.isdecimal, qrels.query_ids)
+    )
+    is_deep = len(qrels.doc_ids) >= _DEEP_POOL * len(qrels)
+    if are_passages and (is_deep or _DEEP_LEARNING_NAME.search(name)):
+        names = dict.fromkeys(str(measure).partition("@")[0] for measure in without_threshold)
+        count = int(np.count_nonzero(qrels.grades == 1))
+        yield Finding.from_code(
+            "deep-learning-grades",
+            name,
+            f"{count:,} of {len(qrels.grades):,} passages have grade 1, of grades up to 3; they "
+            f"count as relevant in {', '.join(names)}, and not in the results of the TREC Deep "
+            "Learning tracks",
+            count=count,
+            total=len(qrels.grades),
+        )

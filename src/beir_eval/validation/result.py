@@ -1,0 +1,94 @@
+"""``Validation``: what was read and what was found."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING, ClassVar
+
+from beir_eval.core.saved import Saved
+from beir_eval.validation.codes import FINDING_CODES, LEVELS, Level
+from beir_eval.validation.records import Finding, InputSummary
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+#: How many files or systems with the same finding are named.
+_MOST_SUBJECTS = 3
+
+
+class Validation(Saved):
+    """What ``validate`` read and found.
+
+    Attributes:
+        inputs: the size of each input: qrels, corpus, queries, runs.
+        findings: everything suspicious, errors first.
+    """
+
+    WHAT: ClassVar[str] = "validation"
+    REMEDY: ClassVar[str] = "validate again"
+
+    inputs: tuple[InputSummary, ...]
+    findings: tuple[Finding, ...]
+
+    def at_level(self, level: Level) -> tuple[Finding, ...]:
+        """Return the findings of one level.
+
+        Args:
+            level: "error", "warning" or "note".
+        """
+        return tuple(finding for finding in self.findings if finding.level == level)
+
+    def has_errors(self, *, strict: bool = False) -> bool:
+        """Return whether there is an error among the findings.
+
+        Args:
+            strict: whether warnings count as errors.
+        """
+        return bool(self.at_level("error") or (strict and self.at_level("warning")))
+
+    def lines(self) -> Iterator[tuple[int, str]]:
+        """Yield (level of indentation, text) of each line of a readable summary."""
+        for summary in self.inputs:
+            yield 0, summary.sentence()
+        if not self.findings:
+            yield 0, "nothing found"
+        for level in LEVELS:
+            findings = self.at_level(level)
+            if not findings:
+                continue
+            yield 0, ""
+            yield 0, f"{len(findings)} {level}{'s' if len(findings) > 1 else ''}"
+            for code in dict.fromkeys(finding.code for finding in findings):
+                yield 1, code
+                yield from _lines_of([finding for finding in findings if finding.code == code])
+
+    def __str__(self) -> str:
+        """Return the summary as text."""
+        return "\n".join(f"{'  ' * indent}{text}" for indent, text in self.lines())
+
+    def __repr__(self) -> str:
+        """Return the number of findings of each level."""
+        counts = ", ".join(f"{len(self.at_level(level))} {level}s" for level in LEVELS)
+        return f"Validation({counts})"
+
+    def _check_loaded(self) -> None:
+        """Raise ValueError unless the levels of the findings are those of their codes."""
+        for index, finding in enumerate(self.findings):
+            row = FINDING_CODES.get(finding.code)
+            if row is None or row.level != finding.level:
+                msg = f"findings.{index}: {finding.code!r} is no code of level {finding.level!r}"
+                raise ValueError(msg)
+
+
+def _lines_of(findings: Sequence[Finding]) -> Iterator[tuple[int, str]]:
+    """Yield the lines of the findings of one code: equal ones once, the remedy at the end."""
+    subjects: dict[tuple[str, tuple[str, ...]], list[str]] = defaultdict(list)
+    for finding in findings:
+        subjects[finding.sentence, finding.examples].append(finding.subject)
+    for (sentence, examples), names in subjects.items():
+        more = len(names) - _MOST_SUBJECTS
+        listed = ", ".join(names[:_MOST_SUBJECTS]) + (f" and {more} more" if more > 0 else "")
+        yield 2, f"{listed}: {sentence}"
+        if examples:
+            yield 3, f"for example: {'; '.join(examples)}"
+    yield 2, f"remedy: {findings[0].remedy}"

@@ -1,0 +1,277 @@
+"""Checks of runs: their scores, and their ids against those of the qrels."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from itertools import chain, pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from beir_eval.core.ids import repeated_ids
+from beir_eval.errors import shown
+from beir_eval.evaluation.evaluator import Evaluator, evaluate_without_warning
+from beir_eval.evaluation.swapped_inputs import grades_look_like_scores, scores_look_like_grades
+from beir_eval.evaluation.unmatched_ids import reason_of_query_ids
+from beir_eval.validation.encodings import check_encodings
+from beir_eval.validation.qrels_checks import check_header
+from beir_eval.validation.records import Finding
+from beir_eval.validation.spellings import check_spellings, nearly_equal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from beir_eval.core.qrels import Qrels
+    from beir_eval.evaluation.records import Counted
+    from beir_eval.measures import Measure
+    from beir_eval.validation.inputs import RunInput
+
+#: The share of the rankings that must ascend, or be constant.
+_MOST_RANKINGS = 0.5
+#: Rankings with fewer documents ascend by chance; so do a few of them with few steps in all.
+_LEAST_DOCUMENTS, _LEAST_STEPS = 3, 10
+#: The share of documents with a score of another one that is reported.
+_TIED_SHARE = 0.1
+#: The share of rankings with their query's id that is reported; fewer are equal by chance.
+_IDENTICAL_SHARE = 0.05
+
+
+def check_run(system: RunInput, qrels: Qrels, measures: Iterable[Measure]) -> Iterator[Finding]:
+    """Yield the findings about one run.
+
+    Args:
+        system: the run, as it was read.
+        qrels: the judgements.
+        measures: the measures for which it is meant; the largest cutoff matters.
+
+    Raises:
+        RunError: a ranking is not valid.
+    """
+    name, run = system.name, system.run
+    yield from check_header(name, ((query_id, doc_ids) for query_id, doc_ids, _ in run.rankings()))
+    documents = (doc_ids for _, doc_ids, _ in run.rankings())
+    num_ids = len(run) + system.num_documents
+    yield from check_encodings(name, chain([run.query_ids], documents), num_ids, system.bad_lines)
+    if grades_look_like_scores(qrels) and scores_look_like_grades(run, qrels):
+        yield Finding.from_code(
+            "swapped-files",
+            name,
+            f"the qrels hold grades from {qrels.grades.min():.6g} to {qrels.grades.max():.6g}, the "
+            "run few different, small, whole scores",
+            count=1,
+        )
+    yield from _check_matches(system, qrels)
+    num_ranked, against = _rank_conflicts(system)
+    # A file may list the best document last, if its ranks say so.
+    yield from _check_scores(system, may_ascend=num_ranked > 0 and not against)
+    if against:
+        yield Finding.from_code(
+            "ranks-against-scores",
+            name,
+            f"in {len(against):,} of {num_ranked:,} rankings a document has a higher score than "
+            "one with a better rank",
+            count=len(against),
+            total=num_ranked,
+            examples=against,
+        )
+    depth = max((len(doc_ids) for _, doc_ids, _ in run.rankings()), default=0)
+    yield from _check_depth(name, depth, measures)
+
+
+def _check_matches(system: RunInput, qrels: Qrels) -> Iterator[Finding]:
+    """Yield findings about the queries and documents that run and qrels share."""
+    run, name = system.run, system.name
+    rows = qrels.find_rows(run.query_ids)
+    if (rows < 0).all():
+        reason = reason_of_query_ids(qrels, run)
+        yield Finding.from_code(
+            "query-ids-do-not-match",
+            name,
+            f"none of the {len(qrels):,} judged queries is in the run"
+            + (f"; likely reason: {reason}" if reason else ""),
+            count=len(qrels),
+            total=len(qrels),
+            examples=[
+                f"the qrels judge {shown(qrels.query_ids[0])}",
+                *(f"the run has {shown(query_id)}" for query_id in run.query_ids[:1]),
+            ],
+        )
+        return
+    # The cheapest measure: only the counts are read.
+    evaluator = Evaluator(qrels, ["num_ret"], duplicates="keep")
+    counted = evaluate_without_warning(evaluator, run, name).counted
+    if counted is None:
+        return
+    absent = [*counted.queries_missing, *counted.queries_empty]
+    if absent:
+        yield Finding.from_code(
+            "judged-queries-missing",
+            name,
+            f"{len(absent):,} of {len(qrels):,} judged queries have no document in the run",
+            count=len(absent),
+            total=len(qrels),
+            examples=map(shown, absent),
+        )
+    not_judged = [
+        query_id for query_id, row in zip(run.query_ids, rows.tolist(), strict=True) if row < 0
+    ]
+    if not_judged:
+        yield Finding.from_code(
+            "queries-not-judged",
+            name,
+            f"{len(not_judged):,} of {len(run):,} queries of the run are not judged",
+            count=len(not_judged),
+            total=len(run),
+            examples=map(shown, not_judged),
+        )
+    pairs = nearly_equal(counted.queries_missing, not_judged)
+    yield from check_spellings(name, "query", "the run", pairs)
+    yield from _check_documents(system, qrels, counted)
+
+
+def _check_documents(system: RunInput, qrels: Qrels, counted: Counted) -> Iterator[Finding]:
+    """Yield findings about the documents of judged queries."""
+    name = system.name
+    num_documents = counted.documents_retrieved or 0
+    unmatched = counted.unmatched_ids
+    if unmatched is not None:
+        yield Finding.from_code(
+            "document-ids-do-not-match",
+            name,
+            f"{counted.documents_judged or 0:,} of {num_documents:,} retrieved documents are judged"
+            + (f"; likely reason: {unmatched.reason}" if unmatched.reason else ""),
+            count=num_documents - (counted.documents_judged or 0),
+            total=num_documents,
+            examples=[unmatched.examples()] if unmatched.qrels_ids else (),
+        )
+    else:
+        pairs = _nearly_judged(system, qrels)
+        yield from check_spellings(name, "document", "the run", pairs)
+    if counted.duplicates:
+        yield Finding.from_code(
+            "repeated-documents",
+            name,
+            f"{counted.duplicates:,} of {num_documents:,} entries repeat a document of their "
+            "ranking",
+            count=counted.duplicates,
+            total=num_documents,
+            examples=_repeated(system, qrels),
+        )
+    num_ranked = counted.queries_retrieved - len(counted.queries_empty)
+    if counted.identical_ids and counted.identical_ids >= _IDENTICAL_SHARE * num_ranked:
+        yield Finding.from_code(
+            "identical-ids",
+            name,
+            f"{counted.identical_ids:,} of {num_ranked:,} rankings contain the document with the "
+            "id of their query",
+            count=counted.identical_ids,
+            total=num_ranked,
+        )
+
+
+def _nearly_judged(system: RunInput, qrels: Qrels) -> Iterator[tuple[str, str]]:
+    """Yield (judged id, retrieved id) of documents that differ in their spelling only."""
+    row_of = {query_id: row for row, query_id in enumerate(qrels.query_ids)}
+    for query_id, doc_ids, _ in system.run.rankings():
+        row = row_of.get(query_id)
+        if row is not None:
+            judged = qrels.doc_ids[qrels.starts[row] : qrels.starts[row + 1]]
+            not_retrieved = set(judged).difference(doc_ids)
+            known = set(judged)
+            yield from nearly_equal(not_retrieved, (text for text in doc_ids if text not in known))
+
+
+def _repeated(system: RunInput, qrels: Qrels) -> Iterator[str]:
+    """Yield examples of documents that are listed more than once."""
+    judged = set(qrels.query_ids)
+    for query_id, doc_ids, _ in system.run.rankings():
+        if query_id in judged and len(set(doc_ids)) < len(doc_ids):
+            yield f"{shown(repeated_ids(doc_ids)[0])} for query {shown(query_id)}"
+
+
+def _check_scores(system: RunInput, *, may_ascend: bool) -> Iterator[Finding]:
+    """Yield findings about ascending, constant and tied scores.
+
+    Args:
+        system: the run.
+        may_ascend: whether scores that ascend are not reported.
+    """
+    name, num_documents = system.name, system.num_documents
+    num_several = num_long = num_tied = num_constant = num_ascending = num_steps = 0
+    for _, _, scores in system.run.rankings():
+        if scores is None or len(scores) < 2:  # noqa: PLR2004 - nothing to compare
+            continue
+        num_several += 1
+        num_long += len(scores) >= _LEAST_DOCUMENTS
+        counts = np.unique(scores, return_counts=True)[1]
+        num_tied += int(counts[counts > 1].sum())
+        num_constant += len(counts) == 1
+        ascends = scores[0] < scores[-1] and bool((scores[1:] >= scores[:-1]).all())
+        if ascends and len(scores) >= _LEAST_DOCUMENTS:
+            num_ascending += 1
+            num_steps += len(scores) - 1
+    do_ascend = num_ascending >= _MOST_RANKINGS * num_long and num_steps >= _LEAST_STEPS
+    if do_ascend and not may_ascend:
+        yield Finding.from_code(
+            "ascending-scores",
+            name,
+            f"the scores of {num_ascending:,} of {num_long:,} rankings ascend from the first "
+            "document to the last",
+            count=num_ascending,
+            total=num_long,
+        )
+    if num_several and num_constant >= _MOST_RANKINGS * num_several:
+        yield Finding.from_code(
+            "constant-scores",
+            name,
+            f"all documents have the same score in {num_constant:,} of {num_several:,} rankings",
+            count=num_constant,
+            total=num_several,
+        )
+    elif num_tied >= _TIED_SHARE * num_documents and num_tied:
+        yield Finding.from_code(
+            "tied-scores",
+            name,
+            f"{num_tied:,} of {num_documents:,} retrieved documents ({num_tied / num_documents:.0%}"
+            ") have the score of another one in their ranking",
+            count=num_tied,
+            total=num_documents,
+        )
+
+
+def _rank_conflicts(system: RunInput) -> tuple[int, list[str]]:
+    """Return how many rankings have ranks, and a text for each whose scores disagree with them.
+
+    Only rankings whose ranks are different whole numbers are compared.
+    """
+    rows_of: dict[str, list[tuple[int, float]]] = defaultdict(list)
+    for query_id, rank, score in system.ranks():
+        if not (rank.isascii() and rank.isdecimal()):
+            return 0, []
+        rows_of[query_id].append((int(rank), score))
+    num_ranked = 0
+    against: list[str] = []
+    for query_id, rows in rows_of.items():
+        if len({rank for rank, _ in rows}) < len(rows):
+            continue
+        num_ranked += 1
+        rows.sort()
+        conflict = next((pair for pair in pairwise(rows) if pair[1][1] > pair[0][1]), None)
+        if conflict is not None:
+            texts = [f"rank {number} has {score:g}" for number, score in conflict]
+            against.append(f"query {shown(query_id)}: {', '.join(texts)}")
+    return num_ranked, against
+
+
+def _check_depth(name: str, depth: int, measures: Iterable[Measure]) -> Iterator[Finding]:
+    """Yield "shallow-rankings" if no ranking reaches the largest cutoff."""
+    deepest = max(measures, key=lambda measure: measure.cutoff or 0)
+    cutoff = deepest.cutoff or 0
+    if 0 < depth < cutoff:
+        yield Finding.from_code(
+            "shallow-rankings",
+            name,
+            f"the longest ranking has {depth:,} documents, fewer than the cutoff of {deepest}",
+            count=depth,
+            total=cutoff,
+        )

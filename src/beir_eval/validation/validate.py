@@ -1,0 +1,131 @@
+"""``validate``: everything suspicious about qrels, runs, corpus and queries."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any
+
+from beir_eval.errors import BeirEvalWarning, FileFormatError, InputError
+from beir_eval.measures import DEFAULT_MEASURES, parse_all
+from beir_eval.validation.codes import LEVELS
+from beir_eval.validation.dataset_checks import check_corpus, check_queries
+from beir_eval.validation.inputs import (
+    RunInput,
+    corpus_input,
+    dataset_input,
+    queries_input,
+    run_inputs,
+)
+from beir_eval.validation.qrels_checks import check_qrels
+from beir_eval.validation.records import Finding, InputSummary
+from beir_eval.validation.result import Validation
+from beir_eval.validation.run_checks import check_run
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from pathlib import Path
+
+    from beir_eval.core.qrels import Qrels, QrelsMapping
+    from beir_eval.core.run import Run, RunMapping
+    from beir_eval.datasets import Corpus, Dataset
+    from beir_eval.measures import Measure, MeasureLike
+
+
+def validate(  # noqa: PLR0913 - one keyword an input
+    qrels: str | Path | Dataset | Qrels | QrelsMapping,
+    runs: str | Path | Sequence[str | Path] | Mapping[str, Any] | Run | RunMapping = (),
+    *,
+    corpus: str | Path | Corpus | Mapping[str, Any] | None = None,
+    queries: str | Path | Mapping[str, str] | None = None,
+    split: str | None = None,
+    measures: Iterable[MeasureLike] | MeasureLike | None = None,
+) -> Validation:
+    """Return everything suspicious about judgements, runs, corpus and queries.
+
+    Nothing is evaluated and no input is changed. Every kind of finding has a code, explained in the
+    documentation on validation. Files are read as they are: judgements that disagree and lines that
+    are not UTF-8 become findings, and the ranks of a run are compared with its scores.
+
+    Args:
+        qrels: the path of a file, or of a data-set folder, whose corpus and queries are then
+            checked too; or a ``Dataset``, ``Qrels``, {query_id: {doc_id: grade}}, or a dataframe.
+        runs: the path of a run or a list of paths; or {name: run}, where a run is a path, a
+            ``Run``, {query_id: {doc_id: score}} or a dataframe; or one of these runs.
+        corpus: the documents: a ``Corpus``, the path of a JSON-lines file, {doc_id: text} or
+            {doc_id: {"title", "text"}}; by default those of the data set.
+        queries: {query_id: text} or the path of a JSON-lines file; by default those of the data
+            set.
+        split: the split of a data-set folder; by default the official one of a BEIR data set, or
+            "test".
+        measures: the measures that the runs are for, as for ``evaluate``: their largest cutoff is
+            compared with the depth of the runs.
+
+    Returns:
+        The findings, errors first, and the size of each input.
+
+    Raises:
+        FileFormatError: a file cannot be read.
+        QrelsError: the judgements are empty, or an id or a grade is not valid.
+        RunError: a score is not a finite number, or an id is not valid.
+        InputError: an argument has another type.
+        SettingError: ``split`` is not a name, or ``qrels`` is not a folder.
+        MeasureError: a measure does not exist.
+        MissingExtraError: polars is needed for a file or a dataframe.
+        OSError: a file cannot be read.
+
+    >>> validation = validate({"q1": {"d1": 1, "d2": 0}}, {"q1": {"d1": 0.5, "d3": 0.5}})
+    >>> [(finding.code, finding.level) for finding in validation.findings]
+    [('constant-scores', 'error'), ('shallow-rankings', 'note')]
+    """
+    chosen: tuple[Measure, ...] = (
+        DEFAULT_MEASURES if measures is None else parse_all(measures)  # type: ignore[arg-type]
+    )
+    inputs: list[InputSummary] = []
+    findings: list[Finding] = []
+    with warnings.catch_warnings():
+        # Each of these warnings is a finding.
+        warnings.simplefilter("ignore", BeirEvalWarning)
+        data = dataset_input(qrels, split)
+        documents = data.corpus if corpus is None else corpus_input(corpus)
+        texts = data.queries if queries is None else queries_input(queries)
+        judged = data.judged.qrels
+        inputs.append(
+            InputSummary(
+                role="qrels",
+                name=data.judged.name,
+                queries=len(judged),
+                documents=len(judged.doc_ids),
+            )
+        )
+        findings += check_qrels(data.judged, chosen)
+        if texts is not None:
+            inputs.append(InputSummary(role="queries", name=texts.name, queries=len(texts.texts)))
+            findings += check_queries(texts, judged)
+        if documents is not None:
+            known = {} if texts is None else texts.texts
+            summary, about_corpus = check_corpus(documents.name, documents.documents, judged, known)
+            inputs.append(summary)
+            findings += about_corpus
+        for system in run_inputs(runs):
+            findings += _check_system(system, judged, chosen)
+            inputs.append(
+                InputSummary(
+                    role="run",
+                    name=system.name,
+                    queries=len(system.run),
+                    documents=system.num_documents,
+                )
+            )
+    findings.sort(key=lambda finding: LEVELS.index(finding.level))
+    return Validation(inputs=tuple(inputs), findings=tuple(findings))
+
+
+def _check_system(system: RunInput, judged: Qrels, measures: Sequence[Measure]) -> list[Finding]:
+    """Return the findings about one run; an error names it."""
+    try:
+        return list(check_run(system, judged, measures))
+    except FileFormatError:
+        raise
+    except InputError as error:
+        msg = f"{system.name}: {error}"
+        raise type(error)(msg) from error

@@ -1,0 +1,103 @@
+"""``beir-eval validate`` prints what ``validate`` returns, and its exit code says how bad it is."""
+
+import json
+import os
+import pty
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from beir_eval import Validation, validate
+from beir_eval.cli.app import app
+from beir_eval.datasets import demo
+
+GOOD = "".join(
+    f"q{n} Q0 {doc} {rank} {9 - rank} t\n" for n in (1, 2) for rank, doc in enumerate("abc")
+)
+
+
+@pytest.fixture(autouse=True)
+def _files(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("qrels.trec").write_text("q1 0 a 1\nq1 0 b 0\nq2 0 c 1\n")
+    Path("good.trec").write_text(GOOD)
+    Path("half.trec").write_text(GOOD[: len(GOOD) // 2])
+    Path("twice.trec").write_text(GOOD + "q1 Q0 a 9 1 t\n")
+    Path("broken.trec").write_text("q1 Q0 a\n")
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, ["validate", *map(str, arguments)])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "exit_code"),
+    [
+        (["qrels.trec"], 0),
+        (["qrels.trec", "good.trec", "--strict"], 0),
+        (["qrels.trec", "half.trec"], 0),
+        (["qrels.trec", "half.trec", "--strict"], 1),
+        (["qrels.trec", "good.trec", "twice.trec"], 1),
+        (["qrels.trec", "broken.trec"], 2),
+        (["good.trec", "qrels.trec"], 2),
+        (["none.trec"], 2),
+        (["qrels.trec", "good.trec", "-m", "nDGC"], 2),
+    ],
+)
+def test_the_exit_code_is_1_for_errors_and_2_for_what_cannot_be_read(arguments, exit_code):
+    assert run(*arguments).exit_code == exit_code
+
+
+def test_a_run_in_place_of_the_qrels_is_told_where_it_belongs():
+    output = " ".join(run("good.trec", "qrels.trec").output.split())
+    assert "good.trec, line 1: 6 columns" in output
+    assert "this looks like a run: the qrels come first, then the runs" in output
+
+
+def test_the_output_and_the_json_file_are_what_validate_returns():
+    result = run("qrels.trec", "half.trec", "twice.trec", "-m", "nDCG@5", "--json", "findings.json")
+    runs = {"half": "half.trec", "twice": "twice.trec"}
+    expected = validate("qrels.trec", runs, measures=["nDCG@5"])
+    assert result.output.splitlines() == str(expected).splitlines()
+    assert Validation.load("findings.json") == expected
+    content = json.loads(Path("findings.json").read_text())
+    assert {finding["code"] for finding in content["findings"]} >= {
+        "judged-queries-missing",
+        "repeated-documents",
+    }
+    assert run("qrels.trec", "half.trec", "--json", "half.trec").exit_code == 2
+
+
+def test_a_data_set_is_checked_with_its_corpus_and_other_files_by_options():
+    output = run(demo.FOLDER, *demo.RUNS, "--split", "test").output
+    assert "174 documents" in output
+    corpus, queries = demo.FOLDER / "corpus.jsonl", demo.FOLDER / "queries.jsonl"
+    output = run("qrels.trec", "--corpus", corpus, "--queries", queries).output
+    assert "none of 3 judged documents is in the corpus" in output
+    assert "none of 2 judged queries has a text" in output
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs a pseudo-terminal")
+def test_on_a_terminal_of_80_columns_no_line_is_longer():
+    leader, follower = pty.openpty()
+    command = [sys.executable, "-m", "beir_eval", "validate", demo.FOLDER, *demo.RUNS]
+    environment = os.environ | {"COLUMNS": "80", "TERM": "xterm"}
+    subprocess.run(command, stdout=follower, env=environment, check=True)
+    os.close(follower)
+    written = b""
+    while True:
+        try:
+            part = os.read(leader, 1 << 16)
+        except OSError:  # Linux reports the end so
+            part = b""
+        if not part:
+            break
+        written += part
+    os.close(leader)
+    lines = re.sub(r"\x1b\[[\d;]*m", "", written.decode()).splitlines()
+    assert len(lines) > 10
+    assert max(map(len, lines)) <= 80

@@ -1,0 +1,528 @@
+"""Every finding is reported where it is true, and not where it is not."""
+
+import gzip
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from beir_eval import BeirEvalWarning, Qrels, Run, Validation, load_dataset, read_qrels, validate
+from beir_eval.datasets import demo
+from beir_eval.errors import FileFormatError, InputError, ResultError, RunError, SettingError
+from beir_eval.validation import FINDING_CODES
+from beir_eval.validation.spellings import check_spellings
+
+QUERIES = [f"q{number}" for number in range(8)]
+QRELS = {query: {f"{query}-a": 2, f"{query}-b": 1, f"{query}-c": 0} for query in QUERIES}
+RUN = {
+    query: {f"{query}-{letter}": 9.0 - rank for rank, letter in enumerate("axbyz")}
+    for query in QUERIES
+}
+TEXTS = {query: f"question {query}" for query in QUERIES}
+CORPUS = {doc_id: f"text of {doc_id}" for judged in QRELS.values() for doc_id in judged}
+MEASURES = ["nDCG@5", "MAP(rel=2)"]
+
+
+def file(content, name="file"):
+    """Write a file into the current folder, and return its name."""
+    Path(name).write_bytes(content if isinstance(content, bytes) else content.encode())
+    return name
+
+
+def trec_qrels(qrels=QRELS):
+    return "".join(
+        f"{q} 0 {d} {grade}\n" for q, judged in qrels.items() for d, grade in judged.items()
+    )
+
+
+def trec_run(run=RUN, rank_of=lambda rank: rank):
+    return "".join(
+        f"{query} Q0 {doc} {rank_of(rank)} {score} tag\n"
+        for query, ranking in run.items()
+        for rank, (doc, score) in enumerate(ranking.items(), start=1)
+    )
+
+
+def scored(score_of):
+    """Return the run with other scores: ``score_of(rank)`` for the ranks 1 to 5."""
+    return {
+        query: {doc: score_of(rank) for rank, doc in enumerate(ranking, start=1)}
+        for query, ranking in RUN.items()
+    }
+
+
+def respelled(run, change):
+    return {
+        query: {change(doc): score for doc, score in docs.items()} for query, docs in run.items()
+    }
+
+
+def folder(queries=TEXTS, train=""):
+    """Write a data set into the current folder and return its name."""
+    Path("set/qrels").mkdir(parents=True)
+    lines = "".join(json.dumps({"_id": d, "text": text}) + "\n" for d, text in CORPUS.items())
+    file(lines, "set/corpus.jsonl")
+    lines = "".join(json.dumps({"_id": q, "text": text}) + "\n" for q, text in queries.items())
+    file(lines, "set/queries.jsonl")
+    file(trec_qrels(), "set/qrels/test.trec")
+    if train:
+        file(train, "set/qrels/train.tsv")
+    return "set"
+
+
+GRADED = {str(query): {str(doc): doc % 4 for doc in range(60)} for query in range(3)}
+
+#: A run whose scores are all different.
+IRREGULAR = {
+    query: {doc: score + number / 100 for doc, score in RUN[query].items()}
+    for number, query in enumerate(QUERIES)
+}
+
+#: For each code: a call that shows the finding, a similar call that does not, and the count. A call
+#: is a function without arguments that returns the positional and the keyword arguments.
+CASES = {
+    "judgements-disagree": (
+        lambda: (file("q1 0 a 1\nq1 0 a 2\nq1 0 b 0\n"),),
+        lambda: (file("q1 0 a 1\nq1 0 c 2\nq1 0 b 0\n"),),
+        1,
+    ),
+    "judgements-repeated": (
+        lambda: (file("q1 0 a 1\nq1 0 a 1\nq1 0 b 0\n"),),
+        lambda: (file("q1 0 a 1\nq1 0 b 0\n"),),
+        1,
+    ),
+    "header-read-as-data": (
+        lambda: ({**QRELS, "query-id": {"corpus-id": 0}},),
+        lambda: ({**QRELS, "query-id": {"a document": 0}},),
+        1,
+    ),
+    "mixed-encodings": (
+        lambda: (file("q1 0 caf\xe9 1\nq2 0 b 0\n".encode("latin-1")),),
+        lambda: (file("q1 0 caf\xe9 1\nq2 0 b 0\n"),),
+        1,
+    ),
+    "swapped-files": (lambda: (IRREGULAR, QRELS), lambda: (QRELS, RUN), 1),
+    "grades-look-like-ranks": (
+        lambda: (file("q1\ta\t1\nq1\tb\t2\nq1\tc\t3\n"),),
+        lambda: (file("q1\ta\t1\nq1\tb\t2\nq1\tc\t2\n"),),
+        3,
+    ),
+    "unusual-grades": (
+        lambda: ({"q1": {"a": 0.5, "b": 11, "c": 10, "d": 0}},),
+        lambda: ({"q1": {"a": 1, "b": 10, "c": 10, "d": 0}},),
+        2,
+    ),
+    "negative-grades": (
+        lambda: ({"q1": {"a": 1, "b": -2, "c": 0}},),
+        lambda: ({"q1": {"a": 1, "b": 0}},),
+        1,
+    ),
+    "positives-only": (lambda: ({"q1": {"a": 1}},), lambda: ({"q1": {"a": 1}, "q2": {"b": 0}},), 1),
+    "queries-without-relevant": (
+        lambda: ({"q1": {"a": 1}, "q2": {"b": 0}},),
+        lambda: ({"q1": {"a": 1}, "q2": {"b": 1}},),
+        1,
+    ),
+    "queries-without-judgements": (
+        lambda: (folder({**TEXTS, "q9": "a question"}, "q8\ta\t1\n"),),
+        lambda: (folder({**TEXTS, "q9": "a question"}, "q9\ta\t1\n"),),
+        1,
+    ),
+    "deep-learning-grades": (
+        lambda: (GRADED,),
+        # Documents, of which those with grade 1 are relevant in the tracks too.
+        lambda: (respelled(GRADED, "D{}".format),),
+        45,
+    ),
+    "query-ids-do-not-match": (
+        lambda: (QRELS, {f"topic {query}": ranking for query, ranking in RUN.items()}),
+        lambda: (QRELS, {**RUN, "topic": {"a": 1.0}}),
+        8,
+    ),
+    "document-ids-do-not-match": (
+        lambda: (QRELS, respelled(RUN, "msmarco_{}".format)),
+        lambda: (QRELS, RUN),
+        40,
+    ),
+    "ids-nearly-match": (
+        lambda: (QRELS, {**RUN, "q1": {"q1-a ": 2.0, "q1-x": 1.5, "q1-b": 1.0}}),
+        lambda: (QRELS, {**RUN, "q1": {"q1-a x": 2.0, "q1-x": 1.5, "q1-b": 1.0}}),
+        1,
+    ),
+    "judged-queries-missing": (
+        lambda: (QRELS, {query: RUN[query] for query in QUERIES[2:]} | {"q1": {}}),
+        lambda: (QRELS, RUN),
+        2,
+    ),
+    "queries-not-judged": (
+        lambda: (QRELS, {**RUN, "q9": {"a": 1.0}}),
+        lambda: (QRELS, RUN),
+        1,
+    ),
+    "repeated-documents": (
+        lambda: (QRELS, file(trec_run() + "q1 Q0 q1-a 6 1.0 tag\n")),
+        lambda: (QRELS, file(trec_run() + "q1 Q0 q1-d 6 1.0 tag\n")),
+        1,
+    ),
+    "identical-ids": (
+        lambda: (QRELS, {**RUN, "q1": {**RUN["q1"], "q1": 0.5}}),
+        lambda: (QRELS, {**RUN, "q1": {**RUN["q1"], "q2": 0.5}}),
+        1,
+    ),
+    "ascending-scores": (
+        lambda: (QRELS, scored(float)),
+        # In no order: few ascend.
+        lambda: (QRELS, {**scored(lambda rank: rank % 3), "q1": scored(float)["q1"]}),
+        8,
+    ),
+    "constant-scores": (
+        lambda: (QRELS, scored(lambda _: 1.0)),
+        lambda: (QRELS, {**RUN, "q1": dict.fromkeys(RUN["q1"], 1.0)}),
+        8,
+    ),
+    "tied-scores": (
+        lambda: (QRELS, scored(lambda rank: -min(rank, 4))),
+        lambda: (QRELS, {**RUN, "q1": scored(lambda rank: -min(rank, 4))["q1"]}),
+        16,
+    ),
+    "ranks-against-scores": (
+        lambda: (QRELS, file(trec_run(rank_of=lambda rank: 6 - rank))),
+        lambda: (QRELS, file(trec_run(rank_of=lambda rank: rank - 1))),
+        8,
+    ),
+    "shallow-rankings": (
+        lambda: (QRELS, RUN, {"measures": ["MRR@3", "nDCG@6"]}),
+        lambda: (QRELS, RUN, {"measures": ["MRR", "nDCG@5"]}),
+        5,
+    ),
+    "judged-documents-not-in-corpus": (
+        lambda: (QRELS, {"corpus": {doc: text for doc, text in CORPUS.items() if doc != "q1-a"}}),
+        lambda: (QRELS, {"corpus": CORPUS}),
+        1,
+    ),
+    "judged-queries-without-text": (
+        lambda: (QRELS, {"queries": {query: TEXTS[query] for query in QUERIES[1:]}}),
+        lambda: (QRELS, {"queries": TEXTS}),
+        1,
+    ),
+    "query-text-in-corpus": (
+        lambda: (QRELS, {"corpus": CORPUS | {"leak": " Question  Q1"}, "queries": TEXTS}),
+        lambda: (QRELS, {"corpus": CORPUS | {"leak": "Question Q1?"}, "queries": TEXTS}),
+        1,
+    ),
+}
+
+
+def findings_of(arguments, code):
+    """Return the findings of one code in what ``validate`` returns for these arguments."""
+    *positional, options = (
+        arguments
+        if isinstance(arguments[-1], dict)
+        and ({"corpus", "queries", "measures"} & set(arguments[-1]))
+        else (*arguments, {})
+    )
+    validation = validate(
+        *positional,
+        **{"measures": MEASURES, **options} if code != "deep-learning-grades" else options,
+    )
+    return [finding for finding in validation.findings if finding.code == code]
+
+
+@pytest.fixture(autouse=True)
+def _in_an_empty_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def test_every_code_has_a_case():
+    assert CASES.keys() == FINDING_CODES.keys()
+
+
+@pytest.mark.parametrize("code", CASES)
+def test_a_finding_is_reported_with_level_count_and_remedy(code):
+    [finding] = findings_of(CASES[code][0](), code)
+    row = FINDING_CODES[code]
+    assert (finding.level, finding.remedy) == (row.level, row.remedy)
+    assert finding.count == CASES[code][2]
+    assert finding.total is None or finding.count <= finding.total
+    assert finding.sentence
+    assert len(finding.examples) <= 3
+
+
+@pytest.mark.parametrize("code", CASES)
+def test_a_finding_is_not_reported_where_it_is_not_true(code):
+    assert findings_of(CASES[code][1](), code) == []
+
+
+def test_clean_inputs_have_no_finding():
+    validation = validate(QRELS, RUN, corpus=CORPUS, queries=TEXTS, measures=MEASURES)
+    assert validation.findings == ()
+    assert str(validation).endswith("nothing found")
+    assert [
+        (summary.role, summary.queries, summary.documents) for summary in validation.inputs
+    ] == [
+        ("qrels", 8, 24),
+        ("queries", 8, None),
+        ("corpus", None, 24),
+        ("run", 8, 40),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("change", "difference"),
+    [
+        (" {}".format, "white space"),
+        (str.upper, "upper and lower case"),
+        (lambda doc: f"{doc[0]}0{doc[1:]}", "leading zeros"),
+        (lambda doc: "\ufeff" + doc, "encoding"),
+    ],
+)
+def test_ids_that_nearly_match_name_the_difference_and_both_ids(change, difference):
+    changed = {
+        query: respelled(RUN, change)[query] if query < "q3" else RUN[query] for query in RUN
+    }
+    [finding] = findings_of((QRELS, changed), "ids-nearly-match")
+    assert f"differ in {difference}" in finding.sentence
+    assert finding.count == 6
+    assert finding.examples[0] == f"'q0-a' and {change('q0-a')!r}"
+
+
+def test_two_pairs_that_differ_in_case_may_be_four_documents():
+    pairs = [("a", "A"), ("b", "B")]
+    assert list(check_spellings("run", "document", "the run", pairs)) == []
+    assert len(list(check_spellings("run", "document", "the run", [*pairs, ("c", "C")]))) == 1
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (" {} ".format, "white space around the ids differs"),
+        (str.upper, "upper and lower case differ"),
+        ("doc:{}".format, "begin with 'doc:'"),
+    ],
+)
+def test_ids_of_which_none_matches_have_the_likely_reason(change, reason):
+    [finding] = findings_of((QRELS, respelled(RUN, change)), "document-ids-do-not-match")
+    assert reason in finding.sentence
+    corpus = {change(doc_id): text for doc_id, text in CORPUS.items()}
+    [finding] = findings_of((QRELS, {"corpus": corpus}), "document-ids-do-not-match")
+    assert reason in finding.sentence
+    assert finding.subject == "corpus"
+    queries = {change(query): text for query, text in TEXTS.items()}
+    [finding] = findings_of((QRELS, {"queries": queries}), "query-ids-do-not-match")
+    assert finding.subject == "queries"
+
+
+def test_all_lines_that_are_not_utf8_are_counted_and_the_other_checks_continue():
+    lines = ["q1 0 caf\xe9 1", "q1 0 b 2", "q2 0 na\xefve 1", "q2 0 na\xefve 2"]
+    content = "\n".join(lines).encode("latin-1")
+    run = trec_run({"q1": {"caf\xe9": 2.0, "x": 1.0}}).encode("latin-1")
+    validation = validate(file(content, "qrels"), file(run, "run.trec"))
+    encodings = [finding for finding in validation.findings if finding.code == "mixed-encodings"]
+    assert [finding.examples for finding in encodings] == [
+        ("line 1", "line 3", "line 4"),
+        ("line 1",),
+    ]
+    [disagreement] = [f for f in validation.findings if f.code == "judgements-disagree"]
+    assert disagreement.examples == ("'na\xefve' for query 'q2': 1 and 2",)
+    assert "document-ids-do-not-match" not in {finding.code for finding in validation.findings}
+
+
+@pytest.mark.parametrize(
+    ("text", "example"),
+    [
+        ("\ufeffa", "'\\ufeffa', meant as 'a'"),
+        ("caf\xc3\xa9", "'caf\xc3\xa9', meant as 'caf\xe9'"),
+        ("caf\ufffd", "'caf\ufffd'"),
+    ],
+)
+def test_ids_with_traces_of_another_encoding_are_shown_as_they_were_meant(text, example):
+    [finding] = findings_of((QRELS, {**RUN, "q1": {text: 1.0}}), "mixed-encodings")
+    assert finding.examples == (example,)
+    assert findings_of((QRELS, {**RUN, "q1": {"caf\xe9 \u5b57": 1.0}}), "mixed-encodings") == []
+
+
+def test_every_disagreement_is_counted_and_the_first_grade_is_used():
+    rows = ["q1 0 a 1", "q1 0 b 1", "q1 0 a 2", "q1 0 a 1", "q2 0 a 1", "q2 0 a 0", "q1 0 a 3"]
+    path = file("\n".join(rows))
+    with pytest.raises(FileFormatError, match="judged twice"):
+        read_qrels(path)
+    validation = validate(path)
+    [disagreement] = [f for f in validation.findings if f.code == "judgements-disagree"]
+    assert disagreement.count == 2
+    assert disagreement.examples == (
+        "'a' for query 'q1': 1 and 2 and 3",
+        "'a' for query 'q2': 1 and 0",
+    )
+    [repeated] = [f for f in validation.findings if f.code == "judgements-repeated"]
+    assert repeated.count == 1
+
+
+def test_a_reason_to_warn_becomes_a_finding_and_no_warning(recwarn):
+    validate(file("q1\ta\t1\nq1\tb\t2\nq1\tc\t3\n"), {"q1": {"a": 1.0}})
+    validate({"q1": {"a": 0.5}}, {"q1": {"a": 1.0}})
+    assert [warning for warning in recwarn if warning.category is BeirEvalWarning] == []
+
+
+def test_worst_first_files_whose_ranks_agree_are_told_from_distances():
+    ranked = trec_run(scored(float), rank_of=lambda rank: 6 - rank)
+    assert findings_of((QRELS, file(ranked)), "ranks-against-scores") == []
+    assert findings_of((QRELS, file(ranked)), "ascending-scores") == []
+    assert findings_of((QRELS, file(trec_run(scored(float)))), "ascending-scores")
+
+
+def test_ranks_that_are_no_ranking_are_not_compared_with_scores():
+    for rank_of in (lambda _: 1, lambda _: "-", lambda rank: f"{rank}.0"):
+        run = file(trec_run(scored(float), rank_of=rank_of))
+        assert findings_of((QRELS, run), "ranks-against-scores") == []
+
+
+def test_a_run_of_ms_marco_has_ranks_too():
+    lines = (f"{query}\t{query}-{rank}\t{rank}\t{rank / 7}\n" for query in QRELS for rank in (1, 2))
+    assert findings_of((QRELS, file("".join(lines))), "ranks-against-scores")
+
+
+def test_rankings_without_scores_have_no_finding_about_scores():
+    codes = {
+        finding.code
+        for finding in validate(
+            QRELS, Run.from_rankings({q: list(docs) for q, docs in RUN.items()})
+        ).findings
+    }
+    assert codes <= {"shallow-rankings", "deep-learning-grades"}
+
+
+@pytest.mark.parametrize(
+    "runs",
+    [
+        lambda: file(trec_run(), "run.trec"),
+        lambda: [file(trec_run(), "run.trec")],
+        lambda: {"run": Path(file(trec_run(), "run.trec"))},
+        lambda: {"run": RUN},
+        lambda: {"run": Run(RUN)},
+        lambda: RUN,
+        lambda: Run(RUN),
+        lambda: file(gzip.compress(trec_run().encode()), "run.trec.gz"),
+    ],
+)
+def test_runs_are_taken_as_paths_and_in_memory(runs):
+    validation = validate(Qrels(QRELS), runs())
+    assert [(s.name, s.documents) for s in validation.inputs if s.role == "run"] == [("run", 40)]
+
+
+def test_a_data_set_is_taken_as_a_folder_and_in_memory():
+    name = folder()
+    for data_set in (name, load_dataset(name)):
+        validation = validate(data_set, measures=MEASURES)
+        assert [summary.role for summary in validation.inputs] == ["qrels", "queries", "corpus"]
+        assert validation.findings == ()
+    Path("set/corpus.jsonl").unlink()
+    assert [summary.role for summary in validate(name).inputs] == ["qrels"]
+
+
+def test_what_cannot_be_read_is_an_error_that_names_the_input():
+    with pytest.raises(FileFormatError, match=r"bad: .*binary"):
+        validate(file(b"\0\1\2", "bad"))
+    with pytest.raises(RunError, match=r"^bad: .*finite"):
+        validate(QRELS, {"bad": {"q1": {"a": float("nan")}}})
+    with pytest.raises(SettingError, match="not a folder"):
+        validate(QRELS, split="test")
+    with pytest.raises(InputError, match="corpus must be"):
+        validate(QRELS, corpus=3)
+    with pytest.raises(InputError, match="queries must be"):
+        validate(QRELS, queries=["q1"])
+    with pytest.raises(InputError, match=r"\{name: run\}"):
+        validate(QRELS, [RUN])
+
+
+def test_a_validation_is_saved_and_loaded_again():
+    validation = validate({"q1": {"a": 1}}, RUN)
+    validation.save("findings.json")
+    assert Validation.load("findings.json") == validation
+    content = json.loads(Path("findings.json").read_text())
+    content["findings"][0]["level"] = "error"
+    file(json.dumps(content), "findings.json")
+    with pytest.raises(ResultError, match="is no code of level 'error'"):
+        Validation.load("findings.json")
+
+
+def test_the_summary_lists_a_finding_of_several_systems_once():
+    validation = validate(QRELS, {f"system {number}": RUN for number in range(5)})
+    lines = [text for _, text in validation.lines() if "the longest ranking has 5" in text]
+    assert len(lines) == 1
+    assert lines[0].startswith("system 0, system 1, system 2 and 2 more: ")
+
+
+def test_errors_come_first_and_strict_counts_warnings():
+    noted = validate(QRELS, RUN)
+    assert not noted.has_errors(strict=True)
+    warned = validate(QRELS, {"q1": RUN["q1"]})
+    assert (warned.has_errors(), warned.has_errors(strict=True)) == (False, True)
+    failed = validate(QRELS, scored(lambda _: 1.0))
+    assert failed.has_errors()
+    assert failed.findings[0].level == "error"
+
+
+#: The findings on the real data, each of which is true (see the README of the folder).
+REAL_NOTES = {"positives-only", "queries-not-judged", "shallow-rankings", "deep-learning-grades"}
+POSITIVES_ONLY = {
+    "arguana",
+    "cqadupstack-android",
+    "cqadupstack-gaming",
+    "cqadupstack-gis",
+    "fiqa",
+    "nfcorpus",
+    "webis-touche2020",
+}
+
+
+def codes_of(validation):
+    """Return {(code, subject's name)} of all findings."""
+    return {(finding.code, Path(finding.subject).stem) for finding in validation.findings}
+
+
+def test_real_qrels_have_true_findings_only(realdata):
+    files = sorted((realdata / "qrels").glob("*.trec"))
+    codes = set().union(*(codes_of(validate(path)) for path in files))
+    assert codes == {("positives-only", name) for name in POSITIVES_ONLY} | {
+        ("deep-learning-grades", "dl19-passage")
+    }
+
+
+def test_real_data_sets_have_true_findings_only(realdata):
+    for split in ("test", "train"):
+        assert codes_of(validate(realdata / "scifact", split=split)) == {("positives-only", split)}
+    # These are the relevant passages of TREC-DL 2019, and seven queries more.
+    assert codes_of(validate(realdata / "msmarco-mini")) == {
+        ("positives-only", "test"),
+        ("deep-learning-grades", "test"),
+        ("queries-without-judgements", "queries"),
+    }
+
+
+@pytest.mark.parametrize(
+    ("qrels", "runs", "expected"),
+    [
+        ("qrels/dl19-passage.trec", "dl19", {("tied-scores", "rep-llama_ties")}),
+        ("qrels/trec-covid.trec", "trec-covid", set()),
+        (
+            "scifact",
+            "scifact",
+            {
+                ("query-ids-do-not-match", "david_e5"),
+                ("repeated-documents", "kl_hybrid"),
+                *(("tied-scores", name) for name in ("david_e5", "deng_base", "deng_e5")),
+                *(("judged-queries-missing", f"deng_{name}") for name in ("base", "e5", "sbert")),
+            },
+        ),
+    ],
+)
+def test_real_runs_have_true_findings_only(realdata, qrels, runs, expected):
+    files = sorted((realdata / "runs" / runs).iterdir())
+    findings = codes_of(validate(realdata / qrels, files))
+    assert {pair for pair in findings if pair[0] not in REAL_NOTES} == expected
+
+
+def test_the_bundled_data_set_has_true_findings_only():
+    validation = validate(demo.FOLDER, [os.fspath(run) for run in demo.RUNS], measures="nDCG@10")
+    assert codes_of(validation) == {("tied-scores", "bm25"), ("tied-scores", "bm25-plain")}
