@@ -5,6 +5,7 @@ import json
 import os
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from beir_eval import BeirEvalWarning, Qrels, Run, Validation, load_dataset, read_qrels, validate
@@ -418,6 +419,19 @@ def test_a_data_set_is_taken_as_a_folder_and_in_memory():
         assert validation.findings == ()
     Path("set/corpus.jsonl").unlink()
     assert [summary.role for summary in validate(name).inputs] == ["qrels"]
+
+
+def test_judgements_in_several_files_are_checked_together():
+    name = Path(folder())
+    (name / "qrels" / "test.trec").unlink()
+    for part, grades in enumerate(([1, 2], [2, 2])):
+        frame = pl.DataFrame(
+            {"query-id": ["q1"] * 2, "corpus-id": ["q1-a", "q1-b"], "score": grades}
+        )
+        frame.write_parquet(name / "qrels" / f"test-0000{part}-of-00002.parquet")
+    findings = {finding.code: finding for finding in validate(name).findings}
+    assert findings["judgements-disagree"].examples == ("'q1-a' for query 'q1': 1 and 2",)
+    assert findings["judgements-repeated"].count == 1
 
 
 def test_what_cannot_be_read_is_an_error_that_names_the_input():

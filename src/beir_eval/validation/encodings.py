@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from beir_eval.core.files import FileContent
 from beir_eval.errors import shown
-from beir_eval.validation.records import Finding
+from beir_eval.validation.records import Finding, number_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -64,7 +64,7 @@ def check_encodings(
         yield Finding.from_code(
             "mixed-encodings",
             subject,
-            f"{len(lines):,} line{'s are' if len(lines) > 1 else ' is'} not UTF-8",
+            f"{number_of(len(lines), 'line')} of other text than UTF-8",
             count=len(lines),
             examples=[f"line {number}" for number in lines],
         )
@@ -78,7 +78,7 @@ def check_encodings(
         yield Finding.from_code(
             "mixed-encodings",
             subject,
-            f"{len(unusual):,} ids begin with a byte order mark or were decoded wrongly",
+            f"{number_of(len(unusual), 'id')} with a byte order mark, or decoded wrongly",
             count=len(unusual),
             total=num_ids,
             examples=[

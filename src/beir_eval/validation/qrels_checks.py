@@ -12,7 +12,7 @@ from beir_eval.core.arrays import position_in_row
 from beir_eval.core.column_names import DOC_NAMES, QUERY_NAMES, matching_names
 from beir_eval.errors import shown
 from beir_eval.validation.encodings import check_encodings
-from beir_eval.validation.records import Finding
+from beir_eval.validation.records import Finding, number_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -97,7 +97,7 @@ def _check_repetitions(judged: QrelsInput) -> Iterator[Finding]:
         yield Finding.from_code(
             "judgements-repeated",
             judged.name,
-            f"{judged.num_repeated:,} judgements are listed again with the same grade",
+            f"{number_of(judged.num_repeated, 'judgement')} listed again with the same grade",
             count=judged.num_repeated,
             total=len(judged.qrels.doc_ids) + judged.num_repeated,
         )
@@ -157,12 +157,14 @@ def _check_grades(name: str, qrels: Qrels) -> Iterator[Finding]:
             examples=map(shown, without),
         )
     if qrels.queries_without_judgements:
+        num_queries = len(qrels) + qrels.queries_without_judgements
         yield Finding.from_code(
             "queries-without-judgements",
             name,
-            f"{qrels.queries_without_judgements:,} queries of the qrels judge no document",
+            f"{qrels.queries_without_judgements:,} of {num_queries:,} queries of the qrels judge "
+            "no document",
             count=qrels.queries_without_judgements,
-            total=len(qrels) + qrels.queries_without_judgements,
+            total=num_queries,
         )
 
 

@@ -96,11 +96,26 @@ class InputSummary(BaseModel):
 
     def sentence(self) -> str:
         """Return the size in words."""
-        things = {"qrels": "judgements", "run": "retrieved documents", "corpus": "documents"}
+        nouns = {"qrels": "judgement", "run": "retrieved document", "corpus": "document"}
+        queries = "" if self.queries is None else number_of(self.queries, "query", "queries")
         if self.documents is None:
-            return f"{self.name}: {self.queries:,} queries"
-        documents = f"{self.name}: {self.documents:,} {things[self.role]}"
-        return documents if self.queries is None else f"{documents} of {self.queries:,} queries"
+            return f"{self.name}: {queries}"
+        documents = f"{self.name}: {number_of(self.documents, nouns[self.role])}"
+        return f"{documents} of {queries}" if queries else documents
+
+
+def number_of(count: int, noun: str, plural: str = "") -> str:
+    """Return a number with its noun.
+
+    Args:
+        count: the number.
+        noun: the noun for 1.
+        plural: the noun for other numbers; by default with an s.
+
+    >>> number_of(1, "query", "queries"), number_of(2000, "id")
+    ('1 query', '2,000 ids')
+    """
+    return f"{count:,} {noun if count == 1 else plural or f'{noun}s'}"
 
 
 def pair_texts(pairs: Iterable[tuple[str, str]]) -> list[str]:

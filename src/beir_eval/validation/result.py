@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from beir_eval.core.saved import Saved
 from beir_eval.validation.codes import FINDING_CODES, LEVELS, Level
-from beir_eval.validation.records import Finding, InputSummary
+from beir_eval.validation.records import Finding, InputSummary, number_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -57,7 +57,7 @@ class Validation(Saved):
             if not findings:
                 continue
             yield 0, ""
-            yield 0, f"{len(findings)} {level}{'s' if len(findings) > 1 else ''}"
+            yield 0, number_of(len(findings), level)
             for code in dict.fromkeys(finding.code for finding in findings):
                 yield 1, code
                 yield from _lines_of([finding for finding in findings if finding.code == code])
@@ -68,7 +68,7 @@ class Validation(Saved):
 
     def __repr__(self) -> str:
         """Return the number of findings of each level."""
-        counts = ", ".join(f"{len(self.at_level(level))} {level}s" for level in LEVELS)
+        counts = ", ".join(number_of(len(self.at_level(level)), level) for level in LEVELS)
         return f"Validation({counts})"
 
     def _check_loaded(self) -> None:

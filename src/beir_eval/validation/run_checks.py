@@ -15,7 +15,7 @@ from beir_eval.evaluation.swapped_inputs import grades_look_like_scores, scores_
 from beir_eval.evaluation.unmatched_ids import reason_of_query_ids
 from beir_eval.validation.encodings import check_encodings
 from beir_eval.validation.qrels_checks import check_header
-from beir_eval.validation.records import Finding
+from beir_eval.validation.records import Finding, number_of
 from beir_eval.validation.spellings import check_spellings, nearly_equal
 
 if TYPE_CHECKING:
@@ -271,7 +271,8 @@ def _check_depth(name: str, depth: int, measures: Iterable[Measure]) -> Iterator
         yield Finding.from_code(
             "shallow-rankings",
             name,
-            f"the longest ranking has {depth:,} documents, fewer than the cutoff of {deepest}",
+            f"the longest ranking has {number_of(depth, 'document')}, fewer than the cutoff of "
+            f"{deepest}",
             count=depth,
             total=cutoff,
         )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from beir_eval.evaluation.unmatched_ids import without_zeros
 from beir_eval.validation.encodings import plain_id
-from beir_eval.validation.records import Finding, pair_texts
+from beir_eval.validation.records import Finding, number_of, pair_texts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -80,8 +80,8 @@ def check_spellings(
         yield Finding.from_code(
             "ids-nearly-match",
             subject,
-            f"{count:,} {kind} id{'s' if count > 1 else ''} of the qrels and of {owner} differ in "
-            f"{difference} only",
+            f"{number_of(count, f'{kind} id')} of the qrels and of {owner} differ in {difference} "
+            "only",
             count=count,
             examples=pair_texts(different),
         )

@@ -37,6 +37,7 @@ compare --help
 bench --help
 haystack --help
 agree --help
+validate --help
 measures --help
 datasets --help
 convert --help
@@ -72,6 +73,7 @@ compare results.json
 compare qrels.tsv bm25.trec plain.trec --test nothing
 compare qrels.tsv bm25.trec
 agree bm25.trec plain.trec --per-query agreed.csv
+validate qrels.tsv bm25.trec half.trec twice.trec other.trec --json findings.json
 convert bm25.trec bm25.json
 convert bm25.trec bm25.parquet
 convert --qrels qrels.tsv qrels.trec
