@@ -383,6 +383,26 @@ def test_a_run_of_ms_marco_has_ranks_too():
     assert findings_of((QRELS, file("".join(lines))), "ranks-against-scores")
 
 
+@pytest.mark.parametrize(
+    ("name", "is_noted"),
+    [
+        ("qrels.dl19-passage.txt", True),
+        ("trec_dl_2020.tsv", True),
+        ("2021.qrels.deep-learning-21", True),
+        ("handle19.tsv", False),
+        ("ours.tsv", False),
+    ],
+)
+def test_few_judged_passages_are_those_of_deep_learning_if_the_name_says_so(name, is_noted):
+    rows = [
+        f"{query} 0 {doc} {grade}\n" for query in (1, 2) for doc, grade in enumerate((0, 1, 2, 3))
+    ]
+    codes = {finding.code for finding in validate(file("".join(rows), name)).findings}
+    assert ("deep-learning-grades" in codes) is is_noted
+    thresholds = {finding.code for finding in validate(name, measures=["MAP(rel=2)"]).findings}
+    assert "deep-learning-grades" not in thresholds
+
+
 def test_rankings_without_scores_have_no_finding_about_scores():
     codes = {
         finding.code

@@ -26,9 +26,7 @@ _HIGHEST_GRADE = 10
 #: Fewer grades than this that count 1, 2, … may well be grades.
 _FEWEST_RANKS = 3
 #: Names of data sets with the passages of the TREC Deep Learning tracks.
-_DEEP_LEARNING_NAME = re.compile(
-    r"(?i)\b(trec[-_ ]?)?(dl|deep[-_ ]?learning)[-_ ]?(20)?(19|2[0-3])"
-)
+_DEEP_LEARNING_NAME = re.compile(r"(?i)(?<![a-z])(dl|deep[-_ ]?learning)[-_ ]?(20)?(19|2[0-3])")
 #: Ids of MS MARCO's passages; those of its documents, for which grade 1 counts, begin with D.
 _PASSAGE_ID = re.compile(r"\d+|msmarco_(v2\.1_)?(passage|segmented)_.+|msmarco_v2\.1_doc_.+#.+")
 #: The tracks judged some 200 passages of each query; other data sets with these grades judge few.
