@@ -52,7 +52,7 @@ def test_the_exit_code_is_1_for_errors_and_2_for_what_cannot_be_read(arguments, 
     assert run(*arguments).exit_code == exit_code
 
 
-def test_a_run_in_place_of_the_qrels_is_told_where_it_belongs():
+def test_the_error_for_a_run_in_place_of_the_qrels_says_where_it_belongs():
     output = " ".join(run("good.trec", "qrels.trec").output.split())
     assert "good.trec, line 1: 6 columns" in output
     assert "this looks like a run: the qrels come first, then the runs" in output

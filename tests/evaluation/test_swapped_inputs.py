@@ -96,7 +96,7 @@ def test_a_comparison_warns_too():
 @pytest.mark.parametrize(
     ("qrels", "folder"), [("dl19-passage", "dl19"), ("trec-covid", "trec-covid")]
 )
-def test_real_runs_are_told_from_real_qrels(realdata, qrels, folder):
+def test_a_real_run_and_its_qrels_are_distinguished(realdata, qrels, folder):
     judged = read_qrels(realdata / "qrels" / f"{qrels}.trec").as_dict()
     for path in sorted((realdata / "runs" / folder).iterdir()):
         run = {

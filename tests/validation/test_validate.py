@@ -365,11 +365,23 @@ def test_a_reason_to_warn_becomes_a_finding_and_no_warning(recwarn):
     assert [warning for warning in recwarn if warning.category is BeirEvalWarning] == []
 
 
-def test_worst_first_files_whose_ranks_agree_are_told_from_distances():
+def test_a_file_with_the_best_document_last_is_not_taken_for_distances_if_its_ranks_agree():
     ranked = trec_run(scored(float), rank_of=lambda rank: 6 - rank)
     assert findings_of((QRELS, file(ranked)), "ranks-against-scores") == []
     assert findings_of((QRELS, file(ranked)), "ascending-scores") == []
     assert findings_of((QRELS, file(trec_run(scored(float)))), "ascending-scores")
+
+
+def test_few_equal_ids_and_few_ascending_scores_are_chance():
+    runs = {f"q{number}": {f"q{number}-a": 2.0, "x": 1.0} for number in range(40)}
+    qrels = {query: {f"{query}-a": 1, "y": 0} for query in runs}
+    for num_identical, is_reported in ((1, False), (2, True)):
+        changed = {f"q{number}": {f"q{number}": 1.0} for number in range(num_identical)}
+        findings = findings_of((qrels, {**runs, **changed}), "identical-ids")
+        assert bool(findings) is is_reported
+    for depth, is_reported in ((10, False), (11, True)):
+        ascending = {"q1": {f"d{rank}": float(rank) for rank in range(depth)}}
+        assert bool(findings_of((qrels, ascending), "ascending-scores")) is is_reported
 
 
 def test_ranks_that_are_no_ranking_are_not_compared_with_scores():

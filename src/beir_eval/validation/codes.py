@@ -58,7 +58,7 @@ _CODES = (
         code="header-read-as-data",
         level="error",
         meaning="the names of columns are listed as a query and its document",
-        consequence="The header counts as a query, which enters every mean.",
+        consequence="In qrels, the header counts as a query and enters every mean.",
         remedy="Skip the header when the file is read, or read it with read_qrels or read_run.",
     ),
     FindingCode(
@@ -82,7 +82,9 @@ _CODES = (
         code="grades-look-like-ranks",
         level="warning",
         meaning="the grades of every query are 1, 2, … in the order of the lines",
-        consequence="In a run of MS MARCO these are ranks, and the worst document has the most.",
+        consequence=(
+            "In a run of MS MARCO these are ranks, and the last document would be the best."
+        ),
         remedy="If this is a run (query, document, rank), read it with read_run.",
     ),
     FindingCode(
@@ -183,7 +185,7 @@ _CODES = (
         code="identical-ids",
         level="warning",
         meaning="rankings that contain the document with the id of their query",
-        consequence="BEIR drops such documents (ArguAna, Quora); `evaluate` keeps them.",
+        consequence="BEIR's `evaluate` drops such documents; the one of this package keeps them.",
         remedy="Set drop_identical_ids=True if a query is itself a document of the corpus.",
     ),
     FindingCode(
@@ -205,7 +207,7 @@ _CODES = (
         code="tied-scores",
         level="warning",
         meaning="at least 10% of the documents have the score of another one in their ranking",
-        consequence="Tools break ties differently, so scores differ between them.",
+        consequence="Tools break ties differently, so their scores may differ.",
         remedy="Write more digits, or compare ties='best' and ties='worst'.",
     ),
     FindingCode(
@@ -227,7 +229,10 @@ _CODES = (
         code="judged-documents-not-in-corpus",
         level="warning",
         meaning="judged documents that the corpus does not have",
-        consequence="No system can retrieve them; the highest reachable recall is below 1.",
+        consequence=(
+            "No system can retrieve them. If they are relevant, the highest reachable recall is "
+            "below 1."
+        ),
         remedy="Use the corpus that was judged, or remove these judgements.",
     ),
     FindingCode(
@@ -241,7 +246,7 @@ _CODES = (
         code="query-text-in-corpus",
         level="warning",
         meaning="a document has the same text as a query",
-        consequence="A retriever finds it first, whether or not it answers the query.",
+        consequence="Most retrievers rank it first, whether or not it answers the query.",
         remedy="Remove these documents from the corpus, or set drop_identical_ids=True if their "
         "ids are those of the queries.",
     ),
