@@ -66,6 +66,18 @@ def test_unusual_grades_and_whole_scores_in_the_right_order_are_not(grades, scor
     assert warnings_of(GRADES[grades], made(score_of)) == []
 
 
+def test_different_grades_of_one_scale_are_not():
+    qrels = {query: {f"d{grade}": grade for grade in range(-2, 5)} for query in QRELS}
+    assert warnings_of(qrels, {query: {"d1": 1} for query in QRELS}) == []
+
+
+@pytest.mark.parametrize(("num_queries", "num_warnings"), [(5, 0), (6, 1)])
+def test_fewer_than_six_queries_show_nothing(num_queries, num_warnings):
+    queries = list(QRELS)[:num_queries]
+    swapped = {query: RUNS["fractions"][query] for query in queries}
+    assert len(warnings_of(swapped, {query: QRELS[query] for query in queries})) == num_warnings
+
+
 def test_distinct_grades_of_few_documents_are_not():
     qrels = {query: {"d1": 0.91, "d2": 0.52} for query in QRELS}
     assert warnings_of(qrels, {query: {"d1": 2, "d2": 1} for query in QRELS}) == []

@@ -28,6 +28,8 @@ _MOST_GRADES = 5
 _DIFFERENT_SHARE = 0.9
 #: How many entries per query scores have for each one that grades have, if all are small and whole.
 _TIMES_MORE = 5
+#: Fewer queries show nothing.
+_LEAST_QUERIES = 6
 #: How many numbers, queries and rankings are examined.
 _MOST_NUMBERS, _MOST_QUERIES, _MOST_RANKINGS = 10_000, 100, 1_000
 
@@ -36,11 +38,14 @@ def grades_look_like_scores(qrels: Qrels) -> bool:
     """Return whether the grades may be the scores of a run.
 
     They are if they are fractions, or beyond usual grades, with more than 25 different numbers; or
-    if they rarely repeat within a query.
+    if they reach more than 5 and rarely repeat within a query, as ranks do. Fewer than six queries
+    show nothing.
 
     Args:
         qrels: the judgements.
     """
+    if len(qrels) < _LEAST_QUERIES:
+        return False
     if _are_no_grades(qrels.grades):
         return len(np.unique(qrels.grades[:_MOST_NUMBERS])) > _MOST_LEVELS
     return _are_ranks(qrels)
@@ -53,8 +58,14 @@ def _are_no_grades(numbers: Floats) -> bool:
 
 
 def _are_ranks(qrels: Qrels) -> bool:
-    """Return whether small whole numbers are ranks: five or more per query, which rarely repeat."""
-    num_levels = _HIGHEST_GRADE - _LOWEST_GRADE + 1
+    """Return whether small whole numbers are ranks: five or more per query, which rarely repeat.
+
+    Args:
+        qrels: judgements with whole grades from -2 to 10.
+    """
+    if qrels.grades.min() < 0 or qrels.max_grade <= _MOST_GRADES:
+        return False
+    num_levels = _HIGHEST_GRADE + 1
     per_query = len(qrels.grades) / len(qrels)
     # More numbers than there are grades must repeat.
     if not _TIMES_MORE <= per_query <= num_levels / _DIFFERENT_SHARE:
