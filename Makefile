@@ -3,6 +3,8 @@
 # make test-lowest  the same with the oldest supported versions, in an environment of its own
 # make test-pythons  the core's tests on Python 3.12 and 3.13, each in an environment of its own
 # make test-package  build the wheel, install it into empty environments with each extra, use it
+# make coverage  fail unless tests/core, tests/measures and tests/significance reach every branch
+# make mutants  change measures and ranking in small ways: do the tests notice? (slow, by hand)
 # make check  lint, types, import contracts
 # make docs   build the documentation into docs/_build/html
 # make fuzz SECONDS=60 [TARGET=run]  search for inputs that are read wrongly, for so long a target
@@ -24,7 +26,7 @@ SECONDS ?= 60
 CORE_TESTS := tests/adapters tests/core tests/measures tests/significance tests/evaluation tests/comparison tests/against
 SOURCES := pyproject.toml constraints.txt
 
-.PHONY: demo test test-lowest test-pythons test-package check docs fuzz bench clean
+.PHONY: demo test test-lowest test-pythons test-package coverage mutants check docs fuzz bench clean
 .DEFAULT_GOAL := demo
 
 $(VENV)/.created:
@@ -69,6 +71,10 @@ $(VENV)/.fuzz: $(VENV)/.test
 	$(PIP) install --constraint constraints.txt --group fuzz
 	touch $@
 
+$(VENV)/.mutants: $(VENV)/.test
+	$(PIP) install --constraint constraints.txt --group mutants
+	touch $@
+
 $(VENV)/.bench: $(VENV)/.demo
 	$(PIP) install --constraint constraints.txt --group bench
 	touch $@
@@ -90,6 +96,17 @@ $(PYTHONS:%=test-python-%): test-python-%: .venv-%/.test
 
 test-package: $(VENV)/.package
 	$(BIN)/python scripts/check_package.py
+
+coverage: $(VENV)/.test
+	for package in core measures significance; do \
+		$(BIN)/python -m coverage run --branch --source=src/beir_eval/$$package --data-file=.coverage.$$package \
+			-m pytest tests/$$package && \
+		$(BIN)/python -m coverage report --data-file=.coverage.$$package --show-missing --skip-covered \
+			--fail-under=100 || exit 1; \
+	done
+
+mutants: $(VENV)/.mutants
+	$(BIN)/python scripts/mutants.py
 
 check: $(VENV)/.check
 	$(BIN)/ruff check .

@@ -5,14 +5,23 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 
 from windows_locks import WindowsLocks
 
 settings.register_profile(
     "default", deadline=None, max_examples=150, suppress_health_check=[HealthCheck.too_slow]
 )
-settings.load_profile("default")
+# For tests of mutants, which need a failing example, not the smallest one.
+settings.register_profile(
+    "few",
+    settings.get_profile("default"),
+    max_examples=30,
+    derandomize=True,
+    database=None,
+    phases=[Phase.explicit, Phase.generate],
+)
+settings.load_profile(os.environ.get("BEIR_EVAL_HYPOTHESIS", "default"))
 
 NO_SKIPS = bool(os.environ.get("BEIR_EVAL_NO_SKIPS"))
 
