@@ -1,5 +1,6 @@
 """The operations on grouped arrays give the results of plain loops."""
 
+import hashlib
 import math
 
 import numpy as np
@@ -11,10 +12,11 @@ from beir_eval.core.arrays import (
     are_consecutive,
     concatenate_ranges,
     exact_sum,
+    is_iterable,
     split_rows,
     starts_from_lengths,
 )
-from beir_eval.core.ids import pick_ids
+from beir_eval.core.ids import hash_ids, pick_ids
 from beir_eval.core.number_lookup import (
     find_occurrences,
     find_repeated,
@@ -131,3 +133,23 @@ def test_an_item_found_several_times_counts_at_its_first_position(items, random)
 def test_stretches_cover_all_rows_once_in_their_order(lengths, size):
     bounds = list(split_rows(starts_from_lengths(np.array(lengths, dtype=np.int64)), size))
     assert [row for begin, end in bounds for row in range(begin, end)] == list(range(len(lengths)))
+
+
+@pytest.mark.parametrize("value", [[], "", {}, np.zeros(2), iter(())])
+def test_what_a_loop_accepts_is_iterable(value):
+    assert is_iterable(value)
+
+
+@pytest.mark.parametrize("value", [5, None, np.array(5), object()])
+def test_a_number_is_not_iterable_and_neither_is_an_array_without_dimensions(value):
+    assert not is_iterable(value)
+
+
+def test_the_number_of_an_id_is_the_start_of_its_blake2b_on_every_machine():
+    ids = ["", "a", "é", "\ud800"]  # the last has no bytes in UTF-8
+    digests = [
+        hashlib.blake2b(text, digest_size=8).digest()
+        for text in (b"", b"a", b"\xc3\xa9", b"\xed\xa0\x80")
+    ]
+    expected = [int.from_bytes(digest, "little") for digest in digests]
+    assert hash_ids(ids).tolist() == expected

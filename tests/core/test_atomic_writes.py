@@ -91,6 +91,14 @@ def test_a_replaced_file_is_not_a_program_with_the_rights_of_its_owner(tmp_path)
     assert mode_of(path) == 0o755
 
 
+def test_a_file_is_replaced_where_files_have_no_owner(tmp_path, monkeypatch):
+    path = tmp_path / "old"
+    path.write_text("old")
+    monkeypatch.delattr("beir_eval.core.atomic_writes.os.fchown")
+    write_atomically(path, b"new")
+    assert path.read_bytes() == b"new"
+
+
 @pytest.mark.skipif(os.name == "nt" or os.geteuid() != 0, reason="needs root")
 def test_the_superuser_leaves_a_file_to_its_owner_and_group(tmp_path):
     path = tmp_path / "old"
@@ -158,6 +166,16 @@ def test_a_link_to_the_file_itself_is_followed_and_kept(tmp_path):
 
 def set_age(path, seconds):
     os.utime(path, times=(time.time() - seconds,) * 2)
+
+
+def test_a_loop_of_links_is_refused_where_resolving_it_raises_no_error(tmp_path, monkeypatch):
+    loop = tmp_path / "loop"
+    loop.symlink_to(loop)
+    monkeypatch.setattr(type(loop), "resolve", lambda path: path)  # as Python 3.13 does
+    with pytest.raises(OSError, match="symbolic links") as caught:
+        write_atomically(loop, b"x")
+    assert (caught.value.errno, caught.value.filename) == (errno.ELOOP, str(loop))
+    assert loop.is_symlink()
 
 
 def test_the_next_write_removes_the_temporary_file_of_a_dead_writer_and_nothing_else(tmp_path):

@@ -61,7 +61,7 @@ def counting(request, monkeypatch):
 @pytest.mark.usefixtures("counting")
 def test_a_mapping_is_ranked_as_a_full_sort_ranks_it():
     @given(qrels_and_run(), rules)
-    @settings(max_examples=300)
+    @settings(max_examples=2 * settings.default.max_examples)
     def check(case, rule):
         qrels, run = case
         rows = {query: list(ranked.items()) for query, ranked in run.items()}
@@ -74,7 +74,7 @@ def test_a_mapping_is_ranked_as_a_full_sort_ranks_it():
 @pytest.mark.usefixtures("counting")
 def test_rows_with_repeated_documents_are_ranked_as_a_full_sort_ranks_them():
     @given(qrels_and_rows(), rules, st.sampled_from(["first", "keep"]))
-    @settings(max_examples=300)
+    @settings(max_examples=2 * settings.default.max_examples)
     def check(case, order_and_ties, duplicates):
         qrels, rows = case
         rule = EvaluationSettings(
@@ -270,3 +270,12 @@ def test_the_top_list_of_rows_with_repeated_documents_is_the_ranking_that_was_me
             credited.append(None if doc in seen else qrels[query].get(doc))
             seen.add(doc)
         assert measured[: len(credited)] == credited
+
+
+@pytest.mark.usefixtures("counting")
+def test_a_hit_counts_among_the_documents_with_its_score():
+    scores, starts = np.array([3.0, 1.0, 2.0, 2.0]), np.array([0, 4])
+    above, equal = rank_counting.count_higher_and_equal(
+        scores, starts, np.zeros(3, dtype=np.int64), scores[:3], None
+    )
+    assert (above.tolist(), equal.tolist()) == ([0, 3, 1], [1, 1, 2])

@@ -226,6 +226,21 @@ class Tensor:
         return self.values
 
 
+class HalfPrecision:
+    """What torch's bfloat16 tensors offer: numpy has no such type, so they must be widened."""
+
+    dtype = "torch.bfloat16"
+
+    def __init__(self, values):
+        self.values = np.array(values, dtype=np.float32)
+
+    def __array__(self, dtype=None, copy=None):
+        raise TypeError("Got unsupported ScalarType BFloat16")
+
+    def float(self):
+        return self.values
+
+
 class Exporter:
     """Offers DLPack and nothing else."""
 
@@ -245,6 +260,18 @@ class Exporter:
 def test_everything_that_converts_to_an_array_is_accepted(wrap):
     run = Run.from_arrays(wrap([[3, 1]]), wrap([[0.5, 2.5]]), query_ids=["q"])
     assert evaluate({"q": {3: 1}}, run, ["RR"])["RR"] == 1 / 2
+
+
+def test_scores_of_16_bits_that_numpy_lacks_are_accepted():
+    run = Run.from_arrays([[3, 1]], HalfPrecision([[0.5, 2.5]]), query_ids=["q"])
+    assert evaluate({"q": {3: 1}}, run, ["RR"])["RR"] == 1 / 2
+
+
+def test_arrays_without_columns_are_empty_rankings():
+    empty = np.zeros((1, 0), dtype=np.int64)
+    result = evaluate({"q": {3: 1}}, Run.from_arrays(empty, empty * 0.5, query_ids=["q"]), ["RR"])
+    assert result["RR"] == 0.0
+    assert result.counted.queries_empty == ("q",)
 
 
 def test_padding_may_be_anywhere_and_its_score_does_not_matter():
@@ -331,6 +358,13 @@ def test_the_error_names_the_right_query_of_a_changed_array_if_some_queries_are_
     ids[2, 1] = -5
     with pytest.raises(RunError, match="the id -5 of query 'q2'"):
         evaluate({"q1": {"1": 1}, "q2": {"1": 1}}, run)
+
+
+@pytest.mark.parametrize("number", ["9" * 5000, str(2**63), "007", "-3", "٣"])
+def test_a_judged_id_that_no_integer_id_is_written_as_matches_nothing(number):
+    run = Run.from_arrays(np.array([[7, 3]]), None, query_ids=["q"])
+    for others in ({"3": 1}, {"3": 1, "text": 0}):  # integers only, or text too
+        assert evaluate({"q": {number: 1} | others}, run, ["R@2"])["R@2"] == 1 / 2
 
 
 def test_the_largest_integer_id_matches_its_text_in_the_qrels():

@@ -117,7 +117,7 @@ def _create_temporary_file(folder: Path, permissions: int) -> tuple[Path, IO[byt
         folder: the folder.
         permissions: those of the file, from which the umask is subtracted.
     """
-    for attempts_left in reversed(range(_LOCK_ATTEMPTS)):
+    for attempts_left in reversed(range(_LOCK_ATTEMPTS)):  # pragma: no branch - the last one breaks
         path = folder / f".beir-eval-{_host_id()}-{os.urandom(16).hex()}.tmp"
         file = open_without_links(path, "xb", permissions=permissions)
         if not _CAN_RENAME_OPEN_FILES or not attempts_left:

@@ -163,8 +163,7 @@ def rank_hits(block: RankingBlock, qrels: Qrels, settings: EvaluationSettings) -
 
 
 def _raise_duplicate_error(block: RankingBlock, qrels: Qrels) -> None:
-    first_position = block.copy_position[:1]
-    row = int(np.searchsorted(block.starts, first_position[0], side="right")) - 1
+    row = int(np.searchsorted(block.starts, block.copy_position[0], side="right")) - 1
     query_id = qrels.query_ids[int(block.rows[row])]
     in_row = block.copy_position < block.starts[row + 1]
     doc_ids = sorted(set(block.ids_at(block.copy_position[in_row])))

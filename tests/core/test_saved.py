@@ -1,0 +1,42 @@
+"""A record is loaded only if its file states everything that was saved."""
+
+import json
+from dataclasses import asdict, dataclass
+from typing import Annotated, ClassVar
+
+import pytest
+
+from beir_eval.core.saved import Saved, require_all_fields
+from beir_eval.errors import ResultError
+
+
+@dataclass(frozen=True)
+class Options:
+    alpha: float = 0.05
+    samples: int = 1000
+
+
+class Record(Saved):
+    WHAT: ClassVar[str] = "record"
+
+    options: Annotated[Options, require_all_fields(Options)]
+
+
+def test_a_record_is_loaded_as_it_was_saved(tmp_path):
+    record = Record(options=Options(alpha=0.1))
+    record.save(tmp_path / "record.json")
+    assert Record.load(tmp_path / "record.json") == record
+
+
+def test_a_file_without_one_of_the_settings_is_refused_rather_than_given_the_default(tmp_path):
+    path = tmp_path / "record.json"
+    path.write_text(json.dumps({"schema_version": 1, "options": {"alpha": 0.1}}))
+    with pytest.raises(ResultError, match=r"not a saved record: options: .*lack samples"):
+        Record.load(path)
+
+
+def test_settings_that_are_not_an_object_are_refused(tmp_path):
+    path = tmp_path / "record.json"
+    path.write_text(json.dumps({"schema_version": 1, "options": [*asdict(Options()).values()]}))
+    with pytest.raises(ResultError, match="not a saved record: options"):
+        Record.load(path)
