@@ -2,7 +2,7 @@
 
 import pytest
 
-from beir_eval import Measure, evaluate, nDCG, parse
+from beir_eval import Measure, evaluate, measures, nDCG, parse
 from beir_eval.errors import MeasureError, UnknownMeasureError
 from beir_eval.measures import definition_of, registry
 from beir_eval.measures.names import name_among, names_among, registered
@@ -19,16 +19,16 @@ def test_a_name_is_that_of_a_custom_measure_or_of_a_registered_one():
 
 
 @pytest.mark.parametrize(
-    ("measures", "error", "text"),
+    ("names", "error", "text"),
     [
         (5, MeasureError, "must be a list of names, not 5"),
         ([], MeasureError, "no measure"),
         (["faithful"], UnknownMeasureError, "faithful"),
     ],
 )
-def test_names_that_no_measure_has_are_refused(measures, error, text):
+def test_names_that_no_measure_has_are_refused(names, error, text):
     with pytest.raises(error, match=text):
-        names_among(LISTED, measures)
+        names_among(LISTED, names)
 
 
 def test_a_definition_is_looked_up_by_any_spelling():
@@ -77,3 +77,25 @@ def test_an_alias_belongs_to_one_measure_and_every_parameter_is_checked(monkeypa
 
     with pytest.raises(AssertionError, match="no check of colour"):
         registry.measure("made_up2")(unchecked)
+
+
+def test_the_package_exports_its_measures_and_what_finds_them():
+    others = {"DEFAULT_MEASURES", "Definition", "JUDGED_ONLY", "Measure", "MeasureLike", "TOOLS"}
+    others |= {"definition_of", "definitions", "parse", "parse_all", "spelled"}
+    assert set(measures.__all__) == others | set(measures.definitions())
+
+
+def test_ties_have_no_extremes_where_a_table_credits_documents_that_are_not_relevant():
+    assert nDCG(gain={0: 0, 1: 1}).has_tie_extremes
+    assert not nDCG(gain={0: 0.5, 1: 1}).has_tie_extremes
+    assert not nDCG(gain={-1: 0.5, 1: 1}).has_tie_extremes
+
+
+def test_counts_sums_and_shares_of_what_was_retrieved_are_defined_without_relevant_documents():
+    counts = {"num_q", "num_ret", "num_rel", "num_rel_ret", "num_nonrel_judged_ret"}
+    sums, shares = {"CG", "DCG", "utility"}, {"Judged", "Hole", "RBP_residual"}
+    assert {
+        name
+        for name, definition in measures.definitions().items()
+        if not definition.undefined_without_relevant
+    } == counts | sums | shares

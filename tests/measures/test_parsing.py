@@ -1,5 +1,6 @@
 """Every spelling in use is parsed, printed names are parsed back, bad names are explained."""
 
+import math
 import pickle
 
 import numpy as np
@@ -36,7 +37,7 @@ from beir_eval import (
     utility,
 )
 from beir_eval.errors import BeirEvalError, MeasureError, SettingError, UnknownMeasureError
-from beir_eval.measures import definitions, parse_all, spelled
+from beir_eval.measures import DEFAULT_MEASURES, definitions, parse_all, spelled
 
 SPELLINGS = {
     # BEIR
@@ -229,6 +230,47 @@ def test_an_unknown_measure_gets_a_hint(text, hint):
 def test_an_impossible_measure_is_explained(text, problem):
     with pytest.raises(MeasureError, match=problem.replace("(", r"\(").replace("*", r"\*")):
         parse(text)
+
+
+def test_the_largest_values_that_are_allowed_are_accepted():
+    assert (nDCG @ 2**53).cutoff == 2**53
+    longest_table = {grade: grade for grade in range(1000)}
+    assert len(dict(nDCG(gain=longest_table).parameters)["gain"]) == 1000
+    with pytest.raises(MeasureError, match="1 to 1000 grades, not 1001"):
+        nDCG(gain=longest_table | {1000: 1000})
+    longest_name = "x" * 100_000
+    with pytest.raises(UnknownMeasureError):
+        parse(longest_name)
+    for recall in (0, 1):
+        assert dict(parse(f"IPrec(recall={recall})").parameters)["recall"] == recall
+
+
+@pytest.mark.parametrize(
+    ("parameter", "limit"), [("p", 0), ("p", 1), ("beta", 0), ("beta", 1e6), ("rel", 0)]
+)
+def test_a_limit_that_is_excluded_is_refused_and_values_next_to_it_are_not(parameter, limit):
+    measure = {"p": RBP, "beta": F1, "rel": Precision}[parameter]
+    with pytest.raises(MeasureError, match=f"{parameter} must be above 0"):
+        measure(**{parameter: limit})
+    inside = math.nextafter(limit, 0.5)
+    assert dict(measure(**{parameter: inside}).parameters)[parameter] == inside
+
+
+def test_other_digits_than_ascii_are_no_cutoff():
+    for text in ("ndcg_cut_\u0661\u0660", "ndcg_at_\uff11\uff10", "rbp.\u0669"):
+        with pytest.raises(UnknownMeasureError):
+            parse(text)
+    assert parse("NDCG_AT_10") == nDCG @ 10
+    assert parse("RBP.95") == RBP(p=0.95)
+
+
+def test_the_default_measures_are_six_of_beir_at_its_cutoffs():
+    names = [str(measure) for measure in DEFAULT_MEASURES]
+    assert names == [
+        f"{name}@{cutoff}"
+        for name in ("nDCG", "MAP", "Recall", "R_cap", "Precision", "MRR")
+        for cutoff in (1, 3, 5, 10, 100, 1000)
+    ]
 
 
 @pytest.mark.parametrize("cutoff", [0, -1, True, 2.5, "10", None])

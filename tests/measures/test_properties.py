@@ -5,7 +5,7 @@ from itertools import combinations, product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import textbook
@@ -136,6 +136,62 @@ def test_every_measure_states_its_bounds_but_counts_sums_of_gains_and_utility():
     run = {"q": {f"d{number}": -number for number in range(30)}}
     for name in UNBOUNDED - {"num_q", "num_nonrel_judged_ret"}:
         assert evaluate(qrels, run, [name])[name] > 1
+
+
+def matrix_of_every_ranking_of_four(judged_elsewhere):
+    """Return the matrix of all rankings of four grades or None, and the grades of its rows."""
+    rankings = list(product((None, -1, 0, 1, 2), repeat=4))
+    qrels, run = {}, {}
+    for grades in rankings:
+        run[str(grades)], judged = ranking_of(grades)
+        qrels[str(grades)] = judged | judged_elsewhere
+    return matrix_of(qrels, run), rankings
+
+
+#: Four documents with grades up to 2 stay below 1. ERR: the first one alone scores 3/4. RBP: the
+#: weights of four ranks add up to 1 − 0.8^4. Rprec_mult: of 1.5 R documents, R are relevant.
+HIGHEST_OF_FOUR = {"ERR": 3 / 4, "RBP": 1 - 0.8**4, "Rprec_mult": 2 / 3}
+
+
+@pytest.mark.parametrize("measure", list(every_measure()), ids=str)
+def test_short_rankings_reach_the_bounds_of_every_measure_or_come_close(measure):
+    if measure.bounds is None:
+        return
+    matrix, _ = matrix_of_every_ranking_of_four({"elsewhere": 0})
+    scores = measure.scores(matrix)
+    low, high = measure.bounds
+    if measure.name != "RBP_residual":  # there is always a residual after four documents
+        assert np.nanmin(scores) == pytest.approx(low, abs=1e-12)
+    assert high * HIGHEST_OF_FOUR.get(measure.name, 1) - 1e-12 < np.nanmax(scores) < high + 1e-12
+
+
+def order_in_ties(grade):
+    """The order of tied documents that ties="best" promises: relevant, unjudged, not relevant."""
+    if grade is None:
+        return (1, 0)
+    return (2, grade) if grade > 0 else (0, grade)
+
+
+@pytest.mark.parametrize(
+    "measures",
+    list(zip(every_measure(), every_measure(3), strict=True)),
+    ids=lambda pair: pair[0].name,
+)
+def test_tied_documents_score_best_by_grade_for_exactly_the_measures_that_say_so(measures):
+    matrix, rankings = matrix_of_every_ranking_of_four({"elsewhere": 1})
+    row_of = {grades: row for row, grades in enumerate(rankings)}
+    is_extreme = True
+    for measure, num_above in product(measures, (0, 1, 2)):  # so many documents before the tie
+        halves = [
+            (grades[:num_above], tuple(sorted(grades[num_above:], key=order_in_ties)))
+            for grades in rankings
+        ]
+        worst = [row_of[above + tied] for above, tied in halves]
+        best = [row_of[above + tied[::-1]] for above, tied in halves]
+        scores = np.nan_to_num(measure.scores(matrix))
+        is_extreme &= bool((scores <= scores[best] + 1e-12).all())
+        is_extreme &= bool((scores >= scores[worst] - 1e-12).all())
+    assert is_extreme == measures[0].has_tie_extremes
 
 
 def ranking_of(grades):
@@ -308,7 +364,6 @@ def test_shared_queries_are_named_without_comparing_each_with_all_others():
 
 
 @given(qrels_and_run())
-@settings(max_examples=100)
 def test_every_measure_with_a_textbook_loop_equals_it(case):
     qrels, run = case
     top_grade = max(grade for judged in qrels.values() for grade in judged.values())

@@ -154,3 +154,27 @@ def test_graded_gold_answers():
     assert result["DCG@3"] == approx(dcg, rel=1e-15)
     assert result["nDCG@3"] == approx(dcg / ideal, rel=1e-15)
     assert (round(dcg, 2), round(ideal, 2), round(result["nDCG@3"], 2)) == (2.89, 4.76, 0.61)
+
+
+def test_infap_takes_a_negative_grade_as_pooled_but_not_judged():
+    # At rank 2, the document above is pooled, and whether it is relevant is a guess of 1/2.
+    qrels, run = {"q": {"pooled": -1, "relevant": 1}}, {"q": {"pooled": 2.0, "relevant": 1.0}}
+    assert evaluate(qrels, run, ["infAP"])["infAP"] == approx(1 / 2 + 1 / 2 * 1 / 2, rel=1e-15)
+    # If it is not even pooled, it counts as not relevant.
+    unpooled = {"q": {"relevant": 1}}
+    assert evaluate(unpooled, run, ["infAP@2"])["infAP@2"] == 1 / 2
+    assert evaluate(unpooled, run, ["infAP@1"])["infAP@1"] == 0
+
+
+def test_precision_at_a_multiple_of_r_is_taken_at_the_next_whole_rank():
+    # R = 3, so the depth is 1.5 · 3 = 4.5, rounded up to 5; the last relevant document is there.
+    result = evaluate_list([1, 1, 0, 0, 1], ["Rprec_mult(multiple=1.5)"])
+    assert result["Rprec_mult(multiple=1.5)"] == 3 / 5
+
+
+def test_eleven_point_average_precision_of_a_list_with_another_precision_at_every_point():
+    # The i-th of 10 relevant documents is at rank 1 + 2 + … + i, with precision 2/(i + 1) there.
+    ranks = {i * (i + 1) // 2 for i in range(1, 11)}
+    grades = [int(rank in ranks) for rank in range(1, 56)]
+    expected = (1 + sum(2 / (i + 1) for i in range(1, 11))) / 11  # recall 0, 0.1, 0.2, …, 1
+    assert evaluate_list(grades, ["AP_11pt"])["AP_11pt"] == approx(expected, rel=1e-15)
