@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from beir_eval.core.files import import_zstandard
-from beir_eval.core.locks import try_lock
+from beir_eval.core.locks import lock, try_lock
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,8 +25,9 @@ if TYPE_CHECKING:
 _TEMPORARY_NAME = re.compile(r"\.beir-eval-[0-9a-f]{8}-[0-9a-f]{32}\.tmp")
 #: On Windows an open file cannot be renamed, so a temporary file cannot be locked until then.
 _CAN_RENAME_OPEN_FILES = os.name != "nt"
-#: How many temporary files are created until one can be locked; the last one is used without.
-_LOCK_ATTEMPTS = 4
+#: How many temporary files are created until one is locked before another process removes it; the
+#: last one is used without.
+_LOCK_ATTEMPTS = 1_000
 _DAY = 24 * 60 * 60
 #: A search for temporary files that takes longer (in seconds) is not repeated at once.
 _QUICK_SEARCH = 0.01
@@ -111,7 +112,8 @@ def _create_temporary_file(folder: Path, permissions: int) -> tuple[Path, IO[byt
     """Create a file with an unpredictable name in a folder, and lock it where locks exist.
 
     The lock shows other processes that the writer is alive. A process that looks at the file before
-    it is locked takes it for abandoned and removes it; then another file is created.
+    it is locked takes it for abandoned, locks it and removes it; then another file is created. On a
+    file system without locks no process can do so.
 
     Args:
         folder: the folder.
@@ -122,7 +124,7 @@ def _create_temporary_file(folder: Path, permissions: int) -> tuple[Path, IO[byt
         file = open_without_links(path, "xb", permissions=permissions)
         if not _CAN_RENAME_OPEN_FILES or not attempts_left:
             break  # without a lock: on Windows, and on file systems that have none
-        if try_lock(file) and os.fstat(file.fileno()).st_nlink:
+        if not lock(file) or os.fstat(file.fileno()).st_nlink:
             break
         file.close()
         path.unlink(missing_ok=True)

@@ -10,6 +10,22 @@ from typing import IO, Any
 _LOCKED_BYTE = 2**31 - 2
 
 
+def lock(file: IO[Any]) -> bool:
+    """Lock an open file as soon as no other process has it locked; return False without locks.
+
+    On Windows it does not wait: there, a file that is locked already is like one without locks.
+    """
+    try:
+        fcntl = import_module("fcntl")
+    except ImportError:
+        return try_lock(file)
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX)
+    except OSError:
+        return False
+    return True
+
+
 def try_lock(file: IO[Any]) -> bool:
     """Lock an open file; return False if it is locked already or cannot be locked.
 
