@@ -2,6 +2,7 @@
 
 import errno
 import os
+import re
 import stat
 import subprocess
 import sys
@@ -12,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from beir_eval.core import atomic_writes
-from beir_eval.core.atomic_writes import write_atomically
+from beir_eval.core.atomic_writes import check_can_write, write_atomically
 from beir_eval.core.locks import lock, try_lock
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="permissions, links and locks of Unix")
@@ -47,6 +48,18 @@ def temporary_modes(monkeypatch):
 
 
 # Permissions
+
+
+def test_a_check_of_a_target_changes_nothing_and_names_a_target_that_cannot_be_written(tmp_path):
+    (tmp_path / "old.json").write_text("old")
+    for name in ("old.json", "new.json"):
+        check_can_write(tmp_path / name)
+    assert [path.name for path in tmp_path.iterdir()] == ["old.json"]
+    assert (tmp_path / "old.json").read_text() == "old"
+    check_can_write(Path("/dev/null"))
+    for target in (tmp_path, tmp_path / "none" / "r.json", tmp_path / "old.json" / "r.json"):
+        with pytest.raises(OSError, match=re.escape(str(target))):
+            check_can_write(target)
 
 
 @pytest.mark.parametrize(("mask", "mode"), [(0o022, 0o644), (0o077, 0o600), (0o002, 0o664)])
@@ -315,7 +328,6 @@ def test_two_processes_that_write_one_file_leave_one_of_their_contents_and_nothi
     code = """
 import sys
 from pathlib import Path
-from beir_eval.core.atomic_writes import write_atomically
 from beir_eval.core.locks import lock, try_lock
 for _ in range(60):
     write_atomically(Path(sys.argv[1]), sys.argv[2].encode() * 100_000)
@@ -333,7 +345,6 @@ def test_a_write_beyond_the_size_that_is_allowed_leaves_the_old_file(tmp_path):
     code = f"""
 import resource, sys
 from pathlib import Path
-from beir_eval.core.atomic_writes import write_atomically
 from beir_eval.core.locks import lock, try_lock
 path = Path({str(tmp_path / "file")!r})
 write_atomically(path, b"old")

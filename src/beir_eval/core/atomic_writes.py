@@ -79,6 +79,31 @@ def write_errors(path: Path) -> Iterator[None]:
         raise type(error)(error.errno, error.strerror, str(path)) from error
 
 
+def check_can_write(path: Path) -> None:
+    """Check that ``write_atomically`` can write to ``path``; a file in its place stays unchanged.
+
+    A temporary file is created in its folder and removed: permissions alone do not tell, for
+    example on a file system that is mounted to be read.
+
+    Raises:
+        MissingExtraError: the path ends in .zst and the package zstandard is not installed.
+        OSError: the file cannot be written; the error names ``path``.
+    """
+    if path.suffix == ".zst":
+        import_zstandard()
+    try:
+        if path.exists() and not path.is_file():
+            if path.is_dir() or not os.access(path, os.W_OK):
+                number = errno.EISDIR if path.is_dir() else errno.EACCES
+                raise OSError(number, os.strerror(number))  # noqa: TRY301 - the error names the path
+            return
+        temporary, file = _create_temporary_file(_resolve_links(path).parent, 0o600)
+        file.close()
+        temporary.unlink(missing_ok=True)
+    except OSError as error:
+        raise type(error)(error.errno, error.strerror, str(path)) from error
+
+
 def _resolve_links(path: Path) -> Path:
     """Return the path with symbolic links followed; raise OSError for a loop or an invalid path."""
     try:
