@@ -15,9 +15,9 @@ import pytest
 from beir_eval import compare, compare_runs, evaluate
 from beir_eval.benchmark import BenchmarkResult
 from beir_eval.comparison.checkpoints import checkpoint_curve
+from beir_eval.comparison.headlines import headline
 from beir_eval.errors import InputError, MissingExtraError, ResultError, SettingError
 from beir_eval.report import write_report
-from beir_eval.report.narrative import headline
 from beir_eval.report.page import vendored_packages
 from report_cases import HOSTILE, bundled, hostile, made
 

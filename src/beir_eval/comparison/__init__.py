@@ -6,8 +6,8 @@ Inside:
   return a ``Comparison``.
 - ``alignment``: the scores of all systems on the queries that they share.
 - ``differences``: tests, intervals and verdicts for every pair of systems.
-- ``result``: the class ``Comparison``, with its ``records``, ``tables``, ``verdict_sentences`` and
-  ``charts``.
+- ``result``: the class ``Comparison``, with its ``records``, ``tables``, ``headlines``,
+  ``verdict_sentences``, ``overview`` (all of it in brief) and ``charts``.
 - ``validation``: checks of comparisons that were loaded from files.
 - ``coverage``: the warnings on missing queries and on ids that do not match.
 - ``gate``: checks for continuous integration and tests; ``gate_output``: their outcome as text.

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 
 from beir_eval._version import __version__
 from beir_eval.comparison.gate_output import OUTCOME_WORDS, gate_heading, gate_outcome
-from beir_eval.comparison.verdict_sentences import difference_sentence, measure_text
+from beir_eval.comparison.headlines import MOST_NAMED, VerdictSentence
+from beir_eval.comparison.verdict_sentences import difference_sentence
 from beir_eval.display.tables import Table, score_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from beir_eval.comparison.records import ComparisonSettings, Difference, GateCheck
+    from beir_eval.comparison.records import ComparisonSettings, GateCheck
     from beir_eval.comparison.result import Comparison
     from beir_eval.core.ranking import EvaluationSettings
     from beir_eval.evaluation.result import EvaluationResult
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 _MOST_TO_JUDGE = 10
 #: The verdict whose colour an outcome of the gate has.
 _GATE_VERDICTS = {"passed": "equal", "failed": "worse", "undecidable": "undecided"}
-_MOST_NAMED = 4
 #: Explanations of words in the tables.
 DIFFERENCE_NOTES = (
     "margin: the smallest difference you consider meaningful",
@@ -50,77 +50,7 @@ TRUST_NOTES = (
 )
 
 
-@dataclass(frozen=True)
-class VerdictSentence:
-    """A sentence and its verdict, which sets its colour."""
-
-    text: str
-    verdict: str
-
-
 # The verdict
-
-
-def headline(comparison: Comparison) -> VerdictSentence:
-    """Return the verdicts on the first measure in one sentence."""
-    margin = comparison.settings.margin
-    differences = [
-        difference
-        for difference in comparison.differences
-        if difference.measure == comparison.measures[0]
-    ]
-    measure = measure_text(comparison.measures[0], higher_is_better=differences[0].higher_is_better)
-    if comparison.baseline is None and len(differences) > 1:
-        return _headline_of_pairs(measure, differences, margin)
-    against = differences[0].against
-    phrases = {
-        "better": f"better than {against}",
-        "worse": f"worse than {against}",
-        "equal": f"equal to {against} within {margin:g}",
-        "undecided": "undecided",
-    }
-    parts = []
-    for verdict, phrase in phrases.items():
-        names = [difference.system for difference in differences if difference.verdict == verdict]
-        if names:
-            subject = _join_names(names) + (f" vs {against}" if verdict == "undecided" else "")
-            parts.append(f"{subject} {_is_or_are(len(names))} {phrase}")
-    verdicts = {difference.verdict for difference in differences}
-    # A sentence with several verdicts has the colour of "undecided".
-    verdict = verdicts.pop() if len(verdicts) == 1 else "undecided"
-    return VerdictSentence(f"{measure}: {'; '.join(parts)}", verdict)
-
-
-def _headline_of_pairs(
-    measure: str, differences: Sequence[Difference], margin: float
-) -> VerdictSentence:
-    decided = [
-        difference for difference in differences if difference.verdict in ("better", "worse")
-    ]
-    counts = [
-        f"{count} of {len(differences)} pairs {_is_or_are(count)} {phrase}"
-        for verdict, phrase in (("equal", f"equal within {margin:g}"), ("undecided", "undecided"))
-        if (count := sum(difference.verdict == verdict for difference in differences))
-    ]
-    if not decided:
-        is_equal = all(difference.verdict == "equal" for difference in differences)
-        text = f"{measure}: {'; '.join(counts)}"
-        return VerdictSentence(text, "equal" if is_equal else "undecided")
-    better_than: dict[str, list[str]] = {}
-    for difference in decided:
-        gain = difference if difference.verdict == "better" else difference.reversed()
-        better_than.setdefault(gain.against, []).append(gain.system)
-    groups = [
-        f"{_join_names(names)} {_is_or_are(len(names))} better than {against}"
-        for against, names in better_than.items()
-    ]
-    more = (
-        f"; and so on, {len(decided)} significant differences in all"
-        if len(groups) > _MOST_NAMED
-        else ""
-    )
-    named = "; ".join(groups[:_MOST_NAMED]) + more
-    return VerdictSentence(f"{measure}: {'; '.join([named, *counts])}", "better")
 
 
 @dataclass(frozen=True)
@@ -151,7 +81,7 @@ def evidence(comparison: Comparison, cautions: list[str]) -> Evidence:
         for difference in comparison.differences
     ]
     first = [verdict for measure, verdict in verdicts if measure == first_measure]
-    if len(first) > _MOST_NAMED:
+    if len(first) > MOST_NAMED:
         return Evidence([], [], [verdict for _, verdict in verdicts], cautions)
     other_prefixes = tuple(
         f"{measure}: " for measure in comparison.measures if measure != first_measure
@@ -163,10 +93,6 @@ def evidence(comparison: Comparison, cautions: list[str]) -> Evidence:
         [verdict for measure, verdict in verdicts if measure != first_measure],
         [caution for caution in cautions if caution not in first_cautions],
     )
-
-
-def _is_or_are(count: int) -> str:
-    return "is" if count == 1 else "are"
 
 
 @dataclass(frozen=True)
@@ -190,15 +116,6 @@ def gate(checks: Sequence[GateCheck]) -> GateSummary | None:
             for check in checks
         ],
     )
-
-
-def _join_names(names: Sequence[str]) -> str:
-    """Return names as an enumeration with "and"; the first few and a count if there are many."""
-    more = len(names) - _MOST_NAMED
-    listed = [*names[:_MOST_NAMED], f"{more} more"] if more > 0 else names
-    if len(listed) == 1:
-        return listed[0]
-    return f"{', '.join(listed[:-1])} and {listed[-1]}"
 
 
 def to_judge_table(comparison: Comparison) -> Table | None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from beir_eval.benchmark.result import BenchmarkResult
 from beir_eval.comparison.charts import forest_figure
 from beir_eval.comparison.checkpoints.result import CheckpointCurve
+from beir_eval.comparison.headlines import headline
 from beir_eval.comparison.likeness import likeness_table
 from beir_eval.comparison.result import Comparison
 from beir_eval.comparison.robustness.tables import robustness_sentences, trust_table
@@ -218,7 +219,7 @@ def _comparison_content(comparison: Comparison, notices: list[str]) -> dict[str,
     captioned = [_key_and_caption(key, figure) for key, figure in figures.items()]
     return _EMPTY_CONTENT | {
         "warnings": comparison.warnings(),
-        "headline": narrative.headline(comparison),
+        "headline": headline(comparison),
         "evidence": narrative.evidence(limited, list(robustness_sentences(limited))),
         "gate": narrative.gate(comparison.gate),
         "means": means_table.means_of_comparison(comparison, results),

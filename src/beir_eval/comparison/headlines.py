@@ -1,0 +1,138 @@
+"""The verdicts on a measure in one sentence, for the first lines of outputs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from beir_eval.comparison.verdict_sentences import measure_text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from beir_eval.comparison.records import Difference
+    from beir_eval.comparison.result import Comparison
+
+#: How many names, and how many groups of systems, a sentence lists.
+MOST_NAMED = 4
+
+
+@dataclass(frozen=True)
+class VerdictSentence:
+    """A sentence and its verdict, which sets its colour."""
+
+    text: str
+    verdict: str
+
+
+def headline(comparison: Comparison, measure: str | None = None) -> VerdictSentence:
+    """Return the verdicts on a measure in one sentence, which begins with the measure.
+
+    Args:
+        comparison: the comparison.
+        measure: the canonical name of the measure; by default the first.
+    """
+    name = comparison.measures[0] if measure is None else measure
+    higher_is_better = _differences_of(comparison, name)[0].higher_is_better
+    verdicts = _verdicts(comparison, name)
+    label = measure_text(name, higher_is_better=higher_is_better)
+    return VerdictSentence(f"{label}: {verdicts.text}", verdicts.verdict)
+
+
+def headlines(comparison: Comparison) -> list[VerdictSentence]:
+    """Return the verdicts on all measures: a sentence for all measures with the same verdicts."""
+    labels_by_verdicts: dict[VerdictSentence, list[str]] = {}
+    for measure in comparison.measures:
+        higher_is_better = _differences_of(comparison, measure)[0].higher_is_better
+        label = measure_text(measure, higher_is_better=higher_is_better)
+        labels_by_verdicts.setdefault(_verdicts(comparison, measure), []).append(label)
+    return [
+        VerdictSentence(f"{', '.join(labels)}: {verdicts.text}", verdicts.verdict)
+        for verdicts, labels in labels_by_verdicts.items()
+    ]
+
+
+def _differences_of(comparison: Comparison, measure: str) -> list[Difference]:
+    return [difference for difference in comparison.differences if difference.measure == measure]
+
+
+def _verdicts(comparison: Comparison, measure: str) -> VerdictSentence:
+    """Return the verdicts on a measure in one sentence, without the name of the measure."""
+    differences = _differences_of(comparison, measure)
+    margin = comparison.settings.margin
+    if comparison.baseline is None and len(differences) > 1:
+        return _verdicts_on_pairs(differences, margin)
+    against = differences[0].against
+    smaller = f"by less than {margin:g}"
+    phrases = {
+        ("better", False): f"better than {against}",
+        ("better", True): f"better than {against} {smaller}",
+        ("worse", False): f"worse than {against}",
+        ("worse", True): f"worse than {against} {smaller}",
+        ("equal", False): f"equal to {against} within {margin:g}",
+        ("undecided", False): "undecided",
+    }
+    parts = []
+    for (verdict, is_small), phrase in phrases.items():
+        names = [
+            difference.system
+            for difference in differences
+            if difference.verdict == verdict and _is_small(difference, margin) == is_small
+        ]
+        if names:
+            are_all = len(names) == len(differences) > MOST_NAMED
+            subject = f"all {len(names)} others" if are_all else _join_names(names)
+            subject += f" vs {against}" if verdict == "undecided" else ""
+            parts.append(f"{subject} {_is_or_are(len(names))} {phrase}")
+    verdicts = {difference.verdict for difference in differences}
+    # A sentence with several verdicts has the colour of "undecided".
+    colour = verdicts.pop() if len(verdicts) == 1 else "undecided"
+    return VerdictSentence("; ".join(parts), colour)
+
+
+def _is_small(difference: Difference, margin: float) -> bool:
+    """Return whether a significant difference is smaller than the smallest that matters."""
+    return difference.verdict in ("better", "worse") and abs(difference.difference) < margin
+
+
+def _verdicts_on_pairs(differences: Sequence[Difference], margin: float) -> VerdictSentence:
+    decided = [
+        difference for difference in differences if difference.verdict in ("better", "worse")
+    ]
+    counts = [
+        f"{count} of {len(differences)} pairs {_is_or_are(count)} {phrase}"
+        for verdict, phrase in (("equal", f"equal within {margin:g}"), ("undecided", "undecided"))
+        if (count := sum(difference.verdict == verdict for difference in differences))
+    ]
+    if not decided:
+        is_equal = all(difference.verdict == "equal" for difference in differences)
+        text = "; ".join(counts)
+        return VerdictSentence(text, "equal" if is_equal else "undecided")
+    better_than: dict[str, list[str]] = {}
+    for difference in decided:
+        gain = difference if difference.verdict == "better" else difference.reversed()
+        better_than.setdefault(gain.against, []).append(gain.system)
+    groups = [
+        f"{_join_names(names)} {_is_or_are(len(names))} better than {against}"
+        for against, names in better_than.items()
+    ]
+    more = (
+        f"; and so on, {len(decided)} significant differences in all"
+        if len(groups) > MOST_NAMED
+        else ""
+    )
+    named = "; ".join(groups[:MOST_NAMED]) + more
+    return VerdictSentence("; ".join([named, *counts]), "better")
+
+
+def _is_or_are(count: int) -> str:
+    return "is" if count == 1 else "are"
+
+
+def _join_names(names: Sequence[str]) -> str:
+    """Return names as an enumeration with "and"; the first few and a count if there are many."""
+    more = len(names) - MOST_NAMED
+    listed = [*names[:MOST_NAMED], f"{more} more"] if more > 0 else names
+    if len(listed) == 1:
+        return listed[0]
+    return f"{', '.join(listed[:-1])} and {listed[-1]}"
