@@ -12,6 +12,7 @@ from rich.console import Console
 
 from beir_eval.cli import console as terminal
 from beir_eval.display import Cell, Table
+from beir_eval.display.tables import latex_table, without_repeated_columns
 
 BETTER = Cell("0.6", "▲", "better", "better than the baseline", "0.5 to 0.7", is_best=True)
 TABLE = Table(
@@ -28,10 +29,10 @@ def test_markdown_and_csv_show_the_number_and_its_mark():
 def test_latex_shows_the_best_bold_and_marks_as_superscripts():
     rows = TABLE.latex().splitlines()
     assert rows[4] == r"base & 0.5 &  \\"
-    assert rows[5] == r"new & \textbf{0.6}$^{\uparrow}$ & better \\"
+    assert rows[5] == r"new & \textbf{0.6}$^{\ensuremath{\uparrow}}$ & better \\"
     marks = [Cell("1", mark) for mark in ("▼", "=", "ab", "[27]")]
     row = Table(("", *"wxyz"), [("s", *marks)]).latex().splitlines()[4]
-    assert row == r"s & 1$^{\downarrow}$ & 1 & 1$^{ab}$ & 1$^{[27]}$ \\"
+    assert row == r"s & 1$^{\ensuremath{\downarrow}}$ & 1$^{=}$ & 1$^{ab}$ & 1$^{[27]}$ \\"
 
 
 def test_latex_escapes_the_text_of_cells():
@@ -138,7 +139,20 @@ def test_markup_in_names_is_printed_as_text(monkeypatch):
     assert lines[-1].split() == ["[red]x", "1"]
 
 
-@pytest.mark.parametrize("width", [10, 25, 31])
+@pytest.mark.parametrize("width", [25, 31])
+def test_columns_that_do_not_fit_are_printed_as_a_further_table(monkeypatch, width):
+    rows = [("label", "0.1234", "0.5678", "0.9012")]
+    lines = printed_lines(monkeypatch, Table(("system", "a", "b", "c"), rows), width)
+    words = [line.split() for line in lines if "─" not in line]
+    assert words == [
+        ["system", "a", "b"],
+        ["label", "0.1234", "0.5678"],
+        ["system", "c"],
+        ["label", "0.9012"],
+    ]
+
+
+@pytest.mark.parametrize("width", [10, 15])
 def test_if_numbers_do_not_fit_a_row_is_printed_as_pairs(monkeypatch, width):
     rows = [("label", "0.1234", "0.5678", "0.9012")]
     lines = printed_lines(monkeypatch, Table(("system", "a", "b", "c"), rows), width)
@@ -150,3 +164,42 @@ def test_a_table_written_as_csv_can_be_read_back():
     cells = ['say "x"', "a,b", "line\nbreak", "▲"]
     [_, row] = csv.reader(io.StringIO(Table(("s", "a", "b", "c"), [cells]).csv()))
     assert row == cells
+
+
+def test_text_aligns_columns_and_escapes_control_characters():
+    table = Table(("system", "MRR"), [("a\x1b[2J", "0.5"), ("longer name", "1.25")])
+    assert table.text().splitlines() == [
+        "system        MRR",
+        "a\\x1b[2J      0.5",
+        "longer name  1.25",
+    ]
+
+
+def test_columns_with_one_value_are_left_out_of_all_tables_or_of_none():
+    header = ("system", "p", "verdict", "bounds")
+    first = Table(header, [("a", "0.3", "better", "?"), ("b", "", "", "")])
+    second = Table(header, [("a", "0.3", "worse", "?")])
+    tables, left_out = without_repeated_columns([first, second], header[1:])
+    assert left_out == {"p": "0.3", "bounds": "?"}
+    assert [table.header for table in tables] == [("system", "verdict")] * 2
+    [alone], left_out = without_repeated_columns([second], header[1:])
+    assert (alone.header, left_out) == (("system", "p", "verdict"), {"bounds": "?"})
+
+
+def test_a_latex_table_has_caption_label_and_rules_and_only_characters_that_pdflatex_sets():
+    name = "100%_ä ▲▼≤≥…\u2013—“x” 文字 ą\u00a0"
+    table = Table((name, "MRR"), [(name, Cell("0.5", "▲")), ("b", Cell("0.4", "="))])
+    text = latex_table(table, caption=f"▲ better than {name}", label="tab:means")
+    for part in (
+        r"\begin{table}",
+        r"\caption{\ensuremath{\uparrow} better than 100\%\_ä",
+        r"\label{tab:means}",
+        r"\toprule",
+        r"\end{table}",
+        "[U+6587]",
+        "[U+0105]",
+        "0.5$^{",
+        "0.4$^{=}$",
+    ):
+        assert part in text
+    assert {character for character in text if not character.isascii()} == {"ä"}

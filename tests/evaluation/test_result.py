@@ -292,8 +292,23 @@ def test_changing_a_returned_dict_does_not_change_the_result():
     assert result.num_scored["nDCG@10"] != 9
 
 
-def test_the_representation_is_short():
-    assert len(repr(evaluate({f"q{n}": {"a": 1} for n in range(500)}, {"q1": {"a": 1.0}}))) < 20_000
+def test_print_shows_the_means_measures_by_cutoffs_if_every_measure_has_every_cutoff():
+    text = str(evaluate({"q": {"a": 1}}, {"q": {"x": 2.0, "a": 1.0}}, name="bm25"))
+    header, *rows = [line.split() for line in text.splitlines()]
+    assert header[:3] == ["bm25", "@1", "@3"]
+    assert [row[0] for row in rows] == ["nDCG", "MAP", "Recall", "R_cap", "Precision", "MRR"]
+    assert rows[-1][1:3] == ["0.0000", "0.5000"]
+    lines = str(evaluate(QRELS, RUN, ["MRR", "P@1"], name="bm25", missing="skip")).splitlines()
+    assert lines[0].startswith("warning: 1 of 3 judged queries are missing")
+    assert lines[1] == "measure      bm25 (the 2 it has)  bm25 (all 3 judged queries)"
+    assert lines[2].split() == ["MRR", "0.7500", "0.5000"]  # 1 and 1/2, over 2 and over 3 queries
+
+
+def test_the_representation_is_short_and_names_system_and_size():
+    result = evaluate({f"q{n}": {"a": 1} for n in range(500)}, {"q1": {"a": 1.0}}, name="bm25")
+    assert repr(result) == "EvaluationResult('bm25', 36 measures, 500 queries)"
+    small = evaluate({"q": {"a": 1}}, {"q": {"a": 1.0}}, "MRR")
+    assert repr(small) == "EvaluationResult('run', 1 measure, 1 query)"
     assert repr(example_result().values) == "ScoreMatrix(6 measures × 3 queries)"
 
 

@@ -35,7 +35,14 @@ from beir_eval.comparison.verdict_sentences import (
     verdict_sentence,
 )
 from beir_eval.core.saved import FROZEN, Saved, require_all_fields
-from beir_eval.display.tables import Cell, Table, markdown_list, records_csv, score_text
+from beir_eval.display.tables import (
+    Cell,
+    Table,
+    latex_table,
+    markdown_list,
+    records_csv,
+    score_text,
+)
 from beir_eval.display.warning_texts import warnings_html, warnings_latex, warnings_markdown
 from beir_eval.errors import NotEvaluatedError, check_flag, first_few
 from beir_eval.evaluation.validation import check_unique
@@ -423,11 +430,19 @@ class AcrossDatasets(Saved):
         return Table((self.measure, "queries", *self.systems), [*rows, ("average", "", *averages)])
 
     def to_latex(self) -> str:
-        """Return the means, systems × data sets, as LaTeX (booktabs).
+        """Return the means, systems × data sets, as LaTeX, with caption and label.
 
-        The best mean of a data set is bold; marks of significance are superscripts.
+        It needs the package booktabs. The best mean of a data set is bold; marks of significance
+        are superscripts, which the caption explains.
         """
-        return warnings_latex(self.warnings()) + self._means_table().latex()
+        marks = (
+            "Systems that share a letter do not differ significantly."
+            if self.baseline is None
+            else f"▲ better, ▼ worse than {self.baseline}."
+        )
+        caption = f"{self.measure} by data set, best in bold. {marks}"
+        table = latex_table(self._means_table(), caption=caption, label="tab:data-sets")
+        return warnings_latex(self.warnings()) + table
 
     def _means_table(self) -> Table:
         """Return a table of means and averages, systems × data sets.

@@ -18,6 +18,7 @@ from beir_eval.comparison.likeness import (
     likeness_notes,
     likeness_section,
 )
+from beir_eval.comparison.overview import overview_of
 from beir_eval.comparison.records import (
     ComparisonSettings,
     Difference,
@@ -29,7 +30,7 @@ from beir_eval.comparison.records import (
     Verdict,
 )
 from beir_eval.comparison.robustness.tables import trust_notes, trust_section
-from beir_eval.comparison.tables import differences_table, to_markdown, to_table
+from beir_eval.comparison.tables import differences_table, to_latex, to_markdown, to_table
 from beir_eval.comparison.validation import (
     check_differences,
     check_each_once,
@@ -42,7 +43,14 @@ from beir_eval.comparison.verdict_sentences import notes_of
 from beir_eval.core.saved import FROZEN, Saved, require_all_fields
 from beir_eval.display.tables import markdown_list, records_csv
 from beir_eval.display.warning_texts import warnings_html, warnings_latex, warnings_markdown
-from beir_eval.errors import NotEvaluatedError, SettingError, check_choice, first_few, shown
+from beir_eval.errors import (
+    NotEvaluatedError,
+    SettingError,
+    check_choice,
+    escape_controls,
+    first_few,
+    shown,
+)
 from beir_eval.evaluation.result import EvaluationResult
 from beir_eval.evaluation.score_matrix import ScoreMatrix
 from beir_eval.evaluation.validation import check_scores, check_unique
@@ -465,8 +473,12 @@ class Comparison(Saved):
         return [*self.warnings(), *notes_of(self), *trust_notes(self), *likeness_notes(self)]
 
     def to_latex(self) -> str:
-        """Return the table of means as LaTeX (booktabs): best in bold, marks as superscripts."""
-        return warnings_latex(self.warnings()) + to_table(self).latex()
+        """Return the table of means as LaTeX, with caption and label, to paste into a paper.
+
+        It needs the package booktabs. The best means are bold, marks are superscripts, which the
+        caption explains. Warnings are comments above.
+        """
+        return warnings_latex(self.warnings()) + to_latex(self)
 
     def to_csv(self) -> str:
         """Return the differences with their evidence as CSV, a line for each.
@@ -525,4 +537,7 @@ class Comparison(Saved):
             f"{len(self.query_ids)} queries)"
         )
 
-    __str__ = __repr__
+    def __str__(self) -> str:
+        """Return the warnings, the verdicts, a compact table for each measure and notes."""
+        warnings = "".join(f"warning: {escape_controls(text)}\n" for text in self.warnings())
+        return f"{warnings}{escape_controls(overview_of(self).text())}"

@@ -7,14 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 from beir_eval.comparison.records import OPPOSITE
 from beir_eval.comparison.verdict_sentences import (
+    detectable_text,
     difference_sentence,
     interval_heading,
     p_text,
+    queries_text,
     signed_range_text,
     signed_text,
 )
-from beir_eval.display.tables import Cell, Table, markdown_list, score_text
+from beir_eval.display.tables import Cell, Table, latex_table, markdown_list, score_text
 from beir_eval.measures.scales import scale_of
+from beir_eval.significance import PAIRED_TESTS
 
 if TYPE_CHECKING:
     from beir_eval.comparison.records import ComparisonSettings, Difference, SystemMean
@@ -75,6 +78,11 @@ def _marked_mean_cell(comparison: Comparison, mean: SystemMean, **cell_fields: A
 def letter_of(comparison: Comparison, system: str) -> str:
     """Return the letter of a system, by its position in the comparison."""
     return letter_at(comparison.systems.index(system))
+
+
+def pair_label(comparison: Comparison, system: str, against: str) -> str:
+    """Return the letters of a pair of systems, such as "b vs a"."""
+    return f"{letter_of(comparison, system)} vs {letter_of(comparison, against)}"
 
 
 def letter_at(index: int) -> str:
@@ -172,6 +180,41 @@ def differences_table(comparison: Comparison) -> Table:
     return Table(difference_headings(comparison.settings, num_comparisons), rows)
 
 
+def evidence_table(comparison: Comparison, *, has_differences: bool) -> Table:
+    """Return a table of the evidence and the power behind the differences, a row for each.
+
+    Its last columns are the true difference that would be detected 80% of the time, and how many
+    queries would detect a difference of the margin.
+
+    Args:
+        comparison: the comparison.
+        has_differences: whether the differences, intervals, corrected p and verdicts are columns.
+    """
+    settings = comparison.settings
+    hidden = () if has_differences else ("difference", "interval", "corrected", "verdict")
+    headings = dict(
+        zip(
+            DIFFERENCE_COLUMNS,
+            difference_headings(settings, len(comparison.differences) // len(comparison.measures)),
+            strict=True,
+        )
+    )
+    header = [heading for name, heading in headings.items() if name not in hidden]
+    rows = [
+        (
+            *(
+                cell
+                for name, cell in difference_cells(difference, settings.margin).items()
+                if name not in hidden
+            ),
+            detectable_text(difference),
+            queries_text(difference),
+        )
+        for difference in comparison.differences
+    ]
+    return Table((*header, "detectable", f"queries for {settings.margin:g}"), rows)
+
+
 def difference_headings(settings: ComparisonSettings, num_comparisons: int) -> tuple[str, ...]:
     """Return ``DIFFERENCE_COLUMNS`` with the kind of the intervals.
 
@@ -181,6 +224,25 @@ def difference_headings(settings: ComparisonSettings, num_comparisons: int) -> t
     """
     heading = interval_heading(settings, num_comparisons)
     return tuple(heading if name == "interval" else name for name in DIFFERENCE_COLUMNS)
+
+
+def to_latex(comparison: Comparison) -> str:
+    """Return the table of means as a LaTeX float whose caption explains the marks."""
+    settings = comparison.settings
+    num_comparisons = len(comparison.differences) // len(comparison.measures)
+    correction = "" if num_comparisons == 1 else f", correction {settings.correction}"
+    marks = (
+        "Letters name the systems that a system is better than."
+        if comparison.baseline is None
+        else f"▲ better, ▼ worse than {comparison.baseline}, = equal within {settings.margin:g}; "
+        "no mark: undecided."
+    )
+    caption = (
+        f"Means over {len(comparison.query_ids):,} queries, best in bold. {marks} "
+        f"{PAIRED_TESTS[settings.test].label[:1].upper()}{PAIRED_TESTS[settings.test].label[1:]}"
+        f"{correction}, level {settings.alpha:g}."
+    )
+    return latex_table(to_table(comparison), caption=caption, label="tab:comparison")
 
 
 def to_markdown(comparison: Comparison) -> str:

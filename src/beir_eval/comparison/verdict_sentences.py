@@ -47,29 +47,42 @@ def difference_sentence(difference: Difference, margin: float) -> str:
         verdict=verdict,
     )
     if difference.verdict == "undecided":
-        sentence += f". {'. '.join(_power_sentences(difference, margin))}"
+        sentence += f". {'. '.join(power_sentences(difference, margin))}"
     return sentence
 
 
-def _power_sentences(difference: Difference, margin: float) -> Iterator[str]:
+def power_sentences(difference: Difference, margin: float) -> Iterator[str]:
     """Yield what so many queries would show about two systems whose scores vary like these."""
     queries = f"{difference.num_queries:,} queries"
     if difference.detectable is None:
         yield difference.power_note[:1].upper() + difference.power_note[1:]
     else:
-        low, high = difference.detectable_low, difference.detectable_high
-        around = "" if low is None or high is None else f" ({low:.3g} to {high:.3g})"
         sentence = (
-            f"With {queries}, a true difference of about {difference.detectable:.3g}{around} would "
-            "be detected 80% of the time"
+            f"With {queries}, a true difference of about {detectable_text(difference)} would be "
+            "detected 80% of the time"
         )
-        needed = _queries_text(difference.queries_low, difference.queries_high)
-        yield f"{sentence}; detecting {margin:g} would take {needed} queries"
+        yield f"{sentence}; detecting {margin:g} would take {queries_text(difference)} queries"
     if difference.smallest_margin is not None and margin < difference.smallest_margin:
         yield (
             f"{queries} can never show systems to be equal within less than "
             f"{difference.smallest_margin:.3f}"
         )
+
+
+def detectable_text(difference: Difference) -> str:
+    """Return the difference that would be detected, with its interval; ``UNKNOWN`` for None."""
+    if difference.detectable is None:
+        return UNKNOWN
+    low, high = difference.detectable_low, difference.detectable_high
+    around = "" if low is None or high is None else f" ({low:.3g} to {high:.3g})"
+    return f"{difference.detectable:.3g}{around}"
+
+
+def queries_text(difference: Difference) -> str:
+    """Return how many queries would detect a difference of the margin; ``UNKNOWN`` for None."""
+    if difference.detectable is None:
+        return UNKNOWN
+    return _queries_text(difference.queries_low, difference.queries_high)
 
 
 def _queries_text(low: int | None, high: int | None) -> str:
@@ -254,6 +267,11 @@ def notes_of(comparison: Comparison) -> Iterator[str]:
         yield "the letters behind a mean name the systems that it is better than"
     else:
         yield "▲ better than the baseline, ▼ worse, = equal within the margin"
+    yield from further_notes(comparison)
+
+
+def further_notes(comparison: Comparison) -> Iterator[str]:
+    """Yield notes that only some comparisons have: sources, queries left out, tests, repeats."""
     yield from source_notes(
         comparison.systems, comparison.computed_elsewhere, comparison.custom_measures
     )

@@ -1,24 +1,41 @@
-"""``Table``: cells under a header, written as Markdown, HTML, LaTeX or CSV; escaping of texts."""
+"""``Table``: cells under a header, as text, Markdown, HTML, LaTeX or CSV; escaping of texts."""
 
 from __future__ import annotations
 
 import csv
 import html
 import io
+import unicodedata
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from beir_eval.errors import escape_controls
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from pydantic import BaseModel
 
 
-#: The LaTeX superscripts of marks; "" omits the mark. Other marks are written as they are.
-_LATEX_MARKS = {"▲": r"\uparrow", "▼": r"\downarrow", "=": ""}
-_UNDEFINED = "n/a"
+#: The characters beyond ASCII that tables use, in LaTeX.
+_LATEX_SYMBOLS = {
+    "▲": r"\ensuremath{\uparrow}",
+    "▼": r"\ensuremath{\downarrow}",
+    "−": r"\ensuremath{-}",
+    "≤": r"\ensuremath{\leq}",
+    "≥": r"\ensuremath{\geq}",
+    "…": r"\ldots{}",
+    "\u2013": "--",
+    "\u2014": "---",
+    "\u2018": "`",
+    "\u2019": "'",
+    "\u201c": "``",
+    "\u201d": "''",
+}
+#: The letters from U+00A1 to U+017F that LaTeX cannot set in its default encoding of fonts.
+_NOT_IN_LATEX = frozenset("«»ÐÞðþĄąĐđĘęĦħĮįĸĿŀŉŊŋŦŧŲųſ")
+_LAST_LATIN_LETTER = "\u017f"
+_UNDEFINED, _UNKNOWN = "n/a", "?"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +96,36 @@ class Table:
         ]
         return Table((corner, *(str(row[0]) for row in self.rows)), rows)
 
+    def with_columns(self, indices: Sequence[int]) -> Table:
+        """Return the table with some of its columns, by their indices."""
+        return Table(
+            tuple(self.header[index] for index in indices),
+            [tuple(row[index] for index in indices) for row in self.rows],
+        )
+
+    def text(self) -> str:
+        """Return the table as plain text: a line for each row, columns two blanks apart.
+
+        Control characters are shown as escapes.
+
+        >>> print(Table(("measure", "bm25"), [("nDCG@10", "0.5947"), ("MRR", "0.7")]).text())
+        measure    bm25
+        nDCG@10  0.5947
+        MRR         0.7
+        """
+        cells = [
+            [escape_controls(" ".join(str(cell).split())) for cell in row]
+            for row in (self.header, *self.rows)
+        ]
+        widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+        return "\n".join(
+            "  ".join(
+                cell.rjust(width) if column else cell.ljust(width)
+                for column, (cell, width) in enumerate(zip(row, widths, strict=True))
+            ).rstrip()
+            for row in cells
+        )
+
     def markdown(self) -> str:
         """Return a table in GitHub-flavored Markdown, with aligned columns."""
         cells = [[markdown_text(str(cell)) for cell in row] for row in (self.header, *self.rows)]
@@ -129,7 +176,7 @@ class Table:
     def latex(self) -> str:
         """Return a LaTeX tabular with booktabs rules; all text is escaped.
 
-        The best numbers are bold. Marks are superscripts: arrows for "▲" and "▼", nothing for "=".
+        The best numbers are bold. Marks are superscripts: arrows for "▲" and "▼".
         """
         rows = [" & ".join(map(_cell_latex, row)) + r" \\" for row in (self.header, *self.rows)]
         columns = "l" + "r" * (len(self.header) - 1)
@@ -139,6 +186,37 @@ class Table:
     def csv(self) -> str:
         """Return lines of comma-separated values, the header first; marks follow their numbers."""
         return csv_text([self.header, *([str(cell) for cell in row] for row in self.rows)])
+
+
+def without_repeated_columns(
+    tables: Sequence[Table], columns: Collection[str]
+) -> tuple[list[Table], dict[str, str]]:
+    """Return tables without the columns that have the same value in all rows of all tables.
+
+    Args:
+        tables: tables with the same names of columns, but for the first.
+        columns: the names of the columns that may be left out. Empty cells are not looked at. With
+            one row in all, only a column of "?" is left out.
+
+    Returns:
+        The tables, and {name of the column: its value} of those that were left out.
+
+    >>> table = Table(("system", "p", "verdict"), [("a", "0.3", "?"), ("b", "0.4", "?")])
+    >>> [narrower], left_out = without_repeated_columns([table], ["p", "verdict"])
+    >>> narrower.header, left_out
+    (('system', 'p'), {'verdict': '?'})
+    """
+    if not tables:
+        return [], {}
+    left_out: dict[str, str] = {}
+    for index, name in enumerate(tables[0].header):
+        cells = [str(row[index]) for table in tables for row in table.rows]
+        values = {cell for cell in cells if cell}
+        num_values = sum(map(bool, cells))
+        if name in columns and len(values) == 1 and (num_values > 1 or values == {_UNKNOWN}):
+            left_out[name] = values.pop()
+    kept = [index for index, name in enumerate(tables[0].header) if name not in left_out]
+    return [table.with_columns(kept) for table in tables], left_out
 
 
 def _class_attribute(cell: str | Cell) -> str:
@@ -166,7 +244,7 @@ def _cell_latex(cell: str | Cell) -> str:
     content = latex_text(cell.text)
     if cell.is_best:
         content = rf"\textbf{{{content}}}"
-    superscript = _LATEX_MARKS.get(cell.mark, latex_text(cell.mark).removeprefix("{}"))
+    superscript = latex_text(cell.mark).removeprefix("{}")
     return f"{content}$^{{{superscript}}}$" if superscript else content
 
 
@@ -183,15 +261,53 @@ def records_csv(records: Sequence[BaseModel]) -> str:
     return csv_text([fields, *([getattr(record, field) for field in fields] for record in records)])
 
 
+def latex_table(table: Table, *, caption: str, label: str) -> str:
+    r"""Return a table as a LaTeX float, which needs ``\usepackage{booktabs}``.
+
+    Args:
+        table: the table.
+        caption: the caption as plain text; it is escaped.
+        label: the name for ``\ref``.
+    """
+    return "\n".join(
+        [
+            r"% needs \usepackage{booktabs}",
+            r"\begin{table}",
+            r"\centering",
+            rf"\caption{{{latex_text(caption)}}}",
+            rf"\label{{{label}}}",
+            table.latex(),
+            r"\end{table}",
+        ]
+    )
+
+
 def latex_text(text: str) -> str:
-    """Return text on one line, with LaTeX's special characters escaped."""
+    r"""Return text on one line that pdflatex can set, with LaTeX's special characters escaped.
+
+    A character that pdflatex cannot set without further packages is written as its code point.
+
+    >>> print(latex_text("50% ≤ naïve_文"))
+    50\% \ensuremath{\leq} naïve\_[U+6587]
+    """
     special = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
     special |= {"<": r"\ensuremath{<}", ">": r"\ensuremath{>}", "|": r"\ensuremath{|}"}
     special |= {character: f"\\{character}" for character in "&%$#_{}"}
-    flat = escape_controls(" ".join(text.split()))
+    flat = unicodedata.normalize("NFC", escape_controls(" ".join(text.split())))
     # LaTeX reads a bracket or star at the beginning of a row as an argument of the ``\\`` before.
     start = "{}" if flat.startswith(("[", "*")) else ""
-    return start + "".join(special.get(character, character) for character in flat)
+    return start + "".join(
+        special.get(character) or _latex_character(character) for character in flat
+    )
+
+
+def _latex_character(character: str) -> str:
+    """Return a character, a command for it, or its code point if pdflatex cannot set it."""
+    if character.isascii() or (
+        character <= _LAST_LATIN_LETTER and character not in _NOT_IN_LATEX | {"\u00a0", "\u00ad"}
+    ):
+        return character
+    return _LATEX_SYMBOLS.get(character, f"[U+{ord(character):04X}]")
 
 
 def markdown_text(text: str) -> str:

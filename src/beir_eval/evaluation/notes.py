@@ -123,13 +123,61 @@ def _document_notes(counted: Counted, settings: EvaluationSettings) -> Iterator[
     if counted.repeated_judgements:
         repeated = _quantity(counted.repeated_judgements, "repeated judgement")
         yield f"{repeated} in the qrels, counted once"
-    shares = [
-        f"{share:.1%} of the top {k}"
-        for k, share in counted.judged_share.items()
-        if not math.isnan(share)
+    if shares := judged_share_text({"": counted.judged_share}):
+        yield shares
+
+
+def judged_share_text(shares: Mapping[str, Mapping[int, float]]) -> str:
+    """Return the shares of retrieved documents that are judged as text; "" if there are none.
+
+    Args:
+        shares: {system: {k: the share of its top k}}, the same k for all; 0 for all documents.
+            The shares of one system are not named, those of two are, and of more the lowest and the
+            highest are given.
+
+    >>> judged_share_text({"bm25": {1: 1.0, 10: 0.996, 100: 0.52}})
+    'judged in the top 1 / 10 / 100: 100 / >99 / 52%'
+    >>> judged_share_text({"a": {10: 0.97}, "b": {10: 0.88}, "c": {10: 0.9}})
+    'judged in the top 10: 88 to 97%'
+    """
+    depths = [
+        k
+        for k in next(iter(shares.values()), {})
+        if not any(math.isnan(by_depth.get(k, math.nan)) for by_depth in shares.values())
     ]
-    if shares:
-        yield f"share of retrieved documents that are judged: {', '.join(shares)}"
+    if not depths:
+        return ""
+    texts = {
+        system: " / ".join(_share_text(by_depth[k]) for k in depths) + "%"
+        for system, by_depth in shares.items()
+    }
+    if len(set(texts.values())) == 1:
+        values = next(iter(texts.values()))
+    elif len(texts) == 2:  # noqa: PLR2004 - a pair
+        values = ", ".join(f"{system} {text}" for system, text in texts.items())
+    else:
+        ranges = []
+        for k in depths:
+            ascending = sorted(by_depth[k] for by_depth in shares.values())
+            low, high = _share_text(ascending[0]), _share_text(ascending[-1])
+            ranges.append(low if low == high else f"{low} to {high}")
+        values = f"{' / '.join(ranges)}%"
+    if depths == [0]:
+        return f"judged of all retrieved documents: {values}"
+    return f"judged in the top {' / '.join(map(str, depths))}: {values}"
+
+
+def _share_text(share: float) -> str:
+    """Return a share in percent without the sign; what is neither all nor nothing shows as such.
+
+    >>> _share_text(0.52), _share_text(1.0), _share_text(0.9999), _share_text(0.0001)
+    ('52', '100', '>99', '<1')
+    """
+    if 0 < share < 0.01:  # noqa: PLR2004 - 1%
+        return "<1"
+    if 0.99 < share < 1:  # noqa: PLR2004 - 99%
+        return ">99"
+    return f"{100 * share:.0f}"
 
 
 def _measure_notes(

@@ -438,6 +438,19 @@ class EvaluationResult(Saved):
         """Return the warnings, then the counts in sentences; ties and the like only if any."""
         return notes_on(self)
 
+    def __repr__(self) -> str:
+        """Return the name and the size, not the content."""
+        return (
+            f"EvaluationResult({self.name!r}, {_count_text(len(self.measures), 'measure')}, "
+            f"{_count_text(len(self.query_ids), 'query', 'queries')})"
+        )
+
+    def __str__(self) -> str:
+        """Return the warnings and the means as plain text, measures by cutoffs where they fit."""
+        from beir_eval.evaluation.tables import result_text  # noqa: PLC0415 - it needs this class
+
+        return result_text(self)
+
     def __deepcopy__(self, memo: dict[int, Any] | None = None) -> EvaluationResult:
         """Return a copy that shares the scores: they are read-only, and Haystack copies results."""
         return self.__copy__()
@@ -489,6 +502,11 @@ class EvaluationResult(Saved):
             else None,
             retrieval=Retrieval.from_parts(retrievals) if retrievals else None,
         )
+
+
+def _count_text(number: int, singular: str, plural: str = "") -> str:
+    """Return a number with its noun."""
+    return f"{number:,} {singular if number == 1 else plural or singular + 's'}"
 
 
 def _aggregate_of(measure: Measure | None, scores: Floats) -> float:

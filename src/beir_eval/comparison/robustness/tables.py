@@ -79,7 +79,7 @@ def _bound_notes(comparison: Comparison) -> Iterator[str]:
         "bounds: of the difference of the means if each unjudged document in the top of any "
         "system were relevant, with the highest grade, or stayed as it is, alike in all systems"
     )
-    limited_depths = {pair.measure: pair.depth for pair in trust if not _is_deep_enough(pair)}
+    limited_depths = {pair.measure: pair.depth for pair in trust if not is_deep_enough(pair)}
     for measure, depth in limited_depths.items():
         yield (
             f"{measure}: unjudged documents are looked at down to rank {depth}, what those below "
@@ -126,7 +126,7 @@ def _unknown_notes(comparison: Comparison) -> Iterator[str]:
         yield f"{text}not all choices can be ruled out"
 
 
-def _is_deep_enough(pair: PairTrust) -> bool:
+def is_deep_enough(pair: PairTrust) -> bool:
     """Return whether unjudged documents are looked at down to the measure's cutoff."""
     return pair.depth is None or pair.depth == parse(pair.measure).cutoff
 

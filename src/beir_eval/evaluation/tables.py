@@ -1,0 +1,157 @@
+"""Tables of the means of results: measures by cutoffs, systems by measures; as text and LaTeX."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from beir_eval.display.tables import Cell, Table, latex_table, markdown_list, score_text
+from beir_eval.display.warning_texts import warnings_latex, warnings_markdown
+from beir_eval.evaluation.side_by_side import (
+    labelled_means,
+    shared_measures,
+    shared_notes,
+    shared_warnings,
+    starred_label,
+)
+from beir_eval.measures import parse, spelled
+from beir_eval.measures.scales import scale_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from beir_eval.evaluation.result import EvaluationResult
+
+#: A table of more measures than this is transposed: measures become rows.
+MOST_COLUMNS = 8
+#: The measures of several systems that are shown if none are named: those that BEIR reports most.
+USUAL_MEASURES = ("nDCG@10", "MAP@100", "Recall@100", "Precision@10", "MRR@10")
+
+
+def means_table(
+    results: Sequence[EvaluationResult],
+    names: str | None = None,
+    *,
+    measures: Sequence[str] | None = None,
+) -> Table:
+    """Return a table of means: systems as rows, or measures as rows if there are many.
+
+    Args:
+        results: the results of all systems.
+        names: the tool whose names of the measures are shown; None for the canonical names.
+        measures: the measures, which all results have; by default all that they share.
+    """
+    shown_measures = shared_measures(results) if measures is None else list(measures)
+    labels = [
+        starred_label(measure, results, _spelled(measure, results, names))
+        for measure in shown_measures
+    ]
+    means = [row for result in results for row in labelled_means(result)]
+    rows: list[list[str | Cell]] = [[row.label] for row in means]
+    for measure in shown_measures:
+        scores = [row.means[measure] for row in means]
+        best = scale_of(measure, results[0].custom_measures).best(scores)
+        for row, score in zip(rows, scores, strict=True):
+            row.append(Cell(score_text(score), is_best=len(results) > 1 and score == best))
+    table = Table(("system", *labels), rows)
+    return table if len(shown_measures) <= MOST_COLUMNS else table.transposed("measure")
+
+
+def _spelled(measure: str, results: Sequence[EvaluationResult], names: str | None) -> str | None:
+    """Return the name of a measure in another tool; None for the canonical name."""
+    if names is None or measure in results[0].custom_measures:
+        return None
+    return spelled(parse(measure), names)
+
+
+def cutoff_tables(result: EvaluationResult) -> list[Table] | None:
+    """Return tables of measures by cutoffs; None unless each measure has each cutoff.
+
+    There is a table for each mean: two if judged queries are missing from the run.
+    """
+    cells = {name: name.rpartition("@") for name in result.measures}
+    measures = list(dict.fromkeys(measure for measure, _, _ in cells.values()))
+    cutoffs = list(dict.fromkeys(cutoff for _, _, cutoff in cells.values()))
+    is_complete = len(cells) == len(measures) * len(cutoffs)
+    if not (is_complete and all(measures) and len(measures) > 1 and len(cutoffs) > 1):
+        return None
+    if result.custom_measures:
+        return None
+    headings = [
+        starred_label(f"{measures[0]}@{cutoff}", [result], f"@{cutoff}") for cutoff in cutoffs
+    ]
+    return [
+        Table(
+            (row.label, *headings),
+            [
+                (
+                    measure,
+                    *(score_text(row.means[f"{measure}@{cutoff}"]) for cutoff in cutoffs),
+                )
+                for measure in measures
+            ],
+        )
+        for row in labelled_means(result)
+    ]
+
+
+def usual_measures(results: Sequence[EvaluationResult]) -> list[str]:
+    """Return the measures that are shown of several systems if none are named.
+
+    These are ``USUAL_MEASURES``, with the parameters that the evaluated ones have.
+    """
+    usual = [(measure.name, measure.cutoff) for measure in map(parse, USUAL_MEASURES)]
+    by_name = {
+        (measure.name, measure.cutoff): name
+        for name in shared_measures(results)
+        for measure in [parse(name)]
+    }
+    return [by_name[key] for key in usual if key in by_name]
+
+
+def result_text(result: EvaluationResult) -> str:
+    """Return the warnings and the means of a result as plain text."""
+    tables = cutoff_tables(result) or [_one_result_table(result)]
+    warnings = [f"warning: {sentence}" for sentence in result.warnings()]
+    return "\n".join([*warnings, "\n\n".join(table.text() for table in tables)])
+
+
+def _one_result_table(result: EvaluationResult) -> Table:
+    """Return a table with a row for each measure and a column for each of its means."""
+    means = labelled_means(result)
+    rows = [
+        (starred_label(measure, [result]), *(score_text(row.means[measure]) for row in means))
+        for measure in result.measures
+    ]
+    return Table(("measure", *(row.label for row in means)), rows)
+
+
+def to_markdown(results: Sequence[EvaluationResult]) -> str:
+    """Return the warnings, the means of all shared measures and the notes as Markdown."""
+    warnings = shared_warnings(results)
+    notes = markdown_list(shared_notes(results)[len(warnings) :])
+    return f"{warnings_markdown(warnings)}{means_table(results).markdown()}\n\n{notes}"
+
+
+def to_latex(results: Sequence[EvaluationResult], measures: Sequence[str] | None = None) -> str:
+    """Return the warnings as comments, and the means as a LaTeX table with caption and label.
+
+    Args:
+        results: the results of all systems.
+        measures: the measures, which all results have; by default all that they share.
+    """
+    num_queries = {len(result.query_ids) for result in results}
+    queries = f"{max(num_queries):,} queries" if len(num_queries) == 1 else "the judged queries"
+    caption = f"Means over {queries}."
+    if len(results) > 1:
+        caption += " Best in bold."
+    table = means_table(results, measures=measures)
+    if any(heading.endswith("*") for heading in _headings(table)):
+        caption += " *: the cutoff is beyond the deepest ranking."
+    return warnings_latex(shared_warnings(results)) + latex_table(
+        table, caption=caption, label="tab:means"
+    )
+
+
+def _headings(table: Table) -> list[str]:
+    """Return the headings of the columns and of the rows."""
+    return [*table.header, *(str(row[0]) for row in table.rows)]
