@@ -12,7 +12,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 import typer
 
-from beir_eval.cli.app import app
+from beir_eval.cli.app import EXAMPLES, app
 
 PROGRAM = "beir-eval"
 #: The placeholder for the value of an option, by the type in its annotation.
@@ -30,7 +30,7 @@ def commands() -> dict[str, Any]:
 
 
 def reference() -> str:
-    """Return a section for each command: usage, description, arguments, options."""
+    """Return a section for each command: usage, description, arguments, options, example."""
     return "\n\n".join(_section(name, command) for name, command in commands().items())
 
 
@@ -48,7 +48,7 @@ def _section(name: str, command: Any) -> str:
                 f"**{title}**",
                 *(_entry(parameter, hints[parameter.name]) for parameter in parameters),
             ]
-    return "\n\n".join(parts)
+    return "\n\n".join([*parts, "**Example**", f"```console\n$ {EXAMPLES[name]}\n```"])
 
 
 def _placeholder(hint: Any) -> str:

@@ -4,6 +4,6 @@ Inside: ``app`` registers the commands, one module per command: ``evaluate``, ``
 ``validate``, ``bench``, ``haystack``, ``agree``, ``power``, ``audit``, ``measures``, ``datasets``,
 ``convert``, ``demo``. Shared by the commands: ``options`` (options, run files, reports),
 ``console`` (tables, errors, warnings), ``results_output``, ``comparison_output`` and
-``saved_results`` (result files as input). ``slice_columns`` reads the option ``--slices``. Nothing
-is public.
+``saved_results`` (result files as input). ``slice_columns`` reads the option ``--slices``,
+``standard_input`` the argument ``-``. Nothing is public.
 """

@@ -18,6 +18,7 @@ from beir_eval.cli.console import (
 )
 from beir_eval.cli.options import choice, system_names
 from beir_eval.cli.results_output import write_csv
+from beir_eval.cli.standard_input import opened_inputs
 from beir_eval.core.ranking import TIES_WITHOUT_GRADES, EvaluationSettings
 from beir_eval.display.tables import score_text
 
@@ -37,7 +38,7 @@ _SCALES = {
 
 
 def agree(  # noqa: PLR0913, PLR0917 - one parameter per option
-    first: Annotated[Path, typer.Argument(help="A run file.")],
+    first: Annotated[Path, typer.Argument(help="A run file, or - for standard input.")],
     second: Annotated[Path, typer.Argument(help="Another run file over the same queries.")],
     k: Annotated[int, typer.Option("-k", help="How many documents of each ranking.")] = 10,
     p: Annotated[float, typer.Option("-p", help="RBO's persistence.")] = 0.9,
@@ -55,12 +56,12 @@ def agree(  # noqa: PLR0913, PLR0917 - one parameter per option
     """Show how alike two runs rank: Kendall's distance, Spearman's rho, RBO, overlap."""
     from beir_eval.comparison import agreement  # noqa: PLC0415
 
-    with print_errors():
-        check_targets([first, second], [per_query])
-        names = system_names([first, second])
+    with print_errors(), opened_inputs([first, second]) as run_files:
+        check_targets(run_files, [per_query])
+        names = system_names(run_files)
         result = agreement.agree(
-            read_run(first),
-            read_run(second),
+            read_run(run_files[0]),
+            read_run(run_files[1]),
             k=k,
             p=p,
             order=order,
@@ -68,9 +69,9 @@ def agree(  # noqa: PLR0913, PLR0917 - one parameter per option
             duplicates=duplicates,
             names=(names[0], names[1]),
         )
-        _print_agreement(result)
         if per_query is not None:
             _write_per_query(per_query, result)
+        _print_agreement(result)
 
 
 def _print_agreement(result: Agreement) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -21,12 +21,32 @@ from beir_eval.cli.measures import measures
 from beir_eval.cli.power import power
 from beir_eval.cli.validate import validate
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+#: An example of each command, shown below its help and in the documentation.
+EXAMPLES = {
+    "evaluate": "beir-eval evaluate qrels.trec bm25.trec -m nDCG@10 -m Recall@100",
+    "compare": "beir-eval compare qrels.trec bm25.trec dense.trec --baseline bm25",
+    "validate": "beir-eval validate scifact bm25.trec dense.trec --strict",
+    "bench": "beir-eval bench DATASETS RUNS --baseline bm25 --markdown table.md",
+    "haystack": "beir-eval haystack bm25.yaml path/to/scifact -m nDCG@10",
+    "agree": "beir-eval agree bm25.trec dense.trec -k 100",
+    "power": "beir-eval power qrels.trec -m nDCG@10",
+    "audit": "beir-eval audit -n 10 -m Recall@5 -v 1.00 -b 0.70",
+    "measures": "beir-eval measures nDCG",
+    "datasets": "beir-eval datasets arguana",
+    "convert": "beir-eval convert bm25.trec bm25.parquet",
+    "demo": "beir-eval demo --html demo.html",
+}
+
 app = typer.Typer(
     help="Evaluate retrieval: the BEIR measures, exact, and honest about what was counted.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog=f"Example: {EXAMPLES['compare']}",
 )
 
 
@@ -39,16 +59,21 @@ def _print_version(
         raise typer.Exit
 
 
+def _register(name: str, command: Callable[..., None], short_help: str) -> None:
+    """Add a command, with its example below its help."""
+    app.command(name, short_help=short_help, epilog=f"Example: {EXAMPLES[name]}")(command)
+
+
 # The help lists the commands in this order: the most used first.
-app.command(short_help="Evaluate runs and print the means.")(evaluate)
-app.command(short_help="Compare systems: is one better?")(compare)
-app.command(short_help="Report what is suspicious in qrels and runs.")(validate)
-app.command(short_help="Evaluate many runs on many data sets.")(bench)
-app.command(short_help="Evaluate a Haystack pipeline.")(haystack)
-app.command(short_help="Show how alike two runs rank.")(agree)
-app.command(short_help="Show what judged queries can detect.")(power)
-app.command(short_help="Show what a published mean supports.")(audit)
-app.command(short_help="List the measures, or show one.")(measures)
-app.command("datasets", short_help="List BEIR's data sets, or show one.")(list_datasets)
-app.command(short_help="Write a run in another format.")(convert)
-app.command(short_help="Evaluate the bundled runs and write a report.")(demo)
+_register("evaluate", evaluate, "Evaluate runs and print the means.")
+_register("compare", compare, "Compare systems: is one better?")
+_register("validate", validate, "Report what is suspicious in qrels and runs.")
+_register("bench", bench, "Evaluate many runs on many data sets.")
+_register("haystack", haystack, "Evaluate a Haystack pipeline.")
+_register("agree", agree, "Show how alike two runs rank.")
+_register("power", power, "Show what judged queries can detect.")
+_register("audit", audit, "Show what a published mean supports.")
+_register("measures", measures, "List the measures, or show one.")
+_register("datasets", list_datasets, "List BEIR's data sets, or show one.")
+_register("convert", convert, "Write a run in another format.")
+_register("demo", demo, "Evaluate the bundled runs and write a report.")

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from beir_eval.cli.console import console, print_errors
+from beir_eval.cli.console import check_targets, console, print_errors
 from beir_eval.cli.results_output import write_texts
 
 
@@ -38,7 +38,8 @@ def audit(  # noqa: PLR0913, PLR0917 - one parameter per option
     with print_errors():
         from beir_eval.comparison.claims import audit_claim  # noqa: PLC0415
 
+        check_targets([], [json])
         result = audit_claim(queries, value, baseline, measure=measure, binary=binary, alpha=alpha)
+        write_texts({json: result.model_dump_json})
         for sentence in result.sentences():
             console.print(Text(sentence))
-        write_texts({json: result.model_dump_json})

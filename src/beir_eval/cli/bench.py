@@ -20,6 +20,7 @@ from beir_eval.adapters.dataset_folder import (
 )
 from beir_eval.cli.console import (
     VERDICT_COLOURS,
+    check_folder,
     check_targets,
     console,
     print_errors,
@@ -31,7 +32,7 @@ from beir_eval.cli.results_output import sibling, write_texts
 from beir_eval.comparison.records import ON_CHOICES
 from beir_eval.core.atomic_writes import write_atomically
 from beir_eval.core.files import file_stem
-from beir_eval.display.tables import Table
+from beir_eval.display.tables import Table, latex_table
 from beir_eval.display.warning_texts import warnings_latex
 from beir_eval.errors import InputError, check_choice
 from beir_eval.measures import DEFAULT_MEASURES, parse
@@ -129,6 +130,8 @@ def bench(  # noqa: PLR0913, PLR0917 - one parameter per option
             raise InputError(msg)
         compared = [sibling(path, "compare") for path in (csv, json) if compare]
         check_targets([datasets, *runs], [markdown, latex, csv, json, html, *compared])
+        for folder in (out, mteb):
+            check_folder(folder)
         check_report(html)
         table_measure = parse(measure)
         benchmark = Benchmark(
@@ -142,19 +145,18 @@ def bench(  # noqa: PLR0913, PLR0917 - one parameter per option
         result = benchmark.run()
         table = result.to_table(table_measure, baseline=baseline is not None)
         warnings = result.warnings()
-        print_warnings(warnings)
-        print_table(table)
-        for note in result.notes()[len(warnings) :]:
-            console.print(f"- {note}", markup=False)
         across = compare_benchmark(result, measure=table_measure, **comparing) if compare else None
-        if across is not None:
-            _print_comparison(across)
         write_texts(
             {
                 markdown: lambda: _markdown(
                     result.to_markdown(table_measure, baseline=baseline is not None), across
                 ),
-                latex: lambda: warnings_latex(warnings) + table.latex(),
+                latex: lambda: (
+                    warnings_latex(warnings)
+                    + latex_table(
+                        table, caption=f"{table_measure} by data set.", label="tab:data-sets"
+                    )
+                ),
                 csv: lambda: _with_warnings(table, result).csv(),
                 json: result.to_json,
             }
@@ -170,6 +172,12 @@ def bench(  # noqa: PLR0913, PLR0917 - one parameter per option
             write_html(html, result, datasets=benchmark.datasets, measure=table_measure)
         if mteb is not None:
             _write_mteb(result, mteb)
+        print_warnings(warnings)
+        print_table(table)
+        for note in result.notes()[len(warnings) :]:
+            console.print(f"- {note}", markup=False)
+        if across is not None:
+            _print_comparison(across)
         if result.failures:
             raise typer.Exit(1)
 

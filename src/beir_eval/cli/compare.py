@@ -29,6 +29,7 @@ from beir_eval.cli.options import (
 from beir_eval.cli.results_output import sibling, write_texts
 from beir_eval.cli.saved_results import read_saved_results
 from beir_eval.cli.slice_columns import slice_columns
+from beir_eval.cli.standard_input import opened_inputs
 from beir_eval.comparison.records import CORRECTIONS, INTERVALS, ON_CHOICES
 from beir_eval.core.ranking import EvaluationSettings
 from beir_eval.errors import InputError, first_few
@@ -57,7 +58,8 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter per option
     files: Annotated[
         list[Path],
         typer.Argument(
-            help="Judgements, then run files; or results saved by evaluate --json or in Python."
+            help="Judgements, then run files; or results saved by evaluate --json or in Python. "
+            "One may be - for standard input."
         ),
     ],
     measure: Annotated[
@@ -117,6 +119,13 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter per option
         typer.Option("--allow-missing", help="Check runs that lack judged queries all the same."),
     ] = False,
     on: Annotated[str, choice("--on", ON_CHOICES, "Systems with different queries.")] = "error",
+    detail: Annotated[
+        bool,
+        typer.Option(
+            "--detail",
+            help="Print all evidence too: effects, power, unjudged documents, ties, likeness.",
+        ),
+    ] = False,
     policies: dict[str, Any],
     slices: Annotated[
         list[str] | None,
@@ -172,7 +181,7 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter per option
     split: Annotated[str | None, typer.Option(help="The split of a data-set folder.")] = None,
 ) -> None:
     """Compare systems: means, differences with intervals, and a verdict for each pair."""
-    with print_errors():
+    with print_errors(), opened_inputs(files) as input_files:
         from beir_eval.cli import comparison_output as output  # noqa: PLC0415
         from beir_eval.comparison.gate import check_gate  # noqa: PLC0415
         from beir_eval.comparison.gate_output import gate_outcome, to_junit  # noqa: PLC0415
@@ -180,7 +189,7 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter per option
         outputs = [markdown, latex, csv, json, html, junit, to_judge]
         for extra, is_written in (("slices", slices), ("steps", steps)):
             outputs += [sibling(path, extra) for path in (csv, json) if path and is_written]
-        check_targets(files, outputs)
+        check_targets(input_files, outputs)
         check_report(html)
         gates, floors = gate or [], _floors(floor or [])
         against_baseline = bool(gates) or non_inferior
@@ -200,12 +209,14 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter per option
         )
         _check_steps(steps)
         measures = [*(measure or ()), *gates, *floors] or None
-        inputs = _read_inputs(files, split, policies)
+        inputs = _read_inputs(input_files, split, policies)
         columns = (
             slice_columns(
                 slices,
                 slice_parts,
-                folder=files[0] if inputs.qrels is not None and files[0].is_dir() else None,
+                folder=input_files[0]
+                if inputs.qrels is not None and input_files[0].is_dir()
+                else None,
                 split=split,
                 qrels=inputs.qrels,
             )
@@ -243,12 +254,6 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter per option
         documents = None if to_judge is None else _documents(comparison, number or _TO_JUDGE)
         sliced = None if columns is None else _compare_slices(comparison, columns)
         curve = None if steps is None else _checkpoint_curve(comparison, steps)
-        output.print_comparison(comparison)
-        if sliced is not None:
-            output.print_slices(sliced)
-        if curve is not None:
-            output.print_curve(curve)
-        output.print_gate(comparison.gate)
         write_texts(
             {
                 markdown: lambda: output.markdown_summary(comparison, sliced, curve),
@@ -268,7 +273,13 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter per option
                     }
                 )
         if html is not None:
-            write_html(html, comparison, curve=curve, **report_texts(files[0], split))
+            write_html(html, comparison, curve=curve, **report_texts(input_files[0], split))
+        output.print_comparison(comparison, detail=detail)
+        if sliced is not None:
+            output.print_slices(sliced)
+        if curve is not None:
+            output.print_curve(curve)
+        output.print_gate(comparison.gate)
         if code := _GATE_CODES[gate_outcome(comparison.gate)]:
             raise typer.Exit(code)
 

@@ -9,10 +9,11 @@ from rich.text import Text
 from beir_eval.cli.console import VERDICT_COLOURS, console, print_table, print_warnings
 from beir_eval.comparison.gate_output import OUTCOME_WORDS
 from beir_eval.comparison.likeness import likeness_table
+from beir_eval.comparison.overview import overview_of
 from beir_eval.comparison.robustness import tables as trust_tables
-from beir_eval.comparison.verdict_sentences import difference_sentence
+from beir_eval.comparison.tables import evidence_table, pair_label
 from beir_eval.core.files import plain_name
-from beir_eval.display.tables import csv_text
+from beir_eval.display.tables import Cell, Table, csv_text, without_repeated_columns
 from beir_eval.display.warning_texts import warnings_markdown
 
 if TYPE_CHECKING:
@@ -27,28 +28,94 @@ if TYPE_CHECKING:
 _OUTCOME_COLOURS = {"passed": "green", "failed": "red", "undecidable": "yellow"}
 
 
-def print_comparison(comparison: Comparison) -> None:
-    """Print warnings, means, differences, verdicts, trust, similarity of rankings, and notes."""
+def print_comparison(comparison: Comparison, *, detail: bool) -> None:
+    """Print the warnings, the verdicts, a compact table for each measure, and notes.
+
+    Args:
+        comparison: the comparison.
+        detail: whether all evidence follows: every difference, what unjudged documents and ties
+            could change, how alike the systems rank, and all notes.
+    """
     warnings = comparison.warnings()
     print_warnings(warnings)
-    print_table(comparison.to_table())
-    margin = comparison.settings.margin
-    print_table(comparison.differences_table())
-    for difference in comparison.differences:
-        sentence = difference_sentence(difference, margin)
-        console.print(Text(sentence, style=VERDICT_COLOURS[difference.verdict]))
+    overview = overview_of(comparison)
+    for sentence in overview.verdicts:
+        console.print(Text(sentence.text, style=f"bold {VERDICT_COLOURS[sentence.verdict]}"))
+    for table in overview.tables:
+        console.print()
+        print_table(table, edge=False)
+    console.print()
+    for note in overview.notes:
+        console.print(Text(note, style="dim"))
+    if not detail:
+        hidden = "" if overview.has_all_pairs else "the intervals and p of all pairs, "
+        console.print(
+            Text(f"--detail shows {hidden}effects, power, unjudged documents, ties", style="dim")
+        )
+        return
+    _print_detail(comparison, has_differences=not overview.has_all_pairs)
+
+
+def _print_detail(comparison: Comparison, *, has_differences: bool) -> None:
+    """Print the evidence on every difference, trust, similarity of rankings, and all notes.
+
+    Args:
+        comparison: the comparison.
+        has_differences: whether the differences are printed too.
+    """
+    console.print(Text("\nThe evidence", style="bold"))
+    _print_by_measure(comparison, evidence_table(comparison, has_differences=has_differences))
     if comparison.trust:
         console.print(Text("\nWhat unjudged documents and ties could change", style="bold"))
-        print_table(trust_tables.trust_table(comparison))
+        _print_by_measure(comparison, trust_tables.trust_table(comparison))
         for sentence in trust_tables.robustness_sentences(comparison):
             console.print(Text(sentence, style="yellow"))
     if comparison.likeness:
         depth = comparison.likeness[0].k
         console.print(Text(f"\nHow alike the first {depth} documents are", style="bold"))
-        print_table(likeness_table(comparison))
+        _print_compactly([_with_pairs(comparison, likeness_table(comparison))])
     console.print()
-    for note in comparison.notes()[len(warnings) :]:
+    for note in comparison.notes()[len(comparison.warnings()) :]:
         console.print(Text(note, style="dim"))
+
+
+def _print_by_measure(comparison: Comparison, table: Table) -> None:
+    """Print a table with the first columns measure, system and against: a table a measure."""
+    rows_by_measure: dict[str, list[Sequence[str | Cell]]] = {}
+    for row in table.rows:
+        rows_by_measure.setdefault(str(row[0]), []).append(row[1:])
+    _print_compactly(
+        [
+            _with_pairs(comparison, Table((measure, *table.header[2:]), rows))
+            for measure, rows in rows_by_measure.items()
+        ]
+    )
+
+
+def _with_pairs(comparison: Comparison, table: Table) -> Table:
+    """Return a table with the first columns system and against, for all pairs with one of both.
+
+    The pairs are named by the letters of the systems: a table that is split would show rows with
+    the same system.
+    """
+    if comparison.baseline is not None or len(comparison.systems) == 2:  # noqa: PLR2004 - a pair
+        return table
+    rows = [
+        (pair_label(comparison, str(system), str(against)), *cells)
+        for system, against, *cells in table.rows
+    ]
+    return Table((table.header[0], *table.header[2:]), rows)
+
+
+def _print_compactly(parts: Sequence[Table]) -> None:
+    """Print tables without the columns that have one value in all rows, which are named below."""
+    shown, left_out = without_repeated_columns(parts, parts[0].header[1:])
+    for table in shown:
+        console.print()
+        print_table(table, edge=False)
+    if left_out:
+        values = ", ".join(f"{name} {value}" for name, value in left_out.items())
+        console.print(Text(f"in every row: {values}", style="dim"))
 
 
 def print_slices(sliced: SlicedComparison) -> None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import warnings
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Literal, NoReturn
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 import typer
 from rich import box
@@ -14,6 +15,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from beir_eval.core.atomic_writes import check_can_write
 from beir_eval.errors import (
     BeirEvalError,
     BeirEvalWarning,
@@ -53,6 +55,22 @@ class _EscapingConsole(Console):
                 segment if segment.control else segment._replace(text=escape_controls(segment.text))
             )
 
+    def print(self, *objects: Any, **options: Any) -> None:
+        """Print, unless the reader of the output has closed it, as ``| head`` does."""
+        try:
+            super().print(*objects, **options)
+        except BrokenPipeError:  # rich before 14
+            self.on_broken_pipe()
+
+    def on_broken_pipe(self) -> None:
+        """Print nothing more; the command goes on, so that its exit code is the same."""
+        self.quiet = True
+        with suppress(OSError, ValueError):  # a stream without a file
+            # Python writes what is left in the buffer when it ends, and would fail again.
+            devnull = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(devnull, self.file.fileno())
+            os.close(devnull)
+
 
 def _new_console(*, stderr: bool) -> Console:
     stream = sys.stderr if stderr else sys.stdout
@@ -70,8 +88,19 @@ def fail(message: str) -> NoReturn:
     raise typer.Exit(2)
 
 
+#: {path: the words that messages show in its place}.
+_shown_paths: dict[str, str] = {}
+
+
+def show_in_messages(path: Path, words: str) -> None:
+    """Show words in place of a path, in the errors and warnings of this command."""
+    _shown_paths[str(path)] = words
+
+
 def _one_line(message: str) -> str:
     """Return a message on one line, with control characters as escapes, of limited length."""
+    for path, words in _shown_paths.items():
+        message = message.replace(path, words)
     return " ".join(message_text(message).split())
 
 
@@ -92,14 +121,19 @@ def print_warnings(sentences: Iterable[str]) -> None:
 
 
 def check_targets(read: Sequence[Path], written: Sequence[Path | None]) -> None:
-    """Check that no output file is also an input file, and that no two are the same file.
+    """Check that every output file can be written, and that no file is named twice.
+
+    Commands check this before they compute anything.
 
     Args:
         read: the input files.
         written: the output files; None for an option that is not used.
 
     Raises:
-        InputError: a file is named twice.
+        InputError: an output file is also an input file or another output file, is a folder, or
+            its folder does not exist.
+        MissingExtraError: an output file ends in .zst and the package zstandard is not installed.
+        OSError: an output file cannot be written.
     """
     taken = {path.resolve() for path in read}
     for path in filter(None, written):
@@ -107,6 +141,31 @@ def check_targets(read: Sequence[Path], written: Sequence[Path | None]) -> None:
             msg = f"{path} is named twice on this command; write to another file"
             raise InputError(msg)
         taken.add(path.resolve())
+        if path.is_dir():
+            msg = f"{path} is a folder; name a file in it"
+            raise InputError(msg)
+        if not path.resolve().parent.is_dir():
+            msg = f"{path}: there is no folder {path.parent}; make it first"
+            raise InputError(msg)
+        check_can_write(path)
+
+
+def check_folder(folder: Path | None) -> None:
+    """Check that files can be written into a folder, which need not exist; None: no such option.
+
+    Raises:
+        InputError: it, or a part of its path, is a file.
+        OSError: the folder cannot be made or written to.
+    """
+    if folder is None:
+        return
+    existing = folder.absolute()
+    while not os.path.lexists(existing):
+        existing = existing.parent
+    if not existing.is_dir():
+        msg = f"{folder}: a folder was expected, but {existing} is a file; name another folder"
+        raise InputError(msg)
+    check_can_write(existing / "file")
 
 
 @contextmanager
@@ -116,6 +175,7 @@ def print_errors() -> Iterator[None]:
     An error ends the command with exit code 2.
     """
     _printed_warnings.clear()
+    _shown_paths.clear()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", BeirEvalWarning)
         try:
@@ -140,45 +200,97 @@ def new_table() -> Table:
     return Table(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
 
 
-def print_table(table: tables.Table) -> None:
+def print_table(table: tables.Table, *, edge: bool = True) -> None:
     """Print a table, with verdicts in colour.
 
-    If the terminal is too narrow, labels and headings are folded. If it is too narrow even for the
-    numbers, each row is printed as ``heading value, …``. Numbers are never folded: a part of a
+    If the terminal is too narrow, headings are folded, then labels. If it is too narrow even for
+    the numbers, the columns are printed as several tables with the same labels; if not even one
+    column fits, each row is printed as ``heading value, …``. Numbers are never folded: a part of a
     number on a line of its own would be read as another number.
+
+    Args:
+        table: the table.
+        edge: whether there are empty lines above and below it, and a blank left and right of it.
     """
-    output, widths = new_table(), _column_widths(table)
-    if widths is None:
+    width = console.width + (0 if edge else _GAP)
+    parts = _parts_that_fit(table, width)
+    if parts is None:
         for row in table.rows:
             pairs = zip(table.header, map(_coloured, row), strict=True)
             console.print(Text(", ").join(Text(f"{name} ").append(cell) for name, cell in pairs))
         console.print()
         return
-    for column, (text, width) in enumerate(zip(table.header, widths, strict=True)):
-        justify: Literal["left", "right"] = "right" if column else "left"
-        output.add_column(
-            _folded(Text(escape_controls(text)), width), justify=justify, no_wrap=True
-        )
-    for row in table.rows:
-        output.add_row(*map(_folded, map(_coloured, row), widths))
-    console.print(output)
+    for index, (part, widths) in enumerate(parts):
+        output = new_table()
+        output.show_edge = edge
+        for column, (text, column_width) in enumerate(zip(part.header, widths, strict=True)):
+            justify: Literal["left", "right"] = "right" if column else "left"
+            heading = _folded(Text(escape_controls(text)), column_width)
+            output.add_column(heading, justify=justify, no_wrap=True)
+        for row in part.rows:
+            output.add_row(*map(_folded, map(_coloured, row), widths))
+        if index and not edge:
+            console.print()
+        console.print(output)
 
 
-def _column_widths(table: tables.Table) -> list[int] | None:
-    """Return the width of every column; None if the terminal is too narrow for the numbers."""
+def _parts_that_fit(table: tables.Table, width: int) -> list[tuple[tables.Table, list[int]]] | None:
+    """Return the table as parts that fit into the width, each with the widths of its columns.
+
+    Each part has the column of labels. Words are broken only if a column does not fit otherwise.
+    None if a column does not fit even then.
+    """
+    last = len(table.header)
+    if last == 1:
+        widths = _column_widths(table, width, whole_words=False)
+        return None if widths is None else [(table, widths)]
+    parts: list[tuple[tables.Table, list[int]]] = []
+    first = 1
+    while first < last:
+        candidates = [(end, True) for end in range(last, first, -1)]
+        candidates += [(end, False) for end in range(last, first, -1)]
+        for end, whole_words in candidates:
+            part = table.with_columns([0, *range(first, end)])
+            widths = _column_widths(part, width, whole_words=whole_words)
+            if widths is not None:
+                break
+        else:
+            return None
+        parts.append((part, widths))
+        first = end
+    return parts
+
+
+def _column_widths(table: tables.Table, width: int, *, whole_words: bool) -> list[int] | None:
+    """Return the width of every column; None if they do not fit.
+
+    Numbers are never broken.
+
+    Args:
+        table: the table.
+        width: the width of all columns and the gaps between them.
+        whole_words: whether labels and the words of headings must not be broken either.
+    """
     columns = [
         [escape_controls(str(cell)) for cell in column]
         for column in zip(table.header, *table.rows, strict=True)
     ]
     full = [max(map(cell_len, column)) for column in columns]
-    numbers = [max(map(cell_len, column[1:]), default=0) for column in columns]
-    widths = [min(full[0], _NARROWEST_LABEL), *numbers[1:]]
-    spare = console.width - sum(widths) - _GAP * len(widths)
+    widths = [max(map(cell_len, column[1:]), default=0) for column in columns]
+    if whole_words:
+        words = [max(map(cell_len, column[0].split()), default=0) for column in columns]
+        widths = list(map(max, widths, words))
+    else:
+        widths[0] = min(full[0], _NARROWEST_LABEL)
+    spare = width - sum(widths) - _GAP * len(widths)
     if spare < 0:
         return None
+    # The labels first: a folded heading costs one line, a folded label one in every row.
+    widths[0] += min(spare, full[0] - widths[0])
+    spare = width - sum(widths) - _GAP * len(widths)
     # Widen each column by one character in turn, so that short headings fit first.
     while spare and widths != full:
-        narrow = [column for column, width in enumerate(widths) if width < full[column]][:spare]
+        narrow = [column for column, size in enumerate(widths) if size < full[column]][:spare]
         for column in narrow:
             widths[column] += 1
         spare -= len(narrow)

@@ -11,14 +11,20 @@ from rich.text import Text
 from beir_eval.adapters.formats import RUN_FORMATS
 from beir_eval.adapters.readers import read_qrels, read_run
 from beir_eval.adapters.writers import write_qrels, write_run
-from beir_eval.cli.console import console, print_errors
+from beir_eval.cli.console import check_targets, console, print_errors
+from beir_eval.cli.standard_input import opened_inputs
 
 #: The usual file ending of each format that can be written.
 _ENDINGS = ", ".join(row.endings[0] for row in RUN_FORMATS.formats if row.write)
 
 
 def convert(
-    source: Annotated[Path, typer.Argument(help="The file to read; its content tells its format.")],
+    source: Annotated[
+        Path,
+        typer.Argument(
+            help="The file to read, or - for standard input; its content tells the format."
+        ),
+    ],
     target: Annotated[
         Path, typer.Argument(help=f"The file to write: {_ENDINGS}, also .gz or .zst.")
     ],
@@ -34,14 +40,15 @@ def convert(
     ] = None,
 ) -> None:
     """Write a run (or judgements) in another format; no number changes."""
-    with print_errors():
+    with print_errors(), opened_inputs([source]) as [source_file]:
+        check_targets([], [target])
         if qrels:
-            judgements = read_qrels(source, format=read_as)
+            judgements = read_qrels(source_file, format=read_as)
             write_qrels(judgements, target, format=write_as)
             console.print(
                 Text(f"{target}: {len(judgements.doc_ids)} judgements of {len(judgements)} queries")
             )
         else:
-            run = read_run(source, format=read_as)
+            run = read_run(source_file, format=read_as)
             write_run(run, target, format=write_as)
             console.print(Text(f"{target}: {len(read_run(target))} queries"))

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.text import Text
 
 from beir_eval.adapters.readers import read_qrels
-from beir_eval.cli.console import console, print_errors
+from beir_eval.cli.console import check_targets, console, print_errors
 from beir_eval.cli.options import (
     check_report,
-    evaluate_files,
     read_runs,
     report_settings,
     report_texts,
@@ -21,7 +20,9 @@ from beir_eval.cli.options import (
 from beir_eval.cli.results_output import print_notes, print_scores
 from beir_eval.datasets.demo import FOLDER, RUNS
 from beir_eval.errors import MissingExtraError
-from beir_eval.evaluation.evaluator import Evaluator
+
+if TYPE_CHECKING:
+    from beir_eval.comparison.result import Comparison
 
 _MEASURES = ("nDCG@10", "MAP@100", "Recall@10", "R_cap@10", "Precision@10", "MRR@10")
 
@@ -33,36 +34,38 @@ def demo(
 ) -> None:
     """Evaluate two bundled runs and two Haystack pipelines, and write a report on the runs."""
     with print_errors():
-        evaluator = Evaluator(read_qrels(FOLDER), _MEASURES)
-        results = evaluate_files(evaluator, RUNS)
-        num_queries = len(evaluator.qrels)
+        from beir_eval.comparison.compare import compare_runs  # noqa: PLC0415
+        from beir_eval.comparison.headlines import headlines  # noqa: PLC0415
+
+        check_targets([], [html])
+        runs = read_runs(RUNS)
+        qrels = read_qrels(FOLDER)
+        comparison = compare_runs(
+            qrels, runs, _MEASURES, baseline=next(reversed(runs)), **report_settings(html)
+        )
+        report_sentence = _write_report(html, comparison)
+        results = [repeats[0] for repeats in (comparison.results or {}).values()]
         console.print(
-            f"Two BM25 settings over the bundled data set ({num_queries} queries about the solar "
+            f"Two BM25 settings over the bundled data set ({len(qrels)} queries about the solar "
             "system):"
         )
         print_scores(results, None)
+        for sentence in headlines(comparison):
+            console.print(Text(sentence.text))
+        console.print(f"(at {comparison.settings.alpha:g}, each measure tested by itself)")
         print_notes(results)
         _print_pipelines()
-        _write_report(html, evaluator)
+        console.print(Text(f"\n{report_sentence}"))
 
 
-def _write_report(html: Path, evaluator: Evaluator) -> None:
-    """Compare the bundled runs and write the report; print a hint if an extra is missing."""
+def _write_report(html: Path, comparison: Comparison) -> str:
+    """Write the report on the bundled runs; return where it is, or why it was not written."""
     try:
         check_report(html)
     except MissingExtraError as error:
-        console.print(Text(f"\nThe report: not written. {error}"))
-        return
-    from beir_eval.comparison.compare import compare_runs  # noqa: PLC0415
-
-    runs = read_runs(RUNS)
-    comparison = compare_runs(
-        evaluator.qrels, runs, _MEASURES, baseline=next(reversed(runs)), **report_settings(html)
-    )
+        return f"The report: not written. {error}"
     write_html(html, comparison, **report_texts(FOLDER))
-    console.print(
-        Text(f"\nThe report on the two BM25 runs, to look at in a browser: {html.resolve()}")
-    )
+    return f"The report on the two BM25 runs, to look at in a browser: {html.resolve()}"
 
 
 def _print_pipelines() -> None:

@@ -11,6 +11,8 @@ from beir_eval.adapters.readers import read_qrels
 from beir_eval.cli.console import check_targets, print_errors
 from beir_eval.cli.options import (
     HTML,
+    LATEX,
+    MARKDOWN,
     PER_QUERY,
     add_policy_options,
     check_report,
@@ -20,6 +22,7 @@ from beir_eval.cli.options import (
     write_html,
 )
 from beir_eval.cli.results_output import print_notes, print_scores, write_results
+from beir_eval.cli.standard_input import opened_inputs
 from beir_eval.errors import check_choice
 from beir_eval.evaluation.evaluator import Evaluator
 from beir_eval.measures import DEFAULT_MEASURES, TOOLS, parse_all
@@ -28,12 +31,16 @@ from beir_eval.measures import DEFAULT_MEASURES, TOOLS, parse_all
 @add_policy_options
 def evaluate(  # noqa: PLR0913, PLR0917 - one parameter per option
     qrels: Annotated[
-        Path, typer.Argument(help="Judgements: a TREC or BEIR file, or a BEIR data-set folder.")
+        Path,
+        typer.Argument(
+            help="Judgements: a TREC or BEIR file, or a BEIR data-set folder; - for standard input."
+        ),
     ],
     runs: Annotated[
         list[Path],
         typer.Argument(
-            help="Run files (TREC, JSON, Parquet, …); a system's name is its file's stem."
+            help="Run files (TREC, JSON, Parquet, …), or - for standard input; a system's name is "
+            "its file's stem."
         ),
     ],
     measure: Annotated[
@@ -49,6 +56,8 @@ def evaluate(  # noqa: PLR0913, PLR0917 - one parameter per option
     json: Annotated[
         Path | None, typer.Option(help="Write all results, a JSON list, to this file.")
     ] = None,
+    markdown: Annotated[Path | None, MARKDOWN] = None,
+    latex: Annotated[Path | None, LATEX] = None,
     html: Annotated[Path | None, HTML] = None,
     *,
     policies: dict[str, Any],
@@ -63,23 +72,23 @@ def evaluate(  # noqa: PLR0913, PLR0917 - one parameter per option
     ] = None,
 ) -> None:
     """Evaluate RUNS on QRELS and print the means, one system a row."""
-    with print_errors():
+    with print_errors(), opened_inputs([qrels, *runs]) as [qrels_file, *run_files]:
         if names is not None:
             check_choice("--names", names, TOOLS)
-        check_targets([qrels, *runs], [per_query, json, html])
+        check_targets([qrels_file, *run_files], [per_query, json, markdown, latex, html])
         check_report(html)
         measures = parse_all(measure) if measure else DEFAULT_MEASURES
         if judged_only:
             measures = tuple(parsed(judged_only=True) for parsed in measures)
         evaluator = Evaluator(
-            read_qrels(qrels, split=split),
+            read_qrels(qrels_file, split=split),
             measures,
             **policies,
             **report_settings(html),
         )
-        results = evaluate_files(evaluator, runs)
-        print_scores(results, names)
-        print_notes(results)
-        write_results(results, per_query=per_query, json=json)
+        results = evaluate_files(evaluator, run_files)
+        write_results(results, per_query=per_query, json=json, markdown=markdown, latex=latex)
         if html is not None:
-            write_html(html, results, **report_texts(qrels, split))
+            write_html(html, results, **report_texts(qrels_file, split))
+        print_scores(results, names, are_default_measures=not measure)
+        print_notes(results)

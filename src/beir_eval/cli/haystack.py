@@ -12,7 +12,15 @@ import typer
 
 from beir_eval.adapters.writers import format_to_write
 from beir_eval.cli.console import check_targets, console, print_errors
-from beir_eval.cli.options import HTML, PER_QUERY, check_report, report_settings, write_html
+from beir_eval.cli.options import (
+    HTML,
+    LATEX,
+    MARKDOWN,
+    PER_QUERY,
+    check_report,
+    report_settings,
+    write_html,
+)
 from beir_eval.cli.results_output import print_notes, print_scores, write_results
 from beir_eval.core.files import file_stem
 from beir_eval.errors import check_choice, check_count
@@ -59,6 +67,8 @@ def haystack(  # noqa: PLR0913, PLR0917 - one parameter per option
     json: Annotated[
         Path | None, typer.Option(help="Write the result, a JSON list, to this file.")
     ] = None,
+    markdown: Annotated[Path | None, MARKDOWN] = None,
+    latex: Annotated[Path | None, LATEX] = None,
     html: Annotated[Path | None, HTML] = None,
     allow: Annotated[
         list[str] | None,
@@ -84,7 +94,7 @@ def haystack(  # noqa: PLR0913, PLR0917 - one parameter per option
             PipelineRetriever,
         )
 
-        check_targets([pipeline, dataset], [save_run, per_query, json, html])
+        check_targets([pipeline, dataset], [save_run, per_query, json, markdown, latex, html])
         check_report(html)
         measures = parse_all(measure) if measure else DEFAULT_MEASURES
         data = load_dataset(dataset, split)
@@ -120,8 +130,8 @@ def haystack(  # noqa: PLR0913, PLR0917 - one parameter per option
             on_error=on_error,
             **report_settings(html),
         )
-        print_scores([result], None)
-        print_notes([result])
-        write_results([result], per_query=per_query, json=json)
+        write_results([result], per_query=per_query, json=json, markdown=markdown, latex=latex)
         if html is not None:
             write_html(html, result, queries=data.queries, corpus=data.corpus)
+        print_scores([result], None, are_default_measures=not measure)
+        print_notes([result])

@@ -33,6 +33,9 @@ DRAWS = typer.Option(
     help="How many sign vectors the test draws.  [default: 100000, or 20000 for more than 1000 "
     "queries or 500 pairs of systems]"
 )
+#: The options that write the means of results.
+MARKDOWN = typer.Option(help="Write the means on all measures and the notes as Markdown.")
+LATEX = typer.Option(help="Write the means on all measures as a LaTeX table.")
 #: The option that writes the scores of every query.
 PER_QUERY = typer.Option(help="Write every query's scores to this CSV file.")
 
@@ -182,20 +185,13 @@ def write_html(html: Path, results: Any, **options: Any) -> None:
 
 
 def check_report(html: Path | None) -> None:
-    """Check that a report can be written, before any evaluation; None: no report is written.
+    """Check that the packages of a report are installed; None: no report is written.
 
     Raises:
         MissingExtraError: the package jinja2 is not installed.
-        InputError: ``html`` is a folder, or its folder does not exist.
     """
     if html is None:
         return
     from beir_eval.report import check_installed  # noqa: PLC0415
 
     check_installed()
-    if html.is_dir():
-        msg = f"{html} is a folder; name the file of the report in it"
-        raise InputError(msg)
-    if not html.absolute().parent.is_dir():
-        msg = f"{html}: there is no folder {html.parent}; make it first"
-        raise InputError(msg)

@@ -11,10 +11,13 @@ from rich.text import Text
 from beir_eval.adapters.readers import read_qrels
 from beir_eval.cli.console import check_targets, console, print_errors, print_table
 from beir_eval.cli.results_output import write_texts
+from beir_eval.cli.standard_input import opened_inputs
 
 
 def power(  # noqa: PLR0913, PLR0917 - one parameter per option
-    qrels: Annotated[Path, typer.Argument(help="Judgements: a file, or a data-set folder.")],
+    qrels: Annotated[
+        Path, typer.Argument(help="Judgements: a file, a data-set folder, or - for standard input.")
+    ],
     measure: Annotated[
         list[str] | None,
         typer.Option(
@@ -39,14 +42,14 @@ def power(  # noqa: PLR0913, PLR0917 - one parameter per option
     split: Annotated[str | None, typer.Option(help="The split of a data-set folder.")] = None,
 ) -> None:
     """Show which differences a set of judged queries can detect, before any run exists."""
-    with print_errors():
+    with print_errors(), opened_inputs([qrels]) as [qrels_file]:
         from beir_eval.comparison.experiments import experiment_power  # noqa: PLC0415
 
-        check_targets([qrels], [json])
+        check_targets([qrels_file], [json])
         result = experiment_power(
-            read_qrels(qrels, split=split), measure or None, sd=sd, alpha=alpha, power=power
+            read_qrels(qrels_file, split=split), measure or None, sd=sd, alpha=alpha, power=power
         )
+        write_texts({json: result.model_dump_json})
         print_table(result.to_table())
         for note in result.notes():
             console.print(Text(note))
-        write_texts({json: result.model_dump_json})

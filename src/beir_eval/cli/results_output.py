@@ -10,63 +10,96 @@ from rich.text import Text
 from beir_eval.cli.console import console, print_table, print_warnings
 from beir_eval.core.atomic_writes import write_atomically
 from beir_eval.core.files import file_stem
-from beir_eval.display.tables import Table, csv_text, score_text
+from beir_eval.display.tables import csv_text
+from beir_eval.evaluation.notes import judged_share_text
 from beir_eval.evaluation.result import EvaluationResult
-from beir_eval.evaluation.side_by_side import (
-    labelled_means,
-    shared_notes,
-    shared_warnings,
-    starred_label,
+from beir_eval.evaluation.side_by_side import shared_notes, shared_warnings
+from beir_eval.evaluation.tables import (
+    cutoff_tables,
+    means_table,
+    to_latex,
+    to_markdown,
+    usual_measures,
 )
-from beir_eval.measures import parse, spelled
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
 
-#: A table of more measures than this is transposed: measures become rows.
-MOST_COLUMNS = 8
-
-
-def print_scores(results: Sequence[EvaluationResult], names: str | None) -> None:
+def print_scores(
+    results: Sequence[EvaluationResult], names: str | None, *, are_default_measures: bool = False
+) -> None:
     """Print the warnings and the means: systems as rows, or measures as rows if there are many.
 
     Args:
         results: the results of all systems, on the same measures.
         names: the tool whose names of the measures are printed; None for the canonical names.
+        are_default_measures: whether the measures were not chosen by the user: then those of one
+            system are printed as measures by cutoffs, and of several systems the usual ones.
     """
     print_warnings(
         f"{result.name}: {sentence}" for result in results for sentence in result.warnings()
     )
-    measures = results[0].measures
-    labels = [
-        starred_label(measure, results, None if names is None else spelled(parse(measure), names))
-        for measure in measures
-    ]
-    rows = [
-        (row.label, *(score_text(row.means[measure]) for measure in measures))
-        for result in results
-        for row in labelled_means(result)
-    ]
-    table = Table(("system", *labels), rows)
-    print_table(table if len(measures) <= MOST_COLUMNS else table.transposed("measure"))
+    if not are_default_measures:
+        print_table(means_table(results, names))
+        return
+    by_cutoff = cutoff_tables(results[0]) if len(results) == 1 and names is None else None
+    if by_cutoff is not None:
+        for table in by_cutoff:
+            print_table(table)
+        return
+    usual = usual_measures(results)
+    print_table(means_table(results, names, measures=usual))
+    console.print(
+        Text(
+            f"{len(usual)} of the {len(results[0].measures)} measures evaluated; -m chooses "
+            "others, --markdown, --latex and --json write all",
+            style="dim",
+        )
+    )
 
 
 def print_notes(results: Sequence[EvaluationResult]) -> None:
-    """Print the notes of the results, without the warnings; a shared note is printed once."""
-    for note in shared_notes(results)[len(shared_warnings(results)) :]:
+    """Print the notes of the results, without the warnings; a shared note is printed once.
+
+    The judged shares of more than two systems are printed as a range.
+    """
+    notes = shared_notes(results)[len(shared_warnings(results)) :]
+    shares = {
+        result.name: result.counted.judged_share for result in results if result.counted is not None
+    }
+    if len(shares) == len(results) > 1:
+        of_one = [judged_share_text({name: by_depth}) for name, by_depth in shares.items()]
+        notes = [note for note in notes if not note.endswith(tuple(filter(None, of_one)))]
+        if of_all := judged_share_text(shares):
+            notes.append(of_all)
+    for note in notes:
         console.print(Text(note))
 
 
 def write_results(
-    results: Sequence[EvaluationResult], *, per_query: Path | None, json: Path | None
+    results: Sequence[EvaluationResult],
+    *,
+    per_query: Path | None,
+    json: Path | None,
+    markdown: Path | None,
+    latex: Path | None,
 ) -> None:
-    """Write the scores of every query as CSV and the results as JSON; None: no such file."""
+    """Write the results to files; None: no such file.
+
+    Args:
+        results: the results of all systems, on the same measures.
+        per_query: the scores of every query, as CSV.
+        json: everything.
+        markdown: warnings, the means on all measures, and notes.
+        latex: the means on all measures.
+    """
     if per_query is not None:
         _write_per_query(per_query, results)
     if json is not None:
         write_atomically(json, TypeAdapter(list[EvaluationResult]).dump_json(list(results)))
+    write_texts({markdown: lambda: to_markdown(results), latex: lambda: to_latex(results)})
 
 
 def write_texts(texts: Mapping[Path | None, Callable[[], str]]) -> None:

@@ -52,8 +52,6 @@ def validate(  # noqa: PLR0913, PLR0917 - one parameter per option
     """Report everything suspicious about judgements, runs, corpus and queries.
 
     The exit code is 1 if an error is among the findings, 2 if a file cannot be read, else 0.
-
-    Example: beir-eval validate scifact bm25.trec dense.trec --strict
     """
     with print_errors():
         from beir_eval.validation import validate as validate_files  # noqa: PLC0415

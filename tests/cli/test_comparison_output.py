@@ -1,0 +1,111 @@
+"""What ``compare`` prints: the verdict first, compact tables that fit, and the rest on request."""
+
+import pytest
+from typer.testing import CliRunner
+
+from beir_eval import compare_runs, read_qrels, read_run
+from beir_eval.cli import console as console_module
+from beir_eval.cli.app import app
+
+QUERIES = [f"q{number:02}" for number in range(30)]
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+@pytest.fixture
+def terminal(monkeypatch):
+    """Make the output as wide as a terminal of 80 columns."""
+    monkeypatch.setattr(console_module.console, "_width", 80)
+
+
+@pytest.fixture
+def files(tmp_path):
+    """Return qrels and nine runs with long names; run k finds the document at a rank below k."""
+    (tmp_path / "qrels.trec").write_text("".join(f"{query} 0 a 1\n" for query in QUERIES))
+    paths = [tmp_path / "qrels.trec"]
+    for system in range(9):
+        paths.append(tmp_path / f"re-ranker-checkpoint-{system}.trec")
+        lines = []
+        for number, query in enumerate(QUERIES):
+            rank = (number * (system + 3)) % 7 if system % 2 else (number + system) % 3
+            documents = [f"x{number}" for number in range(8)]
+            documents.insert(rank, "a")
+            lines += [
+                f"{query} Q0 {document} 1 {-position} t\n"
+                for position, document in enumerate(documents)
+            ]
+        paths[-1].write_text("".join(lines))
+    return paths
+
+
+MEASURES = ("-m", "nDCG@10", "-m", "MAP@100", "--draws", "500")
+BASELINE = ("--baseline", "re-ranker-checkpoint-0")
+
+
+@pytest.mark.parametrize("options", [BASELINE, ()], ids=["baseline", "all pairs"])
+def test_nine_systems_on_two_measures_fit_into_45_lines_of_80_columns(files, terminal, options):
+    result = run("compare", *files, *MEASURES, *options)
+    assert result.exit_code == 0, result.output
+    lines = result.stdout.splitlines()
+    assert len(lines) <= 45
+    assert max(map(len, lines)) <= 80
+    for system in range(9):
+        rows = [line for line in lines if f"checkpoint-{system} " in line and "0." in line]
+        assert len(rows) == (2 if options else 1)  # a row a measure, or both measures in a row
+
+
+def test_the_verdict_is_printed_before_the_tables(files, terminal):
+    output = run("compare", *files[:3], *MEASURES, "--baseline", files[1].stem).stdout
+    first = " ".join(output.partition("\n\n")[0].split())
+    assert first.startswith("nDCG@10")
+    assert f"{files[2].stem}" in first
+    assert first.index(files[2].stem) < output.index("mean")
+
+
+def test_a_column_with_one_value_is_named_below_the_table_instead(files):
+    output = run("compare", *files[:4], *MEASURES, "--alpha", "1e-9").stdout
+    header = next(line for line in output.splitlines() if "corr. p" in line)
+    assert "verdict" not in header
+    assert output.count("verdict: undecided in every row") == 1
+
+
+def test_the_evidence_trust_and_likeness_are_printed_with_detail_only(files):
+    titles = ("The evidence", "What unjudged documents and ties could change", "How alike")
+    brief = run("compare", *files[:3], *MEASURES).stdout
+    assert not [title for title in titles if title in brief]
+    assert "--detail shows" in brief
+    detailed = run("compare", *files[:3], *MEASURES, "--detail").stdout
+    assert [title for title in titles if title not in detailed] == []
+    for column in ("effect", "won/tied/lost", "detectable", "bounds of the difference", "RBO"):
+        assert column in detailed
+    assert "--detail shows" not in detailed
+
+
+def test_intervals_of_many_pairs_are_left_to_detail_and_this_is_said(files):
+    brief = run("compare", *files, *MEASURES).stdout
+    assert "--detail shows the intervals and p of all pairs" in brief
+    assert "95% simultaneous" not in brief
+    assert "b vs a" not in brief
+    detailed = run("compare", *files, *MEASURES, "--detail").stdout
+    assert "95% simultaneous" in detailed
+    assert "i vs h" in detailed
+
+
+def test_how_many_verdicts_unjudged_documents_could_change_is_always_said(files):
+    output = run("compare", *files[:3], "-m", "nDCG@10", "--draws", "500").stdout
+    assert "if unjudged documents were relevant" in output
+    assert "judged in the top 10: 11%" in output
+
+
+def test_a_comparison_prints_what_the_terminal_shows(files):
+    runs = {path.stem: read_run(path) for path in files[1:3]}
+    comparison = compare_runs(read_qrels(files[0]), runs, ["nDCG@10"], draws=500)
+    text = str(comparison)
+    printed = run("compare", *files[:3], "-m", "nDCG@10", "--draws", "500").stdout
+    assert text.splitlines()[0] == printed.splitlines()[0]
+    numbers = [line.split() for line in text.splitlines() if "0." in line]
+    assert [
+        line for line in numbers if line not in [row.split() for row in printed.splitlines()]
+    ] == []

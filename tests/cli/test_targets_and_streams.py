@@ -1,0 +1,200 @@
+"""Files are written whatever happens to the output; ``-`` is standard input; help has examples."""
+
+import gzip
+import json
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from beir_eval.cli.app import EXAMPLES, app
+from beir_eval.datasets import demo
+
+COMMAND = [sys.executable, "-m", "beir_eval"]
+BM25, PLAIN = demo.RUNS
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+def run_with_input(content, *arguments):
+    return subprocess.run(
+        [*COMMAND, *map(str, arguments)], input=content, capture_output=True, check=False
+    )
+
+
+# Targets
+
+#: {command: its arguments with input files that do not exist; its options that name a file}
+TARGETS = {
+    "evaluate": (
+        ["q.trec", "r.trec"],
+        ["--json", "--per-query", "--html", "--markdown", "--latex"],
+    ),
+    "compare": (
+        ["q.trec", "a.trec", "b.trec", "--gate", "MRR"],
+        ["--json", "--csv", "--markdown", "--latex", "--html", "--junit", "--to-judge"],
+    ),
+    "bench": (["sets", "runs"], ["--markdown", "--latex", "--csv", "--json", "--html"]),
+    "power": (["q.trec"], ["--json"]),
+    "audit": (["-n", "10", "-v", "not a mean"], ["--json"]),
+    "agree": (["a.trec", "b.trec"], ["--per-query"]),
+    "convert": (["a.trec"], [None]),
+    "demo": ([], ["--html"]),
+}
+CASES = [(name, option) for name, (_, options) in TARGETS.items() for option in options]
+
+
+@pytest.mark.parametrize(("command", "option"), CASES)
+def test_a_target_that_cannot_be_written_is_refused_before_anything_is_read(
+    tmp_path, monkeypatch, command, option
+):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "folder.json").mkdir()
+    (tmp_path / "file").write_text("")
+    arguments = TARGETS[command][0]
+    for target, problem in {
+        "folder.json": "folder.json is a folder; name a file in it",
+        "none/r.json": "none/r.json: there is no folder none; make it first",
+        "file/r.json": "file/r.json: there is no folder file; make it first",
+    }.items():
+        result = run(command, *arguments, *([target] if option is None else [option, target]))
+        assert result.exit_code == 2
+        assert result.stderr == f"error: {problem}\n"
+        assert result.stdout == ""
+
+
+@pytest.mark.parametrize("option", ["--json", "--html"])
+def test_a_folder_without_permission_is_refused_before_anything_is_read(tmp_path, option):
+    folder = tmp_path / "protected"
+    folder.mkdir(mode=0o555)
+    if os.access(folder, os.W_OK):
+        folder = "/proc"  # the superuser may write anywhere else
+        if not os.path.isdir(folder):  # noqa: PTH112 - of a text
+            pytest.skip("no folder is protected from this user")
+    result = run("evaluate", "absent.trec", "absent2.trec", option, f"{folder}/r.json")
+    assert result.exit_code == 2
+    assert result.stderr.startswith(f"error: {folder}/r.json: ")
+
+
+def test_a_folder_that_cannot_be_made_is_refused_before_anything_is_read(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "file").write_text("")
+    for option in ("--out", "--mteb"):
+        result = run("bench", "absent", "absent.trec", option, "file/results")
+        assert result.exit_code == 2
+        assert "a folder was expected, but" in result.stderr
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows reports a closed pipe in another way")
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (["evaluate", demo.FOLDER, BM25, PLAIN, "-m", "MRR"], 0),
+        (["compare", demo.FOLDER, BM25, PLAIN, "--draws", "99", "--detail"], 0),
+        (["compare", demo.FOLDER, BM25, PLAIN, "--floor", "nDCG@10=0.9", "--draws", "99"], 1),
+    ],
+    ids=["evaluate", "compare", "a gate"],
+)
+def test_a_closed_pipe_loses_no_file_no_exit_code_and_prints_no_error(tmp_path, arguments, code):
+    targets = [tmp_path / "r.json", tmp_path / "r.html"]
+    reader, writer = os.pipe()
+    os.close(reader)
+    process = subprocess.run(
+        [*COMMAND, *map(str, arguments), "--json", targets[0], "--html", targets[1]],
+        stdout=writer,
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+    os.close(writer)
+    assert process.stderr == ""
+    assert process.returncode == code
+    assert json.loads(targets[0].read_text())
+    assert targets[1].stat().st_size > 1000
+
+
+# Standard input
+
+
+def test_a_run_a_packed_run_and_judgements_are_read_from_standard_input(tmp_path):
+    printed = run("evaluate", demo.FOLDER, BM25, "-m", "nDCG@10").stdout
+    expected = printed.replace("─", "").replace("bm25", "stdin").split()
+    for content in (BM25.read_bytes(), gzip.compress(BM25.read_bytes())):
+        result = run_with_input(content, "evaluate", demo.FOLDER, "-", "-m", "nDCG@10")
+        assert result.returncode == 0, result.stderr
+        assert result.stdout.decode().replace("─", "").split() == expected
+    qrels = (demo.FOLDER / "qrels" / "test.tsv").read_bytes()
+    for command in (
+        ["evaluate", "-", BM25, "-m", "nDCG@10"],
+        ["compare", "-", BM25, PLAIN, "--draws", "99", "--html", tmp_path / "r.html"],
+        ["power", "-"],
+        ["convert", "--qrels", "-", tmp_path / "qrels.json"],
+    ):
+        result = run_with_input(qrels, *command)
+        assert result.returncode == 0, result.stderr
+    assert run_with_input(BM25.read_bytes(), "agree", "-", PLAIN).returncode == 0
+
+
+def test_saved_results_are_read_from_standard_input(tmp_path):
+    saved = tmp_path / "saved.json"
+    assert run("evaluate", demo.FOLDER, BM25, PLAIN, "-m", "MRR", "--json", saved).exit_code == 0
+    result = run_with_input(saved.read_bytes(), "compare", "-", "--draws", "99")
+    assert result.stdout.startswith(b"MRR: "), result.stderr
+
+
+def test_a_message_about_standard_input_names_it_and_two_dashes_are_refused():
+    result = run_with_input(b"a b\n", "evaluate", demo.FOLDER, "-")
+    assert result.returncode == 2
+    assert result.stderr.startswith(b"error: standard input, line 1: 2 columns")
+    result = run_with_input(b"", "agree", "-", "-")
+    assert result.returncode == 2
+    assert b"- is named twice" in result.stderr
+
+
+# Help and completion
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_the_help_of_a_command_ends_with_an_example_that_the_command_takes(name):
+    help_text = run(name, "--help").stdout
+    assert run(name, "-h").stdout == help_text
+    assert " ".join(help_text.split()).endswith(f"Example: {EXAMPLES[name]}")
+    assert max(map(len, help_text.splitlines())) <= 80
+    program, command, *arguments = shlex.split(EXAMPLES[name])
+    assert (program, command) == ("beir-eval", name)
+    typer.main.get_command(app).commands[name].make_context(name, arguments)
+
+
+def test_every_command_has_an_example():
+    assert set(typer.main.get_command(app).commands) == set(EXAMPLES)
+
+
+def test_the_shell_completes_commands_and_options():
+    program = shutil.which("beir-eval", path=os.path.dirname(sys.executable))  # noqa: PTH120
+    if program is None:
+        pytest.skip("the command is not installed beside this Python")
+    for words, completion in (
+        ("beir-eval eval", "evaluate"),
+        ("beir-eval compare --ba", "--baseline"),
+    ):
+        process = subprocess.run(
+            [program],
+            env=os.environ
+            | {
+                "_BEIR_EVAL_COMPLETE": "complete_bash",
+                "COMP_WORDS": words,
+                "COMP_CWORD": str(len(words.split()) - 1),
+            },
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert completion in process.stdout.split()
+    assert "--install-completion" in run("--help").stdout
