@@ -61,7 +61,7 @@ def haystack(  # noqa: PLR0913, PLR0917 - one parameter per option
         str, typer.Option(help="A query that fails: stop, or count it as missing.")
     ] = "stop",
     save_run: Annotated[
-        Path | None, typer.Option(help="Write the run here, and go on from it another time.")
+        Path | None, typer.Option(help="Write the run here, and resume from it later.")
     ] = None,
     per_query: Annotated[Path | None, PER_QUERY] = None,
     json: Annotated[
