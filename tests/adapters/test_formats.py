@@ -55,6 +55,15 @@ def json_lines(*records):
 FORMS = {
     "MS MARCO with scores": ("msmarco", "q1\td1\t1\t3.5\nq1\td2\t2\t2\nq2\td1\t1\t-1e-3\n"),
     "MS MARCO with scores and blanks": ("msmarco", "q1 d1 1 3.5\nq1  d2 2 2\nq2 d1 1 -1e-3"),
+    "CSV": ("csv", "query_id,doc_id,score\nq1,d1,3.5\nq1,d2,2\nq2,d1,-1e-3\n"),
+    "CSV of a spreadsheet": (
+        "csv",
+        '\ufeffRank,Corpus ID,"Query ID", Score\r\n1,d1,q1, 3.5\r\n,"d2",q1,2\r\n\r\n1,d1,q2,-1e-3',
+    ),
+    "CSV below a comment": (
+        "csv",
+        '# by "me", \n\nqid,docno,sim\nq1,d1,3.5\nq1,d2,2\nq2,d1,-0.001',
+    ),
     "JSON": ("json", json.dumps(RUN)),
     "JSON over many lines": ("json", json.dumps(RUN, indent=2)),
     "JSON with a byte order mark": ("json", "\ufeff" + json.dumps(RUN)),
@@ -235,6 +244,27 @@ BAD_RUNS = {
     "TREC stated as MS MARCO": ("q Q0 a 1 1 t\n", "msmarco", "line 1: 6 columns, expected 3 or 4"),
     "MS MARCO stated as TREC": ("q a 1\n", "trec", "line 1: 3 columns, expected 6"),
     "text stated as JSON": ("q Q0 a 1 1 t\n", "json", "line 1: not JSON"),
+    "CSV without a header": (
+        "q1,a,1\nq1,b,0.5\n",
+        None,
+        "recognisably query_id .* among 'q1', 'a'",
+    ),
+    "CSV with other names": ("qid,passage,score\nq,a,1\n", None, "line 1: no column .* doc_id"),
+    "CSV with two columns of scores": (
+        "qid,docid,score,sim\nq,a,1,2\n",
+        None,
+        "rename all but one",
+    ),
+    "CSV with a short row": (
+        "qid,docid,score\nq,a,1\nq,b\n",
+        None,
+        "line 3: 2 columns, expected 3",
+    ),
+    "CSV with an empty id": ("qid,docid,score\nq,,1\n", None, "line 2: an id is empty"),
+    "CSV with a score that is text": ("qid,docid,score\nq,a,x\n", None, "line 2: the score 'x'"),
+    "CSV with an open quote": ('qid,docid,score\nq,"a,1\n', None, "not comma-separated values"),
+    "CSV without rows": ("qid,docid,score\n", None, "no line below the header"),
+    "an empty file stated as CSV": ("", "csv", "no column is recognisably query_id"),
     "text stated as Parquet": ("q Q0 a 1 1 t\n", "parquet", "not a readable Parquet file"),
     "JSON stated as TREC": ('{"q": {"a": 1}}', "trec", "columns, expected 6"),
     "broken JSON": ('{"q": {"a": 1}', None, "not JSON"),
@@ -313,6 +343,7 @@ def test_a_zst_without_zstandard_says_what_to_install(tmp_path, monkeypatch):
 
 
 QRELS_FORMS = {
+    "csv": "query-id,iteration,corpus-id,relevance\nq1,0,d1,1\nq1,0,d2,0\nq2,0,d3,2\n",
     "json": json.dumps(QRELS),
     "jsonl": json_lines(
         *(
@@ -425,6 +456,12 @@ def test_whole_grades_are_written_without_a_point(tmp_path):
             lambda path: write_run(Run.from_columns([], [], []), path / "x.trec"),
             "the run holds no document",
         ),
+        (
+            lambda path: write_run(Run.from_columns([], [], []), path / "x.csv"),
+            "the run holds no document",
+        ),
+        (lambda path: write_run({"q": {"a" * 200_000: 1.0}}, path / "x.csv"), "a CSV file cannot"),
+        (lambda path: write_qrels({"q": {"a\0": 1}}, path / "x.csv"), "a CSV file cannot contain"),
         (lambda path: write_qrels({"q": {"a\tb": 1}}, path / "x.tsv"), "contains a tab"),
         (lambda path: write_run({"q": {"a": 1.0}}, path / "x.doc"), "does not say which format"),
         (lambda path: write_run({"q": {"a": 1.0}}, path / "x", format="doc"), "format='doc'"),
@@ -468,7 +505,7 @@ def test_every_real_run_round_trips_through_every_format(realdata, tmp_path):
     for file in sorted((realdata / "runs").rglob("*.trec")):
         run = read_run(file)
         rankings = [(query, list(docs), scores.tolist()) for query, docs, scores in run.rankings()]
-        for name in ("r.trec", "r.json", "r.parquet", "r.trec.zst"):
+        for name in ("r.trec", "r.json", "r.csv", "r.parquet", "r.trec.zst"):
             if file.stem == "kl_hybrid" and name == "r.json":
                 with pytest.raises(RunError, match="JSON cannot contain"):
                     write_run(run, tmp_path / name)

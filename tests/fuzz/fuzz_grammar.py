@@ -3,6 +3,7 @@
 Everything is drawn from the ``random.Random`` that is passed: the same seed gives the same file.
 """
 
+import csv
 import gzip
 import io
 import json
@@ -31,7 +32,15 @@ PIECES = (
     *(b"0", b"1", b"-0", b"1e999", b"1e308", b"5e-324", b"1e-400", b"0.1", b".5", b"5.", b"+1"),
     *(b"1_0", b"0x10", b"1e5", b"NaN", b"nan", b"inf", b"-Infinity", b"9" * 20, b"9" * 400),
     *(b"null", b"true", b"false", b"1.7976931348623159e308", b"9007199254740993", b"1d3"),
-    *(b"Q0", b"\tscore", b"query-id\tcorpus-id\tscore", b'{"query_id":', b'"docs":', b'"score":'),
+    *(
+        b"Q0",
+        b"\tscore",
+        b"query-id\tcorpus-id\tscore",
+        b"query_id,doc_id,score",
+        b'{"query_id":',
+        b'"docs":',
+        b'"score":',
+    ),
     *(b'"_id":', b'"text":', b'"metadata":', b'"schema_version":1', b'"values":', b"PAR1"),
 )
 
@@ -108,7 +117,7 @@ def valid_run(rng):
     content = rankings(rng, number)
     rows = shuffled_rows(rng, content)
     expected = as_lists(rows)
-    kind = rng.randrange(5)
+    kind = rng.randrange(6)
     if kind == 0:
         lines = [[q, "Q0", d, str(rng.randrange(99)), number_text(rng, s), "t"] for q, d, s in rows]
         data = lines_of(rng, lines)
@@ -128,9 +137,29 @@ def valid_run(rng):
     elif kind == 3:
         data = json_text(rng, content)
         expected = {query: list(docs.items()) for query, docs in content.items()}
+    elif kind == 4:
+        data = csv_text(rng, rows, rng.choice(["score", "Sim"]))
     else:
         data, expected = run_in_json_lines(rng, content)
     return packed(rng, data), expected
+
+
+def csv_text(rng, rows, number_name):
+    """Return comma-separated values with a header, the columns in any order, some cells quoted."""
+    cells = {
+        rng.choice(["query_id", "qid", "Query-ID"]): [query for query, _, _ in rows],
+        rng.choice(["doc_id", "docno", "corpus id"]): [doc for _, doc, _ in rows],
+        number_name: [number_text(rng, value) for _, _, value in rows],
+    }
+    if rng.random() < 0.3:
+        cells["text"] = [rng.choice(["", "a, b", "one\ntwo", '"']) for _ in rows]
+    names = rng.sample(list(cells), len(cells))
+    file = io.StringIO()
+    quoting = rng.choice([csv.QUOTE_MINIMAL, csv.QUOTE_MINIMAL, csv.QUOTE_ALL])
+    writer = csv.writer(file, quoting=quoting, lineterminator=rng.choice(["\n", "\r\n"]))
+    writer.writerows([names, *zip(*(cells[name] for name in names), strict=True)])
+    before = rng.choice(["", "", "", "\ufeff", "# a comment\n", "\n"])
+    return (before + file.getvalue()).encode()
 
 
 def run_in_json_lines(rng, content):
@@ -155,7 +184,7 @@ def valid_qrels(rng):
     content = rankings(rng, grade)
     # Not 1, 2, … with a fraction, which looks like an MS MARCO run.
     content = {"a query": {"a document": 1.0}, **content}
-    kind = rng.randrange(4)
+    kind = rng.randrange(5)
     if kind == 0:
         content = {"q": {"other": 1.0}, **{q: docs for q, docs in content.items() if " " not in q}}
         rows = [
@@ -169,6 +198,10 @@ def valid_qrels(rng):
         data = rng.choice(["\n", "\r\n"]).join(map("\t".join, rows)).encode()
     elif kind == 2:
         data = json_text(rng, content)
+    elif kind == 3:
+        rows = shuffled_rows(rng, content)
+        data = csv_text(rng, rows, rng.choice(["grade", "relevance", "score"]))
+        content = {query: dict(docs) for query, docs in as_lists(rows).items()}
     else:
         records = [
             {rng.choice(["query_id", "qid"]): q, rng.choice(["doc_id", "corpus-id"]): d, "rel": g}

@@ -4,7 +4,9 @@ Each returns what a file that the package accepts must contain, or raises ``Refu
 may accept a file that the package refuses (``fuzz_grammar`` makes the files that must be accepted).
 """
 
+import csv
 import gzip
+import io
 import json
 import math
 import re
@@ -102,6 +104,34 @@ def columns_of(text):
             yield re.findall(r"[^ \t\n\r\x0b\x0c]+", line)
 
 
+def is_csv_header(line):
+    """Return whether a line names a column of queries and one of documents between commas."""
+    names = [re.sub("[- ]", "_", name.strip(' \t\r"').lower()) for name in line.split(",")]
+    return any(name in QUERY_KEYS for name in names) and any(name in DOC_KEYS for name in names)
+
+
+def csv_rows(text, number_keys):
+    """Yield (query, document, number) of each line below the header, the first that is filled."""
+    while text and (not text.split("\n")[0].strip() or text[0] == "#"):
+        text = text.partition("\n")[2]
+    file = io.StringIO(text, newline="")
+    try:
+        rows = list(csv.reader(file, strict=True, skipinitialspace=True))
+    except csv.Error as error:
+        raise Refused(str(error)) from error
+    rows = [row for row in rows if len(row) > 1 or "".join(row).strip()]
+    header = [re.sub("[- ]", "_", name.strip(" \t\n\r\x0b\x0c").lower()) for name in rows[0]]
+    columns = [
+        [index for index, name in enumerate(header) if name in keys]
+        for keys in (QUERY_KEYS, DOC_KEYS, number_keys)
+    ]
+    for row in rows[1:]:
+        if len(row) != len(header):
+            raise Refused(row)
+        ((query,), (doc,), (number,)) = columns
+        yield id_of(row[query]), id_of(row[doc]), finite_text(row[number])
+
+
 def grouped(rows):
     """Return {query: [(document, number), …]} in the order of the rows."""
     rankings = {}
@@ -116,6 +146,8 @@ def run_of(data):
     significant = [line for line in text.split("\n") if line.strip() and line[0] != "#"]
     if significant and significant[0].strip(" ")[0] in "{[":
         return run_of_json(text)
+    if significant and is_csv_header(significant[0]):
+        return grouped(csv_rows(text, SCORE_KEYS))
     rows = list(columns_of(text))
     if not rows:
         raise Refused
@@ -210,6 +242,8 @@ def qrels_rows(text):
     trec = [line for line in filled if line[0] != "#"]
     if trec and trec[0].strip(" ")[0] in "{[":
         return list(qrels_rows_of_json(text))
+    if trec and is_csv_header(trec[0]):
+        return list(csv_rows(text, GRADE_KEYS))
     widths = {len(row) for row in columns_of(text)}
     # Tabs separate BEIR's three columns, whose ids may contain blanks.
     by_tabs = [[cell.strip(" ") for cell in line.removesuffix("\r").split("\t")] for line in filled]

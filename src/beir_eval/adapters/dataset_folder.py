@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _JSONL_ENDINGS = (".jsonl", ".jsonl.gz")
 #: Endings of qrels files in the order of preference: those of BEIR and Hugging Face come first.
 _QRELS_ENDINGS = tuple(
-    dict.fromkeys([".tsv", ".tsv.gz", *_JSONL_ENDINGS, ".parquet", *QRELS_FORMATS.endings])
+    dict.fromkeys([".tsv", ".tsv.gz", *_JSONL_ENDINGS, ".parquet", *QRELS_FORMATS.endings, ".csv"])
 )
 #: Folders of qrels in a data set: BEIR's, then those of Hugging Face.
 _QRELS_FOLDERS = ("qrels", "default", "data")

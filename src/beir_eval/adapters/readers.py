@@ -29,6 +29,8 @@ def read_qrels(path: str | Path, *, split: str | None = None, format: str | None
     - "beir": query, document, grade, separated by tabs; a header row is optional;
     - "json": ``{query_id: {doc_id: grade}}``;
     - "jsonl": one object ``{"query_id": …, "doc_id": …, "grade": …}`` per line;
+    - "csv": comma-separated values below a header, with column names that
+      ``Qrels.from_dataframe`` recognises, such as ``query_id,doc_id,grade``;
     - "parquet": columns with names that ``Qrels.from_dataframe`` recognises.
 
     Files compressed with gzip or zstd are decompressed, whatever their names. Grades may be
@@ -84,6 +86,8 @@ def read_run(path: str | Path, *, format: str | None = None) -> Run:  # noqa: A0
     - "jsonl": one query per line, ``{"query_id": …, "docs": …}``, where the documents are
       ``{doc_id: score}``, a list of ids (best first), of ``[doc_id, score]`` or of objects; or one
       document per line, ``{"query_id": …, "doc_id": …, "score": …}``;
+    - "csv": comma-separated values below a header, with column names that
+      ``Run.from_dataframe`` recognises, such as ``query_id,doc_id,score``;
     - "parquet": columns with names that ``Run.from_dataframe`` recognises.
 
     Files compressed with gzip or zstd are decompressed, whatever their names. A document listed
@@ -104,8 +108,8 @@ def read_run(path: str | Path, *, format: str | None = None) -> Run:  # noqa: A0
             have the same rank, or its ranks do not begin at 0 or 1. MS MARCO with scores: also if
             the second column is always 0 or always Q0, as in TREC qrels.
         SettingError: an unknown format.
-        MissingExtraError: polars is needed for all formats but JSON and JSON lines, or zstandard
-            for a zstd file.
+        MissingExtraError: polars is needed for TREC, MS MARCO and Parquet, or zstandard for a zstd
+            file.
         InputError: ``path`` is neither text nor a path, or contains a zero byte.
         OSError: the file cannot be read.
     """

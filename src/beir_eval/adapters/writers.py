@@ -42,17 +42,17 @@ def write_run(
     Args:
         run: ``Run``, {query_id: {doc_id: score}} or a dataframe.
         path: the file to write; it is compressed if its name ends in ``.gz`` or ``.zst``.
-        format: "trec", "json" or "parquet"; None chooses it by the ending of the name: ``.trec``,
-            ``.txt``, ``.run``, ``.qrels``; ``.json``; ``.parquet``.
+        format: "trec", "json", "csv" or "parquet"; None chooses it by the ending of the name:
+            ``.trec``, ``.txt``, ``.run``, ``.qrels``; ``.json``; ``.csv``; ``.parquet``.
         tag: the last column of a TREC file, the name of the system.
 
     Raises:
         SettingError: the ending belongs to no format, or the format cannot be written.
         InputError: the tag is empty, contains white space or begins with # (in any format), an id
-            contains white space, a zero byte or begins with # (TREC), an id is not Unicode, or
-            ``path`` is not a path.
+            contains white space, a zero byte or begins with # (TREC), contains a zero byte (CSV),
+            an id is not Unicode, or ``path`` is not a path.
         RunError: the run is invalid, a ranking lists a document twice (JSON), or the run has no
-            document (TREC).
+            document (TREC, CSV).
         MissingExtraError: polars is needed for Parquet and for a dataframe, or zstandard for
             ``.zst``.
         OSError: the file cannot be written.
@@ -88,13 +88,14 @@ def write_qrels(
     Args:
         qrels: ``Qrels``, {query_id: {doc_id: grade}} or a dataframe.
         path: the file to write; it is compressed if its name ends in ``.gz`` or ``.zst``.
-        format: "trec", "beir", "json" or "parquet"; None chooses it by the ending of the name:
-            ``.trec``, ``.txt``, ``.run``, ``.qrels``; ``.tsv``; ``.json``; ``.parquet``.
+        format: "trec", "beir", "json", "csv" or "parquet"; None chooses it by the ending of the
+            name: ``.trec``, ``.txt``, ``.run``, ``.qrels``; ``.tsv``; ``.json``; ``.csv``;
+            ``.parquet``.
 
     Raises:
         SettingError: the ending belongs to no format, or the format cannot be written.
         InputError: an id contains white space or begins with # (TREC), contains a tab or a line
-            break or has blanks at its ends (BEIR), or is not Unicode.
+            break or has blanks at its ends (BEIR), contains a zero byte (CSV), or is not Unicode.
         QrelsError: the qrels are invalid.
         MissingExtraError: polars is needed for Parquet and for a dataframe, or zstandard for
             ``.zst``.

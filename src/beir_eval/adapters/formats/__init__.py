@@ -6,8 +6,9 @@ below), and the module with its reader, and with its writer if it has one. CONTR
 example.
 
 Inside: the readers and writers, which are imported for files of their format only (``text_runs``
-and ``trec_run_writer``, ``text_qrels``, ``json_formats``, ``parquet``), and ``text_lines``, which
-detection and these modules share. Nothing is public: ``read_run`` and the like choose the format.
+and ``trec_run_writer``, ``text_qrels``, ``json_formats``, ``csv_formats``, ``parquet``), and
+``text_lines``, which detection and these modules share. Nothing is public: ``read_run`` and the
+like choose the format.
 """
 
 from __future__ import annotations
@@ -18,12 +19,13 @@ from typing import TYPE_CHECKING, Any
 
 from beir_eval.adapters.formats.text_lines import (
     BYTE_ORDER_MARK,
+    csv_cell,
     encode_utf8,
     first_line_of,
     trec_word,
 )
-from beir_eval.core.column_names import QUERY_NAMES, matching_names
-from beir_eval.core.files import check_is_text, is_binary
+from beir_eval.core.column_names import DOC_NAMES, QUERY_NAMES, matching_names
+from beir_eval.core.files import HEAD_SIZE, check_is_text, is_binary
 from beir_eval.core.imports import import_name
 from beir_eval.errors import FileFormatError, check_choice, needs_extra
 
@@ -37,6 +39,8 @@ QUERY_KEYS = (*QUERY_NAMES, "_id", "id")
 #: A file with one line that is longer than this (bytes) is taken for a whole run, not for a record.
 LONGEST_RECORD = 1 << 24
 _TREC_QRELS_COLUMNS, _TREC_RUN_COLUMNS = 4, 6
+#: The smallest number of columns of comma-separated values: query, document and a number.
+_CSV_COLUMNS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,6 +215,20 @@ def _is_jsonl(content: FileContent, line: bytes) -> bool:
     )
 
 
+def _is_csv(_content: FileContent, line: bytes) -> bool:
+    """Return whether the first line is a header with commas, or can only be a line with commas.
+
+    No other format has lines of one column, except JSON, which begins with a bracket. The reader
+    refuses such a line if it is not a header, and says so.
+    """
+    if b"," not in line[:HEAD_SIZE] or line.startswith((b"{", b"[", b"<")):
+        return False
+    text = line[:HEAD_SIZE].decode(errors="replace")
+    names = [name.strip(' \t"') for name in text.split(",")]
+    is_header = matching_names(names, QUERY_NAMES) and matching_names(names, DOC_NAMES)
+    return bool(is_header) or (len(names) >= _CSV_COLUMNS and len(line.split()) == 1)
+
+
 def _is_parquet(content: FileContent, _line: bytes) -> bool:
     return content.head.startswith(b"PAR1")
 
@@ -239,18 +257,26 @@ RUN_FORMATS = FormatTable(
             keeps_empty=True,
         ),
         Format("jsonl", _is_jsonl, (".jsonl",), "json_formats:read_jsonl_run"),
+        Format(
+            "csv",
+            _is_csv,
+            (".csv",),
+            "csv_formats:read_run",
+            "csv_formats:write_run",
+            check_id=csv_cell,
+        ),
         Format("parquet", _is_parquet, (".parquet",), "parquet:read_run", "parquet:write_run"),
     ),
     example="'q1 Q0 d1 1 0.9 tag'",
     columns=(
         "6 (query, Q0, document, rank, score, tag) or, as MS MARCO, 3 or 4 (query, document, rank, "
-        "score)"
+        "score), separated by blanks or tabs; or CSV with the header query_id,doc_id,score"
     ),
     hash_ids=False,
     is_ambiguous=lambda _line: False,
 )
 
-#: JSON has no endings here: a JSON file in a folder of qrels may contain anything.
+#: JSON and CSV have no endings here: such a file in a folder of qrels may contain anything.
 QRELS_FORMATS = FormatTable(
     formats=(
         Format(
@@ -277,12 +303,20 @@ QRELS_FORMATS = FormatTable(
             (".json",),
         ),
         Format("jsonl", _is_jsonl, (), "json_formats:read_jsonl_qrels"),
+        Format(
+            "csv",
+            _is_csv,
+            (),
+            "csv_formats:read_qrels",
+            "csv_formats:write_qrels",
+            (".csv",),
+        ),
         Format("parquet", _is_parquet, (".parquet",), "parquet:read_qrels", "parquet:write_qrels"),
     ),
     example="'q1 0 d1 1' or 'q1<tab>d1<tab>1'",
     columns=(
         "4 (TREC: query, iteration, document, grade) or 3 (BEIR: query, document, grade, separated "
-        "by tabs)"
+        "by tabs), or CSV with the header query_id,doc_id,grade"
     ),
     hash_ids=True,
     is_ambiguous=_is_trec_and_beir,

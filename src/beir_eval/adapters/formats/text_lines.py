@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 #: The white space between columns and around lines; other white space belongs to an id.
 ASCII_BLANKS = " \t\n\r\v\f"
+#: The number of characters that a cell of a CSV file may have; Python's module csv reads no more.
+LONGEST_CSV_CELL = 131_072
 
 
 def first_line(head: bytes, *, hash_ids: bool = False) -> tuple[int, bytes]:
@@ -84,4 +86,22 @@ def trec_word(text: str) -> str:
             "cannot contain it; write JSON"
         )
         raise InputError(msg)
+    return text
+
+
+def csv_cell(text: str) -> str:
+    """Return an id as a cell of a CSV file, in quotes if it needs them.
+
+    Raises:
+        InputError: it contains a zero byte, is too long for a CSV reader, or is not Unicode.
+    """
+    encode_utf8(text)
+    if "\0" in text or len(text) > LONGEST_CSV_CELL:
+        msg = (
+            f"{shown(text)} contains a zero byte or more than {LONGEST_CSV_CELL:,} characters, so "
+            "a CSV file cannot contain it; write JSON"
+        )
+        raise InputError(msg)
+    if any(mark in text for mark in ',"\r\n') or text != text.strip(ASCII_BLANKS):
+        return f'"{text.replace(chr(34), 2 * chr(34))}"'
     return text

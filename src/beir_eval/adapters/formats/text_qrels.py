@@ -66,8 +66,7 @@ def write_trec(rows: Iterable[tuple[str, str, float]]) -> bytes:
         InputError: an id contains white space, begins with # or is not Unicode.
     """
     lines = [
-        f"{trec_word(query)} 0 {trec_word(doc)} {_grade_text(grade)}\n"
-        for query, doc, grade in rows
+        f"{trec_word(query)} 0 {trec_word(doc)} {grade_text(grade)}\n" for query, doc, grade in rows
     ]
     return encode_utf8("".join(lines))
 
@@ -80,7 +79,7 @@ def write_beir(rows: Iterable[tuple[str, str, float]]) -> bytes:
             blank, or is not Unicode.
     """
     lines = [
-        f"{_beir_cell(query)}\t{_beir_cell(doc)}\t{_grade_text(grade)}\n"
+        f"{_beir_cell(query)}\t{_beir_cell(doc)}\t{grade_text(grade)}\n"
         for query, doc, grade in rows
     ]
     return encode_utf8("".join(["query-id\tcorpus-id\tscore\n", *lines]))
@@ -217,6 +216,6 @@ def _beir_cell(text: str) -> str:
     return text
 
 
-def _grade_text(grade: float) -> str:
+def grade_text(grade: float) -> str:
     """Return a grade as text; a whole one has no decimal point, as other readers expect."""
     return str(int(grade)) if grade.is_integer() else repr(grade)

@@ -1,0 +1,167 @@
+"""Readers and writers of runs and judgements as comma-separated values with a header."""
+
+from __future__ import annotations
+
+import csv
+import io
+from typing import TYPE_CHECKING
+
+from beir_eval.adapters.formats.text_lines import (
+    ASCII_BLANKS,
+    check_no_zero_byte,
+    csv_cell,
+    encode_utf8,
+    first_line_of,
+)
+from beir_eval.adapters.formats.text_qrels import grade_text
+from beir_eval.core.column_names import (
+    DOC_NAMES,
+    GRADE_NAMES,
+    QUERY_NAMES,
+    SCORE_NAMES,
+    matching_names,
+)
+from beir_eval.core.files import read_number
+from beir_eval.core.qrels import Qrels
+from beir_eval.core.run import Run
+from beir_eval.errors import FileFormatError, InputError, RunError, first_few
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from beir_eval.core.arrays import Floats
+    from beir_eval.core.files import FileContent
+
+
+def read_run(content: FileContent) -> Run:
+    """Return the run of a file of format "csv": a header, then a document per line.
+
+    Raises:
+        FileFormatError: the header lacks a column, a line has another number of columns, an id is
+            empty, a score is not a finite number, or there is no document.
+    """
+    return Run.from_columns(*_read_columns(content, "score", SCORE_NAMES))
+
+
+def read_qrels(content: FileContent) -> Qrels:
+    """Return the qrels of a file of format "csv": a header, then a judgement per line.
+
+    Raises:
+        FileFormatError: the header lacks a column, a line has another number of columns, an id is
+            empty, a grade is not a finite number, or there is no judgement.
+        QrelsError: a document is judged twice with different grades.
+    """
+    return Qrels.from_columns(*_read_columns(content, "grade", GRADE_NAMES))
+
+
+def write_run(rankings: Sequence[tuple[str, Sequence[str], Floats]], _tag: str) -> bytes:
+    """Return the bytes of format "csv": the columns query_id, doc_id, score.
+
+    Raises:
+        InputError: an id contains a zero byte, is too long or is not Unicode.
+        RunError: the run has no document.
+    """
+    lines = []
+    for query, docs, scores in rankings:
+        cell = csv_cell(query)
+        lines += [
+            f"{cell},{csv_cell(doc)},{score!r}\n"
+            for doc, score in zip(docs, scores.tolist(), strict=True)
+        ]
+    if not lines:
+        raise RunError("the run holds no document, and a CSV file without a row is no run")
+    return encode_utf8("".join(["query_id,doc_id,score\n", *lines]))
+
+
+def write_qrels(rows: Sequence[tuple[str, str, float]]) -> bytes:
+    """Return the bytes of format "csv": the columns query_id, doc_id, grade.
+
+    Raises:
+        InputError: an id contains a zero byte, is too long or is not Unicode.
+    """
+    lines = [
+        f"{csv_cell(query)},{csv_cell(doc)},{grade_text(grade)}\n" for query, doc, grade in rows
+    ]
+    return encode_utf8("".join(["query_id,doc_id,grade\n", *lines]))
+
+
+def _read_columns(
+    content: FileContent, role: str, usual_names: Sequence[str]
+) -> tuple[list[str], list[str], list[float]]:
+    """Return query ids, document ids and numbers.
+
+    Args:
+        content: the file.
+        role: what the numbers are, "score" or "grade".
+        usual_names: the names by which their column is recognised.
+
+    Raises:
+        FileFormatError: as ``read_run``.
+    """
+    rows = _rows(content)
+    number, header = next(rows, (1, [""]))
+    names = [name.strip(ASCII_BLANKS) for name in header]
+    usual_of = {"query_id": QUERY_NAMES, "doc_id": DOC_NAMES, role: usual_names}
+    try:
+        query, doc, value = (_index_of(names, *usual) for usual in usual_of.items())
+    except InputError as error:
+        problem = f"{error}. The first line names the columns, such as {','.join(usual_of)}"
+        raise FileFormatError(content.path, problem, line=number) from error
+    queries: list[str] = []
+    docs: list[str] = []
+    values: list[float] = []
+    for number, row in rows:
+        if len(row) != len(header):
+            problem = f"{len(row)} columns, expected {len(header)}, as in the header"
+            raise FileFormatError(content.path, problem, line=number)
+        if not row[query] or not row[doc]:
+            raise FileFormatError(content.path, "an id is empty", line=number)
+        queries.append(row[query])
+        docs.append(row[doc])
+        values.append(read_number(content.path, number, role, row[value]))
+    if not queries:
+        raise FileFormatError(content.path, "there is no line below the header")
+    return queries, docs, values
+
+
+def _rows(content: FileContent) -> Iterator[tuple[int, list[str]]]:
+    """Yield (1-based number of its last line, cells) of the header and of every row below it.
+
+    Blank lines are left out, and comments above the header.
+    """
+    text = content.text()
+    check_no_zero_byte(content, text)
+    num_above = first_line_of(content)[0] - 1
+    lines = io.StringIO(text.split("\n", num_above)[-1], newline="")
+    reader = csv.reader(lines, strict=True, skipinitialspace=True)
+    try:
+        for row in reader:
+            if len(row) > 1 or "".join(row).strip(ASCII_BLANKS):
+                yield num_above + reader.line_num, row
+    except csv.Error as error:
+        problem = f"not comma-separated values: {error}"
+        raise FileFormatError(content.path, problem, line=num_above + reader.line_num) from error
+
+
+def _index_of(names: Sequence[str], role: str, usual_names: Sequence[str]) -> int:
+    """Return the index of a column of the header.
+
+    Args:
+        names: the names of the columns.
+        role: what messages call the column.
+        usual_names: the names by which it is recognised.
+
+    Raises:
+        InputError: no column, or several, have one of the names.
+    """
+    matches = matching_names(names, usual_names)
+    if len(matches) == 1:
+        return names.index(matches[0])
+    if matches:
+        msg = f"several columns could be {role}: {first_few(matches)}; rename all but one"
+    else:
+        msg = (
+            f"no column is recognisably {role} (one of {', '.join(usual_names)}) among "
+            f"{first_few(names)}"
+        )
+    raise InputError(msg)
