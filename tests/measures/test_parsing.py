@@ -38,6 +38,7 @@ from beir_eval import (
 )
 from beir_eval.errors import BeirEvalError, MeasureError, SettingError, UnknownMeasureError
 from beir_eval.measures import DEFAULT_MEASURES, definitions, parse_all, spelled
+from time_limit import time_limit
 
 SPELLINGS = {
     # BEIR
@@ -280,7 +281,7 @@ def test_an_impossible_cutoff_is_explained(cutoff):
 
 
 def test_a_number_and_an_empty_list_are_refused_as_measures():
-    with pytest.raises(MeasureError, match="a name or a Measure, not 10"):
+    with pytest.raises(MeasureError, match=r"a name such as .* or a Measure, not 10"):
         parse(10)
     with pytest.raises(MeasureError, match="no measure is named"):
         parse_all([])
@@ -289,6 +290,36 @@ def test_a_number_and_an_empty_list_are_refused_as_measures():
 def test_a_single_name_is_parsed_like_a_list_and_repeats_are_removed():
     assert parse_all("nDCG@10") == (nDCG @ 10,)
     assert parse_all(["nDCG@10", "ndcg_cut_10", nDCG @ 10]) == (nDCG @ 10,)
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        "nDCG@10, MAP@100",
+        "nDCG@10,MAP@100,",
+        "nDCG @ 10  MAP@ 100",
+        ["ndcg_cut_10 map_cut_100"],
+        ["nDCG@10,MAP@100", MAP @ 100],
+    ],
+)
+def test_commas_and_blanks_separate_several_names_in_a_text(texts):
+    assert parse_all(texts) == (nDCG @ 10, MAP @ 100)
+
+
+def test_commas_and_blanks_in_brackets_and_around_a_cutoff_belong_to_a_name():
+    text = 'nDCG (gain="exp", judged_only=True) @ 10, Precision( rel=2 )@5'
+    assert parse_all(text) == (nDCG(gain="exp", judged_only=True) @ 10, Precision(rel=2) @ 5)
+
+
+@pytest.mark.parametrize("text", ["_" * 100_000, "a " * 40_000, " " * 100_000, "a@ " * 30_000])
+def test_a_long_text_is_refused_in_a_moment(text):
+    with time_limit(5), pytest.raises(MeasureError):
+        parse_all(text)
+
+
+def test_a_look_up_of_one_measure_refuses_several():
+    with pytest.raises(MeasureError, match="one measure was expected, not 2: 'nDCG@10', 'MAP'"):
+        parse("nDCG@10,MAP")
 
 
 def test_results_can_be_named_as_in_other_tools():

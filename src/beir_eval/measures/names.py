@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -13,6 +14,7 @@ from beir_eval.errors import (
     MeasureError,
     UnknownMeasureError,
     check_choice,
+    first_few,
     shorten,
     shown,
 )
@@ -43,7 +45,11 @@ _SUFFIX = re.compile(
 )
 # rbp.95 (ranx)
 _RANX_RBP = re.compile(r"rbp\.(?P<digits>\d+)", re.IGNORECASE | re.ASCII)
+# nDCG10, nDCG-10, nDCG 10 and nDCG at 10, which no tool writes
+_WITHOUT_AT = re.compile(r"(?P<name>.*?[^\W\d])(?:\s+at\s+|[\s_-]*)(?P<number>\d+)", re.ASCII)
 _LONGEST_NAME = 100_000
+#: The number of characters of a text for which another spelling is suggested.
+_LONGEST_SUGGESTED = 100
 #: More digits than the highest cutoff has.
 _MOST_DIGITS = 20
 # ir_measures' values of dcg=, which is nDCG's parameter gain
@@ -72,7 +78,10 @@ def parse(text: MeasureLike) -> Measure:
     if isinstance(text, Measure):
         return text.check_complete()
     if not isinstance(text, str):
-        msg = f"a measure is a name or a Measure, not {shown(text)} of type {type(text).__name__}"
+        msg = (
+            f"a measure is a name such as 'nDCG@10' or a Measure, not {shown(text)} of type "
+            f"{type(text).__name__}"
+        )
         raise MeasureError(msg)
     if len(text) > _LONGEST_NAME:
         msg = f"a measure's name has at most {_LONGEST_NAME} characters, not {len(text)}"
@@ -90,19 +99,21 @@ def parse_all(texts: Iterable[MeasureLike]) -> tuple[Measure, ...]:
     """Return the measures with these names, each measure once, in the order of the names.
 
     Args:
-        texts: names or ``Measure`` values, or a single one of them.
+        texts: names or ``Measure`` values, or a single one of them. A text may hold several names,
+            separated by commas or blanks.
 
     Raises:
         UnknownMeasureError: no measure has one of the names.
-        MeasureError: ``texts`` is empty or not iterable, an element is neither a name nor a
-            ``Measure``, or a parameter or cutoff is not allowed or missing.
+        MeasureError: ``texts`` is empty, not iterable or a mapping, an element is neither a name
+            nor a ``Measure``, or a parameter or cutoff is not allowed or missing.
+
+    >>> parse_all("nDCG@10, MAP@100"), parse_all(["P@5 P@10", "MRR"])
+    ((nDCG@10, MAP@100), (Precision@5, Precision@10, MRR))
     """
     if isinstance(texts, (str, Measure)):
         texts = [texts]
-    if not is_iterable(texts):
-        msg = f"measures must be a list of names, not {shown(texts)}"
-        raise MeasureError(msg)
-    measures = tuple(dict.fromkeys(parse(text) for text in texts))
+    _check_is_list(texts)
+    measures = tuple(dict.fromkeys(parse(name) for text in texts for name in _names_in(text)))
     if not measures:
         msg = "no measure is named; name at least one, for example 'nDCG@10'"
         raise MeasureError(msg)
@@ -177,10 +188,64 @@ def names_among(
     """
     if isinstance(measures, (str, Measure)):
         measures = [measures]
-    if not is_iterable(measures):
-        return tuple(map(str, parse_all(measures)))  # which raises the error
-    listed = tuple(dict.fromkeys(name_among(names, measure) for measure in measures))
+    _check_is_list(measures)
+    listed = tuple(
+        dict.fromkeys(
+            name_among(names, name)
+            for measure in measures
+            for name in ([measure] if _is_among(names, measure) else _names_in(measure))
+        )
+    )
     return listed or tuple(map(str, parse_all(())))  # which raises the error
+
+
+def _is_among(names: Container[str], measure: MeasureLike) -> bool:
+    return isinstance(measure, str) and measure in names
+
+
+def _check_is_list(measures: object) -> None:
+    """Raise MeasureError unless the value is an iterable of measures."""
+    if isinstance(measures, Mapping) or not is_iterable(measures):
+        msg = (
+            "measures must be a list of names such as ['nDCG@10', 'MAP@100'], not "
+            f"{type(measures).__name__}"
+        )
+        raise MeasureError(msg)
+
+
+def _names_in(text: MeasureLike) -> Sequence[MeasureLike]:
+    """Return the names in a text that commas or blanks separate; any other object by itself."""
+    # "nDCG 10" is one name, in a spelling that ``parse`` refuses with a suggestion.
+    if not isinstance(text, str) or len(text) > _LONGEST_NAME or _meant(text.strip()):
+        return [text]
+    # "nDCG (rel=2) @ 10" is one name too.
+    for mark in "@(":
+        text = mark.join(part.strip() for part in text.split(mark))
+    depth, characters = 0, []
+    for character in text:
+        depth += (character == "(") - (character == ")")
+        is_separator = depth <= 0 and (character == "," or character.isspace())
+        characters.append("\n" if is_separator else character)
+    return list(filter(None, "".join(characters).split("\n"))) or [text]
+
+
+def _meant(text: str) -> str:
+    """Return the name that a text is an odd spelling of, such as nDCG@10 for nDCG10; "" for none.
+
+    The scores that sentence-transformers writes have the similarity before the name:
+    cosine_ndcg@10, dot-NDCG@10.
+    """
+    if len(text) > _LONGEST_SUGGESTED:
+        return ""
+    candidates = [f"{text}10"] if text.endswith("@") else []
+    if form := _WITHOUT_AT.fullmatch(text):
+        candidates.append(f"{form['name']}@{form['number']}")
+    candidates += [text[separator.end() :] for separator in re.finditer("[_-]", text)]
+    for candidate in candidates:
+        name, _, number = candidate.partition("@")
+        if resolve(name) is not None and number.isdecimal() and int(number[:_MOST_DIGITS]) > 0:
+            return str(_parse(candidate))
+    return ""
 
 
 def _parse(text: str) -> Measure:
@@ -189,7 +254,7 @@ def _parse(text: str) -> Measure:
         return Measure("RBP")(p=float(f"0.{ranx_rbp['digits']}"))
     form = _FORM.fullmatch(text)
     if form is None:
-        raise unknown_measure(text, text)
+        raise _unknown(text, text)
     name, number = form["name"].strip(), form["number"]
     number = None if number is None else number.strip()
     entry = resolve(name)
@@ -198,13 +263,26 @@ def _parse(text: str) -> Measure:
         name, number = suffix["name"], suffix["number"]
         entry = resolve(name)
     if entry is None:
-        raise unknown_measure(text, name)
+        raise _unknown(text, name)
     definition, implied = entry
     parameters = dict(definition.always_named) | dict(implied)
     if form["parameters"] is not None:
         parameters |= _read_parameters(text, form["parameters"])
     measure = Measure(definition.name)(**parameters)
     return measure if number is None else _with_number(measure, number, text)
+
+
+def _unknown(text: str, name: str) -> MeasureError:
+    """Return the error for a text that is no name of a measure.
+
+    Args:
+        text: the text.
+        name: the name in it, without parameters and cutoff.
+    """
+    names = _names_in(text)
+    if len(names) > 1:
+        return MeasureError(f"one measure was expected, not {len(names)}: {first_few(names)}")
+    return unknown_measure(text, name, _meant(text))
 
 
 def _with_number(measure: Measure, number: str, text: str) -> Measure:
@@ -217,7 +295,12 @@ def _with_number(measure: Measure, number: str, text: str) -> Measure:
             msg = f"in {shown(text)}, {shown(number)} is no {definition.number_sets}: {error}"
             raise MeasureError(msg) from error
     if not (number.isascii() and number.isdecimal()):
-        msg = f"in {shown(text)}, the cutoff {shown(number)} is not a whole number above 0"
+        if len(_names_in(text)) > 1:
+            raise _unknown(text, definition.name)
+        msg = (
+            f"in {shown(text)}, the cutoff {shown(number)} is not a whole number above 0; write "
+            f"one, as in {definition.name}@10"
+        )
         raise MeasureError(msg)
     digits = number.lstrip("0") or "0"
     if len(digits) > _MOST_DIGITS:

@@ -119,13 +119,16 @@ def resolve(name: str) -> tuple[Definition, Mapping[str, Any]] | None:
     return None if entry is None else (_DEFINITIONS[entry[0]], entry[1])
 
 
-def unknown_measure(text: str, name: str) -> UnknownMeasureError:
+def unknown_measure(text: str, name: str, meant: str = "") -> UnknownMeasureError:
     """Return the error for a name that no measure has; its message suggests similar names.
 
     Args:
         text: the whole text, for the message.
         name: the name in it, without parameters and cutoff.
+        meant: the name that the text is an odd spelling of, if it is one.
     """
+    if meant:
+        return UnknownMeasureError(f"there is no measure {shown(text)}; did you mean {meant}?")
     nearest = difflib.get_close_matches(name.strip().lower(), list(_ALIASES), n=3, cutoff=0.5)
     canonical = list(dict.fromkeys(_ALIASES[alias][0] for alias in nearest))
     hint = f"did you mean {' or '.join(canonical)}? " if canonical else ""
