@@ -229,7 +229,7 @@ def test_a_missing_file_raises_file_not_found_error(tmp_path, read):
 
 
 def test_a_folder_is_refused_as_a_run(tmp_path):
-    with pytest.raises(IsADirectoryError):
+    with pytest.raises(FileFormatError, match="a folder, not a run file; read each file in it"):
         read_run(tmp_path)
 
 

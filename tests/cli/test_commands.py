@@ -399,9 +399,7 @@ def test_a_benchmark_of_run_files_prints_a_table_and_writes_files(tmp_path):
             (runs / system / f"{name}.trec").write_bytes(file.read_bytes())
     tables = {kind: tmp_path / f"table.{kind}" for kind in ("markdown", "latex", "csv", "json")}
     options = [text for kind, path in tables.items() for text in (f"--{kind}", str(path))]
-    result = run(
-        "bench", sets, runs, "--out", out, "--baseline", "bm25", "--mteb", out / "m", *options
-    )
+    result = run("bench", sets, runs, "--out", out, "--bm25", "--mteb", out / "m", *options)
     assert result.exit_code == 0, result.output
     assert "BM25 (Anserini)" in result.output
     assert "0.3970" in result.output
@@ -441,7 +439,7 @@ def test_bad_input_of_a_benchmark_is_named_and_gives_exit_code_2(tmp_path):
         ((tmp_path / "empty", demo.RUNS[0]), "no data set and no qrels file in this folder"),
         ((demo.FOLDER, tmp_path / "nothing.trec"), "there is no run file or folder"),
         ((demo.FOLDER, demo.RUNS[0], demo.RUNS[0]), "two systems have the name bm25"),
-        ((demo.FOLDER, demo.RUNS[0], "--baseline", "tfidf"), "--baseline='tfidf' is not known"),
+        ((demo.FOLDER, demo.RUNS[0], "--baseline", "tfidf"), "add --compare"),
         ((demo.FOLDER, demo.RUNS[0], "-m", "nothing"), "there is no measure"),
         ((demo.FOLDER, demo.RUNS[0], "--csv", demo.RUNS[0]), "is named twice on this command"),
     ):

@@ -295,7 +295,17 @@ def benchmark(tmp_path):
 
 
 def test_the_verdicts_over_data_sets_are_those_of_python(benchmark, tmp_path):
-    options = ["--compare", "--against", "plain", "--draws", "999", "--seed", "2", "--alpha", "0.1"]
+    options = [
+        "--compare",
+        "--baseline",
+        "plain",
+        "--draws",
+        "999",
+        "--seed",
+        "2",
+        "--alpha",
+        "0.1",
+    ]
     targets = {kind: tmp_path / f"t.{kind}" for kind in ("json", "csv", "markdown")}
     written = [text for kind, path in targets.items() for text in (f"--{kind}", str(path))]
     out = ["--out", tmp_path / "out"]
@@ -322,7 +332,7 @@ def test_the_verdicts_over_data_sets_are_those_of_python(benchmark, tmp_path):
 
 
 def test_options_of_a_comparison_need_it(benchmark, tmp_path):
-    for option in (["--against", "plain"], ["--hierarchical"], ["--seed", "0"]):
+    for option in (["--baseline", "plain"], ["--hierarchical"], ["--seed", "0"]):
         result = run("bench", *benchmark, *option, "--out", tmp_path / "out")
         assert result.exit_code == 2
         assert "add --compare" in output_of(result)

@@ -131,7 +131,7 @@ def test_columns_and_row_numbers_of_other_kinds_are_refused():
     for doc_ids, problem in (
         ({10**12: "a"}, "too high for 1 ids"),
         ({-1: "a", 3: "b"}, "a row number is -1; they count from 0"),
-        ({"x": "a"}, "doc_ids: "),
+        ({"x": "a"}, "its keys are texts"),
     ):
         with pytest.raises(RunError, match=problem):
             Run.from_arrays(np.array([[0, 1]]), scores, query_ids=["q1"], doc_ids=doc_ids)

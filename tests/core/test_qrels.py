@@ -112,7 +112,7 @@ def test_a_judgement_given_twice_counts_once_and_a_contradiction_is_refused():
     assert qrels.repeated_judgements == 1
     with pytest.raises(QrelsError, match="'a' is judged twice for query 'q', as 1 and as 2"):
         Qrels.from_columns([*"qq"], [*"aa"], [1, 2])
-    with pytest.raises(QrelsError, match=r"equally long, not \(1, 2, 1\)"):
+    with pytest.raises(QrelsError, match="there are 1 query_ids, 2 doc_ids and 1 grades"):
         Qrels.from_columns([*"q"], [*"aa"], [1])
     with pytest.raises(QrelsError, match="qrels: three columns were expected"):
         Qrels.from_columns([*"q"], 7, [1])

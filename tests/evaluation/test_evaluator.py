@@ -178,7 +178,7 @@ def test_a_wrong_setting_is_refused_with_its_name(setting, value):
 def test_an_unknown_measure_is_refused_before_the_run_is_read():
     with pytest.raises(MeasureError, match="did you mean nDCG"):
         evaluate(QRELS, "no run at all", ["nDGC@10"])
-    with pytest.raises(MeasureError, match="must be a list of names, not 5"):
+    with pytest.raises(MeasureError, match=r"must be a list of names .* not 5"):
         evaluate(QRELS, RUN, 5)
 
 

@@ -55,6 +55,30 @@ def logged(monkeypatch):
     return messages
 
 
+def test_a_call_without_judgements_asks_for_judgements_only():
+    with pytest.raises(InputError, match="nothing to judge by: pass ground_truth_documents, or"):
+        BEIREvaluator().run(retrieved_documents=[docs("a")])
+
+
+def test_lists_of_different_lengths_are_named_if_the_caller_passed_them():
+    truth = [docs("a"), docs("b")]
+    with pytest.raises(InputError) as caught:
+        BEIREvaluator().run(truth, [docs("a")])
+    assert str(caught.value).endswith("ground_truth_documents: 2, retrieved_documents: 1")
+    with pytest.raises(InputError, match="ground_truth_documents: 2, queries of the Run: 1"):
+        BEIREvaluator().run(truth, Run({"q": {"a": 1.0}}))
+    with pytest.raises(InputError, match="retrieved_documents: 2, query_ids: 1"):
+        BEIREvaluator().run(truth, truth, query_ids=["q"])
+
+
+def test_scores_of_a_retriever_that_become_grades_cause_a_warning(logged):
+    BEIREvaluator(["nDCG@10"]).run([scored(a=0.83, b=2)], [scored(a=1)])
+    assert "1 of them are fractions, such as 0.83. If a retriever set these scores" in logged[0]
+    logged.clear()
+    BEIREvaluator(["nDCG@10"]).run([scored(a=1, b=2)], [scored(a=1)])
+    assert logged == []
+
+
 # As a component
 
 

@@ -106,14 +106,22 @@ def read_run(path: str | Path, *, format: str | None = None) -> Run:  # noqa: A0
             a score is not a finite number, a rank is not a whole number, there is no query, or the
             file is binary or damaged. MS MARCO without scores: also if two documents of a query
             have the same rank, or its ranks do not begin at 0 or 1. MS MARCO with scores: also if
-            the second column is always 0 or always Q0, as in TREC qrels.
+            the second column is always 0 or always Q0, as in TREC qrels. Also if ``path`` is a
+            folder.
         SettingError: an unknown format.
         MissingExtraError: polars is needed for TREC, MS MARCO and Parquet, or zstandard for a zstd
             file.
         InputError: ``path`` is neither text nor a path, or contains a zero byte.
         OSError: the file cannot be read.
     """
-    return run_from_content(FileContent(as_path(path)), format)
+    source = as_path(path)
+    if source.is_dir():
+        problem = (
+            "a folder, not a run file; read each file in it: {file.stem: read_run(file) for "
+            f"file in Path({str(path)!r}).glob('*')}}"
+        )
+        raise FileFormatError(source, problem)
+    return run_from_content(FileContent(source), format)
 
 
 def qrels_from_content(content: FileContent, stated: str | None = None) -> Qrels:

@@ -12,11 +12,12 @@ from beir_eval.adapters.readers import read_run
 from beir_eval.cli.console import (
     check_targets,
     console,
+    naming_options,
     new_table,
     print_errors,
     print_warnings,
 )
-from beir_eval.cli.options import choice, system_names
+from beir_eval.cli.options import RUN_FORMAT, choice, system_names
 from beir_eval.cli.results_output import write_csv
 from beir_eval.cli.standard_input import opened_inputs
 from beir_eval.core.ranking import TIES_WITHOUT_GRADES, EvaluationSettings
@@ -52,16 +53,18 @@ def agree(  # noqa: PLR0913, PLR0917 - one parameter per option
     per_query: Annotated[
         Path | None, typer.Option(help="Write every query's values to this CSV file.")
     ] = None,
+    run_format: Annotated[str | None, RUN_FORMAT] = None,
 ) -> None:
     """Show how alike two runs rank: Kendall's distance, Spearman's rho, RBO, overlap."""
     from beir_eval.comparison import agreement  # noqa: PLC0415
 
-    with print_errors(), opened_inputs([first, second]) as run_files:
-        check_targets(run_files, [per_query])
-        names = system_names(run_files)
+    with print_errors(), opened_inputs([first, second]) as files:
+        check_targets(files, [per_query])
+        names = system_names(files)
+        with naming_options(format="--format"):
+            runs = [read_run(path, format=run_format) for path in files]
         result = agreement.agree(
-            read_run(run_files[0]),
-            read_run(run_files[1]),
+            *runs,
             k=k,
             p=p,
             order=order,

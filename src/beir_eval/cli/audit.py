@@ -18,7 +18,9 @@ def audit(  # noqa: PLR0913, PLR0917 - one parameter per option
     baseline: Annotated[
         str | None,
         typer.Option(
-            "-b", "--baseline", help="The mean that it is compared with, on the same queries."
+            "-b",
+            "--baseline-value",
+            help="The mean that it is compared with, on the same queries.",
         ),
     ] = None,
     measure: Annotated[

@@ -34,14 +34,13 @@ from beir_eval.core.atomic_writes import write_atomically
 from beir_eval.core.files import file_stem
 from beir_eval.display.tables import Table, latex_table
 from beir_eval.display.warning_texts import warnings_latex
-from beir_eval.errors import InputError, check_choice
+from beir_eval.errors import InputError
 from beir_eval.measures import DEFAULT_MEASURES, parse
 
 if TYPE_CHECKING:
     from beir_eval.benchmark.comparison_result import AcrossDatasets
     from beir_eval.benchmark.result import BenchmarkResult
 
-BASELINES = ("bm25",)
 #: How many documents of each ranking are kept for the report.
 _REPORT_DEPTH = 10
 
@@ -61,9 +60,9 @@ def bench(  # noqa: PLR0913, PLR0917 - one parameter per option
     measure: Annotated[
         str, typer.Option("-m", "--measure", help="The measure of the table.")
     ] = "nDCG@10",
-    baseline: Annotated[
-        str | None, typer.Option(help="bm25: a column with Anserini's BM25, for nDCG@10.")
-    ] = None,
+    bm25: Annotated[  # noqa: FBT002 - an option
+        bool, typer.Option("--bm25", help="Show a column with Anserini's BM25, for nDCG@10.")
+    ] = False,
     out: Annotated[Path, typer.Option(help="Where results are kept.")] = Path("benchmark"),
     markdown: Annotated[Path | None, typer.Option(help="Write the table and its notes.")] = None,
     latex: Annotated[Path | None, typer.Option(help="Write the table as LaTeX.")] = None,
@@ -81,9 +80,9 @@ def bench(  # noqa: PLR0913, PLR0917 - one parameter per option
             "t.compare.json.",
         ),
     ] = False,
-    against: Annotated[
+    baseline: Annotated[
         str | None,
-        typer.Option(help="Compare with this system only, not all pairs."),
+        typer.Option(help="The system that the others are compared with; by default all pairs."),
     ] = None,
     hierarchical: Annotated[
         bool,
@@ -111,10 +110,8 @@ def bench(  # noqa: PLR0913, PLR0917 - one parameter per option
     from beir_eval.benchmark.runner import Benchmark  # noqa: PLC0415
 
     with print_errors():
-        if baseline is not None:
-            check_choice("--baseline", baseline, BASELINES)
         comparing: dict[str, Any] = {
-            "baseline": against,
+            "baseline": baseline,
             "hierarchical": hierarchical or None,
             "alpha": alpha,
             "on": on,
@@ -124,7 +121,7 @@ def bench(  # noqa: PLR0913, PLR0917 - one parameter per option
         comparing = {name: value for name, value in comparing.items() if value is not None}
         if comparing and not compare:
             msg = (
-                "--against, --hierarchical, --alpha, --on, --draws and --seed are for the "
+                "--baseline, --hierarchical, --alpha, --on, --draws and --seed are for the "
                 "comparison; add --compare"
             )
             raise InputError(msg)
@@ -143,13 +140,13 @@ def bench(  # noqa: PLR0913, PLR0917 - one parameter per option
             progress=True,
         )
         result = benchmark.run()
-        table = result.to_table(table_measure, baseline=baseline is not None)
+        table = result.to_table(table_measure, baseline=bm25)
         warnings = result.warnings()
         across = compare_benchmark(result, measure=table_measure, **comparing) if compare else None
         write_texts(
             {
                 markdown: lambda: _markdown(
-                    result.to_markdown(table_measure, baseline=baseline is not None), across
+                    result.to_markdown(table_measure, baseline=bm25), across
                 ),
                 latex: lambda: (
                     warnings_latex(warnings)

@@ -13,17 +13,20 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from beir_eval.adapters.readers import read_qrels
 from beir_eval.cli.console import check_targets, print_errors
 from beir_eval.cli.options import (
     DRAWS,
     HTML,
+    QRELS_FORMAT,
+    RUN_FORMAT,
     add_policy_options,
     check_report,
     choice,
+    read_judgements,
     read_runs,
     report_settings,
     report_texts,
+    run_files,
     write_html,
 )
 from beir_eval.cli.results_output import sibling, write_texts
@@ -58,8 +61,8 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter per option
     files: Annotated[
         list[Path],
         typer.Argument(
-            help="Judgements, then run files; or results saved by evaluate --json or in Python. "
-            "One may be - for standard input."
+            help="Judgements, then run files or folders of them; or results saved by evaluate "
+            "--json or in Python. One may be - for standard input."
         ),
     ],
     measure: Annotated[
@@ -179,9 +182,11 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter per option
         typer.Option("-n", min=1, help=f"How many of these documents.  [default: {_TO_JUDGE}]"),
     ] = None,
     split: Annotated[str | None, typer.Option(help="The split of a data-set folder.")] = None,
+    run_format: Annotated[str | None, RUN_FORMAT] = None,
+    qrels_format: Annotated[str | None, QRELS_FORMAT] = None,
 ) -> None:
     """Compare systems: means, differences with intervals, and a verdict for each pair."""
-    with print_errors(), opened_inputs(files) as input_files:
+    with print_errors(), opened_inputs(files) as inputs_or_folders:
         from beir_eval.cli import comparison_output as output  # noqa: PLC0415
         from beir_eval.comparison.gate import check_gate  # noqa: PLC0415
         from beir_eval.comparison.gate_output import gate_outcome, to_junit  # noqa: PLC0415
@@ -189,6 +194,7 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter per option
         outputs = [markdown, latex, csv, json, html, junit, to_judge]
         for extra, is_written in (("slices", slices), ("steps", steps)):
             outputs += [sibling(path, extra) for path in (csv, json) if path and is_written]
+        input_files = [*inputs_or_folders[:1], *run_files(inputs_or_folders[1:])]
         check_targets(input_files, outputs)
         check_report(html)
         gates, floors = gate or [], _floors(floor or [])
@@ -209,7 +215,7 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter per option
         )
         _check_steps(steps)
         measures = [*(measure or ()), *gates, *floors] or None
-        inputs = _read_inputs(input_files, split, policies)
+        inputs = _read_inputs(input_files, split, policies, (qrels_format, run_format))
         columns = (
             slice_columns(
                 slices,
@@ -322,25 +328,32 @@ class _Inputs(NamedTuple):
     results: list[EvaluationResult]
 
 
-def _read_inputs(files: Sequence[Path], split: str | None, policies: Mapping[str, Any]) -> _Inputs:
+def _read_inputs(
+    files: Sequence[Path],
+    split: str | None,
+    policies: Mapping[str, Any],
+    formats: tuple[str | None, str | None],
+) -> _Inputs:
     """Return the judgements and runs, or the saved results, in the files.
 
     Args:
         files: judgements and runs, or files of saved results.
         split: the split of a data-set folder with the judgements.
         policies: the fields of ``EvaluationSettings``.
+        formats: the formats of the judgements and of the runs; None detects them.
 
     Raises:
         InputError: options that apply to runs only are set for saved results.
     """
     results = read_saved_results(files)
     if results is None:
-        return _Inputs(read_qrels(files[0], split=split), read_runs(files[1:]), [])
-    if split is not None or EvaluationSettings(**policies) != EvaluationSettings():
+        qrels = read_judgements(files[0], split, formats[0])
+        return _Inputs(qrels, read_runs(files[1:], formats[1]), [])
+    if split is not None or any(formats) or EvaluationSettings(**policies) != EvaluationSettings():
         options = ", ".join(f"--{name.replace('_', '-')}" for name in policies)
         msg = (
-            f"{options} and --split are for judgements and runs; saved results were evaluated "
-            "already"
+            f"{options}, --split, --format and --qrels-format are for judgements and runs; saved "
+            "results were evaluated already"
         )
         raise InputError(msg)
     return _Inputs(None, {}, results)

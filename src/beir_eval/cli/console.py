@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import warnings
 from contextlib import contextmanager, suppress
@@ -16,6 +17,7 @@ from rich.table import Table
 from rich.text import Text
 
 from beir_eval.core.atomic_writes import check_can_write
+from beir_eval.core.ranking import EvaluationSettings
 from beir_eval.errors import (
     BeirEvalError,
     BeirEvalWarning,
@@ -25,7 +27,7 @@ from beir_eval.errors import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from rich.console import ConsoleOptions, RenderableType
@@ -38,6 +40,13 @@ UNWRAPPED = 10_000
 #: The smallest width to which labels are folded, and the width of the gap behind a column.
 _NARROWEST_LABEL, _GAP = 16, 2
 VERDICT_COLOURS = {"better": "green", "worse": "red", "equal": "cyan", "undecided": "default"}
+
+
+#: {argument: option} of the arguments that messages name and whose option has the same name.
+_OPTIONS = {
+    name: f"--{name.replace('_', '-')}"
+    for name in (*EvaluationSettings.SUMMARIES, "on", "test", "correction", "interval", "split")
+}
 
 
 class _EscapingConsole(Console):
@@ -95,13 +104,44 @@ _shown_paths: dict[str, str] = {}
 def show_in_messages(path: Path, words: str) -> None:
     """Show words in place of a path, in the errors and warnings of this command."""
     _shown_paths[str(path)] = words
+@contextmanager
+def naming_options(**options: str) -> Iterator[None]:
+    """Name options in place of arguments in the errors of the ``with`` block.
+
+    Args:
+        options: {argument: option}, such as ``format="--from"``, for arguments whose option has
+            another name, or of which a command has several.
+    """
+    try:
+        yield
+    except BeirEvalError as error:
+        error.args = tuple(
+            with_options(text, options) if isinstance(text, str) else text for text in error.args
+        )
+        raise
+
+
+def with_options(message: str, options: Mapping[str, str]) -> str:
+    """Return a message with options in place of arguments.
+
+    Args:
+        message: the message.
+        options: {argument: option}.
+
+    >>> with_options("choose missing='zero'", {"missing": "--missing"})
+    'choose --missing zero'
+    """
+    for argument, option in options.items():
+        message = re.sub(rf"\b{argument}='([\w.-]+)'", rf"{option} \1", message)
+        message = re.sub(rf"\b{argument}=(?=\s)", option, message)
+    return message
 
 
 def _one_line(message: str) -> str:
     """Return a message on one line, with control characters as escapes, of limited length."""
     for path, words in _shown_paths.items():
         message = message.replace(path, words)
-    return " ".join(message_text(message).split())
+    return " ".join(message_text(with_options(message, _OPTIONS)).split())
 
 
 def warn(message: str) -> None:

@@ -11,7 +11,7 @@ from rich.text import Text
 from beir_eval.adapters.formats import RUN_FORMATS
 from beir_eval.adapters.readers import read_qrels, read_run
 from beir_eval.adapters.writers import write_qrels, write_run
-from beir_eval.cli.console import check_targets, console, print_errors
+from beir_eval.cli.console import check_targets, console, naming_options, print_errors
 from beir_eval.cli.standard_input import opened_inputs
 
 #: The usual file ending of each format that can be written.
@@ -43,12 +43,16 @@ def convert(
     with print_errors(), opened_inputs([source]) as [source_file]:
         check_targets([], [target])
         if qrels:
-            judgements = read_qrels(source_file, format=read_as)
-            write_qrels(judgements, target, format=write_as)
+            with naming_options(format="--from"):
+                judgements = read_qrels(source_file, format=read_as)
+            with naming_options(format="--to"):
+                write_qrels(judgements, target, format=write_as)
             console.print(
                 Text(f"{target}: {len(judgements.doc_ids)} judgements of {len(judgements)} queries")
             )
         else:
-            run = read_run(source_file, format=read_as)
-            write_run(run, target, format=write_as)
+            with naming_options(format="--from"):
+                run = read_run(source_file, format=read_as)
+            with naming_options(format="--to"):
+                write_run(run, target, format=write_as)
             console.print(Text(f"{target}: {len(read_run(target))} queries"))

@@ -7,18 +7,21 @@ from typing import Annotated, Any
 
 import typer
 
-from beir_eval.adapters.readers import read_qrels
 from beir_eval.cli.console import check_targets, print_errors
 from beir_eval.cli.options import (
     HTML,
     LATEX,
     MARKDOWN,
     PER_QUERY,
+    QRELS_FORMAT,
+    RUN_FORMAT,
     add_policy_options,
     check_report,
     evaluate_files,
+    read_judgements,
     report_settings,
     report_texts,
+    run_files,
     write_html,
 )
 from beir_eval.cli.results_output import print_notes, print_scores, write_results
@@ -39,8 +42,8 @@ def evaluate(  # noqa: PLR0913, PLR0917 - one parameter per option
     runs: Annotated[
         list[Path],
         typer.Argument(
-            help="Run files (TREC, JSON, Parquet, …), or - for standard input; a system's name is "
-            "its file's stem."
+            help="Run files (TREC, JSON, CSV, Parquet, …), folders of run files, or - for standard "
+            "input; a system's name is its file's stem."
         ),
     ],
     measure: Annotated[
@@ -67,26 +70,29 @@ def evaluate(  # noqa: PLR0913, PLR0917 - one parameter per option
     split: Annotated[
         str | None, typer.Option(help="The split of a data-set folder; test by default.")
     ] = None,
+    run_format: Annotated[str | None, RUN_FORMAT] = None,
+    qrels_format: Annotated[str | None, QRELS_FORMAT] = None,
     names: Annotated[
         str | None, typer.Option(help=f"Print measures as named by {', '.join(TOOLS)}.")
     ] = None,
 ) -> None:
     """Evaluate RUNS on QRELS and print the means, one system a row."""
-    with print_errors(), opened_inputs([qrels, *runs]) as [qrels_file, *run_files]:
+    with print_errors(), opened_inputs([qrels, *runs]) as [qrels_file, *run_inputs]:
         if names is not None:
             check_choice("--names", names, TOOLS)
-        check_targets([qrels_file, *run_files], [per_query, json, markdown, latex, html])
+        files = run_files(run_inputs)
+        check_targets([qrels_file, *files], [per_query, json, markdown, latex, html])
         check_report(html)
         measures = parse_all(measure) if measure else DEFAULT_MEASURES
         if judged_only:
             measures = tuple(parsed(judged_only=True) for parsed in measures)
         evaluator = Evaluator(
-            read_qrels(qrels_file, split=split),
+            read_judgements(qrels_file, split, qrels_format),
             measures,
             **policies,
             **report_settings(html),
         )
-        results = evaluate_files(evaluator, run_files)
+        results = evaluate_files(evaluator, files, run_format)
         write_results(results, per_query=per_query, json=json, markdown=markdown, latex=latex)
         if html is not None:
             write_html(html, results, **report_texts(qrels_file, split))

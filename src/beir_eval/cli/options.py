@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from beir_eval.adapters.readers import read_run
-from beir_eval.cli.console import warn
+from beir_eval.adapters.dataset_folder import is_run_file
+from beir_eval.adapters.formats import QRELS_FORMATS, RUN_FORMATS
+from beir_eval.adapters.readers import read_qrels, read_run
+from beir_eval.cli.console import naming_options, warn
 from beir_eval.core.files import file_stem
 from beir_eval.core.ids import repeated_ids
 from beir_eval.core.paths import name_as_text
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any
 
+    from beir_eval.core.qrels import Qrels
     from beir_eval.core.run import Run
     from beir_eval.evaluation.evaluator import Evaluator
     from beir_eval.evaluation.result import EvaluationResult
@@ -36,6 +39,17 @@ DRAWS = typer.Option(
 #: The options that write the means of results.
 MARKDOWN = typer.Option(help="Write the means on all measures and the notes as Markdown.")
 LATEX = typer.Option(help="Write the means on all measures as a LaTeX table.")
+#: The options that state the format of run files and of judgements.
+RUN_FORMAT = typer.Option(
+    "--format",
+    help="The format of the run files, if it is to be stated. One of: "
+    f"{', '.join(row.name for row in RUN_FORMATS.formats)}.",
+)
+QRELS_FORMAT = typer.Option(
+    "--qrels-format",
+    help="The format of the judgements, if it is to be stated. One of: "
+    f"{', '.join(row.name for row in QRELS_FORMATS.formats)}.",
+)
 #: The option that writes the scores of every query.
 PER_QUERY = typer.Option(help="Write every query's scores to this CSV file.")
 
@@ -88,15 +102,56 @@ def _policy_parameters() -> Iterator[inspect.Parameter]:
         )
 
 
-def read_runs(paths: Sequence[Path]) -> dict[str, Run]:
-    """Return {system name: run} of run files."""
-    return dict(zip(system_names(paths), map(read_run, paths), strict=True))
+def read_judgements(path: Path, split: str | None, qrels_format: str | None) -> Qrels:
+    """Return what ``read_qrels`` does; an error names the option ``--qrels-format``."""
+    with naming_options(format="--qrels-format"):
+        return read_qrels(path, split=split, format=qrels_format)
 
 
-def evaluate_files(evaluator: Evaluator, paths: Sequence[Path]) -> list[EvaluationResult]:
+def run_files(paths: Sequence[Path]) -> list[Path]:
+    """Return the run files: each path that is a file, and of a folder the run files in it.
+
+    Raises:
+        InputError: a folder contains no run file.
+    """
+    files: list[Path] = []
+    for path in paths:
+        if not path.is_dir():
+            files.append(path)
+            continue
+        inside = [file for file in sorted(path.glob("[!.]*")) if file.is_file()]
+        runs = [file for file in inside if is_run_file(file)]
+        if not runs:
+            endings = ", ".join(RUN_FORMATS.endings)
+            msg = f"{path}: no run file in this folder; the names of run files end in {endings}"
+            raise InputError(msg)
+        files += runs
+    return files
+
+
+def read_runs(paths: Sequence[Path], run_format: str | None = None) -> dict[str, Run]:
+    """Return {system name: run} of run files.
+
+    Args:
+        paths: the files.
+        run_format: the name of their format; None detects it.
+    """
+    with naming_options(format="--format"):
+        runs = [read_run(path, format=run_format) for path in paths]
+    return dict(zip(system_names(paths), runs, strict=True))
+
+
+def evaluate_files(
+    evaluator: Evaluator, paths: Sequence[Path], run_format: str | None = None
+) -> list[EvaluationResult]:
     """Return the result of each run file, named after its file, in the order of the files.
 
     A progress bar appears if this takes longer than a second.
+
+    Args:
+        evaluator: the evaluator.
+        paths: the files.
+        run_format: the name of their format; None detects it.
 
     Raises:
         InputError: a run cannot be evaluated; the message names its file.
@@ -107,7 +162,8 @@ def evaluate_files(evaluator: Evaluator, paths: Sequence[Path]) -> list[Evaluati
         delayed=True, leave=False, total=steps, desc="reading", bar_format=layout
     ) as advance:
         for path, name in zip(paths, system_names(paths), strict=True):
-            run = read_run(path)
+            with naming_options(format="--format"):
+                run = read_run(path, format=run_format)
             advance(description=f"measuring {name}")
             try:
                 results.append(evaluator.evaluate(run, name=name))

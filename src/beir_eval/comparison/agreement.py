@@ -10,7 +10,6 @@ from pydantic import BaseModel, BeforeValidator, PlainSerializer
 
 from beir_eval.comparison.rank_similarity import kendall_distance, overlap, rbo, spearman
 from beir_eval.core.ranking import TIES_WITHOUT_GRADES, best_first
-from beir_eval.core.run import Run
 from beir_eval.core.saved import FROZEN
 from beir_eval.errors import (
     DuplicateDocumentError,
@@ -21,10 +20,14 @@ from beir_eval.errors import (
     first_few,
     shown,
 )
+from beir_eval.evaluation.inputs import as_run
 from beir_eval.evaluation.unmatched_ids import IdGroups, MatchCounts, UnmatchedIds
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
+
+    from beir_eval.core.run import Run
+    from beir_eval.evaluation.inputs import RunLike
 
 
 #: A number that may be NaN, which JSON writes as null.
@@ -106,8 +109,8 @@ class Agreement(BaseModel):
 
 
 def agree(  # noqa: PLR0913 - one keyword a setting
-    first: Run | Mapping[Any, Any],
-    second: Run | Mapping[Any, Any],
+    first: RunLike,
+    second: RunLike,
     *,
     k: Any = 10,
     p: float = 0.9,
@@ -122,7 +125,7 @@ def agree(  # noqa: PLR0913 - one keyword a setting
     The measures are ``kendall_distance``, ``spearman``, ``rbo`` and ``overlap``.
 
     Args:
-        first: ``Run``, {query_id: {doc_id: score}} or a dataframe.
+        first: ``Run``, {query_id: {doc_id: score}}, a dataframe or the path of a run file.
         second: the other run, in one of the same forms.
         k: how many top documents of each ranking to compare, a whole number above 0. All measures,
             RBO included, see these documents only.
@@ -159,7 +162,7 @@ def agree(  # noqa: PLR0913 - one keyword a setting
     check_count("k", k)
     k = operator.index(k)
     first_ranked, second_ranked = (
-        _doc_ids_by_query(Run.coerce(run), order, ties, duplicates) for run in (first, second)
+        _doc_ids_by_query(as_run(run), order, ties, duplicates) for run in (first, second)
     )
     shared_ids = [query_id for query_id in first_ranked if query_id in second_ranked]
     if not shared_ids:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
-from typing import TYPE_CHECKING, Any, NamedTuple
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import numpy as np
 
@@ -220,7 +221,11 @@ def _repeats_by_system(results: Any) -> dict[str, list[EvaluationResult]]:
     elif isinstance(results, EvaluationResult):
         named = [(results.name, [results])]
     else:
-        named = [(getattr(result, "name", None), [result]) for result in results]
+        named = []
+        for index, result in enumerate(results):
+            if not isinstance(result, EvaluationResult):
+                _refuse_as_result(index, result)
+            named.append((result.name, [result]))
     for name, repeats in named:
         if not repeats or not all(isinstance(result, EvaluationResult) for result in repeats):
             msg = (
@@ -239,6 +244,20 @@ def _repeats_by_system(results: Any) -> dict[str, list[EvaluationResult]]:
         msg = f"two systems or more were expected, not {first_few(systems) or 'none'}"
         raise ResultError(msg)
     return systems
+
+
+def _refuse_as_result(index: int, value: object) -> NoReturn:
+    """Raise ResultError for an entry of a list of results that is not a result.
+
+    Args:
+        index: its index, from 0.
+        value: the entry.
+    """
+    remedy = "compare_runs(qrels, {name: run}) takes runs"
+    if isinstance(value, (str, Path)):
+        remedy = "EvaluationResult.load(path) reads a saved result"
+    msg = f"results[{index}] must be an EvaluationResult, not {type(value).__name__}; {remedy}"
+    raise ResultError(msg)
 
 
 def _list_repeats(value: Any) -> list[Any]:
@@ -371,6 +390,9 @@ def _shared_queries(
 
 def check_baseline(baseline: object, systems: Sequence[str]) -> None:
     """Raise SettingError unless the baseline is None or one of the systems."""
+    if isinstance(baseline, EvaluationResult):
+        msg = f"baseline must be the name of a system, such as {baseline.name!r}, not its result"
+        raise SettingError(msg)
     if baseline is not None and not (isinstance(baseline, str) and baseline in systems):
         msg = (
             f"there is no system {shown(baseline)} to be the baseline; there are "

@@ -18,9 +18,7 @@ from beir_eval.comparison.robustness.pair_trust import (
     trust_from_results,
     trust_from_runs,
 )
-from beir_eval.core.qrels import Qrels
 from beir_eval.core.relevance_matrix import TopDocuments
-from beir_eval.core.run import Run
 from beir_eval.errors import (
     InputError,
     ResultError,
@@ -30,6 +28,8 @@ from beir_eval.errors import (
     check_flag,
 )
 from beir_eval.evaluation.evaluator import Evaluator, evaluate_without_warning
+from beir_eval.evaluation.inputs import as_qrels, as_run, drops_identical_ids
+from beir_eval.evaluation.result import EvaluationResult
 from beir_eval.evaluation.score_matrix import ScoreMatrix
 from beir_eval.measures import parse_all
 from beir_eval.significance import PAIRED_TESTS
@@ -38,9 +38,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from beir_eval.comparison.alignment import AlignedScores, SystemResults
-    from beir_eval.core.qrels import QrelsMapping
-    from beir_eval.core.run import RunMapping
-    from beir_eval.evaluation.result import EvaluationResult
+    from beir_eval.core.run import Run
+    from beir_eval.evaluation.inputs import QrelsLike, RunLike
     from beir_eval.measures import Measure, MeasureLike
 
 #: How many top documents of each ranking are compared by default (``Likeness``).
@@ -147,6 +146,12 @@ def compare(  # noqa: PLR0913 - one keyword a setting
     >>> mrr.difference, mrr.p, mrr.wins, mrr.verdict  # p: 2 of 2^8 flips
     (0.5, 0.0078125, 8, 'better')
     """
+    if isinstance(results, EvaluationResult) and isinstance(baseline, EvaluationResult):
+        msg = (
+            "the results to compare are one argument, a list: compare([a, b]); the second argument "
+            "is the name of the baseline"
+        )
+        raise ResultError(msg)
     settings = ComparisonSettings(
         test=test,
         correction=_choose_correction(correction, test, baseline),
@@ -209,8 +214,8 @@ def _choose_correction(correction: str | None, test: str, baseline: str | None) 
 
 
 def compare_runs(  # noqa: PLR0913 - one keyword a setting
-    qrels: Qrels | QrelsMapping,
-    runs: Mapping[str, Run | RunMapping],
+    qrels: QrelsLike,
+    runs: Mapping[str, RunLike],
     measures: Iterable[MeasureLike] | MeasureLike | None = None,
     *,
     baseline: str | None = None,
@@ -231,10 +236,12 @@ def compare_runs(  # noqa: PLR0913 - one keyword a setting
     A query on which a measure is undefined for any system is left out for that measure.
 
     Args:
-        qrels: ``Qrels``, {query_id: {doc_id: grade}} or a dataframe.
-        runs: {name: run} of two systems or more. A run is ``Run``, {query_id: {doc_id: score}} or
-            a dataframe. The value of a name may also be a list of runs, the repeats of one system:
-            their scores are averaged for each query, and their spread is reported.
+        qrels: ``Qrels``, {query_id: {doc_id: grade}}, a dataframe, a path that ``read_qrels``
+            reads, or a ``Dataset``, whose convention on ``drop_identical_ids`` then holds.
+        runs: {name: run} of two systems or more. A run is ``Run``, {query_id: {doc_id: score}}, a
+            dataframe or the path of a run file. The value of a name may also be a list of runs, the
+            repeats of one system: their scores are averaged for each query, and their spread is
+            reported.
         measures: the measures to compute and compare, one or several, as names in any spelling or
             ``Measure`` values; None takes nDCG@10.
         baseline: the name of the system that all others are compared with; None compares all pairs
@@ -334,7 +341,10 @@ def compare_runs(  # noqa: PLR0913 - one keyword a setting
     'better'
     """
     if not isinstance(runs, Mapping):
-        msg = f"runs must be {{name: run}}, not {type(runs).__name__}"
+        msg = (
+            "runs must be {name: run}, such as {'bm25': 'bm25.trec', 'dense': 'dense.trec'}, not "
+            f"{type(runs).__name__}"
+        )
         raise ResultError(msg)
     parsed_measures = parse_all("nDCG@10" if measures is None else measures)  # type: ignore[arg-type]
     check_flag("trust", trust)
@@ -354,12 +364,13 @@ def compare_runs(  # noqa: PLR0913 - one keyword a setting
     )
     runs_by_system = {
         name: [
-            Run.coerce(run)
-            for run in (repeats if isinstance(repeats, (list, tuple)) else [repeats])
+            as_run(run) for run in (repeats if isinstance(repeats, (list, tuple)) else [repeats])
         ]
         for name, repeats in runs.items()
     }
-    judgements = Qrels.coerce(qrels)
+    judgements = as_qrels(qrels)
+    if drops_identical_ids(qrels):
+        policies["drop_identical_ids"] = True
     kept = max(
         [likeness_k or 0, keep_top, *(_kept_for(measure) for measure in parsed_measures if trust)]
     )

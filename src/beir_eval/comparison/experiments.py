@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from pydantic import BaseModel
 
-from beir_eval.core.qrels import Qrels
 from beir_eval.core.saved import FROZEN, Saved
 from beir_eval.display.tables import Table, score_text
 from beir_eval.errors import InputError, SettingError
+from beir_eval.evaluation.inputs import as_qrels
 from beir_eval.measures import Measure, parse, parse_all
 from beir_eval.significance import (
     detectable_equality,
@@ -23,7 +23,7 @@ from beir_eval.significance import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from beir_eval.core.qrels import QrelsMapping
+    from beir_eval.evaluation.inputs import QrelsLike
     from beir_eval.measures.names import MeasureLike
 
 #: The measures that ``experiment_power`` describes by default.
@@ -164,7 +164,7 @@ class ExperimentPower(Saved):
 
 
 def experiment_power(
-    qrels: Qrels | QrelsMapping,
+    qrels: QrelsLike,
     measures: Iterable[MeasureLike] | MeasureLike | None = None,
     *,
     sd: float | None = None,
@@ -208,7 +208,7 @@ def experiment_power(
     >>> round(row.detectable, 3), round(row.equal_within, 3)
     (0.057, 0.072)
     """
-    judged = Qrels.coerce(qrels)
+    judged = as_qrels(qrels)
     chosen = parse_all(MEASURES if measures is None else measures)  # type: ignore[arg-type]
     num_queries = len(judged)
     if num_queries < 2:  # noqa: PLR2004 - a spread

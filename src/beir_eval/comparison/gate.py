@@ -150,6 +150,12 @@ def _chosen_measures(
         SettingError: there are such measures, but no baseline.
         NotEvaluatedError: a measure was not compared.
     """
+    if not hasattr(comparison, "baseline"):
+        msg = (
+            f"a gate checks a Comparison, not {type(comparison).__name__}; "
+            "compare(results, baseline=…) returns one"
+        )
+        raise SettingError(msg)
     if measures is None:
         measures = () if floors and comparison.baseline is None else comparison.measures
     listed = [measures] if isinstance(measures, (str, Measure)) else list(measures)

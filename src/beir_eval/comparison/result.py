@@ -40,6 +40,7 @@ from beir_eval.comparison.validation import (
     pairs_of,
 )
 from beir_eval.comparison.verdict_sentences import notes_of
+from beir_eval.core.ids import check_unicode
 from beir_eval.core.saved import FROZEN, Saved, require_all_fields
 from beir_eval.display.tables import markdown_list, records_csv
 from beir_eval.display.warning_texts import warnings_html, warnings_latex, warnings_markdown
@@ -49,6 +50,7 @@ from beir_eval.errors import (
     check_choice,
     escape_controls,
     first_few,
+    needs_extra,
     shown,
 )
 from beir_eval.evaluation.result import EvaluationResult
@@ -59,6 +61,8 @@ from beir_eval.measures.scales import ScoreScale, scale_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    import polars as pl
 
     from beir_eval.display.figure import Figure
     from beir_eval.display.tables import Table
@@ -490,6 +494,22 @@ class Comparison(Saved):
             self.coverage,
             ((difference.system, difference.against) for difference in self.differences),
         )
+
+    def to_dataframe(self) -> pl.DataFrame:
+        """Return a polars DataFrame with a row for each difference.
+
+        The columns are the fields of ``Difference``: ``measure``, ``system``, ``against``,
+        ``difference``, ``low``, ``high``, ``p_corrected``, ``verdict`` and so on. A value that is
+        not known is null.
+
+        Raises:
+            MissingExtraError: polars is not installed.
+            InputError: the name of a system is not valid Unicode.
+        """
+        with needs_extra("polars", "files", "to_dataframe"):
+            from beir_eval.core.dataframes import frame_of_records  # noqa: PLC0415 - an extra
+        check_unicode("the comparison", self.systems)
+        return frame_of_records(difference.model_dump() for difference in self.differences)
 
     def plot(
         self,

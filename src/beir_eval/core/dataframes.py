@@ -15,6 +15,7 @@ from beir_eval.core.column_names import (
     SCORE_NAMES,
     matching_names,
 )
+from beir_eval.core.ids import check_unicode
 from beir_eval.errors import InputError, MissingExtraError, first_few, needs_extra, shown
 
 with needs_extra("polars", "files", "reading a dataframe"):
@@ -64,6 +65,35 @@ def to_columns(
         _as_numbers(table[name_of[number_role]], number_role, error_class, label).alias(number_role)
     )
     return pl.DataFrame(columns)
+
+
+def frame_of_rows(
+    rows: Iterable[tuple[str, str, float]], number_name: str, label: str
+) -> pl.DataFrame:
+    """Return rows of query id, document id and number as a polars DataFrame.
+
+    Args:
+        rows: the rows.
+        number_name: the name of the column of numbers.
+        label: what messages call the object that the rows come from.
+
+    Raises:
+        InputError: an id is not valid Unicode.
+    """
+    listed = list(rows)
+    check_unicode(label, {text for row in listed for text in row[:2]})
+    schema = {QUERY: pl.String, DOC: pl.String, number_name: pl.Float64}
+    return pl.DataFrame(listed, schema=schema, orient="row")
+
+
+def frame_of_records(records: Iterable[Mapping[str, Any]]) -> pl.DataFrame:
+    """Return records with the same keys as a polars DataFrame, a row for each.
+
+    Args:
+        records: {column: text, number, True, False or None}. A column of None only holds floats.
+    """
+    frame = pl.DataFrame(list(records), infer_schema_length=None)
+    return frame.with_columns(pl.col(pl.Null).cast(pl.Float64))
 
 
 def _read_frame(frame: Any, error_class: type[InputError], label: str) -> pl.DataFrame:

@@ -42,7 +42,11 @@ def id_text(value: object) -> str:
             raise ValueError(msg)
         return str.__str__(value)  # of an Enum, str() would be its name
     if isinstance(value, bool) or not hasattr(value, "__index__"):
-        msg = f"an id must be text or an integer, not {shown(value)} of type {type(value).__name__}"
+        # A document in place of its id is not shown: it may be long.
+        name = type(value).__name__
+        is_plain = type(value).__module__ == "builtins" and not isinstance(value, dict)
+        actual = f"{shown(value)} of type {name}" if is_plain else f"an object of type {name}"
+        msg = f"an id must be text or an integer, not {actual}"
         raise TypeError(msg)
     return str(operator.index(cast("int", value)))  # ValueError for more than 4,300 digits
 
@@ -126,7 +130,10 @@ def checked_columns(
         raise error_class(msg) from error
     lengths = len(query_ids), len(doc_ids), len(numbers)
     if len(set(lengths)) > 1:
-        msg = f"query_ids, doc_ids and {numbers_label} must be equally long, not {lengths}"
+        msg = (
+            f"the columns must be equally long, but there are {lengths[0]} query_ids, "
+            f"{lengths[1]} doc_ids and {lengths[2]} {numbers_label}"
+        )
         raise error_class(msg)
     return (
         checked_ids(query_ids, label, error_class),
@@ -207,6 +214,23 @@ def _text_dict_sizes() -> frozenset[int]:
         if dict.__sizeof__(text_dict) not in sizes or dict.__sizeof__(mixed_dict) in sizes:
             return frozenset()  # pragma: no cover - another Python than CPython 3.11 to 3.13
     return sizes
+
+
+def rows_remedy(value: object) -> str:
+    """Return what to do with a list or array that was passed as a run or as qrels; "" if unknown.
+
+    Args:
+        value: the object.
+    """
+    if isinstance(value, np.ndarray):
+        return "Run.from_arrays takes the arrays of an index, from_columns takes columns"
+    first = value[0] if isinstance(value, (list, tuple)) and value else None
+    if not isinstance(first, Mapping):
+        return ""
+    entries = list(first.values())
+    if entries and all(isinstance(entry, Mapping) for entry in entries):
+        return "compare_runs(qrels, {name: run}) takes several runs"
+    return "for rows, pass a dataframe, such as polars.DataFrame(rows)"
 
 
 def is_dataframe(value: object) -> bool:

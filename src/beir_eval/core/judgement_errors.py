@@ -6,6 +6,7 @@ judgement to name.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -16,7 +17,7 @@ from beir_eval.core.ids import repeated_ids
 from beir_eval.errors import QrelsError, first_few, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
 #: The largest absolute value of a grade: sums of larger gains could overflow.
 HIGHEST_GRADE = 1e100
@@ -47,6 +48,12 @@ def raise_grade_error(
     grades = chain.from_iterable(judged.values() for judged in judgements)
     for index, grade in enumerate(grades):
         if not is_grade(grade):
+            if isinstance(grade, Mapping):
+                msg = (
+                    "qrels must be {query_id: {doc_id: grade}}, but there are dicts in place of "
+                    "grades, as in {name: run}; the qrels are the first argument, runs the second"
+                )
+                raise QrelsError(msg)
             query_id = query_ids[int(np.searchsorted(starts, index, side="right")) - 1]
             msg = (
                 f"the grade of document {shown(doc_ids[index])} for query {shown(query_id)} is "

@@ -28,6 +28,7 @@ from beir_eval.core.ids import (
     is_dataframe,
     pick_ids,
     repeated_ids,
+    rows_remedy,
 )
 from beir_eval.core.judgement_errors import (
     HIGHEST_GRADE,
@@ -39,6 +40,7 @@ from beir_eval.errors import (
     DisagreeingJudgementsError,
     QrelsError,
     first_few,
+    needs_extra,
     refuse_changes,
     shown,
 )
@@ -46,6 +48,8 @@ from beir_eval.errors import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from typing import Self
+
+    import polars as pl
 
     #: {query_id: {doc_id: grade}}, the form of BEIR and pytrec_eval, which ``Qrels`` takes.
     QrelsMapping = Mapping[Any, Mapping[Any, Any]]
@@ -93,9 +97,10 @@ class Qrels:
     def __init__(self, mapping: QrelsMapping) -> None:
         """Check and copy the judgements."""
         if not isinstance(mapping, Mapping):
+            remedy = rows_remedy(mapping) or "read_qrels(path) reads a file"
             msg = (
                 f"qrels must be {{query_id: {{doc_id: grade}}}} or Qrels, not "
-                f"{type(mapping).__name__}; read a file with read_qrels(path)"
+                f"{type(mapping).__name__}; {remedy}"
             )
             raise QrelsError(msg)
         with refuse_changes("the qrels", QrelsError):
@@ -109,7 +114,8 @@ class Qrels:
             query_id, judged = next(pair for pair in pairs if type(pair[1]) in wrong)
             msg = (
                 f"the judgements of query {shown(query_id)} must be {{doc_id: grade}}, not "
-                f"{type(judged).__name__}"
+                f"{type(judged).__name__}; for relevant documents without grades, write 1 as the "
+                "grade of each"
             )
             raise QrelsError(msg)
         self._read_judgements(list(mapping), judgements)
@@ -358,6 +364,24 @@ class Qrels:
     def as_dict(self) -> dict[str, dict[str, float]]:
         """Return a new {query_id: {doc_id: grade}} of all judgements, best first within a query."""
         return {query_id: self.grades_of_row(row) for row, query_id in enumerate(self.query_ids)}
+
+    def to_dataframe(self) -> pl.DataFrame:
+        """Return a polars DataFrame with a row for each judgement, in the order of ``as_dict``.
+
+        The columns are ``query_id``, ``doc_id`` and ``grade`` (f8).
+
+        Raises:
+            MissingExtraError: polars is not installed.
+            InputError: an id is not valid Unicode.
+        """
+        with needs_extra("polars", "files", "to_dataframe"):
+            from beir_eval.core.dataframes import frame_of_rows  # noqa: PLC0415 - an extra
+        rows = [
+            (query_id, doc_id, grade)
+            for query_id, judged in self.as_dict().items()
+            for doc_id, grade in judged.items()
+        ]
+        return frame_of_rows(rows, "grade", "the qrels")
 
     def fingerprint(self) -> str:
         """Return the SHA-256 (hex) of the judgements; their order does not matter."""

@@ -9,15 +9,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from beir_eval.core.ids import is_dataframe
+from beir_eval.core.ids import is_dataframe, repeated_ids, rows_remedy
 from beir_eval.core.run_sources.lists import source_from_columns, source_from_rankings
 from beir_eval.core.run_sources.mapping import MappingSource
-from beir_eval.core.run_sources.topk_arrays import ArraySource
-from beir_eval.errors import RunError
+from beir_eval.core.run_sources.topk_arrays import source_from_arrays
+from beir_eval.errors import DuplicateDocumentError, RunError, first_few, needs_extra, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from typing import Self
+
+    import polars as pl
 
     from beir_eval.core.arrays import Floats
     from beir_eval.core.qrels import Qrels
@@ -54,9 +56,10 @@ class Run:
     def __init__(self, mapping: RunMapping) -> None:
         """Check the query ids and keep the mapping."""
         if not isinstance(mapping, Mapping):
+            remedy = rows_remedy(mapping) or "read_run(path) reads a file"
             msg = (
                 f"a run must be {{query_id: {{doc_id: score}}}} or a Run, not "
-                f"{type(mapping).__name__}; read a file with read_run(path)"
+                f"{type(mapping).__name__}; {remedy}"
             )
             raise RunError(msg)
         self._source = MappingSource(mapping)
@@ -166,15 +169,16 @@ class Run:
         evaluated, so do not change them until then.
 
         Args:
-            ids: integers [Q, k]: document ids, or row numbers of ``doc_ids``. A numpy array, or
-                what numpy can read on the CPU through ``__array__`` or DLPack, such as the indices
-                of ``torch.topk``. -1 and masked values are padding.
+            ids: integers or texts [Q, k]: document ids, or integers that are row numbers of
+                ``doc_ids``. A numpy array, or what numpy can read on the CPU through ``__array__``
+                or DLPack, such as the indices of ``torch.topk``; for texts, also lists of equal
+                length. -1 and masked values are padding; among texts, "" and None are.
             scores: numbers [Q, k] in any order, higher is better (negate the distances of a
                 Euclidean index); or None, then the order given is the ranking. Scores at padding
                 are ignored.
             query_ids: the query of each row. [Q]
             doc_ids: the document id of each row number, as a sequence or a mapping; by default the
-                number is the id.
+                number is the id. None for texts.
             check_duplicates: whether to look for duplicates among all documents. By default only
                 judged documents are checked, which is faster; an index returns no duplicates. If
                 ``doc_ids`` lists an id twice, all documents are checked in any case.
@@ -189,7 +193,7 @@ class Run:
         Run(2 queries)
         """
         return cls.from_source(
-            ArraySource.from_arrays(ids, scores, query_ids, doc_ids, check_duplicates)
+            source_from_arrays(ids, scores, query_ids, doc_ids, check_duplicates)
         )
 
     @classmethod
@@ -210,6 +214,56 @@ class Run:
     def query_ids(self) -> Sequence[str]:
         """The queries that have a ranking, including empty rankings."""
         return self._source.query_ids
+
+    def as_dict(self) -> dict[str, dict[str, float]]:
+        """Return a new {query_id: {doc_id: score}} of all rankings, in the order given.
+
+        The n documents of a ranking without scores get the scores n, n−1, …, 1.
+
+        Raises:
+            DuplicateDocumentError: a ranking lists a document twice, which a dict cannot hold.
+            RunError: a ranking is not valid; see the constructor.
+
+        >>> Run.from_rankings({"q1": ["d1", "d2"]}).as_dict()
+        {'q1': {'d1': 2.0, 'd2': 1.0}}
+        """
+        rankings: dict[str, dict[str, float]] = {}
+        for query_id, doc_ids, scores in self._scored_rankings():
+            rankings[query_id] = dict(zip(doc_ids, scores, strict=True))
+            if len(rankings[query_id]) < len(doc_ids):
+                msg = (
+                    f"the ranking of query {shown(query_id)} lists "
+                    f"{first_few(repeated_ids(doc_ids))} more than once, which a dict cannot hold; "
+                    "use to_dataframe()"
+                )
+                raise DuplicateDocumentError(msg)
+        return rankings
+
+    def to_dataframe(self) -> pl.DataFrame:
+        """Return a polars DataFrame with a row for each retrieved document, in the order given.
+
+        The columns are ``query_id``, ``doc_id`` and ``score`` (f8). The n documents of a ranking
+        without scores get the scores n, n−1, …, 1. Empty rankings have no row.
+
+        Raises:
+            MissingExtraError: polars is not installed.
+            InputError: an id is not valid Unicode.
+            RunError: a ranking is not valid; see the constructor.
+        """
+        with needs_extra("polars", "files", "to_dataframe"):
+            from beir_eval.core.dataframes import frame_of_rows  # noqa: PLC0415 - an extra
+        rows = [
+            (query_id, doc_id, score)
+            for query_id, doc_ids, scores in self._scored_rankings()
+            for doc_id, score in zip(doc_ids, scores, strict=True)
+        ]
+        return frame_of_rows(rows, "score", "the run")
+
+    def _scored_rankings(self) -> Iterator[tuple[str, Sequence[str], list[float]]]:
+        """Yield (query_id, doc_ids, scores) for every query, as ``as_dict`` describes."""
+        for query_id, doc_ids, scores in self.rankings():
+            descending = range(len(doc_ids), 0, -1)
+            yield query_id, doc_ids, list(map(float, descending if scores is None else scores))
 
     @property
     def checks_all_documents(self) -> bool:

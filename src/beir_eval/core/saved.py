@@ -11,6 +11,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 from pydantic_core import PydanticSerializationError
 
 from beir_eval.core.atomic_writes import write_atomically
+from beir_eval.core.file_kinds import kind_of_json, kind_of_text
 from beir_eval.core.files import FileContent
 from beir_eval.core.paths import as_path
 from beir_eval.errors import MAX_IDS_SHOWN, ResultError
@@ -23,6 +24,16 @@ if TYPE_CHECKING:
 
 FROZEN = ConfigDict(defer_build=True, frozen=True, extra="forbid")
 SCHEMA_VERSION = 1
+
+
+#: Methods of pydantic 1 that ``BaseModel`` still has. They are not needed here, and "dict", "json"
+#: and "copy" would look like methods of a result.
+_DEPRECATED = frozenset(
+    {
+        *("dict", "json", "copy", "construct", "schema", "schema_json", "validate", "from_orm"),
+        *("parse_obj", "parse_raw", "parse_file", "update_forward_refs"),
+    }
+)
 
 
 def require_all_fields(settings: type[DataclassInstance]) -> BeforeValidator:
@@ -84,6 +95,10 @@ class Saved(BaseModel):
             raise ResultError(msg) from error
         write_atomically(target, content.encode())
 
+    def __dir__(self) -> list[str]:
+        """Return the names for completion, without the deprecated methods of pydantic."""
+        return [name for name in super().__dir__() if name not in _DEPRECATED]
+
     @classmethod
     def load(cls, path: str | Path) -> Self:
         """Return the record that ``save`` wrote to a file.
@@ -99,10 +114,15 @@ class Saved(BaseModel):
             MissingExtraError: a zstd file without the package zstandard.
             OSError: the file cannot be read.
         """
-        text = FileContent(as_path(path)).text()
+        source = as_path(path)
+        if source.is_dir():
+            msg = f"{path}: a folder, not the file of a saved {cls.WHAT}"
+            raise ResultError(msg)
+        text = FileContent(source).text()
         try:
             content = json.loads(text)
         except (ValueError, RecursionError) as error:
+            cls._refuse_kind(path, *kind_of_text(text))
             msg = f"{path}: not a saved {cls.WHAT}: {error}"
             raise ResultError(msg) from error
         return cls.from_content(content, path)
@@ -119,6 +139,9 @@ class Saved(BaseModel):
             ResultError: the content is something else, has another schema version, or its values
                 contradict each other; the message names the field.
         """
+        kind, call = kind_of_json(content)
+        if kind != f"a saved {cls.WHAT}":
+            cls._refuse_kind(path, kind, call)
         version = content.get("schema_version") if isinstance(content, dict) else None
         if version is not SCHEMA_VERSION:
             actual = "a list" if isinstance(content, list) else f"schema_version {version!r}"
@@ -138,6 +161,20 @@ class Saved(BaseModel):
             msg = f"{path}: not a saved {cls.WHAT}: {error}"
             raise ResultError(msg) from error
         return record
+
+    @classmethod
+    def _refuse_kind(cls, path: str | Path, kind: str, call: str) -> None:
+        """Raise ResultError if a file is of a known kind, which is another one.
+
+        Args:
+            path: the file.
+            kind: the kind; "" if it is not known.
+            call: the call that reads such a file; "" if there is none.
+        """
+        if kind:
+            remedy = f"; read it with {call}" if call else ""
+            msg = f"{path}: this is {kind}, not a saved {cls.WHAT}{remedy}"
+            raise ResultError(msg)
 
     def _check_loaded(self) -> None:
         """Raise ValueError, with the name of a field, if the content of a file contradicts itself.

@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from beir_eval._version import __version__
-from beir_eval.core.qrels import Qrels
 from beir_eval.core.ranking import EvaluationSettings
 from beir_eval.core.relevance_matrix import relate
-from beir_eval.core.run import Run
 from beir_eval.core.saved import SCHEMA_VERSION
 from beir_eval.errors import (
     MeasureError,
@@ -24,6 +22,7 @@ from beir_eval.errors import (
     warn_caller,
 )
 from beir_eval.evaluation.coverage import unmatched_ids_sentences
+from beir_eval.evaluation.inputs import as_qrels, as_run, drops_identical_ids
 from beir_eval.evaluation.records import Counted, Provenance
 from beir_eval.evaluation.result import EvaluationResult
 from beir_eval.evaluation.score_matrix import ScoreMatrix
@@ -43,9 +42,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from beir_eval.core.arrays import Floats, Mask
-    from beir_eval.core.qrels import QrelsMapping
+    from beir_eval.core.qrels import Qrels
     from beir_eval.core.relevance_matrix import RelevanceMatrix, RunSummary
-    from beir_eval.core.run import RunMapping
+    from beir_eval.core.run import Run
+    from beir_eval.evaluation.inputs import QrelsLike, RunLike
     from beir_eval.measures import Measure, MeasureLike
 
 
@@ -56,8 +56,8 @@ class Evaluator:
     run. The function ``evaluate`` does both for a single run.
 
     Args:
-        qrels: ``Qrels``, {query_id: {doc_id: grade}}, or a dataframe that ``Qrels.from_dataframe``
-            reads.
+        qrels: ``Qrels``, {query_id: {doc_id: grade}}, a dataframe that ``Qrels.from_dataframe``
+            reads, a path that ``read_qrels`` reads, or a ``Dataset``.
         measures: a measure or a list of measures, each a name in any spelling that ``parse`` reads
             or a ``Measure``; by default nDCG, MAP, Recall, R_cap, Precision and MRR at 1, 3, 5, 10,
             100 and 1,000.
@@ -92,7 +92,7 @@ class Evaluator:
             - "first": only the best-ranked copy counts, and the ranking closes up;
             - "keep": the best-ranked copy counts; the others gain nothing but keep their ranks.
         drop_identical_ids: whether documents whose id equals the query id are removed from the
-            rankings.
+            rankings; always True for a ``Dataset`` of which BEIR removes them.
         keep_top: how many of the best documents of each query the result keeps (its ``top``); 0 for
             none.
         fingerprint: whether the result records the SHA-256 of the qrels and of the run (its
@@ -125,7 +125,7 @@ class Evaluator:
 
     def __init__(  # noqa: PLR0913 - one keyword a policy
         self,
-        qrels: Qrels | QrelsMapping,
+        qrels: QrelsLike,
         measures: Iterable[MeasureLike] | MeasureLike | None = None,
         *,
         order: str = "score",
@@ -138,7 +138,7 @@ class Evaluator:
         fingerprint: bool = False,
     ) -> None:
         """Check everything that can be checked without a run."""
-        self.qrels = Qrels.coerce(qrels)
+        self.qrels: Qrels = as_qrels(qrels)
         self.measures: tuple[Measure, ...] = (
             DEFAULT_MEASURES if measures is None else parse_all(measures)  # type: ignore[arg-type]
         )
@@ -148,7 +148,7 @@ class Evaluator:
             missing=missing,
             no_relevant=no_relevant,
             duplicates=duplicates,
-            drop_identical_ids=drop_identical_ids,
+            drop_identical_ids=drops_identical_ids(qrels) or drop_identical_ids,
         )
         check_count("keep_top", keep_top, least=0)
         self._keep_top = operator.index(keep_top)
@@ -158,12 +158,12 @@ class Evaluator:
         _warn_of_fractional_grades(self.qrels, self.measures)
         _check_tie_extremes(ties, self.measures)
 
-    def evaluate(self, run: Run | RunMapping, *, name: str = "run") -> EvaluationResult:
+    def evaluate(self, run: RunLike, *, name: str = "run") -> EvaluationResult:
         """Return every score of one run. The run is not changed.
 
         Args:
-            run: ``Run``, {query_id: {doc_id: score}}, or a dataframe that ``Run.from_dataframe``
-                reads.
+            run: ``Run``, {query_id: {doc_id: score}}, a dataframe that ``Run.from_dataframe``
+                reads, or the path of a run file.
             name: the name of the system that made the run, for tables and reports.
 
         Returns:
@@ -190,10 +190,10 @@ class Evaluator:
             warn_caller(f"{name}: {sentence}")
         return result
 
-    def _evaluate(self, run: Run | RunMapping, name: str) -> EvaluationResult:
+    def _evaluate(self, run: RunLike, name: str) -> EvaluationResult:
         """Return what ``evaluate`` returns, without the warning of unmatched ids."""
         check_name("name", name)
-        run = Run.coerce(run)
+        run = as_run(run)
         if self._may_be_swapped and scores_look_like_grades(run, self.qrels):
             warn_caller(swapped_inputs_sentence(self.qrels))
         matrix, summary = relate(self.qrels, run, self._settings, keep_top=self._keep_top)
@@ -305,7 +305,7 @@ class Evaluator:
 
 
 def evaluate_without_warning(
-    evaluator: Evaluator, run: Run | RunMapping, name: str = "run"
+    evaluator: Evaluator, run: RunLike, name: str = "run"
 ) -> EvaluationResult:
     """Return what ``evaluator.evaluate`` returns, for callers that give the warning themselves.
 
@@ -318,8 +318,8 @@ def evaluate_without_warning(
 
 
 def evaluate(  # noqa: PLR0913 - one keyword a policy
-    qrels: Qrels | QrelsMapping,
-    run: Run | RunMapping,
+    qrels: QrelsLike,
+    run: RunLike,
     measures: Iterable[MeasureLike] | MeasureLike | None = None,
     *,
     order: str = "score",
@@ -338,10 +338,10 @@ def evaluate(  # noqa: PLR0913 - one keyword a policy
     again.
 
     Args:
-        qrels: ``Qrels``, {query_id: {doc_id: grade}}, or a dataframe that ``Qrels.from_dataframe``
-            reads.
-        run: ``Run``, {query_id: {doc_id: score}}, or a dataframe that ``Run.from_dataframe``
-            reads.
+        qrels: ``Qrels``, {query_id: {doc_id: grade}}, a dataframe that ``Qrels.from_dataframe``
+            reads, a path that ``read_qrels`` reads, or a ``Dataset``.
+        run: ``Run``, {query_id: {doc_id: score}}, a dataframe that ``Run.from_dataframe``
+            reads, or the path of a run file.
         measures: a measure or a list of measures, each a name in any spelling that ``parse`` reads
             or a ``Measure``; by default nDCG, MAP, Recall, R_cap, Precision and MRR at 1, 3, 5, 10,
             100 and 1,000.
@@ -376,7 +376,7 @@ def evaluate(  # noqa: PLR0913 - one keyword a policy
             - "first": only the best-ranked copy counts, and the ranking closes up;
             - "keep": the best-ranked copy counts; the others gain nothing but keep their ranks.
         drop_identical_ids: whether documents whose id equals the query id are removed from the
-            rankings.
+            rankings; always True for a ``Dataset`` of which BEIR removes them.
         name: the name of the system that made the run, for tables and reports.
         keep_top: how many of the best documents of each query the result keeps (its ``top``); 0 for
             none.

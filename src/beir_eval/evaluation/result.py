@@ -17,7 +17,7 @@ from beir_eval.core.ranking import EvaluationSettings
 from beir_eval.core.relevance_matrix import TopDocuments
 from beir_eval.core.saved import FROZEN, Saved, require_all_fields
 from beir_eval.display.tables import Table, markdown_list, score_text
-from beir_eval.display.warning_texts import warnings_html, warnings_markdown
+from beir_eval.display.warning_texts import warnings_html, warnings_latex, warnings_markdown
 from beir_eval.errors import (
     NotEvaluatedError,
     ResultError,
@@ -394,6 +394,10 @@ class EvaluationResult(Saved):
         warnings, table = self.warnings(), self.to_table().markdown()
         notes = markdown_list(self.notes()[len(warnings) :])
         return f"{warnings_markdown(warnings)}{table}\n\n{notes}"
+
+    def to_latex(self) -> str:
+        """Return the warnings as comments, and the table of means as LaTeX (booktabs)."""
+        return warnings_latex(self.warnings()) + self.to_table().latex()
 
     def plot(self, measure: MeasureLike | None = None) -> Figure:
         """Return a figure of the scores on one measure, a bar for each query, best first.

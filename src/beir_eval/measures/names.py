@@ -208,7 +208,7 @@ def _check_is_list(measures: object) -> None:
     if isinstance(measures, Mapping) or not is_iterable(measures):
         msg = (
             "measures must be a list of names such as ['nDCG@10', 'MAP@100'], not "
-            f"{type(measures).__name__}"
+            f"{'a mapping' if isinstance(measures, Mapping) else shown(measures)}"
         )
         raise MeasureError(msg)
 
@@ -272,7 +272,7 @@ def _parse(text: str) -> Measure:
     return measure if number is None else _with_number(measure, number, text)
 
 
-def _unknown(text: str, name: str) -> MeasureError:
+def _unknown(text: str, name: str) -> UnknownMeasureError:
     """Return the error for a text that is no name of a measure.
 
     Args:
@@ -281,7 +281,8 @@ def _unknown(text: str, name: str) -> MeasureError:
     """
     names = _names_in(text)
     if len(names) > 1:
-        return MeasureError(f"one measure was expected, not {len(names)}: {first_few(names)}")
+        msg = f"one measure was expected, not {len(names)}: {first_few(names)}"
+        return UnknownMeasureError(msg)
     return unknown_measure(text, name, _meant(text))
 
 

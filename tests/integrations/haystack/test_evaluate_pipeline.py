@@ -400,6 +400,14 @@ def test_chunks_count_as_the_documents_they_are_parts_of(dataset):
     assert "retrieved documents left out" in " ".join(result.notes())
 
 
+def test_chunks_that_match_nothing_are_recognised_and_the_warning_names_collapse(dataset):
+    store = InMemoryDocumentStore()
+    chunk = Document(id="x", content="capital of France", meta={"source_id": "paris"})
+    index([chunk], store)
+    with pytest.warns(BeirEvalWarning, match=r"are chunks: collapse='meta\.source_id' counts"):
+        evaluate_pipeline(retrieving(store), dataset, measures="MRR")
+
+
 def test_documents_that_match_nothing_cause_a_warning(dataset):
     store = InMemoryDocumentStore()
     index([Document(id="x", content="capital of France")], store)

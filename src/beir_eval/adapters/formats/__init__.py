@@ -25,6 +25,7 @@ from beir_eval.adapters.formats.text_lines import (
     trec_word,
 )
 from beir_eval.core.column_names import DOC_NAMES, QUERY_NAMES, matching_names
+from beir_eval.core.file_kinds import kind_of_text
 from beir_eval.core.files import HEAD_SIZE, check_is_text, is_binary
 from beir_eval.core.imports import import_name
 from beir_eval.errors import FileFormatError, check_choice, needs_extra
@@ -138,7 +139,14 @@ class FormatTable:
         if not line:
             problem = f"there is no line in it; expected lines such as {self.example}"
             raise FileFormatError(content.path, problem)
-        problem = f"{len(line.split())} columns, expected {self.columns}{self.other_kind(line)}"
+        columns = f"{len(line.split())} columns"
+        if other := self.other_kind(line):
+            raise FileFormatError(
+                content.path, f"{columns}, expected {self.columns}{other}", line=number
+            )
+        kind, _ = kind_of_text(line[:HEAD_SIZE].decode(errors="replace"))
+        looks_like = f" (this looks like {kind})" if kind else ""
+        problem = f"{columns}{looks_like}, expected {self.columns}"
         raise FileFormatError(content.path, problem, line=number)
 
 

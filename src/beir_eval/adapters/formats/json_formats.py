@@ -15,6 +15,7 @@ from beir_eval.core.column_names import (
     SCORE_NAMES,
     matching_names,
 )
+from beir_eval.core.file_kinds import kind_of_json
 from beir_eval.core.ids import id_text, repeated_ids
 from beir_eval.core.qrels import Qrels
 from beir_eval.core.run import Run
@@ -193,19 +194,30 @@ def _nested_objects(
         query_id = repeated_ids(name for name, _ in parsed.pairs)[0]
         raise FileFormatError(content.path, f"the query {shown(query_id)} is listed twice")
     if not isinstance(parsed, dict):
-        problem = f"JSON of another shape: expected {shape}, found {_json_type(parsed)}"
-        raise FileFormatError(content.path, problem)
+        _refuse_shape(content, parsed, f"expected {shape}, found {_json_type(parsed)}")
     for query, documents in parsed.items():
         if isinstance(documents, _RepeatedKeys):
             yield None, query, documents.pairs
         elif isinstance(documents, dict):
             yield None, query, list(documents.items())
         else:
-            problem = (
-                f"JSON of another shape: expected {shape}, found {_json_type(documents)} for "
-                f"{shown(query)}"
-            )
-            raise FileFormatError(content.path, problem)
+            problem = f"expected {shape}, found {_json_type(documents)} for {shown(query)}"
+            _refuse_shape(content, parsed, problem)
+
+
+def _refuse_shape(content: FileContent, parsed: object, problem: str) -> NoReturn:
+    """Raise FileFormatError for JSON of another shape; the message names a saved record.
+
+    Args:
+        content: the file.
+        parsed: its content.
+        problem: what was expected and what was found.
+    """
+    kind, call = kind_of_json(parsed)
+    if kind:
+        problem = f"this is {kind}, not a run or judgements; read it with {call}"
+        raise FileFormatError(content.path, problem)
+    raise FileFormatError(content.path, f"JSON of another shape: {problem}")
 
 
 # Files with an object on each line

@@ -13,16 +13,16 @@ import numpy as np
 from beir_eval.core.arrays import is_iterable, rows_from_lengths
 from beir_eval.core.ids import checked_query_ids
 from beir_eval.core.paths import as_path
-from beir_eval.core.qrels import Qrels
 from beir_eval.datasets.corpus import read_query_metadata
 from beir_eval.errors import FileFormatError, InputError, SettingError, first_few, shown
+from beir_eval.evaluation.inputs import as_qrels
 from beir_eval.significance.validation import is_number, is_whole_number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from beir_eval.core.qrels import QrelsMapping
+    from beir_eval.evaluation.inputs import QrelsLike
 
 #: The default number of slices into which a number per query is cut.
 PARTS = 4
@@ -171,7 +171,7 @@ def by_length(
 
 
 def by_num_relevant(
-    qrels: Qrels | QrelsMapping,
+    qrels: QrelsLike,
     *,
     edges: Sequence[float] | None = (1, 2, 5, 10, 50),
     parts: int = PARTS,
@@ -179,8 +179,8 @@ def by_num_relevant(
     """Return {query_id: label} by the number of relevant documents (grade above 0).
 
     Args:
-        qrels: ``Qrels``, {query_id: {doc_id: grade}} or a dataframe. Queries without judgements
-            get no label.
+        qrels: ``Qrels``, {query_id: {doc_id: grade}}, a dataframe, a path that
+            ``read_qrels`` reads, or a ``Dataset``. Queries without judgements get no label.
         edges: the numbers of documents at which a slice ends and the next one begins, ascending; an
             edge belongs to the slice above it. None cuts at quantiles.
         parts: the number of slices of about equal size if ``edges`` is None.
@@ -192,7 +192,7 @@ def by_num_relevant(
     >>> by_num_relevant({"q1": {"a": 1, "b": 1, "c": 0}, "q2": {"d": 1}})
     {'q2': '1 relevant', 'q1': '2 to 4 relevant'}
     """
-    judged = Qrels.coerce(qrels)
+    judged = as_qrels(qrels)
     row = rows_from_lengths(np.diff(judged.starts))
     counts = np.bincount(row[judged.grades > 0], minlength=len(judged.query_ids)).tolist()
     numbers = dict(zip(judged.query_ids, counts, strict=True))

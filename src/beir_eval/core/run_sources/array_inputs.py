@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from beir_eval.core.arrays import is_iterable
 from beir_eval.core.ids import id_text, ids_as_text
 from beir_eval.errors import RunError, shown
 
@@ -55,6 +56,7 @@ class DocIdTable(NamedTuple):
                 f"{type(doc_ids).__name__}"
             )
             raise RunError(msg)
+        _refuse_documents(doc_ids)
         try:
             texts = (
                 _by_row_number(doc_ids)
@@ -70,6 +72,32 @@ class DocIdTable(NamedTuple):
             return cls(texts, None)
         first_row = [first_row_of.setdefault(text, row) for row, text in enumerate(texts)]
         return cls(texts, np.array(first_row, dtype=np.int64))
+
+
+def _refuse_documents(doc_ids: Any) -> None:
+    """Raise RunError for documents in place of ids; the message shows none of them.
+
+    Args:
+        doc_ids: what the caller passed: a mapping by document id, or a sequence of documents.
+    """
+    first = next(iter(doc_ids), None) if is_iterable(doc_ids) else None
+    if isinstance(doc_ids, Mapping) and isinstance(first, str):
+        problem = f"its keys are texts such as {shown(first)}; if these are the ids"
+        remedy = "doc_ids=list(doc_ids)"
+    elif isinstance(first, Mapping):
+        key = next((key for key in ("_id", "id", "doc_id", "docid") if key in first), "_id")
+        problem = f"its first entry is a {type(first).__name__}; if these are documents"
+        remedy = f"doc_ids=[document[{key!r}] for document in doc_ids]"
+    elif key := next((key for key in ("doc_id", "id", "docid") if hasattr(first, key)), ""):
+        problem = f"its first entry is a {type(first).__name__}; if these are documents"
+        remedy = f"doc_ids=[document.{key} for document in doc_ids]"
+    else:
+        return
+    msg = (
+        "doc_ids must be the document id of each row of the index, as a list or as {row number: "
+        f"id}}, but {problem} in the order of the index, pass {remedy}"
+    )
+    raise RunError(msg)
 
 
 def _by_row_number(doc_ids: Mapping[Any, Any]) -> list[str]:
@@ -105,6 +133,9 @@ def as_array(label: str, values: Any) -> NDArray[Any]:
     if str(getattr(values, "dtype", "")) == "torch.bfloat16":  # a type that numpy lacks
         values = values.float()
     if isinstance(values, np.ma.MaskedArray):
+        if values.dtype.kind in "UO":
+            nothing = np.array(None, dtype=object)
+            return as_array(label, np.where(np.ma.getmaskarray(values), nothing, values.data))
         is_integer = values.dtype.kind in "iu"
         widened = values.astype(np.int64 if is_integer else np.float64)
         values = np.ma.filled(widened, PADDING if is_integer else np.nan)
@@ -114,7 +145,10 @@ def as_array(label: str, values: Any) -> NDArray[Any]:
         else:
             array = np.asarray(values)
     except (TypeError, ValueError, RuntimeError, BufferError) as error:
-        msg = f"{label} cannot be read as a numpy array: {error}. Pass a numpy array"
+        msg = (
+            f"{label} cannot be read as a numpy array: {error}. Pass a numpy array; for lists of "
+            "different lengths use Run.from_rankings or Run.from_columns"
+        )
         raise RunError(msg) from error
     if array.ndim != _DIMENSIONS:
         msg = f"{label} must be [Q, k], a row for each query, not of shape {list(array.shape)}"

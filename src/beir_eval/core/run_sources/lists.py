@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from itertools import chain, pairwise, repeat
+from itertools import chain, compress, pairwise, repeat
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,6 +25,8 @@ from beir_eval.errors import RunError, shown
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
+
+    from numpy.typing import NDArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,6 +100,35 @@ def source_from_lists(
     lengths = np.fromiter(map(len, rankings), np.int64, len(rankings))
     doc_ids = list(chain.from_iterable(rankings))
     return ColumnSource(query_ids, ListedRankings(starts_from_lengths(lengths), doc_ids, scores))
+
+
+def source_from_texts(
+    query_ids: Sequence[str], table: Sequence[Sequence[Any]], scores: NDArray[Any] | None
+) -> ColumnSource:
+    """Return the source of a table of document ids, a row for each query.
+
+    Args:
+        query_ids: the queries, distinct, as text. [Q]
+        table: the ids, best first; "" and None are padding. [Q][k]
+        scores: their scores, numbers [Q, k]; None if the order given is the ranking.
+
+    Raises:
+        RunError: an id is neither text nor an integer, or a score is not finite.
+    """
+    is_document = [[not (doc is None or doc == "") for doc in row] for row in table]
+    rankings = [
+        checked_ids(list(compress(row, selected)), "ids", RunError)
+        for row, selected in zip(table, is_document, strict=True)
+    ]
+    if scores is None:
+        return source_from_lists(query_ids, rankings, None)
+    values = scores[np.array(is_document, dtype=np.bool_).reshape(scores.shape)].astype(np.float64)
+    if not np.isfinite(values).all():
+        queries = chain.from_iterable(map(repeat, query_ids, map(len, rankings)))
+        raise_first_score_error(
+            zip(queries, chain.from_iterable(rankings), values.tolist(), strict=True)
+        )
+    return source_from_lists(query_ids, rankings, values)
 
 
 def source_from_columns(

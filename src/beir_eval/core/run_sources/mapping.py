@@ -56,6 +56,7 @@ class MappingSource:
         with refuse_changes("the run", RunError):
             self._keys = keys = list(mapping)
         self.query_ids: Sequence[str] = checked_query_ids(keys, "run", RunError)
+        _refuse_several_runs(mapping, keys)
         self._mapping = mapping
 
     def rankings(self) -> Iterator[tuple[str, Sequence[str], Floats | None]]:
@@ -111,6 +112,18 @@ class MappingSource:
         raise RunError(msg)
 
 
+def _refuse_several_runs(mapping: Mapping[Any, Any], keys: Sequence[Any]) -> None:
+    """Raise RunError for {name: run}, the runs of several systems; only the first one is read."""
+    ranking = mapping[keys[0]] if keys and type(mapping) is dict else None
+    documents = next(iter(ranking.values()), None) if type(ranking) is dict else None
+    if isinstance(documents, Mapping):
+        msg = (
+            f"a run must be {{query_id: {{doc_id: score}}}}, but under {shown(keys[0])} there are "
+            "dicts of dicts; for {name: run} use compare_runs(qrels, runs), or evaluate one of them"
+        )
+        raise RunError(msg)
+
+
 def _rankings_with_text_ids(
     query_ids: Sequence[str], rankings: list[Any]
 ) -> list[Mapping[str, Any]]:
@@ -136,7 +149,8 @@ def _ranking_with_text_ids(query_id: str, ranking: object) -> Mapping[str, Any]:
     if not isinstance(ranking, Mapping):
         msg = (
             f"the ranking of query {shown(query_id)} must be {{doc_id: score}}, not "
-            f"{type(ranking).__name__}; for a list of ids use Run.from_rankings"
+            f"{type(ranking).__name__}; for a list of ids use Run.from_rankings, for a list of "
+            "pairs dict(pairs)"
         )
         raise RunError(msg)
     # A subclass of str with its own hash, such as an Enum, cannot be looked up by its text.

@@ -24,17 +24,17 @@ from beir_eval.core.number_lookup import (
 )
 from beir_eval.core.run_sources.array_inputs import PADDING, DocIdTable, as_array, check_numbers
 from beir_eval.core.run_sources.columns import FlatRankings, LookUpResult, split_judged_queries
+from beir_eval.core.run_sources.lists import source_from_texts
 from beir_eval.core.run_sources.score_checks import raise_score_error
 from beir_eval.errors import RunError, check_flag, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from typing import Self
 
     from numpy.typing import NDArray
 
     from beir_eval.core.qrels import Qrels
-    from beir_eval.core.run_sources.base import RankingBlock
+    from beir_eval.core.run_sources.base import RankingBlock, RunSource
 
 #: Cells per block: few enough that the arrays of a block stay small.
 BLOCK_CELLS = 200_000
@@ -115,46 +115,6 @@ class ArraySource:
     id_table: DocIdTable | None
     checks_all_documents: bool
 
-    @classmethod
-    def from_arrays(
-        cls,
-        ids: Any,
-        scores: Any | None,
-        query_ids: Iterable[Any],
-        doc_ids: Sequence[Any] | Mapping[int, Any] | None,
-        check_duplicates: bool,  # noqa: FBT001 - named by Run.from_arrays
-    ) -> Self:
-        """Return the source, with shapes, types and ids checked (see ``Run.from_arrays``)."""
-        numbers = as_array("ids", ids)
-        if numbers.dtype.kind not in "iu":
-            msg = (
-                f"ids must be integers [Q, k], not {numbers.dtype}; for ids that are text use "
-                "Run.from_columns or Run.from_rankings"
-            )
-            raise RunError(msg)
-        check_flag("check_duplicates", check_duplicates)
-        if isinstance(query_ids, (str, bytes)):
-            msg = f"query_ids must be a list of ids, not the text {shown(query_ids)}"
-            raise RunError(msg)
-        queries = list(checked_ids(query_ids, "query_ids", RunError))
-        if len(queries) != len(numbers):
-            msg = f"there are {len(queries)} query_ids for {len(numbers)} rows of ids"
-            raise RunError(msg)
-        if len(set(queries)) < len(queries):
-            msg = "query_ids names a query twice; each row must have a query of its own"
-            raise RunError(msg)
-        values = None if scores is None else as_array("scores", scores)
-        if values is not None and (values.shape != numbers.shape or values.dtype.kind not in "iuf"):
-            msg = (
-                f"scores must be numbers of the shape of ids, {list(numbers.shape)}, not "
-                f"{values.dtype} {list(values.shape)}"
-            )
-            raise RunError(msg)
-        id_table = None if doc_ids is None else DocIdTable.from_doc_ids(doc_ids)
-        check_numbers(numbers, queries.__getitem__, None if id_table is None else id_table.doc_ids)
-        has_repeats = id_table is not None and id_table.first_row is not None
-        return cls(queries, numbers, values, id_table, check_duplicates or has_repeats)
-
     def rankings(self) -> Iterator[tuple[str, Sequence[str], Floats | None]]:
         """Yield every ranking in the order given."""
         for row, query_id in enumerate(self.query_ids):
@@ -211,6 +171,49 @@ class ArraySource:
             (doc_id,) = rankings.ids_at(first)
             raise_score_error(self.query_ids[int(rows[row])], doc_id, float(scores[first[0]]))
         return replace(rankings, scores=scores)
+
+
+def source_from_arrays(
+    ids: Any,
+    scores: Any | None,
+    query_ids: Iterable[Any],
+    doc_ids: Sequence[Any] | Mapping[int, Any] | None,
+    check_duplicates: bool,  # noqa: FBT001 - named by Run.from_arrays
+) -> RunSource:
+    """Return the source, with shapes, types and ids checked (see ``Run.from_arrays``)."""
+    table = as_array("ids", ids)
+    if table.dtype.kind not in "iuUOT":
+        msg = f"ids must be integers or texts [Q, k], not {table.dtype}"
+        if table.dtype.kind == "f":
+            msg += "; the first argument is the ids, the second the scores"
+        raise RunError(msg)
+    check_flag("check_duplicates", check_duplicates)
+    if isinstance(query_ids, (str, bytes)):
+        msg = f"query_ids must be a list of ids, not the text {shown(query_ids)}"
+        raise RunError(msg)
+    queries = list(checked_ids(query_ids, "query_ids", RunError))
+    if len(queries) != len(table):
+        msg = f"there are {len(queries)} query_ids for {len(table)} rows of ids"
+        raise RunError(msg)
+    if len(set(queries)) < len(queries):
+        msg = "query_ids names a query twice; each row must have a query of its own"
+        raise RunError(msg)
+    values = None if scores is None else as_array("scores", scores)
+    if values is not None and (values.shape != table.shape or values.dtype.kind not in "iuf"):
+        msg = (
+            f"scores must be numbers of the shape of ids, {list(table.shape)}, not "
+            f"{values.dtype} {list(values.shape)}"
+        )
+        raise RunError(msg)
+    if table.dtype.kind not in "iu":
+        if doc_ids is not None:
+            msg = "doc_ids is for ids that are row numbers, but these ids are texts; leave it out"
+            raise RunError(msg)
+        return source_from_texts(queries, table.tolist(), values)
+    id_table = None if doc_ids is None else DocIdTable.from_doc_ids(doc_ids)
+    check_numbers(table, queries.__getitem__, None if id_table is None else id_table.doc_ids)
+    has_repeats = id_table is not None and id_table.first_row is not None
+    return ArraySource(queries, table, values, id_table, check_duplicates or has_repeats)
 
 
 def _select_rows(table: NDArray[Any], rows: Ints) -> NDArray[Any]:

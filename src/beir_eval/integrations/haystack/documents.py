@@ -15,7 +15,7 @@ import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 import numpy as np
@@ -33,6 +33,11 @@ if TYPE_CHECKING:
 _Name = TypeVar("_Name")
 
 _METADATA_PREFIX = "meta."
+#: The field with the id of a chunk's document, as Haystack's DocumentSplitter sets it.
+SOURCE_ID = "meta.source_id"
+_DOCUMENTS_CHECKED = 10
+#: What to do if the documents are chunks, and nothing matches.
+CHUNKS_HINT = f"The documents are chunks: collapse='{SOURCE_ID}' counts what they are parts of."
 #: Ids of documents without a name begin with this; no field of a document has such a value.
 _UNNAMED_PREFIX = "\0unnamed "
 
@@ -421,6 +426,14 @@ def check_lists(label: str, lists: Any) -> None:
     if not lists:
         msg = f"{label} is empty: there is no query to evaluate"
         raise InputError(msg)
+
+
+def are_chunks(documents: Iterable[Any]) -> bool:
+    """Return whether one of the first documents says which document it is a chunk of."""
+    return any(
+        field_value(document, SOURCE_ID) is not None
+        for document in islice(documents, _DOCUMENTS_CHECKED)
+    )
 
 
 def no_overlap_message(run: Run, qrels: Qrels) -> str | None:

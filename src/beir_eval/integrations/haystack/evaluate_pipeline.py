@@ -18,7 +18,7 @@ from beir_eval.errors import (
     check_name,
 )
 from beir_eval.evaluation.evaluator import Evaluator, evaluate_without_warning
-from beir_eval.integrations.haystack.documents import no_overlap_message
+from beir_eval.integrations.haystack.documents import CHUNKS_HINT, no_overlap_message
 from beir_eval.integrations.haystack.retriever import PipelineRetriever
 
 if TYPE_CHECKING:
@@ -129,6 +129,8 @@ def evaluate_pipeline(  # noqa: PLR0913 - one keyword a setting
     )
     run, retrieval = retriever.retrieve(queries, on_error=on_error, save_run=save_run)
     problem = no_overlap_message(run, qrels)
+    if problem is not None and collapse is None and retriever.found_chunks:
+        problem = f"{problem} {CHUNKS_HINT}"
     if problem is not None:
         warnings.warn(problem, BeirEvalWarning, stacklevel=2)
         result = evaluate_without_warning(evaluator, run, run_name)

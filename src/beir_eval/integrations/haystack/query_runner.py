@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from haystack import Pipeline
 
 from beir_eval.errors import InputError, RetrievalError, SettingError, shown
-from beir_eval.integrations.haystack.documents import Ranking
+from beir_eval.integrations.haystack.documents import Ranking, are_chunks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterator
@@ -35,11 +35,14 @@ class Answer(NamedTuple):
         ranking: ids and scores, each document once.
         left_out: the number of documents that were repeated or have no name.
         seconds: how long the query took; None if it is not known.
+        has_chunks: whether documents say which document they are a chunk of; False for an answer
+            that was saved before.
     """
 
     ranking: Ranking
     left_out: int
     seconds: float | None
+    has_chunks: bool = False
 
 
 class PipelineCall(NamedTuple):
@@ -85,7 +88,8 @@ class PipelineCall(NamedTuple):
         # If a router chose another branch, the output is missing: no document was retrieved.
         documents = response.get(self.output.component, {}).get(self.output.name, [])
         ranking = Ranking.distinct_from_documents(query_id, documents, self.names)
-        return Answer(ranking, len(documents) - len(ranking.doc_ids), seconds)
+        num_left_out = len(documents) - len(ranking.doc_ids)
+        return Answer(ranking, num_left_out, seconds, are_chunks(documents))
 
 
 @dataclass(frozen=True)

@@ -56,6 +56,9 @@ class PipelineRetriever:
             ``run_async``: any pipeline of Haystack 3, an AsyncPipeline of Haystack 2.
         progress: whether to show a progress bar, on a terminal or in a notebook.
 
+    Attributes:
+        found_chunks: whether the last call of ``retrieve`` got documents with ``meta.source_id``.
+
     Raises:
         SettingError: this is not a pipeline, ``concurrency`` is below 1, a field is not one of the
             above, or the inputs or the output do not exist or are ambiguous.
@@ -93,6 +96,7 @@ class PipelineRetriever:
         names = DocumentNames.from_fields(document_comparison_field, collapse)
         self._call = PipelineCall(pipeline, request, output, names)
         self._concurrency, self._progress = concurrency, progress
+        self.found_chunks = False
 
     @property
     def made_by(self) -> dict[str, str]:
@@ -199,6 +203,7 @@ class PipelineRetriever:
         ordered_answers = {
             query_id: answers[query_id] for query_id in queries if query_id in answers
         }
+        self.found_chunks = any(answer.has_chunks for answer in ordered_answers.values())
         run = run_from_rankings(
             {query_id: answer.ranking for query_id, answer in ordered_answers.items()}
         )

@@ -339,8 +339,13 @@ class BEIREvaluator:
         self.warm_up()
         if self.rules == "haystack" and ground_truth_documents is not None:
             check_lengths(ground_truth_documents, retrieved_documents)
-        queries = resolve_query_ids(retrieved_documents, ground_truth_documents, query_ids)
         judgements = self._qrels if qrels is None else Qrels.coerce(qrels)
+        if ground_truth_documents is None and (judgements is None or self.rules == "haystack"):
+            msg = "there is nothing to judge by: pass ground_truth_documents" + (
+                "" if self.rules == "haystack" else ", or qrels here or to the constructor"
+            )
+            raise InputError(msg)
+        queries = resolve_query_ids(retrieved_documents, ground_truth_documents, query_ids)
         if qrels is not None and judgements is not None:
             self._check_sha256(judgements, "the qrels")
             judgements = self._with_max_grade(judgements)
@@ -352,11 +357,6 @@ class BEIREvaluator:
                 return self._run_with_haystack_rules(
                     queries, retrieved_documents, ground_truth_documents
                 )
-        elif judgements is None or self.rules == "haystack":
-            msg = "there is nothing to judge by: pass ground_truth_documents" + (
-                "" if self.rules == "haystack" else ", or qrels here or to the constructor"
-            )
-            raise InputError(msg)
         is_run = isinstance(retrieved_documents, Run)
         by_content = ground_truth_documents is not None and not is_run and self.collapse is None
         names = self._document_names("content" if by_content else "id")

@@ -1,6 +1,6 @@
 """Conversion of a component's inputs to a run and to qrels of the same queries."""
 
-from itertools import islice
+from collections.abc import Mapping
 
 from haystack import Document, logging
 
@@ -8,11 +8,12 @@ from beir_eval.core.qrels import Qrels
 from beir_eval.core.run import Run
 from beir_eval.errors import InputError, first_few
 from beir_eval.integrations.haystack.documents import (
+    CHUNKS_HINT,
     DocumentNames,
     Ranking,
+    are_chunks,
     check_lists,
     distinct_ids,
-    field_value,
     judgements_from_documents,
     no_overlap_message,
     run_from_rankings,
@@ -23,11 +24,8 @@ logger = logging.getLogger(__name__)
 
 UNJUDGED = ("error", "skip", "zero")
 
-#: The field with the id of a chunk's document, as Haystack's DocumentSplitter sets it.
-SOURCE_ID = "meta.source_id"
 #: The judgements of a query that counts as judged, without relevant documents.
 _NO_RELEVANT_DOCUMENT = {"\0nothing": 0.0}
-_DOCUMENTS_CHECKED = 10
 
 
 def with_rel(measure: Measure, rel: float | None) -> Measure:
@@ -74,7 +72,10 @@ def resolve_query_ids(
     else:
         queries = [str(number) for number in range(len(retrieved))]
     if not queries or any(length != len(queries) for length in lengths.values()):
-        lengths["query_ids"] = len(queries)
+        if query_ids is not None:
+            lengths["query_ids"] = len(queries)
+        elif isinstance(retrieved, Run):
+            lengths["queries of the Run"] = len(queries)
         counts = ", ".join(f"{argument}: {length}" for argument, length in lengths.items())
         msg = f"one entry for each query was expected everywhere, but there are {counts}"
         raise InputError(msg)
@@ -128,10 +129,26 @@ def qrels_from_documents(
     """
     judgements = judgements_from_documents(queries, truth, names)
     _warn_of_unnamed("ground-truth", judgements.unnamed, names)
+    _warn_of_fractions(judgements.grades)
     judged = {query_id for query_id, grades in judgements.grades.items() if grades}
     _check_judged(queries, judged, unjudged)
     fill = _NO_RELEVANT_DOCUMENT if unjudged == "zero" else {}
     return Qrels({query_id: judgements.grades[query_id] or fill for query_id in queries})
+
+
+def _warn_of_fractions(grades: Mapping[str, Mapping[str, float]]) -> None:
+    """Log a warning if grades are fractions, as the scores of retrieved documents are."""
+    fractions = [
+        grade for judged in grades.values() for grade in judged.values() if not grade.is_integer()
+    ]
+    if fractions:
+        logger.warning(
+            "The scores of ground-truth documents are their grades, and {number} of them are "
+            "fractions, such as {example}. If a retriever set these scores, set them to None: each "
+            "document then has the grade 1.",
+            number=len(fractions),
+            example=f"{fractions[0]:g}",
+        )
 
 
 def select_qrels(queries: list[str], qrels: Qrels, unjudged: str) -> Qrels:
@@ -197,12 +214,7 @@ def _collapse_hint(names: DocumentNames, retrieved: list[list[Document]] | Run) 
     if names.collapse is not None or isinstance(retrieved, Run):
         return ""
     documents = (document for ranking in retrieved for document in ranking)
-    if all(
-        field_value(document, SOURCE_ID) is None
-        for document in islice(documents, _DOCUMENTS_CHECKED)
-    ):
-        return ""
-    return f" The documents are chunks: collapse='{SOURCE_ID}' counts what they are parts of."
+    return f" {CHUNKS_HINT}" if are_chunks(documents) else ""
 
 
 def _warn_of_unnamed(kind: str, count: int, names: DocumentNames) -> None:

@@ -1,0 +1,294 @@
+"""Calls that a newcomer gets wrong raise an error that names what was passed and the right call."""
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from typer.testing import CliRunner
+
+import beir_eval
+from beir_eval import (
+    Comparison,
+    EvaluationResult,
+    Qrels,
+    Run,
+    agree,
+    check_gate,
+    compare,
+    compare_runs,
+    evaluate,
+    load_dataset,
+    read_qrels,
+    read_run,
+    write_qrels,
+    write_run,
+)
+from beir_eval.cli.app import app
+from beir_eval.core.file_kinds import SAVED_RECORDS, kind_of_json, kind_of_text
+from beir_eval.core.saved import Saved
+from beir_eval.datasets import demo
+from beir_eval.errors import BeirEvalError
+
+QRELS = {"q1": {"a": 1, "b": 0}, "q2": {"a": 2}}
+RUN = {"q1": {"a": 1.0, "c": 0.5}, "q2": {"a": 0.1, "b": 0.2}}
+OTHER = {"q1": {"a": 0.1, "c": 0.5}, "q2": {"a": 0.1, "b": 0.2}}
+RESULTS = [
+    evaluate(QRELS, run, ["nDCG@10"], name=name) for name, run in {"A": RUN, "B": OTHER}.items()
+]
+ROWS, SCORES = [[0, 1], [1, 0]], [[1.0, 0.5], [0.3, 0.2]]
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    """A folder of files of several kinds, which is the working directory."""
+    monkeypatch.chdir(tmp_path)
+    Path("runs").mkdir()
+    for name in ("run.trec", "run.json", "runs/a.trec", "runs/b.trec"):
+        write_run(RUN if "b" not in name else OTHER, name)
+    write_qrels(QRELS, "qrels.trec")
+    RESULTS[0].save("result.json")
+    compare(RESULTS).save("comparison.json")
+    Path("results.json").write_text(f"[{RESULTS[0].model_dump_json()}]")
+    Path("report.html").write_text("<!doctype html>\n<html></html>\n")
+    Path("other.csv").write_text("question,passage,value\nq1,a,1.0\n")
+    Path("both.tsv").write_text("q1 0\td1\t1\n")
+    return tmp_path
+
+
+def from_arrays(**changed):
+    return Run.from_arrays(**({"ids": ROWS, "scores": SCORES, "query_ids": ["q1", "q2"]} | changed))
+
+
+#: (call, words of its message)
+CALLS = [
+    # Names of measures
+    (lambda: evaluate(QRELS, RUN, "nDCG10"), "no measure 'nDCG10'; did you mean nDCG@10?"),
+    (lambda: evaluate(QRELS, RUN, ["P10"]), "did you mean Precision@10?"),
+    (lambda: evaluate(QRELS, RUN, ["mrr 10"]), "did you mean MRR@10?"),
+    (lambda: evaluate(QRELS, RUN, ["cosine_ndcg@10"]), "did you mean nDCG@10?"),
+    (
+        lambda: evaluate(QRELS, RUN, ["map@k"]),
+        "the cutoff 'k' is not a whole number above 0",
+    ),
+    (lambda: evaluate(QRELS, RUN, {"nDCG": 10}), "names such as ['nDCG@10', 'MAP@100'], not a map"),
+    (lambda: evaluate(QRELS, RUN, [10]), "a name such as 'nDCG@10' or a Measure, not 10"),
+    # Objects of another kind, or in another order
+    (lambda: evaluate(QRELS, [RUN, OTHER]), "compare_runs(qrels, {name: run}) takes several runs"),
+    (
+        lambda: evaluate(QRELS, {"A": RUN}),
+        "under 'A' there are dicts of dicts; for {name: run}",
+    ),
+    (lambda: evaluate({"A": RUN}, QRELS), "the qrels are the first argument"),
+    (lambda: evaluate(QRELS, ["nDCG@10"], RUN), "measures must be a list of names"),
+    (lambda: evaluate({"q1": ["a"]}, RUN), "write 1 as the grade of each"),
+    (lambda: evaluate(QRELS, {"q1": ["a"]}), "for a list of ids use Run.from_rankings"),
+    (lambda: evaluate(QRELS, {"q1": [("a", 1.0)]}), "for a list of pairs dict(pairs)"),
+    (
+        lambda: evaluate(QRELS, [{"query_id": "q1", "doc_id": "a", "score": 1}]),
+        "for rows, pass a dataframe, such as polars.DataFrame(rows)",
+    ),
+    (lambda: evaluate([{"query-id": "q1"}], RUN), "for rows, pass a dataframe"),
+    (lambda: evaluate(QRELS, np.array([[1, 2]])), "Run.from_arrays takes the arrays of an index"),
+    (
+        lambda: evaluate(QRELS, pl.DataFrame({"question": ["q1"], "passage": ["a"]})),
+        "it has 'question', 'passage'. State it: query_id='…'",
+    ),
+    (lambda: Run.from_columns(["q"], ["a", "b"], [1]), "1 query_ids, 2 doc_ids and 1 scores"),
+    # Arrays of an index
+    (lambda: from_arrays(doc_ids={"a": "text " * 99, "b": "x"}), "pass doc_ids=list(doc_ids)"),
+    (
+        lambda: from_arrays(doc_ids=[{"_id": "a", "text": "long " * 99}]),
+        "pass doc_ids=[document['_id'] for document in doc_ids]",
+    ),
+    (
+        lambda: from_arrays(doc_ids=load_dataset(demo.FOLDER).corpus),
+        "pass doc_ids=[document.doc_id for document in doc_ids]",
+    ),
+    (lambda: from_arrays(ids=SCORES, scores=ROWS), "the first argument is the ids, the second the"),
+    # Comparisons
+    (lambda: compare(*RESULTS), "one argument, a list: compare([a, b])"),
+    (lambda: compare(RESULTS, RESULTS[1]), "the name of a system, such as 'B', not its result"),
+    (
+        lambda: compare([RUN, OTHER]),
+        "results[0] must be an EvaluationResult, not dict; compare_runs",
+    ),
+    (lambda: compare(["result.json"]), "EvaluationResult.load(path) reads a saved result"),
+    (lambda: compare_runs(QRELS, [RUN, OTHER]), "{name: run}, such as {'bm25': 'bm25.trec'"),
+    (lambda: compare_runs({"A": RUN, "B": OTHER}, QRELS), "the qrels are the first argument"),
+    (lambda: check_gate(RESULTS[0]), "a gate checks a Comparison, not EvaluationResult"),
+    # Files of another kind
+    (lambda: read_run("runs"), "a folder, not a run file; read each file in it"),
+    (
+        lambda: read_run("result.json"),
+        "is a saved result, not a run or judgements; read it",
+    ),
+    (lambda: read_run("report.html"), "this looks like an HTML page"),
+    (lambda: read_run("other.csv"), "names the columns, such as query_id,doc_id,score"),
+    (lambda: read_qrels("run.trec"), "6 columns (this looks like a TREC run), expected 4"),
+    (lambda: read_qrels("both.tsv"), "format='trec' or format='beir'"),
+    (lambda: EvaluationResult.load("comparison.json"), "read it with Comparison.load(path)"),
+    (lambda: EvaluationResult.load("results.json"), "EvaluationResult.from_content(entry, path)"),
+    (
+        lambda: EvaluationResult.load("run.json"),
+        "is JSON of a run or of judgements, not a saved",
+    ),
+    (
+        lambda: EvaluationResult.load("run.trec"),
+        "is a TREC run, not a saved result; read it",
+    ),
+    (
+        lambda: EvaluationResult.load("report.html"),
+        "is an HTML page, such as a report, not a",
+    ),
+    (lambda: EvaluationResult.load("runs"), "a folder, not the file of a saved result"),
+    (lambda: Comparison.load("result.json"), "read it with EvaluationResult.load(path)"),
+]
+
+
+@pytest.mark.usefixtures("files")
+@pytest.mark.parametrize(("call", "words"), CALLS, ids=[words for _, words in CALLS])
+def test_a_wrong_call_is_answered_in_one_sentence_with_the_right_one(call, words):
+    with pytest.raises(BeirEvalError, match=re.escape(words)) as caught:
+        call()
+    assert len(str(caught.value)) < 350
+    assert "long long" not in str(caught.value)
+
+
+#: (arguments of the command line, words of its message)
+COMMANDS = [
+    ("evaluate both.tsv run.trec", "State it: --qrels-format trec or --qrels-format beir"),
+    ("compare both.tsv runs", "--qrels-format trec or --qrels-format beir"),
+    ("evaluate qrels.trec run.trec --format none", "--format none is not known"),
+    ("evaluate qrels.trec run.trec --ties none", "--ties none is not known; choose one of"),
+    ("convert run.trec run.doc", "or state --to one of trec, json, csv, parquet"),
+    ("convert both.tsv x.json --qrels", "--from trec or --from beir"),
+    ("evaluate qrels.trec . -m nDCG10", "did you mean nDCG@10?"),
+    ("bench qrels.trec runs -m nDCG@10,MAP", "one measure was expected, not 2"),
+]
+
+
+@pytest.mark.usefixtures("files")
+@pytest.mark.parametrize(("arguments", "words"), COMMANDS, ids=[row[0] for row in COMMANDS])
+def test_a_wrong_command_is_answered_with_the_names_of_options(arguments, words):
+    result = CliRunner().invoke(app, arguments.split())
+    assert result.exit_code == 2
+    assert words in " ".join(result.output.split())
+    assert "format=" not in result.output
+
+
+# What the same users now get
+
+
+@pytest.mark.usefixtures("files")
+def test_paths_and_a_data_set_are_evaluated_like_the_objects_they_hold():
+    expected = evaluate(QRELS, RUN, ["nDCG@10"])
+    assert evaluate("qrels.trec", "run.trec", "nDCG@10") == expected
+    assert evaluate(Path("qrels.trec"), Path("run.json"), "nDCG@10") == expected
+    assert agree("runs/a.trec", RUN).mean == agree(RUN, RUN).mean
+    runs = {"A": "runs/a.trec", "B": "runs/b.trec"}
+    assert compare_runs("qrels.trec", runs) == compare_runs(QRELS, {"A": RUN, "B": OTHER})
+    dataset, run = load_dataset(demo.FOLDER), demo.RUNS[0]
+    in_memory = evaluate(dataset.qrels, read_run(run), "nDCG@10")
+    assert evaluate(dataset, run, "nDCG@10") == evaluate(demo.FOLDER, run, "nDCG@10") == in_memory
+
+
+def test_the_convention_of_a_data_set_on_identical_ids_is_followed(tmp_path):
+    folder = tmp_path / "arguana"
+    (folder / "qrels").mkdir(parents=True)
+    (folder / "corpus.jsonl").write_text('{"_id": "a", "text": "x"}\n')
+    (folder / "queries.jsonl").write_text('{"_id": "q", "text": "y"}\n{"_id": "r", "text": "z"}\n')
+    write_qrels({"q": {"a": 1}, "r": {"a": 1}}, folder / "qrels" / "test.tsv")
+    dataset = load_dataset(folder)
+    run = {query: {query: 2.0, "a": 1.0} for query in "qr"}
+    result = evaluate(dataset, run, "MRR")
+    assert (result["MRR"], result.settings.drop_identical_ids) == (1.0, True)
+    assert evaluate(dataset.qrels, run, "MRR")["MRR"] == 0.5
+    comparison = compare_runs(dataset, {"A": run, "B": run}, "MRR")
+    assert comparison.mean("MRR", "A").mean == 1.0
+
+
+@pytest.mark.usefixtures("files")
+def test_a_folder_of_runs_is_every_run_in_it_on_the_command_line():
+    folder, listed = (
+        CliRunner().invoke(app, ["evaluate", "qrels.trec", *runs, "-m", "nDCG@10,MRR MAP"]).stdout
+        for runs in (["runs"], ["runs/a.trec", "runs/b.trec"])
+    )
+    assert folder == listed
+    assert "nDCG@10" in folder
+    assert CliRunner().invoke(app, ["compare", "qrels.trec", "runs", "-m", "MRR"]).exit_code == 0
+    Path("empty").mkdir()
+    output = CliRunner().invoke(app, ["evaluate", "qrels.trec", "empty"]).output
+    assert "empty: no run file in this folder" in output
+
+
+@pytest.mark.usefixtures("files")
+def test_a_stated_format_is_read_on_the_command_line():
+    Path("q.txt").write_text("q1 0\td1\t1\n")
+    Path("r.json").write_text(json.dumps({"q1": {"d1": 1.0}}))
+    options = ["--qrels-format", "trec", "--format", "json", "-m", "MRR"]
+    result = CliRunner().invoke(app, ["evaluate", "q.txt", "r.json", *options])
+    assert "1.0000" in result.stdout
+
+
+def test_ids_of_an_array_may_be_texts():
+    ids = np.array([["a", "c"], ["b", ""]])
+    run = Run.from_arrays(ids, [[2.0, 1.0], [3.0, np.nan]], query_ids=["q1", "q2"])
+    assert run.as_dict() == {"q1": {"a": 2.0, "c": 1.0}, "q2": {"b": 3.0}}
+    assert Run.from_arrays([["a", None]], None, query_ids=["q"]).as_dict() == {"q": {"a": 1.0}}
+    masked = np.ma.array([["a", "b"]], mask=[[False, True]])
+    assert Run.from_arrays(masked, None, query_ids=["q"]).as_dict() == {"q": {"a": 1.0}}
+    with pytest.raises(BeirEvalError, match="score of document 'c' for query 'q1' is nan"):
+        Run.from_arrays(ids, [[2.0, np.nan], [3.0, 1.0]], query_ids=["q1", "q2"])
+
+
+def test_runs_and_qrels_are_returned_as_dicts_and_dataframes():
+    assert Run(RUN).as_dict() == RUN
+    assert Run.from_dataframe(Run(RUN).to_dataframe()).as_dict() == RUN
+    assert Qrels.from_dataframe(Qrels(QRELS).to_dataframe()).as_dict() == Qrels(QRELS).as_dict()
+    assert Run({}).to_dataframe().columns == ["query_id", "doc_id", "score"]
+    repeated = Run.from_columns([*"qq"], [*"aa"], [2.0, 1.0])
+    assert repeated.to_dataframe()["score"].to_list() == [2.0, 1.0]
+    with pytest.raises(BeirEvalError, match="lists 'a' more than once, which a dict cannot hold"):
+        repeated.as_dict()
+
+
+def test_a_result_and_a_comparison_are_returned_as_latex_and_as_a_dataframe():
+    assert RESULTS[0].to_latex().count(r"\begin{tabular}") == 1
+    comparison = compare(RESULTS)
+    frame = comparison.to_dataframe()
+    (difference,) = comparison.differences
+    row = frame.row(0, named=True)
+    fields = ("system", "against", "difference", "low", "p_corrected", "wins", "verdict")
+    assert {name: row[name] for name in fields} == {
+        name: getattr(difference, name) for name in fields
+    }
+    assert pl.Null not in frame.dtypes
+
+
+def test_completion_shows_no_deprecated_method_of_pydantic():
+    for record in (RESULTS[0], compare(RESULTS)):
+        shown = set(dir(record))
+        assert {"model_dump_json", "to_dataframe", "to_latex", "save", "measures"} <= shown
+        assert shown.isdisjoint({"dict", "json", "copy", "parse_obj", "construct", "schema"})
+
+
+def test_every_kind_of_saved_record_is_recognised_by_its_fields():
+    for module in ("benchmark.comparison_result", "comparison.claims", "comparison.experiments"):
+        __import__(f"beir_eval.{module}")
+    assert beir_eval.compare_slices
+    assert beir_eval.checkpoint_curve
+    records = {(record.WHAT, record.__name__): record for record in Saved.__subclasses__()}
+    assert set(records) == {(kind, name) for kind, name, _ in SAVED_RECORDS}
+    for kind, name, own_fields in SAVED_RECORDS:
+        assert own_fields <= set(records[kind, name].model_fields)
+        content = dict.fromkeys(records[kind, name].model_fields)
+        assert kind_of_json(content) == (f"a saved {kind}", f"{name}.load(path)")
+
+
+@pytest.mark.parametrize("content", [[], [1], {}, 3, {"a": 1}, None])
+def test_json_of_no_known_kind_has_no_name(content):
+    assert kind_of_json(content) == ("", "")
+    assert kind_of_text("one two\n") == kind_of_text("") == ("", "")
