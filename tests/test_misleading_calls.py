@@ -94,7 +94,7 @@ CALLS = [
     (lambda: evaluate(QRELS, np.array([[1, 2]])), "Run.from_arrays takes the arrays of an index"),
     (
         lambda: evaluate(QRELS, pl.DataFrame({"question": ["q1"], "passage": ["a"]})),
-        "it has 'question', 'passage'. State it: query_id='…'",
+        "it has 'question', 'passage'. Rename it, or state it in from_dataframe",
     ),
     (lambda: Run.from_columns(["q"], ["a", "b"], [1]), "1 query_ids, 2 doc_ids and 1 scores"),
     # Arrays of an index

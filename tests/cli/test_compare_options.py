@@ -152,7 +152,7 @@ def test_slices_are_written_in_every_format_and_need_no_judgements_for_labels(tm
         (["--floor", "MRR=0.1", "--floor", "MRR=0.2"], "names MRR twice"),
         (["--floor-interval"], "add --floor MEASURE=SCORE"),
         (["--allow-missing"], "add --gate MEASURE"),
-        (["--interval", "x"], "interval='x' is not known"),
+        (["--interval", "x"], "--interval x is not known"),
         (["--draws", "0"], "draws"),
         (["--json", "c.json", "--slices", "relevant", "--csv", "c.slices.json"], "named twice"),
     ],

@@ -135,7 +135,7 @@ def bench(  # noqa: PLR0913, PLR0917 - one parameter per option
             _find_datasets(datasets),
             _find_systems(runs),
             out,
-            measures=dict.fromkeys([table_measure, *DEFAULT_MEASURES]),
+            measures=list(dict.fromkeys([table_measure, *DEFAULT_MEASURES])),
             keep_top=_REPORT_DEPTH if html is not None else 0,
             progress=True,
         )

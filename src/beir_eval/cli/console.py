@@ -128,11 +128,14 @@ def with_options(message: str, options: Mapping[str, str]) -> str:
         message: the message.
         options: {argument: option}.
 
-    >>> with_options("choose missing='zero'", {"missing": "--missing"})
-    'choose --missing zero'
+    >>> with_options("choose missing='zero' or 'skip'", {"missing": "--missing"})
+    'choose --missing zero or skip'
     """
     for argument, option in options.items():
-        message = re.sub(rf"\b{argument}='([\w.-]+)'", rf"{option} \1", message)
+        values = rf"\b{argument}=('[\w.-]+'(?: or '[\w.-]+')*)"
+        for listed in re.findall(values, message):
+            unquoted = listed.replace("'", "")
+            message = message.replace(f"{argument}={listed}", f"{option} {unquoted}")
         message = re.sub(rf"\b{argument}=(?=\s)", option, message)
     return message
 

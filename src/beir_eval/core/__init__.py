@@ -4,9 +4,9 @@ Inside: ``qrels`` (with ``judgement_errors``) and ``run``, the classes that user
 ``run_sources`` (one module per kind of object that holds a run); ``ranking`` (order, ties,
 duplicates) and ``rank_counting`` (ranks without sorting); ``number_lookup`` (finding documents in
 rankings); ``relevance_matrix``. Shared with the other packages: ``arrays`` (grouped arrays),
-``ids``, ``column_names``, ``dataframes``, ``files`` (reading), ``atomic_writes``, ``locks``,
-``paths``, ``saved`` (records in JSON files), ``imports`` (lazy imports). This package contains no
-measure and no file format of another tool.
+``ids``, ``column_names``, ``dataframes``, ``files`` (reading), ``file_kinds`` (the kind of a file,
+for messages), ``atomic_writes``, ``locks``, ``paths``, ``saved`` (records in JSON files),
+``imports`` (lazy imports). This package contains no measure and no file format of another tool.
 
 Public: ``Qrels``, ``Run``, ``EvaluationSettings``, ``RelevanceMatrix``, ``RunSummary``, ``relate``.
 """

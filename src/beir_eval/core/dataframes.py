@@ -137,7 +137,7 @@ def _choose_column(
             f"no column that is recognisably {role} (one of {', '.join(usual_names)}); it has "
             f"{first_few(names)}"
         )
-    msg = f"{label} has {problem}. State it: {role}='…'"
+    msg = f"{label} has {problem}. Rename it, or state it in from_dataframe: {role}='…'"
     raise error_class(msg)
 
 

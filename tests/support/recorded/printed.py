@@ -78,7 +78,8 @@ convert bm25.trec bm25.json
 convert bm25.trec bm25.parquet
 convert --qrels qrels.tsv qrels.trec
 convert bm25.trec bm25.xyz
-bench sets runs --baseline bm25 --markdown b.md --latex b.tex --csv b.csv --json b.json --mteb m
+bench sets runs --bm25 --markdown b.md --latex b.tex --csv b.csv --json b.json --mteb m
+bench sets runs --compare --baseline plain
 bench sets runs --html b.html
 bench sets runs -m nothing
 haystack bm25.yaml dataset --index -m nDCG@10 --json pipeline.json --save-run pipeline.trec
