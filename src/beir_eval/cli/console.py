@@ -104,6 +104,8 @@ _shown_paths: dict[str, str] = {}
 def show_in_messages(path: Path, words: str) -> None:
     """Show words in place of a path, in the errors and warnings of this command."""
     _shown_paths[str(path)] = words
+
+
 @contextmanager
 def naming_options(**options: str) -> Iterator[None]:
     """Name options in place of arguments in the errors of the ``with`` block.
