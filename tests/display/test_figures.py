@@ -28,7 +28,7 @@ def test_the_forest_holds_every_difference_with_its_interval_and_verdict(compari
         [row] = rows_of(comparison.plot(measure=measure))
         difference = comparison.difference(measure, "bm25")
         assert row == {
-            "label": "bm25 − bm25-plain",
+            "label": "bm25",
             "difference": difference.difference,
             "low": difference.low,
             "high": difference.high,
@@ -84,7 +84,7 @@ def test_a_figure_is_saved_as_a_picture_or_as_its_specification(comparison, tmp_
     figure = comparison.plot()
     figure.save(tmp_path / "forest.svg")
     assert (tmp_path / "forest.svg").read_text().startswith("<svg")
-    assert "bm25 − bm25-plain" in (tmp_path / "forest.svg").read_text()
+    assert "difference of nDCG@10 to bm25-plain" in (tmp_path / "forest.svg").read_text()
     figure.save(tmp_path / "forest.png")
     assert (tmp_path / "forest.png").read_bytes().startswith(PNG)
     figure.save(str(tmp_path / "forest.json"))
@@ -137,6 +137,6 @@ def test_hostile_names_are_shown_as_text_in_a_picture(tmp_path):
 def forest_figure(rows):
     from beir_eval.display.charts import forest  # noqa: PLC0415
 
-    figure = forest(rows, measure="<script>", margin=0.01, intervals="95% interval")
+    figure = forest(rows, title="<script>", margin=0.01, intervals="95% interval")
     assert isinstance(figure, Figure)
     return figure

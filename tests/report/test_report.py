@@ -12,12 +12,13 @@ from importlib.resources import files
 import numpy as np
 import pytest
 
-from beir_eval import compare, compare_runs, evaluate
+from beir_eval import EvaluationResult, compare, compare_runs, evaluate
 from beir_eval.benchmark import BenchmarkResult
 from beir_eval.comparison.checkpoints import checkpoint_curve
 from beir_eval.comparison.headlines import headline
 from beir_eval.errors import InputError, MissingExtraError, ResultError, SettingError
 from beir_eval.report import write_report
+from beir_eval.report.narrative import interval_notes, judged_cautions
 from beir_eval.report.page import vendored_packages
 from report_cases import HOSTILE, bundled, hostile, made
 
@@ -170,6 +171,91 @@ def test_the_verdict_on_all_pairs_counts_those_that_are_equal_or_undecided():
     all_text = headline(compare(results, draws=2000)).text
     assert all_text.startswith("nDCG@10: D is better than A; D is better than B")
     assert all_text.endswith("1 of 6 pairs is equal within 0.01; 2 of 6 pairs are undecided")
+
+
+def figures_of(comparison, folder):
+    write_report(folder / "r.html", comparison)
+    figures = Page((folder / "r.html").read_text()).data["figures"]
+    return [(figure["description"], figure["datasets"]["rows"]) for figure in figures.values()]
+
+
+def test_the_forest_of_one_pair_has_a_row_for_each_measure(tmp_path):
+    runs = {"a": {"q": {"d": 1.0}, "p": {"x": 1.0}}, "b": {"q": {"x": 1.0}, "p": {"e": 1.0}}}
+    names = ["P@1", "MRR", "nDCG@3"]
+    [(caption, rows)] = figures_of(
+        compare_runs({"q": {"d": 1}, "p": {"e": 1}}, runs, names), tmp_path
+    )
+    assert [row["label"] for row in rows] == ["Precision@1", "MRR", "nDCG@3"]
+    assert caption.startswith("difference b − a with ")
+
+
+def test_measures_of_other_bounds_have_a_forest_of_their_own(tmp_path):
+    scores = {"P@1": {"q": 1.0, "p": 0.0}, "ms": {"q": 30.0, "p": 41.0}}
+    lower = {
+        name: {query: score / 2 for query, score in row.items()} for name, row in scores.items()
+    }
+    results = [
+        EvaluationResult.from_scores(name, table, higher_is_better={"ms": False})
+        for name, table in (("a", scores), ("b", lower))
+    ]
+    figures = figures_of(compare(results), tmp_path)
+    assert [[row["label"] for row in rows] for _, rows in figures] == [["Precision@1"], ["ms"]]
+
+
+def test_rows_of_a_forest_name_the_system_and_its_caption_the_baseline(tmp_path):
+    runs = {name: {"q": {"d": 1.0}, "p": {name: 1.0}} for name in "abc"}
+    comparison = compare_runs({"q": {"d": 1}, "p": {"a": 1}}, runs, ["MRR"], baseline="b")
+    [(caption, rows)] = figures_of(comparison, tmp_path)
+    assert [row["label"] for row in rows] == ["a", "c"]
+    assert caption.startswith("difference of MRR to b with ")
+
+
+@pytest.mark.parametrize(("judged", "is_low"), [(4, True), (7, False)])
+def test_a_much_lower_share_of_judged_documents_stands_beside_the_verdict(tmp_path, judged, is_low):
+    qrels = {query: {str(doc): doc % 2 for doc in range(10)} for query in "pqr"}
+    docs = [*range(judged), *range(100, 110 - judged)]
+    runs = {
+        "old": {query: {str(doc): -float(doc) for doc in range(10)} for query in "pqr"},
+        "new": {query: {str(doc): -float(doc) for doc in docs} for query in "pqr"},
+    }
+    comparison = compare_runs(qrels, runs, ["nDCG@9"], baseline="old")
+    sentence = "few documents in the top 9 are judged: 44% of new, but 100% of old."
+    assert [caution.startswith(sentence) for caution in judged_cautions(comparison)] == [
+        True
+    ] * is_low
+    write_report(tmp_path / "r.html", comparison)
+    assert (sentence in Page((tmp_path / "r.html").read_text()).text) is is_low
+
+
+def test_measures_without_unjudged_documents_have_no_sentence_on_their_share():
+    qrels = {query: {"a": 1} for query in "pqr"}
+    runs = {name: {query: {doc: 1.0} for query in "pqr"} for name, doc in (("x", "a"), ("y", "b"))}
+    assert judged_cautions(compare_runs(qrels, runs, ["P@1"]))
+    assert not judged_cautions(compare_runs(qrels, runs, ["P(judged_only=True)@1"]))
+
+
+def test_an_interval_that_excludes_0_beside_undecided_is_explained():
+    rng = np.random.default_rng(3)
+    base = rng.uniform(0.2, 0.6, 30)
+    systems = {"base": base} | {
+        str(index): base + rng.normal(0.02 * (index == 0), 0.06, 30) for index in range(12)
+    }
+    results = [
+        EvaluationResult.from_scores(
+            name, {"MRR": dict(zip(map(str, range(30)), row, strict=True))}
+        )
+        for name, row in systems.items()
+    ]
+    uncorrected = compare(results, baseline="base", interval="t", correction="bonferroni")
+    excluded = [
+        difference.system
+        for difference in uncorrected.differences
+        if difference.verdict == "undecided" and not difference.low <= 0 <= difference.high
+    ]
+    assert excluded
+    [note] = interval_notes(uncorrected)
+    assert note.startswith(f"{excluded[0]} − base on MRR")
+    assert interval_notes(compare(results, baseline="base")) == []
 
 
 def test_results_without_a_comparison_are_shown_without_a_verdict(comparison_and_texts, tmp_path):

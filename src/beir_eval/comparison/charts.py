@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import isfinite
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from beir_eval.comparison.verdict_sentences import intervals_text
 from beir_eval.display import charts as display_charts
@@ -11,10 +11,12 @@ from beir_eval.display.chart_parts import difference_rows
 from beir_eval.measures.scales import scale_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
+    from beir_eval.comparison.records import Difference
     from beir_eval.comparison.result import Comparison
     from beir_eval.display.figure import Figure
+    from beir_eval.measures.scales import ScoreScale
 
 #: The kinds of figures that ``Comparison.plot`` draws.
 PLOT_KINDS = ("forest", "queries", "scatter")
@@ -22,6 +24,8 @@ PLOT_KINDS = ("forest", "queries", "scatter")
 
 def forest_figure(comparison: Comparison, measure: str, *, most: int | None = None) -> Figure:
     """Return a forest plot: the differences on a measure with their intervals.
+
+    With a baseline, a row is labelled by its system alone, and the title names the baseline.
 
     Args:
         comparison: the comparison.
@@ -32,29 +36,82 @@ def forest_figure(comparison: Comparison, measure: str, *, most: int | None = No
         difference for difference in comparison.differences if difference.measure == measure
     ]
     greatest = sorted(differences, key=lambda difference: -abs(difference.difference))[:most]
+    shown = differences if len(greatest) == len(differences) else greatest
+    baseline = comparison.baseline
     rows = [
-        {
-            "label": f"{difference.system} − {difference.against}",
-            "difference": difference.difference,
-            "low": difference.low if isfinite(difference.low) else None,
-            "high": difference.high if isfinite(difference.high) else None,
-            "verdict": difference.verdict,
-        }
-        for difference in (differences if len(greatest) == len(differences) else greatest)
+        _forest_row(difference, _pair_label(difference) if baseline is None else difference.system)
+        for difference in shown
     ]
-    settings = comparison.settings
-    figure = display_charts.forest(
-        rows,
-        measure=measure,
-        margin=settings.margin,
-        intervals=intervals_text(settings, len(differences)),
-    )
+    title = f"difference of {measure}"
+    if baseline is not None:
+        title = f"{title} to {baseline}"
+    figure = _forest(comparison, rows, title, len(differences), of_pairs=baseline is None)
     if len(rows) < len(differences):
         description = (
             f"{figure.spec['description']}; the {len(rows)} greatest of {len(differences)}"
         )
         figure.spec.update(description=description, title=description)
     return figure
+
+
+def forest_of_measures(comparison: Comparison, measures: Sequence[str]) -> Figure:
+    """Return a forest plot of one pair: its difference on each measure, one row per measure.
+
+    Args:
+        comparison: a comparison of two systems.
+        measures: the canonical names of some of its measures, whose scores can share an axis.
+    """
+    differences = [
+        difference for difference in comparison.differences if difference.measure in measures
+    ]
+    rows = [_forest_row(difference, difference.measure) for difference in differences]
+    return _forest(comparison, rows, f"difference {_pair_label(differences[0])}", 1)
+
+
+def measures_on_one_axis(comparison: Comparison) -> list[list[str]]:
+    """Return the measures in groups of equal bounds and direction, in order of first appearance."""
+    groups: dict[ScoreScale, list[str]] = {}
+    for measure in comparison.measures:
+        scale = scale_of(measure, comparison.custom_measures)
+        groups.setdefault(scale, []).append(measure)
+    return [
+        part
+        for scale, group in groups.items()
+        # Without bounds, one measure may be of milliseconds and another of dollars.
+        for part in ([group] if scale.bounds is not None else [[measure] for measure in group])
+    ]
+
+
+def _pair_label(difference: Difference) -> str:
+    return f"{difference.system} − {difference.against}"
+
+
+def _forest_row(difference: Difference, label: str) -> dict[str, Any]:
+    return {
+        "label": label,
+        "difference": difference.difference,
+        "low": difference.low if isfinite(difference.low) else None,
+        "high": difference.high if isfinite(difference.high) else None,
+        "verdict": difference.verdict,
+    }
+
+
+def _forest(
+    comparison: Comparison,
+    rows: Sequence[Mapping[str, Any]],
+    title: str,
+    num_comparisons: int,
+    *,
+    of_pairs: bool = False,
+) -> Figure:
+    settings = comparison.settings
+    return display_charts.forest(
+        rows,
+        title=title,
+        margin=settings.margin,
+        intervals=intervals_text(settings, num_comparisons),
+        of_pairs=of_pairs,
+    )
 
 
 def pair_figure(  # noqa: PLR0913 - what to draw, and for which systems

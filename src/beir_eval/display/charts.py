@@ -29,16 +29,21 @@ if TYPE_CHECKING:
 
 #: With more rows than this, rows are lower and the axis of steps chooses its own ticks.
 _FEW_ROWS = 12
+#: Vega's expression for the lines of a label of a pair.
+_PAIR_IN_LINES = r"split(replace(datum.label, ' − ', '\n− '), '\n')"
 
 
-def forest(rows: Sequence[Row], *, measure: str, margin: float, intervals: str) -> Figure:
+def forest(
+    rows: Sequence[Row], *, title: str, margin: float, intervals: str, of_pairs: bool = False
+) -> Figure:
     """Return a forest plot: differences with their intervals, and the margin as a band around 0.
 
     Args:
         rows: one per difference: label, difference, low, high (None where unbounded), verdict.
-        measure: the name of the measure.
+        title: what the axis shows, such as "difference of nDCG@10".
         margin: the smallest difference that you consider meaningful.
         intervals: the kind of the intervals, for the title, such as "95% intervals".
+        of_pairs: whether labels are like "a − b"; each then takes two lines, so that names fit.
     """
     verdicts = [verdict for verdict in COLOURS if verdict in {row["verdict"] for row in rows}]
     colour, shape = (
@@ -50,13 +55,13 @@ def forest(rows: Sequence[Row], *, measure: str, margin: float, intervals: str) 
         }
         for value_of in (COLOURS, SHAPES)
     )
+    lines = {"labelExpr": _PAIR_IN_LINES} if of_pairs else {}
     label = name_channel(
-        "label", {"labelLimit": 260, "domain": False, "ticks": False, "labelPadding": 8}
+        "label", {"labelLimit": 260, "domain": False, "ticks": False, "labelPadding": 8, **lines}
     )
     tooltip = [tooltip_line(field) for field in ("label", "difference", "low", "high", "verdict")]
-    title = f"difference of {measure}"
     margins = {"values": [{"low": -margin, "high": margin}]}
-    row_height = 30 if len(rows) <= _FEW_ROWS else 20
+    row_height = 38 if of_pairs else 30 if len(rows) <= _FEW_ROWS else 20
     return figure_from_layers(
         f"{title} with {intervals}; the band is the margin, {margin:g}",
         rows,
@@ -173,7 +178,7 @@ def scatter(
                     "type": "point",
                     "filled": True,
                     "size": 45,
-                    "opacity": 0.65,
+                    "opacity": 0.85,
                 },
                 "encoding": {
                     "x": quantitative("against", x_title, zero=True),

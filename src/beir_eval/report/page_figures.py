@@ -48,6 +48,8 @@ def page_specification(figure: Figure) -> dict[str, Any]:
         "gridOpacity": 0.15,
         "domainOpacity": 0.5,
         "tickOpacity": 0.5,
+        "labelOverlap": "greedy",
+        "labelSeparation": 6,
     }
     untitled = {key: value for key, value in figure.spec.items() if key != "title"}
     return untitled | {

@@ -5,7 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from beir_eval.benchmark.result import BenchmarkResult
-from beir_eval.comparison.charts import forest_figure
+from beir_eval.comparison.charts import (
+    forest_figure,
+    forest_of_measures,
+    measures_on_one_axis,
+)
 from beir_eval.comparison.checkpoints.result import CheckpointCurve
 from beir_eval.comparison.headlines import headline
 from beir_eval.comparison.likeness import likeness_table
@@ -212,15 +216,14 @@ _EMPTY_CONTENT: dict[str, Any] = {
 def _comparison_content(comparison: Comparison, notices: list[str]) -> dict[str, Any]:
     results = [result for repeats in (comparison.results or {}).values() for result in repeats]
     limited = _limit_differences(comparison, notices)
-    figures = {
-        f"forest-{index}": forest_figure(limited, measure, most=_MOST_ROWS)
-        for index, measure in enumerate(limited.measures)
-    }
+    figures = {f"forest-{index}": figure for index, figure in enumerate(_forest_figures(limited))}
     captioned = [_key_and_caption(key, figure) for key, figure in figures.items()]
     return _EMPTY_CONTENT | {
         "warnings": comparison.warnings(),
         "headline": headline(comparison),
-        "evidence": narrative.evidence(limited, list(robustness_sentences(limited))),
+        "evidence": narrative.evidence(
+            limited, [*narrative.judged_cautions(comparison), *robustness_sentences(limited)]
+        ),
         "gate": narrative.gate(comparison.gate),
         "means": means_table.means_of_comparison(comparison, results),
         "differences": differences_table(limited),
@@ -228,6 +231,7 @@ def _comparison_content(comparison: Comparison, notices: list[str]) -> dict[str,
         "folded_figures": captioned[_MOST_FIGURES:],
         "comparison_notes": [
             *comparison.notes()[len(comparison.warnings()) :],
+            *narrative.interval_notes(limited),
             *narrative.DIFFERENCE_NOTES,
         ],
         "counted": _counted_notes(comparison, results),
@@ -239,6 +243,16 @@ def _comparison_content(comparison: Comparison, notices: list[str]) -> dict[str,
         "provenance": narrative.provenance_rows(results, comparison),
         "figures": figures,
     }
+
+
+def _forest_figures(comparison: Comparison) -> Iterator[Figure]:
+    """Yield a forest plot for each measure; of a single pair, one for all measures of a scale."""
+    if len(comparison.systems) > 2:  # noqa: PLR2004 - more than one pair
+        for measure in comparison.measures:
+            yield forest_figure(comparison, measure, most=_MOST_ROWS)
+    else:
+        for measures in measures_on_one_axis(comparison):
+            yield forest_of_measures(comparison, measures[:_MOST_ROWS])
 
 
 def _limit_differences(comparison: Comparison, notices: list[str]) -> Comparison:

@@ -44,7 +44,7 @@ def evaluate_pipeline(  # noqa: PLR0913 - one keyword a setting
     document_comparison_field: str | Sequence[str] = "id",
     collapse: str | None = None,
     progress: bool = True,
-    keep_top: int = 0,
+    keep_top: int = 10,
     fingerprint: bool = False,
 ) -> EvaluationResult:
     """Run a pipeline for every judged query of a data set, and evaluate its rankings.
@@ -80,7 +80,8 @@ def evaluate_pipeline(  # noqa: PLR0913 - one keyword a setting
         collapse: the field with the name of the document that a chunk is a part of, such as
             "meta.source_id". All chunks of a document then count as that document.
         progress: whether to show a progress bar, on a terminal or in a notebook.
-        keep_top: how many of the best documents of each query the result keeps.
+        keep_top: how many of the best documents of each query the result keeps, which a report
+            shows; 0 for none.
         fingerprint: whether the result has the SHA-256 hashes of judgements and run.
 
     Returns:
