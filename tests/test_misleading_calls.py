@@ -127,7 +127,7 @@ CALLS = [
     ),
     (lambda: read_run("report.html"), "this looks like an HTML page"),
     (lambda: read_run("other.csv"), "names the columns, such as query_id,doc_id,score"),
-    (lambda: read_qrels("run.trec"), "6 columns (this looks like a TREC run), expected 4"),
+    (lambda: read_qrels("run.trec"), "this looks like a run: the qrels come first, then the runs"),
     (lambda: read_qrels("both.tsv"), "format='trec' or format='beir'"),
     (lambda: EvaluationResult.load("comparison.json"), "read it with Comparison.load(path)"),
     (lambda: EvaluationResult.load("results.json"), "EvaluationResult.from_content(entry, path)"),

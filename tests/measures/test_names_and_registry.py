@@ -21,7 +21,7 @@ def test_a_name_is_that_of_a_custom_measure_or_of_a_registered_one():
 @pytest.mark.parametrize(
     ("names", "error", "text"),
     [
-        (5, MeasureError, "must be a list of names, not 5"),
+        (5, MeasureError, "must be a list of names such as .*, not 5"),
         ([], MeasureError, "no measure"),
         (["faithful"], UnknownMeasureError, "faithful"),
     ],

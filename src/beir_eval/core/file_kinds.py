@@ -16,6 +16,7 @@ SAVED_RECORDS = (
     ("comparison over data sets", "AcrossDatasets", {"averages", "by_dataset"}),
     ("audit", "ClaimAudit", {"confidence", "smallest_p"}),
     ("experiment power", "ExperimentPower", {"fewest_differing", "smallest_margin"}),
+    ("validation", "Validation", {"inputs", "findings"}),
 )
 _TREC_COLUMNS = 6
 
