@@ -276,7 +276,12 @@ def test_completion_shows_no_deprecated_method_of_pydantic():
 
 
 def test_every_kind_of_saved_record_is_recognised_by_its_fields():
-    for module in ("benchmark.comparison_result", "comparison.claims", "comparison.experiments"):
+    for module in (
+        "benchmark.comparison_result",
+        "comparison.claims",
+        "comparison.experiments",
+        "validation",
+    ):
         __import__(f"beir_eval.{module}")
     assert beir_eval.compare_slices
     assert beir_eval.checkpoint_curve
