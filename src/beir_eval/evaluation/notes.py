@@ -114,9 +114,10 @@ def _document_notes(counted: Counted, settings: EvaluationSettings) -> Iterator[
         yield f"{_quantity(counted.identical_ids, 'document')} with the id of the query ({effect})"
     if counted.tied_documents:
         yield (
-            f"{_quantity(counted.tied_documents, 'judged document')} of "
-            f"{_quantity(counted.tied_queries, 'query')} with the score of another entry: "
-            f"ties='{settings.ties}' orders them"
+            f"{_quantity(counted.tied_documents, 'judged document')} in "
+            f"{_quantity(counted.tied_queries, 'query')} "
+            f"{'has a tied score' if counted.tied_documents == 1 else 'have tied scores'}; "
+            f"ties are broken by ties='{settings.ties}'"
         )
     if counted.negative_judgements:
         yield f"{_quantity(counted.negative_judgements, 'negative grade')}: pooled but unjudged"
