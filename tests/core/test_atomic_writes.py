@@ -328,7 +328,7 @@ def test_two_processes_that_write_one_file_leave_one_of_their_contents_and_nothi
     code = """
 import sys
 from pathlib import Path
-from beir_eval.core.locks import lock, try_lock
+from beir_eval.core.atomic_writes import write_atomically
 for _ in range(60):
     write_atomically(Path(sys.argv[1]), sys.argv[2].encode() * 100_000)
 """
@@ -345,7 +345,7 @@ def test_a_write_beyond_the_size_that_is_allowed_leaves_the_old_file(tmp_path):
     code = f"""
 import resource, sys
 from pathlib import Path
-from beir_eval.core.locks import lock, try_lock
+from beir_eval.core.atomic_writes import write_atomically
 path = Path({str(tmp_path / "file")!r})
 write_atomically(path, b"old")
 resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))

@@ -146,12 +146,15 @@ def check_memory(case, options):
             result = evaluate(qrels, run, list(MEASURES), **options)
         except BeirEvalError:
             result = None
+        except FileNotFoundError:
+            assert isinstance(qrels, str) or isinstance(run, str)  # it is the path of a file
+            result = None
         for build in (Qrels, Run, Run.from_rankings):
             with suppress(BeirEvalError):
                 repr(build(qrels))
         if result is not None:
             check_result(result, qrels, run, options)
-        with suppress(BeirEvalError):
+        with suppress(BeirEvalError, FileNotFoundError):
             compare_runs(qrels, {"x": run, "y": qrels}, ["MRR@3"], **options).to_markdown()
 
 

@@ -27,6 +27,7 @@ from beir_eval.adapters.writers import write_run
 from beir_eval.core.arrays import is_iterable
 from beir_eval.core.ids import repeated_ids
 from beir_eval.core.qrels import Qrels
+from beir_eval.core.run import Run
 from beir_eval.errors import MeasureError, QrelsError, RunError, SettingError, shown
 from beir_eval.evaluation.evaluator import evaluate
 from beir_eval.integrations.pytrec_inputs import evaluate_with_infinite_scores, without_empty_ids
@@ -108,9 +109,9 @@ def evaluate_full(
     suite = (nDCG, MAP, Recall, R_cap, Precision, MRR)
     cutoffs = _cutoffs(k_values)
     return evaluate_with_infinite_scores(
-        lambda run: evaluate(
-            qrels,
-            run,
+        lambda run: evaluate(  # converted here: BEIR takes no paths
+            Qrels.coerce(qrels),
+            Run.coerce(run),
             [measure @ k for measure in suite for k in cutoffs] if measures is None else measures,
             ties="trec_eval9",
             missing="skip",
@@ -434,10 +435,12 @@ def _custom_scores(qrels: _Qrels | Qrels, results: Any, measures: Mapping[str, M
     judgements: Any = qrels
     if not results and isinstance(judgements, (Qrels, Mapping)) and len(judgements):
         return dict.fromkeys(measures, 0.0)
-    readable = without_empty_ids(qrels)
+    readable = Qrels.coerce(without_empty_ids(qrels))
     run = without_empty_ids(results)
     result = evaluate_with_infinite_scores(
-        lambda run: evaluate(readable, run, list(measures.values()), ties="input", missing="skip"),
+        lambda run: evaluate(
+            readable, Run.coerce(run), list(measures.values()), ties="input", missing="skip"
+        ),
         run,
     )
     indices = _query_indices(result, run)
