@@ -3,6 +3,7 @@
 # make test-lowest  the same with the oldest supported versions, in an environment of its own
 # make test-pythons  the core's tests on Python 3.12 and 3.13, each in an environment of its own
 # make test-package  build the wheel, install it into empty environments with each extra, use it
+# make test-definitions  what docs/faq.md says of MLflow and LlamaIndex, in an environment of its own
 # make coverage  fail unless tests/core, tests/measures and tests/significance reach every branch
 # make mutants  change measures and ranking in small ways: do the tests notice? (slow, by hand)
 # make check  lint, types, import contracts
@@ -15,6 +16,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 LOWEST := .venv-lowest
+DEFINITIONS := .venv-definitions
 # What needs packages that are not in that environment.
 NOT_LOWEST := tests/integrations/test_beir.py tests/integrations/haystack/test_vector_database.py \
 	tests/against/test_statsmodels.py tests/report/test_in_a_browser.py tests/against/definitions \
@@ -26,7 +28,7 @@ SECONDS ?= 60
 CORE_TESTS := tests/adapters tests/core tests/measures tests/significance tests/evaluation tests/comparison tests/against
 SOURCES := pyproject.toml constraints.txt
 
-.PHONY: demo test test-lowest test-pythons test-package coverage mutants check docs fuzz bench clean
+.PHONY: demo test test-lowest test-pythons test-package test-definitions coverage mutants check docs fuzz bench clean
 .DEFAULT_GOAL := demo
 
 $(VENV)/.created:
@@ -47,6 +49,12 @@ $(LOWEST)/.test: pyproject.toml constraints-lowest.txt
 	$(LOWEST)/bin/python -m pip --disable-pip-version-check --quiet install --upgrade pip
 	$(LOWEST)/bin/python -m pip --disable-pip-version-check --quiet install --constraint constraints-lowest.txt --editable '.[all]'
 	$(LOWEST)/bin/python -m pip --disable-pip-version-check --quiet install --constraint constraints-lowest.txt --group test-core
+	touch $@
+
+$(DEFINITIONS)/.test: pyproject.toml
+	$(PYTHON) -m venv $(DEFINITIONS)
+	$(DEFINITIONS)/bin/python -m pip --disable-pip-version-check --quiet install --upgrade pip
+	$(DEFINITIONS)/bin/python -m pip --disable-pip-version-check --quiet install --editable . --group definitions
 	touch $@
 
 $(PYTHONS:%=.venv-%/.test): .venv-%/.test: $(SOURCES)
@@ -94,6 +102,9 @@ test-pythons: $(PYTHONS:%=test-python-%)
 $(PYTHONS:%=test-python-%): test-python-%: .venv-%/.test
 	.venv-$*/bin/python -m pytest -m "not peers and not integration" $(NOT_LOWEST:%=--ignore %) $(CORE_TESTS)
 
+test-definitions: $(DEFINITIONS)/.test
+	$(DEFINITIONS)/bin/python -m pytest tests/against/definitions/test_mlflow.py tests/against/definitions/test_llama_index.py
+
 test-package: $(VENV)/.package
 	$(BIN)/python scripts/check_package.py
 
@@ -127,4 +138,4 @@ bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/significance.py
 
 clean:
-	rm -rf $(VENV) $(LOWEST) $(PYTHONS:%=.venv-%) docs/_build .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(LOWEST) $(DEFINITIONS) $(PYTHONS:%=.venv-%) docs/_build .mypy_cache .ruff_cache .pytest_cache .hypothesis
