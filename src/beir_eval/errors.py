@@ -90,7 +90,7 @@ def shown(value: object) -> str:
         return shorten(repr(shorten(value, 10 * MAX_VALUE_SHOWN)), MAX_VALUE_SHOWN)
     try:
         return shorten(repr(value), MAX_VALUE_SHOWN)
-    except Exception:  # noqa: BLE001 - an object of someone else's class
+    except Exception:  # noqa: BLE001 - an object of another library's class
         if isinstance(value, int):
             return f"a whole number of {value.bit_length()} bits"
         return f"an object of type {type(value).__name__}"

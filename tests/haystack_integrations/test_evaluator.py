@@ -644,7 +644,8 @@ def test_qrels_passed_to_run_take_precedence_over_those_of_the_constructor():
 def test_retrieved_documents_that_are_not_judged_cause_a_warning_with_ids_of_both_sides(logged):
     BEIREvaluator(qrels=QRELS).run(retrieved_documents=[docs("a", "b")], query_ids=["q1"])
     assert logged[0].startswith("Retrieved and judged documents have nothing in common")
-    assert "retrieved are 'a', 'b'; judged are 'paris', 'lyon'. Documents go by id" in logged[0]
+    assert "retrieved are 'a', 'b'; judged are 'paris', 'lyon'." in logged[0]
+    assert "Documents are identified by id" in logged[0]
 
 
 def test_the_warning_for_chunks_names_the_collapse_setting(logged):

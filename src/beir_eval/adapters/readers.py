@@ -91,7 +91,7 @@ def read_run(path: str | Path, *, format: str | None = None) -> Run:  # noqa: A0
     - "parquet": columns with names that ``Run.from_dataframe`` recognises.
 
     Files compressed with gzip or zstd are decompressed, whatever their names. A document listed
-    twice for a query is kept twice; ``evaluate(duplicates=…)`` decides what becomes of it. The
+    twice for a query is kept twice; ``evaluate(duplicates=…)`` sets the rule for it. The
     lines of one query need not follow each other.
 
     Args:

@@ -92,7 +92,7 @@ class System:
         """Return the system of what a user passes.
 
         Raises:
-            SettingError: it is none, or there is no such run.
+            SettingError: it is not a system, or the run does not exist.
             InputError: it is a path that cannot be the name of a file.
         """
         if isinstance(system, (str, Path)):

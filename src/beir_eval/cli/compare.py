@@ -145,7 +145,7 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter per option
     steps: Annotated[
         str | None,
         typer.Option(
-            help="Show the systems as checkpoints too: where the step stands in a name, as a "
+            help="Show the systems as checkpoints too: where the step is in a name, as a "
             "regular expression with one group, for example 'step(\\d+)'."
         ),
     ] = None,

@@ -161,7 +161,7 @@ def markdown_summary(
 
 
 def _without_warnings(result: SlicedComparison | CheckpointCurve) -> str:
-    """Return the Markdown of a result without its warnings, which stand above."""
+    """Return the Markdown of a result without its warnings, which are printed above."""
     return result.to_markdown().removeprefix(warnings_markdown(result.warnings()))
 
 

@@ -52,7 +52,7 @@ def demo(
         print_scores(results, None)
         for sentence in headlines(comparison):
             console.print(Text(sentence.text))
-        console.print(f"(at {comparison.settings.alpha:g}, each measure tested by itself)")
+        console.print(f"(at {comparison.settings.alpha:g}, each measure tested separately)")
         print_notes(results)
         _print_pipelines()
         console.print(Text(f"\n{report_sentence}"))

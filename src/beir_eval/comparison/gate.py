@@ -61,7 +61,7 @@ def check_gate(  # noqa: PLR0913 - one keyword a setting
 ) -> list[GateCheck]:
     """Return a check of every system against the baseline, and against a floor of its mean.
 
-    Each system is tested against the baseline by itself, on the queries that these two have. So its
+    Each system is tested against the baseline separately, on the queries that both have. So its
     check is the same alone and among others, in any order, and is not corrected for their number:
     to test more systems does not make the gate more lenient. With n systems that are as good as the
     baseline, the chance that at least one fails is up to n·alpha.

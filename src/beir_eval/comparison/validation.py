@@ -70,7 +70,7 @@ def check_each_once(field: str, actual: Iterable[object], expected: Iterable[obj
     known = set(keys)
     others = [key for key, count in counts.items() if count > 1 or key not in known]
     if missing:
-        msg = f"{field}: there is none for {first_few(missing)}"
+        msg = f"{field}: no entry for {first_few(missing)}"
         raise ValueError(msg)
     if others:
         msg = f"{field}: repeated, or not of this comparison: {first_few(others)}"

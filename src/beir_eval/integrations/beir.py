@@ -132,7 +132,7 @@ class EvaluateRetrieval:
         score_function: the name of a score function, which ``retrieve`` passes to the retriever.
 
     Raises:
-        MeasureError: a cutoff is below 1, or there is none.
+        MeasureError: a cutoff is below 1, or no cutoff is given.
 
     >>> qrels, results = {"q": {"a": 1}}, {"q": {"x": 0.9, "a": 0.8}}
     >>> ndcg, _map, recall, precision = EvaluateRetrieval.evaluate(qrels, results, [1, 10])
@@ -246,7 +246,7 @@ class EvaluateRetrieval:
 
         Raises:
             QueryMismatchError: the qrels and the results have no query in common.
-            MeasureError: a cutoff is below 1, or there is none.
+            MeasureError: a cutoff is below 1, or no cutoff is given.
             QrelsError, RunError: qrels or results are not mappings, an id is not valid, a grade is
                 not a finite number, or a score is NaN or not a number.
         """
@@ -305,7 +305,8 @@ class EvaluateRetrieval:
                 "acc"), in upper or lower case.
 
         Raises:
-            MeasureError: another metric (BEIR returns None), a cutoff is below 1, or there is none.
+            MeasureError: another metric (BEIR returns None), a cutoff is below 1, or no cutoff is
+                given.
             QrelsError, RunError: the qrels are empty, or qrels, results or a ranking are not
                 mappings. Except for hole, also: an id is not valid, a grade is not a finite number,
                 or a score is NaN or not a number.
@@ -384,7 +385,7 @@ def _cutoffs(k_values: object) -> list[int]:
     """Return each cutoff once; a cutoff may also be decimal text, without a sign or leading zeros.
 
     Raises:
-        MeasureError: a cutoff is not a whole number above 0, or there is none.
+        MeasureError: a cutoff is not a whole number above 0, or no cutoff is given.
     """
     if isinstance(k_values, str) or not is_iterable(k_values):
         msg = f"k_values must be a list of cutoffs, not {shown(k_values)}"

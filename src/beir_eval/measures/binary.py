@@ -77,7 +77,7 @@ def Precision(
 def Recall(
     matrix: RelevanceMatrix, *, cutoff: int | None = None, rel: float | None = None
 ) -> Floats:
-    """The share of the relevant documents that stand in the first k.
+    """The share of the relevant documents that are among the first k.
 
     Formula: (relevant in the top k) / R, with R the number of relevant documents in the qrels.
 
@@ -238,7 +238,7 @@ def gm_map(
 def MRR(matrix: RelevanceMatrix, *, cutoff: int | None = None, rel: float | None = None) -> Floats:
     """Reciprocal rank: one over the rank of the first relevant document.
 
-    Formula: 1 / rank of the first relevant document in the top k, 0 if there is none. Its mean
+    Formula: 1 / rank of the first relevant document in the top k, or 0 without one. Its mean
     over queries is MRR.
 
     Undefined when R = 0: 0.

@@ -60,7 +60,7 @@ def CG(matrix: RelevanceMatrix, *, cutoff: int | None = None, gain: Gain = "line
     undefined_without_relevant=False,
 )
 def DCG(matrix: RelevanceMatrix, *, cutoff: int | None = None, gain: Gain = "linear") -> Floats:
-    """Discounted cumulated gain: gains count less the lower they stand.
+    """Discounted cumulated gain: gains count less the lower they rank.
 
     Formula: Σ gain(grade) / log2(rank + 1) over the first k documents. ``gain`` is "linear", "exp"
     or a table {grade: gain}, explained in CG. Not bounded by 1.

@@ -84,7 +84,7 @@ def Hole(matrix: RelevanceMatrix, *, cutoff: int | None = None) -> Floats:
 def bpref(
     matrix: RelevanceMatrix, *, cutoff: int | None = None, rel: float | None = None
 ) -> Floats:
-    """Binary preference: how often relevant documents stand above judged non-relevant ones.
+    """Binary preference: how often relevant documents rank above judged non-relevant ones.
 
     Formula: (1/R) Σ over the retrieved relevant documents of 1 − min(n, R) / min(N, R), where n is
     the number of judged non-relevant documents above the document and N the number of them in the
@@ -208,7 +208,7 @@ def _judged_counts(
 def RBP(
     matrix: RelevanceMatrix, *, cutoff: int | None = None, p: float = 0.8, rel: float | None = None
 ) -> Floats:
-    """Rank-biased precision: what a reader gains who goes on to the next document with chance p.
+    """Rank-biased precision: gains of a reader who reads the next document with probability p.
 
     Formula: (1 − p) Σ over the relevant documents in the top k of p^(rank − 1). It never reaches 1
     on a finite ranking; RBP_residual is what unjudged and unretrieved documents could add.

@@ -214,7 +214,7 @@ def _check_is_list(measures: object) -> None:
 
 
 def _names_in(text: MeasureLike) -> Sequence[MeasureLike]:
-    """Return the names in a text that commas or blanks separate; any other object by itself."""
+    """Return the names in a text that commas or blanks separate; any other object alone."""
     # "nDCG 10" is one name, in a spelling that ``parse`` refuses with a suggestion.
     if not isinstance(text, str) or len(text) > _LONGEST_NAME or _meant(text.strip()):
         return [text]

@@ -79,7 +79,7 @@ class _IdealRanking(NamedTuple):
 
 @measure("G", bounds=(0, 1), aliases="normalized_gain", tools={"trec_eval": ("G", None)})
 def G(matrix: RelevanceMatrix, *, gain: Gain = "linear", cutoff: int | None = None) -> Floats:
-    """Normalised gain: a document counts less the more gain could have stood above it.
+    """Normalised gain: a document counts less the more gain could rank above it.
 
     Formula: Σ gain(d) / log2(2 + cost(r) − found(r)) / Σ gains of all judged documents, over the
     documents d at ranks r in the top k; found(r) is the gain of the first r documents, cost(r) that
@@ -109,7 +109,7 @@ def G(matrix: RelevanceMatrix, *, gain: Gain = "linear", cutoff: int | None = No
 
 @measure("binG", bounds=(0, 1), aliases="binary_g", tools={"trec_eval": ("binG", None)})
 def binG(matrix: RelevanceMatrix, *, cutoff: int | None = None, rel: float | None = None) -> Floats:
-    """Binary G: a relevant document counts less the more others stand above it.
+    """Binary G: a relevant document counts less the more others rank above it.
 
     Formula: (1/R) Σ over the relevant documents in the top k of 1 / log2(2 + m), where m is the
     number of documents above that are not relevant (judged or not).

@@ -135,7 +135,7 @@ class CorrectedTests:
             excludes 0 exactly if its difference is significant.
         levels: 1 − the confidence of each interval, f8[D]: of the whole family where all intervals
             hold simultaneously.
-        own_levels: the level at which each difference was tested by itself, f8[D].
+        own_levels: the level at which each difference was tested alone, f8[D].
     """
 
     p_corrected: Floats

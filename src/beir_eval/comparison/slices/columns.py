@@ -51,7 +51,7 @@ def cut(
         unit: what the numbers count; appended to each label.
 
     Raises:
-        InputError: a value is not a number, or all are NaN, or there is none.
+        InputError: a value is not a number, or all are NaN, or there are no values.
         SettingError: fewer than two parts or more than 1,000, edges that are not finite numbers or
             do not ascend, or a unit that is not text.
 

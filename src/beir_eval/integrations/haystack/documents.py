@@ -409,7 +409,7 @@ def distinct_ids(label: str, query_ids: Iterable[Any]) -> list[str]:
     checked = checked_ids(query_ids, label, InputError)
     repeated = repeated_ids(checked)
     if repeated:
-        msg = f"{label} must be distinct, but {first_few(repeated)} stand there twice"
+        msg = f"{label} must be distinct, but {first_few(repeated)} are listed twice"
         raise InputError(msg)
     return checked
 

@@ -202,7 +202,7 @@ def warn_if_no_overlap(
     problem = no_overlap_message(run, qrels)
     if problem is not None:
         logger.warning(
-            "{problem} Documents go by {field}: see document_comparison_field.{hint}",
+            "{problem} Documents are identified by {field}: see document_comparison_field.{hint}",
             problem=problem,
             field=" + ".join(names.fields),
             hint=_collapse_hint(names, retrieved),
