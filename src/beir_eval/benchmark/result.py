@@ -125,7 +125,7 @@ class BenchmarkResult:
         )
 
     def rows(self, measure: MeasureLike = _BASELINE_MEASURE) -> list[tuple[str, list[float]]]:
-        """Return (name, the score of each system) for each row of the table; NaN if there is none.
+        """Return (name, the score of each system) for each row of the table; NaN without a score.
 
         The rows are the data sets; CQADupStack, as the mean of its twelve forums, if a forum is one
         of them; and the averages over 13, 14 and 18 data sets that papers report, each only if a

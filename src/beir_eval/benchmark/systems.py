@@ -41,7 +41,7 @@ _RETRIEVER_CLASSES: tuple[tuple[Callable[[object], bool], str], ...] = (
 
 
 def _retriever_class(system: object) -> Callable[[Any], Any] | None:
-    """Return the class that makes this system of another tool a callable; None if there is none."""
+    """Return the class that makes this system of another tool a callable, or None."""
     for is_supported, class_path in _RETRIEVER_CLASSES:
         if is_supported(system):
             retriever_class: Callable[[Any], Any] = import_name(class_path)

@@ -66,7 +66,7 @@ class MeasurePower(BaseModel):
         spread: "low", "usual" or "high" among real systems, or "given".
         sd: the standard deviation over queries of the differences, in the unit of the measure.
         spread_of: the measure that the standard deviation was measured for; another cutoff of the
-            same measure if there is none for this cutoff, and "" if it was given.
+            same measure if this cutoff has none, and "" if it was given.
         detectable: the smallest true difference that is detected with this power, in the same unit;
             None if no difference within the range of the measure is.
         equal_within: the smallest margin within which equal systems are called equal with this

@@ -234,7 +234,7 @@ class RelevanceMatrix:
         )
 
     def to_dense(self, k: int) -> Floats:
-        """Return the dense matrix f8[Q, k]: the grade at ranks 1 to k, NaN if there is none.
+        """Return the dense matrix f8[Q, k]: the grade at ranks 1 to k, NaN without a grade.
 
         Args:
             k: the number of ranks.

@@ -169,7 +169,7 @@ class Saved(BaseModel):
         Args:
             path: the file.
             kind: the kind; "" if it is not known.
-            call: the call that reads such a file; "" if there is none.
+            call: the call that reads such a file; "" if no call does.
         """
         if kind:
             remedy = f"; read it with {call}" if call else ""

@@ -98,7 +98,7 @@ def find_info(name: str) -> DatasetInfo | None:
 
 
 def parent_info(name: str) -> DatasetInfo | None:
-    """Return the conventions of the data set that this one is a part of; None if there is none.
+    """Return the conventions of the data set that this one is a part of, or None.
 
     Args:
         name: the path of the part, for example "cqadupstack/android".

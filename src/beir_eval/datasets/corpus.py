@@ -28,7 +28,7 @@ _BATCH_ROWS = 10_000
 
 
 class Document(NamedTuple):
-    """One document: its id, its title ("" if there is none) and its text."""
+    """One document: its id, its title ("" without a title) and its text."""
 
     doc_id: str
     title: str

@@ -344,7 +344,7 @@ def _doc_key(
 def _single_key(
     content: FileContent, line: int, record: dict[str, Any], names: Sequence[str]
 ) -> str | None:
-    """Return the key of the record that is one of these names; None if there is none.
+    """Return the key of the record that is one of these names, or None.
 
     Raises:
         FileFormatError: several keys are.

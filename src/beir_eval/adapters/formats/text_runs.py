@@ -117,7 +117,7 @@ def _read(content: FileContent, layout: Layout) -> Run:
 
 
 def _separator(content: FileContent, layout: Layout) -> str | None:
-    """Return the single character between the columns of the first line; None if there is none."""
+    """Return the single character between the columns of the first line, or None."""
     if content.head.startswith(BYTE_ORDER_MARK):
         return None
     _, line = first_line_of(content)

@@ -385,7 +385,7 @@ def _settled_sentence(outcome: Outcome, margin: float) -> str:
 
 
 def _bias_text(bias: float) -> str:
-    """Return the bias as text; the estimate 0 does not show that there is none."""
+    """Return the bias as text; an estimate of 0 does not show that there is no bias."""
     return score_text(bias) if bias >= _SMALLEST_BIAS else f"less than {_SMALLEST_BIAS:g}"
 
 

@@ -57,7 +57,7 @@ def trust_section(comparison: Comparison) -> str:
 
 
 def trust_notes(comparison: Comparison) -> Iterator[str]:
-    """Yield how the analysis was done, or why there is none."""
+    """Yield how the analysis was done, or why it was not done."""
     if comparison.trust is None and not has_few_enough_systems(comparison):
         yield (
             f"what unjudged documents and ties could change is looked at with a baseline, or for "

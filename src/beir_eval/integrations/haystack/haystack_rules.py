@@ -99,7 +99,7 @@ def evaluate_as_haystack(  # noqa: PLR0913, PLR0917 - one argument a fact
         primary: the one of ``measures`` that is needed.
 
     Returns:
-        The result, and the problem with the grades, or None if there is none.
+        The result, and the problem with the grades, or None without a problem.
 
     Raises:
         InputError: an object is not a document; or nDCG is ``primary``, and a ground-truth score is
