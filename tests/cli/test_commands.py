@@ -68,6 +68,23 @@ def test_without_a_measure_one_run_is_a_table_of_measures_by_cutoffs(files):
     assert "the cutoff is beyond the deepest ranking" in output_of(result)
 
 
+@pytest.mark.parametrize(("depth", "is_explained"), [(100, False), (50, True)])
+def test_the_asterisk_is_explained_only_if_a_measure_shown_has_one(tmp_path, depth, is_explained):
+    (tmp_path / "qrels.trec").write_text("q1 0 d0 1\nq2 0 d1 1\n")
+    for name in ("a", "b"):
+        lines = [
+            f"{query} Q0 d{rank} {rank} {-rank} t\n"
+            for query in ("q1", "q2")
+            for rank in range(depth)
+        ]
+        (tmp_path / f"{name}.trec").write_text("".join(lines))
+    result = run("evaluate", *(tmp_path / name for name in ("qrels.trec", "a.trec", "b.trec")))
+    assert result.exit_code == 0, result.output
+    header = next(line for line in result.output.splitlines() if "nDCG@10" in line)
+    assert ("*" in header) == is_explained
+    assert ("the cutoff is beyond" in output_of(result)) == is_explained
+
+
 def test_without_a_measure_several_runs_are_a_narrow_table_and_the_files_have_every_measure(files):
     targets = {kind: files / f"means.{kind}" for kind in ("json", "markdown", "latex")}
     options = [text for kind, path in targets.items() for text in (f"--{kind}", str(path))]

@@ -49,11 +49,11 @@ def demo(
             f"Two BM25 settings over the bundled data set ({len(qrels)} queries about the solar "
             "system):"
         )
-        print_scores(results, None)
+        shown = print_scores(results, None)
         for sentence in headlines(comparison):
             console.print(Text(sentence.text))
         console.print(f"(at {comparison.settings.alpha:g}, each measure tested separately)")
-        print_notes(results)
+        print_notes(results, shown)
         _print_pipelines()
         console.print(Text(f"\n{report_sentence}"))
 
@@ -84,7 +84,7 @@ def _print_pipelines() -> None:
 
     console.print("\nTwo Haystack pipelines over the same data set, run for every query:")
     results = evaluate_demo_pipelines(_MEASURES)
-    print_scores(results, None)
+    shown = print_scores(results, None)
     comparison = compare(results, results[0].name, measures=_MEASURES[0])
     [difference] = comparison.differences
     console.print(Text(difference_sentence(difference, comparison.settings.margin)))
@@ -94,4 +94,4 @@ def _print_pipelines() -> None:
             f"lost {difference.losses} queries"
         )
     )
-    print_notes(results)
+    print_notes(results, shown)

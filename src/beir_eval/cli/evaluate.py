@@ -96,5 +96,5 @@ def evaluate(  # noqa: PLR0913, PLR0917 - one parameter per option
         write_results(results, per_query=per_query, json=json, markdown=markdown, latex=latex)
         if html is not None:
             write_html(html, results, **report_texts(qrels_file, split))
-        print_scores(results, names, are_default_measures=not measure)
-        print_notes(results)
+        shown = print_scores(results, names, are_default_measures=not measure)
+        print_notes(results, shown)

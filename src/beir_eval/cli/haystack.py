@@ -133,5 +133,5 @@ def haystack(  # noqa: PLR0913, PLR0917 - one parameter per option
         write_results([result], per_query=per_query, json=json, markdown=markdown, latex=latex)
         if html is not None:
             write_html(html, result, queries=data.queries, corpus=data.corpus)
-        print_scores([result], None, are_default_measures=not measure)
-        print_notes([result])
+        shown = print_scores([result], None, are_default_measures=not measure)
+        print_notes([result], shown)

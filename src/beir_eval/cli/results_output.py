@@ -29,8 +29,10 @@ if TYPE_CHECKING:
 
 def print_scores(
     results: Sequence[EvaluationResult], names: str | None, *, are_default_measures: bool = False
-) -> None:
+) -> Sequence[str]:
     """Print the warnings and the means: systems as rows, or measures as rows if there are many.
+
+    Returns the canonical names of the measures printed, for ``print_notes``.
 
     Args:
         results: the results of all systems, on the same measures.
@@ -43,12 +45,12 @@ def print_scores(
     )
     if not are_default_measures:
         print_table(means_table(results, names))
-        return
+        return results[0].measures
     by_cutoff = cutoff_tables(results[0]) if len(results) == 1 and names is None else None
     if by_cutoff is not None:
         for table in by_cutoff:
             print_table(table)
-        return
+        return results[0].measures
     usual = usual_measures(results)
     print_table(means_table(results, names, measures=usual))
     console.print(
@@ -58,14 +60,19 @@ def print_scores(
             style="dim",
         )
     )
+    return usual
 
 
-def print_notes(results: Sequence[EvaluationResult]) -> None:
+def print_notes(results: Sequence[EvaluationResult], measures: Sequence[str]) -> None:
     """Print the notes of the results, without the warnings; a shared note is printed once.
 
     The judged shares of more than two systems are printed as a range.
+
+    Args:
+        results: the results of all systems.
+        measures: the measures printed, from ``print_scores``.
     """
-    notes = shared_notes(results)[len(shared_warnings(results)) :]
+    notes = shared_notes(results, measures)[len(shared_warnings(results)) :]
     shares = {
         result.name: result.counted.judged_share for result in results if result.counted is not None
     }

@@ -13,12 +13,29 @@ if TYPE_CHECKING:
     from beir_eval.measures.scales import ScoreScale
 
 
-def shared_notes(results: Sequence[EvaluationResult]) -> list[str]:
+def shared_notes(
+    results: Sequence[EvaluationResult], measures: Sequence[str] | None = None
+) -> list[str]:
     """Return the notes on several results; a note that is not on all of them names its systems.
 
     The warnings come first, as ``shared_warnings`` returns them.
+
+    Args:
+        results: the results.
+        measures: the measures that are shown; the note that explains the asterisk is left out if
+            none of them has one. None for all measures.
     """
-    others = [result.notes()[len(result.warnings()) :] for result in results]
+    is_starred = measures is None or any(
+        starred_label(measure, results) != measure for measure in measures
+    )
+    others = [
+        [
+            note
+            for note in result.notes()[len(result.warnings()) :]
+            if is_starred or not note.startswith("*")
+        ]
+        for result in results
+    ]
     return [*shared_warnings(results), *_shared(results, others)]
 
 
