@@ -127,6 +127,17 @@ def test_an_unknown_kind_a_missing_system_and_an_uncompared_measure_are_refused(
         three_systems.plot(measure="MAP@10")
 
 
+def test_rows_of_a_forest_keep_their_order_where_an_interval_is_unbounded(tmp_path):
+    rows = [
+        {"label": "first", "difference": 0.2, "low": None, "high": None, "verdict": "undecided"},
+        {"label": "second", "difference": 0.1, "low": 0.0, "high": 0.2, "verdict": "undecided"},
+        {"label": "lone \ud800", "difference": 0.1, "low": 0.0, "high": 0.2, "verdict": "equal"},
+    ]
+    forest_figure(rows).save(tmp_path / "forest.svg")
+    picture = (tmp_path / "forest.svg").read_text(encoding="utf-8")
+    assert picture.index(">first<") < picture.index(">second<") < picture.index(">lone ?<")
+
+
 def test_hostile_names_are_shown_as_text_in_a_picture(tmp_path):
     rows = [{"label": "<script>", "difference": 0.0, "low": 0.0, "high": 0.0, "verdict": "equal"}]
     figure = forest_figure(rows)

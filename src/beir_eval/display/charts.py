@@ -19,7 +19,7 @@ from beir_eval.display.chart_parts import (
     tooltip_line,
     zero_line,
 )
-from beir_eval.display.figure import figure_from_layers
+from beir_eval.display.figure import figure_from_layers, json_value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,14 +34,19 @@ _PAIR_IN_LINES = r"split(replace(datum.label, ' − ', '\n− '), '\n')"
 
 
 def forest(
-    rows: Sequence[Row], *, title: str, margin: float, intervals: str, of_pairs: bool = False
+    rows: Sequence[Row],
+    *,
+    title: str,
+    margin: float | None,
+    intervals: str,
+    of_pairs: bool = False,
 ) -> Figure:
     """Return a forest plot: differences with their intervals, and the margin as a band around 0.
 
     Args:
         rows: one per difference: label, difference, low, high (None where unbounded), verdict.
         title: what the axis shows, such as "difference of nDCG@10".
-        margin: the smallest difference that you consider meaningful.
+        margin: the smallest difference that you consider meaningful; None draws no band.
         intervals: the kind of the intervals, for the title, such as "95% intervals".
         of_pairs: whether labels are like "a − b"; each then takes two lines, so that names fit.
     """
@@ -56,22 +61,20 @@ def forest(
         for value_of in (COLOURS, SHAPES)
     )
     lines = {"labelExpr": _PAIR_IN_LINES} if of_pairs else {}
-    label = name_channel(
-        "label", {"labelLimit": 260, "domain": False, "ticks": False, "labelPadding": 8, **lines}
-    )
+    axis = {"labelLimit": 260, "domain": False, "ticks": False, "labelPadding": 8, **lines}
+    # Stated, because rows without an interval would come last: the first layer does not draw them.
+    labels = list(dict.fromkeys(json_value(row["label"]) for row in rows))
+    label = name_channel("label", axis) | {"scale": {"domain": labels}}
     tooltip = [tooltip_line(field) for field in ("label", "difference", "low", "high", "verdict")]
-    margins = {"values": [{"low": -margin, "high": margin}]}
+    band = [] if margin is None else [_margin_band(margin, title)]
+    described_band = "" if margin is None else f"; the band is the margin, {margin:g}"
     row_height = 38 if of_pairs else 30 if len(rows) <= _FEW_ROWS else 20
     return figure_from_layers(
-        f"{title} with {intervals}; the band is the margin, {margin:g}",
+        f"{title} with {intervals}{described_band}",
         rows,
         row_height * max(1, len(rows)),
         [
-            {
-                "data": margins,
-                "mark": {"type": "rect", "color": COLOURS["equal"], "opacity": 0.15},
-                "encoding": {"x": quantitative("low", title), "x2": {"field": "high"}},
-            },
+            *band,
             zero_line("x"),
             {
                 "mark": {"type": "rule", "strokeWidth": 2.5},
@@ -95,6 +98,15 @@ def forest(
             },
         ],
     )
+
+
+def _margin_band(margin: float, title: str) -> Spec:
+    """Return a layer with a band from −margin to margin."""
+    return {
+        "data": {"values": [{"low": -margin, "high": margin}]},
+        "mark": {"type": "rect", "color": COLOURS["equal"], "opacity": 0.15},
+        "encoding": {"x": quantitative("low", title), "x2": {"field": "high"}},
+    }
 
 
 def _bar_layer(title: str, height: Spec, mark: Spec, **encoding: Any) -> Spec:
@@ -177,8 +189,8 @@ def scatter(
                 "mark": {
                     "type": "point",
                     "filled": True,
-                    "size": 45,
-                    "opacity": 0.85,
+                    "size": 50,
+                    "opacity": 1,
                 },
                 "encoding": {
                     "x": quantitative("against", x_title, zero=True),

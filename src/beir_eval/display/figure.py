@@ -110,7 +110,7 @@ def _converter() -> Any:
     return vl_convert
 
 
-def _json_value(value: Any) -> Any:
+def json_value(value: Any) -> Any:
     """Return a value that JSON can hold: None for NaN or infinity, "?" for lone surrogates."""
     if isinstance(value, str):
         return value.encode(errors="replace").decode()
@@ -128,7 +128,7 @@ def figure_from_layers(
         height: in pixels.
         layers: Vega-Lite layers.
     """
-    title = _json_value(description)
+    title = json_value(description)
     return Figure(
         {
             "$schema": _SCHEMA,
@@ -138,9 +138,7 @@ def figure_from_layers(
             "height": height,
             "data": {"name": "rows"},
             "datasets": {
-                "rows": [
-                    {field: _json_value(value) for field, value in row.items()} for row in rows
-                ]
+                "rows": [{field: json_value(value) for field, value in row.items()} for row in rows]
             },
             "layer": layers,
             "config": {
