@@ -155,6 +155,30 @@ def test_a_report_path_that_cannot_be_written_is_refused_before_any_work(tmp_pat
         assert "0.6665" not in result.output
 
 
+def test_compare_with_slices_shows_them_in_the_report(tmp_path):
+    html = tmp_path / "r.html"
+    result = run("compare", demo.FOLDER, BM25, PLAIN, "--slices", "length", "--html", html)
+    assert result.exit_code == 0, result.output
+    assert "Within slices of the queries" in html.read_text()
+    rows = report_data(html)["figures"]["slices-0"]["datasets"]["rows"]
+    assert [row["label"] for row in rows] == [
+        "below 4 words (6 queries)",
+        "4 to 7 words (20 queries)",
+        "8 to 15 words (4 queries)",
+    ]
+
+
+def test_bench_with_a_comparison_begins_its_report_with_the_verdict(tmp_path):
+    html = tmp_path / "r.html"
+    result = run(
+        *("bench", demo.FOLDER, BM25, PLAIN, "--out", tmp_path / "out", "--html", html),
+        *("--compare", "--baseline", "bm25-plain"),
+    )
+    assert result.exit_code == 0, result.output
+    heading = '<h2 id="verdict">Average nDCG@10 over 1 data set: bm25 is better than bm25-plain'
+    assert heading in html.read_text()
+
+
 def test_bench_writes_a_part_for_every_data_set_with_its_texts(tmp_path):
     html, out = tmp_path / "r.html", tmp_path / "out"
     result = run("bench", demo.FOLDER, BM25, PLAIN, "--out", out, "--html", html)

@@ -5,8 +5,9 @@ import shutil
 
 import pytest
 
-from beir_eval import EvaluationResult, compare, compare_runs, evaluate
+from beir_eval import EvaluationResult, compare, compare_runs, compare_slices, evaluate
 from beir_eval.benchmark import BenchmarkResult
+from beir_eval.comparison.slices import by_length
 from beir_eval.display.chart_parts import difference_rows
 from beir_eval.report import write_report
 from report_cases import HOSTILE, bundled, hostile, made
@@ -103,6 +104,7 @@ def test_the_report_opens_with_the_verdict_and_all_figures(show, comparison_and_
     assert page.locator("h2#verdict").inner_text() == "nDCG@10: bm25 is better than bm25-plain"
     labels = page.locator("[data-figure] .role-axis-label").all_text_contents()
     assert all(measure in "".join(labels) for measure in comparison.measures)
+    assert page.locator("[data-figure] svg").count() == 1  # both measures of the only pair
     assert page.locator("#sorted svg").is_visible()
     assert page.locator("#scatter svg").is_visible()
     assert "0.6665" in page.locator("table.means").inner_text()
@@ -293,6 +295,20 @@ def test_on_a_phone_nothing_is_wider_than_the_screen(show, make_case):
     page = show(comparison, width=360, **texts)
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
     assert page.locator(".ranking").nth(1).is_visible()
+
+
+def test_on_a_phone_captions_end_at_the_screen(show, comparison_and_texts):
+    comparison, texts = comparison_and_texts
+    sliced = compare_slices(
+        comparison.results,
+        {"length": by_length(texts["queries"])},
+        comparison.baseline,
+        measures=comparison.measures,
+    )
+    page = show(comparison, width=390, slices=sliced, **texts)
+    captions = [caption.bounding_box() for caption in page.locator("caption").all()]
+    assert len(captions) > 6
+    assert max(box["x"] + box["width"] for box in captions) <= 390
 
 
 def luminance(page, selector, css_property):

@@ -12,8 +12,8 @@ from importlib.resources import files
 import numpy as np
 import pytest
 
-from beir_eval import EvaluationResult, compare, compare_runs, evaluate
-from beir_eval.benchmark import BenchmarkResult
+from beir_eval import EvaluationResult, compare, compare_runs, compare_slices, evaluate
+from beir_eval.benchmark import BenchmarkResult, compare_benchmark
 from beir_eval.comparison.checkpoints import checkpoint_curve
 from beir_eval.comparison.headlines import headline
 from beir_eval.errors import InputError, MissingExtraError, ResultError, SettingError
@@ -283,6 +283,140 @@ def test_a_curve_of_checkpoints_is_a_section(tmp_path):
     for note in curve.notes():
         assert note in page.text
     assert "curve-0" in page.data["figures"]
+
+
+def slices_of(comparison, labels):
+    """Return the comparison by slices of a column "kind": {label: number of queries}."""
+    kinds = [kind for kind, count in labels.items() for _ in range(count)]
+    column = dict(zip(comparison.query_ids, kinds, strict=True))
+    return compare_slices(
+        comparison.results,
+        {"kind": column},
+        comparison.baseline,
+        measures=comparison.measures,
+        draws=2000,
+    )
+
+
+def test_slices_are_a_section_with_a_verdict_for_each_slice_and_measure(tmp_path):
+    comparison = made(40, 2, measures=("nDCG@10", "Recall@10"))
+    sliced = slices_of(comparison, {"long": 25, "short": 14, "odd": 1})
+    page = page_of(tmp_path / "r.html", comparison, slices=sliced)
+    section = page.text.partition("Within slices of the queries")[2].partition("Queries")[0]
+    for row in sliced.differences_table().rows:
+        assert re.search(rf"{row[0]} {row[1]} {row[2]} .*? {row[-1]}", section)
+    assert "odd: too small, 1 query" in section
+    for figure in ("slices-0", "slices-1"):
+        rows = page.data["figures"][figure]["datasets"]["rows"]
+        assert [row["label"] for row in rows] == ["long (25 queries)", "short (14 queries)"]
+
+
+def test_slices_that_are_all_too_small_are_listed(tmp_path):
+    comparison = made(3, 2)
+    sliced = slices_of(comparison, {"one": 1, "two": 1, "three": 1})
+    page = page_of(tmp_path / "r.html", comparison, slices=sliced)
+    assert all(f"{name}: too small, 1 query" in page.text for name in ("one", "two", "three"))
+    assert "Means by slice" not in page.text
+    assert "slices-0" not in page.data["figures"]
+
+
+@pytest.mark.parametrize(("with_baseline", "columns"), [(True, 1), (False, 2)])
+def test_slices_of_several_systems_name_the_systems_of_each_difference(
+    tmp_path, with_baseline, columns
+):
+    comparison = made(20, 3)
+    if not with_baseline:
+        comparison = compare(comparison.results, draws=2000)
+    sliced = slices_of(comparison, {"long": 12, "short": 8})
+    page = page_of(tmp_path / "r.html", comparison, slices=sliced)
+    heading = "slice queries measure " + " ".join(("system", "against")[:columns]) + " difference"
+    assert heading in page.text
+    assert ("Every difference by slice, against system 0" in page.text) == with_baseline
+
+
+def test_more_differences_within_slices_than_fit_are_cut_with_a_notice(tmp_path, monkeypatch):
+    monkeypatch.setattr("beir_eval.report.further_sections._MOST_DIFFERENCES", 3)
+    comparison = made(20, 3)
+    sliced = slices_of(comparison, {"long": 12, "short": 8})
+    page = page_of(tmp_path / "r.html", comparison, slices=sliced)
+    assert "differences within slices: the first 3 of 4 rows are shown" in page.text
+
+
+def benchmark_of(*comparisons):
+    """Return a benchmark with a data set for each comparison: "set 0", "set 1", …"""
+    names = [f"set {number}" for number in range(len(comparisons))]
+    results = {
+        system: {
+            name: comparison.results[system][0]
+            for name, comparison in zip(names, comparisons, strict=True)
+        }
+        for system in comparisons[0].systems
+    }
+    return BenchmarkResult(results, {}, dict.fromkeys(names), dict.fromkeys(names, "test"))
+
+
+def test_a_benchmark_begins_with_the_verdict_over_its_data_sets(tmp_path):
+    benchmark = benchmark_of(made(20, 2, seed=1), made(30, 2, seed=2))
+    across = compare_benchmark(benchmark, "system 0", draws=2000)
+    page = page_of(tmp_path / "r.html", benchmark, across=across)
+    box, _, rest = page.text.partition("By the average over data sets")
+    assert across.headline().text in box
+    assert across.headline().text.startswith("Average nDCG@10 over 2 data sets: system 1")
+    [(sentence, _)] = across.verdict_sentences()
+    assert sentence in box
+    for table in (across.to_table(), across.differences_table(), across.datasets_table()):
+        for row in table.rows:
+            assert " ".join(str(cell) for cell in row if cell) in rest
+    assert all(note in rest for note in across.notes())
+    assert page.data["parts"][0]["pair"] == [1, 0]
+    spec = page.data["figures"]["across"]
+    assert "margin" not in spec["description"]
+    assert [row["label"] for row in spec["datasets"]["rows"]] == ["system 1"]
+
+
+def test_a_data_set_that_is_not_in_the_verdict_is_named_beside_it(tmp_path):
+    benchmark = benchmark_of(made(20, 2, seed=1), made(30, 2, seed=2))
+    del benchmark.results["system 1"]["set 1"]
+    across = compare_benchmark(benchmark, "system 0", on="intersection", draws=2000)
+    page = page_of(tmp_path / "r.html", benchmark, across=across)
+    box = page.text.partition("By the average over data sets")[0]
+    assert "over 1 data set:" in box
+    assert "set 1 is not part of these averages: no result of system 1" in box
+
+
+def test_the_headline_over_data_sets_of_all_pairs_counts_the_undecided(tmp_path):
+    benchmark = benchmark_of(made(20, 3, seed=1), made(30, 3, seed=2))
+    across = compare_benchmark(benchmark, draws=2000)
+    undecided = sum(pair.verdict == "undecided" for pair in across.differences)
+    assert undecided
+    assert f"{undecided} of 3 pairs" in across.headline().text
+    page = page_of(tmp_path / "r.html", benchmark, across=across)
+    assert across.headline().text in page.text
+
+
+def test_a_comparison_of_other_systems_or_without_a_benchmark_is_refused(tmp_path):
+    comparison, other = made(20, 2), made(20, 3)
+    target = tmp_path / "r.html"
+    sliced = slices_of(other, {"long": 12, "short": 8})
+    with pytest.raises(InputError, match=r"slices compares systems that .*: 'system 2'"):
+        write_report(target, comparison, slices=sliced)
+    across = compare_benchmark(benchmark_of(comparison, comparison), draws=2000)
+    with pytest.raises(InputError, match="pass the BenchmarkResult, not Comparison"):
+        write_report(target, comparison, across=across)
+    with pytest.raises(InputError, match=r"across compares data sets that .*: 'set 1'"):
+        write_report(target, benchmark_of(comparison), across=across)
+    with pytest.raises(InputError, match="slices must be of the type SlicedComparison"):
+        write_report(target, comparison, slices=comparison)
+    with pytest.raises(InputError, match="across must be of the type AcrossDatasets"):
+        write_report(target, benchmark_of(comparison), across=comparison)
+    assert not target.exists()
+
+
+def test_a_benchmark_has_a_column_for_published_scores_only_if_there_are_some(tmp_path):
+    page = page_of(tmp_path / "r.html", benchmark_of(made(20, 2)))
+    assert "Anserini" not in page.text
+    # Without anything to say on what was counted, the section is not there.
+    assert "What was counted" not in page.text
 
 
 def test_a_benchmark_with_an_undefined_mean_is_shown(tmp_path):

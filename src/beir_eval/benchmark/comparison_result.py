@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import product
+from math import isfinite
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from pydantic import BaseModel
 
 from beir_eval.comparison.coverage import SystemCoverage, warnings_of, with_warning_column
+from beir_eval.comparison.headlines import headline_of
 from beir_eval.comparison.records import (
     ComparisonSettings,
     Direction,
@@ -35,6 +37,7 @@ from beir_eval.comparison.verdict_sentences import (
     verdict_sentence,
 )
 from beir_eval.core.saved import FROZEN, Saved, require_all_fields
+from beir_eval.display.charts import forest
 from beir_eval.display.tables import (
     Cell,
     Table,
@@ -51,6 +54,9 @@ from beir_eval.measures.scales import ScoreScale, scale_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Self
+
+    from beir_eval.comparison.headlines import VerdictSentence
+    from beir_eval.display.figure import Figure
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -363,7 +369,7 @@ class AcrossDatasets(Saved):
         verdicts = markdown_list(sentence for sentence, _ in self.verdict_sentences())
         tables = "\n\n".join(
             table.markdown()
-            for table in (self.to_table(), self._differences_table(), self._datasets_table())
+            for table in (self.to_table(), self.differences_table(), self.datasets_table())
         )
         first = warnings_markdown(self.warnings()) + verdicts
         return f"{first}\n{tables}\n\n{markdown_list(self._notes())}"
@@ -374,7 +380,7 @@ class AcrossDatasets(Saved):
             (self._verdict_line(difference), difference.verdict) for difference in self.differences
         ]
 
-    def _differences_table(self) -> Table:
+    def differences_table(self) -> Table:
         """Return a table of the differences of the averages, with p-values and verdicts."""
         header = (
             "system",
@@ -410,16 +416,28 @@ class AcrossDatasets(Saved):
             f"{len(self.datasets)} data sets ({difference.significantly_better} significantly), "
             f"worse on {difference.worse} ({difference.significantly_worse})"
         )
+        return verdict_sentence(
+            self._measure_label(), difference, evidence, interval=self._interval_label()
+        )
+
+    def headline(self) -> VerdictSentence:
+        """Return the verdicts on all pairs in one sentence, for the first line of an output."""
+        count = len(self.datasets)
+        average = self._measure_label()
+        label = f"A{average[1:]} over {count} data {'sets' if count > 1 else 'set'}"
+        return headline_of(label, self.differences, self.baseline, margin=None)
+
+    def _measure_label(self) -> str:
+        """Return the average of the measure, and whether lower is better, in words."""
         scale = scale_of(self.measure, self._custom_measures)
-        measure = measure_text(f"average {self.measure}", higher_is_better=scale.higher_is_better)
-        return verdict_sentence(measure, difference, evidence, interval=self._interval_label())
+        return measure_text(f"average {self.measure}", higher_is_better=scale.higher_is_better)
 
     def _interval_label(self) -> str:
         """Return the kind of the intervals of differences, in words."""
         percent, num_pairs = percent_text(1 - self.settings.alpha), len(self.differences)
         return f"{percent} interval" + (f" for {num_pairs} comparisons" if num_pairs > 1 else "")
 
-    def _datasets_table(self) -> Table:
+    def datasets_table(self) -> Table:
         """Return a table of means, data sets × systems, with marks of significance."""
         *means, _ = self._means_table().transposed(self.measure).rows
         rows = [
@@ -428,6 +446,38 @@ class AcrossDatasets(Saved):
         ]
         averages = [score_text(average.average) for average in self.averages]
         return Table((self.measure, "queries", *self.systems), [*rows, ("average", "", *averages)])
+
+    def plot(self, *, most: int | None = None) -> Figure:
+        """Return a forest plot: the differences of the averages with their intervals.
+
+        Args:
+            most: how many differences to draw at most, the largest in absolute value; None draws
+                all.
+        """
+        greatest = sorted(self.differences, key=lambda pair: -abs(pair.difference))[:most]
+        is_cut = len(greatest) < len(self.differences)
+        rows = [
+            {
+                "label": pair.system
+                if self.baseline is not None
+                else f"{pair.system} − {pair.against}",
+                "difference": pair.difference,
+                "low": pair.low if isfinite(pair.low) else None,
+                "high": pair.high if isfinite(pair.high) else None,
+                "verdict": pair.verdict,
+            }
+            for pair in (greatest if is_cut else self.differences)
+        ]
+        against = f" to {self.baseline}" if self.baseline is not None else ""
+        simultaneous = "simultaneous " if len(self.differences) > 1 else ""
+        cut = f", the {len(rows)} greatest of {len(self.differences)}" if is_cut else ""
+        return forest(
+            rows,
+            title=f"difference of the average {self.measure}{against}{cut}",
+            margin=None,
+            intervals=f"{simultaneous}{percent_text(1 - self.settings.alpha)} intervals",
+            of_pairs=self.baseline is None,
+        )
 
     def to_latex(self) -> str:
         """Return the means, systems × data sets, as LaTeX, with caption and label.

@@ -166,7 +166,13 @@ def bench(  # noqa: PLR0913, PLR0917 - one parameter per option
                 }
             )
         if html is not None and any(result.results.values()):
-            write_html(html, result, datasets=benchmark.datasets, measure=table_measure)
+            write_html(
+                html,
+                result,
+                across=across,
+                datasets=benchmark.datasets,
+                measure=table_measure,
+            )
         if mteb is not None:
             _write_mteb(result, mteb)
         print_warnings(warnings)

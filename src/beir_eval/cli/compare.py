@@ -279,7 +279,13 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter per option
                     }
                 )
         if html is not None:
-            write_html(html, comparison, curve=curve, **report_texts(input_files[0], split))
+            write_html(
+                html,
+                comparison,
+                slices=sliced,
+                curve=curve,
+                **report_texts(input_files[0], split),
+            )
         output.print_comparison(comparison, detail=detail)
         if sliced is not None:
             output.print_slices(sliced)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from beir_eval.comparison.records import Difference
     from beir_eval.comparison.result import Comparison
+    from beir_eval.comparison.slices.result import SlicedComparison
     from beir_eval.display.figure import Figure
     from beir_eval.measures.scales import ScoreScale
 
@@ -47,10 +48,7 @@ def forest_figure(comparison: Comparison, measure: str, *, most: int | None = No
         title = f"{title} to {baseline}"
     figure = _forest(comparison, rows, title, len(differences), of_pairs=baseline is None)
     if len(rows) < len(differences):
-        description = (
-            f"{figure.spec['description']}; the {len(rows)} greatest of {len(differences)}"
-        )
-        figure.spec.update(description=description, title=description)
+        _describe(figure, f"the {len(rows)} greatest of {len(differences)}")
     return figure
 
 
@@ -68,6 +66,37 @@ def forest_of_measures(comparison: Comparison, measures: Sequence[str]) -> Figur
     return _forest(comparison, rows, f"difference {_pair_label(differences[0])}", 1)
 
 
+def forest_of_slices(sliced: SlicedComparison, measure: str, *, most: int | None = None) -> Figure:
+    """Return a forest plot of one pair: its difference on a measure, one row per slice.
+
+    Args:
+        sliced: a comparison of two systems by slices.
+        measure: the canonical name of one of its measures.
+        most: how many slices to draw at most, the first ones; None draws all.
+    """
+    differences = [
+        (slice_, difference)
+        for slice_ in sliced.slices
+        for difference in slice_.differences
+        if difference.measure == measure
+    ]
+    rows = [
+        _forest_row(difference, f"{sliced.slice_name(slice_)} ({difference.num_queries:,} queries)")
+        for slice_, difference in differences[:most]
+    ]
+    figure = display_charts.forest(
+        rows,
+        title=f"difference of {measure}",
+        margin=sliced.settings.margin,
+        intervals=intervals_text(sliced.settings, len(differences)),
+    )
+    if differences:  # not in the title, which is also that of the axis: names can be long
+        _describe(figure, _pair_label(differences[0][1]))
+    if len(rows) < len(differences):
+        _describe(figure, f"the first {len(rows)} of {len(differences)} slices")
+    return figure
+
+
 def measures_on_one_axis(comparison: Comparison) -> list[list[str]]:
     """Return the measures in groups of equal bounds and direction, in order of first appearance."""
     groups: dict[ScoreScale, list[str]] = {}
@@ -80,6 +109,12 @@ def measures_on_one_axis(comparison: Comparison) -> list[list[str]]:
         # Without bounds, one measure may be of milliseconds and another of dollars.
         for part in ([group] if scale.bounds is not None else [[measure] for measure in group])
     ]
+
+
+def _describe(figure: Figure, addition: str) -> None:
+    """Append to a figure's description and title."""
+    description = f"{figure.spec['description']}; {addition}"
+    figure.spec.update(description=description, title=description)
 
 
 def _pair_label(difference: Difference) -> str:

@@ -10,7 +10,7 @@ from beir_eval.comparison.verdict_sentences import measure_text
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from beir_eval.comparison.records import Difference
+    from beir_eval.comparison.records import Difference, PairDifference
     from beir_eval.comparison.result import Comparison
 
 #: How many names, and how many groups of systems, a sentence lists.
@@ -34,8 +34,31 @@ def headline(comparison: Comparison, measure: str | None = None) -> VerdictSente
     """
     name = comparison.measures[0] if measure is None else measure
     higher_is_better = _differences_of(comparison, name)[0].higher_is_better
-    verdicts = _verdicts(comparison, name)
     label = measure_text(name, higher_is_better=higher_is_better)
+    return headline_of(
+        label,
+        _differences_of(comparison, name),
+        comparison.baseline,
+        margin=comparison.settings.margin,
+    )
+
+
+def headline_of(
+    label: str,
+    differences: Sequence[PairDifference],
+    baseline: str | None,
+    *,
+    margin: float | None,
+) -> VerdictSentence:
+    """Return the verdicts on the pairs in one sentence, which begins with ``label``.
+
+    Args:
+        label: what was measured, such as "nDCG@10".
+        differences: the difference of each pair.
+        baseline: the system that the others are compared with; None if all pairs are compared.
+        margin: the smallest difference that matters; None if the verdicts know no margin.
+    """
+    verdicts = _verdicts(differences, baseline, margin or 0.0)
     return VerdictSentence(f"{label}: {verdicts.text}", verdicts.verdict)
 
 
@@ -45,7 +68,10 @@ def headlines(comparison: Comparison) -> list[VerdictSentence]:
     for measure in comparison.measures:
         higher_is_better = _differences_of(comparison, measure)[0].higher_is_better
         label = measure_text(measure, higher_is_better=higher_is_better)
-        labels_by_verdicts.setdefault(_verdicts(comparison, measure), []).append(label)
+        verdicts = _verdicts(
+            _differences_of(comparison, measure), comparison.baseline, comparison.settings.margin
+        )
+        labels_by_verdicts.setdefault(verdicts, []).append(label)
     return [
         VerdictSentence(f"{', '.join(labels)}: {verdicts.text}", verdicts.verdict)
         for verdicts, labels in labels_by_verdicts.items()
@@ -56,11 +82,11 @@ def _differences_of(comparison: Comparison, measure: str) -> list[Difference]:
     return [difference for difference in comparison.differences if difference.measure == measure]
 
 
-def _verdicts(comparison: Comparison, measure: str) -> VerdictSentence:
-    """Return the verdicts on a measure in one sentence, without the name of the measure."""
-    differences = _differences_of(comparison, measure)
-    margin = comparison.settings.margin
-    if comparison.baseline is None and len(differences) > 1:
+def _verdicts(
+    differences: Sequence[PairDifference], baseline: str | None, margin: float
+) -> VerdictSentence:
+    """Return the verdicts on the pairs in one sentence, without the name of the measure."""
+    if baseline is None and len(differences) > 1:
         return _verdicts_on_pairs(differences, margin)
     against = differences[0].against
     smaller = f"by less than {margin:g}"
@@ -90,12 +116,12 @@ def _verdicts(comparison: Comparison, measure: str) -> VerdictSentence:
     return VerdictSentence("; ".join(parts), colour)
 
 
-def _is_small(difference: Difference, margin: float) -> bool:
+def _is_small(difference: PairDifference, margin: float) -> bool:
     """Return whether a significant difference is smaller than the smallest that matters."""
     return difference.verdict in ("better", "worse") and abs(difference.difference) < margin
 
 
-def _verdicts_on_pairs(differences: Sequence[Difference], margin: float) -> VerdictSentence:
+def _verdicts_on_pairs(differences: Sequence[PairDifference], margin: float) -> VerdictSentence:
     decided = [
         difference for difference in differences if difference.verdict in ("better", "worse")
     ]

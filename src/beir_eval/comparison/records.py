@@ -61,6 +61,9 @@ class PairDifference(Protocol):
     def verdict(self) -> str:
         """The verdict on the difference, such as "better"."""
 
+    def reversed(self) -> PairDifference:
+        """Return the same difference with the two systems exchanged."""
+
 
 def reversed_fields(pair: PairDifference) -> dict[str, Any]:
     """Return the fields of a pair with its systems swapped: values with the opposite sign."""

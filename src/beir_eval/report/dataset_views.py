@@ -149,8 +149,16 @@ def _dataset_view(name: str, result_of: Mapping[str, EvaluationResult]) -> Datas
     )
 
 
-def views_of_benchmark(benchmark: BenchmarkResult, first: str) -> list[DatasetView]:
-    """Return a view for each data set with at least one result; ``first`` is its first measure."""
+def views_of_benchmark(
+    benchmark: BenchmarkResult, first: str, baseline: str | None = None
+) -> list[DatasetView]:
+    """Return a view for each data set with at least one result.
+
+    Args:
+        benchmark: the results.
+        first: the first measure of each view.
+        baseline: the system with which another is compared first; None for the first system.
+    """
     views = []
     for name in benchmark.infos:
         result_of = {
@@ -161,5 +169,9 @@ def views_of_benchmark(benchmark: BenchmarkResult, first: str) -> list[DatasetVi
         if result_of:
             view = _dataset_view(name, result_of)
             others = [measure for measure in view.measures if measure != first]
-            views.append(replace(view, measures=(first, *others)))
+            pair = view.pair
+            if baseline in result_of and len(result_of) > 1:
+                against_index = view.systems.index(baseline)
+                pair = (0 if against_index else 1, against_index)
+            views.append(replace(view, measures=(first, *others), pair=pair))
     return views

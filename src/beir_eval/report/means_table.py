@@ -18,6 +18,7 @@ from beir_eval.measures.scales import scale_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from beir_eval.benchmark.result import BenchmarkResult
     from beir_eval.comparison.result import Comparison
     from beir_eval.evaluation.result import EvaluationResult
 
@@ -103,6 +104,9 @@ def means_of_results(results: Sequence[EvaluationResult]) -> Means:
     )
 
 
-def means_of_table(table: Table, caption: str) -> Means:
-    """Return the means of a benchmark from its table of data sets × systems."""
-    return Means(caption, Table(("data set", *table.header[1:]), table.rows))
+def means_of_benchmark(benchmark: BenchmarkResult, measure: str) -> Means:
+    """Return the means of a benchmark, data sets × systems, with the published BM25 if known."""
+    with_bm25 = benchmark.to_table(measure)
+    is_known = any(str(row[-1]) != "n/a" for row in with_bm25.rows)
+    table = with_bm25 if is_known else benchmark.to_table(measure, baseline=False)
+    return Means(f"{measure} by data set", Table(("data set", *table.header[1:]), table.rows))

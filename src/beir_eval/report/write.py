@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from beir_eval.benchmark.comparison_result import AcrossDatasets
 from beir_eval.benchmark.result import BenchmarkResult
 from beir_eval.comparison.charts import (
     forest_figure,
@@ -15,11 +16,12 @@ from beir_eval.comparison.headlines import headline
 from beir_eval.comparison.likeness import likeness_table
 from beir_eval.comparison.result import Comparison
 from beir_eval.comparison.robustness.tables import robustness_sentences, trust_table
+from beir_eval.comparison.slices.result import SlicedComparison
 from beir_eval.comparison.tables import differences_table
 from beir_eval.core.atomic_writes import write_atomically
 from beir_eval.core.paths import as_path
 from beir_eval.display import charts
-from beir_eval.errors import InputError, check_count
+from beir_eval.errors import InputError, check_count, first_few
 from beir_eval.evaluation.result import EvaluationResult
 from beir_eval.evaluation.side_by_side import shared_notes, shared_warnings
 from beir_eval.measures import parse
@@ -32,13 +34,20 @@ from beir_eval.report.dataset_views import (
     view_of_results,
     views_of_benchmark,
 )
+from beir_eval.report.further_sections import (
+    across_evidence,
+    across_section,
+    captioned,
+    curve_section,
+    slices_section,
+)
 from beir_eval.report.json_text import json_for_html
 from beir_eval.report.page import check_installed, render
 from beir_eval.report.page_figures import page_specification, query_figures
 from beir_eval.report.payload import data_of_views
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from beir_eval.datasets.dataset import Dataset
@@ -58,7 +67,9 @@ def write_report(  # noqa: PLR0913 - one keyword for each source
     path: str | Path,
     what: Comparison | EvaluationResult | Iterable[EvaluationResult] | BenchmarkResult,
     *,
+    slices: SlicedComparison | None = None,
     curve: CheckpointCurve | None = None,
+    across: AcrossDatasets | None = None,
     queries: Mapping[str, str] | None = None,
     corpus: Any = None,
     datasets: Mapping[str, Dataset] | None = None,
@@ -80,7 +91,10 @@ def write_report(  # noqa: PLR0913 - one keyword for each source
             lists: those of ``compare_runs`` do, and those of ``evaluate(..., keep_top=10)``. A
             comparison that was loaded from a file has none, nor have scores that were computed
             elsewhere (``EvaluationResult.from_scores``).
+        slices: a comparison of the same systems within slices of the queries, to show as well.
         curve: a checkpoint curve to show as well.
+        across: for a benchmark only: the comparison of its systems over its data sets, whose
+            verdicts the report begins with.
         queries: {query_id: text}, such as ``Dataset.queries``; not used for a benchmark. Texts are
             cut to 240 characters, and to fewer if there are many.
         corpus: titles and texts of the documents: a ``Dataset.corpus``,
@@ -88,8 +102,8 @@ def write_report(  # noqa: PLR0913 - one keyword for each source
             ``Dataset.corpus`` is read at most once, until all documents shown are found.
         datasets: for a benchmark only: {name of the data set: ``Dataset``}, the source of its
             queries and documents.
-        measure: for a benchmark only: the measure of its table. The default is nDCG@10, or the
-            first measure if nDCG@10 was not evaluated.
+        measure: for a benchmark only: the measure of its table. The default is that of ``across``,
+            else nDCG@10, or the first measure if nDCG@10 was not evaluated.
         top: the number of documents shown of each ranking, at least 1. Fewer are shown if the
             results hold fewer.
         title: the heading. The default is the names of the systems; for more than three systems,
@@ -98,8 +112,10 @@ def write_report(  # noqa: PLR0913 - one keyword for each source
     Raises:
         MissingExtraError: the package jinja2 is not installed.
         SettingError: ``top`` is not a whole number of at least 1.
-        InputError: there are no results, or ``path``, ``what``, ``curve``, ``queries``, ``corpus``
-            or ``title`` has another type.
+        InputError: there are no results; ``path``, ``what``, ``slices``, ``curve``, ``across``,
+            ``queries``, ``corpus`` or ``title`` has another type; ``slices`` or ``across`` compares
+            a system or a data set that ``what`` does not have; or ``across`` is given without a
+            benchmark.
         ResultError: two results have the same name, or the results have no measure in common,
             different bounds or directions of a custom measure, or different judgements, which are
             noticed only in results with ``fingerprint=True``.
@@ -111,11 +127,13 @@ def write_report(  # noqa: PLR0913 - one keyword for each source
     check_installed()
     target = as_path(path)
     check_count("top", top)
-    _check_types(curve, title)
+    _check_types(what, slices, curve, across, title)
     notices: list[str] = []
     if isinstance(what, BenchmarkResult):
-        content, views = _benchmark_content(what, measure, datasets or {})
-        names, baseline = list(what.results), None
+        shown_measure = across.measure if measure is None and across is not None else measure
+        baseline = None if across is None else across.baseline
+        content, views = _benchmark_content(what, shown_measure, datasets or {}, baseline)
+        names = list(what.results)
     elif isinstance(what, Comparison):
         content = _comparison_content(what, notices)
         views = [(view_of_comparison(what), Texts({} if queries is None else queries, corpus))]
@@ -125,10 +143,24 @@ def write_report(  # noqa: PLR0913 - one keyword for each source
         views = [(view_of_results(results), Texts({} if queries is None else queries, corpus))]
         content = _results_content(results)
         names, baseline = [result.name for result in results], None
-    content |= {"curve": None} if curve is None else _curve_content(curve)
-    if curve is not None:  # usually the systems of the comparison: each warning once
-        content["warnings"] = list(dict.fromkeys([*content["warnings"], *curve.warnings()]))
-    figures: dict[str, Figure] = content.pop("figures") | content.pop("curve_figures", {})
+    if slices is not None:
+        _check_contained("slices compares", "systems", slices.systems, names)
+    if across is not None:
+        _check_across(across, what)
+        content |= {"headline": across.headline(), "evidence": across_evidence(across)}
+    sections = {
+        "slices": None if slices is None else slices_section(slices),
+        "curve": None if curve is None else curve_section(curve),
+        "across": None if across is None else across_section(across),
+    }
+    figures: dict[str, Figure] = content.pop("figures")
+    for key, section in sections.items():
+        content[key] = None if section is None else section.content
+        if section is not None:
+            figures |= section.figures
+            notices += section.notices
+            # Usually the systems are those of ``what``: each warning once.
+            content["warnings"] = list(dict.fromkeys([*content["warnings"], *section.warnings]))
     content |= {"title": title or _default_title(names, baseline), "links": _section_links(content)}
     figure_data = {
         "figures": {key: page_specification(figure) for key, figure in figures.items()},
@@ -146,13 +178,46 @@ def write_report(  # noqa: PLR0913 - one keyword for each source
     write_atomically(target, _render_page(content, notices, data).encode(errors="replace"))
 
 
-def _check_types(curve: object, title: object) -> None:
-    """Raise InputError for a curve or a title of another type."""
-    if curve is not None and not isinstance(curve, CheckpointCurve):
-        msg = f"curve must be a CheckpointCurve, not {type(curve).__name__}"
+def _check_types(
+    what: object, slices: object, curve: object, across: object, title: object
+) -> None:
+    """Raise InputError for a further comparison or a title of another type."""
+    for name, value, expected in (
+        ("slices", slices, SlicedComparison),
+        ("curve", curve, CheckpointCurve),
+        ("across", across, AcrossDatasets),
+    ):
+        if value is not None and not isinstance(value, expected):
+            msg = f"{name} must be of the type {expected.__name__}, not {type(value).__name__}"
+            raise InputError(msg)
+    if across is not None and not isinstance(what, BenchmarkResult):
+        msg = (
+            "across is shown in the report of a benchmark; pass the BenchmarkResult, not "
+            f"{type(what).__name__}"
+        )
         raise InputError(msg)
     if title is not None and not isinstance(title, str):
         msg = f"title must be text, not {type(title).__name__}"
+        raise InputError(msg)
+
+
+def _check_across(across: AcrossDatasets, benchmark: object) -> None:
+    """Raise InputError if the comparison has systems or data sets that the benchmark lacks."""
+    results = benchmark.results if isinstance(benchmark, BenchmarkResult) else {}
+    _check_contained("across compares", "systems", across.systems, results)
+    datasets = {name for by_dataset in results.values() for name in by_dataset}
+    parts = [part for dataset in across.datasets for part in dataset.parts]
+    _check_contained("across compares", "data sets", parts, datasets)
+
+
+def _check_contained(what: str, kind: str, names: Iterable[str], known: Collection[str]) -> None:
+    """Raise InputError unless all names are known."""
+    unknown = [name for name in names if name not in known]
+    if unknown:
+        msg = (
+            f"{what} {kind} that are not in the report: {first_few(unknown)}; the report has "
+            f"{first_few(known)}"
+        )
         raise InputError(msg)
 
 
@@ -217,7 +282,7 @@ def _comparison_content(comparison: Comparison, notices: list[str]) -> dict[str,
     results = [result for repeats in (comparison.results or {}).values() for result in repeats]
     limited = _limit_differences(comparison, notices)
     figures = {f"forest-{index}": figure for index, figure in enumerate(_forest_figures(limited))}
-    captioned = [_key_and_caption(key, figure) for key, figure in figures.items()]
+    forests = captioned(figures)
     return _EMPTY_CONTENT | {
         "warnings": comparison.warnings(),
         "headline": headline(comparison),
@@ -227,8 +292,8 @@ def _comparison_content(comparison: Comparison, notices: list[str]) -> dict[str,
         "gate": narrative.gate(comparison.gate),
         "means": means_table.means_of_comparison(comparison, results),
         "differences": differences_table(limited),
-        "difference_figures": captioned[:_MOST_FIGURES],
-        "folded_figures": captioned[_MOST_FIGURES:],
+        "difference_figures": forests[:_MOST_FIGURES],
+        "folded_figures": forests[_MOST_FIGURES:],
         "comparison_notes": [
             *comparison.notes()[len(comparison.warnings()) :],
             *narrative.interval_notes(limited),
@@ -314,7 +379,10 @@ def _results_content(results: Sequence[EvaluationResult]) -> dict[str, Any]:
 
 
 def _benchmark_content(
-    benchmark: BenchmarkResult, measure: MeasureLike | None, datasets: Mapping[str, Dataset]
+    benchmark: BenchmarkResult,
+    measure: MeasureLike | None,
+    datasets: Mapping[str, Dataset],
+    baseline: str | None,
 ) -> tuple[dict[str, Any], list[tuple[DatasetView, Texts]]]:
     results = [
         result for by_dataset in benchmark.results.values() for result in by_dataset.values()
@@ -323,7 +391,7 @@ def _benchmark_content(
         msg = "a report needs at least one result; every system failed on every data set"
         raise InputError(msg)
     name = str(parse(measure)) if measure is not None else main_measure(results[0].measures)
-    views = views_of_benchmark(benchmark, name)
+    views = views_of_benchmark(benchmark, name, baseline)
     rows = [
         {"dataset": view.name, "system": system, "mean": benchmark.score(system, view.name, name)}
         for view in views
@@ -332,8 +400,8 @@ def _benchmark_content(
     figure = charts.datasets(rows, measure=name)
     content = _EMPTY_CONTENT | {
         "warnings": benchmark.warnings(),
-        "means": means_table.means_of_table(benchmark.to_table(name), f"{name} by data set"),
-        "overview_figures": [_key_and_caption("datasets", figure)],
+        "means": means_table.means_of_benchmark(benchmark, name),
+        "overview_figures": captioned({"datasets": figure}),
         "counted": benchmark.notes(),
         "provenance": narrative.provenance_rows(results, None),
         "figures": {"datasets": figure},
@@ -345,29 +413,17 @@ def _benchmark_content(
     return content, list(zip(views, texts, strict=True))
 
 
-def _curve_content(curve: CheckpointCurve) -> dict[str, Any]:
-    figures = {
-        f"curve-{index}": curve.plot(measure) for index, measure in enumerate(curve.measures)
-    }
-    captioned = [_key_and_caption(key, figure) for key, figure in figures.items()]
-    section = {"figures": captioned, "notes": curve.notes(), "table": curve.to_table()}
-    return {"curve": section, "curve_figures": figures}
-
-
-def _key_and_caption(key: str, figure: Figure) -> dict[str, str]:
-    caption = figure.spec["description"]
-    return {"key": key, "caption": caption[:1].upper() + caption[1:]}
-
-
 def _section_links(content: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Return (id, heading) of the sections that the page has."""
     has_trust = content["trust"] or content["likeness"] or content["to_judge"]
     sections = {
+        "across": "Average over data sets" if content["across"] else "",
         "means": "Means",
         "differences": "Differences" if content["differences"] else "",
+        "slices": "Slices" if content["slices"] else "",
         "curve": "Checkpoints" if content["curve"] else "",
         "queries": "Queries",
-        "counted": "What was counted",
+        "counted": "What was counted" if content["counted"] else "",
         "trusted": "How far it can be trusted" if has_trust else "",
         "provenance": "Provenance",
     }

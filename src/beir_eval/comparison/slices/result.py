@@ -179,7 +179,7 @@ class SlicedComparison(Saved):
             if system_mean.measure == measure
         }
         cells = [self._mean_cell(slice_, measure, system, means[system]) for system in self.systems]
-        return [self._slice_name(slice_), str(slice_.num_queries), measure, *cells]
+        return [self.slice_name(slice_), str(slice_.num_queries), measure, *cells]
 
     def _mean_cell(self, slice_: Slice, measure: str, system: str, mean: float) -> str | Cell:
         """Return a mean with its mark, or with the systems that this system is better than."""
@@ -193,14 +193,14 @@ class SlicedComparison(Saved):
         beaten = [difference.against for difference in of_system if difference.verdict == "better"]
         return f"{score_text(mean)} > {', '.join(beaten)}" if beaten else score_text(mean)
 
-    def _slice_name(self, slice_: Slice) -> str:
-        """Return a slice's name for a table: its label, with the column if there are several."""
+    def slice_name(self, slice_: Slice) -> str:
+        """Return a slice's name in tables: its label, with the column if there are several."""
         return slice_.label if len(self.columns) == 1 else f"{slice_.column}: {slice_.label}"
 
     def to_markdown(self) -> str:
         """Return warnings, verdicts, means, differences and notes as GitHub-flavoured markdown."""
         verdicts = markdown_list(sentence for sentence, _ in self.verdict_sentences())
-        tables = f"{self.to_table().markdown()}\n\n{self._differences_table().markdown()}"
+        tables = f"{self.to_table().markdown()}\n\n{self.differences_table().markdown()}"
         notes = markdown_list(self._notes())
         first = warnings_markdown(self.warnings()) + (f"{verdicts}\n" if verdicts else "")
         return f"{first}{tables}\n\n{notes}"
@@ -209,17 +209,18 @@ class SlicedComparison(Saved):
         """Return (sentence, verdict) of each difference that is better or worse."""
         margin = self.settings.margin
         return [
-            (f"{self._slice_name(slice_)}: {difference_sentence(pair, margin)}", pair.verdict)
+            (f"{self.slice_name(slice_)}: {difference_sentence(pair, margin)}", pair.verdict)
             for slice_ in self.slices
             for pair in slice_.differences
             if pair.verdict in ("better", "worse")
         ]
 
-    def _differences_table(self) -> Table:
+    def differences_table(self) -> Table:
+        """Return a table of every difference in every slice, with its evidence and verdict."""
         margin = self.settings.margin
         rows = [
             (
-                self._slice_name(slice_),
+                self.slice_name(slice_),
                 str(difference.num_queries),
                 *difference_cells(difference, margin).values(),
             )
@@ -295,7 +296,7 @@ class SlicedComparison(Saved):
                     "" if is_every_measure else f" with a score for {', '.join(slice_.too_small)}"
                 )
                 yield (
-                    f"{self._slice_name(slice_)}: too small, {slice_.num_queries} "
+                    f"{self.slice_name(slice_)}: too small, {slice_.num_queries} "
                     f"{'query' if slice_.num_queries == 1 else 'queries'}"
                     f"{measures and ', fewer than 2'}{measures}"
                 )
