@@ -13,6 +13,7 @@ from beir_eval.datasets import demo
 from beir_eval.errors import FileFormatError, InputError, ResultError, RunError, SettingError
 from beir_eval.validation import FINDING_CODES
 from beir_eval.validation.spellings import check_spellings
+from time_limit import time_limit
 
 QUERIES = [f"q{number}" for number in range(8)]
 QRELS = {query: {f"{query}-a": 2, f"{query}-b": 1, f"{query}-c": 0} for query in QUERIES}
@@ -312,6 +313,17 @@ def test_ids_of_which_none_matches_have_the_likely_reason(change, reason):
     queries = {change(query): text for query, text in TEXTS.items()}
     [finding] = findings_of((QRELS, {"queries": queries}), "query-ids-do-not-match")
     assert finding.subject == "queries"
+
+
+def test_ids_of_which_none_matches_take_linear_time():
+    # Quadratic time: minutes.
+    qrels = {"q1": {f"judged {number}": number % 2 for number in range(30_000)}}
+    corpus = {f"other {number}x": "text" for number in range(30_000)}
+    with time_limit(20):
+        assert findings_of((qrels, {"corpus": corpus}), "document-ids-do-not-match")
+    qrels = {query_id: {"d1": 1} for query_id in qrels["q1"]}
+    with time_limit(20):
+        assert findings_of((qrels, {"queries": corpus}), "query-ids-do-not-match")
 
 
 def test_all_lines_that_are_not_utf8_are_counted_and_the_other_checks_continue():

@@ -269,7 +269,7 @@ class IdGroups:
     @property
     def overlap(self) -> float:
         """The share of all different wanted ids that are listed for any group."""
-        return _share_in({*itertools.chain(*self.wanted)}, {*itertools.chain(*self.listed)})
+        return _share_in(_distinct_ids(self.wanted), _distinct_ids(self.listed))
 
     def find(self, counts: MatchCounts, other_ids: AbstractSet[str]) -> UnmatchedIds | None:
         """Return what shows that the ids do not match (see ``find_unmatched_ids``); None if not so.
@@ -335,9 +335,7 @@ class IdGroups:
         yield _Spelling("white space", _REASONS["white space"], str.strip, str.strip)
         yield _Spelling("case", _REASONS["case"], str.casefold, str.casefold)
         yield _Spelling("zero padding", _REASONS["zero padding"], without_zeros, without_zeros)
-        ours, theirs = (
-            _common_prefix({*itertools.chain(*ids)}) for ids in (self.wanted, self.listed)
-        )
+        ours, theirs = (_common_prefix(_distinct_ids(ids)) for ids in (self.wanted, self.listed))
         for prefix in _prefixes_of(theirs):
             reason = (
                 f"the ids of {self.theirs} begin with {prefix!r}, those of {self.ours} do not; "
@@ -360,7 +358,7 @@ class IdGroups:
 
     def _cause_without_match(self, other_ids: AbstractSet[str]) -> Cause | None:
         """Return the likely cause if no change of the ids makes them match."""
-        share = _share_in({*itertools.chain(*self.listed)}, other_ids)
+        share = _share_in(_distinct_ids(self.listed), other_ids)
         if share >= 0.5:  # noqa: PLR2004 - most of them
             return "swapped columns"
         if self._are_row_numbers():
@@ -373,7 +371,7 @@ class IdGroups:
         Args:
             spelling: how the ids are changed before; None leaves them as they are.
         """
-        listed, wanted = {*itertools.chain(*self.listed)}, {*itertools.chain(*self.wanted)}
+        listed, wanted = _distinct_ids(self.listed), _distinct_ids(self.wanted)
         if spelling is not None:
             listed, wanted = (
                 set(map(spelling.of_listed, listed)),
@@ -384,6 +382,11 @@ class IdGroups:
             return False
         outside = sum(not 0 <= _row_number(text) <= largest for text in wanted) / len(wanted)
         return outside >= _OUTSIDE_SHARE and outside * len(listed) >= _LEAST_OUTSIDE
+
+
+def _distinct_ids(groups: Sequence[Collection[str]]) -> set[str]:
+    """Return the different ids of all groups; a collection that groups share is read once."""
+    return set(itertools.chain.from_iterable({id(group): group for group in groups}.values()))
 
 
 def _same(text: str) -> str:
