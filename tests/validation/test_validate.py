@@ -465,6 +465,17 @@ def test_a_data_set_is_taken_as_a_folder_and_in_memory():
     assert [summary.role for summary in validate(name).inputs] == ["qrels"]
 
 
+def test_queries_are_called_not_judged_only_where_all_splits_are_known():
+    texts = {**TEXTS, "q8": "a question", "q9": "a question"}
+    name = folder(texts, "q8\ta\t1\n")
+    for queries in (texts, "set/queries.jsonl"):
+        [finding] = findings_of((name, {"queries": queries}), "queries-without-judgements")
+        assert (finding.count, finding.total, finding.examples) == (1, 10, ("'q9'",))
+        options = {"queries": queries}
+        assert findings_of(("set/qrels/test.trec", options), "queries-without-judgements") == []
+        assert findings_of((QRELS, options), "queries-without-judgements") == []
+
+
 def test_judgements_in_several_files_are_checked_together():
     name = Path(folder())
     (name / "qrels" / "test.trec").unlink()

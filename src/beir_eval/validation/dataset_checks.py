@@ -125,12 +125,15 @@ def _plain(text: str) -> str:
     return " ".join(text.casefold().split())
 
 
-def check_queries(given: QueriesInput, qrels: Qrels) -> Iterator[Finding]:
+def check_queries(
+    given: QueriesInput, qrels: Qrels, judged_elsewhere: Iterable[str] | None
+) -> Iterator[Finding]:
     """Yield the findings about the queries of a data set.
 
     Args:
         given: the queries, as they were read.
         qrels: the judgements.
+        judged_elsewhere: the queries that other splits judge; None if the splits are not known.
     """
     texts, name = given.texts, given.name
     absent = [query_id for query_id in qrels.query_ids if query_id not in texts]
@@ -159,8 +162,8 @@ def check_queries(given: QueriesInput, qrels: Qrels) -> Iterator[Finding]:
         judged = set(qrels.query_ids)
         pairs = nearly_equal(absent, (text for text in texts if text not in judged))
         yield from check_spellings(name, "query", "the file", pairs)
-    if given.judged_elsewhere is not None and len(absent) < len(qrels):
-        judged = {*qrels.query_ids, *given.judged_elsewhere}
+    if judged_elsewhere is not None and len(absent) < len(qrels):
+        judged = {*qrels.query_ids, *judged_elsewhere}
         without = [query_id for query_id in texts if query_id not in judged]
         if without:
             yield Finding.from_code(

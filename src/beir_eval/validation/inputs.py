@@ -100,13 +100,10 @@ class QueriesInput:
     Attributes:
         name: the file, or "queries".
         texts: {query_id: text}.
-        judged_elsewhere: the queries that other splits judge; None if only judged queries are
-            known.
     """
 
     name: str
     texts: Mapping[str, str]
-    judged_elsewhere: Sequence[str] | None = None
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -124,11 +121,36 @@ class CorpusInput:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class DatasetInput:
-    """Judgements with the corpus and the queries, as far as they are known."""
+    """Judgements with the corpus and the queries, as far as they are known.
+
+    Attributes:
+        judged: the judgements of one split.
+        corpus: the documents; None if they are not known.
+        queries: the queries; None if they are not known.
+        folder: the data-set folder; None if the judgements are not those of a folder.
+        split: the split of the folder.
+    """
 
     judged: QrelsInput
     corpus: CorpusInput | None = None
     queries: QueriesInput | None = None
+    folder: Path | None = None
+    split: str | None = None
+
+    def judged_elsewhere(self) -> set[str] | None:
+        """Return the queries that other splits of the folder judge; None without a folder.
+
+        Raises:
+            FileFormatError, QrelsError: the judgements of a split cannot be read.
+        """
+        if self.folder is None:
+            return None
+        return {
+            query_id
+            for split in split_names(self.folder)
+            if split != self.split
+            for query_id in _read_qrels(find_qrels_files(self.folder, split)).qrels.query_ids
+        }
 
 
 def dataset_input(qrels: Any, split: str | None) -> DatasetInput:
@@ -162,22 +184,18 @@ def dataset_input(qrels: Any, split: str | None) -> DatasetInput:
 def _folder_input(folder: Path, split: str | None) -> DatasetInput:
     split = split_or_default(dataset_name(folder), split)
     if not is_dataset(folder) or missing_tables(folder):
-        return DatasetInput(judged=_read_qrels(find_qrels_files(folder, split)))
+        judged = _read_qrels(find_qrels_files(folder, split))
+        return DatasetInput(judged=judged, folder=folder, split=split)
     files = find_dataset_files(folder, split)
-    others = [name for name in split_names(folder) if name != split]
-    judged_elsewhere = [
-        query_id
-        for other in others
-        for query_id in _read_qrels(find_qrels_files(folder, other)).qrels.query_ids
-    ]
     return DatasetInput(
         judged=_read_qrels(files.qrels),
         corpus=corpus_input(corpus_from_files(folder, files.corpus)),
         queries=QueriesInput(
             name=str(files.queries[0]),
             texts=dict(queries_from_files(files.queries)),
-            judged_elsewhere=judged_elsewhere,
         ),
+        folder=folder,
+        split=split,
     )
 
 
@@ -304,7 +322,7 @@ def queries_input(queries: Any) -> QueriesInput:
     """
     if isinstance(queries, str | Path):
         path = as_path(queries, "queries")
-        return QueriesInput(name=str(path), texts=dict(read_queries(path)), judged_elsewhere=())
+        return QueriesInput(name=str(path), texts=dict(read_queries(path)))
     if not isinstance(queries, Mapping):
         msg = (
             "queries must be {query_id: text} or the path of a JSON-lines file, not "
@@ -312,7 +330,7 @@ def queries_input(queries: Any) -> QueriesInput:
         )
         raise InputError(msg)
     texts = {str(query_id): str(text) for query_id, text in queries.items()}
-    return QueriesInput(name="queries", texts=texts, judged_elsewhere=())
+    return QueriesInput(name="queries", texts=texts)
 
 
 def run_inputs(runs: Any) -> Iterator[RunInput]:

@@ -100,7 +100,7 @@ def validate(  # noqa: PLR0913 - one keyword an input
         findings += check_qrels(data.judged, chosen)
         if texts is not None:
             inputs.append(InputSummary(role="queries", name=texts.name, queries=len(texts.texts)))
-            findings += check_queries(texts, judged)
+            findings += check_queries(texts, judged, data.judged_elsewhere())
         if documents is not None:
             known = {} if texts is None else texts.texts
             summary, about_corpus = check_corpus(documents.name, documents.documents, judged, known)
