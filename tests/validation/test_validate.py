@@ -60,8 +60,8 @@ def respelled(run, change):
     }
 
 
-def folder(queries=TEXTS, train=""):
-    """Write a data set into the current folder and return its name."""
+def folder(queries=TEXTS, train="", without=""):
+    """Write a data set, but one of its files, into the current folder and return its name."""
     Path("set/qrels").mkdir(parents=True)
     lines = "".join(json.dumps({"_id": d, "text": text}) + "\n" for d, text in CORPUS.items())
     file(lines, "set/corpus.jsonl")
@@ -70,6 +70,8 @@ def folder(queries=TEXTS, train=""):
     file(trec_qrels(), "set/qrels/test.trec")
     if train:
         file(train, "set/qrels/train.tsv")
+    if without:
+        Path("set", without).unlink()
     return "set"
 
 
@@ -197,6 +199,11 @@ CASES = {
         lambda: (QRELS, RUN, {"measures": ["MRR@3", "nDCG@6"]}),
         lambda: (QRELS, RUN, {"measures": ["MRR", "nDCG@5"]}),
         5,
+    ),
+    "incomplete-data-set": (
+        lambda: (folder(without="corpus.jsonl"),),
+        lambda: (folder(without="corpus.jsonl"), {"corpus": CORPUS}),
+        1,
     ),
     "judged-documents-not-in-corpus": (
         lambda: (QRELS, {"corpus": {doc: text for doc, text in CORPUS.items() if doc != "q1-a"}}),
@@ -461,8 +468,26 @@ def test_a_data_set_is_taken_as_a_folder_and_in_memory():
         validation = validate(data_set, measures=MEASURES)
         assert [summary.role for summary in validation.inputs] == ["qrels", "queries", "corpus"]
         assert validation.findings == ()
-    Path("set/corpus.jsonl").unlink()
-    assert [summary.role for summary in validate(name).inputs] == ["qrels"]
+
+
+@pytest.mark.parametrize(
+    ("missing", "sentence"),
+    [
+        (["corpus"], "no corpus in this folder"),
+        (["queries"], "no queries in this folder"),
+        (["corpus", "queries"], "no corpus and no queries in this folder"),
+    ],
+)
+def test_a_folder_is_checked_with_what_it_has_and_says_what_is_missing(missing, sentence):
+    name = folder({**TEXTS, "q9": "a question"})
+    for table in missing:
+        Path(name, f"{table}.jsonl").unlink()
+    validation = validate(name, measures=MEASURES)
+    roles = [role for role in ("qrels", "queries", "corpus") if role not in missing]
+    assert [summary.role for summary in validation.inputs] == roles
+    sentences = {finding.code: finding.sentence for finding in validation.findings}
+    assert sentences.pop("incomplete-data-set") == sentence
+    assert set(sentences) == ({"queries-without-judgements"} if "queries" in roles else set())
 
 
 def test_queries_are_called_not_judged_only_where_all_splits_are_known():

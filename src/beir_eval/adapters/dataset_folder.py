@@ -39,12 +39,12 @@ class DatasetFiles(NamedTuple):
 
 def is_dataset(folder: Path) -> bool:
     """Return whether a folder is a data set: whether it contains a corpus."""
-    return bool(_table_files(folder, "corpus", None))
+    return bool(table_files(folder, "corpus"))
 
 
 def missing_tables(folder: Path) -> list[str]:
     """Return which of "corpus" and "queries" a folder with judgements lacks."""
-    return [name for name in ("corpus", "queries") if not _table_files(folder, name, None)]
+    return [name for name in ("corpus", "queries") if not table_files(folder, name)]
 
 
 def find_dataset_files(folder: Path, split: str) -> DatasetFiles:
@@ -59,7 +59,7 @@ def find_dataset_files(folder: Path, split: str) -> DatasetFiles:
             the splits it has.
         SettingError: ``split`` is not a name.
     """
-    corpus, queries = _table_files(folder, "corpus", split), _table_files(folder, "queries", split)
+    corpus, queries = table_files(folder, "corpus", split), table_files(folder, "queries", split)
     for name, files in (("corpus", corpus), ("queries", queries)):
         if not files:
             problem = (
@@ -142,7 +142,7 @@ def _split_names(folder: Path) -> list[str]:
     return [name.partition(".")[0].partition("-0")[0] for name in files]
 
 
-def _table_files(folder: Path, name: str, split: str | None) -> tuple[Path, ...]:
+def table_files(folder: Path, name: str, split: str | None = None) -> tuple[Path, ...]:
     """Return the files of the corpus or of the queries; none if there is no such file.
 
     Args:

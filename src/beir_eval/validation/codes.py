@@ -226,6 +226,13 @@ _CODES = (
     ),
     # Corpus and queries
     FindingCode(
+        code="incomplete-data-set",
+        level="note",
+        meaning="a data-set folder without corpus or queries",
+        consequence="The judgements are not compared with what is missing.",
+        remedy="Add corpus.jsonl and queries.jsonl to the folder, or pass corpus= and queries=.",
+    ),
+    FindingCode(
         code="judged-documents-not-in-corpus",
         level="warning",
         meaning="judged documents that the corpus does not have",

@@ -11,7 +11,7 @@ from beir_eval.validation.records import Finding, InputSummary
 from beir_eval.validation.spellings import check_spellings, folded, nearly_equal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from beir_eval.core.qrels import Qrels
     from beir_eval.datasets.corpus import Document
@@ -19,6 +19,22 @@ if TYPE_CHECKING:
 
 #: How many ids of a corpus are compared to find why none matches.
 _MOST_IDS = 100_000
+
+
+def check_folder(folder: str, missing: Sequence[str]) -> Iterator[Finding]:
+    """Yield a finding if a data-set folder lacks corpus or queries.
+
+    Args:
+        folder: the folder.
+        missing: which of "corpus" and "queries" are neither in the folder nor given.
+    """
+    if missing:
+        yield Finding.from_code(
+            "incomplete-data-set",
+            folder,
+            f"no {' and no '.join(missing)} in this folder",
+            count=len(missing),
+        )
 
 
 def check_corpus(

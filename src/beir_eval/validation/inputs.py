@@ -14,11 +14,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from beir_eval.adapters.dataset_folder import (
     dataset_name,
-    find_dataset_files,
     find_qrels_files,
-    is_dataset,
-    missing_tables,
     split_names,
+    table_files,
 )
 from beir_eval.adapters.readers import qrels_from_content, ranks_in_content, run_from_content
 from beir_eval.core.files import FileContent, file_stem
@@ -183,20 +181,13 @@ def dataset_input(qrels: Any, split: str | None) -> DatasetInput:
 
 def _folder_input(folder: Path, split: str | None) -> DatasetInput:
     split = split_or_default(dataset_name(folder), split)
-    if not is_dataset(folder) or missing_tables(folder):
-        judged = _read_qrels(find_qrels_files(folder, split))
-        return DatasetInput(judged=judged, folder=folder, split=split)
-    files = find_dataset_files(folder, split)
-    return DatasetInput(
-        judged=_read_qrels(files.qrels),
-        corpus=corpus_input(corpus_from_files(folder, files.corpus)),
-        queries=QueriesInput(
-            name=str(files.queries[0]),
-            texts=dict(queries_from_files(files.queries)),
-        ),
-        folder=folder,
-        split=split,
-    )
+    judged = _read_qrels(find_qrels_files(folder, split))
+    corpus = queries = None
+    if files := table_files(folder, "corpus", split):
+        corpus = corpus_input(corpus_from_files(folder, files))
+    if files := table_files(folder, "queries", split):
+        queries = QueriesInput(name=str(files[0]), texts=dict(queries_from_files(files)))
+    return DatasetInput(judged=judged, corpus=corpus, queries=queries, folder=folder, split=split)
 
 
 def _from_qrels(name: str, qrels: Qrels) -> QrelsInput:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from beir_eval.errors import BeirEvalWarning, FileFormatError, InputError
 from beir_eval.measures import DEFAULT_MEASURES, parse_all
 from beir_eval.validation.codes import LEVELS
-from beir_eval.validation.dataset_checks import check_corpus, check_queries
+from beir_eval.validation.dataset_checks import check_corpus, check_folder, check_queries
 from beir_eval.validation.inputs import (
     RunInput,
     corpus_input,
@@ -98,6 +98,10 @@ def validate(  # noqa: PLR0913 - one keyword an input
             )
         )
         findings += check_qrels(data.judged, chosen)
+        if data.folder is not None:
+            tables = {"corpus": documents, "queries": texts}
+            missing = [name for name, table in tables.items() if table is None]
+            findings += check_folder(str(data.folder), missing)
         if texts is not None:
             inputs.append(InputSummary(role="queries", name=texts.name, queries=len(texts.texts)))
             findings += check_queries(texts, judged, data.judged_elsewhere())
