@@ -210,6 +210,19 @@ def test_the_convention_of_a_data_set_on_identical_ids_is_followed(tmp_path):
     assert comparison.mean("MRR", "A").mean == 1.0
 
 
+def test_a_stated_setting_on_identical_ids_comes_before_the_convention_of_a_data_set(tmp_path):
+    folder = tmp_path / "arguana"
+    (folder / "qrels").mkdir(parents=True)
+    (folder / "corpus.jsonl").write_text('{"_id": "a", "text": "x"}\n')
+    (folder / "queries.jsonl").write_text('{"_id": "q", "text": "y"}\n{"_id": "r", "text": "z"}\n')
+    write_qrels({"q": {"a": 1}, "r": {"a": 1}}, folder / "qrels" / "test.tsv")
+    dataset, run = load_dataset(folder), {query: {query: 2.0, "a": 1.0} for query in "qr"}
+    assert evaluate(dataset, run, "MRR", drop_identical_ids=False)["MRR"] == 0.5
+    assert evaluate(dataset.qrels, run, "MRR", drop_identical_ids=True)["MRR"] == 1.0
+    comparison = compare_runs(dataset, {"A": run, "B": run}, "MRR", drop_identical_ids=False)
+    assert comparison.mean("MRR", "A").mean == 0.5
+
+
 @pytest.mark.usefixtures("files")
 def test_a_folder_of_runs_is_every_run_in_it_on_the_command_line():
     folder, listed = (

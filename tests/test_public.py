@@ -147,7 +147,7 @@ def test_the_bundled_data_set_is_part_of_the_package():
 def test_every_input_of_the_readme_has_an_example_that_runs():
     root = SOURCE.parents[1]
     readme = (root / "README.md").read_text()
-    table = readme[readme.index("| in hand | call |") :].partition("\n\n")[0]
+    table = readme[readme.index("| you have | call |") :].partition("\n\n")[0]
     calls = re.findall(r"`([A-Za-z_.]+\([^`]*\))`", table)
     assert len(calls) >= 12
     examples = (root / "docs" / "inputs.md").read_text()

@@ -301,8 +301,8 @@ def compare_runs(  # noqa: PLR0913 - one keyword a setting
             - ``duplicates``: a document listed twice in a ranking raises an error ("error";
               default), only its best-ranked copy counts and the ranking closes up ("first"), or
               later copies gain nothing and ranks stay ("keep").
-            - ``drop_identical_ids``: True leaves out documents whose id is the query's; False by
-              default.
+            - ``drop_identical_ids``: True leaves out documents whose id is the query's; by
+              default only for a ``Dataset`` of which BEIR does.
             - ``keep_top``: how many top documents of each query every result keeps, 0 by default;
               at least as many as ``trust`` and ``likeness_k`` need.
             - ``fingerprint``: True keeps the SHA-256 of qrels and runs in the results; False by
@@ -369,8 +369,7 @@ def compare_runs(  # noqa: PLR0913 - one keyword a setting
         for name, repeats in runs.items()
     }
     judgements = as_qrels(qrels)
-    if drops_identical_ids(qrels):
-        policies["drop_identical_ids"] = True
+    policies.setdefault("drop_identical_ids", drops_identical_ids(qrels))
     kept = max(
         [likeness_k or 0, keep_top, *(_kept_for(measure) for measure in parsed_measures if trust)]
     )

@@ -92,7 +92,7 @@ class Evaluator:
             - "first": only the best-ranked copy counts, and the ranking closes up;
             - "keep": the best-ranked copy counts; the others gain nothing but keep their ranks.
         drop_identical_ids: whether documents whose id equals the query id are removed from the
-            rankings; always True for a ``Dataset`` of which BEIR removes them.
+            rankings; None removes them for a ``Dataset`` of which BEIR does (ArguAna, Quora).
         keep_top: how many of the best documents of each query the result keeps (its ``top``); 0 for
             none.
         fingerprint: whether the result records the SHA-256 of the qrels and of the run (its
@@ -133,7 +133,7 @@ class Evaluator:
         missing: str = "zero",
         no_relevant: str = "zero",
         duplicates: str = "error",
-        drop_identical_ids: bool = False,
+        drop_identical_ids: bool | None = None,
         keep_top: int = 0,
         fingerprint: bool = False,
     ) -> None:
@@ -148,7 +148,9 @@ class Evaluator:
             missing=missing,
             no_relevant=no_relevant,
             duplicates=duplicates,
-            drop_identical_ids=drops_identical_ids(qrels) or drop_identical_ids,
+            drop_identical_ids=(
+                drops_identical_ids(qrels) if drop_identical_ids is None else drop_identical_ids
+            ),
         )
         check_count("keep_top", keep_top, least=0)
         self._keep_top = operator.index(keep_top)
@@ -327,7 +329,7 @@ def evaluate(  # noqa: PLR0913 - one keyword a policy
     missing: str = "zero",
     no_relevant: str = "zero",
     duplicates: str = "error",
-    drop_identical_ids: bool = False,
+    drop_identical_ids: bool | None = None,
     name: str = "run",
     keep_top: int = 0,
     fingerprint: bool = False,
@@ -376,7 +378,7 @@ def evaluate(  # noqa: PLR0913 - one keyword a policy
             - "first": only the best-ranked copy counts, and the ranking closes up;
             - "keep": the best-ranked copy counts; the others gain nothing but keep their ranks.
         drop_identical_ids: whether documents whose id equals the query id are removed from the
-            rankings; always True for a ``Dataset`` of which BEIR removes them.
+            rankings; None removes them for a ``Dataset`` of which BEIR does (ArguAna, Quora).
         name: the name of the system that made the run, for tables and reports.
         keep_top: how many of the best documents of each query the result keeps (its ``top``); 0 for
             none.
