@@ -30,8 +30,8 @@ def _files(tmp_path, monkeypatch):
     Path("broken.trec").write_text("q1 Q0 a\n")
 
 
-def run(*arguments):
-    return CliRunner().invoke(app, ["validate", *map(str, arguments)])
+def run(*arguments, **options):
+    return CliRunner().invoke(app, ["validate", *map(str, arguments)], **options)
 
 
 @pytest.mark.parametrize(
@@ -79,6 +79,50 @@ def test_a_data_set_is_checked_with_its_corpus_and_other_files_by_options():
     output = run("qrels.trec", "--corpus", corpus, "--queries", queries).output
     assert "none of 3 judged documents is in the corpus" in output
     assert "none of 2 judged queries has a text" in output
+
+
+def test_judgements_and_runs_are_read_from_standard_input():
+    expected = run("qrels.trec", "twice.trec").output
+    result = run("-", "twice.trec", "--json", "findings.json", input=Path("qrels.trec").read_text())
+    assert result.output == expected.replace("qrels.trec:", "standard input:")
+    subjects = {finding.subject for finding in Validation.load("findings.json").findings}
+    assert subjects == {"twice"}
+    positives = run("-", "--json", "findings.json", input="q1 0 a 1\n")
+    assert "standard input: none of 1 judgements has grade 0" in positives.output
+    [finding] = Validation.load("findings.json").findings
+    assert finding.subject == "standard input"
+    result = run("qrels.trec", "-", input=Path("twice.trec").read_text())
+    assert result.output == expected.replace("twice:", "stdin:")
+    assert run("-", "-").exit_code == 2
+
+
+def test_every_run_file_of_a_folder_is_checked():
+    Path("runs").mkdir()
+    for name in ("half", "good"):
+        Path(f"{name}.trec").rename(f"runs/{name}.trec")
+    Path("runs/notes.md").write_text("notes")
+    output = run("qrels.trec", "runs").output
+    assert "good: 6 retrieved documents" in output
+    assert "half: 3 retrieved documents" in output
+    assert run("qrels.trec", "runs", "--json", "runs/good.trec").exit_code == 2
+
+
+def test_the_formats_of_files_can_be_stated():
+    # The judgements of TREC's or BEIR's format: a document's id may contain a blank.
+    Path("columns.txt").write_text("q1\t0 a\t1\n")
+    result = run("columns.txt")
+    assert result.exit_code == 2
+    assert "State it: --qrels-format trec or --qrels-format beir" in result.output
+    assert run("columns.txt", "--qrels-format", "beir").exit_code == 0
+    for option, expected in (("--qrels-format", "trec"), ("--format", "msmarco")):
+        result = run("qrels.trec", "good.trec", option, "excel")
+        assert result.exit_code == 2
+        assert option in result.output
+        assert expected in result.output
+    assert run("qrels.trec", "good.trec", "--format", "msmarco").exit_code == 2
+    assert run("qrels.trec", "good.trec", "--format", "trec", "--qrels-format", "trec").output == (
+        run("qrels.trec", "good.trec").output
+    )
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs a pseudo-terminal")

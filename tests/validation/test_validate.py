@@ -521,6 +521,9 @@ def test_what_cannot_be_read_is_an_error_that_names_the_input():
         validate(QRELS, {"bad": {"q1": {"a": float("nan")}}})
     with pytest.raises(SettingError, match="not a folder"):
         validate(QRELS, split="test")
+    Path("runs").mkdir()
+    with pytest.raises(FileFormatError, match="runs: a folder, not a run file; read each file"):
+        validate(QRELS, "runs")
     with pytest.raises(InputError, match="corpus must be"):
         validate(QRELS, corpus=3)
     with pytest.raises(InputError, match="queries must be"):

@@ -114,6 +114,16 @@ def read_run(path: str | Path, *, format: str | None = None) -> Run:  # noqa: A0
         InputError: ``path`` is neither text nor a path, or contains a zero byte.
         OSError: the file cannot be read.
     """
+    return run_from_content(run_content(path), format)
+
+
+def run_content(path: str | Path) -> FileContent:
+    """Return the content of a run file, to be read.
+
+    Raises:
+        FileFormatError: ``path`` is a folder.
+        InputError: ``path`` is neither text nor a path, or contains a zero byte.
+    """
     source = as_path(path)
     if source.is_dir():
         problem = (
@@ -121,7 +131,7 @@ def read_run(path: str | Path, *, format: str | None = None) -> Run:  # noqa: A0
             f"file in Path({str(path)!r}).glob('*')}}"
         )
         raise FileFormatError(source, problem)
-    return run_from_content(FileContent(source), format)
+    return FileContent(source)
 
 
 def qrels_from_content(content: FileContent, stated: str | None = None) -> Qrels:
@@ -152,15 +162,18 @@ def run_from_content(content: FileContent, stated: str | None = None) -> Run:
     return run
 
 
-def ranks_in_content(content: FileContent) -> Iterator[tuple[str, str, float]]:
+def ranks_in_content(
+    content: FileContent, stated: str | None = None
+) -> Iterator[tuple[str, str, float]]:
     """Yield (query, rank, score) of every line of a run that has ranks beside scores.
 
     Nothing for a run of another format, or without ranks. The rank is text, as the file has it.
 
     Args:
         content: the content of a run that was read without an error.
+        stated: the name of the format; None detects it.
     """
-    if RUN_FORMATS.choose(content, None).name in ("trec", "msmarco"):
+    if RUN_FORMATS.choose(content, stated).name in ("trec", "msmarco"):
         yield from load("text_runs:rows_with_ranks", "reading a run file")(content)
 
 

@@ -15,6 +15,8 @@ from beir_eval.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+#: What messages call the input behind ``-``.
+STANDARD_INPUT = "standard input"
 _DASH = "-"
 
 
@@ -43,7 +45,7 @@ def opened_inputs(paths: Sequence[Path]) -> Iterator[list[Path]]:
         raise InputError(msg)
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder, "stdin")
-        show_in_messages(copy, "standard input")
+        show_in_messages(copy, STANDARD_INPUT)
         with copy.open("wb") as file:
             shutil.copyfileobj(sys.stdin.buffer, file)
         yield [copy if str(path) == _DASH else path for path in paths]

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.text import Text
 
-from beir_eval.cli.console import check_targets, console, print_errors
-from beir_eval.cli.options import system_names
+from beir_eval.cli.console import check_targets, console, naming_options, print_errors
+from beir_eval.cli.options import QRELS_FORMAT, RUN_FORMAT, run_files, system_names
 from beir_eval.cli.results_output import write_texts
+from beir_eval.cli.standard_input import STANDARD_INPUT, opened_inputs
 from beir_eval.errors import escape_controls
+
+if TYPE_CHECKING:
+    from beir_eval.validation import Validation
 
 #: The colour of the heading of each level.
 _COLOURS = {"error": "bold red", "warning": "bold yellow", "note": "bold"}
@@ -19,10 +23,17 @@ _COLOURS = {"error": "bold red", "warning": "bold yellow", "note": "bold"}
 
 def validate(  # noqa: PLR0913, PLR0917 - one parameter per option
     qrels: Annotated[
-        Path, typer.Argument(help="A BEIR data-set folder, or judgements: a TREC or BEIR file.")
+        Path,
+        typer.Argument(
+            help="A BEIR data-set folder, or judgements: a TREC or BEIR file; - for standard input."
+        ),
     ],
     runs: Annotated[
-        list[Path] | None, typer.Argument(help="Run files (TREC, JSON, Parquet, …).")
+        list[Path] | None,
+        typer.Argument(
+            help="Run files (TREC, JSON, CSV, Parquet, …), folders of run files, or - for standard "
+            "input."
+        ),
     ] = None,
     corpus: Annotated[
         Path | None, typer.Option(help="The documents, JSON lines; a data set has its own.")
@@ -44,6 +55,8 @@ def validate(  # noqa: PLR0913, PLR0917 - one parameter per option
         ),
     ] = None,
     json: Annotated[Path | None, typer.Option(help="Write all findings.")] = None,
+    run_format: Annotated[str | None, RUN_FORMAT] = None,
+    qrels_format: Annotated[str | None, QRELS_FORMAT] = None,
     *,
     strict: Annotated[
         bool, typer.Option("--strict", help="Warnings are errors too: exit code 1.")
@@ -53,25 +66,48 @@ def validate(  # noqa: PLR0913, PLR0917 - one parameter per option
 
     The exit code is 1 if an error is among the findings, 2 if a file cannot be read, else 0.
     """
-    with print_errors():
+    with print_errors(), opened_inputs([qrels, *(runs or [])]) as [qrels_file, *run_inputs]:
         from beir_eval.validation import validate as validate_files  # noqa: PLC0415
 
-        paths = runs or []
-        read = [path for path in (qrels, *paths, corpus, queries) if path is not None]
+        files = run_files(run_inputs)
+        read = [path for path in (qrels_file, *files, corpus, queries) if path is not None]
         check_targets(read, [json])
-        validation = validate_files(
-            qrels,
-            dict(zip(system_names(paths), paths, strict=True)),
-            corpus=corpus,
-            queries=queries,
-            split=split,
-            measures=measure or None,
-        )
+        with naming_options(format="--format", qrels_format="--qrels-format"):
+            validation = validate_files(
+                qrels_file,
+                dict(zip(system_names(files), files, strict=True)),
+                corpus=corpus,
+                queries=queries,
+                split=split,
+                measures=measure or None,
+                format=run_format,
+                qrels_format=qrels_format,
+            )
+        if qrels_file != qrels:
+            validation = _renamed(validation, str(qrels_file), STANDARD_INPUT)
         write_texts({json: validation.model_dump_json})
         for indent, text in validation.lines():
             _print_line(indent, text)
         if validation.has_errors(strict=strict):
             raise typer.Exit(1)
+
+
+def _renamed(validation: Validation, name: str, new_name: str) -> Validation:
+    """Return a validation with another name of one input."""
+    return validation.model_copy(
+        update={
+            "inputs": tuple(
+                summary.model_copy(update={"name": new_name}) if summary.name == name else summary
+                for summary in validation.inputs
+            ),
+            "findings": tuple(
+                finding.model_copy(update={"subject": new_name})
+                if finding.subject == name
+                else finding
+                for finding in validation.findings
+            ),
+        }
+    )
 
 
 def _print_line(indent: int, text: str) -> None:

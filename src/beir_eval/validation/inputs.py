@@ -6,7 +6,9 @@ ranks of runs are kept.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -18,7 +20,12 @@ from beir_eval.adapters.dataset_folder import (
     split_names,
     table_files,
 )
-from beir_eval.adapters.readers import qrels_from_content, ranks_in_content, run_from_content
+from beir_eval.adapters.readers import (
+    qrels_from_content,
+    ranks_in_content,
+    run_content,
+    run_from_content,
+)
 from beir_eval.core.files import FileContent, file_stem
 from beir_eval.core.paths import as_path, name_as_text
 from beir_eval.core.qrels import Qrels
@@ -31,6 +38,7 @@ from beir_eval.datasets.dataset import (
     split_or_default,
 )
 from beir_eval.errors import (
+    BeirEvalError,
     DisagreeingJudgementsError,
     FileFormatError,
     InputError,
@@ -72,18 +80,20 @@ class RunInput:
         name: the name of the system.
         run: the run.
         content: the content of its file; None for a run in memory.
+        stated_format: the name of the format of the file; None detects it.
         bad_lines: the numbers of the lines that are not UTF-8.
     """
 
     name: str
     run: Run
     content: FileContent | None = None
+    stated_format: str | None = None
     bad_lines: Sequence[int] = ()
 
     def ranks(self) -> Iterator[tuple[str, str, float]]:
         """Yield (query, rank, score) of every line; nothing for a run without ranks."""
         if self.content is not None:
-            yield from ranks_in_content(self.content)
+            yield from ranks_in_content(self.content, self.stated_format)
 
     @cached_property
     def num_documents(self) -> int:
@@ -127,6 +137,7 @@ class DatasetInput:
         queries: the queries; None if they are not known.
         folder: the data-set folder; None if the judgements are not those of a folder.
         split: the split of the folder.
+        qrels_format: the stated format of its judgements; None detects it.
     """
 
     judged: QrelsInput
@@ -134,6 +145,7 @@ class DatasetInput:
     queries: QueriesInput | None = None
     folder: Path | None = None
     split: str | None = None
+    qrels_format: str | None = None
 
     def judged_elsewhere(self) -> set[str] | None:
         """Return the queries that other splits of the folder judge; None without a folder.
@@ -143,33 +155,35 @@ class DatasetInput:
         """
         if self.folder is None:
             return None
+        others = [split for split in split_names(self.folder) if split != self.split]
         return {
             query_id
-            for split in split_names(self.folder)
-            if split != self.split
-            for query_id in _read_qrels(find_qrels_files(self.folder, split)).qrels.query_ids
+            for files in (find_qrels_files(self.folder, split) for split in others)
+            for query_id in _read_qrels(files, self.qrels_format).qrels.query_ids
         }
 
 
-def dataset_input(qrels: Any, split: str | None) -> DatasetInput:
+def dataset_input(qrels: Any, split: str | None, qrels_format: str | None) -> DatasetInput:
     """Return what the first argument of ``validate`` refers to.
 
     Args:
         qrels: a path of a file or a folder, a ``Dataset``, ``Qrels``, a mapping or a dataframe.
         split: the split of a folder.
+        qrels_format: the name of the format of the judgements; None detects it.
 
     Raises:
         FileFormatError, QrelsError: the judgements cannot be read.
-        SettingError: ``split`` for another input than a folder, or not a name.
+        SettingError: ``split`` for another input than a folder, or not a name; or an unknown
+            format.
     """
     path = as_path(qrels) if isinstance(qrels, str | Path) else None
     if path is not None and path.is_dir():
-        return _folder_input(path, split)
+        return _folder_input(path, split, qrels_format)
     if split is not None:
         msg = f"split={shown(split)} belongs to a data-set folder, but the qrels are not a folder"
         raise SettingError(msg)
     if path is not None:
-        return DatasetInput(judged=_read_qrels([path]))
+        return DatasetInput(judged=_read_qrels([path], qrels_format))
     if isinstance(qrels, Dataset):
         return DatasetInput(
             judged=_from_qrels(qrels.name, qrels.qrels),
@@ -179,28 +193,36 @@ def dataset_input(qrels: Any, split: str | None) -> DatasetInput:
     return DatasetInput(judged=_from_qrels("qrels", Qrels.coerce(qrels)))
 
 
-def _folder_input(folder: Path, split: str | None) -> DatasetInput:
+def _folder_input(folder: Path, split: str | None, qrels_format: str | None) -> DatasetInput:
     split = split_or_default(dataset_name(folder), split)
-    judged = _read_qrels(find_qrels_files(folder, split))
+    judged = _read_qrels(find_qrels_files(folder, split), qrels_format)
     corpus = queries = None
     if files := table_files(folder, "corpus", split):
         corpus = corpus_input(corpus_from_files(folder, files))
     if files := table_files(folder, "queries", split):
         queries = QueriesInput(name=str(files[0]), texts=dict(queries_from_files(files)))
-    return DatasetInput(judged=judged, corpus=corpus, queries=queries, folder=folder, split=split)
+    return DatasetInput(
+        judged=judged,
+        corpus=corpus,
+        queries=queries,
+        folder=folder,
+        split=split,
+        qrels_format=qrels_format,
+    )
 
 
 def _from_qrels(name: str, qrels: Qrels) -> QrelsInput:
     return QrelsInput(name=name, qrels=qrels, num_repeated=qrels.repeated_judgements)
 
 
-def _read_qrels(files: Sequence[Path]) -> QrelsInput:
-    """Return the judgements of a file, or of the parts of a table."""
+def _read_qrels(files: Sequence[Path], stated_format: str | None = None) -> QrelsInput:
+    """Return the judgements of a file, or of the parts of a table; by default of any format."""
     columns: list[list[Any]] = [[], [], []]
     bad_lines: list[int] = []
     num_repeated = 0
     for file in files:
-        judgements, _, numbers = _read(FileContent(file), _judgements_in)
+        with _naming_qrels_format():
+            judgements, _, numbers = _read(FileContent(file), _judgements_in, stated_format)
         bad_lines += numbers
         if isinstance(judgements, Qrels):
             num_repeated += judgements.repeated_judgements
@@ -216,10 +238,25 @@ def _read_qrels(files: Sequence[Path]) -> QrelsInput:
     return _from_columns(str(files[0]), columns, bad_lines, num_repeated)
 
 
-def _judgements_in(content: FileContent) -> Qrels | Sequence[Sequence[Any]]:
+@contextmanager
+def _naming_qrels_format() -> Iterator[None]:
+    """Name the argument ``qrels_format`` in errors of readers, which call it ``format``."""
+    try:
+        yield
+    except BeirEvalError as error:
+        error.args = tuple(
+            re.sub(r"\bformat=", "qrels_format=", text) if isinstance(text, str) else text
+            for text in error.args
+        )
+        raise
+
+
+def _judgements_in(
+    content: FileContent, stated_format: str | None
+) -> Qrels | Sequence[Sequence[Any]]:
     """Return the judgements of a file; their columns if some disagree."""
     try:
-        return qrels_from_content(content)
+        return qrels_from_content(content, stated_format)
     except FileFormatError as error:
         if not isinstance(error.__cause__, DisagreeingJudgementsError):
             raise
@@ -258,16 +295,18 @@ def _from_columns(
 
 
 def _read(
-    content: FileContent, reader: Callable[[FileContent], _Read]
+    content: FileContent,
+    reader: Callable[[FileContent, str | None], _Read],
+    stated_format: str | None,
 ) -> tuple[_Read, FileContent, list[int]]:
     """Return what a reader returns, the content that it read, and the lines that are not UTF-8."""
     try:
-        return reader(content), content, []
+        return reader(content, stated_format), content, []
     except FileFormatError as error:
         if not isinstance(error.__cause__, UnicodeDecodeError):
             raise
     content, bad_lines = with_latin1_lines(content)
-    return reader(content), content, bad_lines
+    return reader(content, stated_format), content, bad_lines
 
 
 def corpus_input(corpus: Any) -> CorpusInput:
@@ -324,20 +363,28 @@ def queries_input(queries: Any) -> QueriesInput:
     return QueriesInput(name="queries", texts=texts)
 
 
-def run_inputs(runs: Any) -> Iterator[RunInput]:
+def run_inputs(runs: Any, run_format: str | None) -> Iterator[RunInput]:
     """Yield the runs, each read when it is needed.
 
     Args:
         runs: {name: run}, a list of paths, or a single run; a run is a path, a ``Run``,
             {query_id: {doc_id: score}} or a dataframe.
+        run_format: the name of the format of the files; None detects it.
 
     Raises:
-        FileFormatError, RunError: a run cannot be read.
+        FileFormatError, RunError: a run cannot be read, or a path is that of a folder.
+        SettingError: an unknown format.
     """
     for name, source in _named_runs(runs).items():
         if isinstance(source, str | Path):
-            run, content, bad_lines = _read(FileContent(as_path(source)), run_from_content)
-            yield RunInput(name=name, run=run, content=content, bad_lines=bad_lines)
+            run, content, bad_lines = _read(run_content(source), run_from_content, run_format)
+            yield RunInput(
+                name=name,
+                run=run,
+                content=content,
+                stated_format=run_format,
+                bad_lines=bad_lines,
+            )
         else:
             yield RunInput(name=name, run=Run.coerce(source))
 

@@ -39,6 +39,8 @@ def validate(  # noqa: PLR0913 - one keyword an input
     queries: str | Path | Mapping[str, str] | None = None,
     split: str | None = None,
     measures: Iterable[MeasureLike] | MeasureLike | None = None,
+    format: str | None = None,  # noqa: A002
+    qrels_format: str | None = None,
 ) -> Validation:
     """Return everything suspicious about judgements, runs, corpus and queries.
 
@@ -59,16 +61,19 @@ def validate(  # noqa: PLR0913 - one keyword an input
             "test".
         measures: the measures that the runs are for, as for ``evaluate``: their largest cutoff is
             compared with the depth of the runs.
+        format: the name of the format of the run files, as for ``read_run``; None detects it.
+        qrels_format: the name of the format of the judgements, as for ``read_qrels``; None detects
+            it.
 
     Returns:
         The findings, errors first, and the size of each input.
 
     Raises:
-        FileFormatError: a file cannot be read.
+        FileFormatError: a file cannot be read, or a run is a folder.
         QrelsError: the judgements are empty, or an id or a grade is not valid.
         RunError: a score is not a finite number, or an id is not valid.
         InputError: an argument has another type.
-        SettingError: ``split`` is not a name, or ``qrels`` is not a folder.
+        SettingError: ``split`` is not a name, or ``qrels`` is not a folder; or an unknown format.
         MeasureError: a measure does not exist.
         MissingExtraError: polars is needed for a file or a dataframe.
         OSError: a file cannot be read.
@@ -85,7 +90,7 @@ def validate(  # noqa: PLR0913 - one keyword an input
     with warnings.catch_warnings():
         # Each of these warnings is a finding.
         warnings.simplefilter("ignore", BeirEvalWarning)
-        data = dataset_input(qrels, split)
+        data = dataset_input(qrels, split, qrels_format)
         documents = data.corpus if corpus is None else corpus_input(corpus)
         texts = data.queries if queries is None else queries_input(queries)
         judged = data.judged.qrels
@@ -110,7 +115,7 @@ def validate(  # noqa: PLR0913 - one keyword an input
             summary, about_corpus = check_corpus(documents.name, documents.documents, judged, known)
             inputs.append(summary)
             findings += about_corpus
-        for system in run_inputs(runs):
+        for system in run_inputs(runs, format):
             findings += _check_system(system, judged, chosen)
             inputs.append(
                 InputSummary(
