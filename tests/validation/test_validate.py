@@ -378,6 +378,24 @@ def test_every_disagreement_is_counted_and_the_first_grade_is_used():
     assert repeated.count == 1
 
 
+@pytest.mark.parametrize("ids", [("a", "b"), (1, 2)])
+def test_disagreements_in_a_dataframe_are_a_finding_too(ids):
+    first, second = ids
+    rows = [(first, 1), (second, 1), (first, 2), (second, 1)]
+    frame = pl.DataFrame(
+        {
+            "query_id": ["q1"] * 4,
+            "doc_id": [doc_id for doc_id, _ in rows],
+            "grade": [grade for _, grade in rows],
+        }
+    )
+    findings = {finding.code: finding for finding in validate(frame).findings}
+    disagreement = findings["judgements-disagree"]
+    assert disagreement.examples == (f"'{first}' for query 'q1': 1 and 2",)
+    assert (disagreement.subject, disagreement.count, disagreement.total) == ("qrels", 1, 2)
+    assert findings["judgements-repeated"].count == 1
+
+
 def test_a_reason_to_warn_becomes_a_finding_and_no_warning(recwarn):
     validate(file("q1\ta\t1\nq1\tb\t2\nq1\tc\t3\n"), {"q1": {"a": 1.0}})
     validate({"q1": {"a": 0.5}}, {"q1": {"a": 1.0}})

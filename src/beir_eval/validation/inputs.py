@@ -190,7 +190,11 @@ def dataset_input(qrels: Any, split: str | None, qrels_format: str | None) -> Da
             corpus=corpus_input(qrels.corpus),
             queries=QueriesInput(name=qrels.name, texts=qrels.queries),
         )
-    return DatasetInput(judged=_from_qrels("qrels", Qrels.coerce(qrels)))
+    try:
+        judged = _from_qrels("qrels", Qrels.coerce(qrels))
+    except DisagreeingJudgementsError as error:  # in a dataframe
+        judged = _from_columns("qrels", error.columns, [], 0)
+    return DatasetInput(judged=judged)
 
 
 def _folder_input(folder: Path, split: str | None, qrels_format: str | None) -> DatasetInput:
