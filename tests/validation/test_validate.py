@@ -421,6 +421,21 @@ def test_few_equal_ids_and_few_ascending_scores_are_chance():
         assert bool(findings_of((qrels, ascending), "ascending-scores")) is is_reported
 
 
+@pytest.mark.parametrize(("num_rankings", "is_reported"), [(4, False), (5, True)])
+def test_most_rankings_are_more_than_half_of_them(num_rankings, is_reported):
+    changed = QUERIES[:num_rankings]
+    for code, scores in (("constant-scores", lambda _: 1.0), ("ascending-scores", float)):
+        run = RUN | {query: scored(scores)[query] for query in changed}
+        assert bool(findings_of((QRELS, run), code)) is is_reported
+
+
+@pytest.mark.parametrize("num_rankings", [4, 8])
+def test_constant_scores_are_tied_too(num_rankings):
+    constant = {query: scored(lambda _: 1.0)[query] for query in QUERIES[:num_rankings]}
+    [finding] = findings_of((QRELS, RUN | constant), "tied-scores")
+    assert (finding.count, finding.total) == (5 * num_rankings, 40)
+
+
 def test_ranks_that_are_no_ranking_are_not_compared_with_scores():
     for rank_of in (lambda _: 1, lambda _: "-", lambda rank: f"{rank}.0"):
         run = file(trec_run(scored(float), rank_of=rank_of))

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from beir_eval.measures import Measure
     from beir_eval.validation.inputs import RunInput
 
-#: The share of the rankings that must ascend, or be constant.
+#: More than this share of the rankings must ascend, or be constant.
 _MOST_RANKINGS = 0.5
 #: Rankings with fewer documents ascend by chance; so do a few of them with few steps in all.
 _LEAST_DOCUMENTS, _LEAST_STEPS = 3, 10
@@ -210,7 +210,7 @@ def _check_scores(system: RunInput, *, may_ascend: bool) -> Iterator[Finding]:
         if ascends and len(scores) >= _LEAST_DOCUMENTS:
             num_ascending += 1
             num_steps += len(scores) - 1
-    do_ascend = num_ascending >= _MOST_RANKINGS * num_long and num_steps >= _LEAST_STEPS
+    do_ascend = num_ascending > _MOST_RANKINGS * num_long and num_steps >= _LEAST_STEPS
     if do_ascend and not may_ascend:
         yield Finding.from_code(
             "ascending-scores",
@@ -220,7 +220,7 @@ def _check_scores(system: RunInput, *, may_ascend: bool) -> Iterator[Finding]:
             count=num_ascending,
             total=num_long,
         )
-    if num_several and num_constant >= _MOST_RANKINGS * num_several:
+    if num_constant > _MOST_RANKINGS * num_several:
         yield Finding.from_code(
             "constant-scores",
             name,
@@ -228,7 +228,7 @@ def _check_scores(system: RunInput, *, may_ascend: bool) -> Iterator[Finding]:
             count=num_constant,
             total=num_several,
         )
-    elif num_tied >= _TIED_SHARE * num_documents and num_tied:
+    if num_tied >= _TIED_SHARE * num_documents and num_tied:
         yield Finding.from_code(
             "tied-scores",
             name,

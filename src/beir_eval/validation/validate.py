@@ -80,7 +80,7 @@ def validate(  # noqa: PLR0913 - one keyword an input
 
     >>> validation = validate({"q1": {"d1": 1, "d2": 0}}, {"q1": {"d1": 0.5, "d3": 0.5}})
     >>> [(finding.code, finding.level) for finding in validation.findings]
-    [('constant-scores', 'error'), ('shallow-rankings', 'note')]
+    [('constant-scores', 'error'), ('tied-scores', 'warning'), ('shallow-rankings', 'note')]
     """
     chosen: tuple[Measure, ...] = (
         DEFAULT_MEASURES if measures is None else parse_all(measures)  # type: ignore[arg-type]
