@@ -12,7 +12,7 @@ from beir_eval import BeirEvalWarning, Qrels, Run, Validation, load_dataset, rea
 from beir_eval.datasets import demo
 from beir_eval.errors import FileFormatError, InputError, ResultError, RunError, SettingError
 from beir_eval.validation import FINDING_CODES
-from beir_eval.validation.spellings import check_spellings
+from beir_eval.validation.spellings import check_spellings, nearly_equal
 from time_limit import time_limit
 
 QUERIES = [f"q{number}" for number in range(8)]
@@ -296,10 +296,62 @@ def test_ids_that_nearly_match_name_the_difference_and_both_ids(change, differen
     assert finding.examples[0] == f"'q0-a' and {change('q0-a')!r}"
 
 
+PREFIXED = [("doc:{}".format, "'doc:'"), ("D{}".format, "'D'"), ("ir_ds/".__add__, "'ir_ds/'")]
+
+
+@pytest.mark.parametrize(("change", "prefix"), PREFIXED)
+@pytest.mark.parametrize("has_qrels_prefix", [False, True])
+def test_a_prefix_of_some_ids_is_reported(change, prefix, has_qrels_prefix):
+    numbers = {f"{number}": f"{100 + number}" for number in range(8)}
+    plain = {query: {doc_id: 1, "7": 0} for query, doc_id in numbers.items()}
+    some = {
+        query: {change(doc_id): 1, "7": 0} if query < "5" else plain[query]
+        for query, doc_id in numbers.items()
+    }
+    qrels, run = (some, plain) if has_qrels_prefix else (plain, some)
+    [finding] = findings_of((qrels, run), "ids-nearly-match")
+    assert f"5 document ids of the qrels and of the run differ in the prefix {prefix} only" == (
+        finding.sentence
+    )
+    corpus = {doc_id: "text" for ranking in run.values() for doc_id in ranking}
+    [finding] = findings_of((qrels, {"corpus": corpus}), "ids-nearly-match")
+    assert (finding.subject, finding.count) == ("corpus", 5)
+
+
+def test_a_prefix_of_most_query_ids_is_reported():
+    names = {query: f"topic-{query}" if query < "q6" else query for query in QUERIES}
+    run = {names[query]: ranking for query, ranking in RUN.items()}
+    texts = {names[query]: text for query, text in TEXTS.items()}
+    for arguments in ((QRELS, run), (QRELS, {"queries": texts})):
+        [finding] = findings_of(arguments, "ids-nearly-match")
+        assert "6 query ids" in finding.sentence
+        assert "differ in the prefix 'topic-' only" in finding.sentence
+
+
+@pytest.mark.parametrize(
+    "pairs",
+    [
+        [("1", "doc1"), ("2", "doc2")],  # two pairs are chance
+        [("1", "57-1"), ("2", "57-2"), ("3", "57-3")],  # passages of document 57
+        [("10", "doc110"), ("20", "doc120"), ("30", "doc130")],  # the end of a number
+        [("art", "start"), ("op", "stop"), ("and", "stand")],  # the end of a word
+    ],
+)
+def test_ids_that_end_alike_may_be_different_documents(pairs):
+    wanted, listed = zip(*pairs, strict=True)
+    matches = nearly_equal(wanted, listed)
+    assert list(check_spellings("run", "document", "the run", matches)) == []
+
+
 def test_two_pairs_that_differ_in_case_may_be_four_documents():
     pairs = [("a", "A"), ("b", "B")]
     assert list(check_spellings("run", "document", "the run", pairs)) == []
     assert len(list(check_spellings("run", "document", "the run", [*pairs, ("c", "C")]))) == 1
+
+
+def test_white_space_with_zeros_is_no_prefix():
+    [finding] = check_spellings("run", "document", "the run", [("1", " 01")])
+    assert "differ in white space, case, zeros or encoding only" in finding.sentence
 
 
 @pytest.mark.parametrize(

@@ -156,7 +156,7 @@ _CODES = (
     FindingCode(
         code="ids-nearly-match",
         level="warning",
-        meaning="ids that would match without white space, case, leading zeros or encoding",
+        meaning="ids that match without white space, case, leading zeros, encoding or a prefix",
         consequence="These queries or documents count as missing or unjudged.",
         remedy="Write the ids in the same way in all files.",
     ),

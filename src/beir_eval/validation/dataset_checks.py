@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING
 from beir_eval.errors import shown
 from beir_eval.evaluation.unmatched_ids import IdGroups
 from beir_eval.validation.records import Finding, InputSummary
-from beir_eval.validation.spellings import check_spellings, folded, nearly_equal
+from beir_eval.validation.spellings import (
+    check_spellings,
+    folded,
+    nearly_equal,
+    without_prefixes,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -53,6 +58,7 @@ def check_corpus(
     """
     judged = set(qrels.doc_ids)
     folds = {folded(doc_id) for doc_id in judged}
+    rests = {rest for doc_id in judged for rest in without_prefixes(doc_id)}
     query_of = {_plain(text): query_id for query_id, text in queries.items() if text.strip()}
     longest = 2 * max(map(len, queries.values()), default=0)
     present: set[str] = set()
@@ -67,7 +73,11 @@ def check_corpus(
             first_ids.append(doc_id)
         if doc_id in judged:
             present.add(doc_id)
-        elif folded(doc_id) in folds:
+        elif (
+            folded(doc_id) in folds
+            or doc_id in rests
+            or any(rest in judged for rest in without_prefixes(doc_id))
+        ):
             similar.append(doc_id)
         query_id = None
         if len(document.text) <= longest:
