@@ -635,6 +635,12 @@ def test_the_summary_lists_a_finding_of_several_systems_once():
     assert lines[0].startswith("system 0, system 1, system 2 and 2 more: ")
 
 
+def test_the_summary_shows_control_characters_of_names_as_escapes():
+    summary = str(validate(QRELS, {"dense\x1b[2J": RUN}))
+    assert "\x1b" not in summary
+    assert "dense\\x1b[2J: the longest ranking has 5" in summary
+
+
 def test_errors_come_first_and_strict_counts_warnings():
     noted = validate(QRELS, RUN)
     assert not noted.has_errors(strict=True)

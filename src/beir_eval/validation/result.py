@@ -6,6 +6,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, ClassVar
 
 from beir_eval.core.saved import Saved
+from beir_eval.errors import escape_controls
 from beir_eval.validation.codes import FINDING_CODES, LEVELS, Level
 from beir_eval.validation.records import Finding, InputSummary, number_of
 
@@ -63,8 +64,8 @@ class Validation(Saved):
                 yield from _lines_of([finding for finding in findings if finding.code == code])
 
     def __str__(self) -> str:
-        """Return the summary as text."""
-        return "\n".join(f"{'  ' * indent}{text}" for indent, text in self.lines())
+        """Return the summary as text, with control characters of names as escapes."""
+        return "\n".join(f"{'  ' * indent}{escape_controls(text)}" for indent, text in self.lines())
 
     def __repr__(self) -> str:
         """Return the number of findings of each level."""
