@@ -195,14 +195,22 @@ def test_paths_and_a_data_set_are_evaluated_like_the_objects_they_hold():
     assert evaluate(dataset, run, "nDCG@10") == evaluate(demo.FOLDER, run, "nDCG@10") == in_memory
 
 
-def test_the_convention_of_a_data_set_on_identical_ids_is_followed(tmp_path):
-    folder = tmp_path / "arguana"
+#: A run that ranks the document with the query's own id first.
+RUN_OF_OWN_IDS = {query: {query: 2.0, "a": 1.0} for query in "qr"}
+
+
+def arguana(parent):
+    """Return a small data set with the name of one of which BEIR drops identical ids."""
+    folder = parent / "arguana"
     (folder / "qrels").mkdir(parents=True)
     (folder / "corpus.jsonl").write_text('{"_id": "a", "text": "x"}\n')
     (folder / "queries.jsonl").write_text('{"_id": "q", "text": "y"}\n{"_id": "r", "text": "z"}\n')
     write_qrels({"q": {"a": 1}, "r": {"a": 1}}, folder / "qrels" / "test.tsv")
-    dataset = load_dataset(folder)
-    run = {query: {query: 2.0, "a": 1.0} for query in "qr"}
+    return load_dataset(folder)
+
+
+def test_the_convention_of_a_data_set_on_identical_ids_is_followed(tmp_path):
+    dataset, run = arguana(tmp_path), RUN_OF_OWN_IDS
     result = evaluate(dataset, run, "MRR")
     assert (result["MRR"], result.settings.drop_identical_ids) == (1.0, True)
     assert evaluate(dataset.qrels, run, "MRR")["MRR"] == 0.5
@@ -211,12 +219,7 @@ def test_the_convention_of_a_data_set_on_identical_ids_is_followed(tmp_path):
 
 
 def test_a_stated_setting_on_identical_ids_comes_before_the_convention_of_a_data_set(tmp_path):
-    folder = tmp_path / "arguana"
-    (folder / "qrels").mkdir(parents=True)
-    (folder / "corpus.jsonl").write_text('{"_id": "a", "text": "x"}\n')
-    (folder / "queries.jsonl").write_text('{"_id": "q", "text": "y"}\n{"_id": "r", "text": "z"}\n')
-    write_qrels({"q": {"a": 1}, "r": {"a": 1}}, folder / "qrels" / "test.tsv")
-    dataset, run = load_dataset(folder), {query: {query: 2.0, "a": 1.0} for query in "qr"}
+    dataset, run = arguana(tmp_path), RUN_OF_OWN_IDS
     assert evaluate(dataset, run, "MRR", drop_identical_ids=False)["MRR"] == 0.5
     assert evaluate(dataset.qrels, run, "MRR", drop_identical_ids=True)["MRR"] == 1.0
     comparison = compare_runs(dataset, {"A": run, "B": run}, "MRR", drop_identical_ids=False)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import product
-from math import isfinite
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from pydantic import BaseModel
 
+from beir_eval.comparison.charts import forest_row
 from beir_eval.comparison.coverage import SystemCoverage, warnings_of, with_warning_column
 from beir_eval.comparison.headlines import headline_of
 from beir_eval.comparison.records import (
@@ -457,15 +457,7 @@ class AcrossDatasets(Saved):
         greatest = sorted(self.differences, key=lambda pair: -abs(pair.difference))[:most]
         is_cut = len(greatest) < len(self.differences)
         rows = [
-            {
-                "label": pair.system
-                if self.baseline is not None
-                else f"{pair.system} − {pair.against}",
-                "difference": pair.difference,
-                "low": pair.low if isfinite(pair.low) else None,
-                "high": pair.high if isfinite(pair.high) else None,
-                "verdict": pair.verdict,
-            }
+            forest_row(pair, None if self.baseline is None else pair.system)
             for pair in (greatest if is_cut else self.differences)
         ]
         against = f" to {self.baseline}" if self.baseline is not None else ""

@@ -13,7 +13,7 @@ from beir_eval.measures.scales import scale_of
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from beir_eval.comparison.records import Difference
+    from beir_eval.comparison.records import PairDifference
     from beir_eval.comparison.result import Comparison
     from beir_eval.comparison.slices.result import SlicedComparison
     from beir_eval.display.figure import Figure
@@ -40,7 +40,7 @@ def forest_figure(comparison: Comparison, measure: str, *, most: int | None = No
     shown = differences if len(greatest) == len(differences) else greatest
     baseline = comparison.baseline
     rows = [
-        _forest_row(difference, _pair_label(difference) if baseline is None else difference.system)
+        forest_row(difference, None if baseline is None else difference.system)
         for difference in shown
     ]
     title = f"difference of {measure}"
@@ -62,7 +62,7 @@ def forest_of_measures(comparison: Comparison, measures: Sequence[str]) -> Figur
     differences = [
         difference for difference in comparison.differences if difference.measure in measures
     ]
-    rows = [_forest_row(difference, difference.measure) for difference in differences]
+    rows = [forest_row(difference, difference.measure) for difference in differences]
     return _forest(comparison, rows, f"difference {_pair_label(differences[0])}", 1)
 
 
@@ -81,7 +81,7 @@ def forest_of_slices(sliced: SlicedComparison, measure: str, *, most: int | None
         if difference.measure == measure
     ]
     rows = [
-        _forest_row(difference, f"{sliced.slice_name(slice_)} ({difference.num_queries:,} queries)")
+        forest_row(difference, f"{sliced.slice_name(slice_)} ({difference.num_queries:,} queries)")
         for slice_, difference in differences[:most]
     ]
     figure = display_charts.forest(
@@ -117,13 +117,19 @@ def _describe(figure: Figure, addition: str) -> None:
     figure.spec.update(description=description, title=description)
 
 
-def _pair_label(difference: Difference) -> str:
+def _pair_label(difference: PairDifference) -> str:
     return f"{difference.system} − {difference.against}"
 
 
-def _forest_row(difference: Difference, label: str) -> dict[str, Any]:
+def forest_row(difference: PairDifference, label: str | None = None) -> dict[str, Any]:
+    """Return the row of a forest plot: a difference, its interval and its verdict.
+
+    Args:
+        difference: the difference of two systems.
+        label: the label of the row; by default both systems, "a − b".
+    """
     return {
-        "label": label,
+        "label": _pair_label(difference) if label is None else label,
         "difference": difference.difference,
         "low": difference.low if isfinite(difference.low) else None,
         "high": difference.high if isfinite(difference.high) else None,
