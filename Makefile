@@ -24,6 +24,8 @@ NOT_LOWEST := tests/integrations/test_beir.py tests/integrations/haystack/test_v
 # Other interpreters: where pyenv keeps them, or on the path.
 PYTHONS := 3.12 3.13
 python_of = $(or $(lastword $(sort $(wildcard $(HOME)/.pyenv/versions/$(1).*/bin/python))),python$(1))
+# A process for each processor; the tests of one file share what they set up.
+PARALLEL := --numprocesses logical --dist loadfile
 SECONDS ?= 60
 CORE_TESTS := tests/adapters tests/core tests/measures tests/significance tests/evaluation tests/comparison tests/against
 SOURCES := pyproject.toml constraints.txt
@@ -91,16 +93,16 @@ demo: $(VENV)/.demo
 	$(BIN)/beir-eval demo
 
 test: $(VENV)/.test
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest $(PARALLEL)
 
 test-lowest: $(LOWEST)/.test
-	$(LOWEST)/bin/python -m pytest -m "not peers and not integration" $(NOT_LOWEST:%=--ignore %) tests
+	$(LOWEST)/bin/python -m pytest $(PARALLEL) -m "not peers and not integration" $(NOT_LOWEST:%=--ignore %) tests
 
 test-pythons: $(PYTHONS:%=test-python-%)
 
 .PHONY: $(PYTHONS:%=test-python-%)
 $(PYTHONS:%=test-python-%): test-python-%: .venv-%/.test
-	.venv-$*/bin/python -m pytest -m "not peers and not integration" $(NOT_LOWEST:%=--ignore %) $(CORE_TESTS)
+	.venv-$*/bin/python -m pytest $(PARALLEL) -m "not peers and not integration" $(NOT_LOWEST:%=--ignore %) $(CORE_TESTS)
 
 test-definitions: $(DEFINITIONS)/.test
 	$(DEFINITIONS)/bin/python -m pytest tests/against/definitions/test_mlflow.py tests/against/definitions/test_llama_index.py

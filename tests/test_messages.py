@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from beir_eval import Run, evaluate, nDCG
+from beir_eval import Run, errors, evaluate, nDCG
 from beir_eval.errors import (
     MAX_MESSAGE_LENGTH,
     MAX_VALUE_SHOWN,
@@ -72,6 +72,16 @@ def test_a_message_of_any_length_is_shortened_and_its_beginning_and_end_are_kept
     assert str(error).endswith("last")
     assert len(message_text("a" * 10**6)) <= 500
     assert len(message_text("a\x1b " * 10**4)) <= MAX_MESSAGE_LENGTH
+
+
+def test_megabytes_are_shortened_before_their_control_characters_become_escapes(monkeypatch):
+    lengths = []
+    escape = errors.escape_controls
+    monkeypatch.setattr(
+        errors, "escape_controls", lambda text: lengths.append(len(text)) or escape(text)
+    )
+    assert len(message_text("\x11, " * 10**6)) <= MAX_MESSAGE_LENGTH
+    assert max(lengths) <= MAX_MESSAGE_LENGTH
 
 
 @pytest.mark.parametrize(

@@ -51,10 +51,14 @@ def files(tmp_path, monkeypatch):
     write_qrels(QRELS, "qrels.trec")
     RESULTS[0].save("result.json")
     compare(RESULTS).save("comparison.json")
-    Path("results.json").write_text(f"[{RESULTS[0].model_dump_json()}]")
+    Path("results.json").write_text(f"[{','.join(result.model_dump_json() for result in RESULTS)}]")
     Path("report.html").write_text("<!doctype html>\n<html></html>\n")
     Path("other.csv").write_text("question,passage,value\nq1,a,1.0\n")
     Path("both.tsv").write_text("q1 0\td1\t1\n")
+    Path("half.json").write_text(Path("result.json").read_text()[:-300])
+    Path("list.json").write_text("[]")
+    Path("empty.json").write_text("")
+    Path("cut.trec").write_text("q1 Q0 a 1 2 t\nq1 Q0 b 2")
     return tmp_path
 
 
@@ -118,6 +122,8 @@ CALLS = [
     (lambda: compare(["result.json"]), "EvaluationResult.load(path) reads a saved result"),
     (lambda: compare_runs(QRELS, [RUN, OTHER]), "{name: run}, such as {'bm25': 'bm25.trec'"),
     (lambda: compare_runs({"A": RUN, "B": OTHER}, QRELS), "the qrels are the first argument"),
+    (lambda: compare(RESULTS).difference("B", "MRR"), "is the first argument, as in ('MRR', 'B')"),
+    (lambda: compare(RESULTS).mean("A", "MRR"), "'A' is a system: the measure is the first argum"),
     (lambda: check_gate(RESULTS[0]), "a gate checks a Comparison, not EvaluationResult"),
     # Files of another kind
     (lambda: read_run("runs"), "a folder, not a run file; read each file in it"),
@@ -167,6 +173,29 @@ COMMANDS = [
     ("convert both.tsv x.json --qrels", "--from trec or --from beir"),
     ("evaluate qrels.trec . -m nDCG10", "did you mean nDCG@10?"),
     ("bench qrels.trec runs -m nDCG@10,MAP", "one measure was expected, not 2"),
+    ("evaluate qrels.trec run.trec -m MAP@10 rel=2", "-m 'MAP(rel=2)@10'"),
+    ("evaluate qrels.trec run.trec --metrics MAP@10", "did you mean --measure (-m)?"),
+    ("evaluate qrels.trec run.trec --metric=MAP@10", "did you mean --measure (-m)?"),
+    ("evaluate qrels.trec run.trec --json -", "- is not the name of an output; name a file"),
+    ("evaluate qrels.trec cut.trec", "the last line and has no end: the file may be cut off"),
+    ("convert run.trec ./run.trec", "run.trec is named twice on this command"),
+    ("compare qrels.trec run.trec ./run.trec", "run.trec: the same file is given twice"),
+    ("compare result.json result.json", "result.json: the same file is given twice"),
+    ("compare qrels.trec runs --gate nDCG@10=0.02", "--floor nDCG@10=0.02 sets the lowest mean"),
+    ("compare result.json run.trec", "a TREC run, not a saved result; evaluate the run first"),
+    ("compare result.json run.json", "JSON of a run or of judgements, not a saved result;"),
+    ("compare result.json runs/../qrels.trec", "Compare saved results, such as result.json, or"),
+    ("compare result.json comparison.json", "a saved comparison, not a saved result; name the"),
+    ("compare result.json half.json", "half.json: the JSON is damaged or cut off (Unterminated"),
+    ("compare result.json list.json", "list.json: there is no result in the file; write it again"),
+    ("compare empty.json result.json", "empty.json: the file is empty; write it again"),
+]
+#: (arguments of the command line with an empty one, words of its message)
+EMPTY = [
+    (["compare", "", "run.trec"], "an argument is an empty path"),
+    (["evaluate", "qrels.trec", "run.trec", "--markdown", ""], "--markdown has an empty value"),
+    (["evaluate", "qrels.trec", "run.trec", "--markdown="], "--markdown has an empty value"),
+    (["evaluate", "qrels.trec", "run.trec", "-m", ""], "-m has an empty value"),
 ]
 
 
@@ -177,6 +206,14 @@ def test_a_wrong_command_is_answered_with_the_names_of_options(arguments, words)
     assert result.exit_code == 2
     assert words in " ".join(result.output.split())
     assert "format=" not in result.output
+
+
+@pytest.mark.usefixtures("files")
+@pytest.mark.parametrize(("arguments", "words"), EMPTY)
+def test_an_empty_argument_is_no_folder_and_no_measure(arguments, words):
+    result = CliRunner().invoke(app, arguments)
+    assert result.exit_code == 2
+    assert result.output == f"error: {words}; if it is a variable of the shell, set it\n"
 
 
 # What the same users now get

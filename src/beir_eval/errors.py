@@ -102,7 +102,12 @@ def message_text(text: str) -> str:
     Args:
         text: the message, which may quote ids, names and errors of any length.
     """
-    text = escape_controls(text)
+    # Shortened first too: the escapes of megabytes would take seconds.
+    return _shorten_parts(escape_controls(_shorten_parts(text)))
+
+
+def _shorten_parts(text: str) -> str:
+    """Return text with its long words, and then the whole, shortened."""
     if len(text) > MAX_WORD_SHOWN:
         text = _LONG_WORD.sub(lambda match: shorten(match[0], MAX_WORD_SHOWN), text)
     return shorten(text, MAX_MESSAGE_LENGTH)

@@ -95,10 +95,13 @@ def test_fractional_grades_of_documents_1_to_n_are_read_as_they_were_written(tmp
     assert read_qrels(tmp_path / "q.trec").as_dict() == qrels
 
 
-@pytest.mark.parametrize("compress", [gzip.compress, zstandard.ZstdCompressor().compress])
-def test_a_file_of_many_packed_members_is_read_in_linear_time(tmp_path, compress):
+@pytest.mark.parametrize(
+    ("compress", "padding"),
+    [(gzip.compress, b"\0" * 100), (zstandard.ZstdCompressor().compress, b"")],
+)
+def test_a_file_of_many_packed_members_is_read_in_linear_time(tmp_path, compress, padding):
     member = compress(b"q Q0 d 1 2 t\n")
-    path = write(tmp_path, member * 100_000 + b"\0" * 100)
+    path = write(tmp_path, member * 100_000 + padding)
     with time_limit(20):
         run = read_run(path)
     assert len(next(run.rankings())[1]) == 100_000

@@ -147,9 +147,10 @@ def test_per_query_scores_and_results_are_written(files):
         for content in json.loads((files / "r.json").read_text())
     ]
     qrels = read_qrels(files / "qrels.trec")
-    assert saved_results[0] == evaluate(
-        qrels, read_run(files / "good.trec"), ["RR", "Judged@1"], name="good"
-    )
+    expected = evaluate(qrels, read_run(files / "good.trec"), ["RR", "Judged@1"], name="good")
+    assert saved_results[0].provenance.qrels_sha256 == qrels.fingerprint()
+    provenance = {"provenance": expected.provenance}
+    assert saved_results[0].model_copy(update=provenance) == expected
     assert [saved_result.name for saved_result in saved_results] == ["good", "half"]
 
 
@@ -191,7 +192,10 @@ def test_systems_with_the_same_file_name_are_named_with_their_folder(files):
     result = run("evaluate", files / "qrels.trec", *paths, "-m", "RR")
     assert "A/bm25 1.0000" in output_of(result)
     assert "B/bm25 1.0000" in output_of(result)
-    refused = run("evaluate", files / "qrels.trec", paths[0], paths[0])
+    copied = files / "X" / "A" / "bm25.trec.gz"
+    copied.parent.mkdir(parents=True)
+    copied.write_text(paths[0].read_text())
+    refused = run("evaluate", files / "qrels.trec", paths[0], copied)
     assert refused.exit_code == 2
     assert "two runs have the name A/bm25" in output_of(refused)
 
@@ -452,7 +456,13 @@ def test_a_benchmark_of_run_files_prints_a_table_and_writes_files(tmp_path):
 
 def test_bad_input_of_a_benchmark_is_named_and_gives_exit_code_2(tmp_path):
     (tmp_path / "empty").mkdir()
+    for folder, files in (("sets", ("one", "two")), ("runs/one", ("bm25",)), ("runs/two", ())):
+        (tmp_path / folder).mkdir(parents=True)
+        for name in files:
+            content = (demo.FOLDER / "qrels/test.tsv").read_bytes()
+            (tmp_path / folder / f"{name}.tsv").write_bytes(content)
     for arguments, problem in (
+        ((tmp_path / "sets", tmp_path / "runs"), "SYSTEM/DATASET.trec, such as bm25/one.trec"),
         ((tmp_path / "empty", demo.RUNS[0]), "no data set and no qrels file in this folder"),
         ((demo.FOLDER, tmp_path / "nothing.trec"), "there is no run file or folder"),
         ((demo.FOLDER, demo.RUNS[0], demo.RUNS[0]), "two systems have the name bm25"),

@@ -233,6 +233,27 @@ def test_checkpoints_are_printed_and_written_without_a_report(tmp_path):
 # The gate
 
 
+@pytest.mark.parametrize(
+    ("pattern", "problem"),
+    [
+        (r"v(\d+)", "'v2', 'v2-aug' have the same step, 2; state a pattern that matches the names"),
+        (r"v([\d-]+)", "no step is found by 'v([\\\\d-]+)' in 'v2-aug'; state a pattern that"),
+        (r"v\d", "must have a group for the step"),
+    ],
+)
+def test_a_pattern_of_steps_that_fits_badly_is_answered_with_the_remedy_of_the_command(
+    tmp_path, pattern, problem
+):
+    files = [tmp_path / f"{name}.trec" for name in ("v2", "v2-aug", "v3")]
+    for file in files:
+        file.write_bytes(BM25.read_bytes())
+    result = run("compare", demo.FOLDER, *files, "--steps", pattern)
+    assert result.exit_code == 2
+    assert problem in output_of(result)
+    assert "{name" not in result.output
+    assert "steps=" not in result.output
+
+
 def test_every_output_has_the_same_outcome_and_reason_of_the_gate(tmp_path):
     comparison = compare_runs(QRELS, RUNS, ["nDCG@10"], baseline="bm25")
     checks = check_gate(comparison, floors={"nDCG@10": 0.45})
@@ -276,6 +297,25 @@ def test_the_exit_code_is_0_1_or_2(tmp_path):
     ):
         result = run("compare", demo.FOLDER, *files, *options)
         assert result.exit_code == code, result.output
+
+
+def test_a_floor_is_checked_with_one_run_or_one_saved_result(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert run("evaluate", demo.FOLDER, BM25, "--json", "saved.json").exit_code == 0
+    for inputs in ([demo.FOLDER, BM25], ["saved.json"]):
+        for floor, code, outcome in (("0.6", 0, "passed"), ("0.9", 1, "failed")):
+            result = run("compare", *inputs, "--floor", f"nDCG@10={floor}", "--junit", "gate.xml",
+                         "--markdown", "gate.md")  # fmt: skip
+            assert result.exit_code == code, result.output
+            assert f"gate {outcome}: bm25: mean nDCG@10 0.6665 (" in output_of(result)
+            assert "bm25 against the floor" in (tmp_path / "gate.xml").read_text()
+            assert f"**Gate {outcome}**" in (tmp_path / "gate.md").read_text()
+        for options in (["--floor", "nDCG@10=45"], ["--floor", "nDCG@10=0.6", "--csv", "c.csv"]):
+            assert run("compare", *inputs, *options).exit_code == 2
+        message = output_of(run("compare", *inputs, "--floor", "nDCG@10=0.6", "--gate", "MRR"))
+        assert "--gate needs two systems or more" in message
+        message = output_of(run("compare", *inputs))
+        assert "evaluate shows the scores of one, and --floor MEASURE=SCORE checks" in message
 
 
 # Several data sets

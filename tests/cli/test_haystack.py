@@ -68,7 +68,7 @@ def test_the_command_works_as_a_process(pipeline_file):
         [*map(str, command), *options], capture_output=True, text=True, check=True, env=environment
     )
     assert "mine" in process.stdout
-    assert "3 judged queries" in process.stdout
+    assert "only 3 of 30 judged queries evaluated: the limit left out 27" in process.stdout
 
 
 def test_a_saved_run_is_used_instead_of_running_the_pipeline(pipeline_file, tmp_path):
@@ -82,7 +82,7 @@ def test_a_saved_run_is_used_instead_of_running_the_pipeline(pipeline_file, tmp_
 
 def test_the_output_hints_at_an_empty_store(pipeline_file):
     result = run(pipeline_file, demo.FOLDER, "-m", "MRR", "--limit", "2")
-    assert "is the document store empty?" in output_of(result)
+    assert "is the document store empty? --index writes a corpus to it" in output_of(result)
 
 
 @pytest.mark.parametrize(
@@ -111,6 +111,12 @@ def test_a_file_that_is_not_there_is_named(tmp_path):
     result = run(tmp_path / "nowhere.yaml", demo.FOLDER)
     assert result.exit_code == 2
     assert "nowhere.yaml: No such file" in output_of(result)
+
+
+def test_swapped_arguments_are_answered_with_the_right_command(pipeline_file):
+    result = run(demo.FOLDER, pipeline_file)
+    assert result.exit_code == 2
+    assert f"beir-eval haystack {pipeline_file} {demo.FOLDER}" in output_of(result)
 
 
 def test_settings_are_checked_before_the_corpus_is_written(pipeline_file):

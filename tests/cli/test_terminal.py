@@ -51,6 +51,36 @@ def test_the_message_about_a_file_shows_its_name_with_escapes(folder):
     assert rb"none\x1b[2J.trec" in result.stderr
 
 
+@pytest.mark.skipif(os.name != "posix", reason="opens a terminal")
+@pytest.mark.parametrize("command", ["evaluate", "compare"])
+def test_a_warning_reaches_standard_error_once_and_one_terminal_or_file_only_once(
+    tmp_path, command
+):
+    queries = range(8)
+    (tmp_path / "qrels.trec").write_text("".join(f"q{query} 0 a 1\n" for query in queries))
+    for name, rows in (("all.trec", queries), ("half.trec", queries[:4])):
+        (tmp_path / name).write_text("".join(f"q{query} Q0 a 1 2 t\n" for query in rows))
+    gate = ["--gate", "nDCG@10"] if command == "compare" else []
+    arguments = [sys.executable, "-m", "beir_eval", command, "qrels.trec", "all.trec", "half.trec"]
+    for stderr in (subprocess.PIPE, subprocess.STDOUT):
+        result = subprocess.run(
+            [*arguments, *gate],
+            cwd=tmp_path,
+            stdout=subprocess.PIPE,
+            stderr=stderr,
+            text=True,
+            check=False,
+        )
+        assert result.stdout.count("warning: half: 4 of 8 judged queries are missing") == 1
+        if result.stderr is not None:
+            assert result.stderr.startswith("warning: half: 4 of 8 judged queries are missing")
+            assert result.stderr.count("\n") == 1
+    ours, theirs = os.openpty()
+    subprocess.run([*arguments, *gate], cwd=tmp_path, stdout=theirs, stderr=theirs, check=False)
+    os.close(theirs)
+    assert os.read(ours, 100_000).count(b"warning: ") == 1
+
+
 @pytest.mark.skipif(os.name != "posix", reason="closes a stream with a shell")
 def test_a_closed_stdout_does_not_prevent_the_files(folder):
     command = f"{sys.executable} -m beir_eval evaluate qrels.trec bad*.trec -m P@1 --json o.json"

@@ -20,6 +20,7 @@ from beir_eval import (
 )
 from beir_eval.cli.app import app
 from beir_eval.comparison import assert_no_regression, check_gate, to_junit
+from beir_eval.comparison.gate_output import gate_reason
 from beir_eval.errors import InputError, SettingError
 from beir_eval.significance import non_inferiority, sign_flip, sign_flip_many, smallest_margin
 from beir_eval.significance.validation import without_noise
@@ -323,12 +324,42 @@ def test_a_floor_is_a_ceiling_where_lower_is_better_and_needs_no_baseline():
         ({"floors": {"MRR": float("nan")}}, "must be a finite number, not nan"),
         ({"floors": {"MRR": 0.3, "RR": 0.4}}, "MRR has two floors, 0.3 and 0.4"),
         ({"floors": {"MRR": "high"}}, "must be a finite number, not 'high'"),
+        ({"floors": {"RR": 45}}, "the floor of MRR must be between 0 and 1, not 45"),
+        ({"floors": {"MRR": -0.1}}, "must be between 0 and 1, not -0.1"),
     ],
 )
 def test_a_gate_that_checks_nothing_or_no_number_is_an_error(settings, message):
     comparison = compare([result("old"), result("same")], "old")
     with pytest.raises(SettingError, match=message):
         check_gate(comparison, **settings)
+
+
+def test_a_failed_check_lists_the_queries_that_lost_most_in_every_output(files):
+    options = ["--gate", "MRR", "--markdown", files / "g.md", "--junit", files / "g.xml"]
+    runs = [files / f"{name}.trec" for name in ("old", "worse", "better")]
+    outcome = run_command(files / "qrels.trec", *runs, *options)
+    comparison = compare([result(name) for name in ("old", "worse", "better")], "old")
+    worse, better = check_gate(comparison, "MRR")
+    worst = comparison.regressions("MRR", 5, system="worse")
+    assert [line.partition(":")[0] for line in worse.lost_most] == [loss.query_id for loss in worst]
+    assert better.lost_most == ()
+    printed = outcome.stdout.partition("The queries that lost most:\n")[2].splitlines()[:5]
+    assert [line.strip() for line in printed] == list(worse.lost_most)
+    assert outcome.stdout.count("lost most") == 1
+    [failure] = ET.parse(files / "g.xml").getroot().iter("failure")  # noqa: S314 - ours
+    assert [line.strip() for line in failure.text.splitlines()[1:]] == list(worse.lost_most)
+    assert "; ".join(worse.lost_most) in (files / "g.md").read_text().replace("\\", "")
+
+
+def test_a_failed_check_says_why_the_verdict_on_the_same_pair_is_undecided():
+    nearly = [rank + (query < 5) for query, rank in enumerate(RANKS)]  # 5 losses: p = 1/32
+    new = evaluate(QRELS, run_with_ranks(nearly), ["MRR"], name="new")
+    comparison = compare([result("old"), new], "old", measures="MRR")
+    [check] = check_gate(comparison)
+    assert (check.outcome, comparison.differences[0].verdict) == ("failed", "undecided")
+    sentence = "The verdict is undecided because its test is two-sided (p 0.0625)"
+    assert gate_reason(check, comparison.differences) == f"{check.reason}. {sentence}"
+    assert sentence in comparison.model_copy(update={"gate": (check,)}).to_markdown()
 
 
 def test_a_gate_needs_a_baseline():
@@ -463,6 +494,23 @@ def test_saved_results_of_the_same_name_are_named_after_their_files(files):
     assert "after vs before: -0.1192 MRR (9" in printed_text(outcome)
 
 
+def test_results_of_evaluate_on_changed_judgements_are_not_compared(files):
+    for name, qrels in (("today", QRELS), ("yesterday", QRELS | {"q00": {"x1": 1}})):
+        write_qrels(qrels, files / "qrels.trec")
+        command = [
+            "evaluate",
+            files / "qrels.trec",
+            files / "old.trec",
+            "--json",
+            files / f"{name}.json",
+        ]
+        assert RUNNER.invoke(app, list(map(str, command))).exit_code == 0
+    outcome = run_command(files / "yesterday.json", files / "today.json", "--gate", "MRR")
+    assert outcome.exit_code == 2
+    message = "'yesterday' and 'today' were evaluated on different qrels; evaluate both on the same"
+    assert message in printed_text(outcome)
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -474,7 +522,7 @@ def test_saved_results_of_the_same_name_are_named_after_their_files(files):
         (["qrels.trec", "old.trec", "same.trec", "--gate", "x"], "no measure 'x'"),
         (["qrels.trec", "old.trec", "same.trec", "--csv", "old.trec"], "named twice"),
         (["qrels.trec", "old.trec", "no.trec"], "no.trec"),
-        (["old.json", "old.trec"], "saved results were expected in every file"),
+        (["old.json", "old.trec"], "old.trec: a TREC run, not a saved result"),
         (["bad.json", "old.json"], "not a saved result"),
     ],
 )

@@ -52,6 +52,13 @@ def test_content_is_read_whole_and_in_parts_that_end_with_a_line(text_file):
         assert all(part.endswith(b"\n") for part in parts[:-1])
 
 
+def test_zero_bytes_behind_a_zstd_file_are_refused_as_zstd_refuses_them(tmp_path):
+    path = tmp_path / "run.zst"
+    path.write_bytes(zstandard.compress(TEXT.encode()) + b"\0")
+    with pytest.raises(FileFormatError, match="truncated or damaged"):
+        FileContent(path).text()
+
+
 def test_polars_gets_a_path_where_it_can_open_it(text_file, tmp_path):
     source = FileContent(text_file).source()
     if text_file.read_bytes() == TEXT.encode():
@@ -82,7 +89,7 @@ def test_a_pipe_is_read_once(tmp_path):
 @pytest.mark.parametrize(
     ("data", "problem"),
     [
-        (gzip.compress(b"x" * 1000)[:-4], "truncated or damaged"),
+        (gzip.compress(b"x" * 1000, mtime=0)[:-4], "truncated or damaged"),
         (b"\x28\xb5\x2f\xfd" + b"no zstd", "truncated or damaged"),
         (b"a\0b", "a binary file"),
         (b"line\n\xff", "not UTF-8 text; convert"),

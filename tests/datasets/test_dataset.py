@@ -294,7 +294,10 @@ def test_a_split_does_not_include_another_whose_name_starts_the_same(tmp_path):
         (b'{"_id": "", "text": "a"}\n', "line 1: the record has no id"),
         (b'["a", "b"]\n', "line 1: a record such as"),
         (b'{"_id": "a", "text": "b"}\n{"_id"\n', "line 2: not a line of JSON"),
-        (gzip.compress(b'{"_id": "a", "text": "b"}\n' * 100)[:-20], "truncated or damaged"),
+        (
+            gzip.compress(b'{"_id": "a", "text": "b"}\n' * 100, mtime=0)[:-20],
+            "truncated or damaged",
+        ),
     ],
 )
 def test_a_damaged_corpus_is_refused_with_its_line(tmp_path, content, problem):
@@ -392,3 +395,10 @@ def test_load_dataset_is_public_and_other_names_are_not():
     assert beir_eval.load_dataset is load_dataset
     with pytest.raises(AttributeError, match="no attribute 'load_nothing'"):
         _ = beir_eval.load_nothing
+
+
+def test_the_name_of_a_beir_data_set_that_is_no_folder_is_answered_with_the_download(tmp_path):
+    with pytest.raises(FileFormatError, match=r"no such folder.*download_dataset\('scifact'\)"):
+        load_dataset(tmp_path / "scifact")
+    with pytest.raises(FileFormatError, match=r"qrels$"):
+        load_dataset(tmp_path / "own")

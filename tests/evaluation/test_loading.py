@@ -141,6 +141,18 @@ def test_scores_from_elsewhere_and_custom_measures_load_within_their_bounds(tmp_
     assert "faith: the score of query 'a' is 1.5, outside the bounds 0 to 1" in message
 
 
+def test_a_list_with_one_result_loads_and_one_with_several_names_them(tmp_path):
+    path = tmp_path / "results.json"
+    saved = [
+        evaluate(QRELS, RUN, ["MRR"], name=name).model_dump(mode="json") for name in ("A", "B")
+    ]
+    path.write_text(json.dumps(saved[:1]))
+    assert EvaluationResult.load(path) == evaluate(QRELS, RUN, ["MRR"], name="A")
+    path.write_text(json.dumps(saved))
+    with pytest.raises(ResultError, match="the file has 2: 'A', 'B'"):
+        EvaluationResult.load(path)
+
+
 def test_a_result_on_votes_loads(tmp_path):
     qrels = qrels_from_votes([("q", "a", 1), ("q", "a", 1), ("q", "b", 0)])
     result = evaluate(qrels.qrels, {"q": {"a": 1.0}}, ["nDCG@10"])

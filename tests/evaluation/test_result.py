@@ -15,6 +15,7 @@ from pydantic import ValidationError
 from beir_eval import BeirEvalError, EvaluationResult, evaluate
 from beir_eval.errors import FileFormatError, MissingExtraError, ResultError, SettingError
 from beir_eval.evaluation import TopDocuments
+from beir_eval.evaluation.tables import means_table
 from strategies import qrels_and_run
 
 QRELS = {"q1": {"a": 1}, "q2": {"b": 2, "c": 0}, "q3": {"d": 0}}
@@ -327,3 +328,29 @@ def test_top_documents_are_frozen_comparable_and_checked_when_loaded(tmp_path):
     (tmp_path / "more.json").write_text(json.dumps(content))
     with pytest.raises(ResultError, match=r"top\.q\.more"):
         EvaluationResult.load(tmp_path / "more.json")
+
+
+def test_a_note_says_that_rankings_are_shorter_than_a_cutoff_that_one_of_them_reaches():
+    qrels = {f"q{number}": {"d": 1} for number in range(4)}
+    short, deep = {"d": 2.0, "x": 1.0}, {f"x{rank}": float(-rank) for rank in range(5)}
+    run = dict.fromkeys(qrels, short) | {"q0": deep}
+    sentence = (
+        "rankings hold fewer documents than the cutoff, on average 2.8 of 5: what is not retrieved "
+        "counts as not relevant"
+    )
+    assert sentence in evaluate(qrels, run, ["Recall@2", "Recall@5"]).notes()
+    notes = evaluate(qrels, dict.fromkeys(qrels, deep), ["Recall@5", "MRR"]).notes()
+    assert "fewer documents" not in "\n".join(notes)
+    assert "fewer documents" not in "\n".join(evaluate(qrels, run, ["Recall@2"]).notes())
+
+
+def test_undefined_means_are_not_bold():
+    unjudged = {"q1": {"d": 0}, "q2": {"d": 0}}
+    run = {"q1": {"d": 1.0}, "q2": {"d": 1.0}}
+    results = [
+        evaluate(unjudged, run, ["nDCG@5", "Judged@1"], no_relevant="skip", name=name)
+        for name in "ab"
+    ]
+    undefined, judged = ([row[column] for row in means_table(results).rows] for column in (1, 2))
+    assert [(cell.text, cell.is_best) for cell in undefined] == [("n/a", False)] * 2
+    assert [(cell.text, cell.is_best) for cell in judged] == [("1.0000", True)] * 2

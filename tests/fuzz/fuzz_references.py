@@ -105,16 +105,17 @@ def columns_of(text):
 
 
 def is_csv_header(line):
-    """Return whether a line names a column of queries and one of documents between commas."""
+    """Return whether a line names queries and documents between commas, or is a word of columns."""
     names = [re.sub("[- ]", "_", name.strip(' \t\r"').lower()) for name in line.split(",")]
-    return any(name in QUERY_KEYS for name in names) and any(name in DOC_KEYS for name in names)
+    named = any(name in QUERY_KEYS for name in names) and any(name in DOC_KEYS for name in names)
+    return named or (len(names) >= 3 and len(line.split()) == 1)
 
 
 def csv_rows(text, number_keys):
     """Yield (query, document, number) of each line below the header, the first that is filled."""
-    while text and (not text.split("\n")[0].strip() or text[0] == "#"):
-        text = text.partition("\n")[2]
-    file = io.StringIO(text, newline="")
+    lines = text.split("\n")
+    first = next(i for i, line in enumerate(lines) if line.strip() and line[0] != "#")
+    file = io.StringIO("\n".join(lines[first:]), newline="")
     try:
         rows = list(csv.reader(file, strict=True, skipinitialspace=True))
     except csv.Error as error:

@@ -73,7 +73,8 @@ def test_lists_of_different_lengths_are_named_if_the_caller_passed_them():
 
 def test_scores_of_a_retriever_that_become_grades_cause_a_warning(logged):
     BEIREvaluator(["nDCG@10"]).run([scored(a=0.83, b=2)], [scored(a=1)])
-    assert "1 of them are fractions, such as 0.83. If a retriever set these scores" in logged[0]
+    assert "1 of them are fractions, such as 0.83. If these are the retrieved" in logged[0]
+    assert "the two lists are swapped: ground_truth_documents come first" in logged[0]
     logged.clear()
     BEIREvaluator(["nDCG@10"]).run([scored(a=1, b=2)], [scored(a=1)])
     assert logged == []
@@ -120,6 +121,27 @@ def test_the_primary_measure_is_evaluated_too_in_any_spelling():
     outputs = evaluator.run([docs("a")], [docs("x", "a")])
     assert outputs["score"] == outputs["metrics"]["MRR"] == 0.5
     assert list(outputs["metrics"]) == ["MAP", "MRR"]
+
+
+@pytest.mark.parametrize(
+    ("measures", "primary"),
+    [
+        (None, "nDCG@10"),
+        (["MRR", "nDCG@10"], "nDCG@10"),
+        (["MRR", "nDCG@5"], "MRR"),
+        ("MRR", "MRR"),
+    ],
+)
+def test_the_score_is_that_of_ndcg_at_10_or_else_of_the_first_measure(measures, primary):
+    evaluator = BEIREvaluator(measures)
+    assert str(evaluator.primary) == primary
+    assert evaluator.measures == BEIREvaluator(measures, primary=primary).measures
+    outputs = evaluator.run([docs("a", "b")], [docs("x", "a")])
+    assert outputs["score"] == outputs["metrics"][primary]
+
+
+def test_the_threshold_rel_applies_to_the_score_too():
+    assert str(BEIREvaluator(["MRR", "P@1"], rel=2).primary) == "MRR(rel=2)"
 
 
 @pytest.mark.parametrize(
@@ -370,6 +392,16 @@ def test_chunks_of_haystacks_splitter_match_qrels_of_whole_documents():
     assert evaluator.run(retrieved_documents=[chunks], query_ids=["q"])["score"] == 1.0
 
 
+def test_retrieved_documents_that_lack_the_collapse_field_are_counted_in_a_warning(logged):
+    chunk = Document(id="1", content="c", meta={"source_id": "a"})
+    evaluator = BEIREvaluator("MRR", collapse="meta.source_id")
+    assert evaluator.run([docs("b")], [[chunk, *docs("b")]])["score"] == 0.5
+    assert "1 of the 2 retrieved documents do not have this field" in logged[0]
+    logged.clear()
+    assert evaluator.run([docs("b")], [docs("b")])["score"] == 1.0
+    assert "collapse='meta.source_id': none of the 1 retrieved documents has" in logged[0]
+
+
 def test_documents_without_the_field_match_nothing_and_keep_their_ranks(logged):
     retrieved = [[Document(content=None, id="1"), Document(content="", id="2"), *docs("a")]]
     outputs = BEIREvaluator("MRR", primary="MRR").run(
@@ -544,11 +576,28 @@ def test_a_query_without_judgements_can_score_0():
         assert outputs["score"] == 0.5
 
 
-def test_no_judged_query_at_all_is_an_error():
-    with pytest.raises(InputError, match="none of the 1 queries"):
-        BEIREvaluator(qrels=QRELS, unjudged="skip").run(
-            retrieved_documents=[docs("a")], query_ids=["q9"]
-        )
+@pytest.mark.parametrize("unjudged", ["error", "skip"])
+def test_no_judged_query_at_all_is_an_error_that_shows_the_ids_of_the_qrels(unjudged):
+    evaluator = BEIREvaluator(qrels=QRELS, unjudged=unjudged)
+    message = r"none of the 1 queries has a judgement: 'q9'; the qrels have 'q1', 'q2', 'q3'"
+    with pytest.raises(InputError, match=message) as caught:
+        evaluator.run(retrieved_documents=[docs("a")], query_ids=["q9"])
+    assert "skip" not in str(caught.value)
+    with pytest.raises(InputError, match="pass ground-truth documents"):
+        BEIREvaluator(unjudged=unjudged).run([[]], [docs("a")])
+
+
+def test_a_list_of_measures_for_haystacks_rules_is_answered_with_the_right_call():
+    with pytest.raises(SettingError, match=r"haystack_compatible\(primary='MRR'\)"):
+        BEIREvaluator.haystack_compatible(["MRR"])
+
+
+@pytest.mark.parametrize("arguments", [([docs("a")], docs("a")), (docs("a"), [docs("a")])])
+def test_documents_that_are_not_in_a_list_for_each_query_are_answered_with_the_right_form(
+    arguments,
+):
+    with pytest.raises(InputError, match=r"list of lists of Documents.*pass \[documents\]"):
+        BEIREvaluator().run(*arguments)
 
 
 @pytest.mark.parametrize(
@@ -642,14 +691,67 @@ def test_qrels_passed_to_run_take_precedence_over_those_of_the_constructor():
 
 
 def test_retrieved_documents_that_are_not_judged_cause_a_warning_with_ids_of_both_sides(logged):
-    BEIREvaluator(qrels=QRELS).run(retrieved_documents=[docs("a", "b")], query_ids=["q1"])
+    BEIREvaluator(qrels=QRELS).run(
+        retrieved_documents=[docs("a", "b"), docs("c")], query_ids=["q1", "q2"]
+    )
     assert logged[0].startswith("Retrieved and judged documents have nothing in common")
-    assert "retrieved are 'a', 'b'; judged are 'paris', 'lyon'." in logged[0]
+    assert "retrieved are 'a', 'b', 'c'; judged are 'paris', 'lyon', 'oslo'." in logged[0]
     assert "Documents are identified by id" in logged[0]
 
 
+HASH = Document(content="x").id
+
+
+@pytest.mark.parametrize(
+    ("judged", "retrieved"),
+    [
+        ({"q1": {"31715818": 1}}, [docs("4983", "18872233")]),
+        ({"q1": {"paris": 1}}, [docs("lyon")]),
+        ({"q1": {"MED-10": 1}, "q2": {"MED-7": 1}}, [docs("MED-3"), docs("MED-20", "MED-21")]),
+        ({"q1": {"a": 1}, "q2": {"b": 1}}, [docs("b"), docs("a")]),
+        ({"q1": {HASH: 1}}, [[Document(content="y")]]),
+    ],
+)
+def test_queries_that_only_miss_cause_no_warning(logged, judged, retrieved):
+    BEIREvaluator(qrels=judged).run(retrieved_documents=retrieved, query_ids=list(judged))
+    assert logged == []
+
+
+def test_a_query_that_misses_its_text_causes_no_warning(logged):
+    BEIREvaluator().run([[Document(content="Paris")]], [[Document(content="Lyon")]])
+    assert logged == []
+
+
+@pytest.mark.parametrize(
+    ("judged", "document", "message"),
+    [
+        ("paris", Document(content="x"), "see document_comparison_field"),
+        ("paris", Document(id="PARIS"), "upper and lower case differ"),
+        ("paris", Document(id=" paris"), "white space around the ids differs"),
+        ("7", Document(id="0007"), "leading zeros differ"),
+        ("7", Document(id="doc-7"), "begin with 'doc-'"),
+        ("7", Document(id="x" * 5000, meta={"n": ""}), None),
+    ],
+)
+def test_one_query_is_enough_if_its_ids_differ_plainly(logged, judged, document, message):
+    BEIREvaluator(qrels={"q": {judged: 1}}).run(retrieved_documents=[[document]], query_ids=["q"])
+    assert [message in text for text in logged] == [True] * (message is not None)
+
+
+def test_six_queries_without_a_judged_document_cause_a_warning(logged):
+    judged = {f"q{number}": {str(number): 1} for number in range(6)}
+    retrieved = [docs(str(number + 100)) for number in range(6)]
+    evaluator = BEIREvaluator(qrels=judged)
+    evaluator.run(retrieved_documents=retrieved, query_ids=list(judged))
+    assert len(logged) == 1
+    logged.clear()
+    others = [docs(str((number + 1) % 6)) for number in range(6)]
+    evaluator.run(retrieved_documents=others, query_ids=list(judged))
+    assert logged == []
+
+
 def test_the_warning_for_chunks_names_the_collapse_setting(logged):
-    chunk = Document(id="c", content="c", meta={"source_id": "paris"})
+    chunk = Document(content="c", meta={"source_id": "paris"})
     BEIREvaluator(qrels=QRELS).run(retrieved_documents=[[chunk]], query_ids=["q1"])
     assert "collapse='meta.source_id'" in logged[0]
 

@@ -71,7 +71,7 @@ def comparison_and_texts():
 def cells(page, column):
     return [
         row.locator("td, th").nth(column).inner_text()
-        for row in page.locator("#table-place tbody tr").all()
+        for row in page.locator("#query-table tbody tr").all()
     ]
 
 
@@ -137,14 +137,14 @@ def test_the_table_is_sorted_by_a_click_and_by_the_keyboard(show, comparison_and
     worst = comparison.regressions("nDCG@10", 1)[0]
     best = comparison.improvements("nDCG@10", 1)[0]
     assert cells(page, 0)[0] == worst.query_id
-    header = page.locator("#table-place th", has_text="difference")
+    header = page.locator("#query-table th", has_text="difference")
     assert header.get_attribute("aria-sort") == "ascending"
     header.click()
     playwright.expect(header).to_have_attribute("aria-sort", "descending")
     assert cells(page, 0)[0] == best.query_id
-    page.locator("#table-place th").first.get_by_role("button").focus()
+    page.locator("#query-table th").first.get_by_role("button").focus()
     page.keyboard.press("Enter")
-    first = page.locator("#table-place tbody tr").first
+    first = page.locator("#query-table tbody tr").first
     playwright.expect(first).to_contain_text(min(comparison.query_ids))
     assert cells(page, 0)[:3] == sorted(comparison.query_ids)[:3]
 
@@ -155,7 +155,7 @@ def test_the_table_is_searched_by_text(show, comparison_and_texts):
     page.get_by_label("Search the queries").fill("mars")
     expected = {query for query, text in texts["queries"].items() if "mars" in text.lower()}
     assert expected
-    playwright.expect(page.locator("#table-place tbody tr")).to_have_count(len(expected))
+    playwright.expect(page.locator("#query-table tbody tr")).to_have_count(len(expected))
     assert set(cells(page, 0)) == expected
 
 
@@ -196,7 +196,7 @@ def test_a_click_on_a_query_shows_both_rankings(show, comparison_and_texts):
 def test_a_query_is_chosen_with_the_keyboard_alone(show, comparison_and_texts):
     comparison, texts = comparison_and_texts
     page = show(comparison, **texts)
-    page.locator("#table-place tbody button").nth(1).focus()
+    page.locator("#query-table tbody button").nth(1).focus()
     page.keyboard.press("Enter")
     second = comparison.regressions("nDCG@10", 2)[1]
     assert page.locator("#query").inner_text() == f"Query {second.query_id}"
@@ -245,10 +245,10 @@ def test_hostile_names_and_texts_are_shown_as_text(show):
     page.locator("#sorted .mark-rect path").first.hover()
     assert HOSTILE in page.locator("#tip").inner_text()
     page.get_by_label("Search the queries").fill("onerror")
-    playwright.expect(page.locator("#table-place tbody tr")).to_have_count(8)
-    page.locator("#table-place th").first.click()
-    assert HOSTILE in page.locator("#table-place").inner_text()
-    assert page.locator("#table-place").inner_text().count(HOSTILE) > 8
+    playwright.expect(page.locator("#query-table tbody tr")).to_have_count(8)
+    page.locator("#query-table th").first.click()
+    assert HOSTILE in page.locator("#query-table").inner_text()
+    assert page.locator("#query-table").inner_text().count(HOSTILE) > 8
     # A long label is shortened; the remaining part is text too.
     assert HOSTILE[:30] in page.locator("[data-figure] svg").first.text_content()
     assert page.locator("img, iframe, object, main b").count() == 0
@@ -280,7 +280,7 @@ def test_axe_finds_no_violation(show, comparison_and_texts, width, scheme):
     axe = pytest.importorskip("axe_playwright_python.sync_playwright")
     comparison, texts = comparison_and_texts
     page = show(comparison, width=width, scheme=scheme, **texts)
-    page.locator("#table-place tbody button").nth(1).click()
+    page.locator("#query-table tbody button").nth(1).click()
     page.locator("summary").first.click()
     violations = axe.Axe().run(page).response["violations"]
     assert [
@@ -439,7 +439,7 @@ def test_a_report_of_7000_queries_is_usable_and_says_what_it_omits(show):
     assert page.locator(".ranking summary").count() == 20
     search = page.get_by_label("Search the queries")
     search.fill("q6999")
-    playwright.expect(page.locator("#table-place tbody tr")).to_have_count(1)
+    playwright.expect(page.locator("#query-table tbody tr")).to_have_count(1)
     assert cells(page, 0) == ["q6999"]
     search.fill("")
     playwright.expect(page.locator(".dt-info")).to_have_text("Showing 1 to 10 of 7,000 entries")
@@ -457,7 +457,7 @@ def test_queries_without_rankings_are_marked_in_the_table(show, monkeypatch):
         "of 2,000 queries, those on which the systems differ most"
         in page.locator(".notice").inner_text()
     )
-    assert "Those in grey have none" in page.locator("#table-place caption").inner_text()
+    assert "Those in grey have none" in page.locator("#query-table caption").inner_text()
     page.get_by_label("a page").select_option("500")
     button = page.locator("tr.bare button").first
     button.click()
@@ -478,7 +478,7 @@ def test_names_with_a_special_meaning_in_code_are_shown_as_names(show, name):
     page = show(benchmark)
     assert page.locator("[data-figure] svg").count() == 1
     assert name in page.locator("[data-figure] svg").text_content()
-    assert name in page.locator("#table-place th").all_inner_texts()[3]
+    assert name in page.locator("#query-table th").all_inner_texts()[3]
     assert page.locator(".ranking").count() == 2
     comparison_page = show(compare(list(result_by_system.values()), name, draws=2000))
     assert name in comparison_page.locator("#verdict").inner_text()
@@ -498,7 +498,7 @@ def test_queries_without_a_score_are_last_in_either_sort_order(show):
     page = show(results)
     expected = ["-0.5000"] * 3 + ["n/a"] * 3
     assert cells(page, 1) == expected
-    header = page.locator("#table-place th", has_text="difference")
+    header = page.locator("#query-table th", has_text="difference")
     header.click()
     playwright.expect(header).to_have_attribute("aria-sort", "descending")
     assert cells(page, 1) == expected
@@ -510,8 +510,8 @@ def test_the_sort_order_and_page_size_of_the_table_are_kept_when_the_measure_cha
 ):
     comparison, texts = comparison_and_texts
     page = show(comparison, **texts)
-    page.locator("#table-place th").first.click()
-    playwright.expect(page.locator("#table-place th").first).to_have_attribute(
+    page.locator("#query-table th").first.click()
+    playwright.expect(page.locator("#query-table th").first).to_have_attribute(
         "aria-sort", "ascending"
     )
     page.get_by_label("a page").select_option("25")
@@ -530,7 +530,7 @@ def test_the_table_shows_the_page_of_the_chosen_query(show, comparison_and_texts
         page.locator("#next").click()
     assert page.locator("#query").inner_text() == f"Query {order[10]}"
     assert page.locator(".dt-info").inner_text() == "Showing 11 to 20 of 30 entries"
-    assert page.locator("#table-place tr.chosen button").inner_text() == order[10]
+    assert page.locator("#query-table tr.chosen button").inner_text() == order[10]
     page.locator("#back").click()
     assert page.evaluate("document.activeElement.closest('tr').classList.contains('chosen')")
 

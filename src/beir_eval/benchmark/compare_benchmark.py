@@ -7,6 +7,7 @@ choice of queries within each data set, or for the choice of data sets with ``hi
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,6 +16,7 @@ from beir_eval.benchmark.comparison_result import (
     AcrossDatasets,
     AcrossSettings,
     AverageDifference,
+    CommonAverages,
     SystemAverage,
 )
 from beir_eval.benchmark.dataset_scores import (
@@ -33,14 +35,16 @@ from beir_eval.comparison.differences import pairs_to_compare
 from beir_eval.comparison.tables import letter_at
 from beir_eval.measures.names import name_among, registered
 from beir_eval.significance import resampled_ranks, stratified_bootstrap
+from beir_eval.significance.validation import FEWEST_QUERIES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from beir_eval.benchmark.comparison_result import DatasetDifference
+    from beir_eval.benchmark.dataset_scores import Stratum
     from beir_eval.benchmark.result import BenchmarkResult
     from beir_eval.comparison.alignment import SystemResults
-    from beir_eval.comparison.differences import Pair
+    from beir_eval.comparison.differences import Pair, Pairs
     from beir_eval.comparison.records import Direction
     from beir_eval.core.arrays import Floats
     from beir_eval.measures import MeasureLike
@@ -184,6 +188,41 @@ def compare_benchmark(  # noqa: PLR0913 - one keyword a setting
             if any(system in stratum.computed_elsewhere for stratum in strata)
         ),
         coverage=coverage,
+        on_common_queries=_on_common_queries(strata, scale, systems, pairs, settings),
+    )
+
+
+def _on_common_queries(
+    strata: Sequence[Stratum],
+    scale: ScoreScale,
+    systems: tuple[str, ...],
+    pairs: Pairs,
+    settings: AcrossSettings,
+) -> CommonAverages | None:
+    """Return the comparison over the queries that all systems have; None if these are all."""
+    if all(stratum.is_common.all() for stratum in strata):
+        return None
+    common = [stratum.on_common_queries() for stratum in strata]
+    differences: list[AverageDifference] = []
+    if all(len(stratum.keys) >= FEWEST_QUERIES for stratum in common):
+        datasets = mean_scores(common, systems)
+        averages = np.array(
+            [
+                math.fsum(dataset.means[system] for dataset in datasets) / len(datasets)
+                for system in systems
+            ]
+        )
+        differences = _differences(
+            averages,
+            scale,
+            systems,
+            pairs.listed,
+            average_tests(common, pairs, settings),
+            dataset_differences(common, datasets, systems, pairs, settings),
+        )
+    return CommonAverages(
+        num_queries=sum(len(stratum.keys) for stratum in common),
+        differences=tuple(differences),
     )
 
 

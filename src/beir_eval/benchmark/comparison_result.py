@@ -10,7 +10,7 @@ from pydantic import BaseModel
 
 from beir_eval.comparison.charts import forest_row
 from beir_eval.comparison.coverage import SystemCoverage, warnings_of, with_warning_column
-from beir_eval.comparison.headlines import headline_of
+from beir_eval.comparison.headlines import VerdictSentence, common_queries_text, headline_of
 from beir_eval.comparison.records import (
     ComparisonSettings,
     Direction,
@@ -52,10 +52,9 @@ from beir_eval.evaluation.validation import check_unique
 from beir_eval.measures.scales import ScoreScale, scale_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from typing import Self
 
-    from beir_eval.comparison.headlines import VerdictSentence
     from beir_eval.display.figure import Figure
 
 
@@ -210,6 +209,21 @@ class DatasetDifference(BaseModel):
     verdict: Direction
 
 
+class CommonAverages(BaseModel):
+    """The comparison over the queries that every system has, as ``CommonQueries``.
+
+    Attributes:
+        num_queries: the number of queries that all systems have, over all data sets.
+        differences: the difference of the averages of every pair over the common queries, with the
+            same settings; empty if fewer than two queries of a data set are common.
+    """
+
+    model_config = FROZEN
+
+    num_queries: int
+    differences: tuple[AverageDifference, ...]
+
+
 class AcrossDatasets(Saved):
     """The result of a comparison over several data sets; frozen, saved as JSON.
 
@@ -236,6 +250,8 @@ class AcrossDatasets(Saved):
         computed_elsewhere: the systems with scores that this package did not compute.
         coverage: the results that miss judged queries or whose document ids do not match those of
             the qrels, by system and data set, with the warnings; empty for none.
+        on_common_queries: the comparison over the queries that all systems have, if a system misses
+            judged queries and these count as empty rankings; else None.
     """
 
     WHAT: ClassVar[str] = "comparison over data sets"
@@ -254,11 +270,17 @@ class AcrossDatasets(Saved):
     computed_elsewhere: tuple[str, ...] = ()
 
     @property
+    def _num_queries(self) -> int:
+        """The number of queries that are compared, over all data sets."""
+        return sum(dataset.num_queries for dataset in self.datasets)
+
+    @property
     def _custom_measures(self) -> dict[str, ScoreScale]:
         """{name: scale} of the measure if it is a custom one, else {}."""
         return {} if self.custom_scale is None else {self.measure: self.custom_scale}
 
     coverage: tuple[SystemCoverage, ...] = ()
+    on_common_queries: CommonAverages | None = None
 
     def _check_loaded(self) -> None:
         """Raise ValueError unless every system has its means and pairs, with numbers in range."""
@@ -282,8 +304,20 @@ class AcrossDatasets(Saved):
             ((difference.dataset, pair_of(difference)) for difference in self.by_dataset),
             product(names, pairs),
         )
-        for field in ("differences", "by_dataset"):
-            for index, difference in enumerate(getattr(self, field)):
+        fields: dict[str, Sequence[AverageDifference | DatasetDifference]] = {
+            "differences": self.differences,
+            "by_dataset": self.by_dataset,
+        }
+        if self.on_common_queries is not None:
+            over_common = self.on_common_queries.differences
+            fields["on_common_queries.differences"] = over_common
+            check_each_once(
+                "on_common_queries.differences",
+                map(pair_of, over_common),
+                pairs if over_common else (),
+            )
+        for field, differences in fields.items():
+            for index, difference in enumerate(differences):
                 check_probability(f"{field}.{index}.p", difference.p)
                 check_probability(f"{field}.{index}.p_corrected", difference.p_corrected)
 
@@ -375,9 +409,22 @@ class AcrossDatasets(Saved):
         return f"{first}\n{tables}\n\n{markdown_list(self._notes())}"
 
     def verdict_sentences(self) -> list[tuple[str, str]]:
-        """Return (sentence, verdict) of the difference of each pair."""
-        return [
+        """Return (sentence, verdict) of the difference of each pair.
+
+        If a system misses queries, those over the queries that all systems have follow.
+        """
+        sentences: list[tuple[str, str]] = [
             (self._verdict_line(difference), difference.verdict) for difference in self.differences
+        ]
+        common = self.on_common_queries
+        if common is None:
+            return sentences
+        where = common_queries_text(common.num_queries, self._num_queries)
+        if not common.differences:
+            return [*sentences, (f"average {self.measure}{where}: too few for a verdict", "")]
+        return sentences + [
+            (f"{self._verdict_line(difference)}{where}", difference.verdict)
+            for difference in common.differences
         ]
 
     def differences_table(self) -> Table:
@@ -411,8 +458,9 @@ class AcrossDatasets(Saved):
 
     def _verdict_line(self, difference: AverageDifference) -> str:
         """Return the verdict on a difference, with its p-value, as a sentence."""
+        corrected = "corrected " if len(self.differences) > 1 else ""
         evidence = (
-            f"corrected p {p_text(difference.p_corrected)}; better on {difference.better} of "
+            f"{corrected}p {p_text(difference.p_corrected)}; better on {difference.better} of "
             f"{len(self.datasets)} data sets ({difference.significantly_better} significantly), "
             f"worse on {difference.worse} ({difference.significantly_worse})"
         )
@@ -425,7 +473,17 @@ class AcrossDatasets(Saved):
         count = len(self.datasets)
         average = self._measure_label()
         label = f"A{average[1:]} over {count} data {'sets' if count > 1 else 'set'}"
-        return headline_of(label, self.differences, self.baseline, margin=None)
+        sentence = headline_of(label, self.differences, self.baseline, margin=None)
+        common = self.on_common_queries
+        if common is None:
+            return sentence
+        where = common_queries_text(common.num_queries, self._num_queries)
+        if not common.differences:
+            text = f"{sentence.text}. {label}{where}: too few for a verdict"
+            return VerdictSentence(text, "undecided")
+        over_common = headline_of(label + where, common.differences, self.baseline, margin=None)
+        verdict = sentence.verdict if sentence.verdict == over_common.verdict else "undecided"
+        return VerdictSentence(f"{sentence.text}. {over_common.text}", verdict)
 
     def _measure_label(self) -> str:
         """Return the average of the measure, and whether lower is better, in words."""
@@ -498,16 +556,20 @@ class AcrossDatasets(Saved):
                 for difference in self.by_dataset
             }
         scale = scale_of(self.measure, self._custom_measures)
-        best = {dataset.name: scale.best(dataset.means.values()) for dataset in self.datasets}
-        best_average = scale.best(average.average for average in self.averages)
+        # Means that look equal are equally good to a reader.
+        best = {
+            dataset.name: score_text(scale.best(dataset.means.values()))
+            for dataset in self.datasets
+        }
+        best_average = score_text(scale.best(average.average for average in self.averages))
         rows = []
         for average in self.averages:
             row: list[str | Cell] = [average.system]
             for dataset in self.datasets:
                 mean = dataset.means[average.system]
                 verdict = verdicts.get((dataset.name, average.system), "")
-                row.append(mean_cell(mean, verdict, is_best=mean == best[dataset.name]))
-            is_best = average.average == best_average
+                row.append(mean_cell(mean, verdict, is_best=score_text(mean) == best[dataset.name]))
+            is_best = score_text(average.average) == best_average
             if self.baseline is None:
                 row.append(Cell(score_text(average.average), average.groups, is_best=is_best))
             else:
@@ -538,7 +600,7 @@ class AcrossDatasets(Saved):
     def _notes(self) -> Iterator[str]:
         """Yield what ``notes`` returns after the warnings."""
         settings = self.settings
-        queries = sum(dataset.num_queries for dataset in self.datasets)
+        queries = self._num_queries
         yield (
             f"{len(self.datasets)} data {'sets' if len(self.datasets) > 1 else 'set'}, "
             f"{queries} queries; the average is the unweighted mean "

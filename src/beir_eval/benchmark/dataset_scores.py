@@ -10,7 +10,7 @@ import numpy as np
 
 from beir_eval.benchmark.comparison_result import DatasetDifference, DatasetScores
 from beir_eval.comparison.alignment import align_scores
-from beir_eval.comparison.coverage import coverage_of
+from beir_eval.comparison.coverage import coverage_of, retrieved_by_all
 from beir_eval.comparison.differences import direction_of, sign_vectors_for
 from beir_eval.core.ids import hash_ids
 from beir_eval.datasets.catalogue import parent_info
@@ -54,6 +54,8 @@ class Stratum(NamedTuple):
         scale: the bounds of the scores, and whether higher ones are better.
         computed_elsewhere: the systems with scores that this package did not compute.
         coverage: the systems that miss judged queries or whose document ids do not match.
+        is_common: whether every system has the query, rather than a score of 0 for a missing one,
+            bool[Q].
     """
 
     name: str
@@ -64,6 +66,15 @@ class Stratum(NamedTuple):
     scale: ScoreScale
     computed_elsewhere: tuple[str, ...]
     coverage: tuple[SystemCoverage, ...]
+    is_common: Mask
+
+    def on_common_queries(self) -> Stratum:
+        """Return the scores on the queries that every system has."""
+        return self._replace(
+            scores=self.scores[:, self.is_common],
+            keys=self.keys[self.is_common],
+            is_common=self.is_common[self.is_common],
+        )
 
 
 def results_by_system(results: Any) -> dict[str, Mapping[str, SystemResults]]:
@@ -173,6 +184,7 @@ def stratum_of(
         defined.scale,
         joined.computed_elsewhere,
         coverage_of(joined.results, joined.measures, name),
+        retrieved_by_all(joined.results, joined.query_ids)[joined.by_measure[0].is_defined],
     )
 
 

@@ -71,7 +71,7 @@ class Benchmark:
         measures: a measure or a list of measures, each a name in any spelling that ``parse`` reads
             or a ``Measure``; by default nDCG, MAP, Recall, R_cap, Precision and MRR at 1, 3, 5, 10,
             100 and 1,000.
-        top_k: the number of documents that a BEIR retriever is asked for. Other systems do not use
+        top_k: how many documents a BEIR retriever returns. Other systems do not use
             it.
         keep_top: how many of the best documents of each query a result keeps (its ``top``); 0 for
             none. If it is above 0 and differs from that of the saved results, these are computed

@@ -80,7 +80,7 @@ class System:
     Attributes:
         name: its name, which is also its folder's.
         source: a path of run files, a callable (queries, corpus) -> run, or a BEIR retriever.
-        top_k: the number of documents that a BEIR retriever is asked for.
+        top_k: how many documents a BEIR retriever returns.
     """
 
     name: str

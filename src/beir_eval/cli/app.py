@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
 from beir_eval._version import __version__
 from beir_eval.cli.agree import agree
 from beir_eval.cli.audit import audit
 from beir_eval.cli.bench import bench
 from beir_eval.cli.compare import compare
-from beir_eval.cli.console import console
+from beir_eval.cli.console import console, fail
 from beir_eval.cli.convert import convert
 from beir_eval.cli.datasets import list_datasets
 from beir_eval.cli.demo import demo
@@ -30,7 +31,7 @@ EXAMPLES = {
     "compare": "beir-eval compare qrels.trec bm25.trec dense.trec --baseline bm25",
     "validate": "beir-eval validate scifact bm25.trec dense.trec --strict",
     "bench": "beir-eval bench DATASETS RUNS --baseline bm25 --markdown table.md",
-    "haystack": "beir-eval haystack bm25.yaml path/to/scifact -m nDCG@10",
+    "haystack": "beir-eval haystack bm25.yaml path/to/scifact --index -m nDCG@10",
     "agree": "beir-eval agree bm25.trec dense.trec -k 100",
     "power": "beir-eval power qrels.trec -m nDCG@10",
     "audit": "beir-eval audit -n 10 -m Recall@5 -v 1.00 -b 0.70",
@@ -59,9 +60,30 @@ def _print_version(
         raise typer.Exit
 
 
+class _Command(TyperCommand):
+    """A command that refuses empty arguments, and names ``--measure`` for ``--metric``."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse the arguments, or end the command with one line and exit code 2."""
+        has_measures = any("--measure" in parameter.opts for parameter in self.params)
+        for before, argument in zip(["", *args], args, strict=False):
+            name, equals, value = argument.partition("=")
+            is_option = name.startswith("--")
+            # An empty path would mean the current folder.
+            if not argument or (is_option and equals and not value):
+                option = name or (before if before.startswith("-") else "")
+                what = f"{option} has an empty value" if option else "an argument is an empty path"
+                fail(f"{what}; if it is a variable of the shell, set it")
+            if name in {"--metric", "--metrics"} and has_measures:
+                fail(f"there is no option {name}; did you mean --measure (-m)?")
+        parsed: list[str] = super().parse_args(ctx, args)
+        return parsed
+
+
 def _register(name: str, command: Callable[..., None], short_help: str) -> None:
     """Add a command, with its example below its help."""
-    app.command(name, short_help=short_help, epilog=f"Example: {EXAMPLES[name]}")(command)
+    epilog = f"Example: {EXAMPLES[name]}"
+    app.command(name, cls=_Command, short_help=short_help, epilog=epilog)(command)
 
 
 # The help lists the commands in this order: the most used first.

@@ -34,10 +34,12 @@ from beir_eval.core.atomic_writes import write_atomically
 from beir_eval.core.files import file_stem
 from beir_eval.display.tables import Table, latex_table
 from beir_eval.display.warning_texts import warnings_latex
-from beir_eval.errors import InputError
+from beir_eval.errors import InputError, first_few
 from beir_eval.measures import DEFAULT_MEASURES, parse
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from beir_eval.benchmark.comparison_result import AcrossDatasets
     from beir_eval.benchmark.result import BenchmarkResult
 
@@ -131,9 +133,11 @@ def bench(  # noqa: PLR0913, PLR0917 - one parameter per option
             check_folder(folder)
         check_report(html)
         table_measure = parse(measure)
+        judged, systems = _find_datasets(datasets), _find_systems(runs)
+        _check_layout(judged, systems)
         benchmark = Benchmark(
-            _find_datasets(datasets),
-            _find_systems(runs),
+            judged,
+            systems,
             out,
             measures=list(dict.fromkeys([table_measure, *DEFAULT_MEASURES])),
             keep_top=_REPORT_DEPTH if html is not None else 0,
@@ -261,6 +265,21 @@ def _find_systems(paths: list[Path]) -> dict[str, Path]:
                 raise InputError(msg)
             systems[name] = system
     return systems
+
+
+def _check_layout(datasets: Mapping[str, Path], systems: Mapping[str, Path]) -> None:
+    """Raise InputError if the folders of runs are named after data sets, not after systems."""
+    folders = {name: path for name, path in systems.items() if path.is_dir()}
+    stems = sorted({file_stem(run) for folder in folders.values() for run in folder.glob("[!.]*")})
+    if folders and folders.keys() <= datasets.keys() and datasets.keys().isdisjoint(stems):
+        name = next(iter(folders))
+        system = stems[0] if stems else "bm25"
+        msg = (
+            f"the folders {first_few(folders)} have names of data sets; a folder for each system "
+            "was expected, in it a run file for each data set: SYSTEM/DATASET.trec, such as "
+            f"{system}/{name}.trec instead of {name}/{system}.trec"
+        )
+        raise InputError(msg)
 
 
 def _with_warnings(table: Table, result: BenchmarkResult) -> Table:

@@ -29,14 +29,16 @@ from beir_eval.cli.options import (
     run_files,
     write_html,
 )
-from beir_eval.cli.results_output import sibling, write_texts
+from beir_eval.cli.results_output import print_notes, print_scores, sibling, write_texts
 from beir_eval.cli.saved_results import read_saved_results
 from beir_eval.cli.slice_columns import slice_columns
 from beir_eval.cli.standard_input import opened_inputs
 from beir_eval.comparison.records import CORRECTIONS, INTERVALS, ON_CHOICES
 from beir_eval.core.ranking import EvaluationSettings
-from beir_eval.errors import InputError, first_few
+from beir_eval.errors import InputError, SettingError, first_few
+from beir_eval.evaluation.evaluator import Evaluator
 from beir_eval.evaluation.result import EvaluationResult
+from beir_eval.evaluation.tables import to_markdown
 from beir_eval.significance import PAIRED_TESTS
 from beir_eval.significance.corrections import CORRECTIONS as P_CORRECTIONS
 
@@ -44,7 +46,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from beir_eval.comparison.checkpoints.result import CheckpointCurve
-    from beir_eval.comparison.records import DocumentToJudge
+    from beir_eval.comparison.records import DocumentToJudge, GateCheck
     from beir_eval.comparison.result import Comparison
     from beir_eval.comparison.slices.result import SlicedComparison
     from beir_eval.core.qrels import Qrels
@@ -197,7 +199,7 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter per option
         input_files = [*inputs_or_folders[:1], *run_files(inputs_or_folders[1:])]
         check_targets(input_files, outputs)
         check_report(html)
-        gates, floors = gate or [], _floors(floor or [])
+        gates, floors = _gates(gate or []), _floors(floor or [])
         against_baseline = bool(gates) or non_inferior
         is_gated = against_baseline or bool(floors)
         _check_options(
@@ -216,6 +218,37 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter per option
         _check_steps(steps)
         measures = [*(measure or ()), *gates, *floors] or None
         inputs = _read_inputs(input_files, split, policies, (qrels_format, run_format))
+        if floors and len(inputs.names) == 1:
+            _check_options(
+                {
+                    f"{option} needs two systems or more; one system is checked against --floor "
+                    "alone": value
+                    for option, value in (
+                        ("--gate", gates),
+                        ("--non-inferior", non_inferior),
+                        ("--baseline", baseline is not None),
+                        ("--detail", detail),
+                        ("--slices", slices),
+                        ("--steps", steps),
+                        ("--latex", latex),
+                        ("--csv", csv),
+                        ("--json", json),
+                        ("--html", html),
+                        ("--to-judge", to_judge),
+                    )
+                }
+            )
+            checks = _check_one_system(
+                inputs,
+                measures,
+                policies,
+                {"markdown": markdown, "junit": junit},
+                floors=floors,
+                floor_interval=floor_interval,
+                allow_missing=allow_missing,
+                alpha=alpha,
+            )
+            raise typer.Exit(_GATE_CODES[gate_outcome(checks)])
         columns = (
             slice_columns(
                 slices,
@@ -291,7 +324,7 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter per option
             output.print_slices(sliced)
         if curve is not None:
             output.print_curve(curve)
-        output.print_gate(comparison.gate)
+        output.print_gate(comparison.gate, comparison.differences)
         if code := _GATE_CODES[gate_outcome(comparison.gate)]:
             raise typer.Exit(code)
 
@@ -301,6 +334,24 @@ def _check_options(problems: Mapping[str, object]) -> None:
     for message, is_used in problems.items():
         if is_used:
             raise InputError(message)
+
+
+def _gates(options: Sequence[str]) -> list[str]:
+    """Return the measures of ``--gate``.
+
+    Raises:
+        InputError: a value states a number too, as that of ``--floor`` does.
+    """
+    for option in options:
+        measure, equals, number = option.rpartition("=")
+        if equals and ")" not in number:
+            msg = (
+                f"--gate {option}: a measure alone was expected, such as --gate {measure}. "
+                f"--floor {measure}={number} sets the lowest mean; --non-inferior --margin "
+                f"{number} sets the loss that is allowed"
+            )
+            raise InputError(msg)
+    return list(options)
 
 
 def _floors(options: Sequence[str]) -> dict[str, float]:
@@ -332,6 +383,11 @@ class _Inputs(NamedTuple):
     qrels: Qrels | None
     runs: dict[str, Run]
     results: list[EvaluationResult]
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the systems."""
+        return [*self.runs, *(result.name for result in self.results)]
 
 
 def _read_inputs(
@@ -385,11 +441,19 @@ def _compare_inputs(  # noqa: PLR0913 - the options of the command
         policies: the fields of ``EvaluationSettings``.
         settings: further arguments of ``compare_runs`` and ``compare``.
         for_report: arguments of ``compare_runs`` that keep what a report shows.
+
+    Raises:
+        InputError: there is only one system.
     """
     from beir_eval import comparison as comparing  # noqa: PLC0415
 
-    names = [*inputs.runs, *(result.name for result in inputs.results)]
-    baseline_name = next(iter(names), None) if first_is_baseline else baseline
+    if len(inputs.names) == 1:
+        msg = (
+            f"two systems or more were expected, not {first_few(inputs.names)}; beir-eval evaluate "
+            "shows the scores of one, and --floor MEASURE=SCORE checks them"
+        )
+        raise InputError(msg)
+    baseline_name = next(iter(inputs.names), None) if first_is_baseline else baseline
     if inputs.qrels is None:
         return comparing.compare(inputs.results, baseline_name, measures=measures, **settings)
     return comparing.compare_runs(
@@ -401,6 +465,45 @@ def _compare_inputs(  # noqa: PLR0913 - the options of the command
         **policies,
         **for_report,
     )
+
+
+def _check_one_system(
+    inputs: _Inputs,
+    measures: Sequence[str] | None,
+    policies: Mapping[str, Any],
+    targets: Mapping[str, Path | None],
+    **floor_settings: Any,
+) -> list[GateCheck]:
+    """Check the floors of one system, write and print its means and the checks; return these.
+
+    Args:
+        inputs: one run with judgements, or one saved result.
+        measures: the measures of the means.
+        policies: the fields of ``EvaluationSettings``.
+        targets: the files "markdown" and "junit"; None: no such file.
+        floor_settings: the keywords of ``check_floors``.
+    """
+    from beir_eval.cli import comparison_output as output  # noqa: PLC0415
+    from beir_eval.comparison.gate import check_floors  # noqa: PLC0415
+    from beir_eval.comparison.gate_output import gate_markdown, to_junit  # noqa: PLC0415
+
+    if inputs.qrels is None:
+        [result] = inputs.results
+    else:
+        evaluator = Evaluator(inputs.qrels, measures or (), **policies)
+        [(name, run)] = inputs.runs.items()
+        result = evaluator.evaluate(run, name=name)
+    checks = check_floors(result, **floor_settings)
+    write_texts(
+        {
+            targets["markdown"]: lambda: f"{gate_markdown(checks)}\n{to_markdown([result])}",
+            targets["junit"]: lambda: to_junit(checks),
+        }
+    )
+    printed = print_scores([result], None, are_default_measures=inputs.qrels is None)
+    print_notes([result], printed)
+    output.print_gate(checks)
+    return checks
 
 
 def _compare_slices(
@@ -428,10 +531,22 @@ def _compare_slices(
 def _checkpoint_curve(comparison: Comparison, steps: str) -> CheckpointCurve:
     """Return the curve of the systems whose names match the pattern ``steps``."""
     from beir_eval.comparison.checkpoints.checkpoint_curve import checkpoint_curve  # noqa: PLC0415
+    from beir_eval.comparison.checkpoints.steps import steps_of  # noqa: PLC0415
 
-    settings = comparison.settings
+    checkpoints, settings = _checkpoints(comparison, steps), comparison.settings
+    try:
+        steps_of(list(checkpoints), steps)
+    except SettingError as error:
+        problem, _, remedy = str(error).partition("; pass ")
+        msg = problem.replace("steps=", "--steps ")
+        if remedy:  # that of Python
+            msg = (
+                f"--steps {steps!r}: {msg}; state a pattern that matches the names of the "
+                "checkpoints only, such as '(\\d+)$', or leave out the other runs"
+            )
+        raise InputError(msg) from error
     return checkpoint_curve(
-        _checkpoints(comparison, steps),
+        checkpoints,
         steps,
         measures=comparison.measures,
         alpha=settings.alpha,

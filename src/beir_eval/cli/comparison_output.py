@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from beir_eval.cli.console import VERDICT_COLOURS, console, print_table, print_warnings
-from beir_eval.comparison.gate_output import OUTCOME_WORDS
+from beir_eval.comparison.gate_output import OUTCOME_WORDS, gate_reason, lost_most_lines
 from beir_eval.comparison.likeness import likeness_table
 from beir_eval.comparison.overview import overview_of
 from beir_eval.comparison.robustness import tables as trust_tables
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from beir_eval.comparison.checkpoints.result import CheckpointCurve
-    from beir_eval.comparison.records import DocumentToJudge, GateCheck
+    from beir_eval.comparison.records import Difference, DocumentToJudge, GateCheck
     from beir_eval.comparison.result import Comparison
     from beir_eval.comparison.slices.result import SlicedComparison
 
@@ -140,12 +140,19 @@ def print_curve(curve: CheckpointCurve) -> None:
         console.print(Text(note))
 
 
-def print_gate(checks: Sequence[GateCheck]) -> None:
-    """Print the warnings, then the outcome of each check of the gate."""
+def print_gate(checks: Sequence[GateCheck], differences: Sequence[Difference] = ()) -> None:
+    """Print the warnings, then the outcome of each check of the gate.
+
+    Args:
+        checks: the checks.
+        differences: the differences of the comparison, whose verdicts can be others.
+    """
     print_warnings(dict.fromkeys(warning for check in checks for warning in check.warnings))
     for check in checks:
         word = Text(OUTCOME_WORDS[check.outcome], style=f"bold {_OUTCOME_COLOURS[check.outcome]}")
-        console.print(Text.assemble("gate ", word, ": ", check.reason))
+        console.print(Text.assemble("gate ", word, ": ", gate_reason(check, differences)))
+        for line in lost_most_lines(check):
+            console.print(Text(line))
 
 
 def markdown_summary(

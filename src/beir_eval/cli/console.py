@@ -97,13 +97,13 @@ def fail(message: str) -> NoReturn:
     raise typer.Exit(2)
 
 
-#: {path: the words that messages show in its place}.
-_shown_paths: dict[str, str] = {}
+#: {path or other text: the words that messages show in its place}.
+_shown_words: dict[str, str] = {}
 
 
-def show_in_messages(path: Path, words: str) -> None:
-    """Show words in place of a path, in the errors and warnings of this command."""
-    _shown_paths[str(path)] = words
+def show_in_messages(text: Path | str, words: str) -> None:
+    """Show words in place of a path or another text, in the errors and warnings of this command."""
+    _shown_words[str(text)] = words
 
 
 @contextmanager
@@ -144,8 +144,8 @@ def with_options(message: str, options: Mapping[str, str]) -> str:
 
 def _one_line(message: str) -> str:
     """Return a message on one line, with control characters as escapes, of limited length."""
-    for path, words in _shown_paths.items():
-        message = message.replace(path, words)
+    for text, words in _shown_words.items():
+        message = message.replace(text, words)
     return " ".join(message_text(with_options(message, _OPTIONS)).split())
 
 
@@ -159,10 +159,28 @@ _printed_warnings: set[str] = set()
 
 
 def print_warnings(sentences: Iterable[str]) -> None:
-    """Print warnings that belong to the output, before it; standard error does not repeat them."""
+    """Print warnings that belong to the output, before it, and to standard error; each once.
+
+    If standard output and standard error are the same terminal or file, they are printed there
+    once.
+    """
+    consoles = [console] if _streams_are_one() else [console, error_console]
     for sentence in sentences:
-        _printed_warnings.add(sentence)
-        console.print(Text.assemble(("warning: ", "bold yellow"), escape_controls(sentence)))
+        if sentence not in _printed_warnings:
+            _printed_warnings.add(sentence)
+            for target in consoles:
+                target.print(Text.assemble(("warning: ", "bold yellow"), escape_controls(sentence)))
+
+
+def _streams_are_one() -> bool:
+    """Return whether standard output and standard error are both terminals, or the same file."""
+    streams = (console.file, error_console.file)
+    try:
+        return all(stream.isatty() for stream in streams) or os.path.samestat(
+            *(os.fstat(stream.fileno()) for stream in streams)
+        )
+    except (OSError, ValueError):  # a stream without a file, or a closed one
+        return False
 
 
 def check_targets(read: Sequence[Path], written: Sequence[Path | None]) -> None:
@@ -175,13 +193,16 @@ def check_targets(read: Sequence[Path], written: Sequence[Path | None]) -> None:
         written: the output files; None for an option that is not used.
 
     Raises:
-        InputError: an output file is also an input file or another output file, is a folder, or
-            its folder does not exist.
+        InputError: an output file is also an input file or another output file, is a folder or
+            "-", or its folder does not exist.
         MissingExtraError: an output file ends in .zst and the package zstandard is not installed.
         OSError: an output file cannot be written.
     """
     taken = {path.resolve() for path in read}
     for path in filter(None, written):
+        if str(path) == "-":
+            msg = "- is not the name of an output; name a file, and print it with cat"
+            raise InputError(msg)
         if path.resolve() in taken:
             msg = f"{path} is named twice on this command; write to another file"
             raise InputError(msg)
@@ -220,7 +241,7 @@ def print_errors() -> Iterator[None]:
     An error ends the command with exit code 2.
     """
     _printed_warnings.clear()
-    _shown_paths.clear()
+    _shown_words.clear()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", BeirEvalWarning)
         try:
@@ -228,7 +249,7 @@ def print_errors() -> Iterator[None]:
         except BeirEvalError as error:
             fail(str(error))
         except OSError as error:
-            fail(f"{error.filename}: {error.strerror}" if error.filename else str(error))
+            fail(_file_message(error))
         finally:
             texts = [
                 str(warning.message)
@@ -238,6 +259,17 @@ def print_errors() -> Iterator[None]:
             for text in texts:
                 if text not in _printed_warnings:
                     warn(text)
+
+
+def _file_message(error: OSError) -> str:
+    """Return the message of a file that cannot be read or written."""
+    if not error.filename:
+        return str(error)
+    message = f"{error.filename}: {error.strerror}"
+    if isinstance(error, FileNotFoundError) and re.fullmatch(r"[a-z_]+=[^/]+", str(error.filename)):
+        example = f"'MAP({error.filename})@10'"
+        message += f"; a parameter of a measure is written in brackets and quotes: -m {example}"
+    return message
 
 
 def new_table() -> Table:

@@ -41,7 +41,7 @@ def convert(
 ) -> None:
     """Write a run (or judgements) in another format; no number changes."""
     with print_errors(), opened_inputs([source]) as [source_file]:
-        check_targets([], [target])
+        check_targets([source_file], [target])
         if qrels:
             with naming_options(format="--from"):
                 judgements = read_qrels(source_file, format=read_as)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -29,6 +29,12 @@ from beir_eval.cli.standard_input import opened_inputs
 from beir_eval.errors import check_choice
 from beir_eval.evaluation.evaluator import Evaluator
 from beir_eval.measures import DEFAULT_MEASURES, TOOLS, parse_all
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from beir_eval.core.qrels import Qrels
+    from beir_eval.evaluation.result import EvaluationResult
 
 
 @add_policy_options
@@ -93,8 +99,26 @@ def evaluate(  # noqa: PLR0913, PLR0917 - one parameter per option
             **report_settings(html),
         )
         results = evaluate_files(evaluator, files, run_format)
+        if json is not None:
+            results = _with_qrels_hash(results, evaluator.qrels)
         write_results(results, per_query=per_query, json=json, markdown=markdown, latex=latex)
         if html is not None:
             write_html(html, results, **report_texts(qrels_file, split))
         shown = print_scores(results, names, are_default_measures=not measure)
         print_notes(results, shown)
+
+
+def _with_qrels_hash(results: Sequence[EvaluationResult], qrels: Qrels) -> list[EvaluationResult]:
+    """Return the results with the SHA-256 of the qrels, so that changed qrels are noticed later.
+
+    The hash of a run takes longer than to read and evaluate it; ``fingerprint=True`` keeps both.
+    """
+    qrels_sha256 = qrels.fingerprint()
+    return [
+        result.model_copy(
+            update={
+                "provenance": result.provenance.model_copy(update={"qrels_sha256": qrels_sha256})
+            }
+        )
+        for result in results
+    ]

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from beir_eval.adapters.writers import format_to_write
-from beir_eval.cli.console import check_targets, console, print_errors
+from beir_eval.cli.console import check_targets, console, print_errors, show_in_messages
 from beir_eval.cli.options import (
     HTML,
     LATEX,
@@ -23,7 +23,7 @@ from beir_eval.cli.options import (
 )
 from beir_eval.cli.results_output import print_notes, print_scores, write_results
 from beir_eval.core.files import file_stem
-from beir_eval.errors import check_choice, check_count
+from beir_eval.errors import InputError, check_choice, check_count
 from beir_eval.measures import DEFAULT_MEASURES, parse_all
 
 
@@ -89,11 +89,19 @@ def haystack(  # noqa: PLR0913, PLR0917 - one parameter per option
         from beir_eval.datasets.dataset import load_dataset  # noqa: PLC0415
         from beir_eval.integrations.haystack import evaluate_pipeline, index  # noqa: PLC0415
         from beir_eval.integrations.haystack import load_pipeline as loading  # noqa: PLC0415
+        from beir_eval.integrations.haystack.documents import INDEX_CALL  # noqa: PLC0415
         from beir_eval.integrations.haystack.retriever import (  # noqa: PLC0415
             ON_ERROR_CHOICES,
             PipelineRetriever,
         )
 
+        show_in_messages(INDEX_CALL, "--index")
+        if pipeline.is_dir() and not dataset.is_dir():
+            msg = (
+                f"{pipeline} is a folder; the pipeline's file comes first, then the data set: "
+                f"beir-eval haystack {dataset} {pipeline}"
+            )
+            raise InputError(msg)
         check_targets([pipeline, dataset], [save_run, per_query, json, markdown, latex, html])
         check_report(html)
         measures = parse_all(measure) if measure else DEFAULT_MEASURES

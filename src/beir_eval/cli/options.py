@@ -180,7 +180,7 @@ def system_names(paths: Sequence[Path]) -> list[str]:
     All names are of the same kind: the first kind that gives every file a different name.
 
     Raises:
-        InputError: no kind does.
+        InputError: no kind does, or a file is given twice.
     """
     stems = [file_stem(path) for path in paths]
     for candidates in (
@@ -196,9 +196,19 @@ def system_names(paths: Sequence[Path]) -> list[str]:
             break
     repeated = sorted(repeated_ids(names))
     if repeated:
+        check_different_files(paths)
         msg = f"two runs have the name {', '.join(repeated)}; rename one of the files"
         raise InputError(msg)
     return names
+
+
+def check_different_files(paths: Sequence[Path]) -> None:
+    """Raise InputError if a file is given twice."""
+    resolved = [path.resolve() for path in paths]
+    for index, path in enumerate(paths):
+        if resolved[index] in resolved[:index]:
+            msg = f"{path}: the same file is given twice; leave one out"
+            raise InputError(msg)
 
 
 def report_texts(path: Path, split: str | None = None) -> dict[str, Any]:

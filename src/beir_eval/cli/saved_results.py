@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from beir_eval.cli.options import system_names
+from beir_eval.cli.options import check_different_files, system_names
+from beir_eval.core.file_kinds import kind_of_json, kind_of_text
 from beir_eval.core.files import FileContent
 from beir_eval.errors import InputError
 from beir_eval.evaluation.result import EvaluationResult
@@ -28,11 +29,17 @@ def read_saved_results(files: Sequence[Path]) -> list[EvaluationResult] | None:
     origins: list[Path] = []
     for path, records in zip(files, contents, strict=True):
         if records is None:
-            msg = f"{path}: saved results were expected in every file, or judgements and runs"
+            saved = next(file for file, other in zip(files, contents, strict=True) if other)
+            msg = (
+                f"{path}: {_why_not_saved(path)}. Compare saved results, such as {saved}, or "
+                "judgements and runs; not both"
+            )
             raise InputError(msg)
         results += [EvaluationResult.from_content(record, path) for record in records]
         origins += [path] * len(records)
     names = [result.name for result in results]
+    if len(set(names)) < len(names):
+        check_different_files(files)
     if len(set(names)) < len(names) and len(set(origins)) == len(origins):
         # The same system, saved at two times: name the results after their files.
         results = [
@@ -59,3 +66,30 @@ def _read_records(path: Path) -> list[object] | None:
         for record in records
     )
     return records if is_saved else None
+
+
+def _why_not_saved(path: Path) -> str:
+    """Return why a file holds no saved results, and the remedy."""
+    text = "" if path.is_dir() else FileContent(path).data().decode("utf-8", "replace").strip()
+    again = "write it again with beir-eval evaluate --json"
+    kind = ""
+    if path.is_dir():
+        kind = "a folder"
+    elif not text:
+        return f"the file is empty; {again}"
+    elif text.startswith(("{", "[")):
+        try:
+            data = json.loads(text)
+        except (ValueError, RecursionError) as error:
+            return f"the JSON is damaged or cut off ({error}); {again}"
+        if not data:
+            return f"there is no result in the file; {again}"
+        kind, _ = kind_of_json(data)
+    else:
+        kind, _ = kind_of_text(text)
+    remedy = (
+        "name the file of beir-eval evaluate --json"
+        if kind.startswith("a saved")
+        else "evaluate the run first (beir-eval evaluate QRELS RUN --json FILE)"
+    )
+    return f"{kind or 'a file of another kind'}, not a saved result; {remedy}"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from beir_eval.adapters.dataset_folder import missing_tables
 from beir_eval.core.column_names import QUERY_NAMES, matching_names
 from beir_eval.core.files import FileContent
-from beir_eval.errors import FileFormatError, InputError, SettingError
+from beir_eval.errors import FileFormatError, InputError, SettingError, first_few
 from beir_eval.significance.validation import is_number
 
 if TYPE_CHECKING:
@@ -142,7 +142,7 @@ def _columns_of_file(path: Path, cutting: Mapping[str, Any]) -> dict[str, dict[s
     if len(id_names) != 1 or len(header) < 2:  # noqa: PLR2004 - ids and labels
         problem = (
             "a header was expected with query_id and a name for each column of labels, found "
-            f"{', '.join(header) or 'an empty file'}"
+            f"{first_few(header) or 'an empty file'}"
         )
         raise FileFormatError(path, problem, line=1)
     columns: dict[str, dict[str, str]] = {name: {} for name in header if name != id_names[0]}

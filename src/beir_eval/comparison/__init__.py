@@ -9,7 +9,8 @@ Inside:
 - ``result``: the class ``Comparison``, with its ``records``, ``tables``, ``headlines``,
   ``verdict_sentences``, ``overview`` (all of it in brief) and ``charts``.
 - ``validation``: checks of comparisons that were loaded from files.
-- ``coverage``: the warnings on missing queries and on ids that do not match.
+- ``coverage``: the warnings on missing queries and on ids that do not match; ``cautions`` on what
+  else makes systems hard to compare.
 - ``gate``: checks for continuous integration and tests; ``gate_output``: their outcome as text.
 - ``rank_similarity``: similarity of two rankings, without judgements; ``agreement``: of two runs;
   ``likeness``: of every pair in a comparison.

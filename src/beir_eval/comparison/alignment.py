@@ -290,7 +290,10 @@ def _check_alike(results: Sequence[tuple[str, EvaluationResult]]) -> None:
             raise ResultError(msg)
         hashes = first.provenance.qrels_sha256, result.provenance.qrels_sha256
         if None not in hashes and hashes[0] != hashes[1]:
-            msg = f"{first_name!r} and {name!r} were evaluated on different qrels"
+            msg = (
+                f"{first_name!r} and {name!r} were evaluated on different qrels; evaluate both on "
+                "the same judgements"
+            )
             raise ResultError(msg)
 
 
@@ -376,10 +379,10 @@ def _shared_queries(
             f"{name}: {first_few(sorted(extra_ids))}"
             for name, extra_ids in list(extra_ids_by_system.items())[:3]
         )
-        is_given = any(result.settings is None for _, result in results)
-        remedy = (
-            "Give every system the same queries" if is_given else "Evaluate with missing='zero'"
-        )
+        settings = [result.settings for _, result in results]
+        remedy = "Give every system the same queries, those of the same qrels"
+        if any(stated is not None and stated.missing == "skip" for stated in settings):
+            remedy = "Evaluate with missing='zero'"
         msg = (
             f"the systems were evaluated on different queries. Beyond the {len(shared_ids)} that "
             f"all have, {examples}. {remedy}, or compare with on='intersection'"

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from beir_eval.comparison.alignment import align_scores, check_baseline
-from beir_eval.comparison.coverage import coverage_of, warn_of_unmatched_ids
+from beir_eval.comparison.coverage import coverage_of, retrieved_by_all, warn_of_unmatched_ids
 from beir_eval.comparison.differences import differences_of, means_of, pairs_to_compare
 from beir_eval.comparison.likeness import likeness_of
-from beir_eval.comparison.records import CORRECTIONS, ComparisonSettings
+from beir_eval.comparison.records import CORRECTIONS, CommonQueries, ComparisonSettings
 from beir_eval.comparison.result import Comparison
 from beir_eval.comparison.robustness.pair_trust import (
     UnjudgedDocuments,
@@ -33,11 +33,14 @@ from beir_eval.evaluation.result import EvaluationResult
 from beir_eval.evaluation.score_matrix import ScoreMatrix
 from beir_eval.measures import parse_all
 from beir_eval.significance import PAIRED_TESTS
+from beir_eval.significance.validation import FEWEST_QUERIES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from beir_eval.comparison.alignment import AlignedScores, SystemResults
+    from beir_eval.comparison.differences import Pairs
+    from beir_eval.comparison.records import Difference
     from beir_eval.core.run import Run
     from beir_eval.evaluation.inputs import QrelsLike, RunLike
     from beir_eval.measures import Measure, MeasureLike
@@ -193,9 +196,25 @@ def _compare_scores(
         custom_measures=aligned.custom_measures,
         computed_elsewhere=aligned.computed_elsewhere,
         coverage=coverage_of(aligned.results, aligned.measures),
+        on_common_queries=_on_common_queries(aligned, pairs, settings),
     )
     warn_of_unmatched_ids(comparison.coverage)
     return comparison
+
+
+def _on_common_queries(
+    aligned: AlignedScores, pairs: Pairs, settings: ComparisonSettings
+) -> CommonQueries | None:
+    """Return the comparison over the queries that all systems have; None if these are all."""
+    is_common = retrieved_by_all(aligned.results, aligned.query_ids)
+    if is_common.all():
+        return None
+    on_common = [measure_scores.select(is_common) for measure_scores in aligned.by_measure]
+    differences: list[Difference] = []
+    if all(scores.is_defined.sum() >= FEWEST_QUERIES for scores in on_common):
+        defined = [scores.where_defined() for scores in on_common]
+        differences = differences_of(defined, pairs, settings)
+    return CommonQueries(num_queries=int(is_common.sum()), differences=tuple(differences))
 
 
 def _choose_correction(correction: str | None, test: str, baseline: str | None) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+import numpy as np
 from pydantic import BaseModel
 
 from beir_eval.core.saved import FROZEN
@@ -20,6 +21,7 @@ from beir_eval.evaluation.unmatched_ids import UnmatchedIds
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
+    from beir_eval.core.arrays import Mask
     from beir_eval.evaluation.result import EvaluationResult
 
 
@@ -86,6 +88,27 @@ def coverage_of(
                 )
             )
     return tuple(coverage)
+
+
+def retrieved_by_all(
+    results: Mapping[str, Sequence[EvaluationResult]], query_ids: Sequence[str]
+) -> Mask:
+    """Return which queries every result has, rather than lacks and counts as empty, bool[Q].
+
+    Args:
+        results: {system: its results, one for each repeat}.
+        query_ids: the queries. [Q]
+    """
+    missing = {
+        query_id
+        for repeats in results.values()
+        for result in repeats
+        if result.counted is not None
+        for query_id in result.counted.queries_missing
+    }
+    if not missing:
+        return np.ones(len(query_ids), dtype=bool)
+    return np.array([query_id not in missing for query_id in query_ids], dtype=bool)
 
 
 def _known(means: Mapping[str, float], measures: Sequence[str]) -> dict[str, float]:

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from itertools import compress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from beir_eval.comparison.alignment import MeasureScores, align_scores
 from beir_eval.comparison.compare import compare
-from beir_eval.comparison.coverage import missing_note, warnings_of
+from beir_eval.comparison.coverage import coverage_of, missing_note, warnings_of
 from beir_eval.comparison.differences import POWER, Pair, Pairs, tests_of
-from beir_eval.comparison.records import GateCheck
+from beir_eval.comparison.gate_output import lost_most_lines
+from beir_eval.comparison.records import ComparisonSettings, GateCheck
+from beir_eval.comparison.result import Comparison
 from beir_eval.comparison.verdict_sentences import (
     interval_text,
     measure_text,
@@ -24,7 +27,9 @@ from beir_eval.core.ids import hash_ids
 from beir_eval.display.tables import score_text
 from beir_eval.errors import InputError, SettingError
 from beir_eval.evaluation.result import EvaluationResult
+from beir_eval.evaluation.score_matrix import ScoreMatrix
 from beir_eval.measures import Measure
+from beir_eval.measures.names import name_among
 from beir_eval.measures.scales import scale_of
 from beir_eval.significance import (
     PAIRED_TESTS,
@@ -38,15 +43,14 @@ from beir_eval.significance.sign_vectors import SignVectors
 from beir_eval.significance.validation import FEWEST_QUERIES, is_at_most, is_number
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from beir_eval.comparison.result import Comparison
     from beir_eval.core.arrays import Floats
     from beir_eval.measures import MeasureLike
     from beir_eval.measures.scales import ScoreScale
 
-#: How many queries ``assert_no_regression`` lists when it fails.
+#: How many of the queries that lost most a failed check lists.
 _WORST_QUERIES = 5
 
 
@@ -111,8 +115,8 @@ def check_gate(  # noqa: PLR0913 - one keyword a setting
         MeasureError: a measure does not exist (UnknownMeasureError), or its parameter or cutoff is
             impossible.
         SettingError: the comparison has no baseline; ``measures`` is empty and there is no floor,
-            so that nothing would be checked; a floor is not a finite number, or a measure has two;
-            or ``floor_interval`` without ``floors``.
+            so that nothing would be checked; a floor is not a finite number or lies outside the
+            bounds of its measure, or a measure has two; or ``floor_interval`` without ``floors``.
         NotEvaluatedError: a measure was not compared.
 
     >>> from beir_eval import compare_runs
@@ -124,7 +128,10 @@ def check_gate(  # noqa: PLR0913 - one keyword a setting
     ('failed', 0.00390625)
     """
     chosen = _chosen_measures(comparison, measures, floors)
-    limits = _checked_floors(comparison, floors, floor_interval=floor_interval)
+    names = {measure: _name_in(comparison, measure) for measure in floors or ()}
+    limits = _checked_floors(
+        names, floors, comparison.custom_measures, floor_interval=floor_interval
+    )
     if not chosen and not limits:
         raise SettingError("a gate without measures checks nothing: give one measure or more")
     gate = _Gate(comparison, non_inferior, floor_interval, allow_missing)
@@ -137,6 +144,53 @@ def check_gate(  # noqa: PLR0913 - one keyword a setting
             for system in systems
         ),
     ]
+
+
+def check_floors(
+    result: EvaluationResult,
+    floors: Mapping[str, float],
+    *,
+    floor_interval: bool = False,
+    allow_missing: bool = False,
+    alpha: float = 0.05,
+) -> list[GateCheck]:
+    """Return a check of one result against floors of its means, as ``check_gate`` makes it.
+
+    Args:
+        result: the result; no other result is needed.
+        floors: {measure: the lowest mean that passes}; if lower is better, the highest.
+        floor_interval: whether the floor is for the end of the mean's interval, not for the mean.
+        allow_missing: whether a run is checked that lacks judged queries.
+        alpha: the interval of the mean has confidence 1 − alpha.
+
+    Raises:
+        SettingError: a floor is not a finite number or lies outside the bounds of its measure, a
+            measure has two floors, or ``alpha`` is out of range.
+        NotEvaluatedError: the result does not hold a measure.
+        MeasureError: a measure does not exist (UnknownMeasureError), or its parameter or cutoff is
+            impossible.
+    """
+    names = {measure: name_among(result.measures, measure) for measure in floors}
+    measures = tuple(dict.fromkeys(names.values()))
+    results = {result.name: [result]}
+    alone = Comparison(
+        systems=(result.name,),
+        baseline=None,
+        measures=measures,
+        query_ids=result.query_ids,
+        scores={name: ScoreMatrix(result.scores(name)[None]) for name in measures},
+        means=(),
+        differences=(),
+        settings=ComparisonSettings(alpha=alpha),
+        custom_measures=result.custom_measures,
+        coverage=coverage_of(results, measures),
+    )
+    alone._with_results(results)  # noqa: SLF001 - its own package
+    limits = _checked_floors(names, floors, result.custom_measures, floor_interval=floor_interval)
+    gate = _Gate(
+        alone, non_inferior=False, floor_interval=floor_interval, allow_missing=allow_missing
+    )
+    return [gate.check_floor(measure, result.name, limit) for measure, limit in limits.items()]
 
 
 def _chosen_measures(
@@ -165,17 +219,23 @@ def _chosen_measures(
 
 
 def _checked_floors(
-    comparison: Comparison,
+    names: Mapping[Any, str],
     floors: Mapping[str, float] | Mapping[Measure, float] | None,
+    custom_measures: Mapping[str, ScoreScale],
     *,
     floor_interval: bool,
 ) -> dict[str, float]:
     """Return {name of a measure: floor}.
 
+    Args:
+        names: {measure of a floor: the name by which it is listed}.
+        floors: {measure: floor}.
+        custom_measures: {name: scale} of the measures that are not in the registry.
+        floor_interval: whether the floors are for the ends of intervals.
+
     Raises:
-        SettingError: a floor is not a finite number, a measure has two floors, or
-            ``floor_interval`` without floors.
-        NotEvaluatedError: a measure was not compared.
+        SettingError: a floor is not a finite number or lies outside the bounds of its measure, a
+            measure has two floors, or ``floor_interval`` without floors.
     """
     if floor_interval and not floors:
         raise SettingError("floor_interval is about floors: give floors={measure: lowest score}")
@@ -184,7 +244,12 @@ def _checked_floors(
         if not is_number(limit) or not math.isfinite(limit):
             msg = f"the floor of {measure} must be a finite number, not {limit!r}"
             raise SettingError(msg)
-        name = _name_in(comparison, measure)
+        name = names[measure]
+        scale = scale_of(name, custom_measures)
+        if scale.bounds is not None and scale.is_outside(limit):
+            low, high = scale.bounds
+            msg = f"the floor of {name} must be between {low:g} and {high:g}, not {limit:g}"
+            raise SettingError(msg)
         if name in limits:
             msg = f"{name} has two floors, {limits[name]:g} and {limit:g}; leave one out"
             raise SettingError(msg)
@@ -229,7 +294,7 @@ class _Gate(NamedTuple):
             measure_name = measure_text(measure, higher_is_better=scale.higher_is_better)
             reason = f"{system} vs {baseline}, {measure_name}: {obstacle}"
             return GateCheck(**named, outcome="undecidable", reason=reason)
-        scores = _pair_scores(self.comparison, measure, system, baseline, scale)
+        scores, query_ids = _pair_scores(self.comparison, measure, system, baseline, scale)
         differences = scores.scores[0] - scores.scores[1]
         named |= {
             "num_queries": len(differences),
@@ -245,7 +310,28 @@ class _Gate(NamedTuple):
             f"{measure_text(measure, higher_is_better=scale.higher_is_better)}"
         )
         reason = f"{system} vs {baseline}: {size} {result.pop('sentence')}"
+        if result["outcome"] == "failed":
+            named["lost_most"] = self._lost_most(scores, query_ids)
         return GateCheck(**named, **result, reason=reason)
+
+    def _lost_most(self, scores: MeasureScores, query_ids: Sequence[str]) -> tuple[str, ...]:
+        """Return the queries on which the system lost most with both scores, worst first.
+
+        Args:
+            scores: the scores of the system and the baseline. [2, Q]
+            query_ids: the queries. [Q]
+        """
+        gains = scores.scale.gains(scores.scores[0] - scores.scores[1])
+        results = self.comparison.results or {}
+        pair = [results[name][0] for name in scores.systems if len(results.get(name, ())) == 1]
+        lines = []
+        for index in np.argsort(gains, kind="stable")[:_WORST_QUERIES].tolist():
+            if gains[index] >= 0:
+                break
+            query, (new, old) = query_ids[index], scores.scores[:, index].tolist()
+            note = missing_note(query, pair[0], pair[1]) if len(pair) > 1 else ""
+            lines.append(f"{query}: {old:.4f} -> {new:.4f} ({signed_text(new - old)}{note})")
+        return tuple(lines)
 
     def _check_not_worse(self, scores: MeasureScores, differences: Floats) -> dict[str, Any]:
         """Return the fields of a check that fails if the system is shown to be worse.
@@ -476,8 +562,8 @@ def _is_empty(result: EvaluationResult) -> bool:
 
 def _pair_scores(
     comparison: Comparison, measure: str, system: str, baseline: str, scale: ScoreScale
-) -> MeasureScores:
-    """Return the scores of a system and the baseline on the queries where both have a score.
+) -> tuple[MeasureScores, list[str]]:
+    """Return the scores of a system and the baseline on the queries where both have one, and these.
 
     They do not depend on other systems, except in a comparison that was loaded from a file, which
     has only the queries that all its systems have.
@@ -485,12 +571,14 @@ def _pair_scores(
     pair = (system, baseline)
     if comparison.results is not None:
         results = {name: comparison.results[name] for name in pair}
-        [scores] = align_scores(results, measure, comparison.settings.on).by_measure
-        return scores.where_defined()
+        aligned = align_scores(results, measure, comparison.settings.on)
+        [scores], query_ids = aligned.by_measure, aligned.query_ids
+        return scores.where_defined(), list(compress(query_ids, scores.is_defined))
     rows = comparison.scores[measure].array[[comparison.systems.index(name) for name in pair]]
     repeats = [row[None] for row in rows]
     keys = hash_ids(comparison.query_ids)
-    return MeasureScores(measure, pair, repeats, rows, keys, scale).where_defined()
+    scores = MeasureScores(measure, pair, repeats, rows, keys, scale)
+    return scores.where_defined(), list(compress(comparison.query_ids, scores.is_defined))
 
 
 def _own_scores(comparison: Comparison, measure: str, system: str) -> Floats:
@@ -588,19 +676,4 @@ def assert_no_regression(  # noqa: PLR0913 - one keyword a setting
     if check.outcome == "undecidable":
         msg = f"{first}{check.reason}"
         raise InputError(msg)
-    msg = f"{first}{check.reason}{''.join(_worst_query_lines(comparison, measure, new, old))}"
-    raise AssertionError(msg)
-
-
-def _worst_query_lines(
-    comparison: Comparison, measure: MeasureLike, new: EvaluationResult, old: EvaluationResult
-) -> Iterator[str]:
-    """Yield lines with the queries that lost most, if any query lost."""
-    worst_queries = comparison.regressions(measure, _WORST_QUERIES)
-    if worst_queries:
-        yield "\nThe queries that lost most:"
-    for query in worst_queries:
-        yield (
-            f"\n  {query.query_id}: {query.against:.4f} -> {query.score:.4f} "
-            f"({signed_text(query.difference)}{missing_note(query.query_id, new, old)})"
-        )
+    raise AssertionError("\n".join([f"{first}{check.reason}", *lost_most_lines(check)]))

@@ -5,12 +5,13 @@ from __future__ import annotations
 import xml.etree.ElementTree as ET
 from typing import TYPE_CHECKING
 
+from beir_eval.comparison.verdict_sentences import p_text
 from beir_eval.display.tables import markdown_text, printable_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from beir_eval.comparison.records import GateCheck, Outcome
+    from beir_eval.comparison.records import Difference, GateCheck, Outcome
 
 #: The heading of a gate by its outcome, and the word for a check.
 _HEADINGS: dict[Outcome, str] = {
@@ -38,13 +39,50 @@ def gate_heading(checks: Sequence[GateCheck]) -> str:
     return _HEADINGS[gate_outcome(checks)]
 
 
-def gate_markdown(checks: Sequence[GateCheck]) -> str:
-    """Return the outcome and the reason of every check as Markdown, without the warnings."""
+def lost_most_lines(check: GateCheck) -> list[str]:
+    """Return the lines below the reason of a check: the queries that lost most, if any."""
+    if not check.lost_most:
+        return []
+    return ["The queries that lost most:", *(f"  {query}" for query in check.lost_most)]
+
+
+def gate_reason(check: GateCheck, differences: Iterable[Difference]) -> str:
+    """Return the reason of a check, and why the verdict on the same pair is another one.
+
+    Args:
+        check: the check.
+        differences: the differences of the comparison.
+    """
+    if check.outcome == "failed" and check.rule == "not worse":
+        for pair in differences:
+            if (
+                pair.verdict == "undecided"
+                and pair.measure == check.measure
+                and {pair.system, pair.against} == {check.system, check.against}
+            ):
+                sides = "two-sided" if pair.p == pair.p_corrected else "two-sided and corrected"
+                p = p_text(pair.p_corrected)
+                return (
+                    f"{check.reason}. The verdict is undecided because its test is {sides} (p {p})"
+                )
+    return check.reason
+
+
+def gate_markdown(checks: Sequence[GateCheck], differences: Sequence[Difference] = ()) -> str:
+    """Return the outcome and the reason of every check as Markdown, without the warnings.
+
+    Args:
+        checks: the checks.
+        differences: the differences of the comparison, whose verdicts can be others.
+    """
     lines = [f"**{gate_heading(checks)}**", ""]
     for check in checks:
         word = OUTCOME_WORDS[check.outcome]
         marked = word if check.passed else f"**{word}**"
-        lines.append(f"- {marked}: {markdown_text(check.reason)}")
+        lines.append(f"- {marked}: {markdown_text(gate_reason(check, differences))}")
+        if check.lost_most:
+            queries = "; ".join(map(markdown_text, check.lost_most))
+            lines.append(f"  The queries that lost most: {queries}")
     return "\n".join([*lines, ""])
 
 
@@ -56,8 +94,8 @@ def to_junit(checks: Iterable[GateCheck]) -> str:
 
     Returns:
         XML as text, without a declaration: a test suite "beir-eval gate", whose test cases hold the
-        reason as output, as a failure, or as an error if the check is undecidable; and the warnings
-        on its systems as output.
+        reason as output, as a failure with the queries that lost most, or as an error if the check
+        is undecidable; and the warnings on its systems as output.
     """
     all_checks = list(checks)
     counts = {
@@ -78,7 +116,8 @@ def to_junit(checks: Iterable[GateCheck]) -> str:
             output.append(check.reason)
         else:
             tag = "failure" if check.outcome == "failed" else "error"
-            ET.SubElement(case, tag, message=printable_text(check.reason))
+            problem = ET.SubElement(case, tag, message=printable_text(check.reason))
+            problem.text = "\n".join(map(printable_text, lost_most_lines(check))) or None
         if output:
             ET.SubElement(case, "system-out").text = "\n".join(map(printable_text, output))
     ET.indent(suite)

@@ -62,8 +62,13 @@ def headline_of(
     return VerdictSentence(f"{label}: {verdicts.text}", verdicts.verdict)
 
 
-def headlines(comparison: Comparison) -> list[VerdictSentence]:
-    """Return the verdicts on all measures: a sentence for all measures with the same verdicts."""
+def headlines(comparison: Comparison, where: str = "") -> list[VerdictSentence]:
+    """Return the verdicts on all measures: a sentence for all measures with the same verdicts.
+
+    Args:
+        comparison: the comparison.
+        where: follows the names of the measures in each sentence.
+    """
     labels_by_verdicts: dict[VerdictSentence, list[str]] = {}
     for measure in comparison.measures:
         higher_is_better = _differences_of(comparison, measure)[0].higher_is_better
@@ -73,9 +78,37 @@ def headlines(comparison: Comparison) -> list[VerdictSentence]:
         )
         labels_by_verdicts.setdefault(verdicts, []).append(label)
     return [
-        VerdictSentence(f"{', '.join(labels)}: {verdicts.text}", verdicts.verdict)
+        VerdictSentence(f"{', '.join(labels)}{where}: {verdicts.text}", verdicts.verdict)
         for verdicts, labels in labels_by_verdicts.items()
     ]
+
+
+def common_headlines(comparison: Comparison) -> list[VerdictSentence]:
+    """Return the verdicts over the queries that all systems have, if a system lacks some.
+
+    There is a sentence for all measures with the same verdicts, or one that says why there are
+    none; an empty list if every system has all queries.
+    """
+    on_common = comparison.on_common_queries
+    if on_common is None:
+        return []
+    where = common_queries_text(on_common.num_queries, len(comparison.query_ids))
+    if not on_common.differences:
+        text = f"{', '.join(comparison.measures)}{where}: too few for a verdict"
+        return [VerdictSentence(text, "undecided")]
+    over_common = comparison.model_copy(
+        update={"differences": on_common.differences, "on_common_queries": None}
+    )
+    return headlines(over_common, where)
+
+
+def common_queries_text(num_common: int, num_judged: int) -> str:
+    """Return over which queries a verdict is, to follow the name of a measure.
+
+    >>> common_queries_text(153, 300)
+    ', over the 153 of 300 queries that all systems have'
+    """
+    return f", over the {num_common:,} of {num_judged:,} queries that all systems have"
 
 
 def _differences_of(comparison: Comparison, measure: str) -> list[Difference]:

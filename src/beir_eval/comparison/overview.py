@@ -10,11 +10,13 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from beir_eval.comparison.headlines import VerdictSentence, headlines
+from beir_eval.comparison.cautions import cautions_on
+from beir_eval.comparison.headlines import VerdictSentence, common_headlines, headlines
 from beir_eval.comparison.robustness.tables import is_deep_enough, trust_notes
 from beir_eval.comparison.tables import pair_label, to_table
 from beir_eval.comparison.verdict_sentences import (
     are_simultaneous,
+    common_notes,
     further_notes,
     measure_text,
     p_text,
@@ -50,7 +52,8 @@ class Overview:
     """A comparison in brief.
 
     Attributes:
-        verdicts: the verdicts, a sentence for all measures with the same ones.
+        verdicts: the verdicts, a sentence for all measures with the same ones; then those over the
+            queries that all systems have, if a system lacks some.
         tables: compact tables; every pair is in one row of them, unless ``has_all_pairs`` is False.
         notes: what the tables leave out, and how to read them, in sentences.
         has_all_pairs: whether the differences, intervals and p of all pairs are in the tables.
@@ -89,12 +92,15 @@ def overview_of(comparison: Comparison) -> Overview:
     notes = [
         *_left_out_notes(left_out),
         *_method_notes(comparison),
+        *common_notes(comparison),
         *further_notes(comparison),
         *_power_notes(comparison),
+        *cautions_on(comparison),
         *_trust_notes(comparison),
         *_judged_notes(comparison),
     ]
-    return Overview(headlines(comparison), [*means, *tables], notes, has_all_pairs)
+    verdicts = [*headlines(comparison), *common_headlines(comparison)]
+    return Overview(verdicts, [*means, *tables], notes, has_all_pairs)
 
 
 # Tables
@@ -202,7 +208,7 @@ def _left_out_notes(left_out: dict[str, str]) -> Iterator[str]:
 def _method_notes(comparison: Comparison) -> Iterator[str]:
     """Yield how p, the intervals and the verdicts were computed."""
     settings = comparison.settings
-    num_comparisons = len(comparison.differences) // len(comparison.measures)
+    num_comparisons = comparison.num_comparisons
     correction = (
         f", {settings.correction} over {num_comparisons} comparisons"
         if num_comparisons > 1 and settings.correction != "none"

@@ -366,6 +366,24 @@ class PairTrust(BaseModel):
     ties_against: tuple[float, float] | None = None
 
 
+class CommonQueries(BaseModel):
+    """The comparison over the queries that every system has, beside that over all judged queries.
+
+    A judged query that a run lacks counts as an empty ranking (missing="zero"), so a verdict may be
+    about what is missing rather than about the rankings.
+
+    Attributes:
+        num_queries: the number of judged queries that the runs of all systems have.
+        differences: the difference of every pair on every measure over these queries, with the same
+            settings; empty if a measure has a score on fewer than two of them.
+    """
+
+    model_config = FROZEN
+
+    num_queries: int
+    differences: tuple[Difference, ...]
+
+
 class DocumentToJudge(BaseModel):
     """An unjudged document, and how its judgement could change the differences of a measure.
 
@@ -424,6 +442,8 @@ class GateCheck(BaseModel):
         smallest_margin: the smallest margin that so many queries could show at all; "non-inferior"
             on measures with bounds only.
         higher_is_better: whether a higher score is better.
+        lost_most: up to five queries on which the system lost most against the baseline, worst
+            first, each with the two scores; only of a check that failed.
         warnings: the warnings of the comparison on these systems; mostly none.
     """
 
@@ -449,6 +469,7 @@ class GateCheck(BaseModel):
     detectable_high: float | None = None
     smallest_margin: float | None = None
     higher_is_better: bool = True
+    lost_most: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
 
     @property

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 from pydantic import ConfigDict, Field, PrivateAttr, model_validator
 
+from beir_eval.comparison.cautions import cautions_on
 from beir_eval.comparison.charts import PLOT_KINDS, forest_figure, pair_figure
 from beir_eval.comparison.coverage import SystemCoverage, warnings_of, with_warning_column
 from beir_eval.comparison.gate_output import gate_markdown
@@ -20,6 +21,7 @@ from beir_eval.comparison.likeness import (
 )
 from beir_eval.comparison.overview import overview_of
 from beir_eval.comparison.records import (
+    CommonQueries,
     ComparisonSettings,
     Difference,
     DocumentToJudge,
@@ -96,6 +98,8 @@ class Comparison(Saved):
             they were not compared with those of the other systems.
         coverage: the systems that miss judged queries or whose document ids do not match those of
             the qrels, with the warnings; empty for none.
+        on_common_queries: the comparison over the queries that all systems have, if a system misses
+            judged queries and these count as empty rankings; else None.
         gate: the checks of the gate that ``beir-eval compare --gate`` made; else empty, since
             ``check_gate`` returns the checks.
 
@@ -129,6 +133,7 @@ class Comparison(Saved):
     )
     computed_elsewhere: tuple[str, ...] = ()
     coverage: tuple[SystemCoverage, ...] = ()
+    on_common_queries: CommonQueries | None = None
     gate: tuple[GateCheck, ...] = ()
     _results: dict[str, list[EvaluationResult]] | None = PrivateAttr(default=None)
 
@@ -164,6 +169,14 @@ class Comparison(Saved):
             product(self.measures, pairs),
         )
         check_differences("differences", self.differences, custom)
+        if self.on_common_queries is not None:
+            on_common = self.on_common_queries.differences
+            check_each_once(
+                "on_common_queries.differences",
+                ((difference.measure, pair_of(difference)) for difference in on_common),
+                product(self.measures, pairs) if on_common else (),
+            )
+            check_differences("on_common_queries.differences", on_common, custom)
         for likeness in self.likeness or ():
             expected = (len(LIKENESS_ROWS), len(self.query_ids))
             if likeness.values.array.shape != expected:
@@ -195,6 +208,12 @@ class Comparison(Saved):
 
     # Values
 
+    @property
+    def num_comparisons(self) -> int:
+        """The number of comparisons of each measure, which are corrected together."""
+        num_systems = len(self.systems)
+        return num_systems * (num_systems - 1) // 2 if self.baseline is None else num_systems - 1
+
     @cached_property
     def verdicts(self) -> dict[tuple[str, str, str], Verdict]:
         """{(measure, system, against): verdict}."""
@@ -215,6 +234,7 @@ class Comparison(Saved):
             MeasureError: the measure does not exist (UnknownMeasureError), or its parameter or
                 cutoff is impossible.
         """
+        self._check_order(measure, system)
         name = self._measure_name(measure)
         self._check_system(system)
         return next(mean for mean in self.means if (mean.measure, mean.system) == (name, system))
@@ -238,6 +258,7 @@ class Comparison(Saved):
                 cutoff is impossible.
             SettingError: ``against`` has no default, so it must be named.
         """
+        self._check_order(measure, system)
         name, other = self._measure_name(measure), self._resolve_against(system, against)
         for pair in self.differences:
             if pair.measure == name and (pair.system, pair.against) == (system, other):
@@ -407,6 +428,15 @@ class Comparison(Saved):
             raise NotEvaluatedError(msg)
         return name
 
+    def _check_order(self, measure: object, system: object) -> None:
+        """Raise NotEvaluatedError if the name of a system is in place of the measure."""
+        if isinstance(measure, str) and measure in self.systems and system not in self.systems:
+            msg = (
+                f"{shown(measure)} is a system: the measure is the first argument, as in "
+                f"({shown(system)}, {shown(measure)})"
+            )
+            raise NotEvaluatedError(msg)
+
     def _check_system(self, system: object) -> str:
         """Return the system, or raise NotEvaluatedError if it was not compared."""
         if not (isinstance(system, str) and system in self.systems):
@@ -467,14 +497,20 @@ class Comparison(Saved):
     def to_markdown(self) -> str:
         """Return warnings, gate, verdicts, means, differences, trust and notes as Markdown."""
         warnings = self.warnings()
-        gate = f"{gate_markdown(self.gate)}\n" if self.gate else ""
+        gate = f"{gate_markdown(self.gate, self.differences)}\n" if self.gate else ""
         notes = markdown_list(self.notes()[len(warnings) :])
         sections = f"{to_markdown(self)}{trust_section(self)}{likeness_section(self)}"
         return f"{warnings_markdown(warnings)}{gate}{sections}\n{notes}"
 
     def notes(self) -> list[str]:
         """Return the warnings, then notes on how to read the tables: tests, corrections, marks."""
-        return [*self.warnings(), *notes_of(self), *trust_notes(self), *likeness_notes(self)]
+        return [
+            *self.warnings(),
+            *notes_of(self),
+            *cautions_on(self),
+            *trust_notes(self),
+            *likeness_notes(self),
+        ]
 
     def to_latex(self) -> str:
         """Return the table of means as LaTeX, with caption and label, to paste into a paper.

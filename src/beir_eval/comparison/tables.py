@@ -5,6 +5,7 @@ from __future__ import annotations
 import string
 from typing import TYPE_CHECKING, Any
 
+from beir_eval.comparison.headlines import common_headlines
 from beir_eval.comparison.records import OPPOSITE
 from beir_eval.comparison.verdict_sentences import (
     detectable_text,
@@ -121,8 +122,11 @@ def to_table(comparison: Comparison, *, intervals: bool = False) -> Table:
     scales = {
         measure: scale_of(measure, comparison.custom_measures) for measure in comparison.measures
     }
+    # Means that look equal are equally good to a reader.
     best = {
-        measure: scales[measure].best(means[measure, system].mean for system in comparison.systems)
+        measure: score_text(
+            scales[measure].best(means[measure, system].mean for system in comparison.systems)
+        )
         for measure in comparison.measures
     }
     rows: list[list[str | Cell]] = []
@@ -131,7 +135,7 @@ def to_table(comparison: Comparison, *, intervals: bool = False) -> Table:
         for measure in comparison.measures:
             mean = means[measure, system]
             interval = f"{score_text(mean.low)} to {score_text(mean.high)}" if intervals else ""
-            is_best = mean.mean == best[measure]
+            is_best = score_text(mean.mean) == best[measure]
             row.append(_marked_mean_cell(comparison, mean, interval=interval, is_best=is_best))
         rows.append(row)
     return Table(("system", *comparison.measures), rows)
@@ -176,7 +180,7 @@ def differences_table(comparison: Comparison) -> Table:
     rows = [
         list(difference_cells(difference, margin).values()) for difference in comparison.differences
     ]
-    num_comparisons = len(comparison.differences) // len(comparison.measures)
+    num_comparisons = comparison.num_comparisons
     return Table(difference_headings(comparison.settings, num_comparisons), rows)
 
 
@@ -195,7 +199,7 @@ def evidence_table(comparison: Comparison, *, has_differences: bool) -> Table:
     headings = dict(
         zip(
             DIFFERENCE_COLUMNS,
-            difference_headings(settings, len(comparison.differences) // len(comparison.measures)),
+            difference_headings(settings, comparison.num_comparisons),
             strict=True,
         )
     )
@@ -229,7 +233,7 @@ def difference_headings(settings: ComparisonSettings, num_comparisons: int) -> t
 def to_latex(comparison: Comparison) -> str:
     """Return the table of means as a LaTeX float whose caption explains the marks."""
     settings = comparison.settings
-    num_comparisons = len(comparison.differences) // len(comparison.measures)
+    num_comparisons = comparison.num_comparisons
     correction = "" if num_comparisons == 1 else f", correction {settings.correction}"
     marks = (
         "Letters name the systems that a system is better than."
@@ -242,6 +246,12 @@ def to_latex(comparison: Comparison) -> str:
         f"{PAIRED_TESTS[settings.test].label[:1].upper()}{PAIRED_TESTS[settings.test].label[1:]}"
         f"{correction}, level {settings.alpha:g}."
     )
+    if len(comparison.measures) > 1:
+        caption += f" Not corrected for looking at {len(comparison.measures)} measures."
+    for system, repeats in {mean.system: mean.repeats for mean in comparison.means}.items():
+        caption += f" {system}: mean of {repeats} repeats." if repeats > 1 else ""
+    for sentence in common_headlines(comparison):
+        caption += f" {sentence.text}."
     return latex_table(to_table(comparison), caption=caption, label="tab:comparison")
 
 
@@ -249,7 +259,10 @@ def to_markdown(comparison: Comparison) -> str:
     """Return the verdicts as a list and the tables of means and differences, as Markdown."""
     margin = comparison.settings.margin
     verdicts = markdown_list(
-        difference_sentence(difference, margin) for difference in comparison.differences
+        [
+            *(difference_sentence(difference, margin) for difference in comparison.differences),
+            *(sentence.text for sentence in common_headlines(comparison)),
+        ]
     )
     tables = f"{to_table(comparison).markdown()}\n\n{differences_table(comparison).markdown()}"
     return f"{verdicts}\n{tables}\n"

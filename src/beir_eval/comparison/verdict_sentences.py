@@ -16,18 +16,19 @@ if TYPE_CHECKING:
     from beir_eval.measures.scales import ScoreScale
 
 _CLOSE_TO_0 = 0.0001
+#: How many verdicts that change over common queries are shown with their evidence.
+_MOST_CHANGED = 4
 #: The text for a value that is None.
 UNKNOWN = "?"
 
 
-def difference_sentence(difference: Difference, margin: float) -> str:
+def difference_sentence(difference: Difference, margin: float, *, power: bool = True) -> str:
     """Return the verdict on a difference as a sentence, with its interval and evidence.
-
-    An undecided difference is followed by what so many queries would have shown.
 
     Args:
         difference: one pair on one measure.
         margin: the smallest difference that matters, in the unit of the measure.
+        power: whether an undecided difference is followed by what so many queries would have shown.
     """
     measure = measure_text(difference.measure, higher_is_better=difference.higher_is_better)
     verdict: str = difference.verdict
@@ -46,7 +47,7 @@ def difference_sentence(difference: Difference, margin: float) -> str:
         interval=difference.interval,
         verdict=verdict,
     )
-    if difference.verdict == "undecided":
+    if power and difference.verdict == "undecided":
         sentence += f". {'. '.join(power_sentences(difference, margin))}"
     return sentence
 
@@ -64,7 +65,7 @@ def power_sentences(difference: Difference, margin: float) -> Iterator[str]:
         yield f"{sentence}; detecting {margin:g} would take {queries_text(difference)} queries"
     if difference.smallest_margin is not None and margin < difference.smallest_margin:
         yield (
-            f"{queries} can never show systems to be equal within less than "
+            f"With {queries}, the test of equality cannot show that systems differ by less than "
             f"{difference.smallest_margin:.3f}"
         )
 
@@ -248,7 +249,7 @@ def source_notes(
 def notes_of(comparison: Comparison) -> Iterator[str]:
     """Yield notes on how to read the tables: tests, corrections, marks, what was left out."""
     settings = comparison.settings
-    num_comparisons = len(comparison.differences) // len(comparison.measures)
+    num_comparisons = comparison.num_comparisons
     correction_note = (
         f", corrected by {settings.correction} over the {num_comparisons} comparisons of a measure"
     )
@@ -267,7 +268,37 @@ def notes_of(comparison: Comparison) -> Iterator[str]:
         yield "the letters behind a mean name the systems that it is better than"
     else:
         yield "▲ better than the baseline, ▼ worse, = equal within the margin"
+    yield from common_notes(comparison)
     yield from further_notes(comparison)
+
+
+def common_notes(comparison: Comparison) -> Iterator[str]:
+    """Yield the differences over the queries that all systems have, if verdicts are other there."""
+    on_common = comparison.on_common_queries
+    if on_common is None or not on_common.differences:
+        return
+    changed = [
+        over_common
+        for over_common, difference in zip(
+            on_common.differences, comparison.differences, strict=True
+        )
+        if over_common.verdict != difference.verdict
+    ]
+    for difference in changed[:_MOST_CHANGED]:
+        yield (
+            "over the queries that all systems have: "
+            f"{difference_sentence(difference, comparison.settings.margin, power=False)}"
+        )
+    if len(changed) > _MOST_CHANGED:
+        yield (
+            f"over the queries that all systems have, {len(changed):,} verdicts are other than "
+            "over all judged queries"
+        )
+    yield (
+        "a judged query that a run lacks counts as an empty ranking, so a verdict over all judged "
+        "queries may be about what is missing; missing='skip' with on='intersection' compares the "
+        "queries that all systems have"
+    )
 
 
 def further_notes(comparison: Comparison) -> Iterator[str]:

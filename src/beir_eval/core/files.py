@@ -155,7 +155,8 @@ def unpack(path: Path, data: bytes) -> bytes:
     """
     try:
         if data.startswith(GZIP_MAGIC):
-            return _unpack_members(data, partial(zlib.decompressobj, wbits=_GZIP_FORMAT))
+            new_decompressor = partial(zlib.decompressobj, wbits=_GZIP_FORMAT)
+            return _unpack_members(data, new_decompressor, padded=True)
         if data.startswith(ZSTD_MAGIC):
             return _unpack_zstd(data)
     except MissingExtraError:
@@ -168,18 +169,21 @@ def unpack(path: Path, data: bytes) -> bytes:
 
 
 def _unpack_zstd(data: bytes) -> bytes:
-    return _unpack_members(data, import_zstandard().ZstdDecompressor().decompressobj)
+    new_decompressor = import_zstandard().ZstdDecompressor().decompressobj
+    return _unpack_members(data, new_decompressor, padded=False)
 
 
-def _unpack_members(data: bytes, new_decompressor: Callable[[], Any]) -> bytes:
+def _unpack_members(data: bytes, new_decompressor: Callable[[], Any], *, padded: bool) -> bytes:
     """Return the content of packed data, which may be several packed files one after the other.
 
     The first member gets all of the data, further ones small parts of it: a decompressor copies
     what follows its member, which would take time quadratic in the number of members.
 
     Args:
-        data: the packed bytes; zero bytes after a member are ignored, as gzip does.
+        data: the packed bytes.
         new_decompressor: a function that returns a decompressor of one member.
+        padded: whether zero bytes after a member are ignored, as the program gzip does; the program
+            zstd refuses them.
     """
     view, position, contents = memoryview(data), 0, []
     while position < len(data):
@@ -191,7 +195,8 @@ def _unpack_members(data: bytes, new_decompressor: Callable[[], Any]) -> bytes:
             contents.append(member.decompress(part))
             position += len(part) - len(member.unused_data)
             size = min(8 * size, _LARGEST_PART)
-        position = _ZERO_BYTES.match(data, position).end()  # type: ignore[union-attr]
+        if padded:
+            position = _ZERO_BYTES.match(data, position).end()  # type: ignore[union-attr]
     return contents[0] if len(contents) == 1 else b"".join(contents)
 
 

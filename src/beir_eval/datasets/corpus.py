@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 import shutil
 import tempfile
 import weakref
@@ -15,16 +16,23 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from beir_eval.core.files import is_gzip, parquet_errors
 from beir_eval.core.ids import id_text
+from beir_eval.datasets.corpus_index import CorpusIndex, open_index
 from beir_eval.errors import FileFormatError, needs_extra, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 #: The fields that may hold the id, and the text, of a record; the first match is used.
 _ID_NAMES = ("_id", "id", "doc_id", "docid", "corpus-id", "query-id", "query_id")
 _TEXT_NAMES = ("text", "contents", "query")
+#: The begin of a record whose first key is "_id" with an id that has no escapes: most records.
+_PLAIN_ID = re.compile(rb'[ \t]*\{[ \t]*"_id"[ \t]*:[ \t]*"([^"\\\x00-\x1f\x80-\xff]+)"')
 #: Rows of a Parquet file that are read at a time.
 _BATCH_ROWS = 10_000
+#: The column that is added to the rows of a Parquet file to number them.
+_INDEX_COLUMN = "beir-eval: index of the row"
+#: Files with at least so many bytes get an index that is saved.
+_LARGE_FILE = 64 * 2**20
 
 
 class Document(NamedTuple):
@@ -38,9 +46,13 @@ class Document(NamedTuple):
 class Corpus(ABC):
     """The documents of a data set, read when they are used and not kept in memory.
 
-    Iterating yields each ``Document`` in the order of the file. ``corpus[doc_id]`` returns one
-    document; the first look-up reads the whole file once, to index the positions of the documents.
-    ``len(corpus)`` reads the file once if there is no index yet.
+    Iterating yields each ``Document`` in the order of the file. ``documents(doc_ids)`` returns some
+    of them. ``corpus[doc_id]`` returns one document; the first look-up reads the whole file, to
+    index the positions of the documents. ``len(corpus)`` reads the file if there is no index yet.
+
+    The index of a JSON-lines file of 64 MiB or more is saved in the user's cache folder
+    (``$XDG_CACHE_HOME/beir-eval``, by default ``~/.cache/beir-eval``), 16 bytes for each document.
+    It is used again until the file changes. If it cannot be saved, it is built again when needed.
     """
 
     #: The file, the folder or the table, as error messages name it.
@@ -79,6 +91,31 @@ class Corpus(ABC):
     def _count(self) -> int:
         return sum(1 for _ in self)
 
+    def documents(self, doc_ids: Collection[str]) -> dict[str, Document]:
+        """Return {doc_id: document} of those documents that the corpus has, in its order.
+
+        Without an index, this is faster than one look-up after the other: the file is read until
+        the last document is found. Of documents with the same id, the first is returned.
+
+        Raises:
+            FileFormatError: a record that was read is malformed, or has no id or no text.
+        """
+        wanted = frozenset(doc_ids)
+        documents: dict[str, Document] = {}
+        for document in self._candidates(wanted) if wanted else ():
+            if document.doc_id in wanted:
+                documents.setdefault(document.doc_id, document)
+                if len(documents) == len(wanted):
+                    break
+        return documents
+
+    def _candidates(self, _wanted: frozenset[str]) -> Iterator[Document]:
+        """Yield at least the wanted documents that the corpus has, in the order of the file."""
+        return iter(self)
+
+    def _position_of(self, doc_id: object) -> int | None:
+        return self._positions.get(doc_id)  # type: ignore[call-overload, no-any-return]
+
     def __len__(self) -> int:
         """Return the number of documents; ids that are listed twice are not looked for.
 
@@ -93,7 +130,7 @@ class Corpus(ABC):
         Raises:
             FileFormatError: a record is malformed, or two documents have the same id.
         """
-        return doc_id in self._positions
+        return self._position_of(doc_id) is not None
 
     def __getitem__(self, doc_id: str) -> Document:
         """Return the document of this id.
@@ -102,7 +139,10 @@ class Corpus(ABC):
             KeyError: there is no document of this id.
             FileFormatError: a record is malformed, or two documents have the same id.
         """
-        return self._document_at(self._positions[doc_id])
+        position = self._position_of(doc_id)
+        if position is None:
+            raise KeyError(doc_id)
+        return self._document_at(position)
 
     def fingerprint(self) -> str:
         """Return the SHA-256 (hex) of all documents in order; this reads the whole corpus.
@@ -153,6 +193,45 @@ class JsonlCorpus(Corpus):
         for offset, number, record in _read_records(self.path):
             yield offset, _document_from_record(self.path, number, record)
 
+    def _candidates(self, wanted: frozenset[str]) -> Iterator[Document]:
+        if self._index is not None:
+            offsets = {offset for doc_id in wanted for offset in self._index.offsets(doc_id)}
+            yield from map(self._document_at, sorted(offsets))
+            return
+        for _, number, line, doc_id in _read_ids(self.path):
+            if doc_id in wanted:
+                record = _parse_line(self.path, number, line)
+                yield _document_from_record(self.path, number, record)
+
+    def _position_of(self, doc_id: object) -> int | None:
+        if self._index is None:
+            return super()._position_of(doc_id)
+        candidates = self._index.offsets(doc_id) if isinstance(doc_id, str) else []
+        positions = [
+            position for position in candidates if self._document_at(position).doc_id == doc_id
+        ]
+        if len(positions) > 1:
+            raise FileFormatError(self.name, f"document {shown(str(doc_id))} is listed twice")
+        return positions[0] if positions else None
+
+    @cached_property
+    def _index(self) -> CorpusIndex | None:
+        """The index of a large file in which any position can be read; None for other files."""
+        if self.path.stat().st_size < _LARGE_FILE or is_gzip(self.path):
+            return None
+        return open_index(self.path, self._offsets_and_ids)
+
+    def _offsets_and_ids(self) -> Iterator[tuple[int, str]]:
+        return ((offset, doc_id) for offset, _, _, doc_id in _read_ids(self.path))
+
+    def __len__(self) -> int:
+        """Return the number of documents; ids that are listed twice are not looked for.
+
+        Raises:
+            FileFormatError: a record is malformed, or has no id or no text.
+        """
+        return super().__len__() if self._index is None else len(self._index)
+
     def _document_at(self, position: int) -> Document:
         # Open the file for each look-up: threads and processes must not share a file position.
         with self._seekable_file.open("rb") as file:
@@ -190,6 +269,12 @@ class TableCorpus(Corpus):
     def _document_at(self, position: int) -> Document:
         return _document_from_record(self.name, position + 1, self._rows[position])
 
+    def _candidates(self, wanted: frozenset[str]) -> Iterator[Document]:
+        if not isinstance(self._rows, ParquetRows):
+            return super()._candidates(wanted)
+        rows = self._rows.with_ids(wanted)
+        return (_document_from_record(self.name, position + 1, row) for position, row in rows)
+
 
 class ParquetRows:
     """The rows of Parquet files, read in batches."""
@@ -217,6 +302,29 @@ class ParquetRows:
         while len(batch := self._read_rows(begin, _BATCH_ROWS)):
             yield from batch.iter_rows(named=True)
             begin += len(batch)
+
+    def with_ids(self, ids: Collection[str]) -> Iterator[tuple[int, Mapping[str, Any]]]:
+        """Yield (index, {column: value}) of the rows with one of these ids, in order.
+
+        If the ids are neither text nor whole numbers, or if there is no column of ids, yield all
+        rows.
+        """
+        with needs_extra("polars", "files", "reading a Parquet file"):
+            import polars as pl  # noqa: PLC0415 - an extra
+        with parquet_errors(self._paths[0]):
+            schema = self._frame.collect_schema()
+        name = next((name for name in _ID_NAMES if name in schema), None)
+        if name is None or not (schema[name] == pl.String or schema[name].is_integer()):
+            yield from enumerate(self)
+            return
+        with parquet_errors(self._paths[0]):
+            rows = (
+                self._frame.with_row_index(_INDEX_COLUMN)
+                .filter(pl.col(name).cast(pl.String).is_in(list(ids)))
+                .collect()
+            )
+        for row in rows.iter_rows(named=True):
+            yield row[_INDEX_COLUMN], row
 
     def __getitem__(self, index: int) -> Mapping[str, Any]:
         """Return the row at an index (0-based) as {column: value}."""
@@ -266,11 +374,32 @@ def queries_from_rows(
 
 def _read_records(path: Path) -> Iterator[tuple[int, int, Mapping[str, Any]]]:
     """Yield (byte offset, 1-based line number, JSON object) of every line that is not blank."""
+    for offset, number, line in _read_lines(path):
+        yield offset, number, _parse_line(path, number, line)
+
+
+def _read_ids(path: Path) -> Iterator[tuple[int, int, bytes, str]]:
+    """Yield (byte offset, 1-based line number, line, id) of every line that is not blank.
+
+    Of most lines only the beginning is looked at, which is several times faster than reading the
+    record: the rest of the line may be malformed.
+    """
+    for offset, number, line in _read_lines(path):
+        plain = _PLAIN_ID.match(line)
+        if plain is not None and line.count(b'"_id"') == 1:
+            doc_id = plain[1].decode("ascii")
+        else:
+            doc_id = _record_id(path, number, _parse_line(path, number, line))
+        yield offset, number, line, doc_id
+
+
+def _read_lines(path: Path) -> Iterator[tuple[int, int, bytes]]:
+    """Yield (byte offset, 1-based line number, line) of every line that is not blank."""
     with _open_unpacked(path) as file:
         offset = 0
         for number, line in enumerate(file, start=1):
             if line.strip():
-                yield offset, number, _parse_line(path, number, line)
+                yield offset, number, line
             offset += len(line)
 
 

@@ -83,6 +83,8 @@ def load_dataset(path: str | Path, split: str | None = None) -> Dataset:
     folder = as_path(path)
     if not folder.is_dir():
         problem = "no such folder; a data set is a folder with corpus, queries and qrels"
+        if find_info(folder.name) is not None:
+            problem += f". download_dataset({folder.name!r}) fetches it and returns its folder"
         raise FileFormatError(folder, problem)
     if not is_dataset(folder) and (names := _dataset_names(folder)):
         problem = f"{len(names)} data sets ({', '.join(names)}): read them with load_datasets"

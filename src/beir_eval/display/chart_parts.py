@@ -89,7 +89,7 @@ def score_rows(
 def diagonal_rows(rows: Sequence[Row]) -> list[dict[str, float]]:
     """Return the two ends of the diagonal, on which both scores are equal."""
     scores = [row[field] for row in rows for field in ("score", "against")]
-    return [{"place": min([0.0, *scores])}, {"place": max([0.0, *scores])}]
+    return [{"score": min([0.0, *scores])}, {"score": max([0.0, *scores])}]
 
 
 def _with_bar_ends(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -175,8 +175,8 @@ def scatter(
         "data": {"name": "diagonal"},
         "mark": {"type": "line", "strokeDash": [4, 4], "opacity": 0.6, "style": "ink"},
         "encoding": {
-            "x": quantitative("place", x_title, zero=True),
-            "y": quantitative("place", y_title, zero=True),
+            "x": quantitative("score", x_title, zero=True),
+            "y": quantitative("score", y_title, zero=True),
         },
     }
     figure = figure_from_layers(

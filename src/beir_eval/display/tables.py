@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import html
 import io
+import re
 import unicodedata
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -313,10 +314,14 @@ def _latex_character(character: str) -> str:
 def markdown_text(text: str) -> str:
     """Return text on one line, escaped so that it stays in its cell and begins no HTML tag.
 
-    Control characters are shown as escapes: Markdown is often printed on a terminal.
+    Control characters are shown as escapes: Markdown is often printed on a terminal. A "<" before
+    a digit begins no tag and stays.
+
+    >>> markdown_text("<1%, <b>")
+    '<1%, &lt;b>'
     """
     flat = escape_controls(" ".join(text.split()))
-    return flat.replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;")
+    return re.sub(r"<(?!\d)", "&lt;", flat.replace("\\", "\\\\").replace("|", "\\|"))
 
 
 def markdown_list(sentences: Iterable[str]) -> str:

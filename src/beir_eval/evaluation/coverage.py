@@ -71,12 +71,11 @@ def _missing_sentences(result: EvaluationResult, measures: Sequence[str]) -> Ite
         for name in measures
         if not math.isnan(over_all[name])
     )
-    others = (
-        f"; {counted.queries_not_judged:,} other queries of the run are not judged, so check that "
-        "run and qrels use the same query ids"
-        if counted.queries_not_judged
-        else ""
-    )
+    others = ""
+    if counted.queries_not_judged:
+        others = f"; {counted.queries_not_judged:,} other queries of the run are not judged"
+        if num_retrieved < len(missing):
+            others += ", so check that run and qrels use the same query ids"
     effect = (
         "left out (missing='skip')"
         if settings.missing == "skip"

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from beir_eval.evaluation.result import EvaluationResult
 
 
+#: Rankings are shallow if they hold, on average, less than this share of a cutoff's documents.
+_FULL_SHARE = 0.95
+
+
 def notes_on(result: EvaluationResult) -> list[str]:
     """Return the notes on one result; ties, duplicates and the like only if there are any."""
     counted, settings = result.counted, result.settings
@@ -24,7 +28,7 @@ def notes_on(result: EvaluationResult) -> list[str]:
         return list(_notes_on_given_scores(result))
     return [
         *warnings_on(result),
-        *_query_notes(counted, settings),
+        *_query_notes(counted, settings, result.retrieval),
         *([] if result.retrieval is None else _retrieval_notes(result.retrieval)),
         *_document_notes(counted, settings),
         *_measure_notes(counted, settings, result.num_scored),
@@ -53,13 +57,21 @@ def _notes_on_given_scores(result: EvaluationResult) -> Iterator[str]:
 
 
 def _retrieval_notes(retrieval: Retrieval) -> Iterator[str]:
-    """Yield the notes on failed queries, documents left out and times."""
+    """Yield the notes on failed queries, documents and times."""
     if failed := retrieval.failures:
         reasons = "; ".join(f"{query}: {text}" for query, text in list(failed.items())[:3])
         yield f"{_quantity(len(failed), 'query')} failed and count as missing ({reasons})"
-    if retrieval.left_out:
-        documents = _quantity(retrieval.left_out, "retrieved document")
-        yield f"{documents} left out, which the ranking holds already or which have no name"
+    if retrieval.further_chunks:
+        chunks = _quantity(retrieval.further_chunks, "further chunk")
+        yield f"{chunks} of documents that the ranking holds already: left out"
+    if retrieval.repeated:
+        copies = _quantity(retrieval.repeated, "further copy")
+        yield f"{copies} of documents that the ranking holds already: left out"
+    if retrieval.unnamed:
+        yield f"{_quantity(retrieval.unnamed, 'retrieved document')} without a name: left out"
+    if retrieval.without_parent:
+        documents = _quantity(retrieval.without_parent, "retrieved document")
+        yield f"{documents} without the field of collapse: each counts as a document of its own"
     if retrieval.seconds:
         timed_queries = _quantity(len(retrieval.seconds), "query")
         p50, p95 = _duration(retrieval.p50), _duration(retrieval.p95)
@@ -78,10 +90,17 @@ def _duration(seconds: float) -> str:
     return f"{seconds:.2f} s" if seconds >= 1 else f"{1000 * seconds:.3g} ms"
 
 
-def _query_notes(counted: Counted, settings: EvaluationSettings) -> Iterator[str]:
+def _query_notes(
+    counted: Counted, settings: EvaluationSettings, retrieval: Retrieval | None
+) -> Iterator[str]:
     """Yield the notes on empty and unjudged queries; ``warnings_on`` has the missing ones."""
     judged = counted.queries_judged
-    if not counted.queries_missing:
+    if retrieval is not None and (beyond_limit := retrieval.beyond_limit):
+        yield (
+            f"only {judged} of {_quantity(judged + beyond_limit, 'judged query')} evaluated: the "
+            f"limit left out {beyond_limit}"
+        )
+    elif not counted.queries_missing:
         yield f"{_quantity(judged, 'judged query')}, all of them in the run"
     if empty := counted.queries_empty:
         yield f"{_quantity(len(empty), 'query')} with an empty ranking: {first_few(empty)}"
@@ -188,6 +207,7 @@ def _measure_notes(
     deepest = counted.deepest_ranking
     if any((parse(name).cutoff or 0) > deepest for name in num_scored):
         yield f"* the cutoff is beyond the deepest ranking, of {_quantity(deepest, 'document')}"
+    yield from _shallow_notes(counted, num_scored)
     num_skipped = len(counted.queries_missing) if settings.missing == "skip" else 0
     num_evaluated = counted.queries_judged - num_skipped
     undefined_somewhere = [
@@ -196,6 +216,23 @@ def _measure_notes(
     if undefined_somewhere:
         counts = ", ".join(f"{name} over {num_scored[name]}" for name in undefined_somewhere)
         yield f"undefined for some queries, which its mean leaves out: {counts}"
+
+
+def _shallow_notes(counted: Counted, num_scored: Mapping[str, int]) -> Iterator[str]:
+    """Yield a note on cutoffs that the deepest ranking reaches, but many others do not."""
+    cutoffs = {cutoff for name in num_scored if (cutoff := parse(name).cutoff) is not None}
+    shallow = [
+        f"{mean_depth:.1f} of {cutoff:,}"
+        for cutoff, mean_depth in counted.mean_depths.items()
+        if cutoff in cutoffs
+        and cutoff <= counted.deepest_ranking
+        and mean_depth < _FULL_SHARE * cutoff
+    ]
+    if shallow:
+        yield (
+            f"rankings hold fewer documents than the cutoff, on average {', '.join(shallow)}: what "
+            "is not retrieved counts as not relevant"
+        )
 
 
 def _quantity(number: int, noun: str) -> str:

@@ -22,7 +22,8 @@ class Provenance(BaseModel):
 
     Attributes:
         package_version: the version of beir-eval that made the result.
-        qrels_sha256: the SHA-256 (hex) of the qrels; None without ``fingerprint=True``.
+        qrels_sha256: the SHA-256 (hex) of the qrels; None without ``fingerprint=True``, unless
+            ``beir-eval evaluate --json`` made the result.
         run_sha256: the SHA-256 (hex) of the run; None without ``fingerprint=True``.
     """
 
@@ -140,6 +141,16 @@ class Counted(BaseModel):
         return self.queries_judged - len(self.queries_missing)
 
     @property
+    def mean_depths(self) -> dict[int, float]:
+        """{cutoff: documents in the first ``cutoff`` ranks, mean over the queries of the run}."""
+        if not self.queries_retrieved:
+            return {}
+        return {
+            cutoff: documents / self.queries_retrieved
+            for cutoff, (_, documents) in self.judged_in_top.items()
+        }
+
+    @property
     def judged_share(self) -> dict[int, float]:
         """{cutoff: share of the documents in the first ``cutoff`` ranks that are judged}.
 
@@ -159,6 +170,12 @@ class Retrieval(BaseModel):
         failures: {query_id: error message} of queries that failed; the run does not have them.
         left_out: the number of retrieved documents that were left out, because their ranking has
             them already or because they lack the field that identifies documents.
+        further_chunks: how many of these are chunks of a document that their ranking has already,
+            with ``collapse``.
+        unnamed: how many of these lack the field that identifies documents.
+        without_parent: the number of retrieved documents that lack the field ``collapse``; each
+            counts as a document of its own.
+        beyond_limit: the number of judged queries of the data set that ``limit`` left out.
     """
 
     model_config = FROZEN
@@ -166,6 +183,10 @@ class Retrieval(BaseModel):
     seconds: dict[str, float]
     failures: dict[str, str] = {}
     left_out: int = 0
+    further_chunks: int = 0
+    unnamed: int = 0
+    without_parent: int = 0
+    beyond_limit: int = 0
 
     @classmethod
     def from_parts(cls, parts: Sequence[Retrieval]) -> Retrieval:
@@ -174,7 +195,16 @@ class Retrieval(BaseModel):
             seconds={query: seconds for part in parts for query, seconds in part.seconds.items()},
             failures={query: text for part in parts for query, text in part.failures.items()},
             left_out=sum(part.left_out for part in parts),
+            further_chunks=sum(part.further_chunks for part in parts),
+            unnamed=sum(part.unnamed for part in parts),
+            without_parent=sum(part.without_parent for part in parts),
+            beyond_limit=sum(part.beyond_limit for part in parts),
         )
+
+    @property
+    def repeated(self) -> int:
+        """How many of the documents left out are further copies, not chunks of ``collapse``."""
+        return self.left_out - self.further_chunks - self.unnamed
 
     @property
     def p50(self) -> float:

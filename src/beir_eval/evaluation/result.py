@@ -12,6 +12,7 @@ from pydantic import ConfigDict, Field, model_validator
 
 from beir_eval._version import __version__
 from beir_eval.core.arrays import exact_sum
+from beir_eval.core.file_kinds import kind_of_json
 from beir_eval.core.ids import check_unicode
 from beir_eval.core.ranking import EvaluationSettings
 from beir_eval.core.relevance_matrix import TopDocuments
@@ -39,6 +40,7 @@ from beir_eval.measures.scales import ScoreScale, scale_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
     import polars as pl
 
@@ -137,6 +139,32 @@ class EvaluationResult(Saved):
 
     def _check_loaded(self) -> None:
         check_result(self)
+
+    @classmethod
+    def from_content(cls, content: Any, path: str | Path) -> EvaluationResult:
+        """Return the result from the parsed JSON of a file.
+
+        Args:
+            content: the parsed JSON: a saved result, or a list with one of them, as ``beir-eval
+                evaluate --json`` writes it for one run.
+            path: the file, for messages.
+
+        Raises:
+            ResultError: the content is something else, has several results or another schema
+                version, or its values contradict each other; the message names the field.
+        """
+        if isinstance(content, list) and content:
+            if len(content) == 1:
+                return super().from_content(content[0], path)
+            if all(kind_of_json(entry)[0] == f"a saved {cls.WHAT}" for entry in content):
+                names = first_few(str(entry.get("name")) for entry in content)
+                msg = (
+                    f"{path}: one result was expected, but the file has {len(content):,}: {names}. "
+                    "Evaluate each run into a file of its own, or read each entry of the list with "
+                    "EvaluationResult.from_content(entry, path)"
+                )
+                raise ResultError(msg)
+        return super().from_content(content, path)
 
     @classmethod
     def from_scores(

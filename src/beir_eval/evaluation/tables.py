@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from beir_eval.display.tables import Cell, Table, latex_table, markdown_list, score_text
@@ -51,7 +52,9 @@ def means_table(
         scores = [row.means[measure] for row in means]
         best = scale_of(measure, results[0].custom_measures).best(scores)
         for row, score in zip(rows, scores, strict=True):
-            row.append(Cell(score_text(score), is_best=len(results) > 1 and score == best))
+            text = score_text(score)
+            is_best = len(results) > 1 and not math.isnan(score) and text == score_text(best)
+            row.append(Cell(text, is_best=is_best))
     table = Table(("system", *labels), rows)
     return table if len(shown_measures) <= MOST_COLUMNS else table.transposed("measure")
 

@@ -57,10 +57,16 @@ def check_result(result: EvaluationResult) -> None:
     if settings.no_relevant == "zero":
         _check_defined(result)
     _check_top(result, counted)
-    if result.retrieval is not None:
-        seconds = result.retrieval.seconds
-        negative = [query_id for query_id, value in seconds.items() if value < 0]
-        if negative or result.retrieval.left_out < 0:
+    if (retrieval := result.retrieval) is not None:
+        negative = [query_id for query_id, value in retrieval.seconds.items() if value < 0]
+        counts = (
+            retrieval.repeated,
+            retrieval.further_chunks,
+            retrieval.unnamed,
+            retrieval.without_parent,
+            retrieval.beyond_limit,
+        )
+        if negative or min(counts) < 0:
             msg = f"retrieval: a duration or a count is below 0 ({first_few(negative)})"
             raise ValueError(msg)
 

@@ -23,6 +23,7 @@ from beir_eval.measures.registry import (
     Definition,
     Measure,
     resolve,
+    similar_names,
     unknown_measure,
 )
 
@@ -263,7 +264,7 @@ def _parse(text: str) -> Measure:
         name, number = suffix["name"], suffix["number"]
         entry = resolve(name)
     if entry is None:
-        raise _unknown(text, name)
+        raise _unknown(text, name, form["parameters"], number)
     definition, implied = entry
     parameters = dict(definition.always_named) | dict(implied)
     if form["parameters"] is not None:
@@ -272,18 +273,39 @@ def _parse(text: str) -> Measure:
     return measure if number is None else _with_number(measure, number, text)
 
 
-def _unknown(text: str, name: str) -> UnknownMeasureError:
+def _unknown(
+    text: str, name: str, parameters: str | None = None, number: str | None = None
+) -> UnknownMeasureError:
     """Return the error for a text that is no name of a measure.
 
     Args:
         text: the text.
         name: the name in it, without parameters and cutoff.
+        parameters: the parameters in it, which the names that are suggested keep.
+        number: the number in it, which they keep too.
     """
     names = _names_in(text)
     if len(names) > 1:
         msg = f"one measure was expected, not {len(names)}: {first_few(names)}"
         return UnknownMeasureError(msg)
-    return unknown_measure(text, name, _meant(text))
+    ending = "" if parameters is None else f"({parameters})"
+    if number is not None:
+        ending += f"@{number}"
+    suggestions = [_with_ending(similar, ending) for similar in similar_names(name)]
+    return unknown_measure(text, suggestions, _meant(text))
+
+
+def _with_ending(name: str, ending: str) -> str:
+    """Return the name of a measure with parameters and cutoff; without, if it does not take them.
+
+    Args:
+        name: the name of a measure.
+        ending: parameters in brackets and a cutoff after @, where the user stated them.
+    """
+    try:
+        return str(_parse(f"{name}{ending}")) if len(ending) < _LONGEST_SUGGESTED else name
+    except MeasureError:
+        return name
 
 
 def _with_number(measure: Measure, number: str, text: str) -> Measure:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import difflib
 import inspect
 import operator
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, Unpack
 
@@ -34,6 +34,9 @@ Bounds: TypeAlias = tuple[float, float]
 
 #: No ranking is longer, and the number fits in i8 arrays.
 HIGHEST_CUTOFF = 2**53
+
+#: The number of characters of a name that is compared with all spellings letter by letter.
+_LONGEST_COMPARED = 30
 
 #: The parameter that every measure takes; ``Measure`` applies it, not the measure's function.
 JUDGED_ONLY = "judged_only"
@@ -119,22 +122,67 @@ def resolve(name: str) -> tuple[Definition, Mapping[str, Any]] | None:
     return None if entry is None else (_DEFINITIONS[entry[0]], entry[1])
 
 
-def unknown_measure(text: str, name: str, meant: str = "") -> UnknownMeasureError:
-    """Return the error for a name that no measure has; its message suggests similar names.
+def unknown_measure(text: str, suggestions: Sequence[str], meant: str = "") -> UnknownMeasureError:
+    """Return the error for a name that no measure has; its message suggests names.
 
     Args:
         text: the whole text, for the message.
-        name: the name in it, without parameters and cutoff.
+        suggestions: similar names.
         meant: the name that the text is an odd spelling of, if it is one.
     """
     if meant:
         return UnknownMeasureError(f"there is no measure {shown(text)}; did you mean {meant}?")
-    nearest = difflib.get_close_matches(name.strip().lower(), list(_ALIASES), n=3, cutoff=0.5)
-    canonical = list(dict.fromkeys(_ALIASES[alias][0] for alias in nearest))
-    hint = f"did you mean {' or '.join(canonical)}? " if canonical else ""
+    hint = f"did you mean {' or '.join(suggestions)}? " if suggestions else ""
     return UnknownMeasureError(
         f"there is no measure {shown(text)}; {hint}`beir-eval measures` lists them all"
     )
+
+
+def similar_names(name: str) -> list[str]:
+    """Return the names of the measures whose spellings are closest to a name, at most three.
+
+    These are the measures with the fewest edits if they are few for the length of the name, or
+    else those that share parts with it.
+
+    Args:
+        name: a name without parameters and cutoff that no measure has.
+
+    >>> similar_names("ndgc"), similar_names("presicion")
+    (['nDCG'], ['Precision'])
+    """
+    typed = name.strip().lower()
+    nearest: list[str] = []
+    if len(typed) <= _LONGEST_COMPARED:
+        edits = {alias: _num_edits(typed, alias) for alias in _ALIASES}
+        fewest = min(edits.values(), default=len(typed))
+        if fewest <= max(1, len(typed) // 4):
+            nearest = [alias for alias, number in edits.items() if number == fewest]
+    nearest = nearest or difflib.get_close_matches(typed, list(_ALIASES), n=3, cutoff=0.5)
+    return list(dict.fromkeys(_ALIASES[alias][0] for alias in nearest))[:3]
+
+
+def _num_edits(first: str, second: str) -> int:
+    """Return how many letters to insert, delete, replace or swap with the next make one the other.
+
+    >>> _num_edits("ndgc", "ndcg"), _num_edits("mapp", "map")
+    (1, 1)
+    """
+    before: list[int] = []
+    row = list(range(len(second) + 1))
+    for index, letter in enumerate(first, start=1):
+        above, before_above = row, before
+        row = [index]
+        for column, other in enumerate(second, start=1):
+            edits = min(row[-1] + 1, above[column] + 1, above[column - 1] + (letter != other))
+            if (
+                index > 1
+                and column > 1
+                and (letter, first[index - 2]) == (second[column - 2], other)
+            ):
+                edits = min(edits, before_above[column - 2] + 1)
+            row.append(edits)
+        before = above
+    return row[-1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +211,7 @@ class Measure:
     def __post_init__(self) -> None:
         """Raise UnknownMeasureError for a name that no measure has."""
         if self.name not in _DEFINITIONS:
-            raise unknown_measure(str(self.name), str(self.name))
+            raise unknown_measure(str(self.name), similar_names(str(self.name)))
 
     def __call__(self, **parameters: Any) -> Measure:
         """Return the measure with these parameters set; others keep their values.

@@ -46,14 +46,10 @@ class Texts:
         if self.corpus is None or not wanted:
             return {}
         if isinstance(self.corpus, Corpus):
-            # Read the file once, and stop early: a look-up by id would index the whole file first.
-            texts: dict[str, tuple[str, str]] = {}
-            for document in self.corpus:
-                if document.doc_id in wanted:
-                    texts[document.doc_id] = document.title, document.text
-                    if len(texts) == len(wanted):
-                        break
-            return texts
+            return {
+                doc_id: (document.title, document.text)
+                for doc_id, document in self.corpus.documents(wanted).items()
+            }
         documents = {doc_id: self.corpus[doc_id] for doc_id in wanted if doc_id in self.corpus}
         return {doc_id: _title_and_text(document) for doc_id, document in documents.items()}
 

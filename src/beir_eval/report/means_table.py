@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from beir_eval.comparison.tables import mean_cell, to_table
-from beir_eval.display.tables import Table
+from beir_eval.display.tables import Table, score_text
 from beir_eval.evaluation.side_by_side import (
     labelled_means,
     shared_custom_measures,
@@ -75,8 +76,10 @@ def means_of_results(results: Sequence[EvaluationResult]) -> Means:
     # Only means over the same queries are comparable.
     comparable = [row.means for row in rows if row.is_over_all_judged]
     best = {
-        measure: scale_of(measure, custom_measures).best(
-            means[measure] for means in comparable if means[measure] == means[measure]
+        measure: score_text(
+            scale_of(measure, custom_measures).best(
+                means[measure] for means in comparable if means[measure] == means[measure]
+            )
         )
         for measure in measures
     }
@@ -93,7 +96,8 @@ def means_of_results(results: Sequence[EvaluationResult]) -> Means:
                             row.means[measure],
                             is_best=several
                             and row.is_over_all_judged
-                            and row.means[measure] == best[measure],
+                            and not math.isnan(row.means[measure])
+                            and score_text(row.means[measure]) == best[measure],
                         )
                         for measure in measures
                     ),

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 
 from beir_eval._version import __version__
 from beir_eval.comparison.gate_output import OUTCOME_WORDS, gate_heading, gate_outcome
-from beir_eval.comparison.headlines import MOST_NAMED, VerdictSentence
+from beir_eval.comparison.headlines import MOST_NAMED, VerdictSentence, headline
 from beir_eval.comparison.verdict_sentences import difference_sentence
 from beir_eval.display.tables import Table, score_text
-from beir_eval.measures.names import registered
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,9 +23,6 @@ if TYPE_CHECKING:
 _MOST_TO_JUDGE = 10
 #: The verdict whose colour an outcome of the gate has.
 _GATE_VERDICTS = {"passed": "equal", "failed": "worse", "undecidable": "undecided"}
-#: The share of judged documents is low if it is below this part of the highest one of the
-#: compared systems, and so far below it.
-_LOW_SHARE, _LEAST_GAP = 0.75, 0.1
 #: Explanations of words in the tables.
 DIFFERENCE_NOTES = (
     "margin: the smallest difference you consider meaningful",
@@ -55,6 +51,22 @@ TRUST_NOTES = (
 
 
 # The verdict
+
+
+def headline_of_report(comparison: Comparison) -> VerdictSentence:
+    """Return the verdicts on the first measure in one sentence.
+
+    It has the colour of "undecided" if verdicts are other over the queries that all systems have.
+    """
+    sentence, on_common = headline(comparison), comparison.on_common_queries
+    if on_common is None:
+        return sentence
+    over_all, over_common = (
+        [pair.verdict for pair in differences if pair.measure == comparison.measures[0]]
+        for differences in (comparison.differences, on_common.differences)
+    )
+    verdict = sentence.verdict if over_all == over_common else "undecided"
+    return VerdictSentence(sentence.text, verdict)
 
 
 @dataclass(frozen=True)
@@ -97,39 +109,6 @@ def evidence(comparison: Comparison, cautions: list[str]) -> Evidence:
         [verdict for measure, verdict in verdicts if measure != first_measure],
         [caution for caution in cautions if caution not in first_cautions],
     )
-
-
-def judged_cautions(comparison: Comparison) -> list[str]:
-    """Return a sentence on systems of which far fewer documents are judged than of another.
-
-    It is about the first measure: the documents down to its cutoff. Below 75% of the highest share,
-    and 10 points below it, a share is low. Without such a system the list is empty.
-    """
-    pairs = [pair for pair in comparison.trust or () if pair.measure == comparison.measures[0]]
-    shares = {pair.system: pair.judged for pair in pairs}
-    shares |= {pair.against: pair.judged_against for pair in pairs}
-    known = {system: share for system, share in shares.items() if share is not None}
-    if not known or not _counts_unjudged(comparison.measures[0]):
-        return []
-    best = max(known, key=lambda system: known[system])
-    limit = min(_LOW_SHARE * known[best], known[best] - _LEAST_GAP)
-    low = [f"{share:.0%} of {system}" for system, share in known.items() if share < limit]
-    if not low:
-        return []
-    depth = pairs[0].depth
-    where = "retrieved documents" if depth is None else f"documents in the top {depth}"
-    listed = f"{', '.join(low[:MOST_NAMED])}{' and others' if low[MOST_NAMED:] else ''}"
-    sentence = (
-        f"few {where} are judged: {listed}, but {known[best]:.0%} of {best}. Unjudged documents "
-        "count as not relevant, so scores may be too low where few are judged"
-    )
-    return [sentence]
-
-
-def _counts_unjudged(measure: str) -> bool:
-    """Return whether a measure of this package counts unjudged documents as not relevant."""
-    parsed = registered(measure)
-    return parsed is not None and ("judged_only", True) not in parsed.parameters
 
 
 def interval_notes(comparison: Comparison) -> list[str]:

@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 from beir_eval.benchmark.comparison_result import AcrossDatasets
 from beir_eval.benchmark.result import BenchmarkResult
+from beir_eval.comparison.cautions import cautions_on
 from beir_eval.comparison.charts import (
     forest_figure,
     forest_of_measures,
     measures_on_one_axis,
 )
 from beir_eval.comparison.checkpoints.result import CheckpointCurve
-from beir_eval.comparison.headlines import headline
+from beir_eval.comparison.headlines import common_headlines
 from beir_eval.comparison.likeness import likeness_table
 from beir_eval.comparison.result import Comparison
 from beir_eval.comparison.robustness.tables import robustness_sentences, trust_table
@@ -263,6 +264,7 @@ def _default_title(systems: Sequence[str], baseline: str | None) -> str:
 _EMPTY_CONTENT: dict[str, Any] = {
     "warnings": (),
     "headline": None,
+    "common_headline": None,
     "evidence": None,
     "gate": None,
     "overview_figures": (),
@@ -280,22 +282,23 @@ _EMPTY_CONTENT: dict[str, Any] = {
 
 def _comparison_content(comparison: Comparison, notices: list[str]) -> dict[str, Any]:
     results = [result for repeats in (comparison.results or {}).values() for result in repeats]
+    cautions, warnings = cautions_on(comparison), comparison.warnings()
     limited = _limit_differences(comparison, notices)
     figures = {f"forest-{index}": figure for index, figure in enumerate(_forest_figures(limited))}
     forests = captioned(figures)
     return _EMPTY_CONTENT | {
-        "warnings": comparison.warnings(),
-        "headline": headline(comparison),
-        "evidence": narrative.evidence(
-            limited, [*narrative.judged_cautions(comparison), *robustness_sentences(limited)]
-        ),
+        "warnings": warnings,
+        "headline": narrative.headline_of_report(comparison),
+        # Like the headline it is about the first measure, perhaps with others of the same verdicts.
+        "common_headline": next(iter(common_headlines(comparison)), None),
+        "evidence": narrative.evidence(limited, [*cautions, *robustness_sentences(limited)]),
         "gate": narrative.gate(comparison.gate),
         "means": means_table.means_of_comparison(comparison, results),
         "differences": differences_table(limited),
         "difference_figures": forests[:_MOST_FIGURES],
         "folded_figures": forests[_MOST_FIGURES:],
         "comparison_notes": [
-            *comparison.notes()[len(comparison.warnings()) :],
+            *(note for note in comparison.notes()[len(warnings) :] if note not in cautions),
             *narrative.interval_notes(limited),
             *narrative.DIFFERENCE_NOTES,
         ],
@@ -326,7 +329,7 @@ def _limit_differences(comparison: Comparison, notices: list[str]) -> Comparison
     The differences on the first measures are kept; if those of one measure are too many, the
     greatest. A sentence on what is left out is appended to ``notices``.
     """
-    pairs = max(1, len(comparison.differences) // len(comparison.measures))
+    pairs = max(1, comparison.num_comparisons)
     measures = comparison.measures[: max(1, MOST_DIFFERENCES // pairs)]
     differences = [
         difference for difference in comparison.differences if difference.measure in measures

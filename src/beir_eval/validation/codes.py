@@ -213,7 +213,7 @@ _CODES = (
     FindingCode(
         code="ranks-against-scores",
         level="warning",
-        meaning="rankings whose ranks and scores disagree",
+        meaning="rankings in TREC's or MS MARCO's format whose ranks and scores disagree",
         consequence="Scores decide, as in trec_eval; the ranks are ignored.",
         remedy="Write scores that descend with the rank; rankings without scores are read too.",
     ),

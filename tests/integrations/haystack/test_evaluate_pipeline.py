@@ -14,6 +14,7 @@ import pytest
 import pytrec_eval
 from haystack import Document, Pipeline, component
 from haystack.components.builders import PromptBuilder
+from haystack.components.evaluators import DocumentMRREvaluator
 from haystack.components.joiners import DocumentJoiner
 from haystack.components.preprocessors import DocumentSplitter
 from haystack.components.rankers import LostInTheMiddleRanker
@@ -24,7 +25,7 @@ from haystack.document_stores.in_memory import InMemoryDocumentStore
 from hypothesis import given
 from hypothesis import strategies as st
 
-from beir_eval import EvaluationResult, Run, evaluate, load_dataset, read_qrels, read_run
+from beir_eval import EvaluationResult, Run, compare, evaluate, load_dataset, read_qrels, read_run
 from beir_eval.benchmark import Benchmark
 from beir_eval.datasets import demo
 from beir_eval.errors import (
@@ -32,6 +33,7 @@ from beir_eval.errors import (
     FileFormatError,
     InputError,
     MissingExtraError,
+    QueryMismatchError,
     RetrievalError,
     RunError,
     SettingError,
@@ -207,6 +209,7 @@ lists_of_documents = st.lists(
 )
 
 
+@pytest.mark.filterwarnings("ignore:collapse=:beir_eval.BeirEvalWarning")
 @given(st.lists(lists_of_documents, min_size=1, max_size=3), st.sampled_from([None, "source_id"]))
 def test_a_pipeline_and_the_component_rank_the_same_documents_alike(answers, collapse):
     grades = {"a": 2, "c": 1, "whole": 1, "elsewhere": 1}
@@ -311,6 +314,26 @@ def test_inputs_and_output_can_be_set(dataset):
     assert by_name["MRR"] == 1.0
 
 
+@pytest.mark.parametrize("inputs", [None, "retriever.query"])
+def test_an_evaluator_in_the_pipeline_gets_the_id_of_the_query(dataset, inputs):
+    expected = evaluate_pipeline(retrieving(), dataset, measures="MRR")
+    pipeline = retrieving()
+    pipeline.add_component("evaluator", BEIREvaluator("MRR", qrels=QRELS))
+    pipeline.connect("retriever.documents", "evaluator.retrieved_documents")
+    result = evaluate_pipeline(pipeline, dataset, measures="MRR", inputs=inputs)
+    assert result.values == expected.values
+    retriever = PipelineRetriever(pipeline, inputs=inputs)
+    assert retriever.made_by["inputs"] == "retriever.query, evaluator.query_ids"
+
+
+def test_a_pipeline_whose_evaluator_needs_ground_truth_is_refused_with_the_remedy(dataset):
+    pipeline = Pipeline()
+    pipeline.add_component("evaluator", DocumentMRREvaluator())
+    pipeline.add_component("retriever", InMemoryBM25Retriever(make_store()))
+    with pytest.raises(SettingError, match="pass a pipeline without its evaluator"):
+        evaluate_pipeline(pipeline, dataset)
+
+
 def unjoined_retrievers():
     pipeline = retrieving()
     pipeline.add_component("second", InMemoryBM25Retriever(make_store()))
@@ -382,6 +405,20 @@ def test_an_object_that_is_no_data_set_is_refused(wrong):
         index(Document(content="x") if wrong is None else 7, InMemoryDocumentStore())
 
 
+def test_a_data_set_before_the_pipeline_is_answered_with_the_right_call(dataset):
+    with pytest.raises(SettingError, match=r"evaluate_pipeline\(pipeline, dataset\)"):
+        evaluate_pipeline(load_dataset(dataset), retrieving())
+
+
+def test_results_of_pipelines_on_different_queries_are_answered_with_a_remedy_that_exists(dataset):
+    results = [
+        evaluate_pipeline(retrieving(), dataset, measures="MRR", run_name=str(limit), limit=limit)
+        for limit in (2, 3)
+    ]
+    with pytest.raises(QueryMismatchError, match="Give every system the same queries"):
+        compare(results)
+
+
 def test_chunks_count_as_the_documents_they_are_parts_of(dataset):
     documents = [
         Document(id=document.id, content=f"{document.content}. " * 3)
@@ -396,13 +433,57 @@ def test_chunks_count_as_the_documents_they_are_parts_of(dataset):
     )
     assert result["MRR"] == 1.0
     assert result["num_ret"] <= 15
-    assert result.retrieval.left_out > 0
-    assert "retrieved documents left out" in " ".join(result.notes())
+    left_out = result.retrieval.left_out
+    assert left_out > 0
+    note = f"{left_out} further chunks of documents that the ranking holds already: left out"
+    assert note in result.notes()
+
+
+def in_source(source, name):
+    return Document(id=name, content="x", meta={"source_id": source} if source else {})
+
+
+def test_documents_that_lack_the_collapse_field_are_counted_in_a_warning(tmp_path):
+    documents = [in_source("a", "1"), in_source("a", "2"), in_source(None, "b")]
+    retriever = PipelineRetriever(pipeline_of(Fixed([documents])), collapse="meta.source_id")
+    for _ in range(2):  # the second call reads the saved answers
+        with pytest.warns(BeirEvalWarning, match="1 of the 3 retrieved documents do not have this"):
+            run, retrieval = retriever.retrieve({"0": "0"}, save_run=tmp_path / "run.trec")
+        assert [list(doc_ids) for _, doc_ids, _ in run.rankings()] == [["a", "b"]]
+        assert (retrieval.without_parent, retrieval.further_chunks) == (1, 1)
+
+
+def test_a_collapse_field_that_no_document_has_causes_a_warning_that_names_it(dataset):
+    with pytest.warns(BeirEvalWarning, match=r"'meta.source': none of the \d .* check the name"):
+        result = evaluate_pipeline(retrieving(), dataset, measures="MRR", collapse="meta.source")
+    assert result["MRR"] == 1.0
+    note = "retrieved documents without the field of collapse: each counts as a document of its own"
+    assert f"{result.retrieval.without_parent} {note}" in result.notes()
+
+
+def test_copies_and_documents_without_a_name_are_counted_separately(dataset):
+    documents = [
+        Document(content="x", meta={"name": name}) for name in ("paris", None, "", "paris")
+    ]
+
+    @component
+    class Same:
+        @component.output_types(documents=list[Document])
+        def run(self, query: str):
+            return {"documents": documents}
+
+    result = evaluate_pipeline(
+        pipeline_of(Same()), dataset, measures="MRR", document_comparison_field="meta.name"
+    )
+    assert [note for note in result.notes() if note.endswith("left out")] == [
+        "3 further copies of documents that the ranking holds already: left out",
+        "6 retrieved documents without a name: left out",
+    ]
 
 
 def test_chunks_that_match_nothing_are_recognised_and_the_warning_names_collapse(dataset):
     store = InMemoryDocumentStore()
-    chunk = Document(id="x", content="capital of France", meta={"source_id": "paris"})
+    chunk = Document(content="capital of France", meta={"source_id": "paris"})
     index([chunk], store)
     with pytest.warns(BeirEvalWarning, match=r"are chunks: collapse='meta\.source_id' counts"):
         evaluate_pipeline(retrieving(store), dataset, measures="MRR")
@@ -410,10 +491,10 @@ def test_chunks_that_match_nothing_are_recognised_and_the_warning_names_collapse
 
 def test_documents_that_match_nothing_cause_a_warning(dataset):
     store = InMemoryDocumentStore()
-    index([Document(id="x", content="capital of France")], store)
+    index([Document(id="x", content="capital of France by a fjord")], store)
     with pytest.warns(BeirEvalWarning, match=r"nothing in common.*retrieved are 'x'"):
         evaluate_pipeline(retrieving(store), dataset, measures="MRR")
-    with pytest.warns(BeirEvalWarning, match="is the document store empty"):
+    with pytest.warns(BeirEvalWarning, match=r"empty\? index\(dataset, store\) writes"):
         evaluate_pipeline(retrieving(InMemoryDocumentStore()), dataset, measures="MRR")
 
 
@@ -603,7 +684,7 @@ def test_a_pipeline_that_fails_for_every_query_is_an_error(dataset):
 
 
 def test_the_queries_of_a_saved_run_are_not_run_again(dataset, tmp_path):
-    run_file = tmp_path / "runs" / "bm25.trec"
+    run_file = tmp_path / "bm25.trec"
     pipeline, flaky = flaky_pipeline()
     first = evaluate_pipeline(pipeline, dataset, measures=MEASURES, save_run=run_file)
     saved_bytes = run_file.read_bytes()
@@ -764,6 +845,16 @@ def test_a_file_name_without_a_known_format_is_refused_before_the_first_query(
     assert flaky.queries == []
 
 
+def test_a_saved_run_in_a_folder_that_does_not_exist_is_refused_before_the_first_query(
+    dataset, tmp_path
+):
+    pipeline, flaky = flaky_pipeline()
+    with pytest.raises(InputError, match=r"there is no folder .*runs; make it first"):
+        evaluate_pipeline(pipeline, dataset, save_run=tmp_path / "runs" / "bm25.trec")
+    assert flaky.queries == []
+    assert not (tmp_path / "runs").exists()
+
+
 def test_an_id_that_the_format_cannot_hold_is_refused_with_the_first_query(dataset, tmp_path):
     store = InMemoryDocumentStore()
     index([Document(id="my file.pdf", content="capital of France")], store)
@@ -819,6 +910,9 @@ def test_a_limit_restricts_queries_and_judgements(dataset):
     assert result.query_ids == ("q1", "q2")
     assert result.counted.queries_judged == 2
     assert result.counted.max_grade == 2
+    assert "only 2 of 3 judged queries evaluated: the limit left out 1" in result.notes()
+    everything = evaluate_pipeline(retrieving(), dataset, measures="MRR", limit=3)
+    assert "3 judged queries, all of them in the run" in everything.notes()
 
 
 def test_queries_without_a_text_count_as_missing(dataset):
@@ -870,6 +964,16 @@ def test_documents_are_written_in_batches_through_a_writing_pipeline(dataset):
     assert index(dataset, pipeline, batch_size=2) == 5
     assert sizes == [2, 2, 1]
     assert {document.id for document in store.filter_documents()} == set(TEXTS)
+
+
+def test_index_returns_the_number_of_documents_not_of_their_chunks(dataset):
+    store = InMemoryDocumentStore()
+    pipeline = Pipeline()
+    pipeline.add_component("splitter", DocumentSplitter(split_by="word", split_length=4))
+    pipeline.add_component("writer", DocumentWriter(store))
+    pipeline.connect("splitter.documents", "writer.documents")
+    assert index(dataset, pipeline) == 5
+    assert store.count_documents() > 5
 
 
 def test_a_progress_bar_is_shown_in_a_notebook_but_not_without_a_terminal(

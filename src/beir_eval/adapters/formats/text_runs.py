@@ -246,6 +246,8 @@ def _read_lines(content: FileContent, layout: Layout) -> pl.DataFrame:
             problem = (
                 f"{len(fields)} columns, expected {layout.description} separated by blanks or tabs"
             )
+            if len(fields) < num_columns and _is_cut_line(content, number):
+                problem += "; it is the last line and has no end: the file may be cut off"
             raise FileFormatError(content.path, problem, line=number)
         if layout is MSMARCO_SCORED:
             _parse_rank(content, number, fields[layout.index_of(GIVEN_RANK)])
@@ -262,6 +264,12 @@ def _read_lines(content: FileContent, layout: Layout) -> pl.DataFrame:
     return pl.DataFrame(
         {QUERY: queries, DOC: docs, layout.ranked_by: pl.Series(values, dtype=dtype)}
     )
+
+
+def _is_cut_line(content: FileContent, number: int) -> bool:
+    """Return whether a line is the last of a file and has no line end."""
+    data = content.data()
+    return not data.endswith(b"\n") and data.count(b"\n") == number - 1
 
 
 def _split_lines(content: FileContent) -> Iterator[tuple[int, list[str]]]:

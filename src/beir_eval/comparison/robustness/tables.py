@@ -186,7 +186,8 @@ def _flip_sentence(pair: PairTrust, observed: Difference, confidence: float) -> 
         f"{signed_text(pair.low)} to {signed_text(pair.high)}"
     )
     if pair.expected is not None:
-        bounds += f", expected {_expected_text(pair, f'{confidence:.0%} interval: ')}"
+        label = f"{confidence:.0%} interval for the unknown judgements, not for other queries: "
+        bounds += f", expected {_expected_text(pair, label)}"
     if observed.verdict in ("better", "worse"):
         return (
             f"{pair.measure}: {pair.system} is {observed.verdict} than {pair.against}, but "

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
@@ -26,9 +27,11 @@ from beir_eval.core.run import Run
 from beir_eval.core.run_sources.lists import source_from_lists
 from beir_eval.core.run_sources.score_checks import is_finite_number
 from beir_eval.errors import InputError, SettingError, first_few, shown
+from beir_eval.evaluation.unmatched_ids import IdGroups, UnmatchedIds
 
 if TYPE_CHECKING:
     from beir_eval.core.qrels import Qrels
+    from beir_eval.evaluation.result import EvaluationResult
 
 _Name = TypeVar("_Name")
 
@@ -38,8 +41,18 @@ SOURCE_ID = "meta.source_id"
 _DOCUMENTS_CHECKED = 10
 #: What to do if the documents are chunks, and nothing matches.
 CHUNKS_HINT = f"The documents are chunks: collapse='{SOURCE_ID}' counts what they are parts of."
-#: Ids of documents without a name begin with this; no field of a document has such a value.
-_UNNAMED_PREFIX = "\0unnamed "
+#: How a corpus is written to a store, in messages.
+INDEX_CALL = "index(dataset, store)"
+#: Ids that are no name of a document begin with this; no field of a document has such a value.
+_NOT_A_NAME = "\0"
+_UNNAMED_PREFIX = f"{_NOT_A_NAME}unnamed "
+#: From so many queries on, the evaluation finds out whether the ids differ.
+_MANY_QUERIES = 6
+#: Longer names, such as contents, are not compared character by character.
+_LONGEST_NAME = 300
+#: What Haystack makes an id of, if a Document is created without one (SHA-256); also UUIDs.
+_HASH = re.compile(r"[0-9a-f]{32,}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+_DIGITS = re.compile(r"\d+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +67,8 @@ class DocumentNames:
         fields: "content", "id" or "meta.a.b"; several make a composite key, which is written as a
             JSON list of their texts, without blanks: ``["a.pdf","3"]``.
         collapse: the field with the name of the document that a chunk is a part of. A document
-            that has this field gets that name, so that all chunks of a document have one name.
+            that has this field gets that name, so that all chunks of a document have one name. A
+            document without it is no chunk: it gets its name from ``fields``.
 
     Raises:
         SettingError: there is no field, or another field than "content", "id" or "meta.<key>".
@@ -107,6 +121,13 @@ class DocumentNames:
             ]
         return [self._name_of(document) for document in documents]
 
+    def num_without_parent(self, documents: Iterable[Any]) -> int:
+        """Return how many documents lack the field ``collapse``; 0 if it is not set."""
+        if self.collapse is None:
+            return 0
+        parents = (_value_as_text(field_value(document, self.collapse)) for document in documents)
+        return sum(parent is None for parent in parents)
+
     def _name_of(self, document: Any) -> str | None:
         if self.collapse is not None:
             parent_name = _value_as_text(field_value(document, self.collapse))
@@ -156,11 +177,13 @@ class Ranking(NamedTuple):
         doc_ids: the names.
         scores: the score of each document; None if their order is the ranking.
         unnamed: the number of documents without a name; they match no judged document.
+        without_parent: the number of documents that lack the field ``DocumentNames.collapse``.
     """
 
     doc_ids: list[str]
     scores: list[float] | None
     unnamed: int = 0
+    without_parent: int = 0
 
     @classmethod
     def from_documents(
@@ -181,10 +204,11 @@ class Ranking(NamedTuple):
         with DocumentsExpected(query_id, documents, "retrieved"):
             doc_ids = names.names_of(documents)
             scores = _ranking_scores(query_id, documents) if scored else None
+            without_parent = names.num_without_parent(documents)
         unnamed = [] if all(doc_ids) else [rank for rank, name in enumerate(doc_ids) if not name]
         for rank in unnamed:
             doc_ids[rank] = f"{_UNNAMED_PREFIX}{rank}"
-        return cls(cast("list[str]", doc_ids), scores, len(unnamed))
+        return cls(cast("list[str]", doc_ids), scores, len(unnamed), without_parent)
 
     @classmethod
     def distinct_from_documents(
@@ -199,12 +223,17 @@ class Ranking(NamedTuple):
             InputError: an object is not a document.
         """
         score_of: dict[str, Any] = {}
+        unnamed = 0
         with DocumentsExpected(query_id, documents, "retrieved"):
             for name, document in zip(names.names_of(documents), documents, strict=True):
                 if name:
                     score_of.setdefault(name, document.score)
+                else:
+                    unnamed += 1
             doc_ids = ids_as_text(list(score_of))
-        return cls(doc_ids, strictly_decreasing_scores(list(score_of.values())))
+            without_parent = names.num_without_parent(documents)
+        scores = strictly_decreasing_scores(list(score_of.values()))
+        return cls(doc_ids, scores, unnamed, without_parent)
 
 
 def run_from_rankings(rankings: Mapping[str, Ranking]) -> Run:
@@ -426,6 +455,33 @@ def check_lists(label: str, lists: Any) -> None:
     if not lists:
         msg = f"{label} is empty: there is no query to evaluate"
         raise InputError(msg)
+    if hasattr(lists[0], "meta"):
+        msg = (
+            f"{label} must be a list of lists of Documents, one list for each query, but it is a "
+            "list of Documents; for one query pass [documents]"
+        )
+        raise InputError(msg)
+
+
+def without_parent_message(collapse: str | None, lacking: int, total: int) -> str | None:
+    """Return a warning if retrieved documents lack the field ``collapse``; None if all have it.
+
+    Args:
+        collapse: the field.
+        lacking: the number of retrieved documents that lack it.
+        total: the number of retrieved documents.
+    """
+    if not lacking:
+        return None
+    if lacking == total:
+        return (
+            f"collapse={collapse!r}: none of the {total:,} retrieved documents has this field, so "
+            "each counts as a document of its own; check the name of the field"
+        )
+    return (
+        f"collapse={collapse!r}: {lacking:,} of the {total:,} retrieved documents do not have this "
+        "field; each of them counts as a document of its own"
+    )
 
 
 def are_chunks(documents: Iterable[Any]) -> bool:
@@ -436,25 +492,85 @@ def are_chunks(documents: Iterable[Any]) -> bool:
     )
 
 
-def no_overlap_message(run: Run, qrels: Qrels) -> str | None:
-    """Return a warning if no query has a retrieved document that is judged; None otherwise."""
+def no_overlap_message(
+    run: Run, qrels: Qrels, result: EvaluationResult, advice: str = ""
+) -> str | None:
+    """Return a warning if no query has a retrieved document that is judged; None otherwise.
+
+    There is no warning if the ids may well be the same, and the queries only missed.
+
+    Args:
+        run: the run.
+        qrels: the judgements.
+        result: the evaluation of the run; for six queries or more it says whether the ids differ.
+        advice: what to do if the ids differ and the reason is not known.
+    """
     row_of = {query_id: row for row, query_id in enumerate(qrels.query_ids)}
-    retrieved_ids: Sequence[str] = ()
+    retrieved: list[list[str]] = []
+    judged: list[list[str]] = []
     for query_id, doc_ids, _ in run.rankings():
         if query_id in row_of and doc_ids:
-            if not qrels.grades_of_row(row_of[query_id]).keys().isdisjoint(doc_ids):
+            grades = qrels.grades_of_row(row_of[query_id])
+            if not grades.keys().isdisjoint(doc_ids):
                 return None
-            retrieved_ids = retrieved_ids or doc_ids
-    if not retrieved_ids:
-        return "No document was retrieved for any judged query: is the document store empty?"
+            retrieved.append([name for name in doc_ids if not name.startswith(_NOT_A_NAME)])
+            judged.append([name for name in grades if not name.startswith(_NOT_A_NAME)])
+    if not retrieved:
+        return (
+            "No document was retrieved for any judged query: is the document store empty? "
+            f"{INDEX_CALL} writes a corpus to it"
+        )
+    if len(retrieved) < _MANY_QUERIES:
+        unmatched = _unmatched_names(judged, retrieved)
+    else:
+        unmatched = None if result.counted is None else result.counted.unmatched_ids
+    if unmatched is None:
+        return None
+    has_spelling = unmatched.cause not in {None, "row numbers", "swapped columns"}
+    remedy = f"Likely reason: {unmatched.reason}." if has_spelling else advice
     return (
         "Retrieved and judged documents have nothing in common, so nothing relevant was found for "
-        f"any query: retrieved are {_example_ids(retrieved_ids)}; "
-        f"judged are {_example_ids(qrels.doc_ids)}."
+        f"any query: retrieved are {_example_ids(retrieved)}; judged are {_example_ids(judged)}. "
+        f"{remedy}"
+    ).rstrip()
+
+
+def _unmatched_names(
+    judged: Sequence[Sequence[str]], retrieved: Sequence[Sequence[str]]
+) -> UnmatchedIds | None:
+    """Return what shows that the names of a few queries differ; None if nothing does.
+
+    - Another spelling of the names matches.
+    - Names of one side are hashes, and those of the other are not.
+    - No retrieved document has a name.
+    - With two queries or more, no two names of both sides are alike but for their digits.
+
+    Args:
+        judged: the names of the judged documents of each query. [Q]
+        retrieved: the names of the retrieved documents of each query, none of them judged. [Q]
+    """
+    wanted, listed = (set(chain.from_iterable(groups)) for groups in (judged, retrieved))
+    if not wanted:
+        return None
+    if max(map(len, wanted | listed)) <= _LONGEST_NAME:
+        groups = IdGroups(judged, retrieved, "the judgements", "the retrieved documents")
+        unmatched = groups.unmatched_ids(frozenset())
+        if unmatched.cause not in {None, "row numbers", "swapped columns"}:
+            return unmatched
+    are_hashes, others_are = (
+        {bool(_HASH.fullmatch(name)) for name in side} for side in (wanted, listed)
     )
+    differ = are_hashes.isdisjoint(others_are)
+    if len(retrieved) > 1:
+        forms, other_forms = (
+            {_DIGITS.sub("0", name) for name in side} for side in (wanted, listed)
+        )
+        are_alike = any("0" in form for form in forms & other_forms)
+        differ = differ or (wanted.isdisjoint(listed) and not are_alike)
+    return UnmatchedIds() if differ else None
 
 
-def _example_ids(ids: Sequence[str]) -> str:
-    """Return up to three ids for a message, each cut to 60 characters."""
-    shortened = (name[:60] for name in ids[:3] if not name.startswith(_UNNAMED_PREFIX))
-    return first_few(shortened) or "documents without a name"
+def _example_ids(groups: Iterable[Sequence[str]]) -> str:
+    """Return up to three different names for a message, each cut to 60 characters."""
+    names = islice(dict.fromkeys(chain.from_iterable(groups)), 3)
+    return first_few(name[:60] for name in names) or "documents without a name"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,13 +9,8 @@ from typing import TYPE_CHECKING, Any
 from haystack.evaluation import EvaluationRunResult
 
 from beir_eval.datasets.dataset import Dataset, load_dataset
-from beir_eval.errors import (
-    BeirEvalWarning,
-    InputError,
-    SettingError,
-    check_count,
-    check_name,
-)
+from beir_eval.errors import InputError, SettingError, check_count, check_name, warn_caller
+from beir_eval.evaluation.coverage import unmatched_ids_sentences
 from beir_eval.evaluation.evaluator import Evaluator, evaluate_without_warning
 from beir_eval.integrations.haystack.documents import CHUNKS_HINT, no_overlap_message
 from beir_eval.integrations.haystack.retriever import PipelineRetriever
@@ -62,6 +56,8 @@ def evaluate_pipeline(  # noqa: PLR0913 - one keyword a setting
             function (query_id, text) that returns the inputs of the pipeline, {component: {input:
             value}}. By default, the query goes to the one required input of text, or to several
             named "query", "question" or "text"; and to optional ones named "query" or "question".
+            Inputs named "query_ids", such as those of an evaluator, get the id, unless this is a
+            function.
         documents_from: the output with the ranked documents, as "component.output". By default,
             the one list of Documents from which the pipeline makes no other list of Documents.
         run_name: the name of the run in tables and reports.
@@ -78,7 +74,8 @@ def evaluate_pipeline(  # noqa: PLR0913 - one keyword a setting
         document_comparison_field: the field that identifies a document in the judgements: "id",
             "content" or "meta.a.b", or several as a composite key.
         collapse: the field with the name of the document that a chunk is a part of, such as
-            "meta.source_id". All chunks of a document then count as that document.
+            "meta.source_id". All chunks of a document then count as that document. A document
+            without this field counts as a document of its own; a warning counts these.
         progress: whether to show a progress bar, on a terminal or in a notebook.
         keep_top: how many of the best documents of each query the result keeps, which a report
             shows; 0 for none.
@@ -93,15 +90,19 @@ def evaluate_pipeline(  # noqa: PLR0913 - one keyword a setting
         SettingError: a setting has no such value, the inputs or the output do not exist or are
             ambiguous, or the saved answers were made by another pipeline.
         MeasureError: a measure or a cutoff that does not exist.
-        InputError: no judged query has a text, or an id cannot be written to ``save_run``.
+        InputError: no judged query has a text, the folder of ``save_run`` does not exist, or an id
+            cannot be written to it.
         FileFormatError, OSError: the data set or the saved answers cannot be read, or the run
             cannot be written.
 
     Warns:
-        BeirEvalWarning: no retrieved document is judged for its query.
+        BeirEvalWarning: no retrieved document is judged for its query, or hardly any, and the ids
+            of retrieved and judged documents differ; or documents lack the field ``collapse``.
     """
     if not isinstance(dataset, (Dataset, str, Path)):
         msg = f"a data set is a Dataset or its folder, not {type(dataset).__name__}"
+        if hasattr(dataset, "graph"):
+            msg += "; the pipeline comes first: evaluate_pipeline(pipeline, dataset)"
         raise SettingError(msg)
     data = dataset if isinstance(dataset, Dataset) else load_dataset(dataset)
     check_name("run_name", run_name)
@@ -129,14 +130,15 @@ def evaluate_pipeline(  # noqa: PLR0913 - one keyword a setting
         progress=progress,
     )
     run, retrieval = retriever.retrieve(queries, on_error=on_error, save_run=save_run)
-    problem = no_overlap_message(run, qrels)
-    if problem is not None and collapse is None and retriever.found_chunks:
-        problem = f"{problem} {CHUNKS_HINT}"
+    result = evaluate_without_warning(evaluator, run, run_name)
+    advice = CHUNKS_HINT if collapse is None and retriever.found_chunks else ""
+    problem = no_overlap_message(run, qrels, result, advice)
     if problem is not None:
-        warnings.warn(problem, BeirEvalWarning, stacklevel=2)
-        result = evaluate_without_warning(evaluator, run, run_name)
+        warn_caller(problem)
     else:
-        result = evaluator.evaluate(run, name=run_name)
+        for sentence in unmatched_ids_sentences(result):
+            warn_caller(f"{run_name}: {sentence}")
+    retrieval = retrieval.model_copy(update={"beyond_limit": len(data.qrels) - len(qrels)})
     return result.model_copy(update={"retrieval": retrieval})
 
 

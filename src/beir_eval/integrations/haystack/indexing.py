@@ -56,7 +56,8 @@ def index(
         progress: whether to show a progress bar, on a terminal or in a notebook.
 
     Returns:
-        The number of documents written.
+        The number of documents of the data set that were passed to the target. A pipeline that
+        splits documents writes more; ``store.count_documents()`` counts those.
 
     Raises:
         SettingError: ``dataset`` or ``target`` is something else, the pipeline does not have
@@ -74,7 +75,7 @@ def index(
         beir_documents(dataset) if isinstance(dataset, (str, Path, Dataset)) else iter(dataset)
     )
     selected = islice(documents, limit)
-    written = 0
+    passed = 0
     with progress_bar(shown=progress, desc="documents", unit="") as advance:
         while batch := list(islice(selected, batch_size)):
             try:
@@ -82,9 +83,9 @@ def index(
             except Exception as error:
                 error.add_note(f"while writing documents {batch[0].id!r} to {batch[-1].id!r}")
                 raise
-            written += len(batch)
+            passed += len(batch)
             advance(len(batch))
-    return written
+    return passed
 
 
 def _writer(target: Any) -> Callable[[list[Document]], Any]:

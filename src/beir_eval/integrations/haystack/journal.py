@@ -13,7 +13,7 @@ from beir_eval.core.atomic_writes import sync_folder, write_all, write_errors
 from beir_eval.core.ids import id_text
 from beir_eval.core.locks import try_lock
 from beir_eval.core.paths import as_path
-from beir_eval.errors import FileFormatError, SettingError
+from beir_eval.errors import FileFormatError, InputError, SettingError
 from beir_eval.integrations.haystack.documents import Ranking, run_from_rankings
 from beir_eval.integrations.haystack.query_runner import Answer
 
@@ -37,7 +37,8 @@ class Journal:
             without a journal; the answers are those of another pipeline or of other settings; or
             another process has the journal open.
         FileFormatError: the file is not a journal.
-        InputError: an id cannot be written in the run's format.
+        InputError: the folder of the run does not exist, or an id cannot be written in the run's
+            format.
     """
 
     _file: IO[bytes]
@@ -59,7 +60,9 @@ class Journal:
                 "evaluate(qrels, read_run(path))"
             )
             raise SettingError(msg)
-        self.path.parent.mkdir(parents=True, exist_ok=True)
+        if not self.path.parent.is_dir():
+            msg = f"{self._run_file}: there is no folder {self.path.parent}; make it first"
+            raise InputError(msg)
         self._file = self.path.open("a+b", buffering=0)
         if not try_lock(self._file):
             self._file.close()
@@ -101,6 +104,8 @@ class Journal:
             "query": text,
             "docs": list(zip(ranking.doc_ids, ranking.scores or (), strict=True)),
             "left_out": answer.left_out,
+            "unnamed": ranking.unnamed,
+            "without_parent": ranking.without_parent,
             "seconds": answer.seconds,
         }
         end = self._file.tell()
@@ -169,7 +174,12 @@ class Journal:
             doc_ids = [id_text(doc_id) for doc_id, _ in record["docs"]]
             scores = [_finite_number(score) for _, score in record["docs"]]
             seconds = None if record["seconds"] is None else _finite_number(record["seconds"])
-            answer = Answer(Ranking(doc_ids, scores), _count(record["left_out"]), seconds)
+            left_out = _count(record["left_out"])
+            # Journals of earlier versions lack these two.
+            unnamed = min(_count(record.get("unnamed", 0)), left_out)
+            without_parent = _count(record.get("without_parent", 0))
+            ranking = Ranking(doc_ids, scores, unnamed, without_parent)
+            answer = Answer(ranking, left_out, seconds)
             query_id, text = id_text(record["query_id"]), str(record["query"])
         except (KeyError, TypeError, ValueError, OverflowError) as error:
             raise self._damaged_line_error(number, error) from error

@@ -7,12 +7,20 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from beir_eval.display.progress import progress_bar
-from beir_eval.errors import RunError, SettingError, check_choice, check_count, first_few
+from beir_eval.errors import (
+    RunError,
+    SettingError,
+    check_choice,
+    check_count,
+    first_few,
+    warn_caller,
+)
 from beir_eval.evaluation.records import Retrieval
 from beir_eval.integrations.haystack.documents import (
     DocumentNames,
     distinct_ids,
     run_from_rankings,
+    without_parent_message,
 )
 from beir_eval.integrations.haystack.fingerprint import (
     fingerprint_of_function,
@@ -20,7 +28,7 @@ from beir_eval.integrations.haystack.fingerprint import (
 )
 from beir_eval.integrations.haystack.journal import Journal
 from beir_eval.integrations.haystack.query_runner import Answer, PipelineCall, QueryRunner
-from beir_eval.integrations.haystack.sockets import documents_output, query_inputs
+from beir_eval.integrations.haystack.sockets import documents_output, id_inputs, query_inputs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -46,12 +54,15 @@ class PipelineRetriever:
             function (query_id, text) that returns the inputs of the pipeline, {component: {input:
             value}}. By default, the query goes to the one required input of text, or to several
             named "query", "question" or "text"; and to optional ones named "query" or "question".
+            Inputs named "query_ids", such as those of an evaluator, get the id, unless this is a
+            function.
         documents_from: the output with the ranked documents, as "component.output". By default,
             the one list of Documents from which the pipeline makes no other list of Documents.
         document_comparison_field: the field that identifies a document in the judgements: "id",
             "content" or "meta.a.b", or several as a composite key.
         collapse: the field with the name of the document that a chunk is a part of, such as
-            "meta.source_id". All chunks of a document then count as that document.
+            "meta.source_id". All chunks of a document then count as that document. A document
+            without this field counts as a document of its own; a warning counts these.
         concurrency: how many queries run at a time. More than 1 needs a pipeline with
             ``run_async``: any pipeline of Haystack 3, an AsyncPipeline of Haystack 2.
         progress: whether to show a progress bar, on a terminal or in a notebook.
@@ -84,13 +95,15 @@ class PipelineRetriever:
         if callable(inputs):
             request, self._inputs_text = inputs, f"function {fingerprint_of_function(inputs)}"
         else:
-            sockets = query_inputs(pipeline, inputs)
-            self._inputs_text = ", ".join(map(str, sockets))
+            text_sockets, id_sockets = query_inputs(pipeline, inputs), id_inputs(pipeline)
+            self._inputs_text = ", ".join(map(str, [*text_sockets, *id_sockets]))
 
-            def request(_: str, text: str) -> Mapping[str, Any]:
-                data: dict[str, dict[str, str]] = {}
-                for socket in sockets:
+            def request(query_id: str, text: str) -> Mapping[str, Any]:
+                data: dict[str, dict[str, Any]] = {}
+                for socket in text_sockets:
                     data.setdefault(socket.component, {})[socket.name] = text
+                for socket in id_sockets:
+                    data.setdefault(socket.component, {})[socket.name] = [query_id]
                 return data
 
         names = DocumentNames.from_fields(document_comparison_field, collapse)
@@ -162,7 +175,7 @@ class PipelineRetriever:
                 format that can be written; the saved answers are those of another pipeline; the
                 file exists without saved answers; or another process is writing it.
             InputError: an id is neither text nor an integer, is listed twice, or cannot be written
-                in the format of ``save_run``.
+                in the format of ``save_run``; or the folder of ``save_run`` does not exist.
             FileFormatError: the file with saved answers is damaged.
             OSError: a file cannot be written.
         """
@@ -204,15 +217,24 @@ class PipelineRetriever:
             query_id: answers[query_id] for query_id in queries if query_id in answers
         }
         self.found_chunks = any(answer.has_chunks for answer in ordered_answers.values())
-        run = run_from_rankings(
-            {query_id: answer.ranking for query_id, answer in ordered_answers.items()}
-        )
-        return run, Retrieval(
+        rankings = {query_id: answer.ranking for query_id, answer in ordered_answers.items()}
+        left_out = sum(answer.left_out for answer in ordered_answers.values())
+        unnamed = sum(ranking.unnamed for ranking in rankings.values())
+        without_parent = sum(ranking.without_parent for ranking in rankings.values())
+        collapse = self._call.names.collapse
+        num_documents = sum(len(ranking.doc_ids) for ranking in rankings.values()) + left_out
+        problem = without_parent_message(collapse, without_parent, num_documents)
+        if problem is not None:
+            warn_caller(problem)
+        return run_from_rankings(rankings), Retrieval(
             seconds={
                 query_id: answer.seconds
                 for query_id, answer in ordered_answers.items()
                 if answer.seconds is not None
             },
             failures=runner.failures,
-            left_out=sum(answer.left_out for answer in ordered_answers.values()),
+            left_out=left_out,
+            further_chunks=0 if collapse is None else left_out - unnamed,
+            unnamed=unnamed,
+            without_parent=without_parent,
         )

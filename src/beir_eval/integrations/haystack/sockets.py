@@ -19,6 +19,10 @@ if TYPE_CHECKING:
 _OPTIONAL_NAMES = ("query", "question")
 #: If several inputs are required, each must have one of these names.
 _QUERY_NAMES = (*_OPTIONAL_NAMES, "text")
+#: An input of this name takes a list with the id of the query: that of ``BEIREvaluator``.
+_IDS_NAME = "query_ids"
+#: Inputs whose names begin so are those of an evaluator.
+_TRUTH_PREFIX = "ground_truth"
 
 
 class Socket(NamedTuple):
@@ -73,6 +77,8 @@ def query_inputs(pipeline: PipelineBase, requested: str | Iterable[str] | None) 
             "takes it, inputs=['component.input'], or what the pipeline is run with: "
             "inputs=lambda query_id, text: {…}"
         )
+        if any(socket.name.startswith(_TRUTH_PREFIX) for socket in type_of_required):
+            msg += ". The data set has the judgements: pass a pipeline without its evaluator"
         raise SettingError(msg)
     query_sockets = [
         socket
@@ -87,6 +93,15 @@ def query_inputs(pipeline: PipelineBase, requested: str | Iterable[str] | None) 
         )
         raise SettingError(msg)
     return query_sockets
+
+
+def id_inputs(pipeline: PipelineBase) -> list[Socket]:
+    """Return the inputs that take a list with the id of the query, such as an evaluator's."""
+    return [
+        socket
+        for socket, traits in _unconnected_inputs(pipeline).items()
+        if socket.name == _IDS_NAME and list[str] in _union_members(traits["type"])
+    ]
 
 
 def documents_output(pipeline: PipelineBase, requested: str | None) -> Socket:

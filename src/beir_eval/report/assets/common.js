@@ -31,8 +31,8 @@ const minus = (ours, theirs) => (ours === null || theirs === null ? null : ours 
 let unfolded = [];
 window.addEventListener("beforeprint", () => {
   unfolded = [...document.querySelectorAll(".verdict details:not([open])")];
-  for (const one of unfolded) one.open = true;
+  for (const details of unfolded) details.open = true;
 });
 window.addEventListener("afterprint", () => {
-  for (const one of unfolded) one.open = false;
+  for (const details of unfolded) details.open = false;
 });

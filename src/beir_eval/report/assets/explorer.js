@@ -11,10 +11,10 @@ const gainOf = (difference) => (lowerIsBetter() ? -difference : difference);
 const scoresOf = (system) => state.part.scores[state.measure][system];
 
 function fill(select, names, chosen) {
-  select.replaceChildren(...names.map((text, place) => {
+  select.replaceChildren(...names.map((text, index) => {
     const option = make("option", { text });
-    option.value = String(place);
-    option.selected = place === chosen;
+    option.value = String(index);
+    option.selected = index === chosen;
     return option;
   }));
 }
@@ -34,7 +34,7 @@ function queryRows() {
   }));
 }
 
-const placed = (rows) => rows.map((row, place) => ({ ...row, begin: place, end: place + 1 }));
+const placed = (rows) => rows.map((row, index) => ({ ...row, begin: index, end: index + 1 }));
 
 function withTitles(specification, names) {
   // The specification has placeholders: the pair was not chosen yet when the file was written.
@@ -64,8 +64,8 @@ function drawCharts(rows) {
   );
   const all = known.flatMap((row) => [row.score, row.against]);
   const diagonal = [
-    { place: all.reduce((low, one) => Math.min(low, one), 0) },
-    { place: all.reduce((high, one) => Math.max(high, one), 0) },
+    { score: all.reduce((low, score) => Math.min(low, score), 0) },
+    { score: all.reduce((high, score) => Math.max(high, score), 0) },
   ];
   draw(byId("sorted"), withTitles(figures.differences, names), { rows: known, onClick, names: labels });
   draw(byId("scatter"), withTitles(figures.scatter, names), { rows: known, diagonal, onClick, names: labels });
@@ -86,7 +86,7 @@ function countsOf(rows) {
   const count = (test) => known.filter(test).length;
   const gained = count((row) => gainOf(row.difference) > 0);
   const lost = count((row) => gainOf(row.difference) < 0);
-  const [ours, theirs] = [state.system, state.against].map((one) => state.part.systems[one]);
+  const [ours, theirs] = [state.system, state.against].map((index) => state.part.systems[index]);
   return (
     `${all}${ours} is better on ${gained}, ` +
     `as good on ${known.length - gained - lost}, worse on ${lost} than ${theirs}`
@@ -162,7 +162,7 @@ function drawTable(rows) {
   if (state.table) state.table.destroy();
   state.table = null;
   const element = make("table", {}, make("caption", { text: captionOf(state.part) }));
-  byId("table-place").replaceChildren(element);
+  byId("query-table").replaceChildren(element);
   state.table = new DataTable(element, {
     data: rows,
     columns,
@@ -189,7 +189,7 @@ function drawTable(rows) {
     const row = event.target.closest("tbody tr");
     if (row && row.dataset.index !== undefined) choose(Number(row.dataset.index), true);
   });
-  for (const table of byId("table-place").querySelectorAll(".dt-layout-table")) {
+  for (const table of byId("query-table").querySelectorAll(".dt-layout-table")) {
     table.tabIndex = 0;
     table.setAttribute("role", "region");
     table.setAttribute("aria-label", "Table of queries");
@@ -197,7 +197,7 @@ function drawTable(rows) {
 }
 
 function markChosen() {
-  for (const row of byId("table-place").querySelectorAll("tbody tr")) {
+  for (const row of byId("query-table").querySelectorAll("tbody tr")) {
     const chosen = row.dataset.index === String(state.query);
     row.classList.toggle("chosen", chosen);
     row.querySelector("button")?.setAttribute("aria-pressed", String(chosen));
@@ -210,10 +210,10 @@ const inOrder = () => state.table.rows({ order: "applied", search: "applied" }).
 function markSteps() {
   if (!state.table) return;
   const order = inOrder().map((row) => row.index);
-  const place = order.indexOf(state.query);
-  byId("previous").disabled = place < 1;
+  const position = order.indexOf(state.query);
+  byId("previous").disabled = position < 1;
   // If the table does not show the chosen query, "next" goes to the first row.
-  byId("next").disabled = place === order.length - 1;
+  byId("next").disabled = position === order.length - 1;
 }
 
 function choose(index, byHand) {
@@ -223,7 +223,7 @@ function choose(index, byHand) {
   byId("chosen").hidden = false;
   byId("query").textContent = `Query ${query}`;
   byId("query-text").textContent = text;
-  const mean = [system, against].some((one) => one !== null && part.repeats[one] > 1) ? " (means of the repeats)" : "";
+  const mean = [system, against].some((index) => index !== null && part.repeats[index] > 1) ? " (means of the repeats)" : "";
   const own = `${state.measure}${mean}: ${part.systems[system]} ${score(scoresOf(system)[index])}`;
   byId("query-scores").textContent = hasPair()
     ? `${own}, ${part.systems[against]} ${score(scoresOf(against)[index])}, ` +
@@ -240,9 +240,9 @@ function choose(index, byHand) {
 
 /** Turn the table to the page with a query. */
 function turnTo(index) {
-  const place = inOrder().findIndex((row) => row.index === index);
-  const page = Math.floor(place / state.table.page.len());
-  if (place >= 0 && page !== state.table.page()) state.table.page(page).draw("page");
+  const position = inOrder().findIndex((row) => row.index === index);
+  const page = Math.floor(position / state.table.page.len());
+  if (position >= 0 && page !== state.table.page()) state.table.page(page).draw("page");
 }
 
 function step(by) {
@@ -255,7 +255,7 @@ function step(by) {
 
 function backToTable() {
   turnTo(state.query);
-  const button = byId("table-place").querySelector("tr.chosen button") || byId("queries");
+  const button = byId("query-table").querySelector("tr.chosen button") || byId("queries");
   button.scrollIntoView({ block: "center" });
   button.focus();
 }
@@ -270,8 +270,8 @@ function update() {
   else if (state.query !== null) choose(state.query, false);
 }
 
-function takePart(place) {
-  const part = report.parts[place];
+function takePart(index) {
+  const part = report.parts[index];
   if (state.table) state.table.destroy();
   Object.assign(state, { part, query: null, table: null, system: part.pair[0], against: part.pair[1] });
   if (!part.measures.includes(state.measure)) state.measure = part.measures[0];

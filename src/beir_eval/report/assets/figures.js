@@ -25,30 +25,30 @@ function showTip(event, value, names) {
 window.addEventListener("scroll", () => { tip.hidden = true; }, { passive: true });
 
 /** Draw a specification into an element, or a message if it cannot be drawn; never throw. */
-function draw(place, specification, options = {}) {
+function draw(container, specification, options = {}) {
   try {
-    drawOrThrow(place, specification, options);
+    drawOrThrow(container, specification, options);
   } catch (error) {
-    place.replaceChildren(make("p", { text: `This chart cannot be drawn: ${error.message}`, className: "empty" }));
+    container.replaceChildren(make("p", { text: `This chart cannot be drawn: ${error.message}`, className: "empty" }));
   }
 }
 
 /** Draw a specification; rows and diagonal replace its data if they are given. */
-function drawOrThrow(place, specification, { rows, diagonal, onClick, names = new Map() }) {
+function drawOrThrow(container, specification, { rows, diagonal, onClick, names = new Map() }) {
   const spec = structuredClone(specification);
   if (rows) spec.datasets.rows = rows;
   if (diagonal) spec.datasets.diagonal = diagonal;
-  if (place.drawn) place.drawn.finalize();
-  place.drawn = null;
+  if (container.drawn) container.drawn.finalize();
+  container.drawn = null;
   if (!spec.datasets.rows.length) {
-    place.replaceChildren(make("p", { text: "No query has a score.", className: "empty" }));
+    container.replaceChildren(make("p", { text: "No query has a score.", className: "empty" }));
     return;
   }
   const parsed = vega.parse(vegaLite.compile(spec).spec, null, { ast: true });
   const view = new vega.View(parsed, {
     expr: vega.expressionInterpreter,
     renderer: "svg",
-    container: place,
+    container,
     hover: false,
     logLevel: vega.Warn,
   });
@@ -58,20 +58,20 @@ function drawOrThrow(place, specification, { rows, diagonal, onClick, names = ne
       if (item && item.datum && item.datum.index !== undefined) onClick(item.datum.index);
     });
   }
-  place.drawn = view;
+  container.drawn = view;
   view.run();
   // A screen reader gets one description of the chart; the tables hold the numbers.
-  place.setAttribute("role", "img");
-  place.setAttribute("aria-label", spec.description);
-  place.querySelector("svg")?.setAttribute("aria-hidden", "true");
+  container.setAttribute("role", "img");
+  container.setAttribute("aria-label", spec.description);
+  container.querySelector("svg")?.setAttribute("aria-hidden", "true");
 }
 
 /** Draw a figure at once, or, if it is in a folded section, when that is unfolded. */
-function drawWhenSeen(place) {
-  const folded = place.closest("details:not([open])");
-  const specification = report.figures[place.dataset.figure];
-  if (!folded) draw(place, specification);
-  else folded.addEventListener("toggle", () => draw(place, specification), { once: true });
+function drawWhenSeen(container) {
+  const folded = container.closest("details:not([open])");
+  const specification = report.figures[container.dataset.figure];
+  if (!folded) draw(container, specification);
+  else folded.addEventListener("toggle", () => draw(container, specification), { once: true });
 }
 
-for (const place of document.querySelectorAll("[data-figure]")) drawWhenSeen(place);
+for (const container of document.querySelectorAll("[data-figure]")) drawWhenSeen(container);

@@ -37,7 +37,7 @@ function moveOf(other, number, rank) {
 
 /** Return the known depth of a system's ranking, and {document: rank} of the documents shown. */
 function ranksOf(part, query, system) {
-  const first = (part.rankings[query][system] || []).map((number, place) => [number, place + 1]);
+  const first = (part.rankings[query][system] || []).map((number, index) => [number, index + 1]);
   const deeper = Object.entries((part.elsewhere[query] || [])[system] || {});
   return {
     depth: part.depths[query][system],
@@ -59,16 +59,16 @@ function listOf(part, query, system, moved) {
   if (!ranking) return make("p", { text: "This system has no ranking for the query.", className: "empty" });
   if (!ranking.length) return make("p", { text: "An empty ranking.", className: "empty" });
   const list = make("ol", { className: "ranking" });
-  ranking.forEach((number, place) => {
+  ranking.forEach((number, index) => {
     const [grade, tone] = gradeOf(part, part.grades[query][number]);
     const item = make(
       "li",
       {},
-      make("span", { text: String(place + 1), className: "rank" }),
+      make("span", { text: String(index + 1), className: "rank" }),
       make("span", { text: grade, className: `grade ${tone}` }),
       documentOf(part, number),
     );
-    if (moved) item.append(moved(number, place + 1));
+    if (moved) item.append(moved(number, index + 1));
     item.dataset.document = number;
     list.append(item);
   });

@@ -27,7 +27,7 @@ from beir_eval.integrations.haystack.haystack_rules import (
     check_lengths,
     evaluate_as_haystack,
 )
-from beir_eval.measures import DEFAULT_MEASURES, Measure, parse, parse_all
+from beir_eval.measures import DEFAULT_MEASURES, Measure, nDCG, parse, parse_all
 
 from .inputs import (
     UNJUDGED,
@@ -43,6 +43,9 @@ from .outputs import OUTPUT_TYPES, component_outputs, make_run_async
 logger = logging.getLogger(__name__)
 
 RULES = ("beir_eval", "haystack")
+
+#: The measure of ``score`` if it is evaluated and no other is named, as in the report.
+_MAIN_MEASURE = nDCG @ 10
 
 #: Haystack's marker for an input without a default value. With it, a required input may follow
 #: optional ones in the signature, and a pipeline still requires it.
@@ -74,7 +77,7 @@ class BEIREvaluator:
         self,
         measures: Sequence[str | Measure] | str | Measure | None = None,
         *,
-        primary: str = "nDCG@10",
+        primary: str | Measure | None = None,
         document_comparison_field: str | Sequence[str] | None = None,
         collapse: str | None = None,
         qrels: Qrels | Mapping[str, Mapping[str, float]] | str | Path | None = None,
@@ -93,14 +96,16 @@ class BEIREvaluator:
             measures: names in any spelling, or ``Measure`` values; by default BEIR's: nDCG, MAP,
                 Recall, R_cap, Precision and MRR at 1, 3, 5, 10, 100 and 1000.
             primary: the measure of ``score`` and ``individual_scores``; computed in any case, also
-                if ``measures`` does not name it.
+                if ``measures`` does not name it. By default nDCG@10 if it is one of the measures,
+                otherwise the first measure.
             document_comparison_field: the field that identifies a document: "content", "id" or
                 "meta.a.b", or a list of these as a composite key. By default "content" for
                 ground-truth documents, as in Haystack's evaluators; "id" for qrels, for a ``Run``,
                 and with ``collapse``.
             collapse: the field with the name of the document that a chunk is a part of, such as
                 "meta.source_id", which Haystack's DocumentSplitter sets. Of several chunks of a
-                document, only the best-ranked counts; the documents below it move up.
+                document, only the best-ranked counts; the documents below it move up. A document
+                without this field counts as a document of its own; a warning counts these.
             qrels: judgements, as {query_id: {doc_id: grade}} or ``Qrels``; or a file or data-set
                 folder, read when the component warms up. The query ids are those of
                 ``query_ids``, the document ids are the values of ``document_comparison_field``.
@@ -134,11 +139,13 @@ class BEIREvaluator:
         self.rel, self.order, self.duplicates = rel, order, duplicates
         self.unjudged, self.rules = unjudged, rules
         default = HAYSTACK_MEASURES if rules == "haystack" else DEFAULT_MEASURES
-        self.primary = with_rel(parse(primary), rel)
         chosen: Iterable[Measure] = default if measures is None else parse_all(measures)  # type: ignore[arg-type]
-        self.measures = tuple(
-            dict.fromkeys([*(with_rel(measure, rel) for measure in chosen), self.primary])
-        )
+        thresholded = [with_rel(measure, rel) for measure in chosen]
+        if primary is not None:
+            self.primary = with_rel(parse(primary), rel)
+        else:
+            self.primary = _MAIN_MEASURE if _MAIN_MEASURE in thresholded else thresholded[0]
+        self.measures = tuple(dict.fromkeys([*thresholded, self.primary]))
         field = document_comparison_field
         self.document_comparison_field = list(field) if isinstance(field, (list, tuple)) else field
         self.collapse, self.split, self.qrels_sha256 = collapse, split, qrels_sha256
@@ -165,7 +172,7 @@ class BEIREvaluator:
 
     @classmethod
     def haystack_compatible(
-        cls, *, primary: str = "nDCG", document_comparison_field: str = "content"
+        cls, primary: str | Measure = "nDCG", *, document_comparison_field: str = "content"
     ) -> "BEIREvaluator":
         """Return an evaluator with exactly the numbers of Haystack's own evaluators (3.x).
 
@@ -186,6 +193,12 @@ class BEIREvaluator:
         Raises:
             MeasureError, SettingError: ``primary`` is not one of the five, or another field.
         """
+        if not isinstance(primary, (str, Measure)):
+            msg = (
+                f"primary must be one measure, not {shown(primary)}; all five measures are "
+                "computed, and primary is that of score: haystack_compatible(primary='MRR')"
+            )
+            raise SettingError(msg)
         return cls(
             HAYSTACK_MEASURES,
             primary=primary,
@@ -368,14 +381,14 @@ class BEIREvaluator:
         else:
             assert judgements is not None  # noqa: S101 - checked above
             query_qrels = select_qrels(queries, judgements, self.unjudged)
-        warn_if_no_overlap(run, query_qrels, names, retrieved_documents)
         evaluator = Evaluator(
             query_qrels,
             self.measures,
             order="score" if is_run else self.order,
             duplicates=self.duplicates,
         )
-        result = evaluate_without_warning(evaluator, run)  # the line before the last warned
+        result = evaluate_without_warning(evaluator, run)
+        warn_if_no_overlap(run, query_qrels, result, names, retrieved_documents)
         return component_outputs(result, queries, str(self.primary))
 
     run_async = make_run_async(run)

@@ -7,6 +7,7 @@ from haystack import Document, logging
 from beir_eval.core.qrels import Qrels
 from beir_eval.core.run import Run
 from beir_eval.errors import InputError, first_few
+from beir_eval.evaluation.result import EvaluationResult
 from beir_eval.integrations.haystack.documents import (
     CHUNKS_HINT,
     DocumentNames,
@@ -17,6 +18,7 @@ from beir_eval.integrations.haystack.documents import (
     judgements_from_documents,
     no_overlap_message,
     run_from_rankings,
+    without_parent_message,
 )
 from beir_eval.measures import Measure
 
@@ -108,6 +110,13 @@ def resolve_run(
     }
     unnamed = sum(ranking.unnamed for ranking in rankings.values())
     _warn_of_unnamed("retrieved", unnamed, names)
+    problem = without_parent_message(
+        names.collapse,
+        sum(ranking.without_parent for ranking in rankings.values()),
+        sum(len(ranking.doc_ids) for ranking in rankings.values()),
+    )
+    if problem is not None:
+        logger.warning("{problem}", problem=problem)
     return run_from_rankings(rankings)
 
 
@@ -131,7 +140,7 @@ def qrels_from_documents(
     _warn_of_unnamed("ground-truth", judgements.unnamed, names)
     _warn_of_fractions(judgements.grades)
     judged = {query_id for query_id, grades in judgements.grades.items() if grades}
-    _check_judged(queries, judged, unjudged)
+    _check_judged(queries, judged, unjudged, "")
     fill = _NO_RELEVANT_DOCUMENT if unjudged == "zero" else {}
     return Qrels({query_id: judgements.grades[query_id] or fill for query_id in queries})
 
@@ -144,8 +153,9 @@ def _warn_of_fractions(grades: Mapping[str, Mapping[str, float]]) -> None:
     if fractions:
         logger.warning(
             "The scores of ground-truth documents are their grades, and {number} of them are "
-            "fractions, such as {example}. If a retriever set these scores, set them to None: each "
-            "document then has the grade 1.",
+            "fractions, such as {example}. If these are the retrieved documents, the two lists are "
+            "swapped: ground_truth_documents come first. If a retriever set the scores of the "
+            "ground truth, set them to None: each document then has the grade 1.",
             number=len(fractions),
             example=f"{fractions[0]:g}",
         )
@@ -164,7 +174,8 @@ def select_qrels(queries: list[str], qrels: Qrels, unjudged: str) -> Qrels:
         InputError: a query has no judgements (with "error"; with "skip", if no query has any).
     """
     judged = set(qrels.query_ids)
-    unjudged_ids = _check_judged(queries, judged, unjudged)
+    known = f"; the qrels have {first_few(qrels.query_ids)}"
+    unjudged_ids = _check_judged(queries, judged, unjudged, known)
     if unjudged_ids and unjudged == "zero":
         grades = qrels.as_dict()
         filled = Qrels(
@@ -175,46 +186,58 @@ def select_qrels(queries: list[str], qrels: Qrels, unjudged: str) -> Qrels:
     return qrels.select([query_id for query_id in queries if query_id in judged])
 
 
-def _check_judged(queries: list[str], judged: set[str], unjudged: str) -> list[str]:
+def _check_judged(queries: list[str], judged: set[str], unjudged: str, known: str) -> list[str]:
     """Return the queries without judgements.
+
+    Args:
+        queries: the ids of the queries. [Q]
+        judged: the ids of the judged queries.
+        unjudged: as for ``select_qrels``.
+        known: the ids that the qrels have, as a clause; "" if there are no qrels.
 
     Raises:
         InputError: there is one (with "error"), or all are without judgements (with "skip").
     """
     unjudged_ids = [query_id for query_id in queries if query_id not in judged]
+    if len(unjudged_ids) == len(queries) and unjudged != "zero":
+        remedy = (
+            "pass the ids of the qrels as query_ids" if known else "pass ground-truth documents"
+        )
+        msg = (
+            f"none of the {len(queries)} queries has a judgement: {first_few(queries)}{known}. "
+            f"To score them, {remedy}"
+        )
+        raise InputError(msg)
     if unjudged_ids and unjudged == "error":
         msg = (
             f"{len(unjudged_ids)} of {len(queries)} queries have no judgements: "
-            f"{first_few(unjudged_ids)}. Judge them, or set unjudged='skip' (left out of the "
-            "means) or 'zero'"
+            f"{first_few(unjudged_ids)}{known}. Judge them, or set unjudged='skip' (left out of "
+            "the means) or 'zero'"
         )
-        raise InputError(msg)
-    if len(unjudged_ids) == len(queries) and unjudged == "skip":
-        msg = f"none of the {len(queries)} queries has a judgement: {first_few(queries)}"
         raise InputError(msg)
     return unjudged_ids
 
 
 def warn_if_no_overlap(
-    run: Run, qrels: Qrels, names: DocumentNames, retrieved: list[list[Document]] | Run
+    run: Run,
+    qrels: Qrels,
+    result: EvaluationResult,
+    names: DocumentNames,
+    retrieved: list[list[Document]] | Run,
 ) -> None:
-    """Log a warning if no query has a retrieved document that is judged."""
-    problem = no_overlap_message(run, qrels)
+    """Log a warning if no retrieved document is judged, and that is not just a miss."""
+    field = " + ".join(names.fields)
+    advice = f"Documents are identified by {field}: see document_comparison_field."
+    are_unnamed_chunks = (
+        names.collapse is None
+        and not isinstance(retrieved, Run)
+        and are_chunks(document for ranking in retrieved for document in ranking)
+    )
+    if are_unnamed_chunks:
+        advice = f"{advice} {CHUNKS_HINT}"
+    problem = no_overlap_message(run, qrels, result, advice)
     if problem is not None:
-        logger.warning(
-            "{problem} Documents are identified by {field}: see document_comparison_field.{hint}",
-            problem=problem,
-            field=" + ".join(names.fields),
-            hint=_collapse_hint(names, retrieved),
-        )
-
-
-def _collapse_hint(names: DocumentNames, retrieved: list[list[Document]] | Run) -> str:
-    """Return a hint to set ``collapse``, if the first documents are chunks; otherwise ""."""
-    if names.collapse is not None or isinstance(retrieved, Run):
-        return ""
-    documents = (document for ranking in retrieved for document in ranking)
-    return f" {CHUNKS_HINT}" if are_chunks(documents) else ""
+        logger.warning("{problem}", problem=problem)
 
 
 def _warn_of_unnamed(kind: str, count: int, names: DocumentNames) -> None:

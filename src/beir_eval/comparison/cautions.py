@@ -1,0 +1,128 @@
+"""Cautions: sentences on what makes systems hard to compare, for readers of the verdicts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from beir_eval.comparison.headlines import MOST_NAMED
+from beir_eval.display.tables import score_text
+from beir_eval.measures.names import registered
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from beir_eval.comparison.records import PairTrust
+    from beir_eval.comparison.result import Comparison
+
+#: A judged share is low if it is below this part of the highest, and this much lower.
+_LOW_PART, _LEAST_GAP = 0.75, 0.1
+#: Rankings with fewer documents down to a cutoff than this part of another system's are shallow.
+_SHALLOW_PART = 0.95
+
+
+def cautions_on(comparison: Comparison) -> list[str]:
+    """Return the cautions on the systems of a comparison; mostly an empty list.
+
+    They are about rankings of different depths, judged shares that differ much, and ties that
+    decide scores. Without the results and the runs, little of this is known.
+    """
+    depths = list(_depth_cautions(comparison))
+    # Of deeper rankings a smaller share is judged, whatever their quality.
+    shares = [] if depths else judged_cautions(comparison)
+    return [*depths, *shares, *_tie_cautions(comparison)]
+
+
+def _depth_cautions(comparison: Comparison) -> Iterator[str]:
+    """Yield a sentence for each cutoff down to which a system has fewer documents than another."""
+    depths_by_cutoff: dict[int, dict[str, float]] = {}
+    for system, repeats in (comparison.results or {}).items():
+        counted = repeats[0].counted
+        for cutoff, mean_depth in ({} if counted is None else counted.mean_depths).items():
+            depths_by_cutoff.setdefault(cutoff, {})[system] = mean_depth
+    for cutoff, mean_depths in depths_by_cutoff.items():
+        measures = [
+            name
+            for name in comparison.measures
+            if (measure := registered(name)) is not None and measure.cutoff == cutoff
+        ]
+        deepest = max(mean_depths, key=lambda system: mean_depths[system])
+        shallow = [
+            f"{system} {_depth_text(depth)}"
+            for system, depth in mean_depths.items()
+            if depth < _SHALLOW_PART * mean_depths[deepest]
+        ]
+        if measures and shallow:
+            yield (
+                f"documents in the top {cutoff}, mean over queries: {_listed(shallow)}, but "
+                f"{deepest} {_depth_text(mean_depths[deepest])}. {', '.join(measures)} "
+                f"{'counts' if len(measures) == 1 else 'count'} what is not retrieved as not "
+                "relevant: compare rankings of equal depth, or a smaller cutoff"
+            )
+
+
+def _depth_text(mean_depth: float) -> str:
+    """Return a mean number of documents as text, with at most one decimal.
+
+    >>> _depth_text(100.0), _depth_text(84.63)
+    ('100', '84.6')
+    """
+    return f"{mean_depth:.1f}".removesuffix(".0")
+
+
+def judged_cautions(comparison: Comparison) -> list[str]:
+    """Return a sentence on systems of which far fewer documents are judged than of another.
+
+    It is about the first measure: the documents down to its cutoff. Below 75% of the highest share,
+    and 10 points below it, a share is low. Without such a system the list is empty.
+    """
+    pairs = _pairs_of_first_measure(comparison)
+    shares = {pair.system: pair.judged for pair in pairs}
+    shares |= {pair.against: pair.judged_against for pair in pairs}
+    known = {system: share for system, share in shares.items() if share is not None}
+    if not known or not _counts_unjudged(comparison.measures[0]):
+        return []
+    best = max(known, key=lambda system: known[system])
+    limit = min(_LOW_PART * known[best], known[best] - _LEAST_GAP)
+    low = [f"{share:.0%} of {system}" for system, share in known.items() if share < limit]
+    if not low:
+        return []
+    depth = pairs[0].depth
+    where = "retrieved documents" if depth is None else f"documents in the top {depth}"
+    sentence = (
+        f"few {where} are judged: {_listed(low)}, but {known[best]:.0%} of {best}. Unjudged "
+        "documents count as not relevant, so scores may be too low where few are judged; or the "
+        "ranking has a fault, which beir-eval validate may find"
+    )
+    return [sentence]
+
+
+def _tie_cautions(comparison: Comparison) -> Iterator[str]:
+    """Yield a sentence on systems whose mean depends on the order of equal scores."""
+    pairs = _pairs_of_first_measure(comparison)
+    ranges = {pair.system: pair.ties for pair in pairs}
+    ranges |= {pair.against: pair.ties_against for pair in pairs}
+    wide = [
+        f"{system} {score_text(ends[0])} to {score_text(ends[1])}"
+        for system, ends in ranges.items()
+        if ends is not None and ends[1] - ends[0] > comparison.settings.margin
+    ]
+    if wide:
+        yield (
+            f"documents have equal scores, whose order is arbitrary; with other orders the mean "
+            f"{comparison.measures[0]} would lie within: {_listed(wide)}"
+        )
+
+
+def _pairs_of_first_measure(comparison: Comparison) -> list[PairTrust]:
+    return [pair for pair in comparison.trust or () if pair.measure == comparison.measures[0]]
+
+
+def _counts_unjudged(measure: str) -> bool:
+    """Return whether a measure of this package counts unjudged documents as not relevant."""
+    parsed = registered(measure)
+    return parsed is not None and ("judged_only", True) not in parsed.parameters
+
+
+def _listed(parts: list[str]) -> str:
+    """Return the first parts as a list in a sentence."""
+    return f"{', '.join(parts[:MOST_NAMED])}{' and others' if parts[MOST_NAMED:] else ''}"

@@ -1,0 +1,70 @@
+"""Cautions name what makes systems hard to compare, in every output with verdicts."""
+
+import pytest
+
+from beir_eval import compare_runs, write_report
+from beir_eval.comparison.cautions import cautions_on
+
+QRELS = {f"q{number:02}": {"d": 1, "e": 1} for number in range(12)}
+
+
+def ranking(length, last="d"):
+    """Return a ranking of so many documents, the last of them relevant."""
+    docs = [*(f"x{rank}" for rank in range(length - 1)), last]
+    return {doc: float(length - rank) for rank, doc in enumerate(docs)}
+
+
+def cautions(runs, measures="Recall@20"):
+    return cautions_on(compare_runs(QRELS, runs, measures))
+
+
+def test_a_system_with_fewer_documents_down_to_the_cutoff_is_named():
+    runs = {"short": dict.fromkeys(QRELS, ranking(10)), "long": dict.fromkeys(QRELS, ranking(20))}
+    [sentence] = cautions(runs)
+    assert sentence == (
+        "documents in the top 20, mean over queries: short 10, but long 20. Recall@20 counts what "
+        "is not retrieved as not relevant: compare rankings of equal depth, or a smaller cutoff"
+    )
+    assert cautions(runs, ["nDCG@5", "Recall@10"]) == []
+    assert (
+        "short 10, but long 20. nDCG@20, Precision@20 count "
+        in cautions(runs, ["nDCG@20", "P@20"])[0]
+    )
+
+
+def test_the_mean_over_queries_counts_rather_than_the_deepest_ranking():
+    shallow = dict.fromkeys(QRELS, ranking(10)) | {"q00": ranking(20)}
+    runs = {"shallow": shallow, "long": dict.fromkeys(QRELS, ranking(20))}
+    assert "shallow 10.8, but long 20" in cautions(runs)[0]
+    assert cautions({"a": shallow, "b": shallow}) == []
+
+
+def test_missing_queries_do_not_make_rankings_shallow():
+    whole = dict.fromkeys(QRELS, ranking(20))
+    half = {query: whole[query] for query in list(QRELS)[:6]}
+    assert cautions({"half": half, "whole": whole}) == []
+
+
+def test_a_system_whose_mean_depends_on_the_order_of_equal_scores_is_named():
+    runs = {
+        "constant": {query: dict.fromkeys(ranking(10), 1.0) for query in QRELS},
+        "other": dict.fromkeys(QRELS, ranking(10)),
+    }
+    [sentence] = cautions(runs, "MRR@10")
+    assert sentence == (
+        "documents have equal scores, whose order is arbitrary; with other orders the mean MRR@10 "
+        "would lie within: constant 0.1000 to 1.0000"
+    )
+
+
+@pytest.mark.parametrize("output", ["text", "markdown", "report"])
+def test_every_output_shows_cautions(output, tmp_path):
+    runs = {"short": dict.fromkeys(QRELS, ranking(10)), "long": dict.fromkeys(QRELS, ranking(20))}
+    comparison = compare_runs(QRELS, runs, "Recall@20")
+    if output == "report":
+        write_report(tmp_path / "r.html", comparison)
+        text = (tmp_path / "r.html").read_text(encoding="utf-8")
+        assert text.count("short 10, but long 20") == 1
+    else:
+        text = str(comparison) if output == "text" else comparison.to_markdown()
+    assert "short 10, but long 20" in text

@@ -1,0 +1,159 @@
+"""Verdicts that missing queries bring about stand beside those over the queries that all have."""
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from beir_eval import compare, compare_benchmark, compare_runs, evaluate, write_report
+from beir_eval.benchmark import AcrossDatasets
+from beir_eval.cli.app import app
+from beir_eval.comparison import Comparison
+from beir_eval.errors import ResultError
+
+QRELS = {f"q{number:02}": {"d": 1} for number in range(24)}
+FIRST = {"d": 3.0, "x": 2.0}
+SECOND = {"x": 3.0, "d": 2.0}
+#: Right about a quarter of the queries and without the others; and second best everywhere.
+PARTIAL = dict.fromkeys(list(QRELS)[:6], FIRST)
+WHOLE = dict.fromkeys(QRELS, SECOND)
+WHERE = "over the 6 of 24 queries that all systems have"
+VERDICTS = f"MRR: whole is better than partial\nMRR, {WHERE}: whole is worse than partial\n"
+
+
+@pytest.fixture
+def comparison():
+    return compare_runs(QRELS, {"partial": PARTIAL, "whole": WHOLE}, "MRR")
+
+
+def test_the_differences_are_those_of_comparing_the_common_queries_only(comparison):
+    results = [
+        evaluate(QRELS, run, "MRR", missing="skip", name=name)
+        for name, run in (("partial", PARTIAL), ("whole", WHOLE))
+    ]
+    [expected] = compare(results, on="intersection").differences
+    [difference] = comparison.on_common_queries.differences
+    assert difference == expected
+    assert difference.difference == -0.5
+    assert comparison.on_common_queries.num_queries == 6
+
+
+def test_the_verdict_over_common_queries_is_in_every_output(comparison, tmp_path):
+    assert VERDICTS in str(comparison)
+    assert "whole vs partial: -0.5000 MRR" in str(comparison)
+    for text in (comparison.to_markdown(), comparison.to_latex()):
+        assert f"MRR, {WHERE}: whole is worse than partial" in text
+    write_report(tmp_path / "report.html", comparison)
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert f"MRR, {WHERE}: whole is worse than partial" in page
+    assert '<section class="verdict undecided"' in page
+
+
+def test_the_command_prints_it_below_the_verdict(tmp_path):
+    for name, content in (("qrels", QRELS), ("partial", PARTIAL), ("whole", WHOLE)):
+        (tmp_path / f"{name}.json").write_text(json.dumps(content))
+    files = [str(tmp_path / f"{name}.json") for name in ("qrels", "partial", "whole")]
+    result = CliRunner().invoke(app, ["compare", *files, "-m", "MRR"], env={"COLUMNS": "200"})
+    assert VERDICTS in result.stdout
+
+
+def test_a_saved_comparison_keeps_it(comparison, tmp_path):
+    comparison.save(tmp_path / "c.json")
+    loaded = Comparison.load(tmp_path / "c.json")
+    assert loaded == comparison
+    assert VERDICTS in str(loaded)
+    content = json.loads((tmp_path / "c.json").read_text())
+    content["on_common_queries"]["differences"] *= 2
+    (tmp_path / "c.json").write_text(json.dumps(content))
+    with pytest.raises(ResultError, match=r"on_common_queries\.differences: repeated"):
+        Comparison.load(tmp_path / "c.json")
+
+
+def test_nothing_is_said_if_every_system_has_all_queries_or_missing_ones_are_left_out():
+    whole = compare_runs(QRELS, {"a": dict.fromkeys(QRELS, FIRST), "b": WHOLE}, "MRR")
+    skipped = compare_runs(
+        QRELS,
+        {"partial": PARTIAL, "whole": WHOLE},
+        "MRR",
+        missing="skip",
+        on="intersection",
+    )
+    for comparison in (whole, skipped):
+        assert comparison.on_common_queries is None
+        assert "that all systems have" not in "\n".join(comparison.notes()) + str(comparison)
+
+
+def test_too_few_common_queries_are_said_to_be_too_few():
+    runs = {"a": {"q00": FIRST, "q01": FIRST}, "b": {"q01": FIRST, "q02": FIRST}}
+    text = str(compare_runs(QRELS, runs, "MRR"))
+    assert "MRR, over the 1 of 24 queries that all systems have: too few for a verdict" in text
+
+
+def test_a_query_that_one_repeat_lacks_is_not_common():
+    runs = {"partial": [PARTIAL, dict.fromkeys(QRELS, FIRST)], "whole": WHOLE}
+    assert compare_runs(QRELS, runs, "MRR").on_common_queries.num_queries == 6
+
+
+def test_averages_over_data_sets_have_their_verdict_over_common_queries(tmp_path):
+    results = {
+        name: {dataset: evaluate(QRELS, run, "MRR") for dataset in ("x", "y")}
+        for name, run in (("partial", PARTIAL), ("whole", WHOLE))
+    }
+    results["partial"]["z"] = results["whole"]["z"] = evaluate(QRELS, WHOLE, "MRR")
+    across = compare_benchmark(results, "partial", "MRR")
+    where = "over the 36 of 72 queries that all systems have"
+    [difference] = across.on_common_queries.differences
+    assert difference.difference == pytest.approx(-1 / 3)
+    assert (difference.verdict, difference.significantly_worse) == ("worse", 0)
+    assert across.headline().text == (
+        "Average MRR over 3 data sets: whole is better than partial. Average MRR over 3 data "
+        f"sets, {where}: whole is worse than partial"
+    )
+    assert across.headline().verdict == "undecided"
+    assert where in across.to_markdown()
+    across.save(tmp_path / "across.json")
+    assert AcrossDatasets.load(tmp_path / "across.json") == across
+
+
+def test_averages_say_nothing_of_common_queries_without_missing_ones():
+    results = {
+        name: {"x": evaluate(QRELS, run, "MRR")}
+        for name, run in (("a", dict.fromkeys(QRELS, FIRST)), ("b", WHOLE))
+    }
+    across = compare_benchmark(results, "a", "MRR")
+    assert across.on_common_queries is None
+    assert "that all systems have" not in across.to_markdown()
+
+
+def test_averages_need_two_common_queries_on_every_data_set():
+    results = {
+        "a": {"x": evaluate(QRELS, {"q00": FIRST, "q01": FIRST}, "MRR")},
+        "b": {"x": evaluate(QRELS, {"q01": FIRST, "q02": FIRST}, "MRR")},
+    }
+    across = compare_benchmark(results, "a", "MRR")
+    assert across.on_common_queries.differences == ()
+    assert across.headline().text.endswith("queries that all systems have: too few for a verdict")
+    assert "too few for a verdict" in across.to_markdown()
+
+
+def test_the_colour_of_the_page_follows_the_verdicts_on_its_first_measure(tmp_path):
+    # All rankings hold the relevant document, so Success@2 is about missing queries only: whole is
+    # better over all queries, and no query differs over the common ones.
+    runs = {"partial": PARTIAL, "whole": dict.fromkeys(QRELS, FIRST)}
+    comparison = compare_runs(QRELS, runs, ["MRR", "Success@2"])
+    complete = comparison.model_copy(
+        update={
+            "on_common_queries": comparison.on_common_queries.model_copy(
+                update={
+                    "differences": (
+                        comparison.difference("MRR", "whole"),
+                        comparison.on_common_queries.differences[1],
+                    )
+                }
+            )
+        }
+    )
+    for shown, verdict in ((comparison, "undecided"), (complete, "better")):
+        write_report(tmp_path / "report.html", shown)
+        page = (tmp_path / "report.html").read_text(encoding="utf-8")
+        assert f'<section class="verdict {verdict}"' in page
