@@ -18,7 +18,9 @@ pytestmark = pytest.mark.peers
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright drives the browser")
 
 
-@pytest.fixture(scope="session")
+# Playwright keeps an event loop in this thread until it ends: open after this file, it would make
+# asyncio.run() fail in every file that the same process runs next.
+@pytest.fixture(scope="module")
 def browser():
     if not os.path.exists(CHROMIUM):  # noqa: PTH110 - a text, as from which
         pytest.skip("there is no chromium here; Debian's package chromium has it")
