@@ -30,10 +30,11 @@ from beir_eval.cli.options import (
     write_html,
 )
 from beir_eval.cli.results_output import print_notes, print_scores, sibling, write_texts
+from beir_eval.cli.sampling_options import candidate_files, cluster_labels, repeat_groups
 from beir_eval.cli.saved_results import read_saved_results
 from beir_eval.cli.slice_columns import slice_columns
 from beir_eval.cli.standard_input import opened_inputs
-from beir_eval.comparison.records import CORRECTIONS, INTERVALS, ON_CHOICES
+from beir_eval.comparison.records import CORRECTIONS, INTERVALS, ON_CHOICES, REPEATS
 from beir_eval.core.ranking import EvaluationSettings
 from beir_eval.errors import InputError, SettingError, first_few
 from beir_eval.evaluation.evaluator import Evaluator
@@ -50,7 +51,6 @@ if TYPE_CHECKING:
     from beir_eval.comparison.result import Comparison
     from beir_eval.comparison.slices.result import SlicedComparison
     from beir_eval.core.qrels import Qrels
-    from beir_eval.core.run import Run
 
 #: The exit codes by the outcome of the gate.
 _GATE_CODES = {"passed": 0, "failed": 1, "undecidable": 2}
@@ -132,6 +132,36 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter per option
         ),
     ] = False,
     policies: dict[str, Any],
+    repeats: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="The repeats (seeds) of a system, as NAME=run1.trec,run2.trec or a pattern such "
+            "as 'dense_seed*.trec'. If every system has two or more, verdicts hold for other "
+            "repeats too. Repeat it for more systems."
+        ),
+    ] = None,
+    repeats_are: Annotated[
+        str | None,
+        choice("--repeats-are", REPEATS, "What the repeats are.  [default: random if possible]"),
+    ] = None,
+    deterministic: Annotated[
+        list[str] | None,
+        typer.Option(help="A system whose repeats would be equal, such as BM25; repeat for more."),
+    ] = None,
+    clusters: Annotated[
+        str | None,
+        typer.Option(
+            help="Related queries: metadata.KEY, or a TSV or CSV file with a column query_id and "
+            "one of labels. The test takes queries with a common label as one."
+        ),
+    ] = None,
+    chosen_from: Annotated[
+        str | None,
+        typer.Option(
+            help="The systems were chosen by these scores: the number of all candidates, or their "
+            "run files as a pattern or folder."
+        ),
+    ] = None,
     slices: Annotated[
         list[str] | None,
         typer.Option(
@@ -196,7 +226,8 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter per option
         outputs = [markdown, latex, csv, json, html, junit, to_judge]
         for extra, is_written in (("slices", slices), ("steps", steps)):
             outputs += [sibling(path, extra) for path in (csv, json) if path and is_written]
-        input_files = [*inputs_or_folders[:1], *run_files(inputs_or_folders[1:])]
+        groups, candidates = repeat_groups(repeats or []), candidate_files(chosen_from)
+        input_files = _all_files(inputs_or_folders, groups, candidates)
         check_targets(input_files, outputs)
         check_report(html)
         gates, floors = _gates(gate or []), _floors(floor or [])
@@ -217,7 +248,11 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter per option
         )
         _check_steps(steps)
         measures = [*(measure or ()), *gates, *floors] or None
+        folder = input_files[0] if input_files[0].is_dir() else None
+        labels = None if clusters is None else cluster_labels(clusters, folder)
         inputs = _read_inputs(input_files, split, policies, (qrels_format, run_format))
+        stated = run_files(inputs_or_folders[1:]) if inputs.qrels else inputs_or_folders
+        inputs = inputs.grouped(input_files, groups, candidates, stated)
         if floors and len(inputs.names) == 1:
             _check_options(
                 {
@@ -278,6 +313,10 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter per option
                 "on": on,
                 "draws": draws,
                 "rng": seed,
+                "repeats": repeats_are,
+                "deterministic": deterministic or (),
+                "clusters": labels,
+                "chosen_from": inputs.candidates if isinstance(candidates, list) else candidates,
             },
         )
         if is_gated:
@@ -329,6 +368,25 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter per option
             raise typer.Exit(code)
 
 
+def _all_files(
+    stated: Sequence[Path], groups: Mapping[str, Sequence[Path]], candidates: object
+) -> list[Path]:
+    """Return all files to read, each once: judgements and runs, or saved results.
+
+    Args:
+        stated: the judgements, then run files or folders of them; or saved results.
+        groups: {name: files of its repeats}.
+        candidates: the files of all candidates, or their number.
+    """
+    files = [*stated[:1], *run_files(stated[1:])]
+    for path in [file for repeats in groups.values() for file in repeats]:
+        if path not in files:
+            files.append(path)
+    if isinstance(candidates, list):
+        files += [path for path in candidates if path not in files]
+    return files
+
+
 def _check_options(problems: Mapping[str, object]) -> None:
     """Raise InputError with the first message whose combination of options is used."""
     for message, is_used in problems.items():
@@ -378,16 +436,59 @@ def _floors(options: Sequence[str]) -> dict[str, float]:
 
 
 class _Inputs(NamedTuple):
-    """What is compared: judgements and runs, or saved results (without judgements)."""
+    """What is compared: judgements and runs, or saved results (without judgements).
+
+    Attributes:
+        qrels: the judgements; None for saved results.
+        systems: {name: its repeats}, runs or results.
+        candidates: {name: run or result} of all candidates; empty if they are not known.
+    """
 
     qrels: Qrels | None
-    runs: dict[str, Run]
-    results: list[EvaluationResult]
+    systems: dict[str, list[Any]]
+    candidates: dict[str, list[Any]]
 
     @property
     def names(self) -> list[str]:
         """The names of the systems."""
-        return [*self.runs, *(result.name for result in self.results)]
+        return list(self.systems)
+
+    def grouped(
+        self,
+        files: Sequence[Path],
+        groups: Mapping[str, Sequence[Path]],
+        candidates: object,
+        stated: Sequence[Path],
+    ) -> _Inputs:
+        """Return the inputs with the repeats of a system under its name, and candidates apart.
+
+        Args:
+            files: judgements and runs, or files of saved results.
+            groups: {name: files of its repeats}.
+            candidates: the files of all candidates, or their number.
+            stated: the files of the systems that are compared, besides those of groups.
+
+        Raises:
+            InputError: a file of a group holds several results, or a name is taken.
+        """
+        if not groups and not isinstance(candidates, list):
+            return self
+        paths = files if self.qrels is None else files[1:]
+        if len(paths) != len(self.systems):
+            msg = "with --repeats and --chosen-from, each file must hold one saved result"
+            raise InputError(msg)
+        group_of = {path: name for name, paths_of in groups.items() for path in paths_of}
+        only_candidates = set(candidates) if isinstance(candidates, list) else set()
+        systems: dict[str, list[Any]] = {}
+        all_candidates: dict[str, list[Any]] = {}
+        for path, (name, repeats) in zip(paths, self.systems.items(), strict=True):
+            if path in only_candidates:
+                all_candidates[name] = repeats
+            if path in group_of:
+                systems.setdefault(group_of[path], []).extend(repeats)
+            elif path not in only_candidates or path in stated:
+                systems[name] = repeats
+        return self._replace(systems=systems, candidates=all_candidates)
 
 
 def _read_inputs(
@@ -410,7 +511,8 @@ def _read_inputs(
     results = read_saved_results(files)
     if results is None:
         qrels = read_judgements(files[0], split, formats[0])
-        return _Inputs(qrels, read_runs(files[1:], formats[1]), [])
+        runs = read_runs(files[1:], formats[1])
+        return _Inputs(qrels, {name: [run] for name, run in runs.items()}, {})
     if split is not None or any(formats) or EvaluationSettings(**policies) != EvaluationSettings():
         options = ", ".join(f"--{name.replace('_', '-')}" for name in policies)
         msg = (
@@ -418,7 +520,7 @@ def _read_inputs(
             "results were evaluated already"
         )
         raise InputError(msg)
-    return _Inputs(None, {}, results)
+    return _Inputs(None, {result.name: [result] for result in results}, {})
 
 
 def _compare_inputs(  # noqa: PLR0913 - the options of the command
@@ -455,10 +557,10 @@ def _compare_inputs(  # noqa: PLR0913 - the options of the command
         raise InputError(msg)
     baseline_name = next(iter(inputs.names), None) if first_is_baseline else baseline
     if inputs.qrels is None:
-        return comparing.compare(inputs.results, baseline_name, measures=measures, **settings)
+        return comparing.compare(inputs.systems, baseline_name, measures=measures, **settings)
     return comparing.compare_runs(
         inputs.qrels,
-        inputs.runs,
+        inputs.systems,
         measures,
         baseline=baseline_name,
         **settings,
@@ -488,10 +590,10 @@ def _check_one_system(
     from beir_eval.comparison.gate_output import gate_markdown, to_junit  # noqa: PLC0415
 
     if inputs.qrels is None:
-        [result] = inputs.results
+        [[result]] = inputs.systems.values()
     else:
         evaluator = Evaluator(inputs.qrels, measures or (), **policies)
-        [(name, run)] = inputs.runs.items()
+        [(name, [run])] = inputs.systems.items()
         result = evaluator.evaluate(run, name=name)
     checks = check_floors(result, **floor_settings)
     write_texts(

@@ -74,6 +74,8 @@ def _print_detail(comparison: Comparison, *, has_differences: bool) -> None:
         depth = comparison.likeness[0].k
         console.print(Text(f"\nHow alike the first {depth} documents are", style="bold"))
         _print_compactly([_with_pairs(comparison, likeness_table(comparison))])
+    console.print(Text("\nWhich chance is in p", style="bold"))
+    print_table(comparison.chance_table(), edge=False)
     console.print()
     for note in comparison.notes()[len(comparison.warnings()) :]:
         console.print(Text(note, style="dim"))

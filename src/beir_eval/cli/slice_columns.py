@@ -121,7 +121,15 @@ def _columns_from(
 
 
 def _columns_of_file(path: Path, cutting: Mapping[str, Any]) -> dict[str, dict[str, str]]:
-    """Return {heading: {query_id: label}} of a file of tab- or comma-separated values.
+    """Return {heading: {query_id: label}} of a file; numbers are cut into slices."""
+    return {
+        name: _labels(f"column {name!r} of {path}", _numbers_or_texts(column), cutting)
+        for name, column in read_columns(path).items()
+    }
+
+
+def read_columns(path: Path) -> dict[str, dict[str, str]]:
+    """Return {heading: {query_id: text}} of a file of tab- or comma-separated values.
 
     Its first line is the header. The ids are in the column with a usual name of query ids.
 
@@ -160,10 +168,7 @@ def _columns_of_file(path: Path, cutting: Mapping[str, Any]) -> dict[str, dict[s
         for name, column in columns.items():
             if values[name]:
                 column[query_id] = values[name]
-    return {
-        name: _labels(f"column {name!r} of {path}", _numbers_or_texts(column), cutting)
-        for name, column in columns.items()
-    }
+    return columns
 
 
 def _numbers_or_texts(column: Mapping[str, str]) -> Mapping[str, Any]:

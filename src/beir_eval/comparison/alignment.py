@@ -40,6 +40,22 @@ ROUNDING_TOLERANCE = 1e-12
 SystemResults = EvaluationResult | Sequence[EvaluationResult]
 
 
+class Units(NamedTuple):
+    """What is sampled and gets a random sign: queries, or clusters of related queries.
+
+    Attributes:
+        rows: numbers by unit whose row means are the means over the queries, f8[R, U]: the scores
+            of a query, or the sums of a cluster times U / Q.
+        weights: the number of queries of each cluster times U / Q, with a mean of 1, f8[U]; None if
+            the units are queries.
+        keys: the key of each unit, by which its random signs are drawn, u8[U].
+    """
+
+    rows: Floats
+    weights: Floats | None
+    keys: Keys
+
+
 class MeasureScores(NamedTuple):
     """The scores of all systems on one measure, NaN where it is undefined.
 
@@ -50,6 +66,7 @@ class MeasureScores(NamedTuple):
         scores: the mean over repeats, f8[S, Q]; scores that differ only by rounding are made equal.
         keys: the key of each query, by which its random signs are drawn, u8[Q].
         scale: the bounds of the scores, and whether higher ones are better.
+        clusters: the key of the cluster of each query, u8[Q]; None if queries are not related.
     """
 
     measure: str
@@ -58,6 +75,27 @@ class MeasureScores(NamedTuple):
     scores: Floats
     keys: Keys
     scale: ScoreScale
+    clusters: Keys | None = None
+
+    @property
+    def units(self) -> Units:
+        """The scores of all systems by unit, f8[S, U]."""
+        return self.units_of(self.scores)
+
+    def units_of(self, rows: Floats) -> Units:
+        """Return numbers by query as numbers by unit: f8[R, Q] -> f8[R, U]."""
+        if self.clusters is None:
+            return Units(rows, None, self.keys)
+        keys, number = np.unique(self.clusters, return_inverse=True)
+        scale = len(keys) / len(number)
+        sums = [np.bincount(number, weights=row, minlength=len(keys)) for row in rows]
+        sizes = np.bincount(number, minlength=len(keys)).astype(np.float64)
+        return Units(np.stack(sums).astype(np.float64) * scale, sizes * scale, keys)
+
+    @property
+    def num_clusters(self) -> int | None:
+        """The number of clusters; None if queries are not related."""
+        return None if self.clusters is None else len(np.unique(self.clusters))
 
     @property
     def is_defined(self) -> Mask:
@@ -68,7 +106,10 @@ class MeasureScores(NamedTuple):
         """Return the scores on the queries selected by a mask, bool[Q]."""
         repeats = [system_scores[:, queries] for system_scores in self.repeats]
         return self._replace(
-            repeats=repeats, scores=self.scores[:, queries], keys=self.keys[queries]
+            repeats=repeats,
+            scores=self.scores[:, queries],
+            keys=self.keys[queries],
+            clusters=None if self.clusters is None else self.clusters[queries],
         )
 
     def where_defined(self) -> MeasureScores:
@@ -99,6 +140,7 @@ class AlignedScores(NamedTuple):
         results: {system: its results, one for each repeat}.
         custom_measures: {name: scale} of the measures that are not in the registry.
         computed_elsewhere: the systems with scores that this package did not compute.
+        clusters: the label of the cluster of each query; None if queries are not related. [Q]
     """
 
     systems: tuple[str, ...]
@@ -108,6 +150,7 @@ class AlignedScores(NamedTuple):
     results: dict[str, list[EvaluationResult]]
     custom_measures: dict[str, ScoreScale]
     computed_elsewhere: tuple[str, ...]
+    clusters: tuple[str, ...] | None = None
 
     @property
     def measures(self) -> tuple[str, ...]:
@@ -138,6 +181,7 @@ def align_scores(
     results: Mapping[str, SystemResults] | Iterable[EvaluationResult],
     measures: Iterable[MeasureLike] | MeasureLike | None,
     on: str,
+    clusters: Mapping[str, str] | None = None,
 ) -> AlignedScores:
     """Return the scores of all systems on the queries that they share.
 
@@ -146,8 +190,10 @@ def align_scores(
         measures: the measures to compare; None takes all that every result holds and that can be
             compared.
         on: "error" or "intersection", for systems with different queries.
+        clusters: {query_id: label} of the clusters of related queries.
 
     Raises:
+        InputError: a query that is compared has no cluster.
         ResultError: there are fewer than two systems or two of one name, or the results have
             different settings or different qrels (as far as they are known), or different bounds or
             directions of a custom measure.
@@ -156,7 +202,10 @@ def align_scores(
         MeasureError: the results have no measure in common, or one of ``measures`` cannot be
             compared.
     """
-    systems = _repeats_by_system(results)
+    systems = repeats_by_system(results)
+    if len(systems) < 2:  # noqa: PLR2004 - a comparison
+        msg = f"two systems or more were expected, not {first_few(systems) or 'none'}"
+        raise ResultError(msg)
     named_results = [(system, result) for system, repeats in systems.items() for result in repeats]
     _check_alike(named_results)
     measure_names = _measures_to_compare([result for _, result in named_results], measures)
@@ -173,19 +222,22 @@ def align_scores(
                 np.stack([result.scores(measure)[positions] for measure in measure_names])
             )
         system_arrays.append(np.stack(repeat_arrays))
-    keys = hash_ids(query_ids)
+    keys, labels = hash_ids(query_ids), None
+    if clusters is not None:
+        labels = labels_of(query_ids, clusters)
     by_measure = []
     for index, measure in enumerate(measure_names):
-        repeats_by_system = [array[:, index] for array in system_arrays]
-        means = np.stack([repeats.mean(axis=0) for repeats in repeats_by_system])
+        by_system = [array[:, index] for array in system_arrays]
+        means = np.stack([repeats.mean(axis=0) for repeats in by_system])
         by_measure.append(
             MeasureScores(
                 measure,
                 tuple(systems),
-                repeats_by_system,
+                by_system,
                 without_rounding_noise(means),
                 keys,
                 scale_of(measure, custom_measures),
+                None if labels is None else hash_ids(labels),
             )
         )
     computed_elsewhere = tuple(
@@ -201,14 +253,36 @@ def align_scores(
         systems,
         custom_measures,
         computed_elsewhere,
+        labels,
     )
 
 
-def _repeats_by_system(results: Any) -> dict[str, list[EvaluationResult]]:
+def labels_of(query_ids: Sequence[str], clusters: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the label of the cluster of each query. [Q].
+
+    Args:
+        query_ids: the queries. [Q]
+        clusters: {query_id: label}.
+
+    Raises:
+        InputError: a query has no label.
+    """
+    missing = [query_id for query_id in query_ids if query_id not in clusters]
+    if missing:
+        msg = (
+            f"clusters: {len(missing):,} of {len(query_ids):,} queries have no cluster: "
+            f"{first_few(missing)}. Give every query one; a query that is related to no other is a "
+            "cluster of its own"
+        )
+        raise InputError(msg)
+    return tuple(clusters[query_id] for query_id in query_ids)
+
+
+def repeats_by_system(results: Any) -> dict[str, list[EvaluationResult]]:
     """Return {system: list of its results}, from what ``align_scores`` takes.
 
     Raises:
-        ResultError: a value is not a result, there are fewer than two systems or two of one name.
+        ResultError: a value is not a result, or two systems have one name.
     """
     if isinstance(results, Mapping):
         named = [(name, _list_repeats(value)) for name, value in results.items()]
@@ -239,9 +313,6 @@ def _repeats_by_system(results: Any) -> dict[str, list[EvaluationResult]]:
             f"systems must have different names, not {first_few(name for name, _ in named)}; pass "
             "them as {name: result}"
         )
-        raise ResultError(msg)
-    if len(systems) < 2:  # noqa: PLR2004 - a comparison
-        msg = f"two systems or more were expected, not {first_few(systems) or 'none'}"
         raise ResultError(msg)
     return systems
 

@@ -5,11 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from beir_eval.comparison.alignment import align_scores, check_baseline
+from beir_eval.comparison.alignment import align_scores, check_baseline, repeats_by_system
 from beir_eval.comparison.coverage import coverage_of, retrieved_by_all, warn_of_unmatched_ids
 from beir_eval.comparison.differences import differences_of, means_of, pairs_to_compare
 from beir_eval.comparison.likeness import likeness_of
-from beir_eval.comparison.records import CORRECTIONS, CommonQueries, ComparisonSettings
+from beir_eval.comparison.records import (
+    CORRECTIONS,
+    Choice,
+    CommonQueries,
+    ComparisonSettings,
+)
 from beir_eval.comparison.result import Comparison
 from beir_eval.comparison.robustness.pair_trust import (
     UnjudgedDocuments,
@@ -18,6 +23,14 @@ from beir_eval.comparison.robustness.pair_trust import (
     trust_from_results,
     trust_from_runs,
 )
+from beir_eval.comparison.sampling import (
+    checked_clusters,
+    checked_deterministic,
+    choose_repeats,
+    number_of_candidates,
+    other_candidates,
+)
+from beir_eval.core.arrays import is_iterable
 from beir_eval.core.relevance_matrix import TopDocuments
 from beir_eval.errors import (
     InputError,
@@ -32,13 +45,13 @@ from beir_eval.evaluation.inputs import as_qrels, as_run, drops_identical_ids
 from beir_eval.evaluation.result import EvaluationResult
 from beir_eval.evaluation.score_matrix import ScoreMatrix
 from beir_eval.measures import parse_all
-from beir_eval.significance import PAIRED_TESTS
+from beir_eval.significance import PAIRED_TESTS, best_of_many
 from beir_eval.significance.validation import FEWEST_QUERIES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
-    from beir_eval.comparison.alignment import AlignedScores, SystemResults
+    from beir_eval.comparison.alignment import AlignedScores, MeasureScores, SystemResults
     from beir_eval.comparison.differences import Pairs
     from beir_eval.comparison.records import Difference
     from beir_eval.core.run import Run
@@ -64,6 +77,10 @@ def compare(  # noqa: PLR0913 - one keyword a setting
     on: str = "error",
     draws: int | None = None,
     rng: int = 0,
+    repeats: str | None = None,
+    deterministic: Iterable[str] = (),
+    clusters: Mapping[str, str] | None = None,
+    chosen_from: int | Mapping[str, SystemResults] | Iterable[EvaluationResult] | None = None,
 ) -> Comparison:
     """Return the comparison of systems by their results on the same queries.
 
@@ -71,10 +88,10 @@ def compare(  # noqa: PLR0913 - one keyword a setting
 
     Args:
         results: {name: result}, or an iterable of results with different names. The value of a
-            name may also be a list of results, the repeats of one system: their scores are
-            averaged for each query, and their spread is reported. Results of ``evaluate`` and of
-            ``EvaluationResult.from_scores`` can be compared with each other; settings and qrels of
-            the latter are not known, which the notes say.
+            name may also be a list of results, the repeats of one system (``repeats``): their
+            scores are averaged for each query, and their spread is reported. Results of
+            ``evaluate`` and of ``EvaluationResult.from_scores`` can be compared with each other;
+            settings and qrels of the latter are not known, which the notes say.
         baseline: the name of the system that all others are compared with; None compares all pairs
             of systems.
         measures: the measures to compare, one or several, as names in any spelling or ``Measure``
@@ -115,6 +132,27 @@ def compare(  # noqa: PLR0913 - one keyword a setting
             or 20,000 for more than 1,000 queries or 500 pairs. If a pair has no more than this, up
             to their opposites, all of them are tried and p is exact.
         rng: the random seed, a whole number from 0. Equal seeds give equal results.
+        repeats: what the repeats of a system are, such as trainings with other seeds:
+
+            - None: "random" if every system has two or more or is ``deterministic``, and the test
+              is "sign_flip" or "t"; else "averaged".
+            - "random": a sample of its possible repeats. Verdicts, intervals and power hold for
+              other repeats too (``significance.crossed_tests``). The default correction is then
+              "holm".
+            - "paired": the same, and repeat i of one system belongs to repeat i of the other (the
+              same seed).
+            - "averaged": verdicts hold for these repeats only.
+
+        deterministic: the names of systems whose repeats would all be equal, such as BM25; they
+            need one.
+        clusters: {query_id: label} if queries are related, such as paraphrases of one topic. The
+            test and the intervals take whole clusters, and every query needs one. Fewer than six
+            clusters give no verdict. Only with test="sign_flip" or "t".
+        chosen_from: if the systems were chosen by their scores on these queries, from how many
+            candidates, or the results of all candidates, those compared among them. It needs a
+            baseline. p is then multiplied by their number ("bonferroni"), or, with results,
+            corrected over all of them like ``correction`` says, and the optimism of the best mean
+            is estimated (``Comparison.choice``).
 
     Returns:
         The means, the difference and verdict of every pair, the scores of every query, and the
@@ -155,66 +193,169 @@ def compare(  # noqa: PLR0913 - one keyword a setting
             "is the name of the baseline"
         )
         raise ResultError(msg)
-    settings = ComparisonSettings(
+    systems = repeats_by_system(results)
+    candidates = other_candidates(chosen_from, systems, baseline, repeats_by_system)
+    settings = _settings(
+        {name: len(many) for name, many in (systems | candidates).items()},
+        baseline,
+        num_compared=len(systems),
+        repeats=repeats,
+        chosen_from=chosen_from,
         test=test,
-        correction=_choose_correction(correction, test, baseline),
+        correction=correction,
         interval=interval,
         alpha=alpha,
         margin=margin,
         on=on,
         draws=draws,
         rng=rng,
+        deterministic=deterministic,
     )
-    aligned = align_scores(results, measures, on)
-    comparison = _compare_scores(aligned, baseline, settings)
-    extra_fields: dict[str, Any] = {"trust": trust_from_results(comparison, aligned.results)}
-    if all(repeats[0].top is not None for repeats in aligned.results.values()):
-        extra_fields["likeness"] = likeness_of(comparison, aligned.results, _LIKENESS_K)
-    return comparison.model_copy(update=extra_fields)._with_results(aligned.results)  # noqa: SLF001 - its own package
+    aligned = align_scores(systems | candidates, measures, on, checked_clusters(clusters, test))
+    comparison = _compare_scores(aligned, baseline, settings, tuple(systems))
+    extra_fields: dict[str, Any] = {"trust": trust_from_results(comparison, systems)}
+    if all(results_of[0].top is not None for results_of in systems.values()):
+        extra_fields["likeness"] = likeness_of(comparison, systems, _LIKENESS_K)
+    return comparison.model_copy(update=extra_fields)._with_results(systems)  # noqa: SLF001 - its own package
+
+
+def _settings(  # noqa: PLR0913 - one keyword a setting
+    counts: Mapping[str, int],
+    baseline: str | None,
+    *,
+    num_compared: int,
+    repeats: str | None,
+    chosen_from: object,
+    correction: str | None,
+    deterministic: Iterable[str],
+    test: str,
+    **others: Any,
+) -> ComparisonSettings:
+    """Return the settings of a comparison, with the defaults that depend on the systems.
+
+    Args:
+        counts: {system: number of its repeats} of all systems, candidates among them.
+        baseline: the system that the others are compared with.
+        num_compared: the number of systems that are compared, without other candidates.
+        repeats: as in ``compare``.
+        chosen_from: likewise.
+        correction: likewise.
+        deterministic: likewise.
+        test: likewise.
+        others: the other settings, likewise.
+
+    Raises:
+        SettingError: a value does not exist, or does not go with the others or with the systems.
+    """
+    names = checked_deterministic(deterministic, counts)
+    repeats = choose_repeats(repeats, counts, names, test)
+    num_candidates = number_of_candidates(chosen_from, len(counts) - 1, num_compared - 1)
+    if num_candidates is not None and not is_iterable(chosen_from):
+        if correction not in (None, "bonferroni"):
+            msg = (
+                f"correction={correction!r} needs the results of all candidates as chosen_from; "
+                "their number alone allows 'bonferroni'"
+            )
+            raise SettingError(msg)
+        correction = "bonferroni"
+    if correction is None and repeats != "averaged":
+        correction = "holm"
+    return ComparisonSettings(
+        test=test,
+        correction=_choose_correction(correction, test, baseline),
+        repeats=repeats,
+        deterministic=names,
+        chosen_from=num_candidates,
+        **others,
+    )
 
 
 def _compare_scores(
-    aligned: AlignedScores, baseline: str | None, settings: ComparisonSettings
+    aligned: AlignedScores,
+    baseline: str | None,
+    settings: ComparisonSettings,
+    systems: tuple[str, ...],
 ) -> Comparison:
-    """Return a comparison of scores, without what is known of documents: trust and likeness."""
-    check_baseline(baseline, aligned.systems)
+    """Return a comparison of scores, without what is known of documents: trust and likeness.
+
+    Args:
+        aligned: the scores of all systems, and of the candidates they were chosen from.
+        baseline: the system that all others are compared with.
+        settings: the settings.
+        systems: those of which the comparison speaks.
+    """
+    check_baseline(baseline, systems)
     pairs = pairs_to_compare(aligned.systems, baseline)
     defined = [measure_scores.where_defined() for measure_scores in aligned.by_measure]
+    rows = [aligned.systems.index(system) for system in systems]
+    results = {system: aligned.results[system] for system in systems}
     comparison = Comparison(
-        systems=aligned.systems,
+        systems=systems,
         baseline=baseline,
         measures=aligned.measures,
         query_ids=aligned.query_ids,
         scores={
-            measure_scores.measure: ScoreMatrix.from_owned_array(measure_scores.scores)
+            measure_scores.measure: ScoreMatrix.from_owned_array(measure_scores.scores[rows])
             for measure_scores in aligned.by_measure
         },
-        means=tuple(mean for scores in defined for mean in means_of(scores, settings)),
-        differences=tuple(differences_of(defined, pairs, settings)),
+        means=_of_systems(
+            (mean for scores in defined for mean in means_of(scores, settings)), systems
+        ),
+        differences=_of_systems(differences_of(defined, pairs, settings), systems),
         settings=settings,
-        left_out=aligned.left_out,
+        left_out={name: count for name, count in aligned.left_out.items() if name in systems},
         custom_measures=aligned.custom_measures,
-        computed_elsewhere=aligned.computed_elsewhere,
-        coverage=coverage_of(aligned.results, aligned.measures),
-        on_common_queries=_on_common_queries(aligned, pairs, settings),
+        computed_elsewhere=tuple(name for name in aligned.computed_elsewhere if name in systems),
+        coverage=coverage_of(results, aligned.measures),
+        on_common_queries=_on_common_queries(aligned, pairs, settings, systems),
+        clusters=aligned.clusters,
+        choice=_choice_of(defined, settings, baseline),
     )
     warn_of_unmatched_ids(comparison.coverage)
     return comparison
 
 
+def _of_systems(records: Iterable[Any], systems: Sequence[str]) -> tuple[Any, ...]:
+    """Return the records on these systems: means, or differences of two of them."""
+    return tuple(
+        record
+        for record in records
+        if record.system in systems and getattr(record, "against", record.system) in systems
+    )
+
+
+def _choice_of(
+    defined: Sequence[MeasureScores], settings: ComparisonSettings, baseline: str | None
+) -> Choice | None:
+    """Return what the choice from candidates did to the means; None if there was none."""
+    if settings.chosen_from is None:
+        return None
+    optimism: dict[str, float] = {}
+    best: dict[str, str] = {}
+    for scores in defined:
+        candidates = [index for index, system in enumerate(scores.systems) if system != baseline]
+        if len(candidates) == settings.chosen_from:
+            selection = best_of_many(
+                scores.scale.gains(scores.units.rows[candidates]), rng=settings.rng
+            )
+            optimism[scores.measure] = selection.bias
+            best[scores.measure] = scores.systems[candidates[selection.best]]
+    return Choice(num_candidates=settings.chosen_from, optimism=optimism, best=best)
+
+
 def _on_common_queries(
-    aligned: AlignedScores, pairs: Pairs, settings: ComparisonSettings
+    aligned: AlignedScores, pairs: Pairs, settings: ComparisonSettings, systems: tuple[str, ...]
 ) -> CommonQueries | None:
     """Return the comparison over the queries that all systems have; None if these are all."""
     is_common = retrieved_by_all(aligned.results, aligned.query_ids)
     if is_common.all():
         return None
     on_common = [measure_scores.select(is_common) for measure_scores in aligned.by_measure]
-    differences: list[Difference] = []
+    differences: tuple[Difference, ...] = ()
     if all(scores.is_defined.sum() >= FEWEST_QUERIES for scores in on_common):
         defined = [scores.where_defined() for scores in on_common]
-        differences = differences_of(defined, pairs, settings)
-    return CommonQueries(num_queries=int(is_common.sum()), differences=tuple(differences))
+        differences = _of_systems(differences_of(defined, pairs, settings), systems)
+    return CommonQueries(num_queries=int(is_common.sum()), differences=differences)
 
 
 def _choose_correction(correction: str | None, test: str, baseline: str | None) -> str:
@@ -234,7 +375,7 @@ def _choose_correction(correction: str | None, test: str, baseline: str | None) 
 
 def compare_runs(  # noqa: PLR0913 - one keyword a setting
     qrels: QrelsLike,
-    runs: Mapping[str, RunLike],
+    runs: Mapping[str, RunLike | Sequence[RunLike]],
     measures: Iterable[MeasureLike] | MeasureLike | None = None,
     *,
     baseline: str | None = None,
@@ -246,6 +387,10 @@ def compare_runs(  # noqa: PLR0913 - one keyword a setting
     on: str = "error",
     draws: int | None = None,
     rng: int = 0,
+    repeats: str | None = None,
+    deterministic: Iterable[str] = (),
+    clusters: Mapping[str, str] | None = None,
+    chosen_from: int | Mapping[str, RunLike | Sequence[RunLike]] | None = None,
     trust: bool = True,
     likeness_k: int | None = _LIKENESS_K,
     **policies: Any,
@@ -259,8 +404,8 @@ def compare_runs(  # noqa: PLR0913 - one keyword a setting
             reads, or a ``Dataset``, whose convention on ``drop_identical_ids`` then holds.
         runs: {name: run} of two systems or more. A run is ``Run``, {query_id: {doc_id: score}}, a
             dataframe or the path of a run file. The value of a name may also be a list of runs, the
-            repeats of one system: their scores are averaged for each query, and their spread is
-            reported.
+            repeats of one system (``repeats``): their scores are averaged for each query, and their
+            spread is reported.
         measures: the measures to compute and compare, one or several, as names in any spelling or
             ``Measure`` values; None takes nDCG@10.
         baseline: the name of the system that all others are compared with; None compares all pairs
@@ -299,6 +444,27 @@ def compare_runs(  # noqa: PLR0913 - one keyword a setting
             or 20,000 for more than 1,000 queries or 500 pairs. If a pair has no more than this, up
             to their opposites, all of them are tried and p is exact.
         rng: the random seed, a whole number from 0. Equal seeds give equal results.
+        repeats: what the repeats of a system are, such as trainings with other seeds:
+
+            - None: "random" if every system has two or more or is ``deterministic``, and the test
+              is "sign_flip" or "t"; else "averaged".
+            - "random": a sample of its possible repeats. Verdicts, intervals and power hold for
+              other repeats too (``significance.crossed_tests``). The default correction is then
+              "holm".
+            - "paired": the same, and repeat i of one system belongs to repeat i of the other (the
+              same seed).
+            - "averaged": verdicts hold for these repeats only.
+
+        deterministic: the names of systems whose repeats would all be equal, such as BM25; they
+            need one.
+        clusters: {query_id: label} if queries are related, such as paraphrases of one topic. The
+            test and the intervals take whole clusters, and every query needs one. Fewer than six
+            clusters give no verdict. Only with test="sign_flip" or "t".
+        chosen_from: if the systems were chosen by their scores on these queries, from how many
+            candidates, or the runs of all candidates, those compared among them. It needs a
+            baseline. p is then multiplied by their number ("bonferroni"), or, with runs,
+            corrected over all of them like ``correction`` says, and the optimism of the best mean
+            is estimated (``Comparison.choice``).
         trust: also find what unjudged documents and ties could change about each difference
             (``Comparison.trust``), and which documents to judge (``Comparison.to_judge``). Without
             a baseline, it is left out for more than 10 systems.
@@ -371,22 +537,27 @@ def compare_runs(  # noqa: PLR0913 - one keyword a setting
         check_count("likeness_k", likeness_k)
     keep_top = policies.pop("keep_top", 0)
     check_count("keep_top", keep_top, least=0)
-    settings = ComparisonSettings(
+    runs_by_system = _runs_of(runs)
+    candidates = other_candidates(chosen_from, runs_by_system, baseline, _runs_of)
+    settings = _settings(
+        {name: len(many) for name, many in (runs_by_system | candidates).items()},
+        baseline,
+        num_compared=len(runs_by_system),
+        repeats=repeats,
+        chosen_from=chosen_from,
         test=test,
-        correction=_choose_correction(correction, test, baseline),
+        correction=correction,
         interval=interval,
         alpha=alpha,
         margin=margin,
         on=on,
         draws=draws,
         rng=rng,
+        deterministic=deterministic,
     )
-    runs_by_system = {
-        name: [
-            as_run(run) for run in (repeats if isinstance(repeats, (list, tuple)) else [repeats])
-        ]
-        for name, repeats in runs.items()
-    }
+    labels = checked_clusters(clusters, test)
+    if baseline is not None:
+        check_baseline(baseline, tuple(runs_by_system))
     judgements = as_qrels(qrels)
     policies.setdefault("drop_identical_ids", drops_identical_ids(qrels))
     kept = max(
@@ -409,10 +580,14 @@ def compare_runs(  # noqa: PLR0913 - one keyword a setting
             name: [_with_top(result, kept) for result in repeats]
             for name, repeats in results.items()
         }
-    aligned = align_scores(results, parsed_measures, on)
-    comparison = _compare_scores(aligned, baseline, settings)
+    plain = Evaluator(judgements, parsed_measures, **policies)
+    results_of_candidates = {
+        name: [_evaluate_run(plain, run, name) for run in many] for name, many in candidates.items()
+    }
+    aligned = align_scores(results | results_of_candidates, parsed_measures, on, labels)
+    comparison = _compare_scores(aligned, baseline, settings, tuple(results))
     extra_fields: dict[str, Any] = {}
-    settings_of_runs = aligned.results[aligned.systems[0]][0].settings
+    settings_of_runs = next(iter(results.values()))[0].settings
     if depth and settings_of_runs is not None:
         pairs, documents = trust_from_runs(
             comparison, judgements, runs_by_system, settings_of_runs, unjudged
@@ -420,7 +595,25 @@ def compare_runs(  # noqa: PLR0913 - one keyword a setting
         extra_fields = {"trust": pairs, "to_judge": documents}
     if likeness_k is not None:
         extra_fields["likeness"] = likeness_of(comparison, results, int(likeness_k))
-    return comparison.model_copy(update=extra_fields)._with_results(aligned.results)  # noqa: SLF001 - its own package
+    return comparison.model_copy(update=extra_fields)._with_results(results)  # noqa: SLF001 - its own package
+
+
+def _runs_of(runs: Mapping[str, Any]) -> dict[str, list[Run]]:
+    """Return {name: its runs}, a list even for a single run.
+
+    Raises:
+        ResultError: the argument is no mapping.
+    """
+    if not isinstance(runs, Mapping):
+        msg = (
+            "chosen_from must be the number of candidates or {name: run}, not "
+            f"{type(runs).__name__}"
+        )
+        raise ResultError(msg)
+    return {
+        name: [as_run(run) for run in (many if isinstance(many, (list, tuple)) else [many])]
+        for name, many in runs.items()
+    }
 
 
 def _kept_for(measure: Measure) -> int:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from beir_eval.comparison.records import (
+    FEWEST_CLUSTERS,
     PERMUTATION_CORRECTIONS,
     Difference,
     SystemMean,
@@ -30,6 +32,12 @@ from beir_eval.significance.effect_sizes import Spread, effect_of
 from beir_eval.significance.multiple_comparisons import max_t_tests, tukey_tests
 from beir_eval.significance.paired_tests import t_intervals
 from beir_eval.significance.randomisation import Family, randomise, rank_at
+from beir_eval.significance.repeats import (
+    CrossedTests,
+    crossed_power,
+    crossed_tests,
+    noise_that_undoes,
+)
 from beir_eval.significance.sign_vectors import DRAWS_OF_MANY_QUERIES, SignVectors
 from beir_eval.significance.validation import is_at_most, row_means
 
@@ -80,7 +88,8 @@ class Pairs:
     def family(self, scores: MeasureScores) -> Family:
         """Return the pairs as comparisons of one family."""
         system, against = np.array(self.listed).T
-        return Family(scores.scores, scores.keys, system, against)
+        units = scores.units
+        return Family(units.rows, units.keys, system, against, units.weights)
 
 
 def pairs_to_compare(systems: Sequence[str], baseline: str | None) -> Pairs:
@@ -121,22 +130,53 @@ class Tests:
         pairs: the systems that are compared.
         settings: test, correction, interval, levels, margin and seed.
         flipped: the randomisation distributions of the pairs.
-        p: uncorrected p-values, f8[D].
+        p_over_queries: uncorrected p-values of the test over queries, f8[D].
         notes: the note of each test to its readers; mostly empty. [D]
+        crossed: the tests over queries and repeats; None if repeats are averaged.
     """
 
     scores: MeasureScores
     pairs: Pairs
     settings: ComparisonSettings
     flipped: FlippedFamily
-    p: Floats
+    p_over_queries: Floats
     notes: Sequence[str]
+    crossed: CrossedTests | None = None
+
+    @cached_property
+    def p(self) -> Floats:
+        """Uncorrected p-values, f8[D]; 1 if there are too few clusters for any verdict.
+
+        With random repeats, they are the larger of that over queries and that over queries and
+        repeats.
+        """
+        if not self.can_decide:
+            return np.ones(len(self.p_over_queries))
+        if self.crossed is None:
+            return self.p_over_queries
+        return np.maximum(self.p_over_queries, self.crossed.p())
+
+    @property
+    def can_decide(self) -> bool:
+        """Whether there are enough units, that is queries or clusters, for any verdict."""
+        num_clusters = self.scores.num_clusters
+        return num_clusters is None or num_clusters >= FEWEST_CLUSTERS
 
     def intervals(self, levels: Floats) -> tuple[Floats, Floats]:
         """Return the ends of the test's intervals, f8[D] and f8[D], each at its own level, f8[D].
 
-        A test without intervals of the mean difference shows those of the sign-flip test.
+        A test without intervals of the mean difference shows those of the sign-flip test. With
+        random repeats, an interval contains that over queries and that over queries and repeats.
         """
+        if not self.can_decide:
+            return np.full(len(self.p), -np.inf), np.full(len(self.p), np.inf)
+        low, high = self._intervals_over_queries(levels)
+        if self.crossed is None:
+            return low, high
+        crossed_low, crossed_high = self.crossed.intervals(levels)
+        return np.minimum(low, crossed_low), np.maximum(high, crossed_high)
+
+    def _intervals_over_queries(self, levels: Floats) -> tuple[Floats, Floats]:
         if PAIRED_TESTS[self.settings.test].interval == "t":
             return self.t_intervals(levels)
         return self.flipped.intervals(levels)
@@ -145,12 +185,15 @@ class Tests:
         """Return t intervals; unbounded if equal differences are too few to be significant."""
         means, deviations = self.flipped.means, self.flipped.deviations
         low, high = t_intervals(means, deviations, self.flipped.num_queries, levels)
-        is_unknown = (deviations == 0) & (means != 0) & ~is_at_most(self.p, levels)
+        is_unknown = (deviations == 0) & (means != 0) & ~is_at_most(self.p_over_queries, levels)
         return np.where(is_unknown, -np.inf, low), np.where(is_unknown, np.inf, high)
 
     def corrected(self) -> CorrectedTests:
         """Return the corrected tests of this measure, and the intervals that agree with them."""
         settings = self.settings
+        if not self.can_decide:
+            means = self.flipped.means
+            return corrected_tests(means, self.p, self.intervals, "none", settings.alpha)
         if len(self.p) > 1 and settings.correction == "tukey":
             return tukey_tests(
                 self.flipped,
@@ -162,8 +205,32 @@ class Tests:
         if len(self.p) > 1 and settings.correction in PERMUTATION_CORRECTIONS:
             step_down = settings.correction == "max-t-step-down"
             return max_t_tests(self.flipped, settings.alpha, step_down=step_down)
-        method = settings.correction if len(self.p) > 1 else "none"
-        return corrected_tests(self.flipped.means, self.p, self.intervals, method, settings.alpha)
+        return corrected_tests(
+            self.flipped.means,
+            self.p,
+            self.intervals,
+            self._correction_of_p,
+            settings.alpha,
+            num_tests=self._num_candidates,
+        )
+
+    def p_corrected_over_queries(self) -> Floats:
+        """Return the p over queries alone of all pairs, corrected like p, f8[D]."""
+        if self._num_candidates is not None:
+            return np.minimum(self.p_over_queries * self._num_candidates, 1.0)
+        return correct(self.p_over_queries, self._correction_of_p)
+
+    @property
+    def _correction_of_p(self) -> str:
+        """The correction that takes p-values; "none" for a single pair."""
+        is_alone = len(self.p) == 1 and self._num_candidates is None
+        return "none" if is_alone else self.settings.correction
+
+    @property
+    def _num_candidates(self) -> int | None:
+        """From how many candidates the systems were chosen, if p is multiplied by this number."""
+        settings = self.settings
+        return settings.chosen_from if settings.correction == "bonferroni" else None
 
 
 def corrected_together(
@@ -240,10 +307,28 @@ def tests_of(
         if settings.test == "sign_flip":
             p, notes = flipped.p(), [""] * len(pairs.listed)
         else:
-            results = [paired_test_of(row, settings) for row in pairs.differences(scores.scores)]
+            rows = pairs.differences(scores.units.rows)
+            results = [paired_test_of(row, settings) for row in rows]
             p, notes = np.array([result.p for result in results]), [r.note for r in results]
-        tests.append(Tests(scores, pairs, settings, flipped, p, notes))
+        crossed = _crossed_tests(scores, pairs, settings)
+        tests.append(Tests(scores, pairs, settings, flipped, p, notes, crossed))
     return tests
+
+
+def _crossed_tests(
+    scores: MeasureScores, pairs: Pairs, settings: ComparisonSettings
+) -> CrossedTests | None:
+    """Return the tests over queries and repeats, or None if repeats are averaged."""
+    if not settings.has_random_repeats:
+        return None
+    return crossed_tests(
+        [scores.units_of(repeats).rows for repeats in scores.repeats],
+        pairs.listed,
+        paired=settings.repeats == "paired",
+        deterministic=[
+            index for index, system in enumerate(scores.systems) if system in settings.deterministic
+        ],
+    )
 
 
 def differences_of(
@@ -259,19 +344,33 @@ def differences_of(
     return [
         difference
         for tests in tests_of(measures, pairs, settings)
-        for difference in with_verdicts(
-            tests, tests.corrected(), correct(equality_p_of(tests), "holm")
-        )
+        for difference in with_verdicts(tests, tests.corrected(), corrected_equality_p(tests))
     ]
 
 
 def equality_p_of(tests: Tests) -> Floats:
     """Return the p of equality within the margin of every pair, uncorrected, f8[D]."""
-    return margin_tests(
-        tests.pairs.differences(tests.scores.scores),
-        delta=tests.settings.margin,
+    if not tests.can_decide:
+        return np.ones(len(tests.p))
+    units, margin = tests.scores.units, tests.settings.margin
+    p = margin_tests(
+        tests.pairs.differences(units.rows),
+        delta=margin,
         score_range=tests.scores.scale.range,
+        weights=units.weights,
     ).p_equal
+    return p if tests.crossed is None else np.maximum(p, tests.crossed.p_equal(margin))
+
+
+def corrected_equality_p(tests: Tests) -> Floats:
+    """Return the p of equality within the margin of every pair, corrected, f8[D].
+
+    It is corrected by Holm; for systems chosen from candidates, it is multiplied by their number.
+    """
+    p, num_candidates = equality_p_of(tests), tests.settings.chosen_from
+    if num_candidates is not None and len(p) < num_candidates:
+        return np.minimum(p * num_candidates, 1.0)
+    return correct(p, "holm")
 
 
 def with_verdicts(
@@ -295,6 +394,8 @@ def with_verdicts(
             flipped.num_queries, alpha=settings.alpha, score_range=score_range
         )
     residual_spread = Spread.from_scores(scores.scores)
+    unit_rows = tests.pairs.differences(scores.units.rows)
+    p_queries = None if tests.crossed is None else tests.p_corrected_over_queries()
     differences = []
     for index, pair in enumerate(tests.pairs.listed):
         row = scores.scores[pair.system] - scores.scores[pair.against]
@@ -317,7 +418,7 @@ def with_verdicts(
                 ),
                 **_effect_fields("residual_effect", mean, ends, residual_spread, settings.alpha),
                 p=float(tests.p[index]),
-                p_t=paired_t(row).p,
+                p_t=paired_t(unit_rows[index]).p,
                 p_corrected=float(corrected.p_corrected[index]),
                 p_equal=float(p_equal[index]),
                 smallest_margin=margin_limit,
@@ -326,11 +427,20 @@ def with_verdicts(
                 losses=int((gains < 0).sum()),
                 num_queries=len(row),
                 **_power_fields(
-                    row,
-                    settings.margin,
+                    tests,
+                    index,
+                    unit_rows[index],
                     float(corrected.own_levels[index]),
                     is_significant=bool(corrected.is_significant[index]),
                 ),
+                **_repeat_fields(
+                    tests,
+                    index,
+                    float(corrected.own_levels[index]),
+                    is_significant=bool(corrected.is_significant[index]),
+                ),
+                num_clusters=scores.num_clusters,
+                p_queries=None if p_queries is None else float(p_queries[index]),
                 draws=int(flipped.num_distinct[index]) if is_flipped else 0,
                 exact=is_flipped and bool(flipped.exact[index]),
                 verdict=verdict_of(
@@ -339,7 +449,7 @@ def with_verdicts(
                     settings.alpha,
                     is_significant=bool(corrected.is_significant[index]),
                 ),
-                note=tests.notes[index],
+                note=tests.notes[index] if tests.can_decide else _too_few_clusters(scores),
                 higher_is_better=scores.scale.higher_is_better,
             )
         )
@@ -354,14 +464,18 @@ def _shown_intervals(tests: Tests, corrected: CorrectedTests) -> tuple[Floats, F
     """
     settings = tests.settings
     alone = np.full(len(tests.p), settings.alpha)
+    units = tests.scores.units
+    if not tests.can_decide:
+        return *tests.intervals(alone), 1 - alone
     if settings.interval == "t":
         return *tests.t_intervals(alone), 1 - alone
     if settings.interval != "test":
         intervals = bootstrap_intervals(
-            tests.pairs.differences(tests.scores.scores),
+            tests.pairs.differences(units.rows),
             confidence=1 - settings.alpha,
             method=settings.interval,
             rng=settings.rng,
+            weights=units.weights,
         )
         return intervals.low, intervals.high, 1 - alone
     if PAIRED_TESTS[settings.test].interval is None:
@@ -369,21 +483,37 @@ def _shown_intervals(tests: Tests, corrected: CorrectedTests) -> tuple[Floats, F
     return corrected.low, corrected.high, 1 - corrected.levels
 
 
+def _too_few_clusters(scores: MeasureScores) -> str:
+    """Return the note of a difference that has no verdict."""
+    return (
+        f"no verdict: fewer than {FEWEST_CLUSTERS} clusters ({scores.num_clusters}) decide nothing"
+    )
+
+
 def _power_fields(
-    differences: Floats, margin: float, level: float, *, is_significant: bool
+    tests: Tests, index: int, differences: Floats, level: float, *, is_significant: bool
 ) -> dict[str, Any]:
     """Return the fields on power of a difference; None for what is not known, or significant.
 
     Args:
-        differences: f8[N].
-        margin: the true difference to detect.
+        tests: the tests of the pairs.
+        index: which of them.
+        differences: its differences by unit, f8[U].
         level: the level at which the difference was tested.
         is_significant: whether it was detected: then power says nothing more.
     """
+    unknown = ("detectable", "detectable_low", "detectable_high", "queries_low", "queries_high")
     if is_significant:
-        names = ("detectable", "detectable_low", "detectable_high", "queries_low", "queries_high")
-        return {**dict.fromkeys(names), "power_note": ""}
+        return {**dict.fromkeys(unknown), "power_note": ""}
+    if not tests.can_decide:
+        return {**dict.fromkeys(unknown), "power_note": _too_few_clusters(tests.scores)}
+    margin = tests.settings.margin
     power = estimate_power(differences, delta=margin, alpha=level, power=POWER)
+    if tests.crossed is not None and power.detectable is not None:
+        crossed = crossed_power(
+            tests.crossed, index, differences, delta=margin, alpha=level, power=POWER
+        )
+        return {**asdict(crossed), "power_note": ""}
     return {
         "detectable": power.detectable,
         "detectable_low": power.detectable_low,
@@ -392,6 +522,44 @@ def _power_fields(
         "queries_high": power.queries_high,
         "power_note": power.note,
     }
+
+
+def _repeat_fields(
+    tests: Tests, index: int, level: float, *, is_significant: bool
+) -> dict[str, Any]:
+    """Return the fields on the noise of repeats of a difference.
+
+    Args:
+        tests: the tests of the pairs.
+        index: which of them.
+        level: the level at which the difference was tested.
+        is_significant: whether it was detected: else no noise can undo it.
+    """
+    crossed = tests.crossed
+    if crossed is not None:
+        freedom = float(crossed.degrees_of_freedom[index])
+        if math.isinf(freedom):
+            return {"repeat_variance": 0.0}
+        return {
+            "repeat_deviation": float(crossed.deviations[index]),
+            "repeat_variance": float(crossed.repeat_variances[index]),
+            "repeat_freedom": freedom,
+        }
+    share = sum(
+        1 / len(tests.scores.repeats[system])
+        for system in tests.pairs.listed[index]
+        if tests.scores.systems[system] not in tests.settings.deterministic
+    )
+    if not is_significant or not share:
+        return {}
+    noise = noise_that_undoes(
+        float(tests.flipped.means[index]),
+        float(tests.flipped.deviations[index]) ** 2 / tests.flipped.num_queries,
+        tests.flipped.num_queries,
+        share,
+        level=level,
+    )
+    return {"noise_to_undo": noise}
 
 
 def _effect_fields(
@@ -443,9 +611,13 @@ def means_of(scores: MeasureScores, settings: ComparisonSettings) -> list[System
         settings: the t intervals have confidence 1 − alpha.
     """
     query_means = np.stack([repeats.mean(axis=0) for repeats in scores.repeats])
-    means, num_queries = row_means(query_means), query_means.shape[1]
+    means = row_means(query_means)
+    units = scores.units_of(query_means)
+    residuals = units.rows
+    if units.weights is not None:
+        residuals = residuals - means[:, None] * units.weights
     levels = np.full(len(means), settings.alpha)
-    low, high = t_intervals(means, query_means.std(axis=1, ddof=1), num_queries, levels)
+    low, high = t_intervals(means, residuals.std(axis=1, ddof=1), residuals.shape[1], levels)
     system_means = []
     for index, (system, repeats) in enumerate(zip(scores.systems, scores.repeats, strict=True)):
         repeat_means = repeats.mean(axis=1)

@@ -14,7 +14,7 @@ from beir_eval.comparison.compare import compare
 from beir_eval.comparison.coverage import coverage_of, missing_note, warnings_of
 from beir_eval.comparison.differences import POWER, Pair, Pairs, tests_of
 from beir_eval.comparison.gate_output import lost_most_lines
-from beir_eval.comparison.records import ComparisonSettings, GateCheck
+from beir_eval.comparison.records import FEWEST_CLUSTERS, ComparisonSettings, GateCheck
 from beir_eval.comparison.result import Comparison
 from beir_eval.comparison.verdict_sentences import (
     interval_text,
@@ -38,7 +38,9 @@ from beir_eval.significance import (
     smallest_margin,
     smallest_p,
 )
+from beir_eval.significance.equivalence import NonInferiority, margin_tests
 from beir_eval.significance.paired_tests import t_intervals
+from beir_eval.significance.repeats import crossed_power
 from beir_eval.significance.sign_vectors import SignVectors
 from beir_eval.significance.validation import FEWEST_QUERIES, is_at_most, is_number
 
@@ -46,6 +48,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
+    from beir_eval.comparison.differences import Tests
     from beir_eval.core.arrays import Floats
     from beir_eval.measures import MeasureLike
     from beir_eval.measures.scales import ScoreScale
@@ -290,7 +293,8 @@ class _Gate(NamedTuple):
             "higher_is_better": scale.higher_is_better,
             "warnings": tuple(warnings_of(self.comparison.coverage, (system, baseline))),
         }
-        if obstacle := self._obstacle((system, baseline)):
+        obstacle = self._obstacle((system, baseline)) or self._obstacle_of_sample()
+        if obstacle:
             measure_name = measure_text(measure, higher_is_better=scale.higher_is_better)
             reason = f"{system} vs {baseline}, {measure_name}: {obstacle}"
             return GateCheck(**named, outcome="undecidable", reason=reason)
@@ -301,7 +305,7 @@ class _Gate(NamedTuple):
             "num_differing": int(np.count_nonzero(differences)),
         }
         result = (
-            self._check_non_inferior(differences, scale)
+            self._check_non_inferior(scores, differences)
             if self.non_inferior
             else self._check_not_worse(scores, differences)
         )
@@ -341,14 +345,19 @@ class _Gate(NamedTuple):
         settings, scale = self.comparison.settings, scores.scale
         level = 2 * self.alpha
         [tests] = tests_of(
-            [scores], Pairs([Pair(0, 1)]), replace(settings, alpha=level, correction="none")
+            [scores],
+            Pairs([Pair(0, 1)]),
+            replace(settings, alpha=level, correction="none", chosen_from=None),
         )
         side = "less" if scale.higher_is_better else "greater"
         method = PAIRED_TESTS[settings.test]
         if settings.test == "sign_flip":
             p = float(tests.flipped.p(side)[0])
         else:
-            p = method.test(differences, alternative=side).p
+            p = method.test(tests.pairs.differences(scores.units.rows)[0], alternative=side).p
+        if tests.crossed is not None:
+            p_below = float(tests.crossed.p_below(0.0)[0])
+            p = max(p, 1 - p_below if side == "less" else p_below)
         low, high = (float(end[0]) for end in tests.intervals(np.array([level])))
         fields: dict[str, Any] = {
             "value": float(tests.flipped.means[0]),
@@ -357,17 +366,18 @@ class _Gate(NamedTuple):
             "confidence": 1 - level,
             "p": p,
         }
-        num_queries = len(differences)
+        units = tests.pairs.differences(scores.units.rows)[0]
+        counted = _counted(scores, len(units))
         evidence = (
-            f"({percent_text(1 - level)} interval: {interval_text(low, high)}, {num_queries:,} "
-            "queries)"
+            f"({percent_text(1 - level)} interval: {interval_text(low, high)}, "
+            f"{len(differences):,} queries{self._sample_text(scores)})"
         )
-        least = self._least_p(num_queries)
+        least = self._least_p(len(units))
         if not is_at_most(np.array(least), self.alpha):
             return fields | {
                 "outcome": "undecidable",
                 "sentence": (
-                    f"{evidence}: with {num_queries:,} queries{self._draws_text()} no p is below "
+                    f"{evidence}: with {counted}{self._draws_text()} no p is below "
                     f"{least:.4g}, so no loss could be significant at {self.alpha:g}"
                 ),
             }
@@ -384,38 +394,53 @@ class _Gate(NamedTuple):
             sentence += f": the interval {'begins' if is_worse else 'does not begin'} above 0)"
         fields |= {"outcome": "failed" if is_worse else "passed"}
         if not is_worse:
-            gains = scale.gains(differences)
-            missed, detectable = self._missed_sentence(gains)
+            missed, detectable = self._missed_sentence(tests, scale.gains(units))
             sentence += f". {missed}"
             fields |= detectable
         return fields | {"sentence": sentence}
 
-    def _missed_sentence(self, gains: Floats) -> tuple[str, dict[str, float | None]]:
-        """Return a sentence on the loss that could have been missed, and the fields of it."""
-        num_queries, num_differing = len(gains), int(np.count_nonzero(gains))
+    def _missed_sentence(self, tests: Tests, gains: Floats) -> tuple[str, dict[str, float | None]]:
+        """Return a sentence on the loss that could have been missed, and the fields of it.
+
+        Args:
+            tests: the tests of the pair.
+            gains: the differences by unit, above 0 for a gain, f8[U].
+        """
+        num_differing, counted = int(np.count_nonzero(gains)), _counted(tests.scores, len(gains))
         unknown: dict[str, float | None] = {}
         if not num_differing:
-            return "No query differs", unknown
+            return f"No {_unit(tests.scores)} differs", unknown
         least = self._least_p(num_differing)
         if not is_at_most(np.array(least), self.alpha):
             differ = "differs" if num_differing == 1 else "differ"
             sentence = (
-                f"Only {num_differing} of {num_queries:,} queries {differ}: no loss on so few "
+                f"Only {num_differing} of {counted} {differ}: no loss on so few "
                 f"could be significant at {self.alpha:g}"
             )
             return sentence, unknown
         if PAIRED_TESTS[self.comparison.settings.test].interval is None:
             return "Which loss this test would miss is not known", unknown
         power = estimate_power(gains, alpha=self.alpha, power=POWER, alternative="less")
-        low, high = power.detectable_low, power.detectable_high
-        if power.detectable is None or low is None or high is None:
+        detectable, low, high = power.detectable, power.detectable_low, power.detectable_high
+        if detectable is None or low is None or high is None:
             return f"Which loss would go unnoticed is not known: {power.note}", unknown
+        repeats = ""
+        if tests.crossed is not None:
+            crossed = crossed_power(
+                tests.crossed, 0, gains, delta=self.comparison.settings.margin, alpha=2 * self.alpha
+            )
+            detectable, low, high = (
+                crossed.detectable,
+                crossed.detectable_low,
+                crossed.detectable_high,
+            )
+            repeats = " and these repeats"
         sentence = (
-            f"With {num_queries:,} queries, a true loss of about {power.detectable:.3g} ({low:.3g} "
+            f"With {counted}{repeats}, a true loss of about {detectable:.3g} ({low:.3g} "
             f"to {high:.3g}) would go unnoticed {1 - POWER:.0%} of the time"
         )
         fields: dict[str, float | None] = {
-            "detectable": power.detectable,
+            "detectable": detectable,
             "detectable_low": low,
             "detectable_high": high,
         }
@@ -437,22 +462,21 @@ class _Gate(NamedTuple):
         draws = self.comparison.settings.draws
         return "" if draws is None else f" and draws={draws:,}"
 
-    def _check_non_inferior(self, differences: Floats, scale: ScoreScale) -> dict[str, Any]:
+    def _check_non_inferior(self, scores: MeasureScores, differences: Floats) -> dict[str, Any]:
         """Return the fields of a check that passes if the system is shown to lose < the margin.
 
         Besides, "sentence" is the end of the reason.
         """
         margin, num_queries = self.comparison.settings.margin, len(differences)
-        score_range = scale.range
-        test = non_inferiority(
-            scale.gains(differences), delta=margin, alpha=self.alpha, score_range=score_range
-        )
+        scale, score_range = scores.scale, scores.scale.range
+        test = self._non_inferiority(scores, scale.gains(differences))
         low, high = test.low, math.inf
         if not scale.higher_is_better:
             low, high = -high, -low
         verdict = "shown" if test.non_inferior else "not shown"
         sentence = (
-            f"({num_queries:,} queries): {verdict} to lose less than {margin:g} (one-sided p "
+            f"({num_queries:,} queries{self._sample_text(scores)}): {verdict} to lose less than "
+            f"{margin:g} (one-sided p "
             f"{p_text(test.p)}, level {self.alpha:g}, by "
         )
         least = None
@@ -462,11 +486,11 @@ class _Gate(NamedTuple):
             )
         else:
             sentence += "Gaffke's bound and the t test)"
-            least = smallest_margin(num_queries, alpha=self.alpha, score_range=score_range)
+            least = smallest_margin(test.num_queries, alpha=self.alpha, score_range=score_range)
             if not test.non_inferior:
+                counted = _counted(scores, test.num_queries)
                 sentence += (
-                    f". The smallest margin that {num_queries:,} queries could ever show is "
-                    f"{_rounded_up(least)}"
+                    f". The smallest margin that {counted} could ever show is {_rounded_up(least)}"
                 )
         return {
             "outcome": "passed" if test.non_inferior else "failed",
@@ -479,6 +503,49 @@ class _Gate(NamedTuple):
             "smallest_margin": least,
             "sentence": sentence,
         }
+
+    def _non_inferiority(self, scores: MeasureScores, gains: Floats) -> NonInferiority:
+        """Return the test that a system loses less than the margin.
+
+        Args:
+            scores: the scores of the system and the baseline.
+            gains: their differences, above 0 for a gain, f8[Q].
+        """
+        settings, score_range = self.comparison.settings, scores.scale.range
+        if scores.clusters is None and not settings.has_random_repeats:
+            return non_inferiority(
+                gains, delta=settings.margin, alpha=self.alpha, score_range=score_range
+            )
+        pairs = Pairs([Pair(0, 1)])
+        level = 2 * self.alpha
+        [tests] = tests_of(
+            [scores],
+            pairs,
+            replace(settings, test="t", alpha=level, correction="none", chosen_from=None),
+        )
+        units = scores.units
+        margins = margin_tests(
+            scores.scale.gains(pairs.differences(units.rows)),
+            delta=settings.margin,
+            score_range=score_range,
+            weights=units.weights,
+        )
+        p = float(margins.p_worse[0])
+        low, high = (float(end[0]) for end in tests.intervals(np.array([level])))
+        low = low if scores.scale.higher_is_better else -high
+        if tests.crossed is not None:
+            oriented = tests.crossed if scores.scale.higher_is_better else tests.crossed.opposite()
+            p = max(p, float(oriented.p_below(-settings.margin)[0]))
+        return NonInferiority(
+            difference=float(margins.differences[0]),
+            low=low,
+            p=p,
+            delta=settings.margin,
+            alpha=self.alpha,
+            num_queries=margins.num_queries,
+            non_inferior=p <= self.alpha,
+            method=margins.method,
+        )
 
     # Against a floor
 
@@ -503,11 +570,15 @@ class _Gate(NamedTuple):
         if obstacle:
             reason = f"{system}, {measure_name}: {obstacle}"
             return GateCheck(**named, outcome="undecidable", reason=reason)
-        mean, deviation = float(scores.mean()), float(scores.std(ddof=1))
+        mean = float(scores.mean())
+        residuals = self._residuals_of(scores, measure, system)
         low, high = (
             float(end[0])
             for end in t_intervals(
-                np.array([mean]), np.array([deviation]), len(scores), np.array([self.alpha])
+                np.array([mean]),
+                np.array([float(residuals.std(ddof=1))]),
+                len(residuals),
+                np.array([self.alpha]),
             )
         )
         end = (low if scale.higher_is_better else high) if self.floor_interval else mean
@@ -533,7 +604,48 @@ class _Gate(NamedTuple):
             num_queries=len(scores),
         )
 
+    def _residuals_of(self, scores: Floats, measure: str, system: str) -> Floats:
+        """Return numbers whose spread is that of a system's scores, by query or by cluster.
+
+        Args:
+            scores: the scores of the system, f8[Q].
+            measure: the measure.
+            system: the system.
+        """
+        labels = self.comparison.clusters
+        if labels is None:
+            return scores
+        own = self.comparison.scores[measure].array[self.comparison.systems.index(system)]
+        label_of = dict(zip(self.comparison.query_ids, labels, strict=True))
+        number = np.unique(list(label_of.values()), return_inverse=True)[1][~np.isnan(own)]
+        own = own[~np.isnan(own)]
+        count = len(np.unique(number))
+        residuals = np.bincount(number, weights=own - own.mean()) * count / len(own)
+        return np.asarray(residuals)
+
     # What a check needs
+
+    def _obstacle_of_sample(self) -> str:
+        """Return why repeats or clusters are no basis for a decision; "" if they are."""
+        comparison = self.comparison
+        if comparison.settings.has_random_repeats and comparison.results is None:
+            return (
+                "a comparison that was loaded from a file has no repeats; check the gate where "
+                "the systems are compared"
+            )
+        num_clusters = len(set(comparison.clusters or ()))
+        if comparison.clusters is not None and num_clusters < FEWEST_CLUSTERS:
+            return f"fewer than {FEWEST_CLUSTERS} clusters ({num_clusters}) decide nothing"
+        return ""
+
+    def _sample_text(self, scores: MeasureScores) -> str:
+        """Return what else than queries the check is over, as a clause; mostly ""."""
+        parts = []
+        if scores.clusters is not None:
+            parts.append(f" in {scores.num_clusters:,} clusters")
+        if self.comparison.settings.has_random_repeats:
+            parts.append(" and the repeats of the systems")
+        return "".join(parts)
 
     def _obstacle(self, systems: Sequence[str]) -> str:
         """Return why the scores of these systems are no basis for a decision; "" if they are."""
@@ -552,6 +664,16 @@ class _Gate(NamedTuple):
                     "--allow-missing (allow_missing=True)"
                 )
         return ""
+
+
+def _unit(scores: MeasureScores) -> str:
+    """Return what is sampled, as a word."""
+    return "query" if scores.clusters is None else "cluster"
+
+
+def _counted(scores: MeasureScores, count: int) -> str:
+    """Return a number of units as text, such as "300 queries"."""
+    return f"{count:,} {'queries' if scores.clusters is None else 'clusters'}"
 
 
 def _is_empty(result: EvaluationResult) -> bool:
@@ -573,11 +695,17 @@ def _pair_scores(
         results = {name: comparison.results[name] for name in pair}
         aligned = align_scores(results, measure, comparison.settings.on)
         [scores], query_ids = aligned.by_measure, aligned.query_ids
+        if comparison.clusters is not None:  # of the queries that all systems have
+            has_cluster = np.isin(query_ids, comparison.query_ids)
+            scores, query_ids = scores.select(has_cluster), comparison.query_ids
+            scores = scores._replace(clusters=hash_ids(comparison.clusters))
         return scores.where_defined(), list(compress(query_ids, scores.is_defined))
     rows = comparison.scores[measure].array[[comparison.systems.index(name) for name in pair]]
     repeats = [row[None] for row in rows]
     keys = hash_ids(comparison.query_ids)
-    scores = MeasureScores(measure, pair, repeats, rows, keys, scale)
+    labels = comparison.clusters
+    clusters = None if labels is None else hash_ids(labels)
+    scores = MeasureScores(measure, pair, repeats, rows, keys, scale, clusters)
     return scores.where_defined(), list(compress(comparison.query_ids, scores.is_defined))
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from beir_eval.comparison.cautions import cautions_on
+from beir_eval.comparison.chance import chance_notes
 from beir_eval.comparison.headlines import VerdictSentence, common_headlines, headlines
 from beir_eval.comparison.robustness.tables import is_deep_enough, trust_notes
 from beir_eval.comparison.tables import pair_label, to_table
@@ -108,7 +109,7 @@ def overview_of(comparison: Comparison) -> Overview:
 
 def _evidence_headings(comparison: Comparison) -> tuple[str, str, str, str]:
     """Return the names of the columns of ``_evidence_cells``."""
-    is_corrected = comparison.settings.correction != "none" and len(comparison.systems) > 2  # noqa: PLR2004 - several pairs
+    is_corrected = comparison.settings.correction != "none" and comparison.num_comparisons > 1
     percent = percent_text(1 - comparison.settings.alpha)
     if is_corrected and not are_simultaneous(comparison.settings, 2) and _is_of_test(comparison):
         percent = f"≥{percent}"
@@ -224,8 +225,7 @@ def _method_notes(comparison: Comparison) -> Iterator[str]:
         yield "intervals: simultaneous; one excludes 0 exactly if the difference is significant"
     else:
         yield "intervals: of the test; one excludes 0 exactly if the difference is significant"
-    if len(comparison.measures) > 1:
-        yield f"p is not corrected for looking at {len(comparison.measures)} measures"
+    yield from chance_notes(comparison)
     if comparison.baseline is None and len(comparison.systems) == 2:  # noqa: PLR2004 - one pair
         first = comparison.differences[0]
         yield f"diff.: {first.system} minus {first.against}"

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, Protocol
 from pydantic import BaseModel, BeforeValidator
 
 from beir_eval.core.saved import FROZEN
-from beir_eval.errors import SettingError, check_choice
+from beir_eval.errors import SettingError, check_choice, check_count
 from beir_eval.significance import PAIRED_TESTS
 from beir_eval.significance.validation import check_draws, check_positive, check_seed, check_share
 
@@ -28,6 +28,12 @@ CORRECTIONS = (
 PERMUTATION_CORRECTIONS = ("max-t", "max-t-step-down", "tukey")
 #: The values of ``ComparisonSettings.interval``.
 INTERVALS = ("test", "bca", "percentile", "t")
+#: The values of ``ComparisonSettings.repeats``: what the repeats of systems are.
+REPEATS = ("averaged", "random", "paired")
+#: The tests that have a variant over queries and repeats.
+TESTS_OVER_REPEATS = ("sign_flip", "t")
+#: Fewer clusters than this do not decide anything.
+FEWEST_CLUSTERS = 6
 #: The values of ``ComparisonSettings.on``: what to do with systems that have different queries.
 ON_CHOICES = ("error", "intersection")
 
@@ -96,6 +102,13 @@ class ComparisonSettings:
         draws: how many sign vectors the sign-flip and max-t tests draw at most; None: 100,000, or
             20,000 for more than 1,000 queries or 500 pairs.
         rng: the random seed, a whole number from 0.
+        repeats: what the repeats of systems are: "averaged" (their scores are averaged for each
+            query, and p holds for these repeats), "random" (a sample of all repeats: p is over
+            queries and repeats) or "paired" (the same, and repeat i of one system belongs to
+            repeat i of the other).
+        deterministic: the systems whose repeats would all be equal.
+        chosen_from: from how many candidates the systems were chosen by their scores on these
+            queries; None if they were not.
 
     Raises:
         SettingError: a value that does not exist, or values that do not go together.
@@ -109,6 +122,9 @@ class ComparisonSettings:
     on: str = "error"
     draws: int | None = None
     rng: int = 0
+    repeats: str = "averaged"
+    deterministic: tuple[str, ...] = ()
+    chosen_from: int | None = None
 
     def __post_init__(self) -> None:
         """Check every value, and convert numpy's numbers to Python's, which JSON needs."""
@@ -127,14 +143,43 @@ class ComparisonSettings:
             )
             raise SettingError(msg)
         check_choice("on", self.on, ON_CHOICES)
+        self._check_repeats()
+        if self.chosen_from is not None:
+            check_count("chosen_from", self.chosen_from)
+        object.__setattr__(self, "deterministic", tuple(self.deterministic))
         for name, plain in (
             ("alpha", float),
             ("margin", float),
             ("draws", operator.index),
             ("rng", operator.index),
+            ("chosen_from", operator.index),
         ):
             value = getattr(self, name)
             object.__setattr__(self, name, None if value is None else plain(value))
+
+    @property
+    def has_random_repeats(self) -> bool:
+        """Whether p is over queries and repeats."""
+        return self.repeats != "averaged"
+
+    def _check_repeats(self) -> None:
+        """Raise SettingError unless there is a test over queries and repeats, if one is needed."""
+        check_choice("repeats", self.repeats, REPEATS)
+        if not self.has_random_repeats:
+            return
+        if self.test not in TESTS_OVER_REPEATS:
+            msg = (
+                f"test={self.test!r} is over queries only; with repeats={self.repeats!r} choose "
+                "'sign_flip' or 't', or average the repeats with repeats='averaged'"
+            )
+            raise SettingError(msg)
+        if self.correction in PERMUTATION_CORRECTIONS:
+            msg = (
+                f"correction={self.correction!r} flips the signs of queries only; with "
+                f"repeats={self.repeats!r} choose 'holm', or average the repeats with "
+                "repeats='averaged'"
+            )
+            raise SettingError(msg)
 
 
 class SystemMean(BaseModel):
@@ -208,6 +253,19 @@ class Difference(BaseModel):
         note: the note of the test to its readers; mostly empty.
         higher_is_better: whether a higher score is better. If not, the better system has a
             difference below 0.
+        num_clusters: the number of clusters of related queries, which the test takes as its units;
+            ``detectable``, ``queries_low`` and ``queries_high`` then count clusters. None if
+            queries are not related.
+        p_queries: p over queries alone, corrected for all differences of this measure, if p is over
+            queries and repeats; else None.
+        repeat_deviation: the standard deviation of the mean score of a repeat, estimated for other
+            repeats on the same queries; None unless p is over queries and repeats.
+        repeat_variance: the variance of ``difference`` from the repeats; None likewise.
+        repeat_freedom: the degrees of freedom of these estimates; None likewise, and if both
+            systems are deterministic.
+        noise_to_undo: the smallest standard deviation of the mean score of a repeat with which a
+            "better" or "worse" would not be significant; None for other verdicts, if p is over
+            queries and repeats, and if both systems are deterministic.
     """
 
     model_config = FROZEN
@@ -246,6 +304,12 @@ class Difference(BaseModel):
     verdict: Verdict
     note: str = ""
     higher_is_better: bool = True
+    num_clusters: int | None = None
+    p_queries: float | None = None
+    repeat_deviation: float | None = None
+    repeat_variance: float | None = None
+    repeat_freedom: float | None = None
+    noise_to_undo: float | None = None
 
     @property
     def gain(self) -> float:
@@ -382,6 +446,24 @@ class CommonQueries(BaseModel):
 
     num_queries: int
     differences: tuple[Difference, ...]
+
+
+class Choice(BaseModel):
+    """That systems were chosen from candidates by their scores on the queries of a comparison.
+
+    Attributes:
+        num_candidates: the number of candidates.
+        optimism: {measure: how much the mean of the best candidate is too high on average}, in the
+            unit of the measure (too low if lower is better); empty if the results of the candidates
+            are not known.
+        best: {measure: the candidate with the best mean}; empty likewise.
+    """
+
+    model_config = FROZEN
+
+    num_candidates: int
+    optimism: dict[str, float]
+    best: dict[str, str]
 
 
 class DocumentToJudge(BaseModel):

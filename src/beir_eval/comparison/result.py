@@ -10,6 +10,7 @@ import numpy as np
 from pydantic import ConfigDict, Field, PrivateAttr, model_validator
 
 from beir_eval.comparison.cautions import cautions_on
+from beir_eval.comparison.chance import chance_table
 from beir_eval.comparison.charts import PLOT_KINDS, forest_figure, pair_figure
 from beir_eval.comparison.coverage import SystemCoverage, warnings_of, with_warning_column
 from beir_eval.comparison.gate_output import gate_markdown
@@ -21,6 +22,7 @@ from beir_eval.comparison.likeness import (
 )
 from beir_eval.comparison.overview import overview_of
 from beir_eval.comparison.records import (
+    Choice,
     CommonQueries,
     ComparisonSettings,
     Difference,
@@ -100,6 +102,9 @@ class Comparison(Saved):
             the qrels, with the warnings; empty for none.
         on_common_queries: the comparison over the queries that all systems have, if a system misses
             judged queries and these count as empty rankings; else None.
+        clusters: the label of the cluster of each query, if queries are related; else None. [Q]
+        choice: the number of candidates that the systems were chosen from by their scores on these
+            queries, and the optimism of the best mean; None if they were not chosen.
         gate: the checks of the gate that ``beir-eval compare --gate`` made; else empty, since
             ``check_gate`` returns the checks.
 
@@ -134,6 +139,8 @@ class Comparison(Saved):
     computed_elsewhere: tuple[str, ...] = ()
     coverage: tuple[SystemCoverage, ...] = ()
     on_common_queries: CommonQueries | None = None
+    clusters: tuple[str, ...] | None = None
+    choice: Choice | None = None
     gate: tuple[GateCheck, ...] = ()
     _results: dict[str, list[EvaluationResult]] | None = PrivateAttr(default=None)
 
@@ -144,6 +151,9 @@ class Comparison(Saved):
             matrix.array.shape != expected for matrix in self.scores.values()
         ):
             msg = f"scores must hold [systems, queries] = {expected} for every measure"
+            raise ValueError(msg)
+        if self.clusters is not None and len(self.clusters) != len(self.query_ids):
+            msg = f"clusters: {len(self.query_ids)} labels were expected, one for each query"
             raise ValueError(msg)
         return self
 
@@ -211,6 +221,8 @@ class Comparison(Saved):
     @property
     def num_comparisons(self) -> int:
         """The number of comparisons of each measure, which are corrected together."""
+        if self.settings.chosen_from is not None:
+            return self.settings.chosen_from
         num_systems = len(self.systems)
         return num_systems * (num_systems - 1) // 2 if self.baseline is None else num_systems - 1
 
@@ -493,6 +505,14 @@ class Comparison(Saved):
     def differences_table(self) -> Table:
         """Return a table of the differences with their evidence, a row for each."""
         return differences_table(self)
+
+    def chance_table(self) -> Table:
+        """Return a table of the sources of chance: whether p covers each, and how.
+
+        They are queries, related queries, repeats (seeds), comparisons, measures, a choice of
+        systems by their scores, and looks.
+        """
+        return chance_table(self)
 
     def to_markdown(self) -> str:
         """Return warnings, gate, verdicts, means, differences, trust and notes as Markdown."""

@@ -110,13 +110,18 @@ def check_differences(
         custom_measures: {name: scale} of the measures that are not measures of this package.
 
     Raises:
-        ValueError: a p is outside 0 to 1, the counts of queries do not add up, or a difference is
-            larger than the range of the measure.
+        ValueError: a p is outside 0 to 1, a deviation below 0, the counts of queries do not add up,
+            or a difference is larger than the range of the measure.
     """
     for index, record in enumerate(differences):
         name = f"{field}.{index}"
         for p_field in ("p", "p_t", "p_corrected", "p_equal"):
             check_probability(f"{name}.{p_field}", getattr(record, p_field))
+        check_probability(f"{name}.p_queries", record.p_queries or 0.0)
+        for noise_field in ("repeat_deviation", "repeat_variance", "noise_to_undo"):
+            if (getattr(record, noise_field) or 0.0) < 0:
+                msg = f"{name}.{noise_field}: {getattr(record, noise_field):g} is below 0"
+                raise ValueError(msg)
         counts = (record.wins, record.ties, record.losses)
         if min(counts) < 0 or sum(counts) != record.num_queries:
             msg = (

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from beir_eval.comparison.chance import chance_notes
 from beir_eval.display.tables import score_text
 from beir_eval.significance import PAIRED_TESTS
 
@@ -38,12 +39,16 @@ def difference_sentence(difference: Difference, margin: float, *, power: bool = 
     else:
         is_corrected = difference.p_corrected != difference.p
         evidence = f"{'corrected ' if is_corrected else ''}p {p_text(difference.p_corrected)}"
+        if difference.p_queries is not None:
+            evidence += (
+                f" over queries and repeats, {p_text(difference.p_queries)} over queries alone"
+            )
         if verdict != "undecided" and abs(difference.difference) < margin:
             verdict += f" by less than {margin:g}"
     sentence = verdict_sentence(
         measure,
         difference,
-        f"{evidence}, {difference.num_queries:,} queries",
+        f"{evidence}, {_queries_of(difference)}",
         interval=difference.interval,
         verdict=verdict,
     )
@@ -54,20 +59,33 @@ def difference_sentence(difference: Difference, margin: float, *, power: bool = 
 
 def power_sentences(difference: Difference, margin: float) -> Iterator[str]:
     """Yield what so many queries would show about two systems whose scores vary like these."""
-    queries = f"{difference.num_queries:,} queries"
+    unit = "queries" if difference.num_clusters is None else "clusters"
+    queries = f"{difference.num_clusters or difference.num_queries:,} {unit}"
     if difference.detectable is None:
         yield difference.power_note[:1].upper() + difference.power_note[1:]
     else:
+        repeats = "" if difference.repeat_variance is None else " and these repeats"
         sentence = (
-            f"With {queries}, a true difference of about {detectable_text(difference)} would be "
-            "detected 80% of the time"
+            f"With {queries}{repeats}, a true difference of about {detectable_text(difference)} "
+            "would be detected 80% of the time"
         )
-        yield f"{sentence}; detecting {margin:g} would take {queries_text(difference)} queries"
+        if difference.repeat_variance and difference.queries_high is None:
+            yield (f"{sentence}; detecting {margin:g} may take more repeats, not only more {unit}")
+        else:
+            yield f"{sentence}; detecting {margin:g} would take {queries_text(difference)} {unit}"
     if difference.smallest_margin is not None and margin < difference.smallest_margin:
         yield (
             f"With {queries}, the test of equality cannot show that systems differ by less than "
             f"{difference.smallest_margin:.3f}"
         )
+
+
+def _queries_of(difference: Difference) -> str:
+    """Return the number of queries as text, with that of their clusters."""
+    clusters = (
+        "" if difference.num_clusters is None else f" in {difference.num_clusters:,} clusters"
+    )
+    return f"{difference.num_queries:,} queries{clusters}"
 
 
 def detectable_text(difference: Difference) -> str:
@@ -259,11 +277,7 @@ def notes_of(comparison: Comparison) -> Iterator[str]:
         f"{correction_note if num_comparisons > 1 else ''}; better and worse at {settings.alpha:g}"
     )
     yield from interval_notes(settings, num_comparisons)
-    if len(comparison.measures) > 1:
-        yield (
-            f"p is not corrected for looking at {len(comparison.measures)} measures: choose the "
-            "one that decides beforehand"
-        )
+    yield from chance_notes(comparison)
     if comparison.baseline is None:
         yield "the letters behind a mean name the systems that it is better than"
     else:

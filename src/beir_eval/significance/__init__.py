@@ -22,6 +22,8 @@ always first − second. No test returns a p-value of 0. The default is ``rng=0`
 - Several data sets, whose queries must not be pooled: ``balanced`` scales the scores so that their
   mean is the average over data sets; ``sign_flip_many``, ``sign_flip_pairs``, ``max_t`` and
   ``max_t_pairs`` take them. ``stratified_bootstrap`` gives the intervals.
+- Systems with repeats, such as trainings with several seeds: ``crossed_tests`` is over queries and
+  repeats.
 - A ranking of systems: ``resampled_ranks`` gives intervals of ranks, ``best_of_many`` the selection
   bias of the best system.
 
@@ -30,16 +32,16 @@ Sign flips and max-T draw 100,000 sign vectors, or 20,000 for more than 1,000 qu
 more. They assume independent queries, and differences that are symmetric about 0 if there is no
 true difference; docs/comparing.md has the coverage of the intervals where that does not hold.
 
-``paired_t``, ``equivalence``, ``non_inferiority``, ``margin_tests``, ``wilcoxon``, ``sign_test``
-and the functions of power need scipy (extra ``stats``), all others only numpy.
+``paired_t``, ``equivalence``, ``non_inferiority``, ``margin_tests``, ``wilcoxon``, ``sign_test``,
+``crossed_tests`` and the functions of power need scipy (extra ``stats``), all others only numpy.
 
 Modules: ``paired_tests``, ``rank_tests``, ``equivalence`` and its ``bounded_mean`` (Gaffke's
 bound), ``sign_flip`` with its ``randomisation`` (one pass for p, max-T and intervals) and
 ``sign_vectors``, ``multiple_comparisons`` (max-T, Tukey), ``corrections`` (and the levels at which
-they test), ``effect_sizes``, ``bootstrap``, ``stratified``, ``selection_bias``, ``power``,
-``reported_means``, and ``validation`` (checks of arguments). ``PAIRED_TESTS`` lists the tests that
-``compare`` offers, with the interval that belongs to each: a new test needs a function and a row
-there.
+they test), ``effect_sizes``, ``bootstrap``, ``stratified``, ``selection_bias``, ``repeats`` (tests
+over queries and repeats), ``power``, ``reported_means``, and ``validation`` (checks of arguments).
+``PAIRED_TESTS`` lists the tests that ``compare`` offers, with the interval that belongs to each: a
+new test needs a function and a row there.
 
 The public names are those in ``__all__``.
 """
@@ -84,6 +86,7 @@ from beir_eval.significance.power import (
     smallest_p,
 )
 from beir_eval.significance.rank_tests import sign_test, wilcoxon
+from beir_eval.significance.repeats import CrossedTests, crossed_tests
 from beir_eval.significance.reported_means import bounded_mean_interval, proportion_interval
 from beir_eval.significance.selection_bias import BestOfMany, Ranks, best_of_many, resampled_ranks
 from beir_eval.significance.sign_flip import (
@@ -114,6 +117,7 @@ __all__ = [
     "PAIRED_TESTS",
     "AllPairs",
     "BestOfMany",
+    "CrossedTests",
     "Equivalence",
     "Interval",
     "Intervals",
@@ -134,6 +138,7 @@ __all__ = [
     "bootstrap_intervals",
     "bounded_mean_interval",
     "correct",
+    "crossed_tests",
     "detectable_equality",
     "equivalence",
     "estimate_power",

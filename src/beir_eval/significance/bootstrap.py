@@ -132,13 +132,14 @@ def bootstrap_interval(  # noqa: PLR0913 - one keyword per setting
     )
 
 
-def bootstrap_intervals(
+def bootstrap_intervals(  # noqa: PLR0913 - one keyword per setting
     differences: Any,
     *,
     confidence: float = 0.95,
     method: str = "bca",
     draws: int = DRAWS,
     rng: Any = 0,
+    weights: Any = None,
 ) -> Intervals:
     """Return the ``bootstrap_interval`` of each of D difference vectors.
 
@@ -152,6 +153,10 @@ def bootstrap_intervals(
         method: "bca" (bias-corrected and accelerated) or "percentile".
         draws: the number of resamples.
         rng: a seed (a whole number from 0) or a numpy Generator.
+        weights: for clusters of queries, which are drawn as a whole: how much a difference of 1 on
+            all queries adds to that of each cluster, with a mean of 1, f8[Q] (``margin_tests``). A
+            mean of a resample is the sum of its differences over that of its weights. None for
+            queries.
 
     Raises:
         InputError: the differences are not finite numbers, are not two-dimensional, or cover fewer
@@ -167,12 +172,19 @@ def bootstrap_intervals(
     check_choice("method", method, METHODS)
     check_draws(draws)
     means = row_means(values)
-    resampled = resampled_means(values, draws, generator(rng))
+    sizes: Floats | float = 1.0
+    if weights is None:
+        resampled = resampled_means(values, draws, generator(rng))
+    else:
+        sizes = np.asarray(weights, dtype=np.float64)
+        drawn = resampled_means(np.vstack([values, sizes]), draws, generator(rng))
+        resampled = drawn[:-1] / drawn[-1]
     ends = np.repeat(means[:, None], 2, axis=1)
-    for row in np.flatnonzero(~all_equal(values)).tolist():
+    for row in np.flatnonzero(~all_equal(values / sizes)).tolist():
         row_levels = levels
         if method == "bca":
-            row_levels = bca_levels(levels, values[row] - means[row], resampled[row] - means[row])
+            deviations = values[row] - means[row] * sizes
+            row_levels = bca_levels(levels, deviations, resampled[row] - means[row])
         ends[row] = np.quantile(resampled[row], row_levels)
     return Intervals(
         means, ends[:, 0], ends[:, 1], float(confidence), method, values.shape[1], int(draws)

@@ -182,12 +182,14 @@ class CorrectedTests:
         ]
 
 
-def corrected_tests(
+def corrected_tests(  # noqa: PLR0913 - one argument per setting
     means: Floats,
     p: Floats,
     intervals: Callable[[Floats], tuple[Floats, Floats]],
     method: str,
     alpha: float,
+    *,
+    num_tests: int | None = None,
 ) -> CorrectedTests:
     """Return tests corrected by a method of ``correct``, with intervals that agree with them.
 
@@ -200,11 +202,17 @@ def corrected_tests(
             interval excludes 0 exactly if its p is at most its level.
         method: the correction, as in ``correct``.
         alpha: the level of the whole family.
+        num_tests: the number of tests of the family, if not all are at hand; Bonferroni's method
+            only.
     """
-    levels = tested_levels(p, method, alpha)
+    if num_tests is None:
+        levels, p_corrected = tested_levels(p, method, alpha), correct(p, method)
+    else:
+        levels = np.full(len(p), alpha / num_tests)
+        p_corrected = np.minimum(p * num_tests, 1.0)
     return CorrectedTests.agreeing(
         means,
-        correct(p, method),
+        p_corrected,
         is_at_most(p, levels) & (means != 0),
         *intervals(levels),
         levels,

@@ -270,7 +270,13 @@ def non_inferiority(
     )
 
 
-def margin_tests(differences: Any, *, delta: float, score_range: float | None = 1.0) -> MarginTests:
+def margin_tests(
+    differences: Any,
+    *,
+    delta: float,
+    score_range: float | None = 1.0,
+    weights: Any = None,
+) -> MarginTests:
     """Return the tests of ``equivalence`` and ``non_inferiority`` for D difference vectors.
 
     p is not corrected for the number of tests. The p of a row does not depend on the other rows, on
@@ -281,6 +287,11 @@ def margin_tests(differences: Any, *, delta: float, score_range: float | None = 
         delta: the margin, above 0, in the unit of the scores.
         score_range: the highest possible score minus the lowest, in the same unit; None for
             measures without a highest score, which are tested by t only.
+        weights: for clusters of queries in place of queries, how much a difference of 1 on all
+            queries adds to the difference of each cluster, with a mean of 1, f8[Q]: its size times
+            Q, divided by the number of all queries. A column of ``differences`` is then the sum
+            over its queries, times the same factor. d + delta becomes d + delta·weight, and
+            Gaffke's pseudo-cluster is as large as the largest one. None for queries.
 
     Raises:
         InputError: the differences are not finite numbers, are not two-dimensional, cover fewer
@@ -294,6 +305,8 @@ def margin_tests(differences: Any, *, delta: float, score_range: float | None = 
     """
     values = as_scores(differences, 2, "the differences")
     check_positive("delta", delta)
+    if weights is not None:
+        return _margin_tests_of_clusters(values, np.asarray(weights), float(delta), score_range)
     p_worse, p_better = _t_p_values(values + delta), _t_p_values(delta - values)
     if score_range is not None:
         _check_range(score_range, values)
@@ -306,6 +319,30 @@ def margin_tests(differences: Any, *, delta: float, score_range: float | None = 
         p_worse=p_worse,
         p_better=p_better,
         delta=float(delta),
+        num_queries=values.shape[1],
+        method=T_ONLY if score_range is None else BOUNDED,
+    )
+
+
+def _margin_tests_of_clusters(
+    values: Floats, weights: Floats, delta: float, score_range: float | None
+) -> MarginTests:
+    """Return ``margin_tests`` of clusters: f8[D, Q] and f8[Q]."""
+    p_sides = []
+    for side in (values, -values):
+        above = side + delta * weights
+        p = _t_p_values(above)
+        if score_range is not None:
+            _check_range(score_range, values / weights)
+            lowest = (delta - float(score_range)) * float(weights.max())
+            above = np.maximum(above, lowest)
+            p = np.maximum(p, gaffke_p_values(above, 0.0, lowest=lowest))
+        p_sides.append(p)
+    return MarginTests(
+        differences=row_means(values),
+        p_worse=p_sides[0],
+        p_better=p_sides[1],
+        delta=delta,
         num_queries=values.shape[1],
         method=T_ONLY if score_range is None else BOUNDED,
     )

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from beir_eval.core.arrays import Floats
 
-_MOST_QUERIES = 10**15
+MOST_QUERIES = 10**15
 #: With fewer differing queries, nothing is said about power.
 FEWEST_DIFFERING = 10
 #: With fewer differing queries, the sign-flip test is simulated; else the t formula is close.
@@ -158,7 +158,7 @@ def queries_needed(delta: float, sd: float, *, alpha: float = 0.05, power: float
     # The result for the normal distribution is a little too small: start there.
     normal = NormalDist()
     estimate = ((normal.inv_cdf(1 - alpha / 2) + normal.inv_cdf(power)) / effect) ** 2
-    if estimate > _MOST_QUERIES:
+    if estimate > MOST_QUERIES:
         msg = f"delta={delta!r} is too small against sd={sd!r}"
         raise SettingError(msg)
     too_few, enough = FEWEST_QUERIES - 1, max(FEWEST_QUERIES, int(estimate))
@@ -323,7 +323,7 @@ def estimate_power(  # noqa: PLR0913 - one keyword per setting
     factors, detectable = (1.0, 1.0), None
     needed: tuple[int | None, int | None] = (None, None)
     if not note:
-        factors = _deviation_factors(differences, confidence)
+        factors = deviation_factors(differences, confidence)
         detectable = experiment.detectable(deviation)
         needed = (
             experiment.queries_for(delta / factors[0], deviation),
@@ -466,7 +466,7 @@ class _Experiment:
         normal, alpha = NormalDist(), self.two_sided_alpha
         critical = normal.inv_cdf(1 - alpha / 2)
         needed = ((critical + normal.inv_cdf(self.power)) * deviation / delta) ** 2
-        if needed > _MOST_QUERIES:
+        if needed > MOST_QUERIES:
             return None
         if needed > _GUENTHER_FROM:
             needed = math.ceil(needed + critical**2 / 2)
@@ -549,7 +549,7 @@ def _smallest_reaching(
     return high
 
 
-def _deviation_factors(differences: Floats, confidence: float) -> tuple[float, float]:
+def deviation_factors(differences: Floats, confidence: float) -> tuple[float, float]:
     """Return the ends of Bonett's interval of the standard deviation, divided by it.
 
     Args:

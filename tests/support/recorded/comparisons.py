@@ -203,10 +203,19 @@ def _flat(content, path):
             flat = np.array(value).ravel().tolist()
             yield inner_path, _json([len(flat), math.fsum(flat), min(flat), max(flat)])
         elif name == "to_judge" or not any(isinstance(item, dict) for item in value):
-            yield inner_path, _json(digest_of(_json(value)))
+            yield inner_path, _json(digest_of(_json(_rounded(value))))
         else:
             for number, item in enumerate(value):
                 yield from _flat(item, f"{inner_path}[{number}]")
+
+
+def _rounded(value):
+    """Return a list with its numbers to 10 decimals: last bits depend on the processor."""
+    if isinstance(value, list):
+        return [_rounded(item) for item in value]
+    if isinstance(value, dict):
+        return {name: _rounded(item) for name, item in value.items()}
+    return round(value, 10) + 0.0 if isinstance(value, float) else value
 
 
 def _is_large(value):

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from beir_eval.comparison.robustness.pool import Pool, RunRanks
     from beir_eval.core.arrays import Floats, Ints, Mask
     from beir_eval.measures import Measure
+    from beir_eval.significance.sign_vectors import Keys
 
 #: The first rank of each band but the first: ranks 1, 2, 3-5, 6-10, 11-20, …
 _BANDS = (2, 3, 6, 11, 21, 51, 101, 201, 501, 1001)
@@ -36,12 +37,13 @@ class ExpectedDifference(NamedTuple):
     expected_high: float
 
 
-def expected_scores(
+def expected_scores(  # noqa: PLR0913, PLR0917 - one argument a part
     pool: Pool,
     systems: Sequence[Sequence[RunRanks]],
     measure: Measure,
     holes: Holes,
     rng: int,
+    clusters: Keys | None = None,
 ) -> Floats | None:
     """Return the scores of all systems for M simulated judgements of the holes, f8[M, S, Q].
 
@@ -56,6 +58,7 @@ def expected_scores(
         measure: the measure to compute.
         holes: the holes in the top of any system.
         rng: the random seed.
+        clusters: the key of the cluster of each query, u8[Q]; None if queries are not related.
 
     Returns:
         None if no document retrieved is judged; or if there are holes, and none of the judged
@@ -73,11 +76,15 @@ def expected_scores(
     if not len(holes):
         count = 1
     query = np.arange(pool.num_queries, dtype=np.int64)
+    # Clusters are drawn as a whole.
+    unit = query if clusters is None else np.unique(clusters, return_inverse=True)[1]
+    num_units = int(unit.max()) + 1
     size = np.diff(holes.starts)
     choices = Choices(query, size, holes.documents)
     scores = np.empty((count, len(systems), pool.num_queries))
     for simulation in range(count):
-        weights = np.bincount(random.choice(query, size=len(query)), minlength=len(query))
+        drawn = random.choice(num_units, size=num_units)
+        weights = np.bincount(drawn, minlength=num_units)[unit]
         shares = np.cumsum(_shares(np.tensordot(weights, counts, axes=1), counts), axis=1)
         index = (random.random(len(bands))[:, None] >= shares[bands]).sum(axis=1)
         hole_grades = grades[np.minimum(index, len(grades) - 1)]

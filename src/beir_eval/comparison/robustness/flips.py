@@ -96,6 +96,9 @@ def flips_of(
         bounds: how far the completions can move each pair. [D]
         is_complete: whether the bounds cover all unjudged documents that count for the measure.
     """
+    if observed.settings.has_random_repeats or observed.settings.chosen_from is not None:
+        # What other repeats or candidates would retrieve is not known.
+        return ["not known"] * len(bounds)
     search = _Search(observed, measure_bounds, bounds)
     if search.has_few_completions:
         could = search.flipped_by_any()
@@ -103,7 +106,8 @@ def flips_of(
     ranges = observed.ranges(bounds)
     could_not = np.zeros(len(bounds), dtype=np.bool_)
     could = np.zeros(len(bounds), dtype=np.bool_)
-    if observed.settings.test == "sign_flip":
+    # The ranges are of queries; no certificate is known for clusters.
+    if observed.settings.test == "sign_flip" and observed.scores.clusters is None:
         ends = tests_at_ends(ranges, observed.signs)
         if is_complete and all(pair.exact for pair in bounds):
             could_not = unchangeable(
@@ -299,9 +303,8 @@ def verdicts_of(
         else:
             p_corrected = max_t_p(flipped, step_down=largest == "step-down")
         tests = Tests(scores, pairs, settings, flipped, p, [])
-        verdicts.append(
-            _verdicts(tests, is_at_most(p_corrected, settings.alpha), is_first=is_first)
-        )
+        is_significant = is_at_most(p_corrected, settings.alpha) & tests.can_decide
+        verdicts.append(_verdicts(tests, is_significant, is_first=is_first))
     return verdicts
 
 
@@ -310,7 +313,7 @@ def _uncorrected_p(
 ) -> Floats:
     if settings.test == "sign_flip":
         return flipped.p()
-    rows = pairs.differences(scores.scores)
+    rows = pairs.differences(scores.units.rows)
     with warnings.catch_warnings():
         # The comparison itself has shown what scipy warns of, such as few queries.
         warnings.simplefilter("ignore", UserWarning)
@@ -322,7 +325,7 @@ def _tukey_verdicts(
 ) -> list[str]:
     [flipped] = randomise([pairs.family(scores)], signs, level=settings.alpha)
     tests = Tests(scores, pairs, settings, flipped, flipped.p(), [])
-    return _verdicts(tests, tests.corrected().is_significant)
+    return _verdicts(tests, tests.corrected().is_significant & tests.can_decide)
 
 
 def _verdicts(tests: Tests, is_significant: Mask, *, is_first: bool = False) -> list[str]:
@@ -331,7 +334,9 @@ def _verdicts(tests: Tests, is_significant: Mask, *, is_first: bool = False) -> 
     gains = tests.scores.scale.gains(means)
     p_equal = np.ones(len(means))
     equality = EqualityTest(settings.margin, tests.scores.scale.range)
-    if equality.can_be_shown(tests.flipped.num_queries, settings.alpha):
+    if tests.scores.clusters is not None:
+        p_equal = correct(equality_p_of(tests), "holm")
+    elif equality.can_be_shown(tests.flipped.num_queries, settings.alpha):
         rows = tests.pairs.differences(tests.scores.scores)
         # The test of equality never has a lower p than the t tests, which are fast.
         p_equal = correct(equality.lowest_p_of_t(rows, rows), "holm")

@@ -322,7 +322,7 @@ class _TrustAnalysis:
     ) -> list[dict[str, Any]]:
         """Return the fields of ``PairTrust`` on what unjudged documents could change. [D]."""
         compared: Mask = np.logical_not(np.isnan(scores).any(axis=0))
-        settings = self._comparison.settings
+        settings, clusters = self._comparison.settings, self._comparison.clusters
         pair_bounds = [bounds.pair_bounds(*pair) for pair in self._pairs.listed]
         observed = ObservedFamily(
             MeasureScores(
@@ -332,6 +332,7 @@ class _TrustAnalysis:
                 scores[:, compared],
                 hash_ids(self._comparison.query_ids)[compared],
                 scale_of(str(measure), {}),
+                None if clusters is None else hash_ids(clusters)[compared],
             ),
             self._pairs,
             [difference.verdict for difference in differences],
@@ -345,7 +346,14 @@ class _TrustAnalysis:
             pair_bounds,
             is_complete=self._is_complete(measure, depth, compared),
         )
-        simulated = expected_scores(self._pool, self._ranks, measure, bounds.holes, settings.rng)
+        simulated = expected_scores(
+            self._pool,
+            self._ranks,
+            measure,
+            bounds.holes,
+            settings.rng,
+            None if clusters is None else hash_ids(clusters),
+        )
         return [
             _bound_fields(pair, compared, flip)
             | (

@@ -1,0 +1,207 @@
+"""Which chance is in the p of a comparison, and which is not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from beir_eval.display.tables import Table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from beir_eval.comparison.records import Difference
+    from beir_eval.comparison.result import Comparison
+
+
+@dataclass(frozen=True)
+class Chance:
+    """A source of chance, and whether p covers it.
+
+    Attributes:
+        source: its name, such as "queries".
+        in_p: whether p covers it.
+        text: what p takes for granted, with the setting or the command that covers it.
+        short: the source in the middle of a sentence; "" if it plays no part in this comparison.
+    """
+
+    source: str
+    in_p: bool
+    text: str
+    short: str
+
+
+def chances_of(comparison: Comparison) -> list[Chance]:
+    """Return all sources of chance of a comparison, each with whether p covers it."""
+    return [
+        *_queries(comparison),
+        _repeats(comparison),
+        _comparisons(comparison),
+        _measures(comparison),
+        _choice(comparison),
+        Chance(
+            "looks",
+            in_p=False,
+            text="the only look at these queries (beir-eval ledger)",
+            short="earlier looks at these queries",
+        ),
+    ]
+
+
+def chance_table(comparison: Comparison) -> Table:
+    """Return a table with a row for each source of chance: whether p covers it, and how."""
+    rows = [
+        (chance.source, "yes" if chance.in_p else "no", chance.text)
+        for chance in chances_of(comparison)
+    ]
+    return Table(("chance of", "in p", "taken as"), rows)
+
+
+def chance_notes(comparison: Comparison) -> Iterator[str]:
+    """Yield which chance is in p and which is not, and the noise that would undo a verdict."""
+    chances = [chance for chance in chances_of(comparison) if chance.short]
+    covered = [chance.short for chance in chances if chance.in_p]
+    others = [chance.short for chance in chances if not chance.in_p]
+    yield f"in p: {_listed(covered)}; not in p: {_listed(others)}"
+    yield from _noise_notes(comparison)
+    yield from _choice_notes(comparison)
+
+
+def _queries(comparison: Comparison) -> Iterator[Chance]:
+    """Yield the chance of queries, and that of related ones."""
+    num_queries = f"{len(comparison.query_ids):,} queries"
+    if comparison.clusters is None:
+        yield Chance(
+            "queries",
+            in_p=True,
+            text=f"a sample of {num_queries}",
+            short=num_queries,
+        )
+        yield Chance(
+            "related queries",
+            in_p=False,
+            text="unrelated (clusters=)",
+            short="",
+        )
+        return
+    clusters = f"{len(set(comparison.clusters)):,} clusters"
+    yield Chance(
+        "queries",
+        in_p=True,
+        text=f"a sample of {clusters}",
+        short=f"{clusters} of {num_queries}",
+    )
+    yield Chance(
+        "related queries",
+        in_p=True,
+        text=f"{clusters} of {num_queries}",
+        short="",
+    )
+
+
+def _repeats(comparison: Comparison) -> Chance:
+    """Return the chance of repeats, such as the seeds of a training."""
+    settings = comparison.settings
+    noisy = [name for name in comparison.systems if name not in settings.deterministic]
+    if not noisy:
+        text = "equal: all systems are deterministic"
+        return Chance("repeats", in_p=True, text=text, short="")
+    counts = {mean.system: mean.repeats for mean in comparison.means if mean.system in noisy}
+    if settings.has_random_repeats:
+        low, high = min(counts.values()), max(counts.values())
+        number = f"{low}" if low == high else f"{low} to {high}"
+        kind = "pairs of repeats" if settings.repeats == "paired" else "repeats"
+        return Chance(
+            "repeats",
+            in_p=True,
+            text=f"a sample of {number} {kind} of each system",
+            short=f"{number} {kind}",
+        )
+    if max(counts.values(), default=1) > 1:
+        text = "these repeats, averaged (repeats=)"
+        return Chance("repeats", in_p=False, text=text, short="the noise of repeats")
+    return Chance(
+        "repeats",
+        in_p=False,
+        text="these runs, one of each system (repeats=)",
+        short="the noise of training",
+    )
+
+
+def _comparisons(comparison: Comparison) -> Chance:
+    """Return the chance of several comparisons on one measure."""
+    number, correction = comparison.num_comparisons, comparison.settings.correction
+    if number == 1:
+        return Chance("comparisons", in_p=True, text="one comparison", short="")
+    if correction == "none":
+        text = f"{number} comparisons, not corrected (correction=)"
+        return Chance("comparisons", in_p=False, text=text, short=f"{number} comparisons")
+    text = f"{number} comparisons of a measure ({correction})"
+    short = f"{number} comparisons" if comparison.choice is None else ""
+    return Chance("comparisons", in_p=True, text=text, short=short)
+
+
+def _measures(comparison: Comparison) -> Chance:
+    """Return the chance of several measures."""
+    number = len(comparison.measures)
+    if number == 1:
+        return Chance("measures", in_p=True, text="one measure", short="")
+    text = f"{number} measures, not corrected: one of them decides"
+    return Chance("measures", in_p=False, text=text, short=f"{number} measures")
+
+
+def _choice(comparison: Comparison) -> Chance:
+    """Return the chance of a choice of systems by their scores on the same queries."""
+    choice = comparison.choice
+    if choice is None:
+        return Chance(
+            "choice",
+            in_p=False,
+            text="not chosen by these scores (chosen_from=)",
+            short="a choice of systems by these scores",
+        )
+    text = f"the choice from {choice.num_candidates} candidates"
+    return Chance("choice", in_p=True, text=text, short=text)
+
+
+def _noise_notes(comparison: Comparison) -> Iterator[str]:
+    """Yield the smallest noise of training that would undo a verdict, of all differences."""
+    pairs = [pair for pair in comparison.differences if pair.noise_to_undo is not None]
+    if not pairs:
+        return
+    weakest = min(pairs, key=_noise)
+    what = f"{weakest.system} is {weakest.verdict} than {weakest.against}"
+    if len(comparison.measures) > 1:
+        what = f"{weakest.measure}: {what}"
+    least = "" if len(pairs) == 1 else f", the least certain of {len(pairs)}"
+    yield (
+        "noise of training: seeds whose means vary by a standard deviation of "
+        f'{_noise(weakest):.2g} or more would undo "{what}"{least}; deterministic systems have none'
+    )
+
+
+def _noise(difference: Difference) -> float:
+    return difference.noise_to_undo or 0.0
+
+
+def _choice_notes(comparison: Comparison) -> Iterator[str]:
+    """Yield how much the mean of the best candidate is too high, on each measure."""
+    choice = comparison.choice
+    if choice is None:
+        return
+    if not choice.optimism:
+        yield (
+            "the mean of a chosen system is too high on average; by how much is known with the "
+            "results of all candidates"
+        )
+    for measure, optimism in choice.optimism.items():
+        yield (
+            f"{measure}: the mean of the best of {choice.num_candidates} candidates, "
+            f"{choice.best[measure]}, is about {optimism:.4f} too optimistic, because it was "
+            "chosen by these scores"
+        )
+
+
+def _listed(parts: Sequence[str]) -> str:
+    """Return parts of a sentence as an enumeration."""
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"

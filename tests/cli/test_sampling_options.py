@@ -1,0 +1,133 @@
+"""``beir-eval compare``: repeats of a system, clusters of queries, systems that were chosen."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from beir_eval import compare_runs, read_qrels, read_run
+from beir_eval.cli.app import app
+
+RUNNER = CliRunner()
+QUERIES = [f"q{number:02}" for number in range(24)]
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """Return a folder with judgements and five runs of two systems, which is the current one."""
+    monkeypatch.chdir(tmp_path)
+    lines = [f"{query} 0 d{number} {number % 2}" for query in QUERIES for number in range(6)]
+    (tmp_path / "qrels.trec").write_text("\n".join(lines) + "\n")
+    for seed, name in enumerate(("base_1", "base_2", "dense_s1", "dense_s2", "dense_s3")):
+        rng = np.random.default_rng(seed)
+        gain = 0.6 if name.startswith("dense") else 0.0
+        rows = [
+            f"{query} Q0 d{number} 0 {rng.random() + gain * (number % 2):.6f} {name}"
+            for query in QUERIES
+            for number in range(6)
+        ]
+        (tmp_path / f"{name}.trec").write_text("\n".join(rows) + "\n")
+    return tmp_path
+
+
+def run(*arguments):
+    return RUNNER.invoke(app, [str(argument) for argument in arguments])
+
+
+def runs_of(folder, *names):
+    return [read_run(folder / f"{name}.trec") for name in names]
+
+
+def compared(*arguments):
+    """Return the comparison that the command saves."""
+    result = run("compare", "qrels.trec", *arguments, "--json", "out.json")
+    assert result.exit_code == 0, result.output
+    return json.loads(Path("out.json").read_text()), " ".join(result.output.split())
+
+
+def test_repeats_are_a_list_of_files_or_a_pattern(folder):
+    saved, printed = compared(
+        "--repeats",
+        "base=base_1.trec,base_2.trec",
+        "--repeats",
+        "dense_s*.trec",
+        "--baseline",
+        "base",
+    )
+    assert saved["systems"] == ["base", "dense_s"]
+    expected = compare_runs(
+        read_qrels(folder / "qrels.trec"),
+        {
+            "base": runs_of(folder, "base_1", "base_2"),
+            "dense_s": runs_of(folder, "dense_s1", "dense_s2", "dense_s3"),
+        },
+        baseline="base",
+    )
+    [difference] = saved["differences"]
+    assert difference["p"] == expected.differences[0].p
+    assert saved["settings"]["repeats"] == "random"
+    assert "in p: 24 queries and 2 to 3 repeats" in printed
+
+
+def test_files_that_are_listed_as_repeats_are_no_systems_of_their_own(folder):
+    saved, _ = compared(
+        "base_1.trec", "dense_s1.trec", "--repeats", "dense=dense_s1.trec,dense_s2.trec",
+        "--deterministic", "base_1",
+    )  # fmt: skip
+    assert saved["systems"] == ["base_1", "dense"]
+    assert saved["settings"]["repeats"] == "random"
+    assert saved["settings"]["deterministic"] == ["base_1"]
+    saved, _ = compared("base_1.trec", "--repeats", "dense_s?.trec", "--repeats-are", "averaged")
+    assert saved["settings"]["repeats"] == "averaged"
+
+
+def test_clusters_come_from_a_file_of_labels(folder):
+    lines = ["query_id,topic", *(f"{query},{index // 3}" for index, query in enumerate(QUERIES))]
+    (folder / "topics.csv").write_text("\n".join(lines) + "\n")
+    saved, printed = compared("base_1.trec", "dense_s1.trec", "--clusters", "topics.csv")
+    assert saved["differences"][0]["num_clusters"] == 8
+    assert saved["clusters"][:4] == ["0", "0", "0", "1"]
+    assert "8 clusters of 24 queries" in printed
+
+
+def test_candidates_are_a_number_or_run_files(folder):
+    saved, _ = compared(
+        "base_1.trec", "dense_s1.trec", "--baseline", "base_1", "--chosen-from", "20"
+    )
+    assert saved["settings"]["chosen_from"] == 20
+    assert saved["settings"]["correction"] == "bonferroni"
+    saved, printed = compared(
+        "base_1.trec", "dense_s1.trec", "--baseline", "base_1", "--chosen-from", "dense_s*.trec"
+    )
+    assert saved["systems"] == ["base_1", "dense_s1"]
+    assert saved["settings"]["chosen_from"] == 3
+    assert saved["settings"]["correction"] == "max-t"
+    assert "too optimistic" in printed
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--repeats", "dense=nothing*.trec"], "no file matches nothing*.trec"),
+        (["--repeats", "dense=base_1.trec"], "two files or more were expected"),
+        (["--repeats", "*.trec"], "name the system, as in NAME=*.trec"),
+        (
+            ["--repeats", "a=base_1.trec,base_2.trec", "--repeats", "a=dense_s*.trec"],
+            "--repeats names a twice",
+        ),
+        (
+            ["--repeats", "a=base_1.trec,base_2.trec", "--repeats", "b=base_2.trec,dense_s1.trec"],
+            "base_2.trec is listed twice",
+        ),
+        (["base_1.trec", "base_2.trec", "--clusters", "none.csv"], "there is no such file"),
+        (["base_1.trec", "base_2.trec", "--clusters", "metadata.topic"], "give its folder"),
+        (["base_1.trec", "base_2.trec", "--chosen-from", "20"], "name the baseline"),
+        (["base_1.trec", "base_2.trec", "--repeats-are", "random"], "one run shows nothing"),
+    ],
+)
+def test_values_that_name_nothing_are_refused(folder, arguments, message):
+    result = run("compare", "qrels.trec", *arguments)
+    assert result.exit_code == 2
+    assert message in " ".join(result.output.split())

@@ -1,0 +1,449 @@
+"""What a comparison takes as a sample: repeats, clusters of queries, systems chosen by scores."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from beir_eval import Comparison, EvaluationResult, compare, compare_runs
+from beir_eval.comparison import check_gate
+from beir_eval.comparison.chance import chances_of
+from beir_eval.errors import InputError, ResultError, SettingError
+from beir_eval.significance import best_of_many, crossed_tests, sign_flip
+
+MEASURE = "nDCG@10"
+QUERIES = [f"q{number:03}" for number in range(60)]
+RNG = np.random.default_rng(0)
+BASE = RNG.uniform(0.3, 0.7, len(QUERIES))
+
+
+def scored(name, shift=0.0, noise=0.05, *, seed=0, seed_shift=0.0, base=BASE):
+    """Return a result with scores about those of the base."""
+    scores = base + shift + seed_shift + noise * np.random.default_rng(seed).normal(size=len(base))
+    by_query = dict(zip(QUERIES, np.clip(scores, 0, 1).tolist(), strict=True))
+    return EvaluationResult.from_scores(name, {MEASURE: by_query})
+
+
+def seeds(name, shifts, shift=0.0, first_seed=0):
+    """Return the repeats of a system; each number shifts the scores of one repeat."""
+    return [
+        scored(f"{name}{index}", shift, seed=first_seed + index, seed_shift=seed_shift)
+        for index, seed_shift in enumerate(shifts)
+    ]
+
+
+SWINGS = (-0.04, 0.0, 0.04)
+CLUSTERS = {query: f"topic {index // 5}" for index, query in enumerate(QUERIES)}
+
+
+def array_of(results):
+    return np.array([result.scores(MEASURE) for result in results])
+
+
+# Repeats
+
+
+def test_with_two_repeats_of_every_system_p_is_over_queries_and_repeats():
+    systems = {"a": seeds("a", SWINGS, 0.04), "b": seeds("b", SWINGS, 0.0, 10)}
+    comparison = compare(systems, "b")
+    pair = comparison.difference(MEASURE, "a")
+    tests = crossed_tests([array_of(systems["a"]), array_of(systems["b"])], [(0, 1)])
+    assert comparison.settings.repeats == "random"
+    assert pair.p == pytest.approx(tests.p()[0])
+    assert pair.p_queries < 0.001 < pair.p
+    assert pair.verdict == "undecided"
+    assert pair.repeat_variance == pytest.approx(tests.repeat_variances[0])
+    averaged = compare(systems, "b", repeats="averaged").difference(MEASURE, "a")
+    assert averaged.verdict == "better"
+    assert averaged.p == pair.p_queries
+    # The noise that would undo the verdict is below the noise that there is.
+    assert averaged.noise_to_undo < pair.repeat_deviation
+
+
+def test_a_verdict_over_repeats_states_both_p():
+    comparison = compare({"a": seeds("a", SWINGS, 0.1), "b": seeds("b", SWINGS, 0, 10)}, "b")
+    [sentence] = [line for line in comparison.to_markdown().splitlines() if "a vs b" in line]
+    assert re.search(r"p 0\.\d+ over queries and repeats, ≤0\.0001 over queries alone", sentence)
+
+
+@settings(max_examples=20, deadline=None)
+@given(
+    shift=st.sampled_from([0.0, 0.03, 0.06, 0.2]),
+    swing=st.sampled_from([0.0, 0.01, 0.05]),
+    correction=st.sampled_from([None, "holm", "bonferroni", "benjamini-hochberg", "none"]),
+    kind=st.sampled_from(["random", "paired"]),
+    test=st.sampled_from(["sign_flip", "t"]),
+)
+def test_verdict_and_interval_agree_over_repeats(shift, swing, correction, kind, test):
+    swings = (-swing, swing)
+    systems = {
+        "a": seeds("a", swings, shift),
+        "b": seeds("b", swings, 0.0, 10),
+        "c": seeds("c", swings, shift / 2, 20),
+    }
+    comparison = compare(systems, "b", repeats=kind, correction=correction, test=test, draws=999)
+    for pair in comparison.differences:
+        is_decided = pair.verdict in ("better", "worse")
+        assert is_decided == (pair.low > 0 or pair.high < 0)
+        assert pair.p_queries <= pair.p_corrected
+
+
+def test_a_deterministic_system_may_have_one_run():
+    systems = {"bm25": scored("bm25"), "dense": seeds("dense", SWINGS, 0.05, 10)}
+    assert compare(systems, "bm25").settings.repeats == "averaged"
+    with pytest.raises(SettingError, match="'bm25': one run shows nothing about the noise"):
+        compare(systems, "bm25", repeats="random")
+    comparison = compare(systems, "bm25", deterministic=["bm25"])
+    assert comparison.settings.repeats == "random"
+    tests = crossed_tests(
+        [array_of([systems["bm25"]]), array_of(systems["dense"])], [(1, 0)], deterministic=[0]
+    )
+    pair = comparison.difference(MEASURE, "dense")
+    assert pair.repeat_variance == pytest.approx(tests.repeat_variances[0])
+
+
+def test_one_run_each_says_which_noise_of_training_would_undo_the_verdict_in_one_line():
+    comparison = compare({"a": scored("a", 0.05), "b": scored("b", seed=1)}, "b")
+    noise = comparison.difference(MEASURE, "a").noise_to_undo
+    lines = [line for line in str(comparison).splitlines() if "noise of training:" in line]
+    assert len(lines) == 1
+    assert f"standard deviation of {noise:.2g} or more would undo" in lines[0]
+    none = compare(
+        {"a": scored("a", 0.05), "b": scored("b", seed=1)}, "b", deterministic=["a", "b"]
+    )
+    assert none.difference(MEASURE, "a").noise_to_undo is None
+    assert "noise of training" not in str(none)
+
+
+def test_that_noise_makes_the_difference_of_two_such_systems_undecided():
+    first, second = scored("a", 0.05), scored("b", seed=1)
+    noise = compare({"a": first, "b": second}, "b").difference(MEASURE, "a").noise_to_undo
+    # Many repeats whose means vary that much about the same two runs, one of which is drawn.
+    swing = np.random.default_rng(3).normal(size=2000)
+    swing = (swing - swing.mean()) / swing.std() * noise
+    arrays = [array_of([result]) + swing[:, None] for result in (first, second)]
+    tests = crossed_tests(arrays, [(0, 1)])
+    of_one = tests.repeat_variances[0] * 2000
+    variance = tests.query_variances[0] + of_one
+    half_width = (1.96 * of_one + 2.0 * tests.query_variances[0]) / variance * variance**0.5
+    assert half_width == pytest.approx(abs(tests.differences[0]), rel=0.02)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"repeats": "both"}, "repeats='both' is not known"),
+        ({"repeats": "random", "correction": "max-t"}, "flips the signs of queries only"),
+        ({"correction": "tukey"}, "choose 'holm'"),
+        ({"repeats": "random", "test": "wilcoxon"}, "is over queries only"),
+        ({"deterministic": "a"}, r"must be a list of names, such as \['a'\]"),
+        ({"deterministic": ["c"]}, "names 'c', which is no system; there are 'a', 'b'"),
+    ],
+)
+def test_settings_that_do_not_go_with_repeats_are_refused(options, message):
+    systems = {"a": seeds("a", SWINGS), "b": seeds("b", SWINGS, 0, 10)}
+    with pytest.raises(SettingError, match=message):
+        compare(systems, **options)
+
+
+def test_paired_repeats_must_be_equally_many_and_random_ones_need_not():
+    systems = {"a": seeds("a", SWINGS), "b": seeds("b", SWINGS[:2], 0, 10)}
+    with pytest.raises(SettingError, match="there are a 3, b 2; choose repeats='random'"):
+        compare(systems, repeats="paired")
+    comparison = compare(systems)
+    assert "in p: 60 queries and 2 to 3 repeats" in str(comparison)
+
+
+def test_a_test_without_a_variant_over_repeats_averages_them():
+    systems = {"a": seeds("a", SWINGS), "b": seeds("b", SWINGS, 0, 10)}
+    assert compare(systems, test="wilcoxon").settings.repeats == "averaged"
+
+
+def test_a_gate_over_repeats_needs_a_loss_beyond_their_noise():
+    systems = {"new": seeds("new", SWINGS, -0.03), "old": seeds("old", SWINGS, 0, 10)}
+    over_repeats = compare(systems, "old")
+    [check] = check_gate(over_repeats)
+    [averaged] = check_gate(compare(systems, "old", repeats="averaged"))
+    assert (check.outcome, averaged.outcome) == ("passed", "failed")
+    assert check.p > averaged.p
+    assert "60 queries and the repeats of the systems" in check.reason
+    [limited] = check_gate(compare(systems, "old", margin=0.1), non_inferior=True)
+    assert limited.p > 0.05
+    loaded = Comparison.model_validate_json(over_repeats.model_dump_json())
+    [check] = check_gate(loaded)
+    assert check.outcome == "undecidable"
+    assert "has no repeats" in check.reason
+
+
+# Clusters
+
+
+def summed(differences):
+    """Return the sums of differences by cluster."""
+    labels = list(CLUSTERS.values())
+    return np.array(
+        [differences[[label == topic for label in labels]].sum() for topic in dict.fromkeys(labels)]
+    )
+
+
+def test_signs_are_flipped_by_whole_clusters():
+    topics = RNG.normal(size=12).repeat(5) * 0.1
+    related = scored("a", 0.02, base=BASE + topics)
+    base = scored("b", seed=1)
+    comparison = compare({"a": related, "b": base}, "b", clusters=CLUSTERS)
+    pair = comparison.difference(MEASURE, "a")
+    differences = array_of([related])[0] - array_of([base])[0]
+    assert pair.p == sign_flip(summed(differences)).p  # all 2^11 sign vectors
+    assert pair.exact
+    assert pair.num_clusters == 12
+    alone = compare({"a": related, "b": base}, "b").difference(MEASURE, "a")
+    assert alone.difference == pytest.approx(pair.difference)
+    assert alone.p < pair.p
+    assert "12 clusters of 60 queries" in str(comparison)
+    assert "60 queries in 12 clusters" in comparison.to_markdown()
+
+
+@pytest.mark.parametrize("interval", ["test", "t", "bca", "percentile"])
+@pytest.mark.parametrize("test", ["sign_flip", "t"])
+def test_each_query_as_a_cluster_of_its_own_is_like_no_clusters(interval, test):
+    systems = {"a": scored("a", 0.02), "b": scored("b", seed=1), "c": scored("c", seed=2)}
+    own = {query: query for query in QUERIES}
+    plain = compare(systems, "b", interval=interval, test=test, draws=2000)
+    clustered = compare(systems, "b", interval=interval, test=test, draws=2000, clusters=own)
+    for expected, actual in zip(plain.differences, clustered.differences, strict=True):
+        assert actual.num_clusters == len(QUERIES)
+        assert actual.verdict == expected.verdict
+        # Resamples of a bootstrap are drawn by position, and clusters are in another order.
+        tolerance = 0.002 if interval in ("bca", "percentile") else 1e-9
+        for field in ("difference", "low", "high", "p_t", "p_equal", "wins"):
+            expected_value = pytest.approx(getattr(expected, field), abs=tolerance)
+            assert getattr(actual, field) == expected_value, field
+        # The sign vectors are drawn by the keys of the clusters, here those of the queries.
+        assert actual.p == pytest.approx(expected.p)
+    for expected, actual in zip(plain.means, clustered.means, strict=True):
+        assert (actual.low, actual.high) == pytest.approx((expected.low, expected.high))
+
+
+def test_repeating_every_query_five_times_as_a_cluster_changes_nothing():
+    """Copies of a query hold nothing new: p and intervals are those without the copies."""
+    few = QUERIES[:12]
+    systems, copied = {}, {}
+    for seed, name in enumerate(("a", "b")):
+        scores = dict(zip(few, np.random.default_rng(seed).random(12).tolist(), strict=True))
+        systems[name] = EvaluationResult.from_scores(name, {MEASURE: scores})
+        many = {f"{query}.{copy}": score for query, score in scores.items() for copy in range(5)}
+        copied[name] = EvaluationResult.from_scores(name, {MEASURE: many})
+    clusters = {f"{query}.{copy}": query for query in few for copy in range(5)}
+    expected = compare(systems, "b").difference(MEASURE, "a")
+    actual = compare(copied, "b", clusters=clusters).difference(MEASURE, "a")
+    for field in ("difference", "low", "high", "p", "p_t", "p_equal"):
+        assert getattr(actual, field) == pytest.approx(getattr(expected, field)), field
+    assert compare(copied, "b").difference(MEASURE, "a").p < actual.p
+
+
+@settings(max_examples=20, deadline=None)
+@given(
+    sizes=st.lists(st.integers(1, 9), min_size=6, max_size=9),
+    shift=st.sampled_from([0.0, 0.05, 0.2]),
+    test=st.sampled_from(["sign_flip", "t"]),
+    correction=st.sampled_from([None, "holm"]),
+)
+def test_verdict_and_interval_agree_for_clusters_of_any_sizes(sizes, shift, test, correction):
+    labels = np.repeat(np.arange(len(sizes)), sizes)[: len(QUERIES)]
+    clusters = {
+        query: int(labels[min(index, len(labels) - 1)]) for index, query in enumerate(QUERIES)
+    }
+    systems = {"a": scored("a", shift), "b": scored("b", seed=1), "c": scored("c", seed=2)}
+    if correction is None and test == "t":
+        correction = "holm"
+    comparison = compare(
+        systems, "b", clusters=clusters, test=test, correction=correction, draws=999
+    )
+    for pair in comparison.differences:
+        assert (pair.verdict in ("better", "worse")) == (pair.low > 0 or pair.high < 0)
+
+
+def test_fewer_than_six_clusters_give_no_verdict_and_say_so():
+    five = {query: index // 12 for index, query in enumerate(QUERIES)}
+    systems = {"a": scored("a", 0.3, 0.0), "b": scored("b", noise=0.0)}
+    for alpha in (0.05, 0.2):
+        comparison = compare(systems, "b", clusters=five, alpha=alpha, test="t")
+        pair = comparison.difference(MEASURE, "a")
+        assert (pair.verdict, pair.p_corrected) == ("undecided", 1.0)
+        assert "fewer than 6 clusters (5) decide nothing" in str(comparison)
+        [check] = check_gate(comparison)
+        assert check.outcome == "undecidable"
+
+
+def test_a_gate_takes_whole_clusters():
+    systems = {"new": scored("new", -0.03), "old": scored("old", seed=1)}
+    comparison = compare(systems, "old", clusters=CLUSTERS)
+    [check] = check_gate(comparison)
+    differences = array_of([systems["new"]])[0] - array_of([systems["old"]])[0]
+    assert check.p == sign_flip(summed(differences), alternative="less").p
+    assert "60 queries in 12 clusters" in check.reason
+    loaded = Comparison.model_validate_json(comparison.model_dump_json())
+    assert check_gate(loaded)[0] == check
+    [check] = check_gate(comparison, non_inferior=True)
+    assert "The smallest margin that 12 clusters could ever show" in check.reason
+    [check] = check_gate(comparison, [], floors={MEASURE: 0.2}, floor_interval=True)
+    [plain] = check_gate(compare(systems, "old"), [], floors={MEASURE: 0.2}, floor_interval=True)
+    assert check.value == plain.value
+    assert check.low != plain.low
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"clusters": {"q000": "a"}}, InputError, "59 of 60 queries have no cluster: 'q001'"),
+        ({"clusters": ["a"]}, InputError, "clusters must be {query_id: label}"),
+        ({"clusters": {"q000": None}}, InputError, "query 'q000' has None; the label"),
+        ({"clusters": CLUSTERS, "test": "sign"}, SettingError, "takes queries as unrelated"),
+    ],
+)
+def test_clusters_that_cannot_be_used_are_refused(options, error, message):
+    with pytest.raises(error, match=message):
+        compare({"a": scored("a"), "b": scored("b", seed=1)}, **options)
+
+
+def test_unjudged_documents_are_analysed_by_clusters_too():
+    qrels = {query: {"a": 1, "b": 0} for query in QUERIES}
+    runs = {
+        "good": {query: {"a": 3.0, "x": 2.0, "b": 1.0} for query in QUERIES},
+        "bad": {query: {"x": 3.0, "b": 2.0, "a": 1.0} for query in QUERIES},
+    }
+    comparison = compare_runs(qrels, runs, "MRR", baseline="bad", clusters=CLUSTERS)
+    [trust] = comparison.trust
+    assert comparison.difference("MRR", "good").verdict == "better"
+    assert trust.verdict_flip in ("could", "not known")  # no certificate is known for clusters
+    assert trust.expected_low <= trust.expected <= trust.expected_high
+
+
+# A choice
+
+
+def test_the_number_of_candidates_multiplies_p():
+    systems = {"a": scored("a", 0.03), "b": scored("b", seed=1)}
+    plain = compare(systems, "b").difference(MEASURE, "a")
+    comparison = compare(systems, "b", chosen_from=20)
+    pair = comparison.difference(MEASURE, "a")
+    assert pair.p == plain.p
+    assert pair.p_corrected == pytest.approx(min(1, 20 * plain.p))
+    assert comparison.num_comparisons == 20
+    assert "the choice from 20 candidates" in str(comparison)
+    assert comparison.choice.optimism == {}
+    assert pair.p_equal >= plain.p_equal
+
+
+def test_the_results_of_all_candidates_correct_p_by_max_t_and_show_the_optimism():
+    candidates = {f"c{index}": scored(f"c{index}", 0.02, seed=index) for index in range(10)}
+    base = scored("b", seed=99)
+    best = max(candidates, key=lambda name: candidates[name][MEASURE])
+    comparison = compare({best: candidates[best], "b": base}, "b", chosen_from=candidates)
+    everything = compare({**candidates, "b": base}, "b")
+    assert comparison.systems == (best, "b")
+    for field in ("difference", "low", "high", "p_corrected", "p_equal", "verdict", "interval"):
+        expected = getattr(everything.difference(MEASURE, best), field)
+        actual = getattr(comparison.difference(MEASURE, best), field)
+        is_number = isinstance(expected, float)
+        assert actual == (pytest.approx(expected) if is_number else expected), field
+    optimism = best_of_many(array_of(candidates.values())).bias
+    assert comparison.choice.optimism[MEASURE] == pytest.approx(optimism)
+    assert comparison.choice.best == {MEASURE: best}
+    assert f"{best}, is about {optimism:.4f} too optimistic" in str(comparison)
+    assert [mean.system for mean in comparison.means] == [best, "b"]
+    loaded = Comparison.model_validate_json(comparison.model_dump_json())
+    assert loaded == comparison
+
+
+def test_runs_of_candidates_are_evaluated_and_not_shown():
+    qrels = {query: {"a": 1} for query in QUERIES}
+    runs = {
+        name: {
+            query: {"a": rng.random(), "x": rng.random(), "y": rng.random()} for query in QUERIES
+        }
+        for name, rng in ((f"c{seed}", np.random.default_rng(seed)) for seed in range(5))
+    }
+    shown = {"c1": runs["c1"], "c0": runs["c0"]}
+    candidates = {name: run for name, run in runs.items() if name != "c0"}
+    comparison = compare_runs(qrels, shown, "MRR", baseline="c0", chosen_from=candidates)
+    everything = compare_runs(qrels, runs, "MRR", baseline="c0")
+    for field in ("difference", "low", "high", "p_corrected", "verdict"):
+        expected = getattr(everything.difference("MRR", "c1"), field)
+        assert getattr(comparison.difference("MRR", "c1"), field) == expected, field
+    assert list(comparison.results) == ["c1", "c0"]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"chosen_from": 20}, "name the baseline"),
+        ({"baseline": "b", "chosen_from": 0}, "chosen_from must be a whole number"),
+        ({"baseline": "b", "chosen_from": 1}, "below the 2 systems that are compared"),
+        ({"baseline": "b", "chosen_from": 5, "correction": "max-t"}, "allows 'bonferroni'"),
+        ({"baseline": "b", "chosen_from": {"c": scored("c")}}, "chosen_from lacks 'a'"),
+    ],
+)
+def test_a_choice_that_cannot_be_is_refused(options, message):
+    systems = {"a": scored("a"), "b": scored("b", seed=1), "c": scored("c", seed=2)}
+    with pytest.raises((SettingError, InputError), match=message):
+        compare(systems, **options)
+
+
+# Which chance is in p
+
+
+def test_every_source_of_chance_is_in_p_or_not():
+    systems = {"a": seeds("a", SWINGS, 0.1), "b": seeds("b", SWINGS, 0, 10)}
+    comparison = compare(systems, "b", clusters=CLUSTERS, chosen_from=3)
+    in_p = {chance.source: chance.in_p for chance in chances_of(comparison)}
+    assert in_p == {
+        "queries": True,
+        "related queries": True,
+        "repeats": True,
+        "comparisons": True,
+        "measures": True,
+        "choice": True,
+        "looks": False,
+    }
+    plain = compare({"a": scored("a"), "b": scored("b", seed=1)}, "b")
+    in_p = {chance.source: chance.in_p for chance in chances_of(plain)}
+    assert [source for source, is_in in in_p.items() if is_in] == [
+        "queries",
+        "comparisons",
+        "measures",
+    ]
+    assert plain.chance_table().text().count("\n") >= len(in_p)
+
+
+def test_each_output_of_a_comparison_says_which_chance_is_in_p():
+    comparison = compare({"a": scored("a"), "b": scored("b", seed=1)}, "b")
+    line = (
+        "in p: 60 queries; not in p: the noise of training, a choice of systems by these scores "
+        "and earlier looks at these queries"
+    )
+    assert line in str(comparison)
+    assert line in comparison.to_markdown()
+    assert line in comparison.notes()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda saved: saved.update(clusters=["a"]), "clusters: 60 labels were expected"),
+        (lambda saved: saved["differences"][0].update(p_queries=1.5), "p_queries: 1.5 is not from"),
+        (lambda saved: saved["differences"][0].update(repeat_variance=-1.0), "-1 is below 0"),
+    ],
+)
+def test_a_saved_comparison_whose_sample_cannot_be_is_refused(tmp_path, change, message):
+    comparison = compare({"a": seeds("a", SWINGS), "b": seeds("b", SWINGS, 0, 10)}, "b")
+    path = tmp_path / "comparison.json"
+    comparison.save(path)
+    saved = json.loads(path.read_text())
+    change(saved)
+    path.write_text(json.dumps(saved))
+    with pytest.raises(ResultError, match=message):
+        Comparison.load(path)
