@@ -27,7 +27,7 @@ from beir_eval.comparison.alignment import align_scores
 from beir_eval.comparison.checkpoints.settled import find_settling
 from beir_eval.comparison.records import ComparisonSettings
 from beir_eval.significance import best_of_many, queries_needed
-from beir_eval.significance.selection_bias import HALVINGS, halving_bias
+from beir_eval.significance.selection_bias import PARTITIONS, held_out_bias
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -176,9 +176,9 @@ def other_estimates(values: Floats, rng: np.random.Generator) -> tuple[float, fl
 
 def print_optimism(simulations: int) -> None:
     """Print how much the mean of the best of K is too high, and the estimates of it."""
-    print(f"\n{simulations:,} simulations each; {HALVINGS} halvings, {RESAMPLES} resamples\n")
+    print(f"\n{simulations:,} simulations each; {PARTITIONS} partitions, {RESAMPLES} resamples\n")
     print(
-        "| source | truth | K | N | true optimism | halvings | sd of an estimate | ratio "
+        "| source | truth | K | N | true optimism | held out | sd of an estimate | ratio "
         "| resampled maximum | Efron | in minus out of bag |\n|---|---|--:|--:|" + "--:|" * 7
     )
     rng = np.random.default_rng(0)
@@ -195,14 +195,14 @@ def print_optimism(simulations: int) -> None:
                         # Relative to the mean of all rows: the same on average, with less noise.
                         error = sample.mean(axis=1) - true_means
                         optimism = error[sample.mean(axis=1).argmax()] - error.mean()
-                        estimate = halving_bias(sample, HALVINGS, rng)
+                        estimate = held_out_bias(sample, PARTITIONS, rng)
                         rows.append((optimism, estimate, *other_estimates(sample, rng)))
-                    true, halvings, *others = np.array(rows).T
+                    true, held_out, *others = np.array(rows).T
                     cells = " | ".join(f"{other.mean():.4f}" for other in others)
                     print(
                         f"| {source} | {truth} | {count} | {size} | {with_error(true)} "
-                        f"| {with_error(halvings)} | {halvings.std():.4f} "
-                        f"| {halvings.mean() / true.mean():.2f} | {cells} |",
+                        f"| {with_error(held_out)} | {held_out.std():.4f} "
+                        f"| {held_out.mean() / true.mean():.2f} | {cells} |",
                         flush=True,
                     )
 

@@ -121,10 +121,12 @@ def _print_compactly(parts: Sequence[Table]) -> None:
 
 
 def print_slices(sliced: SlicedComparison) -> None:
-    """Print the means of every slice, the verdicts of better and worse, and notes."""
+    """Print whether gains differ between slices, the means and verdicts of slices, and notes."""
     warnings = sliced.warnings()
     print_warnings(warnings)
     console.print(Text("\nWithin slices of the queries", style="bold"))
+    for sentence in sliced.interaction_sentences():
+        console.print(Text(sentence))
     print_table(sliced.to_table())
     for sentence, verdict in sliced.verdict_sentences():
         console.print(Text(sentence, style=VERDICT_COLOURS[verdict]))

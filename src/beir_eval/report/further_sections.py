@@ -38,7 +38,10 @@ class Section(NamedTuple):
 
 
 def slices_section(sliced: SlicedComparison) -> Section:
-    """Return means and verdicts by slice; of one pair also a forest plot for each measure."""
+    """Return whether gains differ between slices, then means and verdicts by slice.
+
+    Of one pair there is also a forest plot for each measure.
+    """
     figures = {}
     if len(sliced.systems) == 2:  # noqa: PLR2004 - a pair
         figures = {
@@ -51,6 +54,10 @@ def slices_section(sliced: SlicedComparison) -> Section:
     most_means = max(1, _MOST_CELLS // len(means.header))
     differences, caption = _differences_by_slice(sliced)
     content = {
+        "interactions": sliced.interaction_sentences(),
+        "tests": _first_rows(
+            sliced.interactions_table(), _MOST_DIFFERENCES, "tests of all slices", notices
+        ),
         "figures": captioned(figures),
         "means": _first_rows(means, most_means, "means within slices", notices),
         "differences": _first_rows(

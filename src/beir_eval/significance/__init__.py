@@ -14,6 +14,7 @@ always first − second. No test returns a p-value of 0. The default is ``rng=0`
 - To show that two systems are equal, or that one is not worse, within a margin: ``equivalence``,
   ``non_inferiority``; ``margin_tests`` for many pairs. ``smallest_margin`` says what so many
   queries could show at best.
+- Whether a difference is the same in all slices of the queries: ``slice_interaction``.
 - The size of an experiment: ``minimum_detectable_difference`` and ``queries_needed`` before it,
   ``estimate_power`` from its differences. ``detectable_equality`` is the margin within which equal
   systems are called equal; ``smallest_p`` says whether an experiment could decide at all.
@@ -37,11 +38,12 @@ true difference; docs/comparing.md has the coverage of the intervals where that 
 
 Modules: ``paired_tests``, ``rank_tests``, ``equivalence`` and its ``bounded_mean`` (Gaffke's
 bound), ``sign_flip`` with its ``randomisation`` (one pass for p, max-T and intervals) and
-``sign_vectors``, ``multiple_comparisons`` (max-T, Tukey), ``corrections`` (and the levels at which
-they test), ``effect_sizes``, ``bootstrap``, ``stratified``, ``selection_bias``, ``repeats`` (tests
-over queries and repeats), ``power``, ``reported_means``, and ``validation`` (checks of arguments).
-``PAIRED_TESTS`` lists the tests that ``compare`` offers, with the interval that belongs to each: a
-new test needs a function and a row there.
+``sign_vectors``, ``multiple_comparisons`` (max-T, Tukey), ``interaction`` (slices),
+``corrections`` (and the levels at which they test), ``effect_sizes``, ``bootstrap``,
+``stratified``, ``selection_bias``, ``repeats`` (tests over queries and repeats), ``power``,
+``reported_means``, and ``validation`` (checks of arguments). ``PAIRED_TESTS`` lists the tests that
+``compare`` offers, with the interval that belongs to each: a new test needs a function and a row
+there.
 
 The public names are those in ``__all__``.
 """
@@ -65,6 +67,7 @@ from beir_eval.significance.equivalence import (
     non_inferiority,
     smallest_margin,
 )
+from beir_eval.significance.interaction import SliceInteractions, slice_interaction
 from beir_eval.significance.multiple_comparisons import (
     MaxT,
     max_t,
@@ -129,6 +132,7 @@ __all__ = [
     "PowerEstimate",
     "Ranks",
     "SignFlips",
+    "SliceInteractions",
     "StratifiedBootstrap",
     "balanced",
     "benjamini_hochberg",
@@ -160,6 +164,7 @@ __all__ = [
     "sign_flip_many",
     "sign_flip_pairs",
     "sign_test",
+    "slice_interaction",
     "smallest_margin",
     "smallest_p",
     "standardised_effect",

@@ -90,7 +90,7 @@ class Outcome(BaseModel):
         score: the mean of ``best``.
         bias: how much the mean of the best of so many checkpoints is too high on average because it
             was chosen on the same queries, in the unit of the measure; >= 0. An estimate from
-            random halvings of the queries (``best_of_many``).
+            random partitions of the queries (``best_of_many``).
         unbeaten: the first checkpoint that no later one beats significantly.
         p_unbeaten: the smallest corrected p of the tests whether a later checkpoint is better than
             ``unbeaten``; None if it is the last checkpoint.

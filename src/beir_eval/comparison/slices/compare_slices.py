@@ -24,6 +24,7 @@ from beir_eval.comparison.differences import (
 )
 from beir_eval.comparison.records import ComparisonSettings
 from beir_eval.comparison.slices.columns import columns_of
+from beir_eval.comparison.slices.interactions import interactions_of
 from beir_eval.comparison.slices.result import Slice, SlicedComparison
 from beir_eval.errors import InputError, check_choice, first_few
 from beir_eval.significance import correct
@@ -60,8 +61,11 @@ def compare_slices(  # noqa: PLR0913 - one keyword a setting
 ) -> SlicedComparison:
     """Return a comparison of systems within every slice of the queries, corrected over all slices.
 
-    A query on which a measure is undefined for some system is left out for that measure. A slice in
-    which fewer than two queries remain is not compared; the result lists it as too small.
+    A test over all slices says whether the gain of a system differs between them
+    (``significance.slice_interaction``); the verdicts of the slices do not say it. A query on which
+    a measure is undefined for some system is left out for that measure. A slice in which fewer than
+    two queries remain is not compared; the result lists it as too small. Slices of fewer than ten
+    have no part in the test over all slices.
 
     Args:
         results: {name: result}, or results with different names. A system may be a list of results,
@@ -78,16 +82,18 @@ def compare_slices(  # noqa: PLR0913 - one keyword a setting
         test: "sign_flip" (randomisation test of the mean difference), "t" (paired t test),
             "wilcoxon" or "sign".
         correction: the correction over all slices of all columns and all pairs of systems, for each
-            measure: "holm", "bonferroni", "benjamini-hochberg" or "none". The p of equality is
-            always corrected by Holm.
+            measure: "holm", "bonferroni", "benjamini-hochberg" or "none". The tests over all slices
+            are corrected in the same way, over all columns and pairs. The p of equality is always
+            corrected by Holm.
         alpha: the level of the verdicts; the interval of a difference has the level at which this
             difference was tested, a confidence of 1 − alpha or more.
         margin: the smallest difference you consider meaningful, in the unit of the measures.
         on: systems evaluated on different queries are an "error", or are compared on the
             "intersection" of their queries.
-        draws: the number of random sign vectors; None: 100,000, or 20,000 for more than 1,000
-            queries. If a pair has no more than this, up to their opposites, all of them are used.
-        rng: the seed of the sign vectors, a whole number from 0.
+        draws: the number of random sign vectors, and of permutations of the labels; None: 100,000,
+            or 20,000 for more than 1,000 queries or 500 pairs. If a pair has no more sign vectors
+            than this, up to their opposites, all of them are used.
+        rng: the seed of the sign vectors and permutations, a whole number from 0.
 
     Raises:
         InputError: ``slices`` has another shape, no query compared has a label in some column, a
@@ -129,7 +135,8 @@ def compare_slices(  # noqa: PLR0913 - one keyword a setting
     joined = align_scores(results, measures, on)
     check_baseline(baseline, joined.systems)
     pairs = pairs_to_compare(joined.systems, baseline)
-    drafts = list(_empty_drafts(columns, joined.query_ids))
+    labels = _labels_by_column(columns, joined.query_ids)
+    drafts = list(_empty_drafts(columns, labels))
     for scores in joined.by_measure:
         _add_measure(drafts, scores, pairs, settings)
     coverage = coverage_of(joined.results, joined.measures)
@@ -140,6 +147,11 @@ def compare_slices(  # noqa: PLR0913 - one keyword a setting
         measures=joined.measures,
         num_queries=len(joined.query_ids),
         columns=tuple(columns),
+        interactions=tuple(
+            interactions_of(
+                joined.by_measure, labels, [draft.label for draft in drafts], pairs, settings
+            )
+        ),
         slices=tuple(
             Slice(
                 column=draft.column,
@@ -177,10 +189,10 @@ class _SliceDraft:
     differences: list[Difference] = field(default_factory=list)
 
 
-def _empty_drafts(
+def _labels_by_column(
     columns: Mapping[str, Mapping[str, str]], query_ids: Sequence[str]
-) -> Iterator[_SliceDraft]:
-    """Yield every slice without means and differences.
+) -> dict[str, list[str]]:
+    """Return {column name: the label of each query. [Q]}.
 
     Args:
         columns: {column name: {query_id: label}}.
@@ -189,15 +201,31 @@ def _empty_drafts(
     Raises:
         InputError: no query compared has a label in some column.
     """
+    labels_by_column = {}
     for name, column in columns.items():
-        labels = np.array([column.get(query_id, NO_LABEL) for query_id in query_ids], dtype=object)
-        present = set(labels.tolist())
-        if present == {NO_LABEL}:
+        labels = [column.get(query_id, NO_LABEL) for query_id in query_ids]
+        if set(labels) == {NO_LABEL}:
             msg = (
                 f"{name}: no query has a label. The queries compared are {first_few(query_ids)}, "
                 f"the column has {first_few(column) or 'none'}"
             )
             raise InputError(msg)
+        labels_by_column[name] = labels
+    return labels_by_column
+
+
+def _empty_drafts(
+    columns: Mapping[str, Mapping[str, str]], labels_by_column: Mapping[str, Sequence[str]]
+) -> Iterator[_SliceDraft]:
+    """Yield every slice without means and differences.
+
+    Args:
+        columns: {column name: {query_id: label}}.
+        labels_by_column: {column name: the label of each query compared. [Q]}.
+    """
+    for name, column in columns.items():
+        labels = np.array(labels_by_column[name], dtype=object)
+        present = set(labels_by_column[name])
         for label in dict.fromkeys((*column.values(), NO_LABEL)):
             if label in present:
                 yield _SliceDraft(name, label, labels == label)

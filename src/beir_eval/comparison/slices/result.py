@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from itertools import product
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
@@ -9,6 +10,13 @@ from pydantic import BaseModel, Field
 
 from beir_eval.comparison.coverage import SystemCoverage, warnings_of, with_warning_column
 from beir_eval.comparison.records import ComparisonSettings, Difference, SystemMean
+from beir_eval.comparison.slices.interactions import (
+    SINGLE_SLICES,
+    Interaction,
+    check_interactions,
+    interaction_notes,
+    interaction_sentences,
+)
 from beir_eval.comparison.tables import difference_cells, difference_headings, mean_cell
 from beir_eval.comparison.validation import (
     check_differences,
@@ -22,12 +30,13 @@ from beir_eval.comparison.verdict_sentences import (
     difference_sentence,
     interval_notes,
     left_out_notes,
+    p_text,
     source_notes,
 )
 from beir_eval.core.saved import FROZEN, Saved, require_all_fields
 from beir_eval.display.tables import Cell, Table, csv_text, markdown_list, score_text
 from beir_eval.display.warning_texts import warnings_html, warnings_markdown
-from beir_eval.errors import NotEvaluatedError, first_few, shown
+from beir_eval.errors import NotEvaluatedError, escape_controls, first_few, shown
 from beir_eval.evaluation.validation import check_unique
 from beir_eval.measures.scales import ScoreScale
 
@@ -69,6 +78,8 @@ class SlicedComparison(Saved):
         measures: canonical names. [M]
         num_queries: the number of queries that all systems have.
         columns: the names of the columns.
+        interactions: whether the difference of each pair differs between the slices, for every
+            measure and column.
         slices: every slice of every column, including slices too small to compare.
         settings: how the verdicts were reached.
         left_out: {system: number of queries that it has and others lack}; such queries are not
@@ -87,6 +98,7 @@ class SlicedComparison(Saved):
     measures: tuple[str, ...]
     num_queries: int
     columns: tuple[str, ...]
+    interactions: tuple[Interaction, ...]
     slices: tuple[Slice, ...]
     settings: Annotated[ComparisonSettings, require_all_fields(ComparisonSettings)]
     left_out: dict[str, int]
@@ -120,6 +132,20 @@ class SlicedComparison(Saved):
                 product(compared, pairs),
             )
             check_differences(f"{field}.differences", slice_.differences, custom)
+        check_each_once(
+            "interactions",
+            ((test.measure, test.column, pair_of(test)) for test in self.interactions),
+            product(self.measures, self.columns, pairs),
+        )
+        sizes = {
+            column: {
+                slice_.label: slice_.num_queries
+                for slice_ in self.slices
+                if slice_.column == column
+            }
+            for column in self.columns
+        }
+        check_interactions(self.interactions, sizes, self.settings)
 
     def slice(self, label: str, column: str | None = None) -> Slice:
         """Return one slice.
@@ -198,12 +224,46 @@ class SlicedComparison(Saved):
         return slice_.label if len(self.columns) == 1 else f"{slice_.column}: {slice_.label}"
 
     def to_markdown(self) -> str:
-        """Return warnings, verdicts, means, differences and notes as GitHub-flavoured markdown."""
-        verdicts = markdown_list(sentence for sentence, _ in self.verdict_sentences())
-        tables = f"{self.to_table().markdown()}\n\n{self.differences_table().markdown()}"
-        notes = markdown_list(self._notes())
-        first = warnings_markdown(self.warnings()) + (f"{verdicts}\n" if verdicts else "")
-        return f"{first}{tables}\n\n{notes}"
+        """Return warnings, sentences, means, tests and notes as GitHub-flavoured markdown.
+
+        The sentences say first whether gains differ between slices, then what is better or worse.
+        """
+        sentences = markdown_list(
+            [*self.interaction_sentences(), *(text for text, _ in self.verdict_sentences())]
+        )
+        tables = [self.to_table(), self.differences_table()]
+        if len(self.interactions) > 1:
+            tables.insert(0, self.interactions_table())
+        content = "\n\n".join(table.markdown() for table in tables)
+        first = f"{warnings_markdown(self.warnings())}{sentences}"
+        return f"{first}\n{content}\n\n{markdown_list(self._notes())}"
+
+    def interaction_sentences(self) -> list[str]:
+        """Return whether gains differ between slices, and what verdicts of slices do not say."""
+        has_one_measure = len(self.measures) == 1
+        return [
+            *interaction_sentences(self.interactions, has_one_measure=has_one_measure),
+            SINGLE_SLICES,
+        ]
+
+    def interactions_table(self) -> Table:
+        """Return a table of the tests of whether gains differ between slices."""
+        rows = [
+            (
+                test.column,
+                test.measure,
+                test.system,
+                test.against,
+                str(test.num_slices),
+                str(test.num_queries),
+                "n/a" if test.p is None else p_text(test.p),
+                "n/a" if test.p_corrected is None else p_text(test.p_corrected),
+                test.verdict,
+            )
+            for test in self.interactions
+        ]
+        pair = ("slices of", "measure", "system", "against")
+        return Table((*pair, "slices", "queries", "p", "corrected p", "gain between slices"), rows)
 
     def verdict_sentences(self) -> list[tuple[str, str]]:
         """Return (sentence, verdict) of each difference that is better or worse."""
@@ -235,8 +295,10 @@ class SlicedComparison(Saved):
         """Return every difference of every slice with its evidence as CSV, one per line.
 
         A slice too small for a measure has a line without evidence: column, slice, number of
-        queries and measure. The last column, "warning", holds the warnings on the two systems; it
-        is mostly empty.
+        queries and measure. The column "interaction_p_corrected" has the corrected p of the test
+        of whether the difference of this pair differs between the slices of the column; it is empty
+        if that was not tested. The last column, "warning", holds the warnings on the two systems;
+        it is mostly empty.
         """
         has_differences = any(slice_.differences for slice_ in self.slices)
         fields = [
@@ -244,7 +306,12 @@ class SlicedComparison(Saved):
             for name in (Difference.model_fields if has_differences else ())
             if name != "measure"
         ]
-        rows: list[Sequence[object]] = [("column", "slice", "slice_queries", "measure", *fields)]
+        header = ("column", "slice", "slice_queries", "measure", *fields, "interaction_p_corrected")
+        rows: list[Sequence[object]] = [header]
+        p_between = {
+            (test.measure, test.column, pair_of(test)): test.p_corrected
+            for test in self.interactions
+        }
         for slice_ in self.slices:
             slice_columns = (slice_.column, slice_.label, slice_.num_queries)
             rows += [
@@ -252,10 +319,13 @@ class SlicedComparison(Saved):
                     *slice_columns,
                     difference.measure,
                     *(getattr(difference, field) for field in fields),
+                    p_between[difference.measure, slice_.column, pair_of(difference)],
                 )
                 for difference in slice_.differences
             ]
-            rows += [(*slice_columns, measure, *[""] * len(fields)) for measure in slice_.too_small]
+            rows += [
+                (*slice_columns, measure, *[""] * (len(fields) + 1)) for measure in slice_.too_small
+            ]
         systems_of_rows: list[Sequence[str]] = []
         for slice_ in self.slices:
             systems_of_rows += [(pair.system, pair.against) for pair in slice_.differences]
@@ -268,6 +338,7 @@ class SlicedComparison(Saved):
 
     def _notes(self) -> Iterator[str]:
         settings = self.settings
+        yield from interaction_notes(self.interactions, settings)
         for measure in self.measures:
             count = sum(
                 difference.measure == measure
@@ -280,10 +351,6 @@ class SlicedComparison(Saved):
             )
         num_differences = sum(len(slice_.differences) for slice_ in self.slices)
         yield from interval_notes(settings, num_differences // len(self.measures))
-        yield (
-            "a system that is better in one slice and undecided in another has not been shown to "
-            "gain more in the first"
-        )
         yield (
             "▲ better than the baseline, ▼ worse, = equal within the margin"
             if self.baseline is not None
@@ -304,8 +371,19 @@ class SlicedComparison(Saved):
         yield from left_out_notes(self.left_out)
 
     def _repr_html_(self) -> str:
-        return warnings_html(self.warnings()) + self.to_table().html()
+        sentences = "".join(
+            f"<p>{html.escape(sentence)}</p>\n" for sentence in self.interaction_sentences()
+        )
+        return f"{warnings_html(self.warnings())}{sentences}{self.to_table().html()}"
 
     def __repr__(self) -> str:
         """Return the class and the number of rows of the table, not the content."""
         return f"SlicedComparison({len(self.to_table().rows)} rows)"
+
+    def __str__(self) -> str:
+        """Return the warnings, whether gains differ between slices, verdicts, means and notes."""
+        warnings = [f"warning: {warning}" for warning in self.warnings()]
+        verdicts = [sentence for sentence, _ in self.verdict_sentences()]
+        lines = [*warnings, *self.interaction_sentences(), *verdicts]
+        parts = ["\n".join(lines), self.to_table().text(), "\n".join(self._notes())]
+        return escape_controls("\n\n".join(parts))

@@ -1,0 +1,342 @@
+"""Whether the gain of one system over another differs between the slices: tests and sentences."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from pydantic import BaseModel
+
+from beir_eval.comparison.differences import sign_vectors_for
+from beir_eval.comparison.headlines import MOST_NAMED
+from beir_eval.comparison.validation import check_probability
+from beir_eval.comparison.verdict_sentences import p_text
+from beir_eval.core.saved import FROZEN
+from beir_eval.significance import correct, slice_interaction
+from beir_eval.significance.interaction import FEWEST_IN_SLICE, FEWEST_SLICES
+from beir_eval.significance.validation import is_at_most
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from beir_eval.comparison.alignment import MeasureScores
+    from beir_eval.comparison.differences import Pairs
+    from beir_eval.comparison.records import ComparisonSettings
+
+#: What a reader of the verdicts of slices must know.
+SINGLE_SLICES = (
+    "a verdict within a slice is about that slice alone: better in one slice and undecided in "
+    "others is not a difference between them; only the test of all slices compares them"
+)
+#: The name of a column that has none.
+UNNAMED = "slice"
+
+
+class Interaction(BaseModel):
+    """The test of whether the difference of two systems differs between the slices of a column.
+
+    Attributes:
+        measure: the canonical name of the measure.
+        column: the name of the column.
+        system, against: the names of the systems.
+        p: the p of ``significance.slice_interaction``, not corrected; None if it was not tested.
+        p_corrected: p corrected for all columns and pairs of this measure; None if it was not
+            tested.
+        num_slices: the number of slices in the test, those of 10 or more queries on which all
+            systems have a score.
+        num_queries: the number of queries in these slices.
+        too_small: the labels of the slices with fewer such queries, which have no part in the test.
+        draws: the number of random permutations of the labels; 0 if it was not tested.
+        verdict: "differs" if p_corrected <= alpha, otherwise "undecided"; "not tested" if there are
+            fewer than two such slices.
+    """
+
+    model_config = FROZEN
+
+    measure: str
+    column: str
+    system: str
+    against: str
+    p: float | None
+    p_corrected: float | None
+    num_slices: int
+    num_queries: int
+    too_small: tuple[str, ...]
+    draws: int
+    verdict: Literal["differs", "undecided", "not tested"]
+
+
+def interactions_of(
+    measures: Sequence[MeasureScores],
+    columns: Mapping[str, Sequence[str]],
+    label_order: Sequence[str],
+    pairs: Pairs,
+    settings: ComparisonSettings,
+) -> list[Interaction]:
+    """Return the tests of all pairs, by measure and column.
+
+    Args:
+        measures: the scores of all systems on each measure, NaN where undefined. [M]
+        columns: {column name: the label of each query. [Q]}.
+        label_order: the labels of all columns, in the order in which they are listed.
+        pairs: the systems to compare.
+        settings: the correction, which is over all columns and pairs of a measure, the level, the
+            number of draws and the seed.
+    """
+    # Measures that are defined on the same queries share the permutations.
+    groups: dict[bytes, list[int]] = {}
+    for index, scores in enumerate(measures):
+        groups.setdefault(scores.is_defined.tobytes(), []).append(index)
+    rank_of = {label: rank for rank, label in enumerate(label_order)}
+    tests: dict[int, list[Interaction]] = {index: [] for index in range(len(measures))}
+    for column, labels in columns.items():
+        order = sorted(set(labels), key=rank_of.__getitem__)
+        for group in groups.values():
+            shared = [measures[index] for index in group]
+            interactions = _tests_of_column(shared, column, (labels, order), pairs, settings)
+            for index, of_measure in zip(group, interactions, strict=True):
+                tests[index] += of_measure
+    return [
+        interaction
+        for of_measure in tests.values()
+        for interaction in _with_verdicts(of_measure, settings)
+    ]
+
+
+def _tests_of_column(
+    measures: Sequence[MeasureScores],
+    column: str,
+    labels_and_order: tuple[Sequence[str], Sequence[str]],
+    pairs: Pairs,
+    settings: ComparisonSettings,
+) -> list[list[Interaction]]:
+    """Return the tests of every pair on each measure, before the correction, [M].
+
+    Args:
+        measures: the scores on measures that are defined on the same queries. [M]
+        column: the name of the column.
+        labels_and_order: the label of each query, [Q], and the labels in the order of the slices.
+        pairs: the systems to compare.
+        settings: the number of draws and the seed.
+    """
+    labels, order = labels_and_order
+    queries = np.flatnonzero(measures[0].is_defined)
+    # In an order that depends on the queries only, so that p does not depend on other systems.
+    queries = queries[np.argsort(measures[0].keys[queries], kind="stable")]
+    label_of = [labels[query] for query in queries.tolist()]
+    counts = dict.fromkeys(order, 0) | Counter(label_of)
+    large = [label for label, count in counts.items() if count >= FEWEST_IN_SLICE]
+    num_queries = sum(counts[label] for label in large)
+    draws = 0
+    p: list[list[float | None]] = [[None] * len(pairs.listed) for _ in measures]
+    if len(large) >= FEWEST_SLICES:
+        draws = sign_vectors_for(num_queries, pairs, draws=settings.draws, rng=settings.rng).draws
+        tested = slice_interaction(
+            np.concatenate([pairs.differences(scores.scores[:, queries]) for scores in measures]),
+            label_of,
+            draws=draws,
+            rng=settings.rng,
+        )
+        p = [[*row] for row in tested.p.reshape(len(measures), -1).tolist()]
+    return [
+        [
+            Interaction(
+                measure=scores.measure,
+                column=column,
+                system=scores.systems[pair.system],
+                against=scores.systems[pair.against],
+                p=p_of_pair,
+                p_corrected=p_of_pair,
+                num_slices=len(large),
+                num_queries=num_queries,
+                too_small=tuple(label for label in counts if label not in large),
+                draws=draws,
+                verdict="not tested",
+            )
+            for pair, p_of_pair in zip(pairs.listed, p_of_measure, strict=True)
+        ]
+        for scores, p_of_measure in zip(measures, p, strict=True)
+    ]
+
+
+def _with_verdicts(
+    interactions: Sequence[Interaction], settings: ComparisonSettings
+) -> list[Interaction]:
+    """Return the tests on one measure with corrected p and verdicts; "not tested" stays."""
+    p = np.array([np.nan if test.p is None else test.p for test in interactions])
+    corrected = correct(p, settings.correction)
+    return [
+        interaction
+        if interaction.p is None
+        else interaction.model_copy(
+            update={
+                "p_corrected": float(p_corrected),
+                "verdict": _verdict_of(float(p_corrected), settings.alpha),
+            }
+        )
+        for interaction, p_corrected in zip(interactions, corrected, strict=True)
+    ]
+
+
+def _verdict_of(p_corrected: float, alpha: float) -> str:
+    return "differs" if is_at_most(np.array(p_corrected), alpha) else "undecided"
+
+
+def check_interactions(
+    interactions: Sequence[Interaction],
+    labels_of: Mapping[str, Mapping[str, int]],
+    settings: ComparisonSettings,
+) -> None:
+    """Check the tests of slices that files may hold.
+
+    Args:
+        interactions: the tests.
+        labels_of: {column: {label of its slices: number of queries}}.
+        settings: the correction and the level.
+
+    Raises:
+        ValueError: a p is outside 0 to 1, or the fields of a test contradict each other.
+    """
+    for index, interaction in enumerate(interactions):
+        field = f"interactions.{index}"
+        if (interaction.p is None) != (interaction.p_corrected is None):
+            msg = f"{field}: p is {interaction.p}, p_corrected is {interaction.p_corrected}"
+            raise ValueError(msg)
+        for p_field in ("p", "p_corrected"):
+            value = getattr(interaction, p_field)
+            if value is not None:
+                check_probability(f"{field}.{p_field}", value)
+        p_corrected = interaction.p_corrected
+        expected = "not tested" if p_corrected is None else _verdict_of(p_corrected, settings.alpha)
+        if interaction.verdict != expected:
+            msg = f"{field}.verdict: {interaction.verdict!r} contradicts its p, {expected!r}"
+            raise ValueError(msg)
+        labels = labels_of[interaction.column]
+        unknown = [label for label in interaction.too_small if label not in labels]
+        num_large = len(labels) - len(interaction.too_small)
+        is_tested = interaction.num_slices >= FEWEST_SLICES
+        largest = sum(
+            count for label, count in labels.items() if label not in interaction.too_small
+        )
+        if (
+            unknown
+            or num_large != interaction.num_slices
+            or is_tested == (interaction.p is None)
+            or is_tested != (interaction.draws > 0)
+            or not interaction.num_slices * FEWEST_IN_SLICE <= interaction.num_queries <= largest
+        ):
+            msg = (
+                f"{field}: {interaction.num_slices} slices of {interaction.num_queries} queries in "
+                f"the test of {interaction.column!r} contradict the slices, too_small, p or draws"
+            )
+            raise ValueError(msg)
+
+
+# Sentences
+
+
+def interaction_sentences(
+    interactions: Sequence[Interaction], *, has_one_measure: bool
+) -> Iterator[str]:
+    """Yield whether gains differ, by measure and column; pairs without evidence are counted.
+
+    Args:
+        interactions: the tests.
+        has_one_measure: whether the measure goes without saying.
+    """
+    groups: dict[tuple[str, str], list[Interaction]] = {}
+    for interaction in interactions:
+        groups.setdefault((interaction.measure, interaction.column), []).append(interaction)
+    for (measure, _), group in groups.items():
+        label = "" if has_one_measure else f"{measure}: "
+        for sentence in _sentences_of_group(group):
+            yield f"{label}{sentence}"
+
+
+def _sentences_of_group(group: Sequence[Interaction]) -> Iterator[str]:
+    """Yield the sentences on all pairs of one measure and column."""
+    slices = _slices_text(group[0])
+    differing = sorted(
+        (test for test in group if test.verdict == "differs"),
+        key=_corrected_p,
+    )
+    for test in differing[:MOST_NAMED]:
+        yield f"the gain of {test.system} over {test.against} differs {slices} ({_p_of(test)})"
+    if len(differing) > MOST_NAMED:
+        yield (
+            f"the gain differs {slices} for {len(differing) - MOST_NAMED} more of {len(group)} "
+            "pairs"
+        )
+    others = [test for test in group if test.verdict != "differs"]
+    if not others:
+        return
+    test = min(others, key=_corrected_p)
+    gain = f"the gain of {test.system} over {test.against}" if len(others) == 1 else "the gain"
+    pairs = "" if len(others) == 1 else f" for {len(others)} of {len(group)} pairs"
+    if test.p is None:
+        yield (
+            f"whether {gain} differs between slices{_of_column(test)} was not tested{pairs}: fewer "
+            f"than {FEWEST_SLICES} slices have {FEWEST_IN_SLICE} queries"
+        )
+    else:
+        smallest = "" if len(others) == 1 else "smallest "
+        yield f"no evidence that {gain} differs {slices}{pairs} ({smallest}{_p_of(test)})"
+
+
+def _slices_text(interaction: Interaction) -> str:
+    """Return between which slices a gain differs or not: those in the test."""
+    num_slices = interaction.num_slices + len(interaction.too_small)
+    count = f"{interaction.num_slices}"
+    if interaction.too_small:
+        count = f"the {interaction.num_slices} larger of {num_slices}"
+    return f"between {count} slices{_of_column(interaction)}"
+
+
+def _of_column(interaction: Interaction) -> str:
+    return "" if interaction.column == UNNAMED else f" of {interaction.column}"
+
+
+def _p_of(interaction: Interaction) -> str:
+    is_corrected = interaction.p_corrected != interaction.p
+    return f"{'corrected ' if is_corrected else ''}p {p_text(_corrected_p(interaction))}"
+
+
+def _corrected_p(interaction: Interaction) -> float:
+    """Return the corrected p; 1 if it was not tested."""
+    return 1.0 if interaction.p_corrected is None else interaction.p_corrected
+
+
+def interaction_notes(
+    interactions: Sequence[Interaction], settings: ComparisonSettings
+) -> Iterator[str]:
+    """Yield how the tests were made, and which slices have no part in them."""
+    for measure in dict.fromkeys(interaction.measure for interaction in interactions):
+        tested = [
+            interaction
+            for interaction in interactions
+            if interaction.measure == measure and interaction.p is not None
+        ]
+        if tested:
+            correction = (
+                f", corrected by {settings.correction} over {len(tested)} tests"
+                if len(tested) > 1
+                else ""
+            )
+            yield (
+                f"{measure}: whether gains differ between slices: Welch's statistic, labels "
+                f"permuted {max(interaction.draws for interaction in tested):,} times{correction}"
+            )
+    small: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+    for interaction in interactions:
+        if interaction.too_small:
+            measures = small.setdefault((interaction.column, interaction.too_small), [])
+            if interaction.measure not in measures:
+                measures.append(interaction.measure)
+    num_measures = len({interaction.measure for interaction in interactions})
+    for (column, labels), measures in small.items():
+        of_measures = "" if len(measures) == num_measures else f" of {', '.join(measures)}"
+        yield (
+            f"{column}: not in the test of all slices{of_measures}, fewer than {FEWEST_IN_SLICE} "
+            f"queries: {', '.join(labels)}"
+        )

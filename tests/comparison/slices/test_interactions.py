@@ -1,0 +1,211 @@
+"""Whether a gain differs between slices: one test over all slices, first in every output."""
+
+import csv
+import json
+import math
+
+import numpy as np
+import pytest
+
+from beir_eval import compare_slices
+from beir_eval.comparison.slices import SlicedComparison
+from beir_eval.errors import ResultError
+from beir_eval.significance import correct, slice_interaction
+from made_results import MEASURE, made
+
+RNG = np.random.default_rng(3)
+BASE = RNG.random(120) * 0.4
+#: s1 gains the same on all queries, s2 on the first 30 only.
+SCORES = np.stack(
+    [
+        BASE,
+        BASE + 0.06 + RNG.normal(0, 0.15, 120),
+        BASE + np.where(np.arange(120) < 30, 0.3, 0.0) + RNG.normal(0, 0.1, 120),
+    ]
+)
+QUERIES = [f"q{number:04}" for number in range(120)]
+LENGTHS = {query: f"part {number // 30}" for number, query in enumerate(QUERIES)}
+HALVES = {query: ("odd" if number % 2 else "even") for number, query in enumerate(QUERIES)}
+SINGLE = "only the test of all slices compares them"
+
+
+def results(rows=(0, 1, 2), measures=(MEASURE,)):
+    return {
+        f"s{row}": made(np.stack([SCORES[row]] * len(measures)), f"s{row}", measures)
+        for row in rows
+    }
+
+
+def sliced(columns=None, rows=(0, 1, 2), **settings):
+    columns = {"length": LENGTHS} if columns is None else columns
+    return compare_slices(results(rows), columns, "s0", draws=2_000, **settings)
+
+
+def test_the_tests_are_those_of_slice_interaction_corrected_over_all_columns_and_pairs():
+    comparison = sliced({"length": LENGTHS, "half": HALVES})
+    tests = comparison.interactions
+    assert [(test.column, test.system, test.against) for test in tests] == [
+        ("length", "s1", "s0"),
+        ("length", "s2", "s0"),
+        ("half", "s1", "s0"),
+        ("half", "s2", "s0"),
+    ]
+    for test in tests:
+        labels = list({"length": LENGTHS, "half": HALVES}[test.column].values())
+        [p] = slice_interaction([SCORES[int(test.system[1])] - SCORES[0]], labels, draws=20_000).p
+        # The permutations are of the queries in another order here.
+        assert test.p == pytest.approx(p, abs=4 * math.sqrt(p * (1 - p) / 2_000) + 0.001)
+        assert (test.num_queries, test.draws) == (120, 2_000)
+    assert [test.p_corrected for test in tests] == correct([test.p for test in tests]).tolist()
+    assert [test.verdict for test in tests] == ["undecided", "differs", "undecided", "undecided"]
+
+
+def test_p_does_not_depend_on_other_systems_columns_measures_or_the_order_of_queries():
+    alone = sliced({"half": HALVES}, rows=(0, 1)).interactions[0]
+    among = sliced({"length": LENGTHS, "half": HALVES}).interactions[2]
+    measures = ("MRR", MEASURE)
+    two = compare_slices(results((0, 1), measures), {"half": HALVES}, "s0", draws=2_000)
+    backwards = sliced({"half": dict(reversed(HALVES.items()))}, rows=(0, 1)).interactions[0]
+    assert alone.p == among.p == two.interactions[0].p == two.interactions[1].p == backwards.p
+
+
+def test_a_uniform_gain_is_no_evidence_of_a_difference_and_the_sentence_says_so():
+    comparison = sliced(rows=(0, 1))
+    [test] = comparison.interactions
+    verdicts = {part.differences[0].verdict for part in comparison.slices}
+    assert len(verdicts) > 1  # what a reader could take for a difference between slices
+    [sentence, single] = comparison.interaction_sentences()
+    assert sentence == (
+        "no evidence that the gain of s1 over s0 differs between 4 slices of length "
+        f"(p {test.p:.4f})"
+    )
+    assert single.endswith(SINGLE)
+
+
+def test_a_gain_in_one_slice_alone_is_said_to_differ():
+    [differs, other, _] = sliced().interaction_sentences()
+    assert differs.startswith(
+        "the gain of s2 over s0 differs between 4 slices of length (corrected p 0.00"
+    )
+    assert other.startswith("no evidence that the gain of s1 over s0 differs between 4 slices")
+
+
+def test_without_a_baseline_pairs_without_evidence_are_counted():
+    comparison = compare_slices(results(), HALVES, draws=2_000)
+    smallest = min(test.p_corrected for test in comparison.interactions)
+    assert comparison.interaction_sentences()[0] == (
+        "no evidence that the gain differs between 2 slices for 3 of 3 pairs "
+        f"(smallest corrected p {smallest:.4f})"
+    )
+
+
+def test_many_pairs_that_differ_are_counted_after_the_first_four():
+    scores = np.stack([BASE, *(SCORES[2] + RNG.normal(0, 0.01, 120) for _ in range(6))])
+    many = {f"s{row}": made(values, f"s{row}") for row, values in enumerate(scores)}
+    sentences = compare_slices(many, LENGTHS, "s0", draws=2_000).interaction_sentences()
+    assert len(sentences) == 6
+    assert sentences[4] == "the gain differs between 4 slices for 2 more of 6 pairs"
+
+
+def test_small_slices_are_listed_and_have_no_part_in_the_test():
+    labels = LENGTHS | dict.fromkeys(QUERIES[:9], "tiny") | {QUERIES[9]: "lonely"}
+    comparison = sliced({"length": labels}, rows=(0, 1))
+    [test] = comparison.interactions
+    assert (test.num_slices, test.num_queries, test.too_small) == (4, 110, ("tiny", "lonely"))
+    assert [part.label for part in comparison.slices][:2] == ["tiny", "lonely"]
+    assert comparison.slice("tiny").differences
+    assert "between the 4 larger of 6 slices of length" in comparison.interaction_sentences()[0]
+    note = "length: not in the test of all slices, fewer than 10 queries: tiny, lonely"
+    assert note in comparison.notes()
+
+
+def test_slices_that_are_all_small_are_not_tested_and_this_is_said():
+    comparison = sliced({"query": {query: query for query in QUERIES}}, rows=(0, 1))
+    [test] = comparison.interactions
+    assert (test.p, test.p_corrected, test.verdict, test.draws) == (None, None, "not tested", 0)
+    assert comparison.interaction_sentences()[0] == (
+        "whether the gain of s1 over s0 differs between slices of query was not tested: fewer than "
+        "2 slices have 10 queries"
+    )
+    [large] = sliced({"all": dict.fromkeys(QUERIES, "x")}, rows=(0, 1)).interactions
+    assert (large.num_slices, large.num_queries, large.verdict) == (1, 120, "not tested")
+
+
+def test_each_measure_is_tested_on_the_queries_on_which_it_is_defined():
+    values = np.stack([SCORES, SCORES], axis=1)
+    values[1, 1, :25] = math.nan
+    two = {f"s{row}": made(values[row], f"s{row}", ("MRR", MEASURE)) for row in (0, 1)}
+    first, second = compare_slices(two, LENGTHS, "s0", draws=500).interactions
+    assert (first.measure, first.num_slices, first.num_queries) == ("MRR", 4, 120)
+    assert (second.num_slices, second.num_queries, second.too_small) == (3, 90, ("part 0",))
+    notes = compare_slices(two, LENGTHS, "s0", draws=500).notes()
+    assert (
+        f"slice: not in the test of all slices of {MEASURE}, fewer than 10 queries: part 0" in notes
+    )
+
+
+def test_every_output_says_first_whether_gains_differ():
+    comparison = sliced()
+    sentence = comparison.interaction_sentences()[0]
+    better = comparison.verdict_sentences()[0][0]
+    for text in (str(comparison), comparison.to_markdown()):
+        assert text.index(sentence) < text.index(SINGLE) < text.index(better)
+        assert text.index(SINGLE) < text.index("part 0")
+    page = comparison._repr_html_()
+    assert page.startswith(f"<p>{sentence.replace('>', '&gt;')}")
+    assert "| length    | nDCG@10 |     s2 |" in comparison.interactions_table().markdown()
+    fields = list(json.loads(comparison.model_dump_json()))
+    assert fields.index("interactions") < fields.index("slices")
+    p_of = {test.system: test.p_corrected for test in comparison.interactions}
+    for row in csv.DictReader(comparison.to_csv().splitlines()):
+        assert float(row["interaction_p_corrected"]) == p_of[row["system"]]
+
+
+def test_html_in_names_is_escaped():
+    marked = {f"<b>{name}": result for name, result in results((0, 1)).items()}
+    comparison = compare_slices(marked, LENGTHS, "<b>s0", draws=99)
+    assert "<b>" not in comparison._repr_html_()
+    assert "<b>" not in comparison.to_markdown()
+
+
+def saved(tmp_path, change):
+    """Return the path of a saved comparison after a change of its content."""
+    content = json.loads(sliced().model_dump_json())
+    change(content)
+    path = tmp_path / "sliced.json"
+    path.write_text(json.dumps(content))
+    return path
+
+
+def test_a_saved_comparison_loads_with_its_tests(tmp_path):
+    comparison = sliced({"length": LENGTHS | {"q0000": "tiny"}, "half": HALVES})
+    comparison.save(tmp_path / "sliced.json")
+    assert SlicedComparison.load(tmp_path / "sliced.json") == comparison
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"p": 1.5}, "interactions.0.p: 1.5 is not from 0 to 1"),
+        ({"p_corrected": None}, "interactions.0: p is .*, p_corrected is None"),
+        ({"verdict": "differs"}, "interactions.0.verdict: 'differs' contradicts its p"),
+        ({"verdict": "not tested"}, "interactions.0.verdict"),
+        ({"num_slices": 3}, "interactions.0: 3 slices of 120 queries in the test of 'length'"),
+        ({"num_queries": 121}, "contradict the slices"),
+        ({"num_queries": 39}, "contradict the slices"),
+        ({"draws": 0}, "contradict the slices"),
+        ({"too_small": ["other"]}, "contradict the slices"),
+        ({"column": "other"}, "interactions: no entry for"),
+        ({"system": "s2"}, "interactions: no entry for"),
+    ],
+)
+def test_a_saved_test_that_contradicts_itself_is_refused(tmp_path, changed, message):
+    path = saved(tmp_path, lambda content: content["interactions"][0].update(changed))
+    with pytest.raises(ResultError, match=message):
+        SlicedComparison.load(path)
+
+
+def test_a_file_without_the_tests_is_refused_by_the_name_of_the_field(tmp_path):
+    path = saved(tmp_path, lambda content: content.pop("interactions"))
+    with pytest.raises(ResultError, match="interactions: Field required"):
+        SlicedComparison.load(path)
