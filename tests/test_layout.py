@@ -188,6 +188,7 @@ def calls_by_name():
         "evaluate": lambda f: f(QRELS, GOOD),
         "evaluate_answers": lambda f: f(answers, answers),
         "experiment_power": lambda f: f(QRELS),
+        "judge_until": lambda f: f(QRELS, lambda _query: 0.1),
         "load_dataset": lambda f: f(demo.FOLDER),
         "parse": lambda f: f("nDCG@10"),
         "qrels_from_votes": lambda f: f([("q", "a", 1)]),

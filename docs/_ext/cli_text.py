@@ -8,11 +8,14 @@ from __future__ import annotations
 import inspect
 import re
 from pathlib import Path
-from typing import Any, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
 
 import typer
 
 from beir_eval.cli.app import EXAMPLES, app
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 PROGRAM = "beir-eval"
 #: The placeholder for the value of an option, by the type in its annotation.
@@ -24,9 +27,30 @@ _DEFAULT = re.compile(r"\\\[default: (.+)\]$")
 
 
 def commands() -> dict[str, Any]:
-    """Return {name: click command} of all commands, sorted by name."""
-    group: Any = typer.main.get_command(app)
-    return dict(sorted(group.commands.items()))
+    """Return {name: click command} of all commands, sorted by name.
+
+    The name of a command in a group begins with that of the group, as in "ledger add".
+    """
+    named: dict[str, Any] = {}
+    application: Any = typer.main.get_command(app)
+    for name, command in application.commands.items():
+        inner = getattr(command, "commands", None)
+        if inner is None:
+            named[name] = command
+        else:
+            named |= {f"{name} {inner_name}": part for inner_name, part in inner.items()}
+    return dict(sorted(named.items()))
+
+
+def groups() -> set[str]:
+    """Return the names of the groups of commands, such as "ledger"."""
+    return {name.partition(" ")[0] for name in commands() if " " in name}
+
+
+def split_command(words: Sequence[str]) -> tuple[str, Sequence[str]]:
+    """Return the name of a command and its arguments, from the words after the program."""
+    name = " ".join(words[:2])
+    return (name, words[2:]) if name in commands() else (words[0], words[1:])
 
 
 def reference() -> str:

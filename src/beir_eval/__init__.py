@@ -41,6 +41,7 @@ if TYPE_CHECKING:
         experiment_power,
     )
     from beir_eval.comparison.checkpoints import checkpoint_curve
+    from beir_eval.comparison.ledger import Ledger, judge_until
     from beir_eval.comparison.slices import compare_slices
     from beir_eval.datasets import load_dataset
     from beir_eval.evaluation import evaluate_answers
@@ -67,6 +68,7 @@ __all__ = [
     "Hole",
     "IPrec",
     "Judged",
+    "Ledger",
     "Measure",
     "Precision",
     "Qrels",
@@ -98,6 +100,7 @@ __all__ = [
     "gm_bpref",
     "gm_map",
     "infAP",
+    "judge_until",
     "load_dataset",
     "nDCG",
     "ndcg_rel",
@@ -124,6 +127,7 @@ lazy_exports(
     {
         "Benchmark": "beir_eval.benchmark",
         "Comparison": "beir_eval.comparison",
+        "Ledger": "beir_eval.comparison.ledger",
         "agree": "beir_eval.comparison",
         "assert_no_regression": "beir_eval.comparison",
         "audit_claim": "beir_eval.comparison",
@@ -135,6 +139,7 @@ lazy_exports(
         "compare_slices": "beir_eval.comparison.slices",
         "evaluate_answers": "beir_eval.evaluation",
         "experiment_power": "beir_eval.comparison",
+        "judge_until": "beir_eval.comparison.ledger",
         "load_dataset": "beir_eval.datasets",
         "qrels_from_votes": "beir_eval.adapters",
         "Validation": "beir_eval.validation",

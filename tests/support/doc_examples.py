@@ -13,9 +13,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-import typer
-
-from beir_eval.cli.app import app
+import cli_text
 
 PROMPT = "$ "
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
@@ -84,9 +82,9 @@ def _problem_of_arguments(command, _):
     words = shlex.split(command, comments=True)
     if words[0] != "beir-eval" or words[1].startswith("--"):
         return None
-    commands = typer.main.get_command(app).commands
+    name, arguments = cli_text.split_command(words[1:])
     try:
-        commands[words[1]].make_context(words[1], words[2:])
+        cli_text.commands()[name].make_context(name, list(arguments))
     except Exception as error:  # noqa: BLE001 - the names of typer's errors change with its version
         return f"$ {command}\nis not taken: {error!r}"
     return None

@@ -1,9 +1,9 @@
 """The command line: ``beir-eval``. It needs the extra ``cli``.
 
 Inside: ``app`` registers the commands, one module per command: ``evaluate``, ``compare``,
-``validate``, ``bench``, ``haystack``, ``agree``, ``power``, ``audit``, ``measures``, ``datasets``,
-``convert``, ``demo``. Shared by the commands: ``options`` (options, run files, reports),
-``console`` (tables, errors, warnings), ``results_output``, ``comparison_output`` and
-``saved_results`` (result files as input). ``slice_columns`` reads the option ``--slices``,
-``standard_input`` the argument ``-``. Nothing is public.
+``validate``, ``bench``, ``haystack``, ``ledger`` (a group of two commands), ``agree``, ``power``,
+``audit``, ``measures``, ``datasets``, ``convert``, ``demo``. Shared by the commands: ``options``
+(options, run files, reports), ``console`` (tables, errors, warnings), ``results_output``,
+``comparison_output`` and ``saved_results`` (result files as input). ``slice_columns`` reads the
+option ``--slices``, ``standard_input`` the argument ``-``. Nothing is public.
 """

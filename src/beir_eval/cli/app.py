@@ -18,6 +18,7 @@ from beir_eval.cli.datasets import list_datasets
 from beir_eval.cli.demo import demo
 from beir_eval.cli.evaluate import evaluate
 from beir_eval.cli.haystack import haystack
+from beir_eval.cli.ledger import add, show
 from beir_eval.cli.measures import measures
 from beir_eval.cli.power import power
 from beir_eval.cli.validate import validate
@@ -32,6 +33,8 @@ EXAMPLES = {
     "validate": "beir-eval validate scifact bm25.trec dense.trec --strict",
     "bench": "beir-eval bench DATASETS RUNS --baseline bm25 --markdown table.md",
     "haystack": "beir-eval haystack bm25.yaml path/to/scifact --index -m nDCG@10",
+    "ledger add": "beir-eval ledger add run.jsonl step-100.json --baseline bm25.json -m nDCG@10",
+    "ledger show": "beir-eval ledger show run.jsonl --markdown looks.md",
     "agree": "beir-eval agree bm25.trec dense.trec -k 100",
     "power": "beir-eval power qrels.trec -m nDCG@10",
     "audit": "beir-eval audit -n 10 -m Recall@5 -v 1.00 -b 0.70",
@@ -80,10 +83,20 @@ class _Command(TyperCommand):
         return parsed
 
 
-def _register(name: str, command: Callable[..., None], short_help: str) -> None:
-    """Add a command, with its example below its help."""
+def _register(
+    name: str, command: Callable[..., None], short_help: str, group: typer.Typer = app
+) -> None:
+    """Add a command, with its example below its help.
+
+    Args:
+        name: the name; that of a command in a group begins with the name of the group.
+        command: the function.
+        short_help: its description in the list of commands.
+        group: the application, or a group of commands.
+    """
+    last_word = name.rpartition(" ")[2]
     epilog = f"Example: {EXAMPLES[name]}"
-    app.command(name, cls=_Command, short_help=short_help, epilog=epilog)(command)
+    group.command(last_word, cls=_Command, short_help=short_help, epilog=epilog)(command)
 
 
 # The help lists the commands in this order: the most used first.
@@ -92,6 +105,15 @@ _register("compare", compare, "Compare systems: is one better?")
 _register("validate", validate, "Report what is suspicious in qrels and runs.")
 _register("bench", bench, "Evaluate many runs on many data sets.")
 _register("haystack", haystack, "Evaluate a Haystack pipeline.")
+_ledger = typer.Typer(
+    help="Record each look at a test set during training; verdicts that hold over all looks.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    epilog=f"Example: {EXAMPLES['ledger add']}",
+)
+app.add_typer(_ledger, name="ledger", short_help="Record looks at a test set during training.")
+_register("ledger add", add, "Record checkpoints.", _ledger)
+_register("ledger show", show, "Print all looks.", _ledger)
 _register("agree", agree, "Show how alike two runs rank.")
 _register("power", power, "Show what judged queries can detect.")
 _register("audit", audit, "Show what a published mean supports.")

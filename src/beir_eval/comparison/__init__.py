@@ -17,11 +17,12 @@ Inside:
 - ``robustness``: what unjudged documents and ties could change.
 - ``slices``: the comparison within groups of queries.
 - ``checkpoints``: one system over its training steps.
+- ``ledger``: looks at one test set again and again, while a model trains or queries are judged.
 - ``experiments``: what judged queries can show before any run; ``claims``: what a published mean
   supports.
 
-Public: the names in ``__all__``, and those in ``__all__`` of ``beir_eval.comparison.slices`` and
-``beir_eval.comparison.checkpoints``.
+Public: the names in ``__all__``, and those in ``__all__`` of ``beir_eval.comparison.slices``,
+``beir_eval.comparison.checkpoints`` and ``beir_eval.comparison.ledger``.
 """
 
 from typing import TYPE_CHECKING
