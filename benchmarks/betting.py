@@ -146,9 +146,9 @@ def print_pool(simulations: int) -> None:
 
 
 TABLES = {
-    "errors": (print_errors, 2_000),
-    "queries": (print_queries, 500),
-    "pool": (print_pool, 2_000),
+    "errors": (print_errors, 1_000),
+    "queries": (print_queries, 300),
+    "pool": (print_pool, 1_000),
 }
 
 

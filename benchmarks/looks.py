@@ -16,7 +16,8 @@ after ± are Monte Carlo standard errors. The tables:
 - ``partial``: looks 11 to 20 are better by .05, the others equal; an error is a verdict at one of
   the others.
 - ``power``: checkpoints gain .02 from look 20 on. "At once" is the verdict "better" at look 20, "by
-  look 50" is one at look 20 to 50. "Bonferroni" tests each look at .05/50.
+  look 50" is one at look 20 to 50. "Bonferroni" tests each look at .05/50. 20,000 sign vectors.
+- ``draws``: the same with 100,000 sign vectors, the number that a ledger has.
 - ``reacting``: training that reacts to the printed differences, which a ledger does not allow for:
   every second checkpoint is the mean of all earlier ones whose printed difference is above 0.
 """
@@ -24,6 +25,7 @@ after ± are Monte Carlo standard errors. The tables:
 from __future__ import annotations
 
 import sys
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -40,7 +42,7 @@ if TYPE_CHECKING:
 ALPHA, LOOKS, SD = 0.05, 50, 0.15
 #: Sign vectors of a simulation. Any number is exact, but few have less power: a ledger has 100,000.
 #: A batch of simulations shares them: as many as have this number of sign vectors together.
-DRAWS, DRAWS_OF_POWER, DRAWS_OF_BATCH = 1_999, 100_000, 100_000
+DRAWS, DRAWS_OF_POWER, MANY_DRAWS, DRAWS_OF_BATCH = 1_999, 20_000, 100_000, 100_000
 #: {name: (data set, measure, first run, second run)}
 SOURCES = {
     "DL 2019 nDCG@10": ("dl19", "nDCG@10", "bm25", "splade-pp"),
@@ -249,16 +251,21 @@ def print_partial(simulations: int) -> None:
         print(f"| {source} | 300 | {correlation:g} | {' | '.join(cells)} |", flush=True)
 
 
-def print_power(simulations: int) -> None:
+def print_power(
+    simulations: int,
+    *,
+    draws: int = DRAWS_OF_POWER,
+    cases: Sequence[tuple[str, float]] = POWER_CASES,
+) -> None:
     """Print how often a gain of .02 from look 20 on is seen at once, and by look 50."""
     columns = [(plan, side) for plan in (*PLANS, "Bonferroni") for side in ALTERNATIVES]
     print("| differences | correlation | seen |", " | ".join(map(", ".join, columns)), "|")
     print("|---|--:|---|" + "--:|" * len(columns))
     first = 19
     gains = np.where(np.arange(LOOKS) >= first, 0.02, 0.0)
-    for source, correlation in POWER_CASES:
+    for source, correlation in cases:
         runs = TrainingRuns(pool_of(source), 300, correlation, False, gains)  # noqa: FBT003 - a record
-        outcomes = simulate(runs.draw, simulations, DRAWS_OF_POWER)
+        outcomes = simulate(runs.draw, simulations, draws)
         for seen, end in (("at once", first + 1), ("by look 50", LOOKS)):
             cells = [
                 share_text(int(outcomes[key].better[:, first:end].any(axis=1).sum()), simulations)
@@ -278,11 +285,12 @@ def print_reacting(simulations: int) -> None:
         print(f"| {source} | 300 | {cell} |", flush=True)
 
 
-TABLES = {
-    "errors": (print_errors, 2_000),
-    "partial": (print_partial, 2_000),
-    "power": (print_power, 1_000),
-    "reacting": (print_reacting, 500),
+TABLES: dict[str, tuple[Callable[[int], None], int]] = {
+    "errors": (print_errors, 1_000),
+    "partial": (print_partial, 500),
+    "power": (print_power, 400),
+    "draws": (partial(print_power, draws=MANY_DRAWS, cases=POWER_CASES[:2]), 200),
+    "reacting": (print_reacting, 300),
 }
 
 

@@ -37,6 +37,9 @@ CALLS = {
         beir_eval.compare_benchmark, {"results": {r.name: {"d": r} for r in RESULTS}},
     ),
     "checkpoint_curve": (beir_eval.checkpoint_curve, {"results": RESULTS, "steps": ["A", "B"]}),
+    "judge_until": (
+        beir_eval.judge_until, {"query_ids": ["q1", "q2"], "difference": lambda _query: 0.1},
+    ),
     "agree": (beir_eval.agree, {"first": RUNS["A"], "second": RUNS["B"]}),
     "qrels_from_votes": (beir_eval.qrels_from_votes, {"rows": [("q", "a", 1)]}),
     "cut": (cut, {"values": {"q1": 1, "q2": 2}}),

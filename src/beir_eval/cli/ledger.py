@@ -126,7 +126,8 @@ def add(  # noqa: PLR0913, PLR0917 - one parameter per option
             msg = f"--step names one checkpoint, not {len(checkpoints)}; leave it out"
             raise InputError(msg)
         opened = _open_or_create(ledger, _baseline_of(baseline), measure, stated)
-        print_warnings(opened.warnings())
+        if not opened.looks:  # those of the baseline: each look prints its own
+            print_warnings(opened.warnings())
         for checkpoint in checkpoints:
             look = opened.record(checkpoint, step)
             print_warnings(look.warnings)

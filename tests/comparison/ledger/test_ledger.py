@@ -1,7 +1,7 @@
 """Looks at one test set during a training run: their verdicts, and what a ledger refuses."""
 
 import math
-from dataclasses import asdict
+from dataclasses import asdict, fields
 
 import numpy as np
 import pytest
@@ -10,6 +10,7 @@ from beir_eval import EvaluationResult, evaluate
 from beir_eval.comparison.ledger import Ledger, LedgerSettings, Look
 from beir_eval.core.ids import hash_ids
 from beir_eval.errors import (
+    BeirEvalError,
     BeirEvalWarning,
     FileFormatError,
     InputError,
@@ -325,6 +326,7 @@ def test_another_baseline_or_measure_is_refused(tmp_path, baseline, measure, mes
         ({"alpha": 2}, SettingError, "alpha must lie between 0 and 1"),
         ({"alternative": "less"}, SettingError, "choose one of 'two-sided', 'greater'"),
         ({"draws": 18}, SettingError, "with fewer than 19"),
+        ({"draws": 10**9}, SettingError, "draws must be at most 10,000,000"),
         ({"rng": -1}, SettingError, "rng must be a seed"),
     ],
 )
@@ -333,6 +335,28 @@ def test_invalid_arguments_create_no_file(tmp_path, arguments, error, message):
     with pytest.raises(error, match=message):
         Ledger(**(valid | arguments))
     assert list(tmp_path.iterdir()) == []
+
+
+ODD_OBJECTS = [
+    None, 3, -1, True, 0.5, math.nan, 10**5000, "", "x", "a\0b", "\ud800", b"x", object(), [], {},
+    np.array([1, 2]), {"a": 3},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "argument", ["baseline", "measure", *(field.name for field in fields(LedgerSettings)), "step"]
+)
+def test_an_odd_argument_raises_an_error_of_this_package(tmp_path, argument):
+    for number, odd in enumerate(ODD_OBJECTS):
+        arguments = {"baseline": START, "measure": MEASURE, "draws": DRAWS, "step": "s"}
+        arguments[argument] = odd
+        step = arguments.pop("step")
+        message = ""
+        try:
+            Ledger(tmp_path / f"l{number}", **arguments).record(checkpoint(0), step)
+        except BeirEvalError as error:
+            message = str(error)
+        assert len(message) < 1_000
 
 
 def test_settings_are_stored_as_plain_numbers():

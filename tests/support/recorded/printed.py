@@ -42,6 +42,9 @@ measures --help
 datasets --help
 convert --help
 demo --help
+ledger --help
+ledger add --help
+ledger show --help
 --version
 measures
 measures nDCG
@@ -72,6 +75,11 @@ compare qrels.tsv step1.trec step2.trec step3.trec --test t --steps 'step(.)' --
 compare results.json
 compare qrels.tsv bm25.trec plain.trec --test nothing
 compare qrels.tsv bm25.trec
+evaluate qrels.tsv plain.trec -m nDCG@10 --json plain.json
+ledger add looks.jsonl results.json --baseline plain.json -m nDCG@10 --looks 20
+ledger add looks.jsonl results.json --looks 30
+ledger show looks.jsonl --json looks.json --markdown looks.md
+ledger show results.json
 agree bm25.trec plain.trec --per-query agreed.csv
 validate qrels.tsv bm25.trec half.trec twice.trec other.trec --json findings.json
 convert bm25.trec bm25.json

@@ -20,6 +20,8 @@ from beir_eval.significance.validation import check_draws, check_positive, check
 
 #: The most decimals of t in a sentence: as many as tell it from the value that decides.
 _MOST_DECIMALS = 6
+#: The statistics of all sign vectors are kept in memory, 8 or 16 bytes each.
+_MOST_DRAWS = 10_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +55,9 @@ class LedgerSettings:
         check_positive("margin", self.margin)
         check_choice("alternative", self.alternative, LOOK_ALTERNATIVES)
         check_draws(self.draws)
+        if self.draws > _MOST_DRAWS:
+            msg = f"draws must be at most {_MOST_DRAWS:,}, not {self.draws}"
+            raise SettingError(msg)
         check_seed(self.rng)
         fewest = math.ceil(1 / spending.alpha) - 1
         if self.draws < fewest:
