@@ -55,14 +55,16 @@ class Ledger:
     """A file that records each look at a test set during a training run, with its verdict.
 
     Each look tests a checkpoint against the same baseline, on the same queries. With a test at .05
-    at each of 50 looks, some look is "better" or "worse" by chance in most training runs. A ledger
-    spends alpha over all looks instead: if no checkpoint differs from the baseline, the chance of
-    any verdict at all looks together is at most alpha. A look that is decided stays decided.
+    at each of 50 looks, some look is "better" or "worse" by chance in 13% to 64% of simulated
+    training runs (``benchmarks/looks.py``), the more often the less alike the checkpoints are. A
+    ledger spends alpha over all looks instead: if no checkpoint differs from the baseline, the
+    chance of any verdict at all looks together is at most alpha. A look that is decided stays
+    decided.
 
     Looks are tested jointly by random sign flips of the differences of all of them, which keep the
-    correlation of neighbouring checkpoints: their bounds are lower than those of Bonferroni. The
-    bound of each look is written down and never computed again. It assumes, as ``compare`` does,
-    independent queries and differences that are symmetric if nothing differs.
+    correlation of neighbouring checkpoints: the bounds are at most those of Bonferroni, alpha/50 at
+    each look. The bound of each look is written down and never computed again. It assumes, as
+    ``compare`` does, independent queries and differences that are symmetric if nothing differs.
 
     **It holds only if training does not react to what the ledger prints.** If you keep, average or
     continue checkpoints because of it, later checkpoints are chosen on these queries, and the
