@@ -96,6 +96,8 @@ def example(**settings):
         ({}, ("counted", "queries_missing"), ["other"], "counted.queries_missing: 'other' is not"),
         ({}, ("counted", "queries_empty"), ["q0"], "counted.queries_empty: 'q0' is not among"),
         ({}, ("counted", "judged_in_top", "2"), [5, 4], "counted.judged_in_top: 5 of 4"),
+        ({}, ("counted", "judged_in_top", "2"), [0, 10**400], "a number of 401 digits is no count"),
+        ({}, ("counted", "deepest_ranking"), 10**400, "counted.deepest_ranking: a number of 401"),
         ({}, ("counted", "judged_in_top", "09"), [5, 8], "'09' is not a whole number above 0"),
         ({}, ("counted", "max_grade"), math.inf, "counted.max_grade: inf is not a finite number"),
         ({}, ("counted", "queries_judged"), "nine", "counted.queries_judged: Input should be"),

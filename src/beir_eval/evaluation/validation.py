@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from beir_eval.evaluation.score_matrix import ScoreMatrix
     from beir_eval.measures.scales import ScoreScale
 
+#: No count of queries or documents is higher: shares and means of higher ones overflow a float.
+_HIGHEST_COUNT = 2**53
 #: (smaller count, larger count): the first is never above the second.
 _ORDERED_COUNTS = (
     ("tied_queries", "tied_documents"),
@@ -128,11 +130,14 @@ def check_scores(
 
 
 def _check_counts(counted: Counted) -> None:
-    """Raise ValueError for a count below 0, or one above another that contains it."""
+    """Raise ValueError for an impossible count, or one above another that contains it."""
     for name in type(counted).model_fields:
         value = getattr(counted, name)
         if isinstance(value, int) and not isinstance(value, bool) and value < 0:
             msg = f"counted.{name}: {value} is below 0"
+            raise ValueError(msg)
+        if isinstance(value, int) and value > _HIGHEST_COUNT:
+            msg = f"counted.{name}: a number of {len(str(value))} digits is no count"
             raise ValueError(msg)
         if isinstance(value, tuple):
             check_unique(f"counted.{name}", value)
@@ -144,6 +149,10 @@ def _check_counts(counted: Counted) -> None:
     for cutoff, (judged, retrieved) in counted.judged_in_top.items():
         if cutoff < 1 or not 0 <= judged <= retrieved:
             msg = f"counted.judged_in_top: {judged} of {retrieved} documents in the top {cutoff}"
+            raise ValueError(msg)
+        if max(cutoff, retrieved) > _HIGHEST_COUNT:
+            digits = len(str(max(cutoff, retrieved)))
+            msg = f"counted.judged_in_top: a number of {digits} digits is no count"
             raise ValueError(msg)
 
 
