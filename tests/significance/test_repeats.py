@@ -139,7 +139,7 @@ def test_the_noise_that_undoes_a_verdict_makes_its_interval_end_at_0():
 
 
 def test_a_true_difference_of_the_detectable_size_is_found_as_often_as_claimed():
-    rng, found = np.random.default_rng(5), 0
+    rng, num_significant = np.random.default_rng(5), 0
     arrays = repeats_of(rng, counts=(5, 5), num_queries=200, seed_sd=0.01, noise=0.1)
     tests = crossed_tests(arrays, [(0, 1)])
     power = crossed_power(tests, 0, arrays[0].mean(axis=0) - arrays[1].mean(axis=0), delta=0.02)
@@ -155,8 +155,8 @@ def test_a_true_difference_of_the_detectable_size_is_found_as_often_as_claimed()
     ).detectable
     for _ in range(400):
         drawn = repeats_of(rng, (5, 5), num_queries=200, seed_sd=0.01, noise=0.1, shift=true)
-        found += crossed_tests(drawn, [(0, 1)]).p()[0] <= 0.05
-    assert 0.72 < found / 400 < 0.88
+        num_significant += crossed_tests(drawn, [(0, 1)]).p()[0] <= 0.05
+    assert 0.72 < num_significant / 400 < 0.88
 
 
 def test_no_number_of_queries_outweighs_the_noise_of_repeats():

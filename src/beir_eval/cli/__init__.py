@@ -5,5 +5,6 @@ Inside: ``app`` registers the commands, one module per command: ``evaluate``, ``
 ``audit``, ``measures``, ``datasets``, ``convert``, ``demo``. Shared by the commands: ``options``
 (options, run files, reports), ``console`` (tables, errors, warnings), ``results_output``,
 ``comparison_output`` and ``saved_results`` (result files as input). ``slice_columns`` reads the
-option ``--slices``, ``standard_input`` the argument ``-``. Nothing is public.
+option ``--slices``, ``sampling_options`` reads ``--repeats``, ``--clusters`` and ``--chosen-from``,
+``standard_input`` the argument ``-``. Nothing is public.
 """

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 from beir_eval.display.tables import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
-    from beir_eval.comparison.records import Difference
     from beir_eval.comparison.result import Comparison
 
 
@@ -43,7 +42,7 @@ def chances_of(comparison: Comparison) -> list[Chance]:
             "looks",
             in_p=False,
             text="the only look at these queries (beir-eval ledger)",
-            short="earlier looks at these queries",
+            short="earlier looks",
         ),
     ]
 
@@ -58,12 +57,11 @@ def chance_table(comparison: Comparison) -> Table:
 
 
 def chance_notes(comparison: Comparison) -> Iterator[str]:
-    """Yield which chance is in p and which is not, and the noise that would undo a verdict."""
+    """Yield which chance is in p and which is not, and the optimism of a choice."""
     chances = [chance for chance in chances_of(comparison) if chance.short]
     covered = [chance.short for chance in chances if chance.in_p]
     others = [chance.short for chance in chances if not chance.in_p]
-    yield f"in p: {_listed(covered)}; not in p: {_listed(others)}"
-    yield from _noise_notes(comparison)
+    yield f"in p: {', '.join(covered)}; not in p: {', '.join(others)}"
     yield from _choice_notes(comparison)
 
 
@@ -119,12 +117,14 @@ def _repeats(comparison: Comparison) -> Chance:
         )
     if max(counts.values(), default=1) > 1:
         text = "these repeats, averaged (repeats=)"
-        return Chance("repeats", in_p=False, text=text, short="the noise of repeats")
+        return Chance(
+            "repeats", in_p=False, text=text, short="noise of repeats" + _noise_text(comparison)
+        )
     return Chance(
         "repeats",
         in_p=False,
         text="these runs, one of each system (repeats=)",
-        short="the noise of training",
+        short=f"noise of training{_noise_text(comparison)}",
     )
 
 
@@ -158,30 +158,24 @@ def _choice(comparison: Comparison) -> Chance:
             "choice",
             in_p=False,
             text="not chosen by these scores (chosen_from=)",
-            short="a choice of systems by these scores",
+            short="a choice by these scores",
         )
     text = f"the choice from {choice.num_candidates} candidates"
     return Chance("choice", in_p=True, text=text, short=text)
 
 
-def _noise_notes(comparison: Comparison) -> Iterator[str]:
-    """Yield the smallest noise of training that would undo a verdict, of all differences."""
-    pairs = [pair for pair in comparison.differences if pair.noise_to_undo is not None]
-    if not pairs:
-        return
-    weakest = min(pairs, key=_noise)
-    what = f"{weakest.system} is {weakest.verdict} than {weakest.against}"
-    if len(comparison.measures) > 1:
-        what = f"{weakest.measure}: {what}"
-    least = "" if len(pairs) == 1 else f", the least certain of {len(pairs)}"
-    yield (
-        "noise of training: seeds whose means vary by a standard deviation of "
-        f'{_noise(weakest):.2g} or more would undo "{what}"{least}; deterministic systems have none'
+def _noise_text(comparison: Comparison) -> str:
+    """Return how much noise of training would undo a verdict, in brackets; "" for no verdict."""
+    noises = [
+        pair.noise_to_undo for pair in comparison.differences if pair.noise_to_undo is not None
+    ]
+    if not noises:
+        return ""
+    verdict = "the verdict" if len(noises) == 1 else "the least certain verdict"
+    return (
+        f" (a standard deviation of {min(noises):.2g} between seeds would undo {verdict}; none in "
+        "deterministic systems)"
     )
-
-
-def _noise(difference: Difference) -> float:
-    return difference.noise_to_undo or 0.0
 
 
 def _choice_notes(comparison: Comparison) -> Iterator[str]:
@@ -200,8 +194,3 @@ def _choice_notes(comparison: Comparison) -> Iterator[str]:
             f"{choice.best[measure]}, is about {optimism:.4f} too optimistic, because it was "
             "chosen by these scores"
         )
-
-
-def _listed(parts: Sequence[str]) -> str:
-    """Return parts of a sentence as an enumeration."""
-    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
