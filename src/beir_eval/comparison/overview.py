@@ -25,6 +25,7 @@ from beir_eval.comparison.verdict_sentences import (
     power_sentences,
     signed_range_text,
     signed_text,
+    test_text,
 )
 from beir_eval.display.tables import Cell, Table, score_text, without_repeated_columns
 from beir_eval.evaluation.notes import judged_share_text
@@ -216,7 +217,7 @@ def _method_notes(comparison: Comparison) -> Iterator[str]:
         else ""
     )
     yield (
-        f"{len(comparison.query_ids):,} queries; {PAIRED_TESTS[settings.test].label}{correction}; "
+        f"{len(comparison.query_ids):,} queries; {test_text(settings)}{correction}; "
         f"verdicts at {settings.alpha:g}, margin {settings.margin:g}"
     )
     if not _is_of_test(comparison):

@@ -162,6 +162,15 @@ class ComparisonSettings:
         """Whether p is over queries and repeats."""
         return self.repeats != "averaged"
 
+    @property
+    def has_flips_tested(self) -> bool:
+        """Whether verdicts are tested again as if unjudged documents were relevant.
+
+        They are not over queries and repeats, nor for systems chosen from candidates, whose tests
+        need more than the scores of the systems that are compared.
+        """
+        return not self.has_random_repeats and self.chosen_from is None
+
     def _check_repeats(self) -> None:
         """Raise SettingError unless there is a test over queries and repeats, if one is needed."""
         check_choice("repeats", self.repeats, REPEATS)

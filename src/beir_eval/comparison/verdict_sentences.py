@@ -272,7 +272,7 @@ def notes_of(comparison: Comparison) -> Iterator[str]:
         f", corrected by {settings.correction} over the {num_comparisons} comparisons of a measure"
     )
     yield (
-        f"{len(comparison.query_ids):,} queries; {PAIRED_TESTS[settings.test].label}"
+        f"{len(comparison.query_ids):,} queries; {test_text(settings)}"
         f"{_draws_text(comparison.differences)}"
         f"{correction_note if num_comparisons > 1 else ''}; better and worse at {settings.alpha:g}"
     )
@@ -328,6 +328,12 @@ def further_notes(comparison: Comparison) -> Iterator[str]:
                 f"{mean.system}: the mean of {mean.repeats} repeats, whose {mean.measure} goes "
                 f"from {score_text(mean.lowest)} to {score_text(mean.highest)}"
             )
+
+
+def test_text(settings: ComparisonSettings) -> str:
+    """Return the test in words; with random repeats both tests, of which the larger p counts."""
+    label = PAIRED_TESTS[settings.test].label
+    return f"{label} and test over queries and repeats" if settings.has_random_repeats else label
 
 
 def _draws_text(differences: Sequence[Difference]) -> str:

@@ -34,10 +34,7 @@ TRUST_NOTES = (
         "bounds: of the difference, if each of these documents were relevant, with the highest "
         "grade, or stayed as it is"
     ),
-    (
-        "verdict flip: whether such documents could change the verdict; not known: no choice that "
-        "was tried does, but not all can be ruled out"
-    ),
+    ("verdict flip: whether such documents could change the verdict; not known: neither was shown"),
     (
         "expected: the difference if these documents were relevant as often as judged ones at the "
         "same rank, with its interval; unjudged ones usually are less often"

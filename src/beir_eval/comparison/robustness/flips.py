@@ -96,8 +96,7 @@ def flips_of(
         bounds: how far the completions can move each pair. [D]
         is_complete: whether the bounds cover all unjudged documents that count for the measure.
     """
-    if observed.settings.has_random_repeats or observed.settings.chosen_from is not None:
-        # What other repeats or candidates would retrieve is not known.
+    if not observed.settings.has_flips_tested:
         return ["not known"] * len(bounds)
     search = _Search(observed, measure_bounds, bounds)
     if search.has_few_completions:

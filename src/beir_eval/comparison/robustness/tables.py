@@ -111,10 +111,17 @@ def _bound_notes(comparison: Comparison) -> Iterator[str]:
         )
 
 
+#: Why no verdict flip is known in some comparisons.
+_NOT_TESTED = "verdicts over repeats and on chosen systems are not tested with other judgements"
+
+
 def _unknown_notes(comparison: Comparison) -> Iterator[str]:
     """Yield why it is not known for some verdicts whether unjudged documents could change them."""
     settings = comparison.settings
     text = "not known: no choice of relevant documents that was tried changes the verdict, but "
+    if not settings.has_flips_tested:
+        yield f"whether such documents could change a verdict is not known: {_NOT_TESTED}"
+        return
     if settings.test != "sign_flip":
         yield f"{text}with test={settings.test!r} none can be ruled out"
     elif settings.correction in ("max-t-step-down", "tukey") and len(comparison.systems) > 2:  # noqa: PLR2004 - more than one pair
@@ -164,10 +171,12 @@ def robustness_sentences(comparison: Comparison) -> Iterator[str]:
             "whichever of them are relevant (with the highest grade)"
         )
     if num_unknown:
+        reason = "no choice of relevant documents that was tried does"
+        if not comparison.settings.has_flips_tested:
+            reason = _NOT_TESTED
         yield (
             f"it is not known whether unjudged documents could change "
-            f"{_count_text(num_unknown, num_verdicts)}: "
-            "no choice of relevant documents that was tried does"
+            f"{_count_text(num_unknown, num_verdicts)}: {reason}"
         )
 
 
