@@ -45,15 +45,15 @@ def differences_of(source: str) -> Floats:
     systems, scores = real_scores(dataset)[measure]
     values = scores[systems.index(first)] - scores[systems.index(second)]
     values = values[np.isfinite(values)] - np.nanmean(values)
-    return values / values.std()
+    return np.asarray(values / values.std())
 
 
 def family(values: Floats, number: np.ndarray, num_clusters: int) -> Family:
     """Return the comparison by whole clusters, as ``compare`` makes it."""
-    sizes = np.bincount(number, minlength=num_clusters)
     scale = num_clusters / len(number)
-    sums = np.bincount(number, weights=values, minlength=num_clusters) * scale
-    return Family(sums[None], position_keys(num_clusters), np.zeros(1, int), None, sizes * scale)
+    sizes = np.bincount(number, minlength=num_clusters).astype(np.float64) * scale
+    sums = np.bincount(number, weights=values, minlength=num_clusters).astype(np.float64) * scale
+    return Family(sums[None], position_keys(num_clusters), np.zeros(1, dtype=np.int64), None, sizes)
 
 
 def rows(simulations: int) -> Iterator[str]:
@@ -90,7 +90,7 @@ def row(  # noqa: PLR0913, PLR0917 - the columns
         [shifted] = randomise([family(values + 1.0, number, num_clusters)], signs, level=ALPHA)
         low, high = shifted.intervals(np.array([ALPHA]))
         covered += bool(low[0] <= 1.0 <= high[0])
-        alone = Family(values[None], position_keys(len(number)), np.zeros(1, int))
+        alone = Family(values[None], position_keys(len(number)), np.zeros(1, dtype=np.int64))
         of_queries += bool(randomise([alone], signs)[0].p()[0] <= ALPHA)
     shares = "  ".join(
         f"{share_text(count, simulations):>12}" for count in (errors, of_queries, covered)

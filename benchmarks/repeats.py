@@ -89,7 +89,7 @@ def differences_of(source: str) -> Floats:
     systems, scores = real_scores(dataset)[measure]
     values = scores[systems.index(first)] - scores[systems.index(second)]
     values = values[np.isfinite(values)]
-    return values - values.mean()
+    return np.asarray(values - values.mean())
 
 
 def residuals_of(measure: str) -> Floats:
@@ -97,7 +97,7 @@ def residuals_of(measure: str) -> Floats:
     systems, scores = real_scores("dl19")[measure]
     repeats = scores[[index for index, name in enumerate(systems) if "repeat" in name]]
     centred = repeats - repeats.mean(axis=0)
-    return centred - centred.mean(axis=1, keepdims=True)
+    return np.asarray(centred - centred.mean(axis=1, keepdims=True))
 
 
 def simulate(  # noqa: PLR0913 - one keyword a part of the model
