@@ -68,7 +68,7 @@ def test_repeats_are_a_list_of_files_or_a_pattern(folder):
     [difference] = saved["differences"]
     assert difference["p"] == expected.differences[0].p
     assert saved["settings"]["repeats"] == "random"
-    assert "in p: 24 queries, 2 to 3 repeats; not in p: " in printed
+    assert "p covers the chance of 24 queries, 2 to 3 repeats; not of " in printed
 
 
 def test_files_that_are_listed_as_repeats_are_no_systems_of_their_own(folder):
@@ -104,7 +104,7 @@ def test_candidates_are_a_number_or_run_files(folder):
     assert saved["systems"] == ["base_1", "dense_s1"]
     assert saved["settings"]["chosen_from"] == 3
     assert saved["settings"]["correction"] == "max-t"
-    assert "too optimistic" in printed
+    assert "is too good by about" in printed
 
 
 @pytest.mark.parametrize(

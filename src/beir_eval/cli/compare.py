@@ -253,7 +253,18 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter per option
         inputs = _read_inputs(input_files, split, policies, (qrels_format, run_format))
         stated = run_files(inputs_or_folders[1:]) if inputs.qrels else inputs_or_folders
         inputs = inputs.grouped(input_files, groups, candidates, stated)
-        if floors and len(inputs.names) == 1:
+        is_alone = len(inputs.names) == 1
+        _check_options(
+            {
+                "--floor checks one run of a single system, not --repeats; give one file": (
+                    floors and is_alone and groups
+                ),
+                "--slices takes queries as unrelated; leave out --slices or --clusters": (
+                    slices and labels is not None
+                ),
+            }
+        )
+        if floors and is_alone:
             _check_options(
                 {
                     f"{option} needs two systems or more; one system is checked against --floor "
@@ -484,6 +495,9 @@ class _Inputs(NamedTuple):
         for path, (name, repeats) in zip(paths, self.systems.items(), strict=True):
             if path in only_candidates:
                 all_candidates[name] = repeats
+            if path not in group_of and name in groups:
+                msg = f"--repeats {name}: the name of {path} too; name the repeats otherwise"
+                raise InputError(msg)
             if path in group_of:
                 systems.setdefault(group_of[path], []).extend(repeats)
             elif path not in only_candidates or path in stated:

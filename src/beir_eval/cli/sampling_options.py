@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -37,6 +38,9 @@ def repeat_groups(requests: Sequence[str]) -> dict[str, list[Path]]:
             msg = f"--repeats {request}: name the system, as in NAME={listed}"
             raise InputError(msg)
         option = f"--repeats {request}"
+        if not all(listed.split(",")):
+            msg = f"{option}: files were expected behind =, as in {name}=run1.trec,run2.trec"
+            raise InputError(msg)
         files = [file for part in listed.split(",") for file in _files_of(part, option)]
         if len(files) == 1:
             msg = (
@@ -69,6 +73,13 @@ def candidate_files(chosen_from: str | None) -> int | list[Path] | None:
         return None
     if chosen_from.isascii() and chosen_from.isdigit():
         return int(chosen_from)
+    is_pattern = any(character in chosen_from for character in _WILDCARDS)
+    if not is_pattern and not Path(chosen_from).exists():
+        msg = (
+            f"--chosen-from {chosen_from}: a whole number, a pattern of run files or a folder of "
+            "them was expected"
+        )
+        raise InputError(msg)
     return run_files(_files_of(chosen_from, f"--chosen-from {chosen_from}"))
 
 
@@ -119,11 +130,18 @@ def _files_of(pattern: str, option: str) -> list[Path]:
     path = Path(pattern)
     if path.exists() or not any(character in pattern for character in _WILDCARDS):
         return [path]
-    files = [Path(name) for name in sorted(glob.glob(pattern)) if Path(name).is_file()]  # noqa: PTH207 - an absolute pattern
+    names = sorted(glob.glob(pattern), key=_with_numbers)  # noqa: PTH207 - an absolute pattern
+    files = [Path(name) for name in names if Path(name).is_file()]
     if not files:
         msg = f"{option}: no file matches {pattern}"
         raise InputError(msg)
     return files
+
+
+def _with_numbers(name: str) -> list[tuple[int, str]]:
+    """Return a key that sorts names by the numbers in them: seed2 before seed10."""
+    parts = re.split(r"([0-9]+)", name)
+    return [(int(part), "") if part.isdigit() else (-1, part) for part in parts]
 
 
 def _name_of_pattern(pattern: str) -> str:

@@ -125,7 +125,14 @@ class MeasureScores(NamedTuple):
                 "comparison needs two or more"
             )
             raise InputError(msg)
-        return self.select(defined)
+        selected = self.select(defined)
+        if selected.num_clusters == 1:
+            msg = (
+                f"clusters: the {num_queries:,} queries with a score on {self.measure} are all in "
+                "one cluster; a comparison needs two clusters, and six for a verdict"
+            )
+            raise InputError(msg)
+        return selected
 
 
 class AlignedScores(NamedTuple):

@@ -41,7 +41,7 @@ def chances_of(comparison: Comparison) -> list[Chance]:
         Chance(
             "looks",
             in_p=False,
-            text="the only look at these queries (beir-eval ledger)",
+            text="the first look at these queries (else a ledger)",
             short="earlier looks",
         ),
     ]
@@ -53,7 +53,7 @@ def chance_table(comparison: Comparison) -> Table:
         (chance.source, "yes" if chance.in_p else "no", chance.text)
         for chance in chances_of(comparison)
     ]
-    return Table(("chance of", "in p", "taken as"), rows)
+    return Table(("chance of", "in p", "what is assumed"), rows)
 
 
 def chance_notes(comparison: Comparison) -> Iterator[str]:
@@ -61,7 +61,7 @@ def chance_notes(comparison: Comparison) -> Iterator[str]:
     chances = [chance for chance in chances_of(comparison) if chance.short]
     covered = [chance.short for chance in chances if chance.in_p]
     others = [chance.short for chance in chances if not chance.in_p]
-    yield f"in p: {', '.join(covered)}; not in p: {', '.join(others)}"
+    yield f"p covers the chance of {', '.join(covered)}; not of {', '.join(others)}"
     yield from _choice_notes(comparison)
 
 
@@ -78,7 +78,7 @@ def _queries(comparison: Comparison) -> Iterator[Chance]:
         yield Chance(
             "related queries",
             in_p=False,
-            text="unrelated (clusters=)",
+            text="queries are unrelated (else clusters=)",
             short="",
         )
         return
@@ -112,18 +112,18 @@ def _repeats(comparison: Comparison) -> Chance:
         return Chance(
             "repeats",
             in_p=True,
-            text=f"a sample of {number} {kind} of each system",
+            text=f"a sample of {number} {kind} of each{_noisy_text(comparison)} system",
             short=f"{number} {kind}",
         )
     if max(counts.values(), default=1) > 1:
-        text = "these repeats, averaged (repeats=)"
+        text = "the same repeats, averaged (else repeats=)"
         return Chance(
             "repeats", in_p=False, text=text, short="noise of repeats" + _noise_text(comparison)
         )
     return Chance(
         "repeats",
         in_p=False,
-        text="these runs, one of each system (repeats=)",
+        text="the same runs, one of each system (else repeats=)",
         short=f"noise of training{_noise_text(comparison)}",
     )
 
@@ -134,7 +134,7 @@ def _comparisons(comparison: Comparison) -> Chance:
     if number == 1:
         return Chance("comparisons", in_p=True, text="one comparison", short="")
     if correction == "none":
-        text = f"{number} comparisons, not corrected (correction=)"
+        text = f"{number} comparisons, not corrected (else correction=)"
         return Chance("comparisons", in_p=False, text=text, short=f"{number} comparisons")
     text = f"{number} comparisons of a measure ({correction})"
     short = f"{number} comparisons" if comparison.choice is None else ""
@@ -157,40 +157,48 @@ def _choice(comparison: Comparison) -> Chance:
         return Chance(
             "choice",
             in_p=False,
-            text="not chosen by these scores (chosen_from=)",
+            text="systems not chosen by these scores (else chosen_from=)",
             short="a choice by these scores",
         )
     text = f"the choice from {choice.num_candidates} candidates"
     return Chance("choice", in_p=True, text=text, short=text)
 
 
+def _noisy_text(comparison: Comparison) -> str:
+    """Return " other" if some systems are deterministic; else ""."""
+    return " other" if set(comparison.settings.deterministic) & set(comparison.systems) else ""
+
+
 def _noise_text(comparison: Comparison) -> str:
     """Return how much noise of training would undo a verdict, in brackets; "" for no verdict."""
-    noises = [
-        pair.noise_to_undo for pair in comparison.differences if pair.noise_to_undo is not None
-    ]
-    if not noises:
+    decided = [pair for pair in comparison.differences if pair.noise_to_undo is not None]
+    if not decided:
         return ""
-    verdict = "the verdict" if len(noises) == 1 else "the least certain verdict"
-    return (
-        f" (a standard deviation of {min(noises):.2g} between seeds would undo {verdict}; none in "
-        "deterministic systems)"
-    )
+    weakest = max(decided, key=lambda pair: pair.p_corrected)
+    verdict = "the verdict"
+    if len(decided) > 1:
+        measure = f", {weakest.measure}" if len(comparison.measures) > 1 else ""
+        verdict = f"the least certain verdict, on {weakest.system}{measure}"
+    noise = f"a standard deviation of {weakest.noise_to_undo:.2g} between seeds"
+    if not weakest.noise_to_undo:
+        noise = "any difference between seeds"
+    return f" ({noise} would undo {verdict}; deterministic systems have no such noise)"
 
 
 def _choice_notes(comparison: Comparison) -> Iterator[str]:
-    """Yield how much the mean of the best candidate is too high, on each measure."""
+    """Yield how much too good the mean of the best candidate is, on each measure."""
     choice = comparison.choice
-    if choice is None:
+    if choice is None or choice.num_candidates == 1:
         return
     if not choice.optimism:
         yield (
-            "the mean of a chosen system is too high on average; by how much is known with the "
+            "the mean of a chosen system is too good on average; by how much is known with the "
             "results of all candidates"
         )
     for measure, optimism in choice.optimism.items():
+        best = choice.best[measure]
+        other = "" if best in comparison.systems else ", which is not compared here"
         yield (
-            f"{measure}: the mean of the best of {choice.num_candidates} candidates, "
-            f"{choice.best[measure]}, is about {optimism:.4f} too optimistic, because it was "
-            "chosen by these scores"
+            f"{measure}: the best of {choice.num_candidates} candidates is {best}{other}; the mean "
+            f"of the best by these scores is too good by about {optimism:.4f} on average"
         )

@@ -24,6 +24,7 @@ from beir_eval.comparison.robustness.pair_trust import (
     trust_from_runs,
 )
 from beir_eval.comparison.sampling import (
+    check_deterministic,
     checked_clusters,
     checked_deterministic,
     choose_repeats,
@@ -248,8 +249,14 @@ def _settings(  # noqa: PLR0913 - one keyword a setting
         SettingError: a value does not exist, or does not go with the others or with the systems.
     """
     names = checked_deterministic(deterministic, counts)
-    repeats = choose_repeats(repeats, counts, names, test)
+    repeats = choose_repeats(repeats, counts, names, test, num_compared)
     num_candidates = number_of_candidates(chosen_from, len(counts) - 1, num_compared - 1)
+    if num_candidates is not None and correction in ("none", "benjamini-hochberg"):
+        msg = (
+            f"correction={correction!r} does not cover a choice from {num_candidates} candidates; "
+            "choose 'max-t', 'holm' or 'bonferroni', or leave out chosen_from"
+        )
+        raise SettingError(msg)
     if num_candidates is not None and not is_iterable(chosen_from):
         if correction not in (None, "bonferroni"):
             msg = (
@@ -285,6 +292,7 @@ def _compare_scores(
         systems: those of which the comparison speaks.
     """
     check_baseline(baseline, systems)
+    check_deterministic(aligned, settings.deterministic)
     pairs = pairs_to_compare(aligned.systems, baseline)
     defined = [measure_scores.where_defined() for measure_scores in aligned.by_measure]
     rows = [aligned.systems.index(system) for system in systems]
@@ -311,7 +319,7 @@ def _compare_scores(
         clusters=aligned.clusters,
         choice=_choice_of(defined, settings, baseline),
     )
-    warn_of_unmatched_ids(comparison.coverage)
+    warn_of_unmatched_ids(coverage_of(aligned.results, aligned.measures))
     return comparison
 
 
@@ -347,13 +355,15 @@ def _on_common_queries(
     aligned: AlignedScores, pairs: Pairs, settings: ComparisonSettings, systems: tuple[str, ...]
 ) -> CommonQueries | None:
     """Return the comparison over the queries that all systems have; None if these are all."""
-    is_common = retrieved_by_all(aligned.results, aligned.query_ids)
+    is_common = retrieved_by_all(
+        {system: aligned.results[system] for system in systems}, aligned.query_ids
+    )
     if is_common.all():
         return None
     on_common = [measure_scores.select(is_common) for measure_scores in aligned.by_measure]
     differences: tuple[Difference, ...] = ()
-    if all(scores.is_defined.sum() >= FEWEST_QUERIES for scores in on_common):
-        defined = [scores.where_defined() for scores in on_common]
+    defined = [scores.select(scores.is_defined) for scores in on_common]
+    if all(len(scores.keys) >= FEWEST_QUERIES and scores.num_clusters != 1 for scores in defined):
         differences = _of_systems(differences_of(defined, pairs, settings), systems)
     return CommonQueries(num_queries=int(is_common.sum()), differences=differences)
 

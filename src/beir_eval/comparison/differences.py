@@ -12,6 +12,7 @@ import numpy as np
 from beir_eval.comparison.records import (
     FEWEST_CLUSTERS,
     PERMUTATION_CORRECTIONS,
+    TESTS_OVER_REPEATS,
     Difference,
     SystemMean,
     Verdict,
@@ -30,7 +31,7 @@ from beir_eval.significance import (
 from beir_eval.significance.corrections import corrected_tests
 from beir_eval.significance.effect_sizes import Spread, effect_of
 from beir_eval.significance.multiple_comparisons import max_t_tests, tukey_tests
-from beir_eval.significance.paired_tests import t_intervals
+from beir_eval.significance.paired_tests import t_intervals, t_p_values
 from beir_eval.significance.randomisation import Family, randomise, rank_at
 from beir_eval.significance.repeats import (
     CrossedTests,
@@ -59,6 +60,8 @@ POWER = 0.8
 MANY_PAIRS = 500
 #: Extreme draws, of all pairs and measures, that are kept at a time; each takes up to 48 bytes.
 _KEPT_DRAWS = 3_000_000
+#: The relative precision of the smallest margin of clusters.
+_MARGIN_PRECISION = 1e-3
 #: Permutations of randomised Tukey HSD, fewer than sign flips because its cost grows with the
 #: number of systems.
 TUKEY_DRAWS = 10_000
@@ -156,6 +159,17 @@ class Tests:
             return self.p_over_queries
         return np.maximum(self.p_over_queries, self.crossed.p())
 
+    @cached_property
+    def deviations(self) -> Floats:
+        """The standard deviations of the differences by unit, f8[D].
+
+        Those of clusters are about what the mean difference adds to a cluster of their size.
+        """
+        units = self.scores.units
+        if units.weights is None:
+            return self.flipped.deviations
+        return deviations_of_clusters(self.pairs.differences(units.rows), units.weights)
+
     @property
     def can_decide(self) -> bool:
         """Whether there are enough units, that is queries or clusters, for any verdict."""
@@ -183,7 +197,7 @@ class Tests:
 
     def t_intervals(self, levels: Floats) -> tuple[Floats, Floats]:
         """Return t intervals; unbounded if equal differences are too few to be significant."""
-        means, deviations = self.flipped.means, self.flipped.deviations
+        means, deviations = self.flipped.means, self.deviations
         low, high = t_intervals(means, deviations, self.flipped.num_queries, levels)
         is_unknown = (deviations == 0) & (means != 0) & ~is_at_most(self.p_over_queries, levels)
         return np.where(is_unknown, -np.inf, low), np.where(is_unknown, np.inf, high)
@@ -307,12 +321,34 @@ def tests_of(
         if settings.test == "sign_flip":
             p, notes = flipped.p(), [""] * len(pairs.listed)
         else:
-            rows = pairs.differences(scores.units.rows)
-            results = [paired_test_of(row, settings) for row in rows]
-            p, notes = np.array([result.p for result in results]), [r.note for r in results]
+            p, notes = uncorrected_tests(scores, pairs, settings)
         crossed = _crossed_tests(scores, pairs, settings)
         tests.append(Tests(scores, pairs, settings, flipped, p, notes, crossed))
     return tests
+
+
+def uncorrected_tests(
+    scores: MeasureScores, pairs: Pairs, settings: ComparisonSettings
+) -> tuple[Floats, list[str]]:
+    """Return the p of all pairs by a test other than sign flips, f8[D], and the notes. [D]."""
+    units = scores.units
+    rows = pairs.differences(units.rows)
+    if units.weights is not None:
+        deviations = deviations_of_clusters(rows, units.weights)
+        return t_p_values(row_means(rows), deviations, rows.shape[1]), [""] * len(rows)
+    results = [paired_test_of(row, settings) for row in rows]
+    return np.array([result.p for result in results]), [result.note for result in results]
+
+
+def deviations_of_clusters(rows: Floats, weights: Floats) -> Floats:
+    """Return the standard deviations of the differences of clusters, f8[D].
+
+    Args:
+        rows: the differences by cluster, f8[D, U].
+        weights: how much a difference of 1 on all queries adds to each cluster, f8[U].
+    """
+    residuals = rows - row_means(rows)[:, None] * weights
+    return np.asarray(np.sqrt((residuals**2).sum(axis=1) / (rows.shape[1] - 1)))
 
 
 def _crossed_tests(
@@ -328,6 +364,7 @@ def _crossed_tests(
         deterministic=[
             index for index, system in enumerate(scores.systems) if system in settings.deterministic
         ],
+        weights=scores.units.weights,
     )
 
 
@@ -390,12 +427,13 @@ def with_verdicts(
     num_pairs, score_range = len(tests.p), scores.scale.range
     margin_limit = None
     if score_range is not None:
-        margin_limit = smallest_margin(
-            flipped.num_queries, alpha=settings.alpha, score_range=score_range
-        )
+        margin_limit = smallest_margin_of(scores, settings.alpha)
     residual_spread = Spread.from_scores(scores.scores)
     unit_rows = tests.pairs.differences(scores.units.rows)
-    p_queries = None if tests.crossed is None else tests.p_corrected_over_queries()
+    p_queries = None
+    if tests.crossed is not None and tests.can_decide:
+        p_queries = tests.p_corrected_over_queries()
+        p_queries[np.isinf(tests.crossed.degrees_of_freedom)] = math.nan
     differences = []
     for index, pair in enumerate(tests.pairs.listed):
         row = scores.scores[pair.system] - scores.scores[pair.against]
@@ -440,7 +478,9 @@ def with_verdicts(
                     is_significant=bool(corrected.is_significant[index]),
                 ),
                 num_clusters=scores.num_clusters,
-                p_queries=None if p_queries is None else float(p_queries[index]),
+                p_queries=None
+                if p_queries is None or math.isnan(p_queries[index])
+                else float(p_queries[index]),
                 draws=int(flipped.num_distinct[index]) if is_flipped else 0,
                 exact=is_flipped and bool(flipped.exact[index]),
                 verdict=verdict_of(
@@ -483,6 +523,29 @@ def _shown_intervals(tests: Tests, corrected: CorrectedTests) -> tuple[Floats, F
     return corrected.low, corrected.high, 1 - corrected.levels
 
 
+def smallest_margin_of(scores: MeasureScores, alpha: float) -> float:
+    """Return the smallest margin within which the test of equality could show equality.
+
+    With clusters of different sizes this is more than ``smallest_margin`` of their number, since
+    the cluster that may be missing is taken to be as large as the largest.
+
+    Args:
+        scores: the scores of a measure with bounds.
+        alpha: the level.
+    """
+    weights, score_range = scores.units.weights, scores.scale.range or 1.0
+    num_units = len(scores.units.keys)
+    lowest = smallest_margin(num_units, alpha=alpha, score_range=score_range)
+    if weights is None:
+        return lowest
+    low, high, equal = lowest, score_range, np.zeros((1, num_units))
+    while high - low > _MARGIN_PRECISION * high:
+        middle = (low + high) / 2
+        p = margin_tests(equal, delta=middle, score_range=score_range, weights=weights).p_equal
+        low, high = (low, middle) if is_at_most(p, alpha).all() else (middle, high)
+    return high
+
+
 def _too_few_clusters(scores: MeasureScores) -> str:
     """Return the note of a difference that has no verdict."""
     return (
@@ -506,7 +569,7 @@ def _power_fields(
     if is_significant:
         return {**dict.fromkeys(unknown), "power_note": ""}
     if not tests.can_decide:
-        return {**dict.fromkeys(unknown), "power_note": _too_few_clusters(tests.scores)}
+        return {**dict.fromkeys(unknown), "power_note": "power is not known"}
     margin = tests.settings.margin
     power = estimate_power(differences, delta=margin, alpha=level, power=POWER)
     if tests.crossed is not None and power.detectable is not None:
@@ -520,7 +583,9 @@ def _power_fields(
         "detectable_high": power.detectable_high,
         "queries_low": power.queries_low,
         "queries_high": power.queries_high,
-        "power_note": power.note,
+        "power_note": power.note
+        if tests.scores.clusters is None
+        else power.note.replace("queries", "clusters"),
     }
 
 
@@ -539,7 +604,7 @@ def _repeat_fields(
     if crossed is not None:
         freedom = float(crossed.degrees_of_freedom[index])
         if math.isinf(freedom):
-            return {"repeat_variance": 0.0}
+            return {}
         return {
             "repeat_deviation": float(crossed.deviations[index]),
             "repeat_variance": float(crossed.repeat_variances[index]),
@@ -550,11 +615,11 @@ def _repeat_fields(
         for system in tests.pairs.listed[index]
         if tests.scores.systems[system] not in tests.settings.deterministic
     )
-    if not is_significant or not share:
+    if not is_significant or not share or tests.settings.test not in TESTS_OVER_REPEATS:
         return {}
     noise = noise_that_undoes(
         float(tests.flipped.means[index]),
-        float(tests.flipped.deviations[index]) ** 2 / tests.flipped.num_queries,
+        float(tests.deviations[index]) ** 2 / tests.flipped.num_queries,
         tests.flipped.num_queries,
         share,
         level=level,

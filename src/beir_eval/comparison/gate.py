@@ -12,7 +12,7 @@ import numpy as np
 from beir_eval.comparison.alignment import MeasureScores, align_scores
 from beir_eval.comparison.compare import compare
 from beir_eval.comparison.coverage import coverage_of, missing_note, warnings_of
-from beir_eval.comparison.differences import POWER, Pair, Pairs, tests_of
+from beir_eval.comparison.differences import POWER, Pair, Pairs, smallest_margin_of, tests_of
 from beir_eval.comparison.gate_output import lost_most_lines
 from beir_eval.comparison.records import FEWEST_CLUSTERS, ComparisonSettings, GateCheck
 from beir_eval.comparison.result import Comparison
@@ -35,7 +35,6 @@ from beir_eval.significance import (
     PAIRED_TESTS,
     estimate_power,
     non_inferiority,
-    smallest_margin,
     smallest_p,
 )
 from beir_eval.significance.equivalence import NonInferiority, margin_tests
@@ -52,6 +51,7 @@ if TYPE_CHECKING:
     from beir_eval.core.arrays import Floats
     from beir_eval.measures import MeasureLike
     from beir_eval.measures.scales import ScoreScale
+    from beir_eval.significance import PairedTestMethod
 
 #: How many of the queries that lost most a failed check lists.
 _WORST_QUERIES = 5
@@ -299,6 +299,9 @@ class _Gate(NamedTuple):
             reason = f"{system} vs {baseline}, {measure_name}: {obstacle}"
             return GateCheck(**named, outcome="undecidable", reason=reason)
         scores, query_ids = _pair_scores(self.comparison, measure, system, baseline, scale)
+        if obstacle := _obstacle_of_clusters(scores.num_clusters):
+            reason = f"{system} vs {baseline}, {measure}: {obstacle}"
+            return GateCheck(**named, outcome="undecidable", reason=reason)
         differences = scores.scores[0] - scores.scores[1]
         named |= {
             "num_queries": len(differences),
@@ -313,7 +316,7 @@ class _Gate(NamedTuple):
             f"{signed_text(result['value'])} "
             f"{measure_text(measure, higher_is_better=scale.higher_is_better)}"
         )
-        reason = f"{system} vs {baseline}: {size} {result.pop('sentence')}"
+        reason = f"{system} vs {baseline}: {size} {result.pop('sentence')}{self._choice_text()}"
         if result["outcome"] == "failed":
             named["lost_most"] = self._lost_most(scores, query_ids)
         return GateCheck(**named, **result, reason=reason)
@@ -354,7 +357,7 @@ class _Gate(NamedTuple):
         if settings.test == "sign_flip":
             p = float(tests.flipped.p(side)[0])
         else:
-            p = method.test(tests.pairs.differences(scores.units.rows)[0], alternative=side).p
+            p = _one_sided_t(tests, side, method)
         if tests.crossed is not None:
             p_below = float(tests.crossed.p_below(0.0)[0])
             p = max(p, 1 - p_below if side == "less" else p_below)
@@ -485,8 +488,10 @@ class _Gate(NamedTuple):
                 "the t test alone, which overlooks rare large losses: the measure has no bounds)"
             )
         else:
-            sentence += "Gaffke's bound and the t test)"
-            least = smallest_margin(test.num_queries, alpha=self.alpha, score_range=score_range)
+            choice = self.comparison.settings.chosen_from
+            corrected = "" if choice is None else f", corrected for {choice} candidates"
+            sentence += f"Gaffke's bound and the t test{corrected})"
+            least = smallest_margin_of(scores, self.alpha / (choice or 1))
             if not test.non_inferior:
                 counted = _counted(scores, test.num_queries)
                 sentence += (
@@ -512,12 +517,17 @@ class _Gate(NamedTuple):
             gains: their differences, above 0 for a gain, f8[Q].
         """
         settings, score_range = self.comparison.settings, scores.scale.range
+        num_candidates = settings.chosen_from or 1
         if scores.clusters is None and not settings.has_random_repeats:
-            return non_inferiority(
-                gains, delta=settings.margin, alpha=self.alpha, score_range=score_range
+            test = non_inferiority(
+                gains,
+                delta=settings.margin,
+                alpha=self.alpha / num_candidates,
+                score_range=score_range,
             )
+            return replace(test, p=min(1.0, test.p * num_candidates))
         pairs = Pairs([Pair(0, 1)])
-        level = 2 * self.alpha
+        level = 2 * self.alpha / num_candidates
         [tests] = tests_of(
             [scores],
             pairs,
@@ -536,6 +546,7 @@ class _Gate(NamedTuple):
         if tests.crossed is not None:
             oriented = tests.crossed if scores.scale.higher_is_better else tests.crossed.opposite()
             p = max(p, float(oriented.p_below(-settings.margin)[0]))
+        p = min(1.0, p * num_candidates)
         return NonInferiority(
             difference=float(margins.differences[0]),
             low=low,
@@ -567,6 +578,8 @@ class _Gate(NamedTuple):
         obstacle = self._obstacle((system,))
         if not obstacle and len(scores) < FEWEST_QUERIES:
             obstacle = f"it has a score on {len(scores)} query"
+        if self.floor_interval:
+            obstacle = obstacle or _obstacle_of_clusters(self._num_clusters())
         if obstacle:
             reason = f"{system}, {measure_name}: {obstacle}"
             return GateCheck(**named, outcome="undecidable", reason=reason)
@@ -588,10 +601,11 @@ class _Gate(NamedTuple):
             what = f"the {'lower' if scale.higher_is_better else 'upper'} end of the interval"
         side = "below" if scale.higher_is_better else "above"
         bound = "floor" if scale.higher_is_better else "ceiling"
+        interval = f"{score_text(low)} to {score_text(high)}, {self._floor_sample_text(scores)}"
         reason = (
             f"{system}: mean {measure_name} {score_text(mean)} ({percent_text(1 - self.alpha)} t "
-            f"interval: {score_text(low)} to {score_text(high)}, {len(scores):,} queries): {what} "
-            f"is {'' if is_below else 'not '}{side} the {bound} {limit:g}"
+            f"interval: {interval}): {what} "
+            f"is {'' if is_below else 'not '}{side} the {bound} {limit:g}{self._choice_text()}"
         )
         return GateCheck(
             **named,
@@ -603,6 +617,20 @@ class _Gate(NamedTuple):
             confidence=1 - self.alpha,
             num_queries=len(scores),
         )
+
+    def _num_clusters(self) -> int | None:
+        """Return the number of clusters of related queries; None if queries are not related."""
+        labels = self.comparison.clusters
+        return None if labels is None else len(set(labels))
+
+    def _floor_sample_text(self, scores: Floats) -> str:
+        """Return what the interval of a system's mean is over."""
+        num_clusters, text = self._num_clusters(), f"{len(scores):,} queries"
+        if num_clusters is not None:
+            text += f" in {num_clusters:,} clusters"
+        if self.comparison.settings.has_random_repeats:
+            text += ", not over repeats"
+        return text
 
     def _residuals_of(self, scores: Floats, measure: str, system: str) -> Floats:
         """Return numbers whose spread is that of a system's scores, by query or by cluster.
@@ -633,10 +661,17 @@ class _Gate(NamedTuple):
                 "a comparison that was loaded from a file has no repeats; check the gate where "
                 "the systems are compared"
             )
-        num_clusters = len(set(comparison.clusters or ()))
-        if comparison.clusters is not None and num_clusters < FEWEST_CLUSTERS:
-            return f"fewer than {FEWEST_CLUSTERS} clusters ({num_clusters}) decide nothing"
         return ""
+
+    def _choice_text(self) -> str:
+        """Return that the check does not cover a choice of systems, as a sentence; mostly ""."""
+        number = self.comparison.settings.chosen_from
+        if number is None or self.non_inferior:
+            return ""
+        return (
+            f". The check is not corrected for the choice from {number} candidates: the mean of a "
+            "chosen system is too good on average"
+        )
 
     def _sample_text(self, scores: MeasureScores) -> str:
         """Return what else than queries the check is over, as a clause; mostly ""."""
@@ -664,6 +699,29 @@ class _Gate(NamedTuple):
                     "--allow-missing (allow_missing=True)"
                 )
         return ""
+
+
+def _one_sided_t(tests: Tests, side: str, method: PairedTestMethod) -> float:
+    """Return the one-sided p of a pair by a test other than sign flips.
+
+    Args:
+        tests: the tests of the pair.
+        side: "less" or "greater".
+        method: the test.
+    """
+    units = tests.scores.units
+    if units.weights is None:
+        return method.test(tests.pairs.differences(units.rows)[0], alternative=side).p
+    half = float(tests.p_over_queries[0]) / 2
+    is_on_side = (tests.flipped.means[0] < 0) == (side == "less")
+    return half if is_on_side else 1 - half
+
+
+def _obstacle_of_clusters(num_clusters: int | None) -> str:
+    """Return that there are too few clusters for a decision; "" if there are not."""
+    if num_clusters is None or num_clusters >= FEWEST_CLUSTERS:
+        return ""
+    return f"fewer than {FEWEST_CLUSTERS} clusters ({num_clusters}) decide nothing"
 
 
 def _unit(scores: MeasureScores) -> str:

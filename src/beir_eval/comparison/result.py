@@ -155,6 +155,11 @@ class Comparison(Saved):
         if self.clusters is not None and len(self.clusters) != len(self.query_ids):
             msg = f"clusters: {len(self.query_ids)} labels were expected, one for each query"
             raise ValueError(msg)
+        number = None if self.choice is None else self.choice.num_candidates
+        if number != self.settings.chosen_from:
+            stated = self.settings.chosen_from
+            msg = f"choice: {number} candidates, but settings.chosen_from is {stated}"
+            raise ValueError(msg)
         return self
 
     def _check_loaded(self) -> None:

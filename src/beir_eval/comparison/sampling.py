@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from beir_eval.comparison.alignment import ROUNDING_TOLERANCE
 from beir_eval.comparison.records import REPEATS, TESTS_OVER_REPEATS
 from beir_eval.core.arrays import is_iterable
 from beir_eval.core.ids import checked_query_ids
@@ -18,9 +19,12 @@ from beir_eval.errors import (
     first_few,
     shown,
 )
+from beir_eval.evaluation.result import EvaluationResult
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
+
+    from beir_eval.comparison.alignment import AlignedScores
 
 
 def checked_deterministic(names: Iterable[str], systems: Iterable[str]) -> tuple[str, ...]:
@@ -48,16 +52,34 @@ def checked_deterministic(names: Iterable[str], systems: Iterable[str]) -> tuple
     return listed
 
 
+def check_deterministic(aligned: AlignedScores, deterministic: Sequence[str]) -> None:
+    """Raise SettingError if the repeats of a deterministic system have different scores."""
+    for scores in aligned.by_measure:
+        for system, repeats in zip(scores.systems, scores.repeats, strict=True):
+            spread = np.nanmax(np.ptp(repeats, axis=0), initial=0.0)
+            if system in deterministic and spread > ROUNDING_TOLERANCE * np.nanmax(np.abs(repeats)):
+                msg = (
+                    f"deterministic names {shown(system)}, but its repeats have different "
+                    f"{scores.measure}; leave it out of deterministic"
+                )
+                raise SettingError(msg)
+
+
 def choose_repeats(
-    repeats: str | None, counts: Mapping[str, int], deterministic: Sequence[str], test: str
+    repeats: str | None,
+    counts: Mapping[str, int],
+    deterministic: Sequence[str],
+    test: str,
+    num_compared: int,
 ) -> str:
     """Return what the repeats of systems are; the default if ``repeats`` is None.
 
     Args:
         repeats: a value of ``records.REPEATS``, or None.
-        counts: {system: number of its repeats}.
+        counts: {system: number of its repeats}, candidates that are not compared last.
         deterministic: the systems whose repeats would all be equal.
         test: the name of the test.
+        num_compared: the number of systems that are compared.
 
     Raises:
         SettingError: the value does not exist, or the systems have too few repeats for it.
@@ -65,8 +87,12 @@ def choose_repeats(
     noisy = {name: count for name, count in counts.items() if name not in deterministic}
     single = [name for name, count in noisy.items() if count == 1]
     if repeats is None:
-        is_random = bool(noisy) and not single and test in TESTS_OVER_REPEATS
-        return "random" if is_random else "averaged"
+        compared = list(counts)[:num_compared]
+        shown_ones = [name for name in compared if name in noisy]
+        have_repeats = shown_ones and not any(name in single for name in shown_ones)
+        if not have_repeats or test not in TESTS_OVER_REPEATS:
+            return "averaged"
+        repeats = "random"
     check_choice("repeats", repeats, REPEATS)
     if repeats == "averaged":
         return repeats
@@ -100,6 +126,12 @@ def number_of_candidates(chosen_from: Any, at_hand: int, compared: int) -> int |
     """
     if chosen_from is None:
         return None
+    if isinstance(chosen_from, str):
+        msg = (
+            f"chosen_from must be the number of candidates or the candidates, not "
+            f"{shown(chosen_from)}"
+        )
+        raise SettingError(msg)
     if is_iterable(chosen_from):
         return at_hand
     check_count("chosen_from", chosen_from)
@@ -135,7 +167,7 @@ def other_candidates(
     if baseline is None:
         msg = "chosen_from says that systems were chosen; name the baseline to compare them with"
         raise SettingError(msg)
-    if not is_iterable(chosen_from):
+    if isinstance(chosen_from, str) or not is_iterable(chosen_from):
         return {}
     candidates = repeats_of(chosen_from)
     missing = [name for name in systems if name != baseline and name not in candidates]
@@ -144,6 +176,18 @@ def other_candidates(
             f"chosen_from lacks {first_few(missing)}: give all candidates, those compared among "
             f"them; it has {first_few(candidates)}"
         )
+        raise SettingError(msg)
+    different = [
+        name
+        for name, many in candidates.items()
+        if name in systems
+        and name != baseline
+        # Runs have no equality; those that are compared are the ones that count.
+        and isinstance(many[0], EvaluationResult)
+        and many != systems[name]
+    ]
+    if different:
+        msg = f"chosen_from has other repeats or scores of {first_few(different)} than are compared"
         raise SettingError(msg)
     return {name: many for name, many in candidates.items() if name not in systems}
 

@@ -15,10 +15,10 @@ from beir_eval.comparison.verdict_sentences import (
     queries_text,
     signed_range_text,
     signed_text,
+    test_text,
 )
 from beir_eval.display.tables import Cell, Table, latex_table, markdown_list, score_text
 from beir_eval.measures.scales import scale_of
-from beir_eval.significance import PAIRED_TESTS
 
 if TYPE_CHECKING:
     from beir_eval.comparison.records import ComparisonSettings, Difference, SystemMean
@@ -241,11 +241,16 @@ def to_latex(comparison: Comparison) -> str:
         else f"▲ better, ▼ worse than {comparison.baseline}, = equal within {settings.margin:g}; "
         "no mark: undecided."
     )
+    clusters = ""
+    if comparison.clusters is not None:
+        clusters = f" in {len(set(comparison.clusters)):,} clusters"
+    test = test_text(settings)
     caption = (
-        f"Means over {len(comparison.query_ids):,} queries, best in bold. {marks} "
-        f"{PAIRED_TESTS[settings.test].label[:1].upper()}{PAIRED_TESTS[settings.test].label[1:]}"
-        f"{correction}, level {settings.alpha:g}."
+        f"Means over {len(comparison.query_ids):,} queries{clusters}, best in bold. {marks} "
+        f"{test[:1].upper()}{test[1:]}{correction}, level {settings.alpha:g}."
     )
+    if settings.chosen_from is not None:
+        caption += f" Corrected for the choice from {settings.chosen_from} candidates."
     if len(comparison.measures) > 1:
         caption += f" Not corrected for looking at {len(comparison.measures)} measures."
     for system, repeats in {mean.system: mean.repeats for mean in comparison.means}.items():

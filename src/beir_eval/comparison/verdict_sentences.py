@@ -40,9 +40,9 @@ def difference_sentence(difference: Difference, margin: float, *, power: bool = 
         is_corrected = difference.p_corrected != difference.p
         evidence = f"{'corrected ' if is_corrected else ''}p {p_text(difference.p_corrected)}"
         if difference.p_queries is not None:
-            evidence += (
-                f" over queries and repeats, {p_text(difference.p_queries)} over queries alone"
-            )
+            unit = "queries" if difference.num_clusters is None else "clusters"
+            p_alone = p_text(difference.p_queries)
+            evidence += f" over {unit} and repeats, {p_alone} over {unit} alone"
         if verdict != "undecided" and abs(difference.difference) < margin:
             verdict += f" by less than {margin:g}"
     sentence = verdict_sentence(
@@ -342,7 +342,8 @@ def _draws_text(differences: Sequence[Difference]) -> str:
     if random:
         return f" with {max(random):,} random sign vectors"
     if any(difference.exact and difference.draws for difference in differences):
-        return " with all sign vectors of the queries that differ"
+        unit = "queries" if differences[0].num_clusters is None else "clusters"
+        return f" with all sign vectors of the {unit} that differ"
     return ""
 
 

@@ -146,6 +146,25 @@ def t_intervals(means: Floats, deviations: Floats, num_queries: int, levels: Flo
     return means - half_widths, means + half_widths
 
 
+def t_p_values(means: Floats, deviations: Floats, num_queries: int) -> Floats:
+    """Return the two-sided p of t tests, above 0, f8[D].
+
+    Args:
+        means: the means, f8[D].
+        deviations: the standard deviations, Q − 1 in the denominator, f8[D]. If one is 0, p is that
+            of the exact sign-flip test, or 1 for a mean of 0.
+        num_queries: Q, the number of queries.
+
+    Raises:
+        MissingExtraError: scipy is not installed.
+    """
+    stats = scipy_stats("the paired t test")
+    statistics = np.abs(means) * math.sqrt(num_queries) / np.where(deviations, deviations, 1.0)
+    p = 2 * stats.t.sf(statistics, num_queries - 1)
+    exact = np.where(means, math.ldexp(1.0, 1 - num_queries), 1.0)
+    return np.maximum(np.where(deviations, p, exact), at_least_smallest(0.0))
+
+
 def standardised_effect(first: Any, second: Any = None) -> float:
     """Return the mean difference divided by the standard deviation of the differences; no unit.
 

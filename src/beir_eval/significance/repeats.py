@@ -174,6 +174,7 @@ def crossed_tests(
     *,
     paired: bool = False,
     deterministic: Iterable[int] = (),
+    weights: Any = None,
 ) -> CrossedTests:
     """Test pairs of systems whose scores are a sample of queries and of repeats.
 
@@ -200,6 +201,9 @@ def crossed_tests(
         paired: whether repeat i of one system belongs to repeat i of the other.
         deterministic: the indices of systems whose repeats would all be equal. They need one repeat
             only, and have no variance.
+        weights: for clusters of queries in place of queries, how much a difference of 1 on all
+            queries adds to that of each cluster, with a mean of 1, f8[Q] (``margin_tests``): then
+            d_q − mean(d) becomes d_q − mean(d)·weight, and so in the residuals. None for queries.
 
     The variance s² is pooled, so it is assumed to be alike in all systems with repeats. With two
     repeats of two systems it has two degrees of freedom, and only large differences are
@@ -226,9 +230,11 @@ def crossed_tests(
     num_queries = arrays[0].shape[1]
     means = np.stack([array.mean(axis=0) for array in arrays])
     differences = np.stack([means[first] - means[second] for first, second in pairs])
-    query_variances = differences.var(axis=1, ddof=1) / num_queries
+    sizes = np.ones(num_queries) if weights is None else np.asarray(weights, dtype=np.float64)
+    centred = differences - row_means(differences)[:, None] * sizes
+    query_variances = (centred**2).sum(axis=1) / (num_queries - 1) / num_queries
     noisy = [array for index, array in enumerate(arrays) if index not in exact]
-    pooled = _pooled(noisy)
+    pooled = _pooled(noisy, sizes)
     freedom = len(noisy) * (min(map(len, noisy), default=1) - 1)
     columns = []
     for first, second in pairs:
@@ -236,7 +242,7 @@ def crossed_tests(
         if not pair:
             columns.append((0.0, math.inf, 0.0))
         elif paired and len(pair) == 2:  # noqa: PLR2004 - both systems
-            spread = _pooled([arrays[first] - arrays[second]])
+            spread = _pooled([arrays[first] - arrays[second]], sizes)
             variance = spread.beyond_residuals(num_queries)
             columns.append(
                 (variance / len(arrays[first]), spread.degrees_of_freedom, math.sqrt(variance))
@@ -245,7 +251,7 @@ def crossed_tests(
             variance = pooled.beyond_residuals(num_queries)
             of_pair = sum(1 / len(arrays[index]) for index in pair) * variance
             own = sum(
-                _pooled([arrays[index]]).beyond_residuals(num_queries) / len(arrays[index])
+                _pooled([arrays[index]], sizes).beyond_residuals(num_queries) / len(arrays[index])
                 for index in pair
             )
             is_balanced = len(set(map(len, noisy))) == 1
@@ -282,8 +288,13 @@ class _Spread:
         return max(0.0, self.variance - self.residual_mean_square / num_queries)
 
 
-def _pooled(arrays: Sequence[Floats]) -> _Spread:
-    """Return the spread of repeats, f8[k, Q] each, pooled over systems."""
+def _pooled(arrays: Sequence[Floats], sizes: Floats) -> _Spread:
+    """Return the spread of repeats, f8[k, Q] each, pooled over systems.
+
+    Args:
+        arrays: the scores of the repeats of each system.
+        sizes: how much an effect on all queries adds at each of them, f8[Q].
+    """
     freedom = sum(len(array) - 1 for array in arrays)
     if not freedom:
         return _Spread(0.0, 0.0, 0)
@@ -292,7 +303,7 @@ def _pooled(arrays: Sequence[Floats]) -> _Spread:
         of_repeats = array.mean(axis=1, keepdims=True)
         deviations = of_repeats - of_repeats.mean()
         between += float((deviations**2).sum())
-        residuals = array - array.mean(axis=0) - deviations
+        residuals = array - array.mean(axis=0) - deviations * sizes
         residual += float((residuals**2).sum())
     num_queries = arrays[0].shape[1]
     return _Spread(between / freedom, residual / (freedom * (num_queries - 1)), freedom)

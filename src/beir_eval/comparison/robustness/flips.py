@@ -13,7 +13,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from beir_eval.comparison.alignment import ROUNDING_TOLERANCE, without_rounding_noise
-from beir_eval.comparison.differences import Tests, equality_p_of, paired_test_of, verdict_of
+from beir_eval.comparison.differences import (
+    Tests,
+    equality_p_of,
+    uncorrected_tests,
+    verdict_of,
+)
 from beir_eval.comparison.robustness.certificates import (
     EqualityTest,
     tests_at_ends,
@@ -312,11 +317,11 @@ def _uncorrected_p(
 ) -> Floats:
     if settings.test == "sign_flip":
         return flipped.p()
-    rows = pairs.differences(scores.units.rows)
     with warnings.catch_warnings():
         # The comparison itself has shown what scipy warns of, such as few queries.
         warnings.simplefilter("ignore", UserWarning)
-        return np.array([paired_test_of(row, settings).p for row in rows])
+        p, _ = uncorrected_tests(scores, pairs, settings)
+    return p
 
 
 def _tukey_verdicts(
