@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from beir_eval import Comparison, EvaluationResult, compare, compare_runs
+from beir_eval import Comparison, EvaluationResult, compare, compare_runs, compare_slices
 from beir_eval.comparison import check_gate
 from beir_eval.comparison.chance import chances_of
 from beir_eval.errors import InputError, ResultError, SettingError
@@ -634,3 +634,12 @@ def test_a_latex_caption_says_what_p_is_over():
     assert "60 queries in 12 clusters" in caption
     assert "test over queries and repeats" in caption
     assert "the choice from 7 candidates" in caption
+
+
+def test_slices_say_that_repeats_are_not_in_their_verdicts():
+    systems = {"a": seeds("a", SWINGS, 0.1), "b": seeds("b", SWINGS, 0, 10)}
+    halves = {query: "first" if query < "q030" else "second" for query in QUERIES}
+    text = "what is said of slices holds for these repeats"
+    assert text in str(compare_slices(systems, halves, "b"))
+    single = {"a": systems["a"][0], "b": systems["b"][0]}
+    assert text not in str(compare_slices(single, halves, "b"))

@@ -338,6 +338,8 @@ class SlicedComparison(Saved):
 
     def _notes(self) -> Iterator[str]:
         settings = self.settings
+        if any(mean.repeats > 1 for slice_ in self.slices for mean in slice_.means):
+            yield ("repeats are averaged: what is said of slices holds for these repeats only")
         yield from interaction_notes(self.interactions, settings)
         for measure in self.measures:
             count = sum(
