@@ -111,8 +111,8 @@ def test_one_run_each_says_which_noise_of_training_would_undo_the_verdict_in_one
     noise = comparison.difference(MEASURE, "a").noise_to_undo
     lines = [line for line in str(comparison).splitlines() if "noise of training" in line]
     assert len(lines) == 1
-    assert f"a standard deviation of {noise:.2g} between seeds would undo the verdict" in lines[0]
-    assert "deterministic systems have no such noise" in lines[0]
+    assert f"a standard deviation of {noise:.2g} would undo the verdict" in lines[0]
+    assert "deterministic systems have none" in lines[0]
     none = compare(
         {"a": scored("a", 0.05), "b": scored("b", seed=1)}, "b", deterministic=["a", "b"]
     )
@@ -623,9 +623,9 @@ def test_the_smallest_margin_of_unequal_clusters_is_the_smallest_that_can_be_sho
 
 
 def test_queries_of_one_cluster_are_refused_by_a_message_on_clusters():
-    one = dict.fromkeys(QUERIES, "topic")
+    clusters = dict.fromkeys(QUERIES, "topic")
     with pytest.raises(InputError, match="are all in one cluster"):
-        compare({"a": scored("a"), "b": scored("b", seed=1)}, "b", clusters=one)
+        compare({"a": scored("a"), "b": scored("b", seed=1)}, "b", clusters=clusters)
 
 
 def test_a_latex_caption_says_what_p_is_over():

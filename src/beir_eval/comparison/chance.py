@@ -179,10 +179,10 @@ def _noise_text(comparison: Comparison) -> str:
     if len(decided) > 1:
         measure = f", {weakest.measure}" if len(comparison.measures) > 1 else ""
         verdict = f"the least certain verdict, on {weakest.system}{measure}"
-    noise = f"a standard deviation of {weakest.noise_to_undo:.2g} between seeds"
+    noise = f"a standard deviation of {weakest.noise_to_undo:.2g}"
     if not weakest.noise_to_undo:
-        noise = "any difference between seeds"
-    return f" ({noise} would undo {verdict}; deterministic systems have no such noise)"
+        noise = "any"
+    return f" ({noise} would undo {verdict}; deterministic systems have none)"
 
 
 def _choice_notes(comparison: Comparison) -> Iterator[str]:
