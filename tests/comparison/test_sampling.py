@@ -109,7 +109,7 @@ def test_a_deterministic_system_may_have_one_run():
 def test_one_run_each_says_which_noise_of_training_would_undo_the_verdict_in_one_line():
     comparison = compare({"a": scored("a", 0.05), "b": scored("b", seed=1)}, "b")
     noise = comparison.difference(MEASURE, "a").noise_to_undo
-    lines = [line for line in str(comparison).splitlines() if "noise of training" in line]
+    lines = [line for line in str(comparison).splitlines() if "training noise" in line]
     assert len(lines) == 1
     assert f"a standard deviation of {noise:.2g} would undo the verdict" in lines[0]
     assert "deterministic systems have none" in lines[0]
@@ -117,7 +117,7 @@ def test_one_run_each_says_which_noise_of_training_would_undo_the_verdict_in_one
         {"a": scored("a", 0.05), "b": scored("b", seed=1)}, "b", deterministic=["a", "b"]
     )
     assert none.difference(MEASURE, "a").noise_to_undo is None
-    assert "noise of training" not in str(none)
+    assert "training noise" not in str(none)
 
 
 def test_that_noise_makes_the_difference_of_two_such_systems_undecided():
@@ -156,7 +156,7 @@ def test_paired_repeats_must_be_equally_many_and_random_ones_need_not():
     with pytest.raises(SettingError, match="there are a 3, b 2; choose repeats='random'"):
         compare(systems, repeats="paired")
     comparison = compare(systems)
-    assert "p covers the chance of 60 queries, 2 to 3 repeats; not of " in str(comparison)
+    assert "p covers the chance of 60 queries, 2 to 3 repeats; not " in str(comparison)
 
 
 def test_a_test_without_a_variant_over_repeats_averages_them():
@@ -425,8 +425,7 @@ def test_every_source_of_chance_is_in_p_or_not():
 def test_each_output_of_a_comparison_says_which_chance_is_in_p():
     comparison = compare({"a": scored("a"), "b": scored("b", seed=1)}, "b")
     line = (
-        "p covers the chance of 60 queries; not of noise of training, a choice by these scores, "
-        "earlier looks"
+        "p covers the chance of 60 queries; not training noise, a choice by scores, earlier looks"
     )
     assert line in str(comparison)
     assert line in comparison.to_markdown()
@@ -563,7 +562,7 @@ def test_the_noise_that_undoes_a_verdict_names_the_least_certain_one():
     comparison = compare(systems, "b")
     weakest = comparison.difference("MRR", "a")
     assert weakest.verdict == "better"
-    assert "would undo the least certain verdict, on a, MRR;" in str(comparison)
+    assert "would undo the weakest verdict, on a, MRR;" in str(comparison)
     for test in ("sign", "wilcoxon"):
         assert compare(systems, "b", test=test).difference("MRR", "a").noise_to_undo is None
 

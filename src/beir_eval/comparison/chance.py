@@ -61,7 +61,7 @@ def chance_notes(comparison: Comparison) -> Iterator[str]:
     chances = [chance for chance in chances_of(comparison) if chance.short]
     covered = [chance.short for chance in chances if chance.in_p]
     others = [chance.short for chance in chances if not chance.in_p]
-    yield f"p covers the chance of {', '.join(covered)}; not of {', '.join(others)}"
+    yield f"p covers the chance of {', '.join(covered)}; not {', '.join(others)}"
     yield from _choice_notes(comparison)
 
 
@@ -124,7 +124,7 @@ def _repeats(comparison: Comparison) -> Chance:
         "repeats",
         in_p=False,
         text="the same runs, one of each system (else repeats=)",
-        short=f"noise of training{_noise_text(comparison)}",
+        short=f"training noise{_noise_text(comparison)}",
     )
 
 
@@ -137,8 +137,8 @@ def _comparisons(comparison: Comparison) -> Chance:
         text = f"{number} comparisons, not corrected (else correction=)"
         return Chance("comparisons", in_p=False, text=text, short=f"{number} comparisons")
     text = f"{number} comparisons of a measure ({correction})"
-    short = f"{number} comparisons" if comparison.choice is None else ""
-    return Chance("comparisons", in_p=True, text=text, short=short)
+    # The line on the test states the correction.
+    return Chance("comparisons", in_p=True, text=text, short="")
 
 
 def _measures(comparison: Comparison) -> Chance:
@@ -158,7 +158,7 @@ def _choice(comparison: Comparison) -> Chance:
             "choice",
             in_p=False,
             text="systems not chosen by these scores (else chosen_from=)",
-            short="a choice by these scores",
+            short="a choice by scores",
         )
     text = f"the choice from {choice.num_candidates} candidates"
     return Chance("choice", in_p=True, text=text, short=text)
@@ -178,7 +178,7 @@ def _noise_text(comparison: Comparison) -> str:
     verdict = "the verdict"
     if len(decided) > 1:
         measure = f", {weakest.measure}" if len(comparison.measures) > 1 else ""
-        verdict = f"the least certain verdict, on {weakest.system}{measure}"
+        verdict = f"the weakest verdict, on {weakest.system}{measure}"
     noise = f"a standard deviation of {weakest.noise_to_undo:.2g}"
     if not weakest.noise_to_undo:
         noise = "any"
