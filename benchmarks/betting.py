@@ -14,12 +14,12 @@ after ± are Monte Carlo standard errors. The tables:
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING
 
 import numpy as np
 from looks import SOURCES, pool_of
 from real_differences import share_text
+from table_arguments import table_arguments
 
 from beir_eval.significance.betting import log_wealth
 
@@ -154,11 +154,10 @@ TABLES = {
 
 def main() -> None:
     """Print the tables named on the command line, or all."""
-    numbers = [argument for argument in sys.argv[1:] if argument.isdigit()]
-    names = [argument for argument in sys.argv[1:] if argument in TABLES] or list(TABLES)
+    names, number = table_arguments(TABLES)
     for name in names:
         function, simulations = TABLES[name]
-        count = int(numbers[0]) if numbers else simulations
+        count = number or simulations
         print(f"\n{name}: {count:,} simulations each\n")
         function(count)
 

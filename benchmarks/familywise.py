@@ -24,11 +24,11 @@ standard errors. The tables:
 from __future__ import annotations
 
 import math
-import sys
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from real_differences import real_scores, share_text
+from table_arguments import table_arguments
 
 from beir_eval import EvaluationResult, compare
 from beir_eval.significance import randomised_tukey_hsd
@@ -459,6 +459,5 @@ def main(names: Sequence[str], simulations: int) -> None:
 
 
 if __name__ == "__main__":
-    arguments = sys.argv[1:]
-    numbers = [int(argument) for argument in arguments if argument.isdigit()]
-    main([name for name in arguments if name in TABLES] or list(TABLES), *(numbers or [2_000]))
+    tables, number = table_arguments(TABLES)
+    main(tables, number or 2_000)

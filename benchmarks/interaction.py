@@ -20,11 +20,11 @@ docs/comparing.md has the results.
 from __future__ import annotations
 
 import math
-import sys
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from real_differences import real_scores, share_text
+from table_arguments import table_arguments
 
 from beir_eval.significance import correct, sign_flip_many, slice_interaction
 
@@ -256,6 +256,5 @@ def main(names: Sequence[str], simulations: int) -> None:
 
 
 if __name__ == "__main__":
-    arguments = sys.argv[1:]
-    numbers = [int(argument) for argument in arguments if argument.isdigit()]
-    main([name for name in arguments if name in TABLES] or list(TABLES), *(numbers or [4_000]))
+    tables, number = table_arguments(TABLES)
+    main(tables, number or 4_000)

@@ -25,12 +25,12 @@ after ± are Monte Carlo standard errors. The tables:
 
 from __future__ import annotations
 
-import sys
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from real_differences import real_scores, share_text
+from table_arguments import table_arguments
 
 from beir_eval.significance.sign_vectors import SignVectors, position_keys
 from beir_eval.significance.spending import Flips, Spending, flip_looks, spend
@@ -303,11 +303,10 @@ TABLES: dict[str, tuple[Callable[[int], None], int]] = {
 
 def main() -> None:
     """Print the tables named on the command line, or all."""
-    numbers = [argument for argument in sys.argv[1:] if argument.isdigit()]
-    names = [argument for argument in sys.argv[1:] if argument in TABLES] or list(TABLES)
+    names, number = table_arguments(TABLES)
     for name in names:
         function, simulations = TABLES[name]
-        count = int(numbers[0]) if numbers else simulations
+        count = number or simulations
         print(f"\n{name}: {count:,} simulations each\n")
         function(count)
 

@@ -39,11 +39,11 @@ candidates is hardly ever called worse than an equal baseline.
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING
 
 import numpy as np
 from real_differences import distinct_scores, share_text
+from table_arguments import table_arguments
 
 from beir_eval.significance.multiple_comparisons import max_t_tests
 from beir_eval.significance.randomisation import Family, randomise
@@ -148,6 +148,5 @@ def main(names: Sequence[str], simulations: int) -> None:
 
 
 if __name__ == "__main__":
-    arguments = sys.argv[1:]
-    numbers = [int(argument) for argument in arguments if argument.isdigit()]
-    main([name for name in arguments if name in TABLES] or list(TABLES), *(numbers or [2_000]))
+    tables, number = table_arguments(TABLES)
+    main(tables, number or 2_000)

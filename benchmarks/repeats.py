@@ -20,11 +20,12 @@ minus the means of both). Numbers after ± are Monte Carlo standard errors, in p
 
 from __future__ import annotations
 
-import sys
+import zlib
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from real_differences import real_scores, share_text, skewness
+from table_arguments import table_arguments
 
 from beir_eval.significance.repeats import crossed_tests
 from beir_eval.significance.sign_vectors import SignVectors, position_keys
@@ -121,7 +122,7 @@ def simulate(  # noqa: PLR0913 - one keyword a part of the model
         deviation: the standard deviation of the differences; None for that of the runs.
         paired: whether the test takes the seeds as paired.
     """
-    rng = np.random.default_rng(hash_of(source, seeds, num_queries, shift))
+    rng = np.random.default_rng(seed_of(source, seeds, num_queries, shift))
     pool = differences_of(source)
     if deviation is not None:
         pool = pool * deviation / pool.std()
@@ -161,9 +162,9 @@ def correlated(rng: np.random.Generator, seeds: Seeds) -> list[Floats]:
     return [first * seeds.deviations[0], second * seeds.deviations[1]]
 
 
-def hash_of(*values: object) -> int:
+def seed_of(*values: object) -> int:
     """Return a seed of the values, the same in each process."""
-    return int.from_bytes(repr(values).encode()[-16:], "little") % 2**63
+    return zlib.crc32(repr(values).encode())
 
 
 def both(count: int, deviation: float) -> Seeds:
@@ -237,10 +238,10 @@ TABLES: dict[str, Callable[[int], Iterator[str]]] = {
 
 
 def main() -> None:
-    """Print the tables that the arguments name, or all."""
-    arguments = sys.argv[1:]
-    simulations = next((int(text) for text in arguments if text.isdigit()), 2000)
-    for name in [text for text in arguments if not text.isdigit()] or TABLES:
+    """Print the tables named on the command line, or all."""
+    names, number = table_arguments(TABLES)
+    for name in names:
+        simulations = number or 2000
         print(f"{name}, {simulations:,} simulations", flush=True)
         for row in TABLES[name](simulations):
             print(row, flush=True)

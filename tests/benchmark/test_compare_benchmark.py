@@ -102,6 +102,17 @@ def test_the_forums_of_cqadupstack_count_as_one_data_set():
     assert "cqadupstack: the mean of 2 parts, which count as one data set" in comparison.notes()
 
 
+@pytest.mark.parametrize(
+    ("hierarchical", "sample"), [(False, "queries of these data sets"), (True, "data sets")]
+)
+def test_a_printed_comparison_has_verdicts_averages_and_which_chance_is_in_p(hierarchical, sample):
+    comparison = compare_benchmark(results_of(random_scores()), hierarchical=hierarchical)
+    text = str(comparison)
+    assert text.startswith(comparison.verdict_sentences()[0][0])
+    assert comparison.to_table().text() in text
+    assert f"p covers the chance of {sample}; not noise of training or repeats" in text
+
+
 # Sign flips within the data sets
 
 

@@ -83,6 +83,26 @@ def test_files_that_are_listed_as_repeats_are_no_systems_of_their_own(folder):
     assert saved["settings"]["repeats"] == "averaged"
 
 
+def test_saved_results_may_all_be_repeats(folder):
+    for name in ("base_1", "base_2", "dense_s1", "dense_s2"):
+        result = run("evaluate", "qrels.trec", f"{name}.trec", "--json", f"{name}.json")
+        assert result.exit_code == 0, result.output
+    options = ["--repeats", "base=base_1.json,base_2.json", "--repeats", "dense_s*.json"]
+    result = run("compare", *options, "-m", "nDCG@10", "--json", "out.json")
+    assert result.exit_code == 0, result.output
+    saved = json.loads(Path("out.json").read_text())
+    assert saved["systems"] == ["base", "dense_s"]
+    assert saved["settings"]["repeats"] == "random"
+
+
+def test_runs_as_repeats_need_judgements(folder):
+    options = ["--repeats", "base=base_1.trec,base_2.trec", "--repeats", "dense_s*.trec"]
+    result = run("compare", *options)
+    assert result.exit_code == 2
+    assert "the judgements were expected as the argument" in " ".join(result.output.split())
+    assert "judgements, then run files or folders" in " ".join(run("compare").output.split())
+
+
 def test_clusters_come_from_a_file_of_labels(folder):
     lines = ["query_id,topic", *(f"{query},{index // 3}" for index, query in enumerate(QUERIES))]
     (folder / "topics.csv").write_text("\n".join(lines) + "\n")

@@ -501,6 +501,18 @@ def test_the_t_test_of_clusters_agrees_with_that_of_equal_clusters_written_out()
     assert (pair.low, pair.high) == pytest.approx((interval.low, interval.high))
 
 
+def test_p_t_of_clusters_of_unequal_sizes_is_that_of_the_t_test():
+    sizes = (1, 1, 1, 2, 2, 3, 4, 6, 15, 25)
+    clusters = dict(zip(QUERIES, np.repeat(range(10), sizes).tolist(), strict=True))
+    systems = {"a": scored("a", 0.01), "b": scored("b", seed=1)}
+    by_t, by_signs = (
+        compare(systems, "b", clusters=clusters, test=test).difference(MEASURE, "a")
+        for test in ("t", "sign_flip")
+    )
+    assert by_t.p_t == by_t.p
+    assert by_signs.p_t == by_t.p
+
+
 def test_a_gate_counts_the_clusters_of_the_measure_it_checks():
     systems = {}
     for seed, name in enumerate(("new", "old")):
@@ -524,6 +536,9 @@ def test_a_gate_corrects_non_inferiority_for_a_choice_and_says_what_it_does_not_
     )
     assert after.p == pytest.approx(min(1, 5 * before.p))
     assert "corrected for 5 candidates" in after.reason
+    assert after.confidence == 1 - 0.05 / 5
+    assert after.low < before.low
+    assert after.smallest_margin > before.smallest_margin
     for checks in (check_gate(chosen), check_gate(chosen, [], floors={MEASURE: 0.1})):
         assert "not corrected for the choice from 5 candidates" in checks[0].reason
 

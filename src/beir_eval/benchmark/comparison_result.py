@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from pydantic import BaseModel
 
+from beir_eval.comparison.chance import queries_only_note
 from beir_eval.comparison.charts import forest_row
 from beir_eval.comparison.coverage import SystemCoverage, warnings_of, with_warning_column
 from beir_eval.comparison.headlines import VerdictSentence, common_queries_text, headline_of
@@ -47,7 +48,7 @@ from beir_eval.display.tables import (
     score_text,
 )
 from beir_eval.display.warning_texts import warnings_html, warnings_latex, warnings_markdown
-from beir_eval.errors import NotEvaluatedError, check_flag, first_few
+from beir_eval.errors import NotEvaluatedError, check_flag, escape_controls, first_few
 from beir_eval.evaluation.validation import check_unique
 from beir_eval.measures.scales import ScoreScale, scale_of
 
@@ -615,6 +616,9 @@ class AcrossDatasets(Saved):
             f"differences: sign flips of {flipped}, statistic the average of the mean differences"
             f"{corrected}; better and worse at {alpha:g}, about {statement}"
         )
+        yield queries_only_note(
+            "data sets" if settings.hierarchical else "queries of these data sets"
+        )
         simultaneous = ", simultaneous" if num_pairs > 1 else ""
         yield (
             f"intervals of differences: of the test, {percent_text(1 - alpha)}{simultaneous}; an "
@@ -655,3 +659,10 @@ class AcrossDatasets(Saved):
     def __repr__(self) -> str:
         """Return the number of rows of the table, not the content."""
         return f"AcrossDatasets({len(self.to_table().rows)} rows)"
+
+    def __str__(self) -> str:
+        """Return the warnings, the verdicts, the averages and notes."""
+        warnings = [f"warning: {warning}" for warning in self.warnings()]
+        lines = [*warnings, *(sentence for sentence, _ in self.verdict_sentences())]
+        parts = ["\n".join(lines), self.to_table().text(), "\n".join(self._notes())]
+        return escape_controls("\n\n".join(parts))

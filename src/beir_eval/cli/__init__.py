@@ -4,7 +4,8 @@ Inside: ``app`` registers the commands, one module per command: ``evaluate``, ``
 ``validate``, ``bench``, ``haystack``, ``ledger`` (a group of two commands), ``agree``, ``power``,
 ``audit``, ``measures``, ``datasets``, ``convert``, ``demo``. Shared by the commands: ``options``
 (options, run files, reports), ``console`` (tables, errors, warnings), ``results_output``,
-``comparison_output`` and ``saved_results`` (result files as input). ``slice_columns`` reads the
-option ``--slices``, ``sampling_options`` reads ``--repeats``, ``--clusters`` and ``--chosen-from``,
-``standard_input`` the argument ``-``. Nothing is public.
+``comparison_output`` and ``saved_results`` (result files as input). Of ``compare``:
+``comparison_inputs`` (its files), ``sampling_options`` (``--repeats``, ``--clusters`` and
+``--chosen-from``) and ``slice_columns`` (``--slices``). ``standard_input`` reads the argument
+``-``. Nothing is public.
 """

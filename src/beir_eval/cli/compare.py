@@ -9,10 +9,11 @@ import math
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from beir_eval.cli.comparison_inputs import ComparisonInputs, all_files, read_inputs
 from beir_eval.cli.console import check_targets, print_errors
 from beir_eval.cli.options import (
     DRAWS,
@@ -22,8 +23,6 @@ from beir_eval.cli.options import (
     add_policy_options,
     check_report,
     choice,
-    read_judgements,
-    read_runs,
     report_settings,
     report_texts,
     run_files,
@@ -31,11 +30,9 @@ from beir_eval.cli.options import (
 )
 from beir_eval.cli.results_output import print_notes, print_scores, sibling, write_texts
 from beir_eval.cli.sampling_options import candidate_files, cluster_labels, repeat_groups
-from beir_eval.cli.saved_results import read_saved_results
 from beir_eval.cli.slice_columns import slice_columns
 from beir_eval.cli.standard_input import opened_inputs
 from beir_eval.comparison.records import CORRECTIONS, INTERVALS, ON_CHOICES, REPEATS
-from beir_eval.core.ranking import EvaluationSettings
 from beir_eval.errors import InputError, SettingError, first_few
 from beir_eval.evaluation.evaluator import Evaluator
 from beir_eval.evaluation.result import EvaluationResult
@@ -50,7 +47,6 @@ if TYPE_CHECKING:
     from beir_eval.comparison.records import DocumentToJudge, GateCheck
     from beir_eval.comparison.result import Comparison
     from beir_eval.comparison.slices.result import SlicedComparison
-    from beir_eval.core.qrels import Qrels
 
 #: The exit codes by the outcome of the gate.
 _GATE_CODES = {"passed": 0, "failed": 1, "undecidable": 2}
@@ -61,12 +57,12 @@ _TO_JUDGE = 20
 @add_policy_options
 def compare(  # noqa: PLR0913, PLR0917 - one parameter per option
     files: Annotated[
-        list[Path],
+        list[Path] | None,
         typer.Argument(
             help="Judgements, then run files or folders of them; or results saved by evaluate "
             "--json or in Python. One may be - for standard input."
         ),
-    ],
+    ] = None,
     measure: Annotated[
         list[str] | None,
         typer.Option("-m", "--measure", help="A measure; repeat it for more.  [default: nDCG@10]"),
@@ -218,7 +214,7 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter per option
     qrels_format: Annotated[str | None, QRELS_FORMAT] = None,
 ) -> None:
     """Compare systems: means, differences with intervals, and a verdict for each pair."""
-    with print_errors(), opened_inputs(files) as inputs_or_folders:
+    with print_errors(), opened_inputs(files or []) as inputs_or_folders:
         from beir_eval.cli import comparison_output as output  # noqa: PLC0415
         from beir_eval.comparison.gate import check_gate  # noqa: PLC0415
         from beir_eval.comparison.gate_output import gate_outcome, to_junit  # noqa: PLC0415
@@ -227,7 +223,7 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter per option
         for extra, is_written in (("slices", slices), ("steps", steps)):
             outputs += [sibling(path, extra) for path in (csv, json) if path and is_written]
         groups, candidates = repeat_groups(repeats or []), candidate_files(chosen_from)
-        input_files = _all_files(inputs_or_folders, groups, candidates)
+        input_files = all_files(inputs_or_folders, groups, candidates)
         check_targets(input_files, outputs)
         check_report(html)
         gates, floors = _gates(gate or []), _floors(floor or [])
@@ -250,7 +246,13 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter per option
         measures = [*(measure or ()), *gates, *floors] or None
         folder = input_files[0] if input_files[0].is_dir() else None
         labels = None if clusters is None else cluster_labels(clusters, folder)
-        inputs = _read_inputs(input_files, split, policies, (qrels_format, run_format))
+        inputs = read_inputs(
+            input_files,
+            split,
+            policies,
+            (qrels_format, run_format),
+            judgements_first=bool(files),
+        )
         stated = run_files(inputs_or_folders[1:]) if inputs.qrels else inputs_or_folders
         inputs = inputs.grouped(input_files, groups, candidates, stated)
         is_alone = len(inputs.names) == 1
@@ -379,25 +381,6 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter per option
             raise typer.Exit(code)
 
 
-def _all_files(
-    stated: Sequence[Path], groups: Mapping[str, Sequence[Path]], candidates: object
-) -> list[Path]:
-    """Return all files to read, each once: judgements and runs, or saved results.
-
-    Args:
-        stated: the judgements, then run files or folders of them; or saved results.
-        groups: {name: files of its repeats}.
-        candidates: the files of all candidates, or their number.
-    """
-    files = [*stated[:1], *run_files(stated[1:])]
-    for path in [file for repeats in groups.values() for file in repeats]:
-        if path not in files:
-            files.append(path)
-    if isinstance(candidates, list):
-        files += [path for path in candidates if path not in files]
-    return files
-
-
 def _check_options(problems: Mapping[str, object]) -> None:
     """Raise InputError with the first message whose combination of options is used."""
     for message, is_used in problems.items():
@@ -446,99 +429,8 @@ def _floors(options: Sequence[str]) -> dict[str, float]:
     return floors
 
 
-class _Inputs(NamedTuple):
-    """What is compared: judgements and runs, or saved results (without judgements).
-
-    Attributes:
-        qrels: the judgements; None for saved results.
-        systems: {name: its repeats}, runs or results.
-        candidates: {name: run or result} of all candidates; empty if they are not known.
-    """
-
-    qrels: Qrels | None
-    systems: dict[str, list[Any]]
-    candidates: dict[str, list[Any]]
-
-    @property
-    def names(self) -> list[str]:
-        """The names of the systems."""
-        return list(self.systems)
-
-    def grouped(
-        self,
-        files: Sequence[Path],
-        groups: Mapping[str, Sequence[Path]],
-        candidates: object,
-        stated: Sequence[Path],
-    ) -> _Inputs:
-        """Return the inputs with the repeats of a system under its name, and candidates apart.
-
-        Args:
-            files: judgements and runs, or files of saved results.
-            groups: {name: files of its repeats}.
-            candidates: the files of all candidates, or their number.
-            stated: the files of the systems that are compared, besides those of groups.
-
-        Raises:
-            InputError: a file of a group holds several results, or a name is taken.
-        """
-        if not groups and not isinstance(candidates, list):
-            return self
-        paths = files if self.qrels is None else files[1:]
-        if len(paths) != len(self.systems):
-            msg = "with --repeats and --chosen-from, each file must hold one saved result"
-            raise InputError(msg)
-        group_of = {path: name for name, paths_of in groups.items() for path in paths_of}
-        only_candidates = set(candidates) if isinstance(candidates, list) else set()
-        systems: dict[str, list[Any]] = {}
-        all_candidates: dict[str, list[Any]] = {}
-        for path, (name, repeats) in zip(paths, self.systems.items(), strict=True):
-            if path in only_candidates:
-                all_candidates[name] = repeats
-            if path not in group_of and name in groups:
-                msg = f"--repeats {name}: the name of {path} too; name the repeats otherwise"
-                raise InputError(msg)
-            if path in group_of:
-                systems.setdefault(group_of[path], []).extend(repeats)
-            elif path not in only_candidates or path in stated:
-                systems[name] = repeats
-        return self._replace(systems=systems, candidates=all_candidates)
-
-
-def _read_inputs(
-    files: Sequence[Path],
-    split: str | None,
-    policies: Mapping[str, Any],
-    formats: tuple[str | None, str | None],
-) -> _Inputs:
-    """Return the judgements and runs, or the saved results, in the files.
-
-    Args:
-        files: judgements and runs, or files of saved results.
-        split: the split of a data-set folder with the judgements.
-        policies: the fields of ``EvaluationSettings``.
-        formats: the formats of the judgements and of the runs; None detects them.
-
-    Raises:
-        InputError: options that apply to runs only are set for saved results.
-    """
-    results = read_saved_results(files)
-    if results is None:
-        qrels = read_judgements(files[0], split, formats[0])
-        runs = read_runs(files[1:], formats[1])
-        return _Inputs(qrels, {name: [run] for name, run in runs.items()}, {})
-    if split is not None or any(formats) or EvaluationSettings(**policies) != EvaluationSettings():
-        options = ", ".join(f"--{name.replace('_', '-')}" for name in policies)
-        msg = (
-            f"{options}, --split, --format and --qrels-format are for judgements and runs; saved "
-            "results were evaluated already"
-        )
-        raise InputError(msg)
-    return _Inputs(None, {result.name: [result] for result in results}, {})
-
-
 def _compare_inputs(  # noqa: PLR0913 - the options of the command
-    inputs: _Inputs,
+    inputs: ComparisonInputs,
     measures: Sequence[str] | None,
     baseline: str | None,
     *,
@@ -584,7 +476,7 @@ def _compare_inputs(  # noqa: PLR0913 - the options of the command
 
 
 def _check_one_system(
-    inputs: _Inputs,
+    inputs: ComparisonInputs,
     measures: Sequence[str] | None,
     policies: Mapping[str, Any],
     targets: Mapping[str, Path | None],

@@ -65,6 +65,16 @@ def chance_notes(comparison: Comparison) -> Iterator[str]:
     yield from _choice_notes(comparison)
 
 
+def queries_only_note(sample: str = "queries") -> str:
+    """Return which chance is in p, and which is not, where p is over queries or data sets alone.
+
+    Args:
+        sample: what is a sample, such as "data sets".
+    """
+    others = "noise of training or repeats, a choice by scores, earlier looks"
+    return f"p covers the chance of {sample}; not {others}"
+
+
 def _queries(comparison: Comparison) -> Iterator[Chance]:
     """Yield the chance of queries, and that of related ones."""
     num_queries = f"{len(comparison.query_ids):,} queries"

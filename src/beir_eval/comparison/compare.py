@@ -296,7 +296,8 @@ def _compare_scores(
     pairs = pairs_to_compare(aligned.systems, baseline)
     defined = [measure_scores.where_defined() for measure_scores in aligned.by_measure]
     rows = [aligned.systems.index(system) for system in systems]
-    results = {system: aligned.results[system] for system in systems}
+    # Of candidates that are not compared too: their ids may not match either.
+    coverage = coverage_of(aligned.results, aligned.measures)
     comparison = Comparison(
         systems=systems,
         baseline=baseline,
@@ -314,12 +315,12 @@ def _compare_scores(
         left_out={name: count for name, count in aligned.left_out.items() if name in systems},
         custom_measures=aligned.custom_measures,
         computed_elsewhere=tuple(name for name in aligned.computed_elsewhere if name in systems),
-        coverage=coverage_of(results, aligned.measures),
+        coverage=tuple(entry for entry in coverage if entry.system in systems),
         on_common_queries=_on_common_queries(aligned, pairs, settings, systems),
         clusters=aligned.clusters,
         choice=_choice_of(defined, settings, baseline),
     )
-    warn_of_unmatched_ids(coverage_of(aligned.results, aligned.measures))
+    warn_of_unmatched_ids(coverage)
     return comparison
 
 
@@ -566,8 +567,7 @@ def compare_runs(  # noqa: PLR0913 - one keyword a setting
         deterministic=deterministic,
     )
     labels = checked_clusters(clusters, test)
-    if baseline is not None:
-        check_baseline(baseline, tuple(runs_by_system))
+    check_baseline(baseline, tuple(runs_by_system))  # before the runs are evaluated
     judgements = as_qrels(qrels)
     policies.setdefault("drop_identical_ids", drops_identical_ids(qrels))
     kept = max(

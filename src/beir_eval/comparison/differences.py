@@ -40,7 +40,7 @@ from beir_eval.significance.repeats import (
     noise_that_undoes,
 )
 from beir_eval.significance.sign_vectors import DRAWS_OF_MANY_QUERIES, SignVectors
-from beir_eval.significance.validation import is_at_most, row_means
+from beir_eval.significance.validation import is_at_most, residuals, row_means
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -60,8 +60,6 @@ POWER = 0.8
 MANY_PAIRS = 500
 #: Extreme draws, of all pairs and measures, that are kept at a time; each takes up to 48 bytes.
 _KEPT_DRAWS = 3_000_000
-#: The relative precision of the smallest margin of clusters.
-_MARGIN_PRECISION = 1e-3
 #: Permutations of randomised Tukey HSD, fewer than sign flips because its cost grows with the
 #: number of systems.
 TUKEY_DRAWS = 10_000
@@ -168,7 +166,7 @@ class Tests:
         units = self.scores.units
         if units.weights is None:
             return self.flipped.deviations
-        return deviations_of_clusters(self.pairs.differences(units.rows), units.weights)
+        return unit_deviations(self.pairs.differences(units.rows), units.weights)
 
     @property
     def can_decide(self) -> bool:
@@ -334,21 +332,20 @@ def uncorrected_tests(
     units = scores.units
     rows = pairs.differences(units.rows)
     if units.weights is not None:
-        deviations = deviations_of_clusters(rows, units.weights)
+        deviations = unit_deviations(rows, units.weights)
         return t_p_values(row_means(rows), deviations, rows.shape[1]), [""] * len(rows)
     results = [paired_test_of(row, settings) for row in rows]
     return np.array([result.p for result in results]), [result.note for result in results]
 
 
-def deviations_of_clusters(rows: Floats, weights: Floats) -> Floats:
-    """Return the standard deviations of the differences of clusters, f8[D].
+def unit_deviations(rows: Floats, weights: Floats | None) -> Floats:
+    """Return the standard deviations of rows by query or by cluster: f8[D, U] -> f8[D].
 
     Args:
-        rows: the differences by cluster, f8[D, U].
-        weights: how much a difference of 1 on all queries adds to each cluster, f8[U].
+        rows: scores or differences by unit, as in ``alignment.Units``.
+        weights: the weights of clusters, f8[U]; None for queries.
     """
-    residuals = rows - row_means(rows)[:, None] * weights
-    return np.asarray(np.sqrt((residuals**2).sum(axis=1) / (rows.shape[1] - 1)))
+    return np.asarray(residuals(rows, weights).std(axis=1, ddof=1))
 
 
 def _crossed_tests(
@@ -424,12 +421,16 @@ def with_verdicts(
     """
     settings, scores, flipped = tests.settings, tests.scores, tests.flipped
     low, high, confidence = _shown_intervals(tests, corrected)
-    num_pairs, score_range = len(tests.p), scores.scale.range
+    num_pairs, score_range, units = len(tests.p), scores.scale.range, scores.units
     margin_limit = None
     if score_range is not None:
-        margin_limit = smallest_margin_of(scores, settings.alpha)
+        margin_limit = smallest_margin(
+            flipped.num_queries,
+            alpha=settings.alpha,
+            score_range=score_range,
+            weights=units.weights,
+        )
     residual_spread = Spread.from_scores(scores.scores)
-    unit_rows = tests.pairs.differences(scores.units.rows)
     p_queries = None
     if tests.crossed is not None and tests.can_decide:
         p_queries = tests.p_corrected_over_queries()
@@ -437,6 +438,7 @@ def with_verdicts(
     differences = []
     for index, pair in enumerate(tests.pairs.listed):
         row = scores.scores[pair.system] - scores.scores[pair.against]
+        unit_row = units.rows[pair.system] - units.rows[pair.against]
         mean = float(flipped.means[index])
         ends = float(low[index]), float(high[index])
         gains = scores.scale.gains(row)
@@ -456,7 +458,7 @@ def with_verdicts(
                 ),
                 **_effect_fields("residual_effect", mean, ends, residual_spread, settings.alpha),
                 p=float(tests.p[index]),
-                p_t=paired_t(unit_rows[index]).p,
+                p_t=_t_p_value(tests, index, unit_row),
                 p_corrected=float(corrected.p_corrected[index]),
                 p_equal=float(p_equal[index]),
                 smallest_margin=margin_limit,
@@ -467,7 +469,7 @@ def with_verdicts(
                 **_power_fields(
                     tests,
                     index,
-                    unit_rows[index],
+                    unit_row,
                     float(corrected.own_levels[index]),
                     is_significant=bool(corrected.is_significant[index]),
                 ),
@@ -523,27 +525,18 @@ def _shown_intervals(tests: Tests, corrected: CorrectedTests) -> tuple[Floats, F
     return corrected.low, corrected.high, 1 - corrected.levels
 
 
-def smallest_margin_of(scores: MeasureScores, alpha: float) -> float:
-    """Return the smallest margin within which the test of equality could show equality.
-
-    With clusters of different sizes this is more than ``smallest_margin`` of their number, since
-    the cluster that may be missing is taken to be as large as the largest.
+def _t_p_value(tests: Tests, index: int, differences: Floats) -> float:
+    """Return the uncorrected p of the t test of one pair, whatever the chosen test.
 
     Args:
-        scores: the scores of a measure with bounds.
-        alpha: the level.
+        tests: the tests of the pairs.
+        index: which of them.
+        differences: its differences by unit, f8[U].
     """
-    weights, score_range = scores.units.weights, scores.scale.range or 1.0
-    num_units = len(scores.units.keys)
-    lowest = smallest_margin(num_units, alpha=alpha, score_range=score_range)
-    if weights is None:
-        return lowest
-    low, high, equal = lowest, score_range, np.zeros((1, num_units))
-    while high - low > _MARGIN_PRECISION * high:
-        middle = (low + high) / 2
-        p = margin_tests(equal, delta=middle, score_range=score_range, weights=weights).p_equal
-        low, high = (low, middle) if is_at_most(p, alpha).all() else (middle, high)
-    return high
+    if tests.scores.clusters is None:
+        return paired_t(differences).p
+    means, deviations = tests.flipped.means[[index]], tests.deviations[[index]]
+    return float(t_p_values(means, deviations, len(differences))[0])
 
 
 def _too_few_clusters(scores: MeasureScores) -> str:
@@ -678,11 +671,9 @@ def means_of(scores: MeasureScores, settings: ComparisonSettings) -> list[System
     query_means = np.stack([repeats.mean(axis=0) for repeats in scores.repeats])
     means = row_means(query_means)
     units = scores.units_of(query_means)
-    residuals = units.rows
-    if units.weights is not None:
-        residuals = residuals - means[:, None] * units.weights
+    deviations = unit_deviations(units.rows, units.weights)
     levels = np.full(len(means), settings.alpha)
-    low, high = t_intervals(means, residuals.std(axis=1, ddof=1), residuals.shape[1], levels)
+    low, high = t_intervals(means, deviations, units.rows.shape[1], levels)
     system_means = []
     for index, (system, repeats) in enumerate(zip(scores.systems, scores.repeats, strict=True)):
         repeat_means = repeats.mean(axis=1)

@@ -12,7 +12,7 @@ import numpy as np
 from beir_eval.comparison.alignment import MeasureScores, align_scores
 from beir_eval.comparison.compare import compare
 from beir_eval.comparison.coverage import coverage_of, missing_note, warnings_of
-from beir_eval.comparison.differences import POWER, Pair, Pairs, smallest_margin_of, tests_of
+from beir_eval.comparison.differences import POWER, Pair, Pairs, tests_of, unit_deviations
 from beir_eval.comparison.gate_output import lost_most_lines
 from beir_eval.comparison.records import FEWEST_CLUSTERS, ComparisonSettings, GateCheck
 from beir_eval.comparison.result import Comparison
@@ -35,6 +35,7 @@ from beir_eval.significance import (
     PAIRED_TESTS,
     estimate_power,
     non_inferiority,
+    smallest_margin,
     smallest_p,
 )
 from beir_eval.significance.equivalence import NonInferiority, margin_tests
@@ -483,15 +484,21 @@ class _Gate(NamedTuple):
             f"{p_text(test.p)}, level {self.alpha:g}, by "
         )
         least = None
+        choice = self.comparison.settings.chosen_from
+        corrected = "" if choice is None else f", corrected for {choice} candidates"
         if score_range is None:
             sentence += (
-                "the t test alone, which overlooks rare large losses: the measure has no bounds)"
+                "the t test alone, which overlooks rare large losses: the measure has no "
+                f"bounds{corrected})"
             )
         else:
-            choice = self.comparison.settings.chosen_from
-            corrected = "" if choice is None else f", corrected for {choice} candidates"
             sentence += f"Gaffke's bound and the t test{corrected})"
-            least = smallest_margin_of(scores, self.alpha / (choice or 1))
+            least = smallest_margin(
+                test.num_queries,
+                alpha=test.alpha,
+                score_range=score_range,
+                weights=scores.units.weights,
+            )
             if not test.non_inferior:
                 counted = _counted(scores, test.num_queries)
                 sentence += (
@@ -502,7 +509,7 @@ class _Gate(NamedTuple):
             "value": float(scale.gains(test.difference)),
             "low": low,
             "high": high,
-            "confidence": 1 - self.alpha,
+            "confidence": 1 - test.alpha,
             "p": test.p,
             "limit": margin,
             "smallest_margin": least,
@@ -552,7 +559,7 @@ class _Gate(NamedTuple):
             low=low,
             p=p,
             delta=settings.margin,
-            alpha=self.alpha,
+            alpha=self.alpha / num_candidates,
             num_queries=margins.num_queries,
             non_inferior=p <= self.alpha,
             method=margins.method,
@@ -574,23 +581,23 @@ class _Gate(NamedTuple):
             "higher_is_better": scale.higher_is_better,
             "warnings": tuple(warnings_of(self.comparison.coverage, (system,))),
         }
-        scores = _own_scores(self.comparison, measure, system)
+        own_scores = _own_scores(self.comparison, measure, system, scale)
+        scores = own_scores.scores[0]
         obstacle = self._obstacle((system,))
         if not obstacle and len(scores) < FEWEST_QUERIES:
             obstacle = f"it has a score on {len(scores)} query"
         if self.floor_interval:
-            obstacle = obstacle or _obstacle_of_clusters(self._num_clusters())
+            obstacle = obstacle or _obstacle_of_clusters(own_scores.num_clusters)
         if obstacle:
             reason = f"{system}, {measure_name}: {obstacle}"
             return GateCheck(**named, outcome="undecidable", reason=reason)
-        mean = float(scores.mean())
-        residuals = self._residuals_of(scores, measure, system)
+        mean, units = float(scores.mean()), own_scores.units
         low, high = (
             float(end[0])
             for end in t_intervals(
                 np.array([mean]),
-                np.array([float(residuals.std(ddof=1))]),
-                len(residuals),
+                unit_deviations(units.rows, units.weights),
+                units.rows.shape[1],
                 np.array([self.alpha]),
             )
         )
@@ -601,7 +608,11 @@ class _Gate(NamedTuple):
             what = f"the {'lower' if scale.higher_is_better else 'upper'} end of the interval"
         side = "below" if scale.higher_is_better else "above"
         bound = "floor" if scale.higher_is_better else "ceiling"
-        interval = f"{score_text(low)} to {score_text(high)}, {self._floor_sample_text(scores)}"
+        repeats = ", not over repeats" if self.comparison.settings.has_random_repeats else ""
+        interval = (
+            f"{score_text(low)} to {score_text(high)}, {len(scores):,} queries"
+            f"{_clusters_text(own_scores)}{repeats}"
+        )
         reason = (
             f"{system}: mean {measure_name} {score_text(mean)} ({percent_text(1 - self.alpha)} t "
             f"interval: {interval}): {what} "
@@ -617,41 +628,6 @@ class _Gate(NamedTuple):
             confidence=1 - self.alpha,
             num_queries=len(scores),
         )
-
-    def _num_clusters(self) -> int | None:
-        """Return the number of clusters of related queries; None if queries are not related."""
-        labels = self.comparison.clusters
-        return None if labels is None else len(set(labels))
-
-    def _floor_sample_text(self, scores: Floats) -> str:
-        """Return what the interval of a system's mean is over."""
-        num_clusters, text = self._num_clusters(), f"{len(scores):,} queries"
-        if num_clusters is not None:
-            text += f" in {num_clusters:,} clusters"
-        if self.comparison.settings.has_random_repeats:
-            text += ", not over repeats"
-        return text
-
-    def _residuals_of(self, scores: Floats, measure: str, system: str) -> Floats:
-        """Return numbers whose spread is that of a system's scores, by query or by cluster.
-
-        Args:
-            scores: the scores of the system, f8[Q].
-            measure: the measure.
-            system: the system.
-        """
-        labels = self.comparison.clusters
-        if labels is None:
-            return scores
-        own = self.comparison.scores[measure].array[self.comparison.systems.index(system)]
-        label_of = dict(zip(self.comparison.query_ids, labels, strict=True))
-        number = np.unique(list(label_of.values()), return_inverse=True)[1][~np.isnan(own)]
-        own = own[~np.isnan(own)]
-        count = len(np.unique(number))
-        residuals = np.bincount(number, weights=own - own.mean()) * count / len(own)
-        return np.asarray(residuals)
-
-    # What a check needs
 
     def _obstacle_of_sample(self) -> str:
         """Return why repeats or clusters are no basis for a decision; "" if they are."""
@@ -675,12 +651,8 @@ class _Gate(NamedTuple):
 
     def _sample_text(self, scores: MeasureScores) -> str:
         """Return what else than queries the check is over, as a clause; mostly ""."""
-        parts = []
-        if scores.clusters is not None:
-            parts.append(f" in {scores.num_clusters:,} clusters")
-        if self.comparison.settings.has_random_repeats:
-            parts.append(" and the repeats of the systems")
-        return "".join(parts)
+        is_random = self.comparison.settings.has_random_repeats
+        return _clusters_text(scores) + (" and the repeats of the systems" if is_random else "")
 
     def _obstacle(self, systems: Sequence[str]) -> str:
         """Return why the scores of these systems are no basis for a decision; "" if they are."""
@@ -722,6 +694,11 @@ def _obstacle_of_clusters(num_clusters: int | None) -> str:
     if num_clusters is None or num_clusters >= FEWEST_CLUSTERS:
         return ""
     return f"fewer than {FEWEST_CLUSTERS} clusters ({num_clusters}) decide nothing"
+
+
+def _clusters_text(scores: MeasureScores) -> str:
+    """Return in how many clusters the queries are, as a clause; "" if they are not related."""
+    return "" if scores.clusters is None else f" in {scores.num_clusters:,} clusters"
 
 
 def _unit(scores: MeasureScores) -> str:
@@ -767,20 +744,37 @@ def _pair_scores(
     return scores.where_defined(), list(compress(comparison.query_ids, scores.is_defined))
 
 
-def _own_scores(comparison: Comparison, measure: str, system: str) -> Floats:
-    """Return the scores of a system on all queries where it has one, the mean of its repeats."""
+def _own_scores(
+    comparison: Comparison, measure: str, system: str, scale: ScoreScale
+) -> MeasureScores:
+    """Return the scores of a system on all queries where it has one.
+
+    With clusters, these are queries that all systems have, whose clusters are known.
+    """
+    query_ids: Sequence[str] = comparison.query_ids
     if comparison.results is None:
-        scores = comparison.scores[measure].array[comparison.systems.index(system)]
+        repeats = comparison.scores[measure].array[[comparison.systems.index(system)]]
     else:
         by_query = [
             dict(zip(result.query_ids, result.scores(measure).tolist(), strict=True))
             for result in comparison.results[system]
         ]
-        shared = [query for query in by_query[0] if all(query in repeat for repeat in by_query[1:])]
-        scores = np.array(
-            [[repeat[query] for query in shared] for repeat in by_query], dtype=np.float64
-        ).mean(axis=0)
-    return np.asarray(scores[~np.isnan(scores)])
+        if comparison.clusters is None:
+            query_ids = [
+                query for query in by_query[0] if all(query in repeat for repeat in by_query)
+            ]
+        repeats = np.array([[repeat[query] for query in query_ids] for repeat in by_query])
+    labels = comparison.clusters
+    scores = MeasureScores(
+        measure,
+        (system,),
+        [repeats],
+        repeats.mean(axis=0, keepdims=True),
+        hash_ids(query_ids),
+        scale,
+        None if labels is None else hash_ids(labels),
+    )
+    return scores.select(scores.is_defined)
 
 
 def _rounded_up(margin: float) -> str:

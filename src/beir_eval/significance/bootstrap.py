@@ -18,6 +18,7 @@ from beir_eval.significance.validation import (
     differences_of,
     generator,
     interval_levels,
+    residuals,
     row_means,
 )
 
@@ -172,18 +173,18 @@ def bootstrap_intervals(  # noqa: PLR0913 - one keyword per setting
     check_choice("method", method, METHODS)
     check_draws(draws)
     means = row_means(values)
-    sizes: Floats | float = 1.0
-    if weights is None:
+    sizes = None if weights is None else np.asarray(weights, dtype=np.float64)
+    if sizes is None:
         resampled = resampled_means(values, draws, generator(rng))
     else:
-        sizes = np.asarray(weights, dtype=np.float64)
         drawn = resampled_means(np.vstack([values, sizes]), draws, generator(rng))
         resampled = drawn[:-1] / drawn[-1]
     ends = np.repeat(means[:, None], 2, axis=1)
-    for row in np.flatnonzero(~all_equal(values / sizes)).tolist():
+    are_equal = all_equal(values if sizes is None else values / sizes)
+    for row in np.flatnonzero(~are_equal).tolist():
         row_levels = levels
         if method == "bca":
-            deviations = values[row] - means[row] * sizes
+            [deviations] = residuals(values[row : row + 1], sizes)
             row_levels = bca_levels(levels, deviations, resampled[row] - means[row])
         ends[row] = np.quantile(resampled[row], row_levels)
     return Intervals(

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 #: How p was computed, as the records name it.
 BOUNDED, T_ONLY = "Gaffke's bound and t", "t only"
 _HIGHEST_ALPHA = 0.5
-#: The relative precision of ``detectable_equality``.
+#: The relative precision of ``detectable_equality``, and of the smallest margin of clusters.
 _MARGIN_PRECISION = 1e-3
 
 
@@ -348,7 +348,13 @@ def _margin_tests_of_clusters(
     )
 
 
-def smallest_margin(num_queries: int, *, alpha: float = 0.05, score_range: float = 1.0) -> float:
+def smallest_margin(
+    num_queries: int,
+    *,
+    alpha: float = 0.05,
+    score_range: float = 1.0,
+    weights: Any = None,
+) -> float:
     """Return the smallest margin within which so many queries could show that systems are equal.
 
     With a smaller margin ``equivalence`` says "not shown" whatever the scores are.
@@ -362,6 +368,10 @@ def smallest_margin(num_queries: int, *, alpha: float = 0.05, score_range: float
         num_queries: Q, the number of queries, at least 2.
         alpha: the level of the test.
         score_range: the highest possible score minus the lowest, in the unit of the scores.
+        weights: for clusters of queries, as in ``margin_tests``, f8[Q]. The margin is then larger,
+            because the cluster that may be missing is taken to be as large as the largest: it is
+            the smallest at which clusters without any difference are called equal. None for
+            queries.
 
     Raises:
         SettingError: Q is below 2, alpha is not between 0 and ½, or ``score_range`` is not above 0.
@@ -374,7 +384,15 @@ def smallest_margin(num_queries: int, *, alpha: float = 0.05, score_range: float
         raise SettingError(msg)
     _check_alpha(alpha)
     check_positive("score_range", score_range)
-    return -float(score_range) * math.expm1(math.log(alpha) / num_queries)
+    low = -float(score_range) * math.expm1(math.log(alpha) / num_queries)
+    if weights is None:
+        return low
+    high, equal = float(score_range), np.zeros((1, num_queries))
+    while high - low > _MARGIN_PRECISION * high:
+        middle = (low + high) / 2
+        tests = margin_tests(equal, delta=middle, score_range=score_range, weights=weights)
+        low, high = (low, middle) if tests.p_equal[0] <= alpha else (middle, high)
+    return high
 
 
 def detectable_equality(

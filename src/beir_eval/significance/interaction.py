@@ -9,11 +9,10 @@ import numpy as np
 
 from beir_eval.core.arrays import is_iterable
 from beir_eval.errors import InputError, shown
-from beir_eval.significance.sign_vectors import DRAWS, DRAWS_OF_MANY_QUERIES, MANY_QUERIES
+from beir_eval.significance.sign_vectors import SignVectors
 from beir_eval.significance.validation import (
     all_equal,
     as_scores,
-    check_draws,
     generator,
     without_noise,
 )
@@ -113,8 +112,6 @@ def slice_interaction(
     """
     values = as_scores(differences, 2, "the differences")
     queries_by_label = _queries_by_label(labels, values.shape[1])
-    if draws is not None:
-        check_draws(draws)
     random = generator(rng)
     large = {
         label: queries
@@ -131,16 +128,15 @@ def slice_interaction(
     slice_of = np.zeros(values.shape[1], dtype=np.int64)
     for number, queries in enumerate(large.values()):
         slice_of[queries] = number
-    if draws is None:
-        draws = DRAWS if len(kept) <= MANY_QUERIES else DRAWS_OF_MANY_QUERIES
-    statistics, p = _tests(values[:, kept], slice_of[kept], int(draws), random)
+    draws = SignVectors.choose(len(kept), draws, 0).draws  # as many as sign flips
+    statistics, p = _tests(values[:, kept], slice_of[kept], draws, random)
     return SliceInteractions(
         statistics,
         p,
         tuple(large),
         tuple(label for label in queries_by_label if label not in large),
         len(kept),
-        int(draws),
+        draws,
     )
 
 

@@ -20,6 +20,7 @@ from beir_eval.significance.validation import (
     as_scores,
     check_positive,
     check_share,
+    residuals,
     row_means,
     scipy_stats,
 )
@@ -231,8 +232,7 @@ def crossed_tests(
     means = np.stack([array.mean(axis=0) for array in arrays])
     differences = np.stack([means[first] - means[second] for first, second in pairs])
     sizes = np.ones(num_queries) if weights is None else np.asarray(weights, dtype=np.float64)
-    centred = differences - row_means(differences)[:, None] * sizes
-    query_variances = (centred**2).sum(axis=1) / (num_queries - 1) / num_queries
+    query_variances = residuals(differences, sizes).var(axis=1, ddof=1) / num_queries
     noisy = [array for index, array in enumerate(arrays) if index not in exact]
     pooled = _pooled(noisy, sizes)
     freedom = len(noisy) * (min(map(len, noisy), default=1) - 1)
@@ -303,8 +303,8 @@ def _pooled(arrays: Sequence[Floats], sizes: Floats) -> _Spread:
         of_repeats = array.mean(axis=1, keepdims=True)
         deviations = of_repeats - of_repeats.mean()
         between += float((deviations**2).sum())
-        residuals = array - array.mean(axis=0) - deviations * sizes
-        residual += float((residuals**2).sum())
+        unexplained = array - array.mean(axis=0) - deviations * sizes
+        residual += float((unexplained**2).sum())
     num_queries = arrays[0].shape[1]
     return _Spread(between / freedom, residual / (freedom * (num_queries - 1)), freedom)
 

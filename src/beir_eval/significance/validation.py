@@ -103,6 +103,18 @@ def row_means(values: Floats) -> Floats:
     return np.asarray(totals.reshape(values.shape[:-1]) / values.shape[-1])
 
 
+def residuals(values: Floats, weights: Floats | None = None) -> Floats:
+    """Return values minus what their mean adds to each of them: f8[D, Q] -> f8[D, Q].
+
+    Args:
+        values: one row per comparison.
+        weights: for clusters of queries, how much a difference of 1 on all queries adds to that of
+            each cluster, with a mean of 1, f8[Q]; None for queries.
+    """
+    means = row_means(values)[:, None]
+    return values - (means if weights is None else means * weights)
+
+
 def without_noise(differences: Floats) -> Floats:
     """Return the differences without rounding noise, so that equal ones tie: f8[Q] -> f8[Q]."""
     largest = float(np.abs(differences).max())

@@ -42,6 +42,15 @@ def results(scores=SCORES, names=None):
 # The curve
 
 
+def test_a_printed_curve_has_conclusions_means_and_which_chance_is_in_p():
+    result = checkpoint_curve(results(names=[f"\x1b[31m{number}" for number in range(5)]))
+    text = str(result)
+    assert text.startswith(f"{MEASURE}: step ")
+    assert result.to_table().text().replace("\x1b", "\\x1b") in text
+    assert "\x1b" not in text
+    assert "p covers the chance of queries; not noise of training or repeats" in text
+
+
 def test_the_curve_is_each_mean_with_its_interval_by_step():
     reversed_results = dict(reversed(results().items()))
     result = checkpoint_curve(reversed_results)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from pydantic import BaseModel, Field
 
+from beir_eval.comparison.chance import queries_only_note
 from beir_eval.comparison.checkpoints.settled import POWER
 from beir_eval.comparison.coverage import SystemCoverage, warnings_of, with_warning_column
 from beir_eval.comparison.records import ComparisonSettings, Difference
@@ -27,7 +28,7 @@ from beir_eval.core.saved import FROZEN, Saved, require_all_fields
 from beir_eval.display import charts
 from beir_eval.display.tables import Table, markdown_list, records_csv, score_text
 from beir_eval.display.warning_texts import warnings_html, warnings_markdown
-from beir_eval.errors import NotEvaluatedError, first_few
+from beir_eval.errors import NotEvaluatedError, escape_controls, first_few
 from beir_eval.measures.names import name_among
 from beir_eval.measures.scales import ScoreScale
 
@@ -318,6 +319,7 @@ class CheckpointCurve(Saved):
             f"before: two-sided sign flips, corrected by max-T over the {count} of a measure, with "
             "simultaneous intervals"
         )
+        yield queries_only_note()
         yield from source_notes(
             [checkpoint.name for checkpoint in self.checkpoints],
             self.computed_elsewhere,
@@ -361,6 +363,12 @@ class CheckpointCurve(Saved):
     def __repr__(self) -> str:
         """Return the class and the number of rows of the table, not the content."""
         return f"CheckpointCurve({len(self.to_table().rows)} rows)"
+
+    def __str__(self) -> str:
+        """Return the warnings, the conclusions, the curve and notes."""
+        lines = [*(f"warning: {warning}" for warning in self.warnings()), *self._sentences()]
+        parts = ["\n".join(lines), self.to_table().text(), "\n".join(self._notes())]
+        return escape_controls("\n\n".join(parts))
 
 
 def _settled_sentence(outcome: Outcome, margin: float) -> str:

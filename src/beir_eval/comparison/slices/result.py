@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from pydantic import BaseModel, Field
 
+from beir_eval.comparison.chance import queries_only_note
 from beir_eval.comparison.coverage import SystemCoverage, warnings_of, with_warning_column
 from beir_eval.comparison.records import ComparisonSettings, Difference, SystemMean
 from beir_eval.comparison.slices.interactions import (
@@ -339,7 +340,8 @@ class SlicedComparison(Saved):
     def _notes(self) -> Iterator[str]:
         settings = self.settings
         if any(mean.repeats > 1 for slice_ in self.slices for mean in slice_.means):
-            yield ("repeats are averaged: what is said of slices holds for these repeats only")
+            yield "repeats are averaged: what is said of slices holds for these repeats only"
+        yield queries_only_note()
         yield from interaction_notes(self.interactions, settings)
         for measure in self.measures:
             count = sum(
