@@ -17,13 +17,16 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import time
-import tomllib
 from collections import Counter, defaultdict
+from difflib import unified_diff
 from importlib import import_module
 from pathlib import Path
+from queue import Empty, Queue
+from threading import Thread
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -31,13 +34,13 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from cosmic_ray.work_item import WorkItem, WorkResult
+
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / ".mutants"
 CONFIGURATION, SESSION, TESTS = (
     FOLDER / name for name in ("cosmic-ray.toml", "session.sqlite", "tests.json")
 )
-#: Set for the tests of a mutant, which run in a clone of the repository.
-TESTS_VARIABLE = "BEIR_EVAL_MUTANTS_TESTS"
 MUTATED = (
     "src/beir_eval/core/rank_counting.py",
     "src/beir_eval/core/ranking.py",
@@ -59,8 +62,9 @@ OPERATORS = re.compile(
 )
 #: The share of mutants that must be killed, and how long the tests of a mutant may take in seconds.
 LEAST_KILLED, TIMEOUT = 0.95, 240.0
-FIRST_PORT = 9870
 MEMORY_BYTES = 8 << 30
+#: What the tests import, besides this package.
+PRELOADED = ("hypothesis.extra.numpy", "numpy", "polars", "pydantic", "scipy.stats")
 
 
 # Which tests run which lines
@@ -128,13 +132,9 @@ def make() -> None:
     from cosmic_ray.work_db import use_db  # noqa: PLC0415
     from cosmic_ray.work_item import WorkerOutcome, WorkResult  # noqa: PLC0415
 
-    ports = range(FIRST_PORT, FIRST_PORT + (os.cpu_count() or 1))
-    urls = [f"http://localhost:{port}" for port in ports]
     CONFIGURATION.write_text(
         f"[cosmic-ray]\nmodule-path = {json.dumps(MUTATED)}\ntimeout = {TIMEOUT}\n"
-        f"test-command = {json.dumps(f'{sys.executable} scripts/mutants.py test')}\n"
-        f'[cosmic-ray.distributor]\nname = "http"\n'
-        f"[cosmic-ray.distributor.http]\nworker-urls = {json.dumps(urls)}\n"
+        'test-command = "not used"\n[cosmic-ray.distributor]\nname = "local"\n'
     )
     SESSION.unlink(missing_ok=True)
     cosmic_ray("init", CONFIGURATION, SESSION)
@@ -193,35 +193,81 @@ def cosmic_ray(*arguments: object) -> None:
 
 
 def run() -> None:
-    """Test the mutants without a result, in a clone for each processor."""
+    """Test the mutants without a result, with a worker for each processor."""
+    from cosmic_ray.work_db import WorkDB, use_db  # noqa: PLC0415
+
     if git("status", "--porcelain", "--", "src", "tests", "scripts"):
         sys.exit("src, tests or scripts have changes that are not committed: commit them first")
-    configuration = tomllib.loads(CONFIGURATION.read_text())["cosmic-ray"]
-    workers = []
-    try:
-        for url in configuration["distributor"]["http"]["worker-urls"]:
-            port = url.rpartition(":")[2]
-            clone = FOLDER / f"clone-{port}"
-            shutil.rmtree(clone, ignore_errors=True)
-            git("clone", "--quiet", str(ROOT), str(clone))
-            # Compiled modules are used only if the text is equal: a mutant's never is.
-            compile_all = "-m compileall -q --invalidation-mode checked-hash src"
-            subprocess.run([sys.executable, *compile_all.split()], cwd=clone, check=True)
-            environment = os.environ | {
-                "BEIR_EVAL_HYPOTHESIS": "few",
-                "PYTHONPATH": str(clone / "src"),
-                TESTS_VARIABLE: str(TESTS),
-            }
-            command = [sys.executable, "-m", "cosmic_ray.cli", "http-worker", "--port", port]
-            workers.append(
-                subprocess.Popen(command, cwd=clone, env=environment, stdout=subprocess.DEVNULL)
-            )
-        time.sleep(5)  # until the workers listen
-        cosmic_ray("exec", CONFIGURATION, SESSION)
-    finally:
-        for worker in workers:
-            worker.terminate()
-            worker.wait()
+    with use_db(SESSION, WorkDB.Mode.open) as database:
+        items = list(database.pending_work_items)
+    numbers = range(os.cpu_count() or 1)
+    results: Queue[tuple[str, WorkResult]] = Queue()
+    todo: Queue[WorkItem] = Queue()
+    for item in items:
+        todo.put(item)
+    threads = [Thread(target=work, args=(number, todo, results), daemon=True) for number in numbers]
+    for thread in threads:
+        thread.start()
+    with use_db(SESSION, WorkDB.Mode.open) as database:
+        for number in range(1, len(items) + 1):
+            job_id, result = results.get()
+            database.set_result(job_id, result)
+            sys.stderr.write(f"\r{number} of {len(items)}")
+
+
+def work(number: int, todo: Queue[WorkItem], results: Queue[tuple[str, WorkResult]]) -> None:
+    """Let a worker test mutants until none is left.
+
+    Args:
+        number: the number of the worker.
+        todo: the mutants.
+        results: where the results go, each with the id of its job.
+    """
+    clone = FOLDER / f"clone-{number}"
+    shutil.rmtree(clone, ignore_errors=True)
+    git("clone", "--quiet", str(ROOT), str(clone))
+    # Compiled modules are used only if the text is equal: a mutant's never is.
+    compile_all = "-m compileall -q --invalidation-mode checked-hash src"
+    subprocess.run([sys.executable, *compile_all.split()], cwd=clone, check=True)
+    worker = subprocess.Popen(
+        [sys.executable, str(clone / "scripts" / "mutants.py"), "worker", str(TESTS)],
+        cwd=clone,
+        env=os.environ | {"BEIR_EVAL_HYPOTHESIS": "few", "PYTHONPATH": str(clone / "src")},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    if worker.stdin is None or worker.stdout is None:
+        raise AssertionError
+    while True:
+        try:
+            item = todo.get_nowait()
+        except Empty:
+            worker.stdin.close()
+            return
+        (mutation,) = item.mutations
+        job = [
+            str(mutation.module_path),
+            mutation.operator_name,
+            mutation.operator_args,
+            mutation.occurrence,
+        ]
+        worker.stdin.write(json.dumps(job) + "\n")
+        worker.stdin.flush()
+        results.put((item.job_id, result_of(json.loads(worker.stdout.readline()))))
+
+
+def result_of(answer: dict[str, str]) -> WorkResult:
+    """Return the record of what a worker answered."""
+    from cosmic_ray.work_item import TestOutcome, WorkerOutcome, WorkResult  # noqa: PLC0415
+
+    outcome = TestOutcome.SURVIVED if answer["outcome"] == "survived" else TestOutcome.KILLED
+    return WorkResult(
+        worker_outcome=WorkerOutcome.NORMAL,
+        test_outcome=outcome,
+        output=answer["outcome"],
+        diff=answer["diff"],
+    )
 
 
 def git(*arguments: str) -> str:
@@ -260,30 +306,71 @@ class TestSelection:
         items[:] = sorted(costs, key=costs.__getitem__)
 
 
-def test() -> None:
-    """Run the tests that run the changed lines of this clone; exit with 0 if they pass."""
-    if sys.platform != "win32":
-        import resource  # noqa: PLC0415 - Unix only
+def worker() -> None:
+    """Test the mutants that standard input names, in this clone; print the result of each.
 
-        resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
-    recorded = json.loads(Path(os.environ[TESTS_VARIABLE]).read_text())
-    names = tests_of(*changed_lines(), recorded["lines"]) or set(recorded["seconds"])
-    print(f"{len(names)} tests, {sum(recorded['seconds'][name] for name in names):.1f} s")
-    sys.stdout.flush()
-    files = sorted({name.partition("::")[0] for name in names})
-    selection = TestSelection({name: recorded["seconds"][name] for name in names})
-    arguments = ["-x", "-q", "--tb=line", "-p", "no:cacheprovider", *files]
-    sys.exit(pytest.main(arguments, plugins=[selection]))
+    The packages that tests use are imported once. Each mutant is tested by a copy of the process
+    (``fork``), which then imports this package, with its change.
+    """
+    from cosmic_ray.mutating import mutate_code  # noqa: PLC0415
+    from cosmic_ray.plugins import get_operator  # noqa: PLC0415
+
+    for name in PRELOADED:
+        import_module(name)
+    recorded = json.loads(Path(sys.argv[2]).read_text())
+    sys.dont_write_bytecode = True
+    for line in sys.stdin:
+        path, operator, arguments, occurrence = json.loads(line)
+        source = Path(path).read_text()
+        mutated = mutate_code(source, get_operator(operator)(**arguments), occurrence)
+        difference = list(unified_diff(source.splitlines(), mutated.splitlines(), lineterm="", n=0))
+        Path(path).write_text(mutated)
+        try:
+            outcome = test(tests_of(path, changed_lines(difference), recorded["lines"]), recorded)
+        finally:
+            Path(path).write_text(source)
+        print(json.dumps({"outcome": outcome, "diff": "\n".join(difference[2:])}), flush=True)
 
 
-def changed_lines() -> tuple[str, range]:
-    """Return the path of the mutated file, and the original numbers of its changed lines."""
-    difference = git("diff", "--unified=0", "HEAD", "--", "src")
-    (path,) = re.findall(r"^--- a/(.+)$", difference, re.MULTILINE)
-    hunks = re.findall(r"^@@ -(\d+)(?:,(\d+))?", difference, re.MULTILINE)
+def test(names: set[str], recorded: dict[str, Any]) -> str:
+    """Run tests in a copy of this process; return "killed", "survived" or "timeout".
+
+    Args:
+        names: the tests; all of them if empty.
+        recorded: what ``record`` wrote.
+    """
+    seconds = {name: recorded["seconds"][name] for name in names or recorded["seconds"]}
+    child = os.fork()
+    if not child:
+        status = 1
+        try:
+            output = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(output, 1)
+            os.dup2(output, 2)
+            resource = import_module("resource")
+            resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
+            files = sorted({name.partition("::")[0] for name in seconds})
+            arguments = ["-x", "-q", "--tb=no", "-p", "no:cacheprovider", "-n0", *files]
+            status = int(pytest.main(arguments, plugins=[TestSelection(seconds)]))
+        finally:
+            os._exit(status)
+    end = time.monotonic() + TIMEOUT
+    while time.monotonic() < end:
+        finished, status = os.waitpid(child, os.WNOHANG)
+        if finished:
+            return "killed" if status else "survived"
+        time.sleep(0.02)
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    return "timeout"
+
+
+def changed_lines(difference: list[str]) -> range:
+    """Return the original numbers of the lines that a difference without context changes."""
+    hunks = re.findall(r"^@@ -(\d+)(?:,(\d+))?", "\n".join(difference), re.MULTILINE)
     first = min(int(begin) for begin, _ in hunks)
     last = max(int(begin) + int(count or 1) - 1 for begin, count in hunks)
-    return path, range(first, last + 1)
+    return range(first, last + 1)
 
 
 def tests_of(path: str, lines: range, recorded: dict[str, dict[str, list[str]]]) -> set[str]:
@@ -368,11 +455,11 @@ STEPS = {step.__name__: step for step in (record, make, run, report)}
 def main() -> None:
     """Run the steps that the command line names, or all."""
     FOLDER.mkdir(exist_ok=True)
-    if sys.argv[1:] == ["test"]:
-        test()
+    if sys.argv[1:2] == ["worker"]:
+        worker()
+        return
     for name in sys.argv[1:] or STEPS:
-        if name != "test":
-            STEPS[name]()
+        STEPS[name]()
 
 
 if __name__ == "__main__":
