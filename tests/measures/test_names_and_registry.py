@@ -16,6 +16,13 @@ def test_a_name_is_that_of_a_custom_measure_or_of_a_registered_one():
     assert names_among(LISTED, "ndcg@10") == ("nDCG@10",)
     assert names_among(LISTED, nDCG @ 10) == ("nDCG@10",)
     assert names_among(LISTED, ["faithfulness", "NDCG@10", "nDCG@10"]) == tuple(LISTED)
+    assert names_among(LISTED, "ndcg@10, MAP") == ("nDCG@10", "MAP")
+
+
+def test_blanks_and_commas_in_the_name_of_a_custom_measure_do_not_separate_names():
+    listed = ["latency (ms), median", "MAP"]
+    assert names_among(listed, "latency (ms), median") == ("latency (ms), median",)
+    assert names_among(listed, ["MAP, mrr", "latency (ms), median"]) == ("MAP", "MRR", listed[0])
 
 
 @pytest.mark.parametrize(

@@ -60,6 +60,9 @@ def test_scores_beyond_a_bound_by_more_than_a_millionth_of_the_range_are_outside
     scale = ScoreScale((-1, 3))
     scores = np.array([-1 - 5e-6, -1 - 3e-6, 0, math.nan, 3 + 3e-6, 3 + 5e-6])
     assert scale.is_outside(scores).tolist() == [True, False, False, False, False, True]
+    share = ScoreScale((0, 1))
+    assert not share.is_outside(-1e-6)
+    assert share.is_outside(math.nextafter(-1e-6, -1))
     assert scale.is_outside(3.1)
     assert not scale.is_outside(3)
     assert not ScoreScale().is_outside(scores).any()
