@@ -1,8 +1,9 @@
 """Names among those of a result, the registry, and scores beyond what a float can hold."""
 
+import numpy as np
 import pytest
 
-from beir_eval import Measure, evaluate, measures, nDCG, parse
+from beir_eval import Measure, Precision, evaluate, measures, nDCG, parse
 from beir_eval.errors import MeasureError, UnknownMeasureError
 from beir_eval.measures import definition_of, registry
 from beir_eval.measures.names import name_among, names_among, registered
@@ -30,6 +31,7 @@ def test_blanks_and_commas_in_the_name_of_a_custom_measure_do_not_separate_names
     [
         (5, MeasureError, "must be a list of names such as .*, not 5"),
         ([], MeasureError, "no measure"),
+        ({"nDCG@10": 1}, MeasureError, "must be a list of names such as .*, not a mapping"),
         (["faithful"], UnknownMeasureError, "faithful"),
     ],
 )
@@ -49,12 +51,24 @@ def test_a_measure_that_no_registry_has_cannot_be_made():
         Measure("nDGC")
 
 
-def test_a_measure_that_is_defined_without_relevant_documents_counts_every_query():
+@pytest.mark.parametrize(
+    ("name", "scores", "aggregate"),
+    [
+        *[("num_q", [1, 1], 2), ("num_ret", [1, 1], 2), ("num_rel", [0, 1], 1)],
+        *[("num_rel_ret", [0, 1], 1), ("num_nonrel_judged_ret", [1, 0], 1)],
+        *[("utility", [-1, 1], 0), ("CG", [0, 1], 1 / 2), ("DCG", [0, 1], 1 / 2)],
+        *[("Judged", [1, 1], 1), ("Hole", [0, 0], 0), ("RBP_residual", [0.8, 0.8], 0.8)],
+        ("nDCG@10", [None, 1], 1),
+    ],
+)
+def test_a_measure_that_is_defined_without_relevant_documents_counts_every_query(
+    name, scores, aggregate
+):
     qrels = {"q1": {"d1": 0}, "q2": {"d1": 1}}
     run = {"q1": {"d1": 1.0}, "q2": {"d1": 1.0}}
-    result = evaluate(qrels, run, ["utility", "nDCG@10"], no_relevant="skip")
-    assert result.scores("utility").tolist() == [-1.0, 1.0]
-    assert result.aggregate == {"utility": 0.0, "nDCG@10": 1.0}
+    result = evaluate(qrels, run, [name], no_relevant="skip")
+    np.testing.assert_allclose(result.scores(name), np.array(scores, dtype=float), rtol=1e-15)
+    assert result[name] == pytest.approx(aggregate, rel=1e-15)
 
 
 def test_a_grade_whose_power_of_two_is_too_large_is_refused():
@@ -67,6 +81,26 @@ def test_a_gain_table_of_something_else_is_refused():
         nDCG(gain=5)
     with pytest.raises(MeasureError, match="a gain"):
         nDCG(gain={1: "much"})
+    with pytest.raises(MeasureError, match=r"a table .*, not \[\(1, 2, 3\)\]"):
+        nDCG(gain=[(1, 2, 3)])
+
+
+@pytest.mark.parametrize("value", [np.array([1, 2]), np.array("high"), [1, 2], "2"])
+def test_a_grade_that_is_no_number_is_refused(value):
+    with pytest.raises(MeasureError, match="rel must be a number, not"):
+        Precision(rel=value)
+
+
+def test_measures_and_definitions_are_small_values_that_cannot_be_changed():
+    for value in (parse("nDCG"), definition_of("nDCG")):
+        with pytest.raises(AttributeError):
+            value.name = "MAP"
+        assert not hasattr(value, "__dict__")
+
+
+def test_a_definition_is_made_with_the_names_of_its_fields():
+    with pytest.raises(TypeError, match="positional"):
+        measures.Definition("made_up", len, {}, {})
 
 
 def test_an_alias_belongs_to_one_measure_and_every_parameter_is_checked(monkeypatch):

@@ -185,7 +185,7 @@ def test_the_name_of_rbp_always_includes_its_persistence():
         ("presicion@5", "did you mean Precision"),
         ("mapp", "did you mean MAP"),
         ("hitrat@5", "did you mean Success"),
-        ("", "no measure"),
+        ("", r"did you mean Precision or Recall or F1\?"),
         ("@10", "no measure"),
         ("nDCG@10@5", "no measure"),
         ("nDCG(", "no measure"),
@@ -304,6 +304,7 @@ def test_what_a_text_of_more_than_100_characters_meant_is_not_guessed():
         ("nDCG(gain='cubic')@5", "gain must be one of 'linear', 'exp'"),
         ("nDCG(gain={1: 3, 2: 1})@5", "nor decrease with the grade"),
         ("nDCG(gain={1: -3, 2: 1})@5", "must not be negative"),
+        ("nDCG(gain={1: -0.5})@5", "must not be negative"),
         ("nDCG(gain={})@5", "1 to 1000 grades, not 0"),
         ("nDCG(gain=7)@5", "gain must be 'linear', 'exp' or a table"),
         ("nDCG(gain=[1, 2])@5", "gain must be 'linear', 'exp' or a table"),
@@ -311,6 +312,10 @@ def test_what_a_text_of_more_than_100_characters_meant_is_not_guessed():
         ("P(rel=)@5", "is not a list of parameters"),
         ("P(rel=__import__('os'))@5", "is not a list of parameters"),
         ("P(**{'rel': 2})@5", "is not a list of parameters"),
+        ("P() + (rel)@5", "is not a list of parameters"),
+        ("nDCG(gain={[1]: 2})@5", "is not a list of parameters"),
+        (f"P(rel={'-' * 50_000}1)@5", "is not a list of parameters"),
+        (f"P(rel=1{'+1' * 3000})@5", "is not a list of parameters"),
         ("IPrec(recall=0.5, rounding='up')", "rounding must be one of"),
         ("ERR(max_grade=inf)", "is not a list of parameters"),
         ("x" * 100_001, "at most 100000 characters"),
@@ -406,6 +411,10 @@ def test_commas_and_blanks_separate_several_names_in_a_text(texts):
 def test_commas_and_blanks_in_brackets_and_around_a_cutoff_belong_to_a_name():
     text = 'nDCG (gain="exp", judged_only=True) @ 10, Precision( rel=2 )@5'
     assert parse_all(text) == (nDCG(gain="exp", judged_only=True) @ 10, Precision(rel=2) @ 5)
+
+
+def test_a_text_of_100000_characters_may_hold_several_names():
+    assert parse_all("nDCG@10,MAP@10, " * 6250) == (nDCG @ 10, MAP @ 10)
 
 
 @pytest.mark.parametrize("text", ["_" * 100_000, "a " * 40_000, " " * 100_000, "a@ " * 30_000])

@@ -166,6 +166,13 @@ def test_infap_takes_a_negative_grade_as_pooled_but_not_judged():
     assert evaluate(unpooled, run, ["infAP@1"])["infAP@1"] == 0
 
 
+def test_utility_weighs_the_documents_that_were_found_the_others_and_those_missed():
+    # Of 5 relevant documents 2 were found, with 3 others.
+    names = ["utility(relevant=3, other=-2, missed=-0.5)", "utility", "hits", "hits@2"]
+    result = evaluate_list([1, 0, 0, 1, 0], names, judged=[1] * 5 + [0] * 3)
+    assert [result[name] for name in names] == [3 * 2 - 2 * 3 - 0.5 * 3, 2 - 3, 2, 1]
+
+
 def test_precision_at_a_multiple_of_r_is_taken_at_the_next_whole_rank():
     # R = 3, so the depth is 1.5 · 3 = 4.5, rounded up to 5; the last relevant document is there.
     result = evaluate_list([1, 1, 0, 0, 1], ["Rprec_mult(multiple=1.5)"])
