@@ -211,6 +211,7 @@ def test_an_unknown_measure_gets_a_hint(text, hint):
         # the names of the three most similar spellings, where none is near
         ("average_recall", "MAP or Recall or R_cap"),
         ("num_retrieved", "num_ret or num_rel_ret"),
+        ("apapp", "MAP or AP_11pt"),
         # edits are counted in names of at most 30 characters
         ("expected_reciprocal_rank_query", "ERR"),
         ("expected_reciprocal_rank_query1", "ERR or MRR"),
@@ -443,7 +444,12 @@ def test_results_can_be_named_as_in_other_tools():
     assert list(result.as_dict()) == list(result.measures)
     with pytest.raises(SettingError, match="names='ranx'"):
         result.as_dict(names="ranx")
-    assert spelled(parse("IPrec(recall=0.25)"), "trec_eval") == "iprec_at_recall_0.25"
+
+
+def test_a_level_that_another_tool_would_round_keeps_our_name():
+    assert spelled(IPrec(recall=0.25), "trec_eval") == "iprec_at_recall_0.25"
+    assert spelled(IPrec(recall=0.125), "trec_eval") == "IPrec(recall=0.125)"
+    assert spelled(Rprec_mult(multiple=1.005), "trec_eval") == "Rprec_mult(multiple=1.005)"
 
 
 def test_every_measure_documents_its_formula_source_and_example():
