@@ -99,8 +99,9 @@ def test_measures_and_definitions_are_small_values_that_cannot_be_changed():
 
 
 def test_a_definition_is_made_with_the_names_of_its_fields():
+    ndcg = definition_of("nDCG")
     with pytest.raises(TypeError, match="positional"):
-        measures.Definition("made_up", len, {}, {})
+        measures.Definition(ndcg.name, ndcg.function, ndcg.defaults, ndcg.aliases)
 
 
 def test_an_alias_belongs_to_one_measure_and_every_parameter_is_checked(monkeypatch):
