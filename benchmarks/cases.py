@@ -6,8 +6,11 @@ A side returns its means, so that the sides can be checked to agree before they 
 from __future__ import annotations
 
 import random
+import struct
 import sys
 from collections.abc import Callable
+from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
@@ -16,6 +19,9 @@ import numpy as np
 #: The cutoffs and trec_eval's names of the measures: 24 numbers.
 CUTOFFS = (1, 3, 5, 10, 100, 1000)
 NAMES = ("ndcg_cut", "map_cut", "recall", "P")
+#: Whether the same id is one string in all rankings, as in a run that was made from a list of ids,
+#: or each ranking has its own strings, as in a run that was read from a file.
+IDS = ("own", "shared")
 #: A function that takes the data and returns {trec_eval's name of a measure: mean}.
 Side: TypeAlias = Callable[[Any], dict[str, float]]
 
@@ -42,13 +48,20 @@ class Case(NamedTuple):
 # Data
 
 
-def make_dicts(shape: Shape) -> tuple[dict[str, dict[str, int]], dict[str, dict[str, float]]]:
+def make_dicts(
+    shape: Shape, ids: str = "own"
+) -> tuple[dict[str, dict[str, int]], dict[str, dict[str, float]]]:
     """Return qrels and a run with random ids and scores.
 
     About 60% of the judged documents are retrieved.
+
+    Args:
+        shape: the size.
+        ids: one of ``IDS``.
     """
     rng = random.Random(0)  # noqa: S311 - test data
-    collection = [str(number) for number in rng.sample(range(8_841_823), 500_000)]
+    numbers = rng.sample(range(8_841_823), 500_000)
+    collection = [str(number) for number in numbers]
     qrels: dict[str, dict[str, int]] = {}
     run: dict[str, dict[str, float]] = {}
     for number in range(shape.queries):
@@ -58,9 +71,16 @@ def make_dicts(shape: Shape) -> tuple[dict[str, dict[str, int]], dict[str, dict[
             hits = [rng.choice(retrieved)] if rng.random() < 0.6 else []
         judged = hits + rng.sample(collection, shape.judged - len(hits))
         grades = (1,) if shape.judged == 1 else (0, 1, 2)
+        if ids == "own":
+            judged, retrieved = ([_copy(doc) for doc in docs] for docs in (judged, retrieved))
         qrels[f"q{number}"] = {doc: rng.choice(grades) for doc in judged}
         run[f"q{number}"] = {doc: rng.random() * 30 for doc in retrieved}
     return qrels, run
+
+
+def _copy(text: str) -> str:
+    """Return an equal string that is another object."""
+    return "".join([text[:1], text[1:]])
 
 
 def make_arrays(queries: int, k: int) -> tuple[dict[str, dict[str, int]], Any, Any, list[str]]:
@@ -121,8 +141,12 @@ def _ranx(qrels: Any, run: Any) -> dict[str, float]:
 
 def _read_scores(_: Any, run: Any) -> dict[str, float]:
     """Read the scores into arrays and do nothing else: a lower bound for any tool."""
-    for ranked in run.values():
-        np.fromiter(ranked.values(), np.float64, len(ranked))
+    rankings = list(run.values())
+    step = max(1, 10_000 // max(1, len(rankings[0])))
+    for start in range(0, len(rankings), step):
+        chunk = rankings[start : start + step]
+        scores = chain.from_iterable(map(dict.values, chunk))
+        np.frombuffer(struct.pack(f"{sum(map(len, chunk))}d", *scores))
     return {}
 
 
@@ -147,14 +171,32 @@ def _pytrec_eval_on_arrays(data: Any) -> dict[str, float]:
     return _pytrec_eval(qrels, run)
 
 
-def _dict_case(shape: Shape) -> Case:
+def make_arrays_with_qrels(queries: int, k: int) -> tuple[Any, Any, Any, Any]:
+    """Return what ``make_arrays`` does, with the judgements as ``Qrels``."""
+    import beir_eval as b  # noqa: PLC0415
+
+    qrels, ids, scores, query_ids = make_arrays(queries, k)
+    return b.Qrels(qrels), ids, scores, query_ids
+
+
+def _pass_over_arrays(data: Any) -> dict[str, float]:
+    """Look at every id and score once: a lower bound for any tool."""
+    _, ids, scores, _ = data
+    ids.max()
+    scores.max()
+    return {}
+
+
+def _dict_case(shape: Shape, ids: str) -> Case:
     sides = {
         "beir-eval": _beir_eval,
         "pytrec_eval": _pytrec_eval,
         "ranx": _ranx,
         "reading": _read_scores,
     }
-    return Case(lambda: make_dicts(shape), {name: _from_pair(side) for name, side in sides.items()})
+    return Case(
+        partial(make_dicts, shape, ids), {name: _from_pair(side) for name, side in sides.items()}
+    )
 
 
 DICT_SHAPES = (
@@ -165,22 +207,30 @@ DICT_SHAPES = (
 )
 
 
-def _array_case(queries: int, k: int) -> Case:
-    sides: dict[str, Side] = {
-        "beir-eval": _beir_eval_on_arrays,
-        "pytrec_eval": _pytrec_eval_on_arrays,
-    }
-    return Case(lambda: make_arrays(queries, k), sides)
-
-
 def case_from_name(name: str) -> Case:
-    """Return the case of "dicts <queries> <documents> <judged>" or "arrays <queries> <k>"."""
+    """Return a case.
+
+    Args:
+        name: "dicts <queries> <documents> <judged> <one of IDS>", "arrays <queries> <k>" with the
+            judgements as dicts, or "ready <queries> <k>" with the judgements as ``Qrels``.
+    """
     kind, *sizes = name.split()
-    numbers = [int(size) for size in sizes]
-    return _dict_case(Shape(*numbers)) if kind == "dicts" else _array_case(*numbers)
+    if kind == "dicts":
+        *shape, ids = sizes
+        return _dict_case(Shape(*map(int, shape)), ids)
+    queries, k = map(int, sizes)
+    make = make_arrays if kind == "arrays" else make_arrays_with_qrels
+    sides: dict[str, Side] = {"beir-eval": _beir_eval_on_arrays, "one pass": _pass_over_arrays}
+    if kind == "arrays":
+        sides["pytrec_eval"] = _pytrec_eval_on_arrays
+    return Case(partial(make, queries, k), sides)
 
 
 # Whole processes
+
+
+#: What ``write_files`` writes: judgements, a run, and the same run in another format.
+FILES = ("qrels.trec", "run.trec", "run.parquet")
 
 
 def write_files(folder: Path) -> None:
@@ -200,21 +250,14 @@ def write_files(folder: Path) -> None:
     beir_eval.write_run(beir_eval.read_run(folder / "run.trec"), folder / "run.parquet")
 
 
-def evaluate_file(folder: str, name: str) -> dict[str, float]:
-    """Read and evaluate a run file with beir-eval."""
-    import beir_eval  # noqa: PLC0415
-
-    qrels = beir_eval.read_qrels(Path(folder) / "qrels.trec")
-    return _beir_eval(qrels, beir_eval.read_run(Path(folder) / name))
-
-
-def evaluate_file_with_pytrec_eval(folder: str, name: str) -> dict[str, float]:
-    """Read and evaluate a run file with pytrec_eval and its own parsers."""
+def evaluate_file_with_pytrec_eval(folder: Path) -> dict[str, float]:
+    """Read and evaluate the TREC run of a folder with pytrec_eval and its own parsers."""
     import pytrec_eval  # noqa: PLC0415
 
-    with (Path(folder) / "qrels.trec").open() as file:
+    qrels_name, run_name, _ = FILES
+    with (folder / qrels_name).open() as file:
         qrels = pytrec_eval.parse_qrel(file)
-    with (Path(folder) / name).open() as file:
+    with (folder / run_name).open() as file:
         run = pytrec_eval.parse_run(file)
     return _pytrec_eval(qrels, run)
 
@@ -222,14 +265,8 @@ def evaluate_file_with_pytrec_eval(folder: str, name: str) -> dict[str, float]:
 if __name__ == "__main__":
     import json
 
-    command, *arguments = sys.argv[1:]
+    command, folder = sys.argv[1], Path(sys.argv[2])
     if command == "write":
-        write_files(Path(arguments[0]))
+        write_files(folder)
     else:
-        print(
-            json.dumps(
-                {"ours": evaluate_file, "theirs": evaluate_file_with_pytrec_eval}[command](
-                    *arguments
-                )
-            )
-        )
+        print(json.dumps(evaluate_file_with_pytrec_eval(folder)))

@@ -28,9 +28,9 @@ class Line(NamedTuple):
 
 
 LINES = (
-    Line("dicts, 10 documents each", "queries", "dicts {} 10 1", QUERIES),
+    Line("dicts, 10 documents each", "queries", "dicts {} 10 1 own", QUERIES),
     Line("top-k arrays, 100 documents each", "queries", "arrays {} 100", QUERIES),
-    Line("dicts, 1,000 queries", "documents per query", "dicts 1000 {} 1", DOCUMENTS),
+    Line("dicts, 1,000 queries", "documents per query", "dicts 1000 {} 1 own", DOCUMENTS),
     Line("top-k arrays, 1,000 queries", "documents per query", "arrays 1000 {}", DOCUMENTS),
 )
 

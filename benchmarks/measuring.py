@@ -38,11 +38,11 @@ class Times(NamedTuple):
 class Worker:
     """A process that runs one side of a case (``worker.py``)."""
 
-    def __init__(self, case: str, side: str) -> None:
+    def __init__(self, case: str, side: str, collection: str) -> None:
         """Start the process and wait until it has made its data."""
         self.name = f"{side} of {case}"
         self.process = subprocess.Popen(
-            [PYTHON, str(HERE / "worker.py"), case, side],
+            [PYTHON, str(HERE / "worker.py"), case, side, collection],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -80,12 +80,20 @@ def check_same(ours: dict[str, float], theirs: dict[str, float], tolerance: floa
             sys.exit(f"{name}: ours {ours[name]!r}, theirs {value!r}")
 
 
-def in_turns(case: str, sides: list[str], repetitions: int) -> dict[str, Times]:
+def in_turns(
+    case: str, sides: list[str], repetitions: int, collection: str = "frozen"
+) -> dict[str, Times]:
     """Return {side: times} of a case, whose sides run in turns.
 
     The first run of each side is not counted: it checks that all sides give the same means.
+
+    Args:
+        case: the name of the case, as ``case_from_name`` reads it.
+        sides: the names of its sides.
+        repetitions: how often each side runs.
+        collection: garbage collection, "on" or "frozen".
     """
-    workers = {side: Worker(case, side) for side in sides}
+    workers = {side: Worker(case, side, collection) for side in sides}
     seconds: dict[str, list[float]] = {side: [] for side in sides}
     answers: dict[str, dict[str, Any]] = {}
     try:

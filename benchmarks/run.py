@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import os
 import platform
+import shutil
 import statistics
 import subprocess
 import tempfile
@@ -19,6 +20,7 @@ from typing import TYPE_CHECKING
 
 import cases
 import growth
+from installed import installed_wheel
 from measuring import HERE, PYTHON, Times, in_turns, whole_processes
 
 if TYPE_CHECKING:
@@ -60,80 +62,116 @@ def row_without_peer(name: str, ours: Times) -> str:
 
 
 def dict_rows(repetitions: int, *, with_ranx: bool) -> list[str]:
-    """Measure every shape of dicts and return the rows."""
+    """Measure every shape of dicts and return the rows.
+
+    Every shape is measured with both kinds of ids, and with garbage collection frozen and on.
+    """
     rows = []
     for shape in cases.DICT_SHAPES:
-        sides = ["beir-eval", "pytrec_eval", "reading", *(["ranx"] if with_ranx else [])]
-        case = f"dicts {shape.queries} {shape.documents} {shape.judged}"
-        times = in_turns(case, sides, repetitions)
-        ours = times.pop("beir-eval")
-        for against, theirs in times.items():
-            label = "reading the scores alone" if against == "reading" else against
-            rows.append(row(f"dicts, {shape}", label, ours, theirs))
+        for ids in cases.IDS:
+            for collection in ("frozen", "on"):
+                is_first = ids == "own" and collection == "frozen"
+                sides = ["beir-eval", "pytrec_eval"]
+                if is_first:
+                    sides += ["reading", *(["ranx"] if with_ranx else [])]
+                case = f"dicts {shape.queries} {shape.documents} {shape.judged} {ids}"
+                times = in_turns(case, sides, repetitions, collection)
+                ours = times.pop("beir-eval")
+                for against, theirs in times.items():
+                    label = "reading the scores alone" if against == "reading" else against
+                    name = f"dicts, {shape}, {ids} ids, collection {collection}"
+                    rows.append(row(name, label, ours, theirs))
     return rows
 
 
 def array_rows(repetitions: int) -> list[str]:
     """Measure top-k arrays and return the rows."""
-    fewer, more = ARRAY_QUERIES
-    times = in_turns(f"arrays {fewer} 100", ["beir-eval", "pytrec_eval"], repetitions)
-    ours = times["beir-eval"]
-    large = in_turns(f"arrays {more} 100", ["beir-eval"], repetitions)["beir-eval"]
-    return [
-        row(
-            f"top-k arrays, {fewer:,} × 100",
-            "pytrec_eval, its dicts included",
-            ours,
-            times["pytrec_eval"],
-        ),
-        row_without_peer(
-            f"top-k arrays, {more:,} × 100: {large.median / ours.median:.1f} times the seconds of "
-            f"{fewer:,}, {mebibytes(large.beyond)} beyond the input",
-            large,
-        ),
-    ]
+    rows = []
+    for queries in ARRAY_QUERIES:
+        has_peer = queries == ARRAY_QUERIES[0]
+        sides = ["beir-eval", *(["pytrec_eval"] if has_peer else [])]
+        times = in_turns(f"arrays {queries} 100", sides, repetitions)
+        name = f"top-k arrays, {queries:,} × 100, judgements as dicts"
+        if has_peer:
+            against = "pytrec_eval, its dicts included"
+            rows.append(row(name, against, times["beir-eval"], times["pytrec_eval"]))
+        else:
+            rows.append(row_without_peer(name, times["beir-eval"]))
+        times = in_turns(f"ready {queries} 100", ["beir-eval", "one pass"], repetitions)
+        ours = times["beir-eval"]
+        name = (
+            f"top-k arrays, {queries:,} × 100, `Qrels`; {mebibytes(ours.beyond)} beyond the input"
+        )
+        rows.append(row(name, "one pass over both arrays", ours, times["one pass"]))
+    return rows
 
 
-def file_rows(repetitions: int) -> list[str]:
-    """Measure whole processes that evaluate run files, and return the rows."""
+def file_rows(repetitions: int, command: str) -> list[str]:
+    """Measure whole processes that evaluate run files, and return the rows.
+
+    Args:
+        repetitions: how often each process runs.
+        command: the path of ``beir-eval``.
+    """
+    measures = [f"{name}@{k}" for name in ("nDCG", "MAP", "Recall", "P") for k in cases.CUTOFFS]
+    options = [part for name in measures for part in ("-m", name)]
+    trec_eval = shutil.which("trec_eval")
     with tempfile.TemporaryDirectory() as folder:
         script = [PYTHON, str(HERE / "cases.py")]
         # Written by another process: the peak memory of a child starts with that of its parent.
         subprocess.run([*script, "write", folder], check=True)
-        times = whole_processes(
-            {
-                "TREC": [*script, "ours", folder, "run.trec"],
-                "pytrec_eval": [*script, "theirs", folder, "run.trec"],
-                "Parquet": [*script, "ours", folder, "run.parquet"],
-            },
-            repetitions,
+        qrels, trec, parquet = (f"{folder}/{name}" for name in cases.FILES)
+        three_columns = (
+            "import polars; polars.read_csv("
+            f"{trec!r}, separator=' ', has_header=False, columns=[0, 2, 4])"
         )
+        commands = {
+            "TREC": [command, "evaluate", qrels, trec, *options],
+            "pytrec_eval": [*script, "pytrec_eval", folder],
+            "polars reading three columns": [PYTHON, "-c", three_columns],
+            "Parquet": [command, "evaluate", qrels, parquet, *options],
+        }
+        if trec_eval:
+            cutoffs = ",".join(map(str, cases.CUTOFFS))
+            names = [part for name in cases.NAMES for part in ("-m", f"{name}.{cutoffs}")]
+            commands["trec_eval"] = [trec_eval, *names, qrels, trec]
+        times = whole_processes(commands, repetitions)
         size = (Path(folder) / "run.trec").stat().st_size
-    name = f"TREC file of {mebibytes(size)}, whole process"
-    return [
-        row(name, "pytrec_eval", times["TREC"], times["pytrec_eval"]),
-        row("Parquet file of the same run", "our TREC", times["Parquet"], times["TREC"]),
-    ]
+    ours = times.pop("TREC")
+    parquet_times = times.pop("Parquet")
+    name = f"`beir-eval evaluate`, TREC file of {mebibytes(size)}, whole process"
+    rows = [row(name, against, ours, theirs) for against, theirs in times.items()]
+    if not trec_eval:
+        rows.append(echo(f"| {name} | trec_eval: not at hand | | {ours.median:.3f} | | | |"))
+    return [*rows, row("the same run as Parquet", "our TREC", parquet_times, ours)]
 
 
-def process_rows(repetitions: int, *, with_ranx: bool) -> list[str]:
-    """Measure whole processes of the import and of the command, and return the rows."""
-    names = ("beir_eval", "ranx") if with_ranx else ("beir_eval",)
-    commands = {name: [PYTHON, "-c", f"import {name}"] for name in names}
-    imports = whole_processes(commands, repetitions)
-    ours = imports["beir_eval"]
-    rows = [
-        row("import, whole process", "ranx", ours, imports["ranx"])
-        if with_ranx
-        else row_without_peer("import, whole process", ours)
-    ]
+def process_rows(repetitions: int, command: str, *, with_ranx: bool) -> list[str]:
+    """Measure whole processes of the import and of the command, and return the rows.
+
+    Args:
+        repetitions: how often each process runs.
+        command: the path of ``beir-eval``.
+        with_ranx: whether ranx is installed.
+    """
+    model = "import numpy\nfrom pydantic import BaseModel\nclass Model(BaseModel):\n    x: int"
+    evaluate = "import beir_eval\nbeir_eval.evaluate({'q': {'d': 1}}, {'q': {'d': 2.0}})"
+    programs = {
+        "`pass`": "pass",
+        "import numpy": "import numpy",
+        "import numpy and a pydantic model": model,
+        "import beir_eval": "import beir_eval",
+        "import beir_eval, first evaluate": evaluate,
+        **({"import ranx": "import ranx"} if with_ranx else {}),
+    }
+    commands = {name: [PYTHON, "-c", program] for name, program in programs.items()}
+    commands["`beir-eval --version`"] = [command, "--version"]
     data = os.environ.get("BEIR_EVAL_REALDATA")
     if data:
         files = [f"{data}/scifact", f"{data}/runs/scifact/deng_e5.trec"]
-        command = [str(Path(PYTHON).with_name("beir-eval")), "evaluate", *files]
-        times = whole_processes({"evaluate": command}, repetitions)["evaluate"]
-        rows.append(row_without_peer("`beir-eval evaluate` on SciFact, whole process", times))
-    return rows
+        commands["`beir-eval evaluate` on SciFact"] = [command, "evaluate", *files]
+    times = whole_processes(commands, repetitions)
+    return [row_without_peer(f"{name}, whole process", process) for name, process in times.items()]
 
 
 def growth_lines(repetitions: int) -> list[str]:
@@ -152,11 +190,14 @@ def heading(repetitions: int) -> list[str]:
         "",
         (
             "Made by `make bench`. 24 numbers (nDCG, MAP, Recall, Precision at 1, 3, 5, 10, 100, "
-            "1000), means included, duplicates checked. Each side runs in its own process, the "
-            f"sides taking turns {repetitions} times after a first run that checks that both "
-            "give the same numbers. Seconds are medians; the ratio is the median of neighbouring "
-            "runs (smallest-largest). Peak memory is the highest resident size of the process, "
-            "its data included."
+            "1000), means included, duplicates checked, by an installed wheel. Each side runs in "
+            f"its own process, the sides taking turns {repetitions} times after a first run that "
+            "checks that both give the same numbers. Seconds are medians; the ratio is the median "
+            "of neighbouring runs (smallest-largest). Peak memory is the highest resident size of "
+            "the process, its data included. Ids are shared (the same id is one string in all "
+            "rankings) or own (each ranking has its own strings, as in a run read from a file). "
+            "Garbage collection is on, as in most programs, or frozen: off, and blind to the data. "
+            "It is frozen where a row does not say it."
         ),
         "",
         (
@@ -176,19 +217,30 @@ def replace_rows(lines: list[str], rows: list[str]) -> list[str]:
 
 
 def main() -> None:
-    """Measure the parts that the options select and write RESULTS.md."""
+    """Read the options, and measure an installed wheel."""
     parser = argparse.ArgumentParser(description=str(__doc__).partition("\n")[0])
     parser.add_argument("--repetitions", type=int, default=5)
     parser.add_argument("--without-ranx", action="store_true")
     parser.add_argument("--without-growth", action="store_true")
     parser.add_argument("--only", choices=("dicts", "arrays", "files", "processes"))
     options = parser.parse_args()
+    with installed_wheel() as folder:
+        measure(options, str(folder / "bin" / "beir-eval"))
+
+
+def measure(options: argparse.Namespace, command: str) -> None:
+    """Measure the parts that the options select and write RESULTS.md.
+
+    Args:
+        options: those of the command line.
+        command: the path of ``beir-eval``.
+    """
     with_ranx = not options.without_ranx
     parts: dict[str, Callable[[], list[str]]] = {
         "dicts": lambda: dict_rows(options.repetitions, with_ranx=with_ranx),
         "arrays": lambda: array_rows(options.repetitions),
-        "files": lambda: file_rows(options.repetitions),
-        "processes": lambda: process_rows(options.repetitions, with_ranx=with_ranx),
+        "files": lambda: file_rows(options.repetitions, command),
+        "processes": lambda: process_rows(options.repetitions, command, with_ranx=with_ranx),
     }
     if options.only:  # the other rows stay as they were measured before
         lines = replace_rows(RESULTS.read_text().splitlines(), parts[options.only]())

@@ -1,7 +1,8 @@
-"""A process that runs one side of one case: ``python benchmarks/worker.py CASE SIDE``.
+"""A process that runs one side of one case: ``python benchmarks/worker.py CASE SIDE COLLECTION``.
 
 It makes the data once, then runs the side for every line on standard input. Each run prints a line
 of JSON: seconds, peak memory of the process in bytes, peak memory without the data, and the means.
+Garbage collection is "on", as in most programs, or "frozen": off, and blind to the data.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ def reset_peak() -> None:
 
 def main() -> None:
     """Run the side for every line until standard input ends."""
-    case, side = case_from_name(sys.argv[1]), sys.argv[2]
+    case, side, collection = case_from_name(sys.argv[1]), sys.argv[2], sys.argv[3]
     data = case.make()
     run_side = case.sides[side]
     gc.collect()
@@ -38,11 +39,14 @@ def main() -> None:
     print(json.dumps({"ready": True}), flush=True)
     for _ in sys.stdin:
         gc.collect()
-        gc.disable()
+        if collection == "frozen":
+            gc.freeze()
+            gc.disable()
         start = time.perf_counter()
         numbers = run_side(data)
         seconds = time.perf_counter() - start
         gc.enable()
+        gc.unfreeze()
         peak = memory()["VmHWM"]
         answer = {"seconds": seconds, "peak": peak, "beyond": peak - before, "numbers": numbers}
         print(json.dumps(answer), flush=True)

@@ -39,15 +39,26 @@ def test_every_measure_is_exported_by_its_package_and_at_the_top():
         assert getattr(beir_eval, name).definition is definition
 
 
-def test_importing_loads_numpy_and_pydantic_only():
-    code = (
-        "import sys; before = set(sys.modules); import beir_eval; "
-        "print(*sorted({name.split('.')[0] for name in set(sys.modules) - before}))"
-    )
-    loaded = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+def packages_loaded_by(code):
+    show = "print(*sorted({name.split('.')[0] for name in sys.modules}))"
+    return subprocess.run(
+        [sys.executable, "-c", f"import sys\n{code}\n{show}"],
+        capture_output=True,
+        text=True,
+        check=True,
     ).stdout.split()
-    assert {"numpy", "pydantic", "beir_eval"} <= set(loaded)
+
+
+def test_importing_loads_no_other_package():
+    loaded = packages_loaded_by("import beir_eval")
+    assert not {"numpy", "pydantic"} & set(loaded)
+
+
+def test_an_evaluation_loads_numpy_and_pydantic_only():
+    loaded = packages_loaded_by(
+        "import beir_eval; beir_eval.evaluate({'q': {'d': 1}}, {'q': {'d': 1.0}})"
+    )
+    assert {"numpy", "pydantic"} <= set(loaded)
     not_wanted = {"polars", "pandas", "scipy", "typer", "rich", "tqdm", "torch", "haystack", "beir"}
     assert not not_wanted & set(loaded)
 

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
 
 import typer
 
-from beir_eval.cli.app import EXAMPLES, app
+from beir_eval.cli.app import app
+from beir_eval.cli.commands import EXAMPLES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -15,20 +15,10 @@ Public: what ``__all__`` lists, and what the packages export.
 from typing import TYPE_CHECKING
 
 from beir_eval._version import __version__
-from beir_eval.adapters.readers import read_qrels, read_run
-from beir_eval.adapters.writers import write_qrels, write_run
 from beir_eval.core.imports import lazy_exports
-from beir_eval.core.qrels import Qrels
-from beir_eval.core.relevance_matrix import RelevanceMatrix
-from beir_eval.core.run import Run
-from beir_eval.errors import BeirEvalError, BeirEvalWarning
-from beir_eval.evaluation.evaluator import Evaluator, evaluate
-from beir_eval.evaluation.result import EvaluationResult
-from beir_eval.measures import DEFAULT_MEASURES, Measure, parse
-from beir_eval.measures.all_measures import *
 
 if TYPE_CHECKING:
-    from beir_eval.adapters import qrels_from_votes
+    from beir_eval.adapters import qrels_from_votes, read_qrels, read_run, write_qrels, write_run
     from beir_eval.benchmark import Benchmark, compare_benchmark
     from beir_eval.comparison import (
         Comparison,
@@ -43,8 +33,12 @@ if TYPE_CHECKING:
     from beir_eval.comparison.checkpoints import checkpoint_curve
     from beir_eval.comparison.ledger import Ledger, judge_until
     from beir_eval.comparison.slices import compare_slices
+    from beir_eval.core import Qrels, RelevanceMatrix, Run
     from beir_eval.datasets import load_dataset
-    from beir_eval.evaluation import evaluate_answers
+    from beir_eval.errors import BeirEvalError, BeirEvalWarning
+    from beir_eval.evaluation import EvaluationResult, Evaluator, evaluate, evaluate_answers
+    from beir_eval.measures import DEFAULT_MEASURES, Measure, parse
+    from beir_eval.measures.all_measures import *
     from beir_eval.report import write_report
     from beir_eval.validation import Validation, validate
 
@@ -121,13 +115,23 @@ __all__ = [
     "write_run",
 ]
 
-#: Evaluating a run needs none of these, so they are imported when they are first used.
+#: Every name is imported when it is first used, so that ``import beir_eval`` takes no time, and a
+#: program pays only for what it uses. The packages are attributes too.
 lazy_exports(
     __name__,
     {
+        **dict.fromkeys(__all__, "beir_eval.measures"),
+        "BeirEvalError": "beir_eval.errors",
+        "BeirEvalWarning": "beir_eval.errors",
         "Benchmark": "beir_eval.benchmark",
         "Comparison": "beir_eval.comparison",
+        "EvaluationResult": "beir_eval.evaluation",
+        "Evaluator": "beir_eval.evaluation",
         "Ledger": "beir_eval.comparison.ledger",
+        "Qrels": "beir_eval.core",
+        "RelevanceMatrix": "beir_eval.core",
+        "Run": "beir_eval.core",
+        "Validation": "beir_eval.validation",
         "agree": "beir_eval.comparison",
         "assert_no_regression": "beir_eval.comparison",
         "audit_claim": "beir_eval.comparison",
@@ -137,13 +141,33 @@ lazy_exports(
         "compare_benchmark": "beir_eval.benchmark",
         "compare_runs": "beir_eval.comparison",
         "compare_slices": "beir_eval.comparison.slices",
+        "evaluate": "beir_eval.evaluation",
         "evaluate_answers": "beir_eval.evaluation",
         "experiment_power": "beir_eval.comparison",
         "judge_until": "beir_eval.comparison.ledger",
         "load_dataset": "beir_eval.datasets",
         "qrels_from_votes": "beir_eval.adapters",
-        "Validation": "beir_eval.validation",
+        "read_qrels": "beir_eval.adapters",
+        "read_run": "beir_eval.adapters",
         "validate": "beir_eval.validation",
+        "write_qrels": "beir_eval.adapters",
         "write_report": "beir_eval.report",
+        "write_run": "beir_eval.adapters",
     },
+    packages=(
+        "adapters",
+        "benchmark",
+        "cli",
+        "comparison",
+        "core",
+        "datasets",
+        "display",
+        "errors",
+        "evaluation",
+        "integrations",
+        "measures",
+        "report",
+        "significance",
+        "validation",
+    ),
 )

@@ -12,7 +12,8 @@ import cli_text
 import pytest
 from typer.testing import CliRunner
 
-from beir_eval.cli.app import EXAMPLES, app
+from beir_eval.cli.app import app
+from beir_eval.cli.commands import EXAMPLES
 from beir_eval.datasets import demo
 
 COMMAND = [sys.executable, "-m", "beir_eval"]

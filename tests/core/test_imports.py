@@ -15,10 +15,10 @@ EXTRA = ("polars", "files", "reading a dataframe")
 def make_package(monkeypatch):
     """Return a function that makes a package with these lazy exports."""
 
-    def make(origins, extra=None):
+    def make(origins, extra=None, packages=()):
         package = ModuleType("lazy_package")
         monkeypatch.setitem(sys.modules, "lazy_package", package)
-        lazy_exports("lazy_package", origins, extra)
+        lazy_exports("lazy_package", origins, extra, packages)
         return package
 
     return make
@@ -41,6 +41,14 @@ def test_a_missing_module_that_no_extra_installs_is_named(make_package):
     with pytest.raises(ModuleNotFoundError, match="no_such_module") as caught:
         _ = package.table
     assert not isinstance(caught.value, MissingExtraError)
+
+
+def test_a_package_inside_is_an_attribute_before_it_is_imported(make_package, monkeypatch):
+    inner = ModuleType("lazy_package.inner")
+    package = make_package({}, packages=("inner",))
+    monkeypatch.setitem(sys.modules, "lazy_package.inner", inner)
+    assert package.inner is inner
+    assert "inner" in dir(package)
 
 
 def test_an_imported_module_does_not_replace_the_export_of_its_name(make_package):

@@ -48,6 +48,20 @@ def test_selected_queries_are_those_of_a_smaller_run():
     assert selected.num_relevant(None).tolist() == smaller.num_relevant(None).tolist()
 
 
+@pytest.mark.parametrize("size", [1, 2, 3, 9])
+def test_parts_of_a_matrix_join_to_the_whole(size):
+    whole = matrix()
+    ranges, parts = zip(*whole.parts(size), strict=True)
+    assert [index for part in ranges for index in range(3)[part]] == [0, 1, 2]
+    assert max(part.num_queries for part in parts) == min(size, 3)
+    joined = type(whole).concatenate(parts)
+    assert joined.query_ids == whole.query_ids
+    assert joined.num_retrieved.tolist() == whole.num_retrieved.tolist()
+    assert joined.max_grade == whole.max_grade
+    for actual, expected in ((joined.cells, whole.cells), (joined.judgements, whole.judgements)):
+        assert all(map(np.array_equal, actual, expected))
+
+
 def test_matrices_of_disjoint_queries_are_joined():
     whole = matrix()
     parts = [whole.select(np.array([0])), whole.select(np.array([1, 2]))]

@@ -1,5 +1,6 @@
 """What an evaluation counts, and how its settings change the scores."""
 
+import inspect
 import math
 from dataclasses import asdict
 
@@ -208,6 +209,20 @@ def test_notes_name_only_evaluated_queries_without_relevant_documents():
     assert not any("no grade above 0" in note for note in notes)
     notes = evaluate(qrels, {"q1": {"a": 1.0}}, ["P@1"]).notes()
     assert any("1 query with no grade above 0" in note for note in notes)
+
+
+@given(qrels_and_run())
+def test_scores_do_not_depend_on_how_many_queries_are_computed_at_once(qrels_run):
+    qrels, run = qrels_run
+    measures = ["IPrec(recall=0.5)", "Rprec_mult(multiple=2)", "nDCG@2", "MAP@2"]
+    for name, definition in beir_eval.measures.definitions().items():
+        if inspect.Parameter.empty not in definition.defaults.values():
+            measures.append(name)
+    for no_relevant in ("zero", "skip"):
+        whole = evaluate(qrels, run, measures, no_relevant=no_relevant)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("beir_eval.evaluation.evaluator._QUERIES_AT_ONCE", 1)
+            assert evaluate(qrels, run, measures, no_relevant=no_relevant).values == whole.values
 
 
 def test_an_evaluator_can_evaluate_several_runs():

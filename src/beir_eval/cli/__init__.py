@@ -1,11 +1,11 @@
 """The command line: ``beir-eval``. It needs the extra ``cli``.
 
-Inside: ``app`` registers the commands, one module per command: ``evaluate``, ``compare``,
-``validate``, ``bench``, ``haystack``, ``ledger`` (a group of two commands), ``agree``, ``power``,
-``audit``, ``measures``, ``datasets``, ``convert``, ``demo``. Shared by the commands: ``options``
-(options, run files, reports), ``console`` (tables, errors, warnings), ``results_output``,
-``comparison_output`` and ``saved_results`` (result files as input). Of ``compare``:
-``comparison_inputs`` (its files), ``sampling_options`` (``--repeats``, ``--clusters`` and
-``--chosen-from``) and ``slice_columns`` (``--slices``). ``standard_input`` reads the argument
+Inside: ``commands`` lists the commands, ``app`` is the application of all of them, and each has its
+module: ``evaluate``, ``compare``, ``validate``, ``bench``, ``haystack``, ``ledger`` (a group of
+two), ``agree``, ``power``, ``audit``, ``measures``, ``datasets``, ``convert``, ``demo``. Shared by
+the commands: ``options`` (options, run files, reports), ``console`` (tables, errors, warnings),
+``results_output``, ``comparison_output`` and ``saved_results`` (result files as input). Of
+``compare``: ``comparison_inputs`` (its files), ``sampling_options`` (``--repeats``, ``--clusters``
+and ``--chosen-from``) and ``slice_columns`` (``--slices``). ``standard_input`` reads the argument
 ``-``. Nothing is public.
 """

@@ -11,9 +11,26 @@ for messages), ``atomic_writes``, ``locks``, ``paths``, ``saved`` (records in JS
 Public: ``Qrels``, ``Run``, ``EvaluationSettings``, ``RelevanceMatrix``, ``RunSummary``, ``relate``.
 """
 
-from beir_eval.core.qrels import Qrels
-from beir_eval.core.ranking import EvaluationSettings
-from beir_eval.core.relevance_matrix import RelevanceMatrix, RunSummary, relate
-from beir_eval.core.run import Run
+from typing import TYPE_CHECKING
+
+from beir_eval.core.imports import lazy_exports
+
+if TYPE_CHECKING:
+    from beir_eval.core.qrels import Qrels
+    from beir_eval.core.ranking import EvaluationSettings
+    from beir_eval.core.relevance_matrix import RelevanceMatrix, RunSummary, relate
+    from beir_eval.core.run import Run
 
 __all__ = ["EvaluationSettings", "Qrels", "RelevanceMatrix", "Run", "RunSummary", "relate"]
+
+lazy_exports(
+    __name__,
+    {
+        "EvaluationSettings": "beir_eval.core.ranking",
+        "Qrels": "beir_eval.core.qrels",
+        "RelevanceMatrix": "beir_eval.core.relevance_matrix",
+        "Run": "beir_eval.core.run",
+        "RunSummary": "beir_eval.core.relevance_matrix",
+        "relate": "beir_eval.core.relevance_matrix",
+    },
+)

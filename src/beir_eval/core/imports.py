@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from beir_eval.errors import MissingExtraError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
 
 def import_name(origin: str) -> Any:
@@ -24,7 +24,10 @@ def import_name(origin: str) -> Any:
 
 
 def lazy_exports(
-    package: str, origins: Mapping[str, str], extra: tuple[str, str, str] | None = None
+    package: str,
+    origins: Mapping[str, str],
+    extra: tuple[str, str, str] | None = None,
+    packages: Sequence[str] = (),
 ) -> None:
     """Let a package export names whose modules are imported when the name is first used.
 
@@ -35,9 +38,11 @@ def lazy_exports(
         package: the ``__name__`` of the package.
         origins: {exported name: the module that defines it}.
         extra: the arguments of MissingExtraError, if the modules need an extra.
+        packages: modules and packages inside ``package`` that are attributes of it without an
+            import of their own.
     """
     module = sys.modules[package]
-    module.__dict__["_lazy_exports"] = (origins, extra)
+    module.__dict__["_lazy_exports"] = (origins, extra, packages)
     module.__class__ = _LazyPackage
 
 
@@ -49,7 +54,9 @@ class _LazyPackage(ModuleType):
     """
 
     def __getattr__(self, name: str) -> Any:
-        origins, extra = self.__dict__["_lazy_exports"]
+        origins, extra, packages = self.__dict__["_lazy_exports"]
+        if name in packages:
+            return import_module(f"{self.__name__}.{name}")
         if name not in origins:
             msg = f"module {self.__name__!r} has no attribute {name!r}"
             raise AttributeError(msg)
@@ -68,7 +75,8 @@ class _LazyPackage(ModuleType):
             super().__setattr__(name, value)
 
     def __dir__(self) -> list[str]:
-        return sorted({*super().__dir__(), *self.__dict__["_lazy_exports"][0]})
+        origins, _, packages = self.__dict__["_lazy_exports"]
+        return sorted({*super().__dir__(), *origins, *packages})
 
     def __reduce__(self) -> tuple[Callable[[str], ModuleType], tuple[str]]:
         """Pickle by name: functions sent to other processes refer to packages."""

@@ -204,6 +204,35 @@ class RelevanceMatrix:
         query_ids = tuple(self.query_ids[row] for row in rows.tolist())
         return RelevanceMatrix(query_ids, self.num_retrieved[rows], self.max_grade, *parts)
 
+    def parts(self, size: int) -> Iterator[tuple[slice, RelevanceMatrix]]:
+        """Yield the matrix in parts of consecutive queries, each with its range of queries.
+
+        Args:
+            size: the highest number of queries of a part, at least 1.
+        """
+        if self.num_queries <= size:
+            yield slice(0, self.num_queries), self
+            return
+        begins = np.arange(0, self.num_queries + size, size)
+        begins[-1] = self.num_queries
+        bounds = begins.tolist()
+        cells_of, judgements_of = (
+            _split_cells(cells, begins) for cells in (self.cells, self.judgements)
+        )
+        for begin, end, cells, judgements in zip(
+            bounds[:-1], bounds[1:], cells_of, judgements_of, strict=True
+        ):
+            yield (
+                slice(begin, end),
+                RelevanceMatrix(
+                    self.query_ids[begin:end],
+                    self.num_retrieved[begin:end],
+                    self.max_grade,
+                    cells,
+                    judgements,
+                ),
+            )
+
     @classmethod
     def concatenate(cls, matrices: Sequence[RelevanceMatrix]) -> Self:
         """Return one matrix from matrices of disjoint queries of the same data set.
@@ -248,6 +277,20 @@ class RelevanceMatrix:
 def is_relevant(grade: Floats, rel: float | None) -> Mask:
     """Return which grades are relevant: at least ``rel``, or above 0 if ``rel`` is None."""
     return grade > 0 if rel is None else grade >= rel
+
+
+def _split_cells(cells: Cells, begins: Ints) -> list[Cells]:
+    """Return the cells of each range of queries, with rows that start at 0.
+
+    Args:
+        cells: all cells.
+        begins: the first query of each of P ranges, and the end of the last, i8[P+1].
+    """
+    bounds = np.searchsorted(cells.row, begins).tolist()
+    return [
+        Cells(cells.row[first:last] - begin, cells.rank[first:last], cells.grade[first:last])
+        for begin, first, last in zip(begins.tolist(), bounds, bounds[1:], strict=False)
+    ]
 
 
 def _concatenate_cells(parts: Sequence[Cells], offsets: Ints) -> Cells:
