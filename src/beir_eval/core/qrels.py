@@ -55,6 +55,10 @@ if TYPE_CHECKING:
     QrelsMapping = Mapping[Any, Mapping[Any, Any]]
 
 
+#: Queries whose judgements are read together.
+_QUERIES_AT_ONCE = 2_000
+
+
 class Qrels:
     """The judged documents of each query, with their grades.
 
@@ -215,20 +219,31 @@ class Qrels:
     def _read_judgements(
         self, raw_query_ids: list[Any], judgements: list[Mapping[Any, Any]]
     ) -> None:
-        lengths = np.fromiter(map(len, judgements), np.int64, len(judgements))
-        starts = starts_from_lengths(lengths)
-        raw_doc_ids = list(chain.from_iterable(judgements))
-        has_text_keys = have_text_keys(judgements)
-        query_ids = checked_query_ids(raw_query_ids, "qrels", QrelsError)
-        # If the dicts show that all keys are text, only empty ids remain to be found.
-        are_valid_ids = has_text_keys and not any(map(contains, judgements, repeat("")))
-        doc_ids = raw_doc_ids if are_valid_ids else checked_ids(raw_doc_ids, "qrels", QrelsError)
-        try:
+        num_judged: list[int] = []
+        raw_doc_ids: list[Any] = []
+        grade_parts: list[Floats] = []
+        are_valid_ids = are_numbers = True
+        # In chunks, so that only the first look at a dict waits for the memory.
+        for begin in range(0, len(judgements), _QUERIES_AT_ONCE):
+            chunk = judgements[begin : begin + _QUERIES_AT_ONCE]
+            has_text_keys = have_text_keys(chunk)
+            num_judged += map(len, chunk)
+            num_before = len(raw_doc_ids)
+            raw_doc_ids += chain.from_iterable(chunk)
+            # If the dicts show that all keys are text, only empty ids remain to be found.
+            are_valid_ids &= has_text_keys and not any(map(contains, chunk, repeat("")))
             get_grades: Any = dict.values if has_text_keys else methodcaller("values")
-            grades = read_floats(chain.from_iterable(map(get_grades, judgements)), len(raw_doc_ids))
-        except NOT_NUMBERS:
-            raise_grade_error(query_ids, starts, doc_ids, judgements)
-        if not (np.abs(grades) <= HIGHEST_GRADE).all():
+            try:
+                values = chain.from_iterable(map(get_grades, chunk))
+                grade_parts.append(read_floats(values, len(raw_doc_ids) - num_before))
+            except NOT_NUMBERS:
+                are_numbers = False
+        lengths = np.array(num_judged, dtype=np.int64)
+        starts = starts_from_lengths(lengths)
+        query_ids = checked_query_ids(raw_query_ids, "qrels", QrelsError)
+        doc_ids = raw_doc_ids if are_valid_ids else checked_ids(raw_doc_ids, "qrels", QrelsError)
+        grades = np.concatenate([np.zeros(0), *grade_parts])
+        if not are_numbers or not (np.abs(grades) <= HIGHEST_GRADE).all():
             raise_grade_error(query_ids, starts, doc_ids, judgements)
         if doc_ids is not raw_doc_ids:
             check_distinct_documents(query_ids, starts, doc_ids)

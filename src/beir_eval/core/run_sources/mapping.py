@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import math
-import struct
 from collections.abc import Mapping
 from functools import partial
-from itertools import chain, compress, repeat
+from itertools import chain, compress, count, repeat
 from operator import contains, methodcaller
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, NoReturn
 
@@ -16,10 +15,9 @@ from beir_eval.core.arrays import (
     NOT_NUMBERS,
     Floats,
     Ints,
-    Mask,
     equal_ranges,
     read_finite_floats,
-    split_rows,
+    read_floats,
     starts_from_lengths,
 )
 from beir_eval.core.ids import checked_ids, checked_query_ids, have_text_keys
@@ -34,8 +32,10 @@ if TYPE_CHECKING:
 
 #: Scores per block: few enough to stay in the processor's cache while they are compared.
 BLOCK_SCORES = 100_000
-#: Scores that one call of ``struct`` reads.
-_SCORES_AT_ONCE = 10_000
+#: Scores per chunk: so few that only the first look at a ranking waits for the memory.
+_CHUNK_SCORES = 10_000
+#: Rankings of the first chunk, before their usual length is known.
+_FIRST_CHUNK = 64
 
 
 class MappingSource:
@@ -82,18 +82,17 @@ class MappingSource:
             rows, query_ids = rows[is_judged], list(compress(self.query_ids, is_judged))
             judged_keys = compress(self._keys, is_judged)
             rankings = list(map(self._mapping.__getitem__, judged_keys))
-        rankings = _rankings_with_text_ids(query_ids, rankings)
-        starts = starts_from_lengths(np.fromiter(map(len, rankings), np.int64, len(rankings)))
-        for begin, end in split_rows(starts, BLOCK_SCORES):
-            part = _RankingsPart(
-                rows=rows[begin:end],
-                query_ids=query_ids[begin:end],
-                rankings=rankings[begin:end],
-                starts=starts[begin : end + 1] - starts[begin],
-            )
-            with refuse_changes("the run", RunError):
-                block = _build_block(qrels, part)
-            yield block
+        judged = _Judged.of_rows(qrels, rows)
+        chunks: list[_Chunk] = []
+        num_scores = 0
+        for chunk in _read_chunks(query_ids, rankings, judged):
+            chunks.append(chunk)
+            num_scores += len(chunk.scores)
+            if num_scores >= BLOCK_SCORES or chunk.end == len(rankings):
+                with refuse_changes("the run", RunError):
+                    block = _build_block(rows, query_ids, judged, chunks)
+                yield block
+                chunks, num_scores = [], 0
 
     def _check_unchanged(self) -> None:
         """Check that the queries are the same as in the constructor, or raise RunError."""
@@ -193,95 +192,133 @@ def _look_up_ids(rankings: Sequence[Mapping[str, Any]], starts: Ints, positions:
     return checked_ids(ids, "run", RunError)
 
 
-class _RankingsPart(NamedTuple):
-    """R of the rankings of judged queries, N documents in all.
+class _Judged(NamedTuple):
+    """The W judgements of R queries, query after query.
 
     Attributes:
-        rows: the query of each ranking, an index into the query ids of the qrels, i8[R].
-        query_ids: the query of each ranking. [R]
-        rankings: {doc_id: score} of each query, with text ids. [R]
-        starts: where each ranking begins, and the end of the last, i8[R+1].
+        judgement: the index of each judgement, i8[W].
+        query: its query, an index into the R queries, i8[W].
+        doc_ids: its document. [W]
+        counts: how many there are of each query. [R]
+        starts: where those of each query begin, and the end of the last, i8[R+1].
     """
 
-    rows: Ints
-    query_ids: Sequence[str]
-    rankings: list[Mapping[str, Any]]
+    judgement: Ints
+    query: Ints
+    doc_ids: Sequence[str]
+    counts: list[int]
     starts: Ints
 
-
-def _build_block(qrels: Qrels, part: _RankingsPart) -> RankingBlock:
-    rankings, starts = part.rankings, part.starts
-    judgement, ranking, judged = qrels.judgements_of(part.rows)
-    judged_starts = starts_from_lengths(np.bincount(ranking, minlength=len(rankings)))
-    scores, judged_score, holds_query = _read_scores(part, judged, judged_starts)
-    hits = np.flatnonzero(~np.isnan(judged_score))
-    identical = [
-        int(starts[row]) + list(rankings[row]).index(part.query_ids[row])
-        for row in np.flatnonzero(holds_query).tolist()
-    ]
-    return RankingBlock(
-        rows=part.rows,
-        starts=starts,
-        scores=scores,
-        ids_at=partial(_look_up_ids, rankings, starts),
-        hit_ranking=ranking[hits],
-        hit_judgement=judgement[hits],
-        hit_score=judged_score[hits],
-        hit_position=None,
-        identical=np.array(identical, dtype=np.int64),
-    )
+    @classmethod
+    def of_rows(cls, qrels: Qrels, rows: Ints) -> _Judged:
+        """Return the judgements of these queries of the qrels, i8[R]."""
+        judgement, query, doc_ids = qrels.judgements_of(rows)
+        counts = np.bincount(query, minlength=len(rows))
+        return cls(judgement, query, doc_ids, counts.tolist(), starts_from_lengths(counts))
 
 
-def _read_scores(
-    part: _RankingsPart, judged: Sequence[str], judged_starts: Ints
-) -> tuple[Floats, Floats, Mask]:
-    """Return all scores, those of judged documents, and which rankings contain their query's id.
+class _Chunk(NamedTuple):
+    """What was read of consecutive rankings.
 
-    Rankings are read in small chunks, so that their scores are still in the processor's cache when
-    the judged documents are looked up.
+    Attributes:
+        begin, end: the first ranking, and the one behind the last.
+        rankings: {doc_id: score} of each query, with text ids.
+        lengths: how many documents each ranking has.
+        scores: the scores of all N documents, f8[N].
+        judged_scores: those of the W judged documents of these queries, f8[W]; NaN if the ranking
+            does not have the document.
+        holding_query: the numbers of the rankings that have a document with the id of their query.
+    """
+
+    begin: int
+    end: int
+    rankings: list[Mapping[str, Any]]
+    lengths: list[int]
+    scores: Floats
+    judged_scores: Floats
+    holding_query: list[int]
+
+
+def _read_chunks(
+    query_ids: Sequence[str], rankings: list[Any], judged: _Judged
+) -> Iterator[_Chunk]:
+    """Yield all rankings in chunks of about ``_CHUNK_SCORES`` scores."""
+    begin, size = 0, _FIRST_CHUNK
+    while begin < len(rankings):
+        end = begin + size
+        with refuse_changes("the run", RunError):
+            chunk = _read_chunk(begin, query_ids[begin:end], rankings[begin:end], judged)
+        yield chunk
+        begin = chunk.end
+        size = max(1, _CHUNK_SCORES * len(chunk.lengths) // max(1, len(chunk.scores)))
+
+
+def _read_chunk(
+    begin: int, query_ids: Sequence[str], raw_rankings: list[Any], judged: _Judged
+) -> _Chunk:
+    """Read some rankings.
 
     Args:
-        part: R rankings, N documents in all.
-        judged: the judged documents of each query, ranking after ranking. [J]
-        judged_starts: where those of each ranking begin, and the end of the last, i8[R+1].
-
-    Returns:
-        f8[N]; f8[J], NaN if the ranking does not contain the document; bool[R].
+        begin: the number of the first ranking.
+        query_ids: the query of each ranking.
+        raw_rankings: the rankings as the caller passed them.
+        judged: the judgements of all rankings.
     """
-    rankings, starts = part.rankings, part.starts
+    rankings = _rankings_with_text_ids(query_ids, raw_rankings)
     # With plain dicts, no Python code runs per document.
     are_dicts = set(map(type, rankings)) <= {dict}
     get: Any = dict.get if are_dicts else _get_score
     values_of: Any = dict.values if are_dicts else methodcaller("values")
-    scores, judged_scores = np.empty(starts[-1]), np.empty(len(judged))
-    holds_query = np.empty(len(rankings), dtype=np.bool_)
-    counts = np.diff(judged_starts).tolist()
+    end, lengths = begin + len(rankings), list(map(len, rankings))
+    first, last = judged.starts[[begin, end]].tolist()
+    counts = judged.counts[begin:end]
+    owners: Iterable[Mapping[str, Any]] = rankings
+    if set(counts) != {1}:
+        owners = chain.from_iterable(map(repeat, rankings, counts))
     try:
-        for begin, end in split_rows(starts, _SCORES_AT_ONCE):
-            chunk = rankings[begin:end]
-            _write_numbers(scores, starts[[begin, end]], chain.from_iterable(map(values_of, chunk)))
-            first, last = judged_range = judged_starts[[begin, end]]
-            ranking_of_judged = chain.from_iterable(map(repeat, chunk, counts[begin:end]))
-            values = map(get, ranking_of_judged, judged[first:last], repeat(math.nan))
-            _write_numbers(judged_scores, judged_range, values)
-            holds_query[begin:end] = list(map(contains, chunk, part.query_ids[begin:end]))
+        scores = read_finite_floats(chain.from_iterable(map(values_of, rankings)), sum(lengths))
+        judged_scores = read_floats(
+            map(get, owners, judged.doc_ids[first:last], repeat(math.nan)), last - first
+        )
     except NOT_NUMBERS:
-        _raise_score_error(part.query_ids, rankings)
-    if not np.isfinite(scores).all():
-        _raise_score_error(part.query_ids, rankings)
-    return scores, judged_scores, holds_query
+        _raise_score_error(query_ids, rankings)
+    holding_query = list(compress(count(begin), map(contains, rankings, query_ids)))
+    return _Chunk(begin, end, rankings, lengths, scores, judged_scores, holding_query)
 
 
-def _write_numbers(array: Floats, bounds: Ints, values: Iterable[Any]) -> None:
-    """Write numbers of any type (see ``read_floats``) into ``array`` f8[N], from begin to end.
+def _build_block(
+    rows: Ints, query_ids: Sequence[str], judged: _Judged, chunks: Sequence[_Chunk]
+) -> RankingBlock:
+    """Return consecutive chunks as one block.
 
     Args:
-        array: the array that is written to.
-        bounds: begin and end, i8[2].
-        values: end - begin numbers.
+        rows: the query of each ranking, an index into the query ids of the qrels, i8[R].
+        query_ids: the query of each ranking. [R]
+        judged: the judgements of all rankings.
+        chunks: what was read.
     """
-    begin, end = bounds.tolist()
-    struct.pack_into(f"{end - begin}d", array.data, 8 * begin, *values)
+    begin, end = chunks[0].begin, chunks[-1].end
+    first, last = judged.starts[[begin, end]].tolist()
+    rankings = list(chain.from_iterable(chunk.rankings for chunk in chunks))
+    lengths = chain.from_iterable(chunk.lengths for chunk in chunks)
+    starts = starts_from_lengths(np.fromiter(lengths, np.int64, end - begin))
+    judged_score = np.concatenate([chunk.judged_scores for chunk in chunks])
+    hits = np.flatnonzero(~np.isnan(judged_score))
+    identical = [
+        int(starts[row - begin]) + list(rankings[row - begin]).index(query_ids[row])
+        for row in chain.from_iterable(chunk.holding_query for chunk in chunks)
+    ]
+    return RankingBlock(
+        rows=rows[begin:end],
+        starts=starts,
+        scores=np.concatenate([chunk.scores for chunk in chunks]),
+        ids_at=partial(_look_up_ids, rankings, starts),
+        hit_ranking=(judged.query[first:last] - begin)[hits],
+        hit_judgement=judged.judgement[first:last][hits],
+        hit_score=judged_score[hits],
+        hit_position=None,
+        identical=np.array(identical, dtype=np.int64),
+    )
 
 
 def _read_ranking_scores(query_id: str, ranking: Mapping[str, Any]) -> Floats:
