@@ -74,6 +74,7 @@ class RelevanceMatrix:
     _relevant: dict[float | None, Cells] = field(default_factory=dict, init=False, repr=False)
     _counts: dict[Hashable, Ints] = field(default_factory=dict, init=False, repr=False)
     _relevant_so_far: dict[float | None, Ints] = field(default_factory=dict, init=False, repr=False)
+    _shared: dict[Hashable, Floats] = field(default_factory=dict, init=False, repr=False)
 
     @property
     def num_queries(self) -> int:
@@ -93,6 +94,44 @@ class RelevanceMatrix:
         return np.bincount(row, weights=values, minlength=self.num_queries).astype(
             np.float64, copy=False
         )
+
+    def shared_sum(
+        self,
+        key: Hashable,
+        get_values: Callable[[Cells], Floats],
+        cells: Cells,
+        cutoff: int | None = None,
+    ) -> Floats:
+        """Return the sum of the values of each query down to a rank, as ``sum`` adds them.
+
+        The values, and sums that are equal for several cutoffs, are computed once.
+
+        Args:
+            key: what the values are, with their parameters.
+            get_values: returns the value of each cell, finite, f8[C].
+            cells: the cells.
+            cutoff: the last rank that counts; None counts all ranks.
+
+        Returns:
+            f8[Q], read-only.
+        """
+        values = self.shared(key, lambda: get_values(cells))
+        if cutoff is None or cells.rank.max(initial=0) <= cutoff:
+            return self.shared((key, "sum"), lambda: self.sum(values, cells.row))
+        # Adding 0 changes no bit, and is faster than leaving cells out.
+        return self.sum(np.where(cells.rank <= cutoff, values, 0.0), cells.row)
+
+    def shared(self, key: Hashable, compute: Callable[[], Floats]) -> Floats:
+        """Return what several measures need, computed once per key; read-only.
+
+        Args:
+            key: what it is, with its parameters.
+            compute: computes it.
+        """
+        if key not in self._shared:
+            self._shared[key] = compute()
+            self._shared[key].flags.writeable = False
+        return self._shared[key]
 
     def count(self, row: Ints) -> Ints:
         """Return the number of cells of each query, i8[Q].
@@ -136,7 +175,10 @@ class RelevanceMatrix:
             cutoff: the last rank that counts; None means all ranks.
             rel: the lowest relevant grade; None means every grade above 0.
         """
-        return self._cached_count((cutoff, rel), lambda: self.relevant(rel).upto(cutoff).row)
+        relevant = self.relevant(rel)
+        if cutoff is not None and relevant.rank.max(initial=0) <= cutoff:
+            cutoff = None
+        return self._cached_count((cutoff, rel), lambda: relevant.upto(cutoff).row)
 
     def _cached_count(self, key: Hashable, get_row: Callable[[], Ints]) -> Ints:
         """Return the number of cells of each query, read-only i8[Q], computed once per key.

@@ -49,8 +49,8 @@ if TYPE_CHECKING:
     from beir_eval.measures import Measure, MeasureLike
 
 #: Measures are computed for so many queries at a time, so that the memory of their arrays is used
-#: again: 24 measures of 300,000 queries take a third of the time in a new process.
-_QUERIES_AT_ONCE = 1 << 15
+#: again: 24 measures of 300,000 queries take half of the time in a new process.
+_QUERIES_AT_ONCE = 8192
 
 
 class Evaluator:
@@ -230,14 +230,15 @@ class Evaluator:
     def _scores_of(self, matrix: RelevanceMatrix) -> ScoreMatrix:
         """Return the score of every query on every measure."""
         values = np.empty((len(self.measures), matrix.num_queries))
+        is_too_large = np.zeros(len(self.measures), dtype=np.bool_)
         for queries, part in matrix.parts(_QUERIES_AT_ONCE):
             for row, measure in zip(values[:, queries], self.measures, strict=True):
                 row[:] = measure.scores(part)
                 if self._settings.no_relevant == "skip":
                     row[~measure.has_relevant(part)] = np.nan
-        too_large = np.flatnonzero(np.isinf(values).any(axis=1)).tolist()
-        if too_large:
-            measure = self.measures[too_large[0]]
+            is_too_large |= np.isinf(values[:, queries]).any(axis=1)
+        if is_too_large.any():
+            measure = self.measures[int(np.flatnonzero(is_too_large)[0])]
             msg = f"a score of {measure} is beyond what a float can hold; use smaller gains"
             raise MeasureError(msg)
         return ScoreMatrix.from_owned_array(values)

@@ -22,6 +22,8 @@ def ratio(numerator: Any, denominator: Any) -> Floats:
     """Return numerator / denominator, 0 where the denominator is 0."""
     top = np.asarray(numerator, dtype=np.float64)
     bottom = np.asarray(denominator, dtype=np.float64)
+    if bottom.all():
+        return np.asarray(top / bottom)
     return np.divide(top, bottom, out=np.zeros(top.shape), where=bottom != 0)
 
 

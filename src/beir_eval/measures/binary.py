@@ -12,7 +12,7 @@ from beir_eval.measures.registry import measure
 
 if TYPE_CHECKING:
     from beir_eval.core.arrays import Floats
-    from beir_eval.core.relevance_matrix import RelevanceMatrix
+    from beir_eval.core.relevance_matrix import Cells, RelevanceMatrix
 
 __all__ = [
     "F1",
@@ -186,14 +186,12 @@ def MAP(matrix: RelevanceMatrix, *, cutoff: int | None = None, rel: float | None
     >>> evaluate(qrels, run, [MAP])["MAP"]  # (1/1 + 2/4) / 2
     0.75
     """
-    relevant = matrix.relevant(rel)
-    relevant_so_far = matrix.relevant_so_far(rel)
-    if cutoff is not None:
-        within = relevant.rank <= cutoff
-        relevant, relevant_so_far = relevant.where(within), relevant_so_far[within]
-    return ratio(
-        matrix.sum(relevant_so_far / relevant.rank, relevant.row), matrix.num_relevant(rel)
-    )
+
+    def precisions(relevant: Cells) -> Floats:
+        return matrix.relevant_so_far(rel) / relevant.rank
+
+    total = matrix.shared_sum(("AP", rel), precisions, matrix.relevant(rel), cutoff)
+    return ratio(total, matrix.num_relevant(rel))
 
 
 @measure(

@@ -76,7 +76,7 @@ def DCG(matrix: RelevanceMatrix, *, cutoff: int | None = None, gain: Gain = "lin
     2.5
     """
     check_gains(matrix, gain)
-    return _dcg(matrix, matrix.cells.upto(cutoff), gain)
+    return _dcg(matrix, "run", gain, cutoff).copy()
 
 
 @measure(
@@ -109,13 +109,21 @@ def nDCG(matrix: RelevanceMatrix, *, cutoff: int | None = None, gain: Gain = "li
     0.8597
     """
     check_gains(matrix, gain)
-    ideal = _dcg(matrix, matrix.judgements.upto(cutoff), gain)
-    return ratio(_dcg(matrix, matrix.cells.upto(cutoff), gain), ideal)
+    return ratio(_dcg(matrix, "run", gain, cutoff), _dcg(matrix, "ideal", gain, cutoff))
 
 
-def _dcg(matrix: RelevanceMatrix, cells: Cells, gain: Gain) -> Floats:
-    """Return the DCG of the cells of each query, f8[Q]."""
-    return matrix.sum(gains(cells.grade, gain) / discount(cells.rank), cells.row)
+def _dcg(matrix: RelevanceMatrix, ranking: str, gain: Gain, cutoff: int | None) -> Floats:
+    """Return the DCG of each query in the "run" or in the "ideal" ranking, f8[Q]."""
+    cells = matrix.cells if ranking == "run" else matrix.judgements
+
+    def discounted_gains(cells: Cells) -> Floats:
+        return gains(cells.grade, gain) / discount(cells.rank)
+
+    try:
+        return matrix.shared_sum(("DCG", ranking, gain), discounted_gains, cells, cutoff)
+    except MeasureError:  # perhaps only for a grade beyond the cutoff
+        top = cells.upto(cutoff)
+        return matrix.sum(discounted_gains(top), top.row)
 
 
 @measure(
