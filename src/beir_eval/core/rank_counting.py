@@ -85,7 +85,8 @@ def _count_unsorted(scores: Scores, starts: Ints, row: Ints, score: Scores) -> t
         not_above = np.searchsorted(ascending, hit_scores, side="right")
         above[hits] = len(ascending) - not_above
         equal[hits] = 1
-        tied = (not_above > 1) & (ascending[not_above - 2] == hit_scores)
+        # The lowest score has none before it, and is compared with the highest one.
+        tied = ascending[not_above - 2] == hit_scores
         if tied.any():
             below = np.searchsorted(ascending, hit_scores[tied], side="left")
             equal[hits[tied]] = not_above[tied] - below
@@ -217,6 +218,6 @@ def _is_sorting_cheaper(starts: Ints, row: Ints) -> Mask:
         row: the ranking of each hit, i8[H].
     """
     length = np.diff(starts)[row]
-    num_hits = np.bincount(row, minlength=1)[row] if len(row) else row
+    num_hits = np.bincount(row)[row]
     compare_cost = _COMPARE_SCORE_NS * num_hits * length
     return np.asarray(compare_cost > _SORT_RANKING_NS + _SORT_SCORE_NS * (length + num_hits))

@@ -146,7 +146,7 @@ def rank_hits(block: RankingBlock, qrels: Qrels, settings: EvaluationSettings) -
         if settings.ties == "worst":
             offsets = equal[hits] - 1 - offsets
     else:
-        first_hits = hits[np.flatnonzero(np.diff(group, prepend=-1))]
+        first_hits = hits[position_in_row(group) == 0]
         row, score = block.hit_ranking[first_hits], hit_score[first_hits]
         members, starts = tied_positions(scores, block.starts, row, score)
         if settings.ties == "input":
@@ -307,8 +307,6 @@ def top_positions(
     return candidates[ordered[:k]]
 
 
-def _grade_preference(grade: float | None) -> tuple[int, float]:
+def _grade_preference(grade: float | None) -> tuple[bool, float]:
     """Return a sort key: relevant documents highest, then unjudged, then judged non-relevant."""
-    if grade is None:
-        return (1, 0.0)
-    return (2, grade) if grade > 0 else (0, grade)
+    return (grade is None or grade > 0, grade or 0.0)

@@ -68,7 +68,7 @@ def gains(grades: Floats, gain: Gain) -> Floats:
         return np.maximum(grades, 0.0)
     distinct, index = np.unique(grades, return_inverse=True)
     if gain == "exp":
-        values = [power_of_two(grade) - 1.0 if grade > 0 else 0.0 for grade in distinct.tolist()]
+        values = [power_of_two(max(grade, 0.0)) - 1.0 for grade in distinct.tolist()]
     else:
         table = {0.0: 0.0} | {float(grade): float(value) for grade, value in dict(gain).items()}  # type: ignore[arg-type]
         absent = [grade for grade in distinct.tolist() if grade >= 0 and grade not in table]

@@ -172,7 +172,7 @@ def infAP(
     estimate = (relevant_above + _INFAP_EPSILON) / (judged_above + 2 * _INFAP_EPSILON)
     from_above = (num_above / (num_above + 1.0)) * ratio(pooled_above, num_above) * estimate
     precision = 1.0 / (num_above + 1.0) + from_above
-    return ratio(matrix.sum(np.where(num_above == 0, 1.0, precision), row), num_relevant)
+    return ratio(matrix.sum(precision, row), num_relevant)
 
 
 def _judged_counts(

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["AP_11pt", "IPrec"]
 
-RECALL_POINTS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+RECALL_POINTS = tuple(tenths / 10 for tenths in range(11))
 
 
 @measure(

@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from beir_eval.core.arrays import starts_from_lengths
-from beir_eval.core.relevance_matrix import Cells
 from beir_eval.measures.arithmetic import check_gains, discount, gains, ratio, running_sum
 from beir_eval.measures.registry import measure
 
 if TYPE_CHECKING:
     from beir_eval.core.arrays import Floats, Ints
-    from beir_eval.core.relevance_matrix import RelevanceMatrix
+    from beir_eval.core.relevance_matrix import Cells, RelevanceMatrix
     from beir_eval.measures.parameters import Gain
 
 __all__ = ["G", "Rndcg", "binG", "ndcg_rel"]
@@ -157,12 +156,10 @@ def Rndcg(matrix: RelevanceMatrix, *, gain: Gain = "linear", rel: float | None =
     is_last = np.ones(len(row), dtype=np.bool_)
     is_last[:-1] = (row[1:] != row[:-1]) | (ideal_gain[1:] != ideal_gain[:-1])
     last = ideal.documents.cells.where(is_last)
-    total = matrix.sum(_value_at(retrieved.cells, dcg, last) / ideal_dcg[is_last], last.row)
-    has_tail = (ideal.size > 0) & (matrix.num_retrieved >= ideal.size + 2)
-    end = Cells(np.flatnonzero(has_tail), matrix.num_retrieved[has_tail], np.zeros(0))
-    total[has_tail] += (
-        _value_at(retrieved.cells, dcg, end) / ideal_dcg[ideal.starts[1:][has_tail] - 1]
-    )
+    reached = _value_at(retrieved.cells, dcg, last.row, last.rank)
+    total = matrix.sum(reached / ideal_dcg[is_last], last.row)
+    has_tail = matrix.num_retrieved >= ideal.size + 2
+    total[has_tail] += ratio(retrieved.dcg(matrix), ideal.documents.dcg(matrix))[has_tail]
     return np.where(
         matrix.num_relevant(rel) > 0, ratio(total, matrix.count(last.row) + has_tail), 0.0
     )
@@ -201,19 +198,18 @@ def ndcg_rel(matrix: RelevanceMatrix, *, gain: Gain = "linear") -> Floats:
     return ratio(of_retrieved + of_missed, ideal.size)
 
 
-def _value_at(cells: Cells, running: Floats, depth: Cells) -> Floats:
+def _value_at(cells: Cells, running: Floats, row: Ints, rank: Ints) -> Floats:
     """Return the running value at each depth, f8[D]: 0 if no cell is at that rank or above.
 
     Args:
         cells: by query then rank. [C]
         running: a running value of each cell, such as the DCG down to it, f8[C].
-        depth: the depths: a query (row) and a rank each. [D]
+        row: the query of each depth, i8[D].
+        rank: the rank of each depth, i8[D].
     """
-    stride = 1 + max(cells.rank.max(initial=0), depth.rank.max(initial=0))
-    end = np.searchsorted(
-        cells.row * stride + cells.rank, depth.row * stride + depth.rank, side="right"
-    )
-    has_cell = (end > 0) & (cells.row[end - 1] == depth.row) if len(cells.row) else end > 0
-    values = np.zeros(len(depth.row))
+    stride = 1 + max(cells.rank.max(initial=0), rank.max(initial=0))
+    end = np.searchsorted(cells.row * stride + cells.rank, row * stride + rank, side="right")
+    has_cell = end > np.searchsorted(cells.row, row)
+    values = np.zeros(len(row))
     values[has_cell] = running[end[has_cell] - 1]
     return values
