@@ -1,6 +1,8 @@
 """Every order, tie and duplicate rule gives each judged document the rank of a full sort."""
 
 import copy
+from dataclasses import FrozenInstanceError, asdict
+from itertools import combinations_with_replacement, product
 
 import numpy as np
 import pytest
@@ -224,6 +226,31 @@ def test_a_rule_that_does_not_exist_is_refused(wrong):
         evaluate({"q": {"a": 1}}, {"q": {"a": 1.0}}, **wrong)
 
 
+def test_settings_are_those_of_trec_eval_given_by_name_and_never_change():
+    rule = EvaluationSettings()
+    assert asdict(rule) == {
+        "order": "score",
+        "ties": "trec_eval",
+        "missing": "zero",
+        "no_relevant": "zero",
+        "duplicates": "error",
+        "drop_identical_ids": False,
+    }
+    with pytest.raises(FrozenInstanceError):
+        rule.ties = "input"
+    with pytest.raises(TypeError):
+        EvaluationSettings("given")
+    assert not hasattr(rule, "__dict__")
+
+
+def test_the_error_names_the_first_query_that_repeats_documents_and_only_its_documents():
+    queries, docs = [*"pqqqrr"], ["x", "b", "a", "b", "c", "c"]
+    run = Run.from_columns(queries, docs, range(6, 0, -1))
+    qrels = {"p": {"a": 1}, "q": {"b": 1}, "r": {"c": 1}}
+    with pytest.raises(DuplicateDocumentError, match=r"query 'q' repeats 'b' \(2 repeated"):
+        evaluate(qrels, run)
+
+
 def test_duplicates_are_named_in_the_error():
     run = Run.from_columns(["q", "q", "q", "q"], ["a", "b", "a", "b"], [3, 2, 1, 0])
     with pytest.raises(DuplicateDocumentError, match=r"query 'q' repeats 'a', 'b' \(2 repeated"):
@@ -272,10 +299,66 @@ def test_the_top_list_of_rows_with_repeated_documents_is_the_ranking_that_was_me
         assert measured[: len(credited)] == credited
 
 
+def test_three_copies_of_a_document_take_up_three_ranks_if_they_are_kept():
+    run = Run.from_columns(["q"] * 4, [*"aaab"], [4, 3, 2, 1])
+    kept = evaluate({"q": {"a": 1, "b": 1}}, run, ["MAP", "num_ret"], duplicates="keep")
+    assert (kept["MAP"], kept["num_ret"]) == ((1 / 1 + 2 / 4) / 2, 4)
+
+
+def test_judged_documents_with_a_tied_score_are_counted():
+    run = {"q": {"a": 3.0, "b": 2.0, "c": 2.0}, "r": {"a": 1.0, "b": 1.0}, "s": {"a": 1.0}}
+    qrels = {"q": {"a": 1, "b": 0}, "r": {"a": 1, "b": 1}, "s": {"a": 1}}
+    counted = evaluate(qrels, run, ["MRR"]).counted
+    assert (counted.tied_documents, counted.tied_queries) == (3, 2)
+
+
+@pytest.mark.parametrize(
+    ("ties", "top"),
+    [("best", ("two", "half", "new", "zero", "low")), ("worst", ("low", "zero", "new", "half"))],
+)
+def test_a_top_list_puts_unjudged_documents_between_relevant_and_other_tied_ones(ties, top):
+    run = dict.fromkeys(["zero", "new", "low", "half", "two"], 1.0)
+    qrels = {"q": {"low": -0.5, "zero": 0, "half": 0.5, "two": 2}}
+    result = evaluate(qrels, {"q": run}, ["nDCG"], ties=ties, keep_top=len(top))
+    assert result.top["q"].doc_ids == top
+
+
 @pytest.mark.usefixtures("counting")
-def test_a_hit_counts_among_the_documents_with_its_score():
-    scores, starts = np.array([3.0, 1.0, 2.0, 2.0]), np.array([0, 4])
-    above, equal = rank_counting.count_higher_and_equal(
-        scores, starts, np.zeros(3, dtype=np.int64), scores[:3], None
-    )
-    assert (above.tolist(), equal.tolist()) == ([0, 3, 1], [1, 1, 2])
+@pytest.mark.parametrize("ties", CHOICES["ties"])
+def test_every_small_ranking_is_ranked_as_a_full_sort_ranks_it(ties):
+    rule = EvaluationSettings(ties=ties)
+    grade_choices = [(2, None, 0, 1), (1, -1, None, 2), (0, 0, 1, None)]
+    cases = list(product(grade_choices, product((1.0, 2.0), repeat=4)))
+    docs = ["b", "d", "a", "c"]
+    qrels, rows = {}, {}
+    for number, (grades, scores) in enumerate(cases):
+        judged = zip(docs, grades, strict=True)
+        qrels[f"q{number}"] = {doc: grade for doc, grade in judged if grade is not None}
+        rows[f"q{number}"] = list(zip(docs, scores, strict=True))
+    expected = expected_grades_at_ranks(qrels, rows, rule)
+    columns = zip(*((query, *row) for query, listed in rows.items() for row in listed), strict=True)
+    for run in (
+        {query: dict(listed) for query, listed in rows.items()},
+        Run.from_columns(*columns),
+    ):
+        assert grades_at_ranks(qrels, run, rule) == expected
+
+
+@pytest.mark.usefixtures("counting")
+@pytest.mark.parametrize("are_positions_known", [False, True])
+def test_a_hit_counts_the_higher_and_equal_scores_of_its_own_ranking(are_positions_known):
+    for values, inner in product(
+        product((1.0, 2.0, 3.0), repeat=4), combinations_with_replacement(range(5), 2)
+    ):
+        scores, starts = np.array(values), np.array([0, *inner, 4])
+        row_of = np.repeat(np.arange(3), np.diff(starts))
+        for hits in (np.arange(4), np.arange(0, 4, 2), np.arange(1, 4, 3)):
+            above, equal = rank_counting.count_higher_and_equal(
+                scores, starts, row_of[hits], scores[hits], hits if are_positions_known else None
+            )
+            rankings = [values[starts[row] : starts[row + 1]] for row in row_of[hits]]
+            expected = [
+                (sum(other > values[hit] for other in ranking), ranking.count(values[hit]))
+                for hit, ranking in zip(hits, rankings, strict=True)
+            ]
+            assert list(zip(above.tolist(), equal.tolist(), strict=True)) == expected
