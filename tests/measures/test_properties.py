@@ -393,6 +393,68 @@ def test_every_measure_with_a_textbook_loop_equals_it(case):
                 assert result.per_query[query][str(measure @ k)] == expected, measure @ k
 
 
+def half_away_from_zero(number):
+    return math.floor(number + 0.5)
+
+
+def up_from_a_tenth(number):
+    return math.floor(number + 0.9)
+
+
+#: {measure: its loop over ranks}, without a cutoff.
+LOOPS = {
+    "Judged": textbook.judged_share,
+    "bpref": textbook.bpref,
+    "bpref(rel=2)": lambda *args: textbook.bpref(*args, rel=2),
+    "gm_bpref": lambda *args: max(textbook.bpref(*args), 0.00001),
+    "infAP": textbook.inferred_ap,
+    "infAP(rel=2)": lambda *args: textbook.inferred_ap(*args, rel=2),
+    "RBP": lambda *args: textbook.rbp(*args, p=0.8),
+    "IPrec(recall=0.3)": lambda *args: textbook.interpolated_precision(
+        *args, 0.3, half_away_from_zero
+    ),
+    'IPrec(recall=0.3, rounding="trec_eval9")': lambda *args: textbook.interpolated_precision(
+        *args, 0.3, up_from_a_tenth
+    ),
+    "AP_11pt": lambda *args: textbook.eleven_point_average(*args, half_away_from_zero),
+    'AP_11pt(rounding="trec_eval9")': lambda *args: textbook.eleven_point_average(
+        *args, up_from_a_tenth
+    ),
+    "G": textbook.normalized_gain,
+    "G(gain={1: 0.3, 2: 5})": lambda *args: textbook.normalized_gain(*args, {1: 0.3, 2: 5}.get),
+    "binG": textbook.binary_gain,
+}
+LOOPS_WITHOUT_CUTOFF = {
+    "Rndcg": textbook.ndcg_at_falls,
+    "Rndcg(gain={1: 3, 2: 3})": lambda *args: textbook.ndcg_at_falls(*args, {1: 3, 2: 3}.get),
+    "ndcg_rel": textbook.ndcg_at_documents,
+    'ndcg_rel(gain="exp")': lambda *args: textbook.ndcg_at_documents(
+        *args, lambda grade: 2**grade - 1
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    "judged_elsewhere", [{}, {"elsewhere": 2}, {"elsewhere": 1, "there": 1, "beyond": 0}]
+)
+def test_every_ranking_of_four_scores_as_a_textbook_loop_over_its_ranks(judged_elsewhere):
+    rankings = [
+        grades for grades in product((None, -1, 0, 1, 2), repeat=4) if set(grades) != {None}
+    ]
+    judged = [ranking_of(grades)[1] | judged_elsewhere for grades in rankings]
+    names = [str(number) for number in range(len(rankings))]
+    runs = [ranking_of(grades)[0] for grades in rankings]
+    matrix = matrix_of(dict(zip(names, judged, strict=True)), dict(zip(names, runs, strict=True)))
+    for name, loop in LOOPS.items():
+        for k in (None, 1, 3):
+            measure = parse(name) if k is None else parse(name) @ k
+            expected = [loop(*case, k) for case in zip(rankings, judged, strict=True)]
+            assert measure.scores(matrix) == pytest.approx(expected, abs=1e-12), measure
+    for name, loop in LOOPS_WITHOUT_CUTOFF.items():
+        expected = [loop(*case) for case in zip(rankings, judged, strict=True)]
+        assert parse(name).scores(matrix) == pytest.approx(expected, abs=1e-12), name
+
+
 @given(qrels_and_run(complete=True), st.floats(0.1, 0.9))
 def test_rbp_and_its_residual_add_up_to_the_highest_rbp_that_is_possible(case, p):
     qrels, run = case
@@ -465,6 +527,21 @@ def test_the_geometric_mean_floors_a_query_without_a_hit():
     assert result["gm_map"] == pytest.approx(math.sqrt(1 * 0.00001), rel=1e-14)
 
 
+def test_shares_and_residuals_are_averaged_over_queries_without_relevant_documents_too():
+    qrels, run = {"q": {"a": 0}, "r": {"a": 1}}, {"q": {"x": 1.0}, "r": {"a": 1.0}}
+    result = evaluate(qrels, run, ["Judged", "Hole", "RBP_residual"], no_relevant="skip")
+    assert list(result.aggregate.values()) == pytest.approx([1 / 2, 1 / 2, (1 + 0.8) / 2])
+
+
+@pytest.mark.parametrize(
+    "measure", [measure for measure in every_measure() if measure.name not in REQUIRED], ids=str
+)
+def test_the_function_of_a_measure_has_the_parameters_of_its_name_as_defaults(measure):
+    matrix, _ = matrix_of_every_ranking_of_four({"elsewhere": 1})
+    scores = measure.definition.function(matrix)
+    np.testing.assert_array_equal(np.asarray(scores, dtype=np.float64), measure.scores(matrix))
+
+
 def test_counts_are_summed_over_queries():
     qrels = {"q": {"a": 1, "b": 0}, "r": {"c": 2}}
     run = {"q": {"a": 3.0, "b": 2.0, "x": 1.0}, "r": {"y": 1.0}}
@@ -499,6 +576,27 @@ def test_a_gain_table_must_know_every_grade_that_occurs():
     with pytest.raises(BeirEvalError, match=r"no gain for grade 3\.0"):
         evaluate({"q": {"a": 3}}, run, [nDCG(gain={1: 1, 2: 2})])
     assert evaluate({"q": {"a": 2, "b": -1}}, run, ["CG(gain={2: 7})@1"])["CG(gain={2: 7})@1"] == 7
+
+
+def test_a_gain_table_must_know_the_grades_of_documents_that_are_not_retrieved():
+    for name in ("CG", "G"):
+        with pytest.raises(MeasureError, match=r"no gain for grade 3\.0; it knows 0\.0, 1\.0"):
+            evaluate({"q": {"a": 1, "b": 3}}, {"q": {"a": 1.0}}, [f"{name}(gain={{1: 1}})"])
+
+
+def test_a_gain_table_must_know_grades_between_zero_and_one():
+    with pytest.raises(MeasureError, match=r"no gain for grade 0\.5"):
+        evaluate({"q": {"a": 0.5}}, {"q": {"a": 1.0}}, ["CG(gain={1: 1})"])
+    name = "CG(gain={0.5: 3})"
+    assert evaluate({"q": {"a": 0.5}}, {"q": {"a": 1.0}}, [name])[name] == 3
+
+
+@pytest.mark.parametrize("gain", ["linear", "exp", {0: 1}])
+def test_negative_grades_gain_nothing_even_between_minus_one_and_zero(gain):
+    measure = parse("CG")(gain=gain)
+    qrels = {"q": {"a": -0.5, "b": -1, "c": -3}}
+    run = {"q": {"a": 3.0, "b": 2.0, "c": 1.0}}
+    assert evaluate(qrels, run, [measure])[measure] == 0
 
 
 def test_a_gain_table_can_credit_grade_zero():

@@ -180,8 +180,33 @@ def test_precision_at_a_multiple_of_r_is_taken_at_the_next_whole_rank():
 
 
 def test_eleven_point_average_precision_of_a_list_with_another_precision_at_every_point():
-    # The i-th of 10 relevant documents is at rank 1 + 2 + … + i, with precision 2/(i + 1) there.
-    ranks = {i * (i + 1) // 2 for i in range(1, 11)}
-    grades = [int(rank in ranks) for rank in range(1, 56)]
-    expected = (1 + sum(2 / (i + 1) for i in range(1, 11))) / 11  # recall 0, 0.1, 0.2, …, 1
+    # The i-th of 20 relevant documents is at rank 1 + 2 + … + i, with precision 2/(i + 1) there.
+    ranks = {i * (i + 1) // 2 for i in range(1, 21)}
+    grades = [int(rank in ranks) for rank in range(1, 211)]
+    expected = (1 + sum(2 / (i + 1) for i in range(2, 21, 2))) / 11  # recall 0, 0.1, 0.2, …, 1
     assert evaluate_list(grades, ["AP_11pt"])["AP_11pt"] == approx(expected, rel=1e-15)
+
+
+def test_normalized_gain_is_at_most_1_where_sums_of_gains_are_rounded():
+    # 2^53 + 1 + 1 is rounded to 2^53 in the ideal order, but 1 + 1 + 2^53 is exact.
+    result = evaluate_list([1, 1, 2**53], ["G"])
+    assert result["G"] == 1
+
+
+def test_ndcg_where_the_ideal_falls_of_one_query():
+    name = "Rndcg"
+    ideal_at_2 = 2 + 1 / log2(3)
+    assert evaluate_list([2, 1], [name])[name] == 1
+    # Depths 1 and 2 of the ideal ranking; the first relevant document is at rank 2.
+    assert evaluate_list([0, 2], [name], judged=[2, 1])[name] == approx(
+        2 / log2(3) / ideal_at_2 / 2
+    )
+    # The whole ranking counts too if it is two documents longer than the ideal one.
+    with_tail = evaluate_list([0, 0, 1, 2], [name])[name]
+    assert with_tail == approx((1 / 2 + 2 / log2(5)) / ideal_at_2 / 3)
+    assert evaluate_list([0, 0, 0], [name])[name] == 0
+
+
+def test_ndcg_where_the_ideal_falls_is_0_where_no_document_is_relevant():
+    for name, grade in (("Rndcg(gain={0: 1})", 0), ("Rndcg(rel=3)", 2)):
+        assert evaluate_list([grade, grade], [name])[name] == 0

@@ -106,6 +106,106 @@ def err(grades, judged, k, max_grade):
     return summed
 
 
+def judged_share(grades, judged, k):
+    retrieved = grades[:k]
+    num_judged = sum(grade is not None and grade >= 0 for grade in retrieved)
+    return num_judged / len(retrieved) if retrieved else math.nan
+
+
+def bpref(grades, judged, k, rel=None):
+    num_relevant = sum(is_relevant(grade, rel) for grade in judged.values())
+    num_others = sum(grade >= 0 and not is_relevant(grade, rel) for grade in judged.values())
+    others_above, summed = 0, 0.0
+    for grade in grades[:k]:
+        if is_relevant(grade, rel):
+            if others_above:
+                summed -= min(others_above, num_relevant) / min(num_others, num_relevant)
+            summed += 1
+        elif grade is not None and grade >= 0:
+            others_above += 1
+    return summed / num_relevant if num_relevant else 0.0
+
+
+def inferred_ap(grades, judged, k, rel=None):
+    num_relevant = sum(is_relevant(grade, rel) for grade in judged.values())
+    relevant_above = judged_above = pooled_above = 0
+    summed = 0.0
+    for rank, grade in enumerate(grades[:k], start=1):
+        if is_relevant(grade, rel):
+            estimate = (relevant_above + 0.00001) / (judged_above + 0.00002)
+            summed += 1 / rank + pooled_above / rank * estimate
+        relevant_above += is_relevant(grade, rel)
+        judged_above += grade is not None and grade >= 0
+        pooled_above += grade is not None
+    return summed / num_relevant if num_relevant else 0.0
+
+
+def interpolated_precision(grades, judged, k, recall, needed):
+    """``needed`` gives the number of documents from recall times the number of relevant ones."""
+    num_needed = needed(recall * sum(is_relevant(grade) for grade in judged.values()))
+    best = hits = 0
+    for rank, grade in enumerate(grades[:k], start=1):
+        hits += is_relevant(grade)
+        if is_relevant(grade) and hits >= num_needed:
+            best = max(best, hits / rank)
+    return best
+
+
+def eleven_point_average(grades, judged, k, needed):
+    points = [tenths / 10 for tenths in range(11)]
+    return sum(interpolated_precision(grades, judged, k, at, needed) for at in points) / 11
+
+
+def _gain(grade, gain):
+    return gain(grade) if grade is not None and grade > 0 else 0.0
+
+
+def _ideal_gains(judged, gain):
+    return sorted((_gain(grade, gain) for grade in judged.values() if grade > 0), reverse=True)
+
+
+def normalized_gain(grades, judged, k, gain=lambda grade: grade):
+    ideal = _ideal_gains(judged, gain)
+    cost = found = summed = 0.0
+    for rank, grade in enumerate(grades[:k], start=1):
+        cost += max(ideal[rank - 1], 1) if rank <= len(ideal) else 1
+        found += _gain(grade, gain)
+        if _gain(grade, gain):
+            summed += _gain(grade, gain) / math.log2(2 + cost - found)
+    return summed / sum(ideal) if ideal else 0.0
+
+
+def binary_gain(grades, judged, k):
+    num_relevant = sum(is_relevant(grade) for grade in judged.values())
+    others_above, summed = 0, 0.0
+    for grade in grades[:k]:
+        if is_relevant(grade):
+            summed += 1 / math.log2(2 + others_above)
+        else:
+            others_above += 1
+    return summed / num_relevant if num_relevant else 0.0
+
+
+def ndcg_at_falls(grades, judged, gain=lambda grade: grade):
+    """The mean of NDCG at each depth at which the ideal ranking falls, and of the whole."""
+    ideal = _ideal_gains(judged, gain)
+    depths = [n for n in range(1, len(ideal) + 1) if ideal[n:] == [] or ideal[n] < ideal[n - 1]]
+    if depths and len(grades) >= len(ideal) + 2:
+        depths.append(len(grades))
+    terms = [ndcg(grades, judged, depth, gain) for depth in depths]
+    return sum(terms) / len(terms) if terms else 0.0
+
+
+def ndcg_at_documents(grades, judged, gain=lambda grade: grade):
+    """The mean of NDCG at the rank of each document with a gain; at the end if not retrieved."""
+    ranks = [rank for rank, grade in enumerate(grades, start=1) if _gain(grade, gain)]
+    num_documents = len(_ideal_gains(judged, gain))
+    deepest = len(grades) + num_documents
+    ranks += [deepest] * (num_documents - len(ranks))
+    terms = [ndcg(grades, judged, rank, gain) for rank in ranks]
+    return sum(terms) / len(terms) if terms else 0.0
+
+
 def rbp(grades, judged, k, p):
     return (1 - p) * sum(
         p ** (rank - 1) for rank, grade in enumerate(grades[:k], start=1) if is_relevant(grade)
