@@ -314,13 +314,26 @@ def test_judged_documents_with_a_tied_score_are_counted():
 
 @pytest.mark.parametrize(
     ("ties", "top"),
-    [("best", ("two", "half", "new", "zero", "low")), ("worst", ("low", "zero", "new", "half"))],
+    [
+        ("best", ("two", "half", "new", "zero", "low")),
+        ("worst", ("low", "zero", "new", "half", "two")),
+        ("trec_eval", ("zero", "two", "new", "low", "half")),
+        ("input", ("zero", "new", "low", "half", "two")),
+    ],
 )
-def test_a_top_list_puts_unjudged_documents_between_relevant_and_other_tied_ones(ties, top):
+def test_a_top_list_orders_tied_documents_by_the_tie_rule(ties, top):
     run = dict.fromkeys(["zero", "new", "low", "half", "two"], 1.0)
     qrels = {"q": {"low": -0.5, "zero": 0, "half": 0.5, "two": 2}}
-    result = evaluate(qrels, {"q": run}, ["nDCG"], ties=ties, keep_top=len(top))
-    assert result.top["q"].doc_ids == top
+    for k in (2, 5, 20):
+        result = evaluate(qrels, {"q": run}, ["nDCG"], ties=ties, keep_top=k)
+        assert result.top["q"].doc_ids == top[:k]
+
+
+def test_documents_of_two_ties_keep_the_order_given():
+    run = {"q": {"a": 2.0, "b": 1.0, "c": 2.0, "d": 1.0}}
+    for doc, rank in (("a", 1), ("c", 2), ("b", 3), ("d", 4)):
+        assert evaluate({"q": {doc: 1}}, run, ["MRR"], ties="input")["MRR"] == 1 / rank
+    assert evaluate({"q": dict.fromkeys("abcd", 1)}, run, ["MAP"], ties="input")["MAP"] == 1
 
 
 @pytest.mark.usefixtures("counting")

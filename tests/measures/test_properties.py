@@ -591,12 +591,12 @@ def test_a_gain_table_must_know_grades_between_zero_and_one():
     assert evaluate({"q": {"a": 0.5}}, {"q": {"a": 1.0}}, [name])[name] == 3
 
 
-@pytest.mark.parametrize("gain", ["linear", "exp", {0: 1}])
-def test_negative_grades_gain_nothing_even_between_minus_one_and_zero(gain):
+@pytest.mark.parametrize(("gain", "total"), [("linear", 0), ("exp", 0), ({1: 5}, 0), ({0: 3}, 3)])
+def test_negative_grades_gain_nothing_and_grade_zero_only_what_a_table_says(gain, total):
     measure = parse("CG")(gain=gain)
-    qrels = {"q": {"a": -0.5, "b": -1, "c": -3}}
-    run = {"q": {"a": 3.0, "b": 2.0, "c": 1.0}}
-    assert evaluate(qrels, run, [measure])[measure] == 0
+    qrels = {"q": {"a": -0.5, "b": -1, "c": -3, "d": 0}}
+    run = {"q": {"a": 4.0, "b": 3.0, "c": 2.0, "d": 1.0}}
+    assert evaluate(qrels, run, [measure])[measure] == total
 
 
 def test_a_gain_table_can_credit_grade_zero():
