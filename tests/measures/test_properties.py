@@ -470,6 +470,13 @@ def test_the_residual_counts_the_tail():
     assert residual == pytest.approx(0.8)  # all but the first document: p
 
 
+def test_the_residual_of_a_long_judged_ranking_comes_close_to_its_lower_bound():
+    docs = [f"d{number}" for number in range(200)]
+    run = {doc: -float(rank) for rank, doc in enumerate(docs)}
+    result = evaluate({"q": dict.fromkeys(docs, 0)}, {"q": run}, [RBP_residual])
+    assert result[RBP_residual] == pytest.approx(RBP_residual.bounds[0], abs=1e-12)
+
+
 @given(qrels_and_run())
 def test_hole_is_1_minus_judged(case):
     result = evaluate(*case, [Judged @ 3, Hole @ 3, Judged, Hole])
