@@ -3,7 +3,7 @@
 cosmic-ray makes mutants: copies of the package with one small change, such as ``<=`` for ``<``. A
 mutant is killed if a test of ``tests/core`` or ``tests/measures`` fails for it. It survives if all
 those tests pass that run the changed line. A survivor is a missing test, or a change that no test
-can show; docs/quality.md lists the latter.
+can show; ``equivalent_mutants.toml`` lists the latter.
 
 Steps, all by default: ``record`` finds out which tests run which lines, ``make`` lists the mutants,
 ``run`` tests those that have no result yet, ``report`` prints the result. The last commit is
@@ -21,6 +21,7 @@ import signal
 import subprocess
 import sys
 import time
+import tomllib
 from collections import Counter, defaultdict
 from difflib import unified_diff
 from importlib import import_module
@@ -41,6 +42,8 @@ FOLDER = ROOT / ".mutants"
 CONFIGURATION, SESSION, TESTS = (
     FOLDER / name for name in ("cosmic-ray.toml", "session.sqlite", "tests.json")
 )
+#: The mutants that no test can kill, with reasons.
+EQUIVALENT = ROOT / "scripts" / "equivalent_mutants.toml"
 MUTATED = (
     "src/beir_eval/core/rank_counting.py",
     "src/beir_eval/core/ranking.py",
@@ -402,25 +405,34 @@ def tests_of(path: str, lines: range, recorded: dict[str, dict[str, list[str]]])
 
 
 def report() -> None:
-    """Print the numbers of each file and the survivors; exit with 1 below ``LEAST_KILLED``."""
+    """Print the numbers of each file, and the survivors without a reason.
+
+    Exits with 1 if there are any, or if less than ``LEAST_KILLED`` are killed.
+    """
     from cosmic_ray.work_db import WorkDB, use_db  # noqa: PLC0415
 
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     survivors: list[str] = []
+    known = equivalent_mutants()
     with use_db(SESSION, WorkDB.Mode.open) as database:
         results = dict(database.results)
         for item in database.work_items:
             (mutation,) = item.mutations
             result = results.get(item.job_id)
             outcome = "open" if result is None else outcome_of(result)
-            counts[str(mutation.module_path)][outcome] += 1
+            path = str(mutation.module_path)
+            counts[path][outcome] += 1
             if outcome in {"survived", "error"}:
-                difference = re.findall(
-                    r"^[-+](?![-+] ?[ab]/|-- )(.*)$", (result and result.diff) or "", re.MULTILINE
+                code, change = (
+                    next(filter(None, map(str.strip, lines)), "")
+                    for lines in changes_of((result and result.diff) or "")
                 )
+                if outcome == "survived" and (path, code, change) in known:
+                    counts[path]["explained"] += 1
+                    continue
                 survivors.append(
-                    f"{mutation.module_path}:{mutation.start_pos[0]}: {outcome}, "
-                    f"{mutation.operator_name}\n    " + "\n    ".join(map(str.strip, difference))
+                    f"{path}:{mutation.start_pos[0]}: {outcome}, {mutation.operator_name}\n"
+                    f"    {code}\n    {change}"
                 )
     print("\n".join(sorted(survivors)))
     total = sum(counts.values(), Counter())
@@ -430,11 +442,30 @@ def report() -> None:
         share = f"{num_killed / num_tested:.1%}" if num_tested else "-"
         print(
             f"{path}: {num_killed} of {num_tested} killed ({share}), {count['timeout']} of them by "
-            f"the time limit; {count['open']} not tested yet, {count['error']} errors"
+            f"the time limit; {count['survived']} survived, {count['explained']} of them with a "
+            f"reason; {count['open']} not tested yet, {count['error']} errors"
         )
     num_tested = total["killed"] + total["timeout"] + total["survived"]
-    if total["open"] or total["error"] or total["survived"] > (1 - LEAST_KILLED) * num_tested:
+    if survivors or total["open"] or total["survived"] > (1 - LEAST_KILLED) * num_tested:
         sys.exit(1)
+
+
+def changes_of(difference: str) -> tuple[list[str], list[str]]:
+    """Return the lines that a difference removes, and those that it adds, without comments."""
+    return (
+        re.findall(r"^-(?!-- |\s*#)(.*)$", difference, re.MULTILINE),
+        re.findall(r"^\+(?!\+\+ |\s*#)(.*)$", difference, re.MULTILINE),
+    )
+
+
+def equivalent_mutants() -> set[tuple[str, str, str]]:
+    """Return the file, line and change of the mutants that no test can kill."""
+    lines = tomllib.loads(EQUIVALENT.read_text())["line"]
+    return {
+        (f"src/beir_eval/{line['file']}", line["code"], change)
+        for line in lines
+        for change in line["changes"]
+    }
 
 
 def outcome_of(result: Any) -> str:
