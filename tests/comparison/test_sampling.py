@@ -13,7 +13,8 @@ from beir_eval import Comparison, EvaluationResult, compare, compare_runs, compa
 from beir_eval.comparison import check_gate
 from beir_eval.comparison.chance import chances_of
 from beir_eval.errors import InputError, ResultError, SettingError
-from beir_eval.significance import best_of_many, crossed_tests, sign_flip
+from beir_eval.significance import crossed_tests, sign_flip
+from beir_eval.significance.selection_bias import PARTITIONS, held_out_bias
 
 MEASURE = "nDCG@10"
 QUERIES = [f"q{number:03}" for number in range(60)]
@@ -352,7 +353,7 @@ def test_the_results_of_all_candidates_correct_p_by_max_t_and_show_the_optimism(
         actual = getattr(comparison.difference(MEASURE, best), field)
         is_number = isinstance(expected, float)
         assert actual == (pytest.approx(expected) if is_number else expected), field
-    optimism = best_of_many(array_of(candidates.values())).bias
+    optimism = held_out_bias(array_of(candidates.values()), PARTITIONS, np.random.default_rng(0))
     assert comparison.choice.optimism[MEASURE] == pytest.approx(optimism)
     assert comparison.choice.best == {MEASURE: best}
     assert f"the best of 10 candidates is {best}; " in str(comparison)

@@ -46,8 +46,9 @@ from beir_eval.evaluation.inputs import as_qrels, as_run, drops_identical_ids
 from beir_eval.evaluation.result import EvaluationResult
 from beir_eval.evaluation.score_matrix import ScoreMatrix
 from beir_eval.measures import parse_all
-from beir_eval.significance import PAIRED_TESTS, best_of_many
-from beir_eval.significance.validation import FEWEST_QUERIES
+from beir_eval.significance import PAIRED_TESTS
+from beir_eval.significance.selection_bias import PARTITIONS, held_out_bias
+from beir_eval.significance.validation import FEWEST_QUERIES, generator, row_means
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -344,11 +345,9 @@ def _choice_of(
     for scores in defined:
         candidates = [index for index, system in enumerate(scores.systems) if system != baseline]
         if len(candidates) == settings.chosen_from:
-            selection = best_of_many(
-                scores.scale.gains(scores.units.rows[candidates]), rng=settings.rng
-            )
-            optimism[scores.measure] = selection.bias
-            best[scores.measure] = scores.systems[candidates[selection.best]]
+            gains = scores.scale.gains(scores.units.rows[candidates])
+            optimism[scores.measure] = held_out_bias(gains, PARTITIONS, generator(settings.rng))
+            best[scores.measure] = scores.systems[candidates[int(row_means(gains).argmax())]]
     return Choice(num_candidates=settings.chosen_from, optimism=optimism, best=best)
 
 
