@@ -36,6 +36,7 @@ from beir_eval.comparison.records import (
 from beir_eval.comparison.robustness.tables import trust_notes, trust_section
 from beir_eval.comparison.tables import differences_table, to_latex, to_markdown, to_table
 from beir_eval.comparison.validation import (
+    check_among,
     check_differences,
     check_each_once,
     check_means,
@@ -192,6 +193,16 @@ class Comparison(Saved):
                 product(self.measures, pairs) if on_common else (),
             )
             check_differences("on_common_queries.differences", on_common, custom)
+        check_among(
+            "trust",
+            ((pair.measure, pair.system, pair.against) for pair in self.trust or ()),
+            ((pair.measure, pair.system, pair.against) for pair in self.differences),
+        )
+        check_among("likeness", map(pair_of, self.likeness or ()), pairs)
+        unknown = {document.measure for document in self.to_judge or ()} - set(self.measures)
+        if unknown:
+            msg = f"to_judge: not a measure of this comparison: {first_few(sorted(unknown))}"
+            raise ValueError(msg)
         for likeness in self.likeness or ():
             expected = (len(LIKENESS_ROWS), len(self.query_ids))
             if likeness.values.array.shape != expected:

@@ -57,6 +57,21 @@ def check_names(
     check_measure_names(measures, custom_measures)
 
 
+def check_among(field: str, actual: Iterable[object], expected: Iterable[object]) -> None:
+    """Raise ValueError unless a field holds at most one entry for each of the keys, and no other.
+
+    Args:
+        field: the field, for the message.
+        actual: the key of each entry, such as (measure, system).
+        expected: the keys, each once.
+    """
+    counts, known = Counter(actual), set(expected)
+    others = [key for key, count in counts.items() if count > 1 or key not in known]
+    if others:
+        msg = f"{field}: repeated, or not of this comparison: {first_few(others)}"
+        raise ValueError(msg)
+
+
 def check_each_once(field: str, actual: Iterable[object], expected: Iterable[object]) -> None:
     """Raise ValueError unless a field holds an entry for each of the keys expected, and no other.
 
@@ -65,16 +80,13 @@ def check_each_once(field: str, actual: Iterable[object], expected: Iterable[obj
         actual: the key of each entry, such as (measure, system).
         expected: the keys, each once.
     """
-    counts, keys = Counter(iter(actual)), list(expected)  # of a dict, the keys
-    missing = [key for key in keys if not counts[key]]
-    known = set(keys)
-    others = [key for key, count in counts.items() if count > 1 or key not in known]
+    entries, keys = list(actual), list(expected)  # of a dict, the keys
+    found = set(entries)
+    missing = [key for key in keys if key not in found]
     if missing:
         msg = f"{field}: no entry for {first_few(missing)}"
         raise ValueError(msg)
-    if others:
-        msg = f"{field}: repeated, or not of this comparison: {first_few(others)}"
-        raise ValueError(msg)
+    check_among(field, entries, keys)
 
 
 def check_means(
