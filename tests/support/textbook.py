@@ -166,12 +166,12 @@ def _ideal_gains(judged, gain):
 
 def normalized_gain(grades, judged, k, gain=lambda grade: grade):
     ideal = _ideal_gains(judged, gain)
-    cost = found = summed = 0.0
+    cost = gained = summed = 0.0
     for rank, grade in enumerate(grades[:k], start=1):
         cost += max(ideal[rank - 1], 1) if rank <= len(ideal) else 1
-        found += _gain(grade, gain)
+        gained += _gain(grade, gain)
         if _gain(grade, gain):
-            summed += _gain(grade, gain) / math.log2(2 + cost - found)
+            summed += _gain(grade, gain) / math.log2(2 + cost - gained)
     return summed / sum(ideal) if ideal else 0.0
 
 
