@@ -81,8 +81,8 @@ def check_each_once(field: str, actual: Iterable[object], expected: Iterable[obj
         expected: the keys, each once.
     """
     entries, keys = list(actual), list(expected)  # of a dict, the keys
-    found = set(entries)
-    missing = [key for key in keys if key not in found]
+    present = set(entries)
+    missing = [key for key in keys if key not in present]
     if missing:
         msg = f"{field}: no entry for {first_few(missing)}"
         raise ValueError(msg)
