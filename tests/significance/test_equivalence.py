@@ -244,3 +244,28 @@ def test_the_detectable_margin_is_at_most_the_range_of_the_scores():
 def test_a_detectable_margin_of_settings_that_cannot_be_is_refused(wrong):
     with pytest.raises(SettingError):
         detectable_equality(**{"sd": 0.1, "num_queries": 50} | wrong)
+
+
+# Clusters
+
+
+def test_clusters_of_one_query_each_are_tested_as_queries_are():
+    differences = np.random.default_rng(0).normal(0.01, 0.05, (3, 40))
+    for score_range in (1.0, None):
+        options = {"delta": 0.03, "score_range": score_range}
+        alone = margin_tests(differences, **options)
+        clustered = margin_tests(differences, weights=np.ones(40), **options)
+        assert clustered.p_worse == pytest.approx(alone.p_worse)
+        assert clustered.p_better == pytest.approx(alone.p_better)
+
+
+def test_clusters_of_unequal_sizes_need_a_larger_margin():
+    even, uneven = np.ones(20), np.array([0.5, 1.5] * 10)
+    of_queries = smallest_margin(20)
+    assert smallest_margin(20, weights=even) == pytest.approx(of_queries, rel=2e-3)
+    margin = smallest_margin(20, weights=uneven)
+    assert margin > 1.01 * of_queries
+    equal = np.zeros((1, 20))
+    for factor, is_shown in ((0.99, False), (1.01, True)):
+        tests = margin_tests(equal, delta=factor * margin, weights=uneven)
+        assert (tests.p_equal[0] <= 0.05) == is_shown

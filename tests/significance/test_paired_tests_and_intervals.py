@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import stats
 
 from beir_eval import significance
 from beir_eval.errors import InputError, MissingExtraError, SettingError
@@ -33,6 +34,7 @@ from beir_eval.significance import (
     standardised_effect,
     wilcoxon,
 )
+from beir_eval.significance.paired_tests import t_p_values
 from beir_eval.significance.sign_vectors import SignVectors, all_subsets, position_keys
 from paired_scores import any_score, reciprocals, some_scores, tenths
 
@@ -412,3 +414,22 @@ def test_the_unit_of_the_scores_does_not_matter(unit):
         (expected.low * unit, expected.high * unit)
     )
     assert max_t([plain * unit, plain]).p == pytest.approx(max_t([plain, plain]).p)
+
+
+def test_bootstrap_intervals_of_clusters_of_one_query_each_are_those_of_queries():
+    values = np.random.default_rng(0).normal(0.1, 0.2, (2, 30))
+    values[1] = 0.25
+    for method in ("bca", "percentile"):
+        alone = bootstrap_intervals(values, method=method, draws=500)
+        clustered = bootstrap_intervals(values, method=method, draws=500, weights=np.ones(30))
+        assert clustered.low == pytest.approx(alone.low)
+        assert clustered.high == pytest.approx(alone.high)
+
+
+def test_p_values_of_means_and_deviations_are_those_of_the_t_test():
+    values = np.random.default_rng(1).normal(0.1, 0.3, (3, 25))
+    values[1], values[2] = 0.0, 0.5
+    p = t_p_values(values.mean(axis=1), values.std(axis=1, ddof=1), 25)
+    assert p[0] == pytest.approx(stats.ttest_1samp(values[0], 0.0).pvalue)
+    assert p[1] == 1.0
+    assert p[2] == paired_t(values[2]).p
