@@ -118,6 +118,23 @@ def test_the_error_names_the_first_query_with_duplicates_in_the_order_of_the_run
             evaluate(qrels, form)
 
 
+# Dicts
+
+
+@pytest.mark.parametrize("lengths", [[1] * 200 + [1_500] * 40, [0] * 300 + [7_000] * 9 + [0, 1]])
+def test_rankings_of_very_different_lengths_count_as_each_alone(lengths):
+    rng = np.random.default_rng(1)
+    run, qrels = {}, {}
+    for number, length in enumerate(lengths):
+        docs = [f"d{doc}" for doc in range(length)]
+        run[f"q{number}"] = dict(zip(docs, rng.permutation(length).tolist(), strict=True))
+        qrels[f"q{number}"] = dict.fromkeys([*docs[::50], "d1"], 1)
+    per_query = evaluate(qrels, run, ["AP", "nDCG@100"]).per_query
+    for query in [*run][:3] + [*run][-45:]:
+        alone = evaluate({query: qrels[query]}, {query: run[query]}, ["AP", "nDCG@100"])
+        assert alone.per_query == {query: per_query[query]}
+
+
 # Top-k arrays
 
 

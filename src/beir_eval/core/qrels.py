@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import cached_property
 from itertools import chain, compress, repeat
 from operator import contains, itemgetter, methodcaller
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -57,6 +57,40 @@ if TYPE_CHECKING:
 
 #: Queries whose judgements are read together.
 _QUERIES_AT_ONCE = 2_000
+
+
+class _Chunk(NamedTuple):
+    """What was read of the judgements of consecutive queries.
+
+    Attributes:
+        lengths: how many documents of each query are judged.
+        doc_ids: the J judged documents, as the caller passed them.
+        has_valid_ids: whether they are known to be text that is not empty.
+        grades: their grades, f8[J]; f8[0] if one of them is not a number.
+    """
+
+    lengths: list[int]
+    doc_ids: list[Any]
+    has_valid_ids: bool
+    grades: Floats
+
+
+def _read_chunk(judgements: list[Mapping[Any, Any]]) -> _Chunk:
+    """Read the judgements of some queries."""
+    has_text_keys = have_text_keys(judgements)
+    get_grades: Any = dict.values if has_text_keys else methodcaller("values")
+    doc_ids = list(chain.from_iterable(judgements))
+    try:
+        grades = read_floats(chain.from_iterable(map(get_grades, judgements)), len(doc_ids))
+    except NOT_NUMBERS:
+        grades = np.zeros(0)
+    return _Chunk(
+        lengths=list(map(len, judgements)),
+        doc_ids=doc_ids,
+        # If the dicts show that all keys are text, only empty ids remain to be found.
+        has_valid_ids=has_text_keys and not any(map(contains, judgements, repeat(""))),
+        grades=grades,
+    )
 
 
 class Qrels:
@@ -219,33 +253,23 @@ class Qrels:
     def _read_judgements(
         self, raw_query_ids: list[Any], judgements: list[Mapping[Any, Any]]
     ) -> None:
-        num_judged: list[int] = []
-        raw_doc_ids: list[Any] = []
-        grade_parts: list[Floats] = []
-        are_valid_ids = are_numbers = True
         # In chunks, so that only the first look at a dict waits for the memory.
-        for begin in range(0, len(judgements), _QUERIES_AT_ONCE):
-            chunk = judgements[begin : begin + _QUERIES_AT_ONCE]
-            has_text_keys = have_text_keys(chunk)
-            num_judged += map(len, chunk)
-            num_before = len(raw_doc_ids)
-            raw_doc_ids += chain.from_iterable(chunk)
-            # If the dicts show that all keys are text, only empty ids remain to be found.
-            are_valid_ids &= has_text_keys and not any(map(contains, chunk, repeat("")))
-            get_grades: Any = dict.values if has_text_keys else methodcaller("values")
-            try:
-                values = chain.from_iterable(map(get_grades, chunk))
-                grade_parts.append(read_floats(values, len(raw_doc_ids) - num_before))
-            except NOT_NUMBERS:
-                are_numbers = False
-        lengths = np.array(num_judged, dtype=np.int64)
+        chunks = [
+            _read_chunk(judgements[begin : begin + _QUERIES_AT_ONCE])
+            for begin in range(0, len(judgements), _QUERIES_AT_ONCE)
+        ]
+        lengths = np.array(list(chain.from_iterable(chunk.lengths for chunk in chunks)), np.int64)
         starts = starts_from_lengths(lengths)
         query_ids = checked_query_ids(raw_query_ids, "qrels", QrelsError)
-        doc_ids = raw_doc_ids if are_valid_ids else checked_ids(raw_doc_ids, "qrels", QrelsError)
-        grades = np.concatenate([np.zeros(0), *grade_parts])
-        if not are_numbers or not (np.abs(grades) <= HIGHEST_GRADE).all():
+        doc_ids = list(chain.from_iterable(chunk.doc_ids for chunk in chunks))
+        are_valid_ids = all(chunk.has_valid_ids for chunk in chunks)
+        if not are_valid_ids:
+            doc_ids = checked_ids(doc_ids, "qrels", QrelsError)
+        grades = np.concatenate([np.zeros(0), *(chunk.grades for chunk in chunks)])
+        # An unreadable chunk has no grades.
+        if len(grades) < len(doc_ids) or not (np.abs(grades) <= HIGHEST_GRADE).all():
             raise_grade_error(query_ids, starts, doc_ids, judgements)
-        if doc_ids is not raw_doc_ids:
+        if not are_valid_ids:
             check_distinct_documents(query_ids, starts, doc_ids)
         is_judged = lengths > 0
         if not is_judged.any():

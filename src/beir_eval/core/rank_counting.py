@@ -85,7 +85,8 @@ def _count_unsorted(scores: Scores, starts: Ints, row: Ints, score: Scores) -> t
         not_above = np.searchsorted(ascending, hit_scores, side="right")
         above[hits] = len(ascending) - not_above
         equal[hits] = 1
-        # The lowest score has none before it, and is compared with the highest one.
+        # A lone lowest score has none before it: -1 is the highest, and only equal if all scores
+        # are, which counts the same.
         tied = ascending[not_above - 2] == hit_scores
         if tied.any():
             below = np.searchsorted(ascending, hit_scores[tied], side="left")

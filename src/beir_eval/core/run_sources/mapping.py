@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections.abc import Mapping
 from functools import partial
-from itertools import chain, compress, count, repeat
+from itertools import accumulate, chain, compress, count, repeat
 from operator import contains, methodcaller
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, NoReturn
 
@@ -32,8 +33,10 @@ if TYPE_CHECKING:
 
 #: Scores per block: few enough to stay in the processor's cache while they are compared.
 BLOCK_SCORES = 100_000
-#: Scores per chunk: so few that only the first look at a ranking waits for the memory.
+#: Usual scores per chunk: so few that only the first look at a ranking waits for the memory.
 _CHUNK_SCORES = 10_000
+#: More scores than this are in a chunk only if it is a single ranking.
+_MAX_CHUNK_SCORES = 2 * _CHUNK_SCORES
 #: Rankings of the first chunk, before their usual length is known.
 _FIRST_CHUNK = 64
 
@@ -256,7 +259,7 @@ def _read_chunks(
 def _read_chunk(
     begin: int, query_ids: Sequence[str], raw_rankings: list[Any], judged: _Judged
 ) -> _Chunk:
-    """Read some rankings.
+    """Read some rankings, or the first of them if they are longer than those before.
 
     Args:
         begin: the number of the first ranking.
@@ -265,11 +268,16 @@ def _read_chunk(
         judged: the judgements of all rankings.
     """
     rankings = _rankings_with_text_ids(query_ids, raw_rankings)
+    lengths = list(map(len, rankings))
+    if sum(lengths) > _MAX_CHUNK_SCORES:
+        num_rankings = max(1, bisect_right(list(accumulate(lengths)), _MAX_CHUNK_SCORES))
+        rankings, lengths = rankings[:num_rankings], lengths[:num_rankings]
+        query_ids = query_ids[:num_rankings]
     # With plain dicts, no Python code runs per document.
     are_dicts = set(map(type, rankings)) <= {dict}
     get: Any = dict.get if are_dicts else _get_score
     values_of: Any = dict.values if are_dicts else methodcaller("values")
-    end, lengths = begin + len(rankings), list(map(len, rankings))
+    end = begin + len(rankings)
     first, last = judged.starts[[begin, end]].tolist()
     counts = judged.counts[begin:end]
     owners: Iterable[Mapping[str, Any]] = rankings
