@@ -205,7 +205,8 @@ def test_a_folder_is_synced_where_that_is_possible(tmp_path):
 @pytest.mark.parametrize(
     ("path", "problem"),
     [(3, "must be text or a Path, not 3"), (b"x", "must be text"), ("a\0b", "zero byte"),
-     ("\ud800", "cannot be the name of a file")],
+     ("\ud800", "cannot be the name of a file"),
+     ('{"q": 1}' * 1000, r"too long for the name of a file: .*, 8,000 characters; pass the path")],
 )  # fmt: skip
 def test_what_cannot_be_a_path_is_refused(path, problem):
     assert as_path("run.trec") == Path("run.trec")
@@ -257,6 +258,57 @@ def test_a_file_of_something_else_is_refused_with_the_field(tmp_path, text, prob
     path.write_text(text)
     with pytest.raises(ResultError, match=problem):
         Thing.load(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        (
+            '{"q1": {"d1": 1}}',
+            r"this is JSON of a run or of judgements, not a saved thing; read it with read_run\(",
+        ),
+        ('{"query_ids": [], "values": [], "provenance": {}}', r"this is a saved result.*load\("),
+        (
+            '[{"query_ids": [], "values": [], "provenance": {}}]',
+            r"a list whose first entry is a saved result.*EvaluationResult\.from_content\(",
+        ),
+        ("[1, 2]", "layout 1 was expected, found a list"),
+        ("{}", "layout 1 was expected, found schema_version None"),
+        ("q1 Q0 d1 1 0.5 bm25\n", r"this is a TREC run, not a saved thing; read it with read_run"),
+        ("\n<html>\n", "this is an HTML page, such as a report, not a saved thing$"),
+        ("qid,docno,score\n1,2,3\n", "this is CSV of a run or of judgements"),
+        ("some words\n", "not a saved thing: Expecting value"),
+    ],
+)
+def test_a_file_of_a_known_kind_is_refused_with_what_reads_it(tmp_path, text, problem):
+    path = tmp_path / "record.json"
+    path.write_text(text)
+    with pytest.raises(ResultError, match=problem):
+        Thing.load(path)
+
+
+def test_a_folder_is_not_a_saved_record(tmp_path):
+    with pytest.raises(ResultError, match="a folder, not the file of a saved thing"):
+        Thing.load(tmp_path)
+
+
+def test_a_key_that_is_not_unicode_cannot_be_saved(tmp_path):
+    Thing(sizes=(1, 2), names={"\ufffd": 0.5}).save(tmp_path / "replacement.json")
+    with pytest.raises(ResultError, match="not saved, the thing contains text"):
+        Thing(sizes=(1, 2), names={"\ud800": 0.5}).save(tmp_path / "record.json")
+    assert [path.name for path in tmp_path.iterdir()] == ["replacement.json"]
+
+
+def test_completion_offers_no_deprecated_methods():
+    names = dir(Thing(sizes=()))
+    assert {"save", "load", "model_dump"} <= set(names)
+    assert not {"dict", "json", "copy", "parse_raw"} & set(names)
+
+
+def test_content_may_stand_for_that_of_a_file(tmp_path):
+    content = FileContent.from_bytes(tmp_path / "run.trec", b"a\n" * 100_000)
+    assert content.data() == b"a\n" * 100_000
+    assert content.text().startswith("a\na\n")
 
 
 def test_text_that_is_not_unicode_cannot_be_saved(tmp_path):

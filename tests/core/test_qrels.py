@@ -160,6 +160,17 @@ def test_the_fingerprint_depends_only_on_the_content():
     assert len(qrels.fingerprint()) == 64
 
 
+def test_judgements_are_listed_as_a_dataframe_best_first():
+    frame = Qrels({"q": {"a": 0, "b": 2}, "r": {"c": 1}}).to_dataframe()
+    assert frame.rows() == [("q", "b", 2.0), ("q", "a", 0.0), ("r", "c", 1.0)]
+    assert frame.columns == ["query_id", "doc_id", "grade"]
+
+
+def test_a_run_in_place_of_qrels_is_named():
+    with pytest.raises(QrelsError, match=r"dicts in place of grades, as in {name: run}"):
+        Qrels({"system": {"q": {"a": 0.5}}})
+
+
 def test_repr_is_short():
     assert repr(Qrels({"q": {"a": 1}})) == "Qrels(1 queries, 1 judgements)"
     assert len(Qrels({"q": {"a": 1}})) == 1

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from beir_eval import Run, evaluate
-from beir_eval.errors import RunError
+from beir_eval import Qrels, Run, evaluate
+from beir_eval.errors import DuplicateDocumentError, InputError, QrelsError, RunError
 from strategies import qrels_and_run
 
 QRELS = {"q": {"a": 1, "b": 0}, "r": {"c": 2}}
@@ -291,6 +291,51 @@ def test_many_blocks_give_the_same_result_as_one(monkeypatch):
     in_one_block = evaluate(qrels, run, keep_top=3)
     monkeypatch.setattr("beir_eval.core.run_sources.mapping.BLOCK_SCORES", 1)
     assert evaluate(qrels, run, keep_top=3) == in_one_block
+
+
+def test_a_run_is_listed_as_a_dict_and_as_a_dataframe():
+    run = Run.from_columns(["q", "r", "q"], ["a", "c", "b"], [0.5, 1, 0.25])
+    assert run.as_dict() == {"q": {"a": 0.5, "b": 0.25}, "r": {"c": 1.0}}
+    assert run.to_dataframe().rows() == [("q", "a", 0.5), ("q", "b", 0.25), ("r", "c", 1.0)]
+    without_scores = Run.from_rankings({"q": ["a", "b"], "r": []})
+    assert without_scores.as_dict() == {"q": {"a": 2.0, "b": 1.0}, "r": {}}
+    assert without_scores.to_dataframe().rows() == [("q", "a", 2.0), ("q", "b", 1.0)]
+
+
+def test_a_ranking_with_a_document_twice_is_no_dict():
+    run = Run.from_rankings({"q": ["a", "b", "a"]})
+    with pytest.raises(DuplicateDocumentError, match=r"query 'q' lists 'a' more than once"):
+        run.as_dict()
+    assert len(run.to_dataframe()) == 3
+
+
+def test_an_id_that_is_not_unicode_is_not_put_into_a_dataframe():
+    with pytest.raises(InputError, match="Unicode"):
+        Run({"q": {"\ud800": 1.0}}).to_dataframe()
+    with pytest.raises(InputError, match="Unicode"):
+        Qrels({"\ud800": {"a": 1}}).to_dataframe()
+
+
+@pytest.mark.parametrize(
+    ("rows", "remedy"),
+    [
+        ([{"query_id": "q", "doc_id": "a"}], "for rows, pass a dataframe"),
+        ([{"first": {"q": {"a": 1.0}}}], r"compare_runs\(qrels, {name: run}\) takes several runs"),
+        (np.zeros((1, 3)), "Run.from_arrays takes the arrays of an index"),
+        ([("q", "a", 1.0)], "must be {query_id"),
+        ([], "must be {query_id"),
+    ],
+)
+def test_rows_in_place_of_a_run_or_qrels_are_refused_with_the_remedy(rows, remedy):
+    with pytest.raises(RunError, match=remedy):
+        Run(rows)
+    with pytest.raises(QrelsError, match=remedy):
+        Qrels(rows)
+
+
+def test_runs_of_several_systems_are_refused_as_one_run():
+    with pytest.raises(RunError, match=r"under 'first' there are dicts of dicts; for {name: run}"):
+        Run({"first": {"q": {"a": 1.0}}, "second": {"q": {"a": 0.5}}})
 
 
 def test_repr_and_length():

@@ -2,7 +2,9 @@
 
 import subprocess
 import sys
+from fractions import Fraction
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -400,6 +402,34 @@ def test_ids_of_a_dataframe_whose_hashes_collide_are_compared_as_text(monkeypatc
     assert (result.counted.duplicates, result.counted.identical_ids) == (0, 1)
 
 
+@given(qrels_and_run(), policies)
+def test_arrays_of_texts_give_the_result_of_the_dict(case, policy):
+    qrels, run = case
+    width = max(map(len, run.values()), default=0) + 1
+    ids = np.full((len(run), width), "", dtype=object)
+    values = np.zeros((len(run), width))
+    for row, ranking in enumerate(run.values()):
+        ids[row, : len(ranking)] = list(ranking)
+        values[row, : len(ranking)] = list(ranking.values())
+    arrays = Run.from_arrays(ids, values, query_ids=list(run))
+    assert outcome(qrels, arrays, policy) == outcome(qrels, run, policy)
+    without_scores = Run.from_arrays(ids, None, query_ids=list(run))
+    ranked = Run.from_rankings({query: list(docs) for query, docs in run.items()})
+    policy = policy | {"order": "given"}
+    assert outcome(qrels, without_scores, policy) == outcome(qrels, ranked, policy)
+
+
+def test_masked_texts_are_padding():
+    ids = np.ma.array([["a", "b", "x"]], mask=[[False, False, True]])
+    run = Run.from_arrays(ids, [[2.0, 1.0, 3.0]], query_ids=["q"])
+    assert run.as_dict() == {"q": {"a": 2.0, "b": 1.0}}
+
+
+def test_a_score_of_an_array_of_texts_that_is_not_finite_is_named():
+    with pytest.raises(RunError, match="score of document 'b' for query 'r'"):
+        Run.from_arrays([["a"], ["b"]], [[1.0], [np.nan]], query_ids=["q", "r"])
+
+
 def test_arrays_that_change_after_the_run_was_made_are_checked_again():
     ids = np.array([[1, 0]])
     run = Run.from_arrays(ids, None, query_ids=["q"], doc_ids=["a", "b"])
@@ -432,6 +462,18 @@ GOOD = {"ids": [[1, 2], [3, 4]], "scores": [[2.0, 1.0], [2.0, 1.0]], "query_ids"
         ({"doc_ids": "abcde"}, "doc_ids must be a sequence or a mapping .* not str"),
         ({"doc_ids": {-1: "a"}}, "a row number is -1"),
         ({"doc_ids": {"x": "a"}}, r"its keys are texts such as 'x'.* pass doc_ids=list\(doc_ids\)"),
+        (
+            {"doc_ids": [{"_id": "a", "text": "t"}]},
+            r"its first entry is a dict.* doc_ids=\[document\['_id'\] for document in doc_ids\]",
+        ),
+        (
+            {"doc_ids": [Fraction(1, 2)]},  # an object without an id
+            "doc_ids: an id must be text",
+        ),
+        (
+            {"doc_ids": [SimpleNamespace(doc_id="a")]},
+            r"its first entry is a SimpleNamespace.* doc_ids=\[document\.doc_id for document in",
+        ),
         ({"query_ids": "qr"}, "query_ids must be a list of ids, not the text"),
         ({"ids": [[1, 2], [3, -2]]}, "the id -2 of query 'r'"),
         ({"ids": np.array([[1, 2], [3, 2**63]], dtype=np.uint64)}, "the id 9223372036854775808"),

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from beir_eval.errors import SettingError
-from beir_eval.significance import PAIRED_TESTS, estimate_power
+from beir_eval.significance import PAIRED_TESTS, estimate_power, sign_flip
 from beir_eval.significance.bootstrap import bca_levels
 from beir_eval.significance.corrections import corrected_tests
 from beir_eval.significance.effect_sizes import Spread
@@ -28,6 +28,21 @@ def test_tests_that_are_corrected_together_are_split_as_they_were_joined():
     assert first.p_corrected.tolist() == together.p_corrected[:2].tolist()
     assert second.p_corrected.tolist() == together.p_corrected[2:].tolist()
     assert (len(first.low), len(second.high)) == (2, 1)
+
+
+def test_a_test_of_a_family_of_which_the_others_are_elsewhere_has_its_share_of_the_level():
+    def intervals(levels):
+        return np.array([0.2]) - levels, np.array([0.2]) + levels
+
+    tests = corrected_tests(
+        np.array([0.2]), np.array([0.004]), intervals, "bonferroni", 0.05, num_tests=10
+    )
+    assert tests.p_corrected.tolist() == [0.04]
+    assert (tests.low[0], tests.high[0]) == pytest.approx((0.195, 0.205))
+    many = corrected_tests(
+        np.array([0.2]), np.array([0.4]), intervals, "bonferroni", 0.05, num_tests=10
+    )
+    assert many.p_corrected.tolist() == [1.0]
 
 
 @pytest.mark.parametrize("name", list(PAIRED_TESTS))
@@ -92,6 +107,11 @@ def test_too_few_draws_for_a_level_leave_the_interval_unbounded():
     [flipped] = randomise([family], SignVectors.choose(30, 10, 0), level=0.05)
     assert flipped.intervals(np.array([0.05])) == (-np.inf, np.inf)
     assert np.isinf(flipped.own_critical(0.05)).all()
+
+
+def test_more_draws_than_any_machine_can_make_are_refused():
+    with pytest.raises(SettingError, match=r"draws must be at most 1,000,000,000,000, not 10{13}$"):
+        sign_flip(np.array([0.1, 0.2, 0.3]), draws=10**13)
 
 
 def test_a_generator_is_no_seed_to_store():

@@ -136,6 +136,24 @@ def test_the_noise_that_undoes_a_verdict_makes_its_interval_end_at_0():
     critical = critical_value(0.0004, variance, 100, math.inf, 0.025)
     assert critical * math.sqrt(0.0004 + variance) == pytest.approx(0.05)
     assert noise_that_undoes(0.03, 0.0004, 100, 2, level=0.05) == 0.0
+    # A system of twenty averaged runs varies so little that one run must vary more than the means
+    # differ.
+    assert noise_that_undoes(0.05, 0.0001, 100, 1 / 20, level=0.05) > 0.05
+
+
+@pytest.mark.parametrize(("difference", "p"), [(0.0, 1.0), (0.25, math.exp(-345))])
+def test_differences_without_any_variance_are_certain(difference, p):
+    scores = np.array([[0.5, 0.75, 0.125]] * 2)
+    assert crossed_tests([scores + difference, scores], [(0, 1)]).p().tolist() == [p]
+
+
+def test_systems_that_are_deterministic_have_the_power_of_queries_only():
+    scores = np.random.default_rng(0).random((2, 1, 50))
+    tests = crossed_tests(list(scores), [(0, 1)], deterministic=(0, 1))
+    power = crossed_power(tests, 0, (scores[0] - scores[1])[0], delta=0.1)
+    expected = math.sqrt(float(tests.variances[0])) * (stats.t.isf(0.025, 49) + stats.norm.ppf(0.8))
+    assert power.detectable == pytest.approx(expected)
+    assert power.detectable_low < power.detectable < power.detectable_high
 
 
 def test_a_true_difference_of_the_detectable_size_is_found_as_often_as_claimed():

@@ -144,6 +144,19 @@ def test_a_sign_vector_is_spent_if_at_most_m_have_a_statistic_as_high(rows, leve
     assert crossing.count == count + sum(is_spent)
 
 
+@given(STATISTICS, st.floats(0.05, 0.6))
+def test_signs_that_crossed_at_an_earlier_look_are_not_spent_again(rows, level):
+    observed, *drawn = [row[0] for row in rows]
+    crossing = spend(
+        observed, np.array(drawn), 10.0, np.arange(len(drawn)), count=1, level=level,
+        has_crossed=True,
+    )  # fmt: skip
+    allowed = math.floor(level * (len(drawn) + 1) * (1 + 1e-9)) - 1
+    is_spent = [sum(other >= value for other in drawn) <= allowed for value in drawn]
+    assert crossing.spent.tolist() == [index for index, spent in enumerate(is_spent) if spent]
+    assert crossing.count == 1 + sum(is_spent)
+
+
 def test_the_first_look_is_the_sign_flip_test_at_its_level():
     for row in np.random.default_rng(2).normal(0.05, 0.2, (20, 30)):
         flips = flip_looks(row[None], KEYS, SIGNS, "two-sided")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from pathlib import Path
 
@@ -16,7 +17,8 @@ def as_path(path: object, label: str = "the path") -> Path:
         label: what the message calls the path.
 
     Raises:
-        InputError: it is neither, or cannot be the name of a file, as with a zero byte.
+        InputError: it is neither, or cannot be the name of a file, as with a zero byte or too many
+            characters.
     """
     try:
         text = os.fspath(path)  # type: ignore[call-overload]
@@ -33,7 +35,22 @@ def as_path(path: object, label: str = "the path") -> Path:
     except UnicodeEncodeError as error:
         msg = f"{label} cannot be the name of a file: {shown(text)}"
         raise InputError(msg) from error
+    if _is_too_long(text):
+        msg = (
+            f"{label} is too long for the name of a file: {shown(text)}, {len(text):,} characters; "
+            "pass the path of a file, not its content"
+        )
+        raise InputError(msg)
     return Path(path)  # type: ignore[arg-type]
+
+
+def _is_too_long(path: str) -> bool:
+    """Return whether the system refuses a path for its length; the limits differ by file system."""
+    try:
+        os.lstat(path)
+    except OSError as error:
+        return error.errno == errno.ENAMETOOLONG
+    return False
 
 
 def name_as_text(name: str) -> str:
