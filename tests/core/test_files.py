@@ -10,7 +10,13 @@ import pytest
 import zstandard
 from pydantic import Field
 
-from beir_eval.core.atomic_writes import sync_folder, write_all, write_atomically
+from beir_eval.core.atomic_writes import (
+    check_can_write,
+    sync_folder,
+    write_all,
+    write_atomically,
+)
+from beir_eval.core.dataframes import frame_of_records
 from beir_eval.core.files import (
     FileContent,
     decode,
@@ -148,9 +154,16 @@ def test_zst_without_its_package_names_the_extra(monkeypatch, tmp_path):
         import_zstandard()
     with pytest.raises(MissingExtraError, match="zstandard"):
         unpack(Path("file"), b"\x28\xb5\x2f\xfd")
-    with pytest.raises(MissingExtraError):
-        write_atomically(tmp_path / "run.zst", b"")
+    for write in (check_can_write, lambda path: write_atomically(path, b"")):
+        with pytest.raises(MissingExtraError):
+            write(tmp_path / "run.zst")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_records_make_a_table_with_a_column_of_floats_for_what_is_always_missing():
+    frame = frame_of_records([{"name": "a", "low": None}, {"name": "b", "low": None}])
+    assert frame.rows() == [("a", None), ("b", None)]
+    assert list(map(str, frame.dtypes)) == ["String", "Float64"]
 
 
 # Writing
@@ -285,6 +298,20 @@ def test_a_file_of_a_known_kind_is_refused_with_what_reads_it(tmp_path, text, pr
     path.write_text(text)
     with pytest.raises(ResultError, match=problem):
         Thing.load(path)
+
+
+class Audit(Saved):
+    """A record of a kind whose files are recognised."""
+
+    WHAT = "audit"
+    confidence: float
+    smallest_p: float
+
+
+def test_a_record_of_a_known_kind_is_saved_and_loaded(tmp_path):
+    record = Audit(confidence=0.95, smallest_p=0.01)
+    record.save(tmp_path / "audit.json")
+    assert Audit.load(tmp_path / "audit.json") == record
 
 
 def test_a_folder_is_not_a_saved_record(tmp_path):
