@@ -32,9 +32,8 @@ from beir_eval import Qrels, load_dataset
 from beir_eval.integrations.haystack import evaluate_pipeline, index
 from beir_eval.integrations.haystack.documents import (
     DocumentNames,
-    Ranking,
+    RetrievedNames,
     judgements_from_documents,
-    run_from_rankings,
 )
 from haystack_integrations.components.evaluators.beir_eval import BEIREvaluator
 
@@ -107,12 +106,7 @@ def suite_rows() -> list[str]:
         DocumentNames.from_fields("content"),
         [str(number) for number in range(QUERIES)],
     )
-    run = run_from_rankings(
-        {
-            query: Ranking.from_documents(query, ranking, names)
-            for query, ranking in zip(queries, retrieved, strict=True)
-        }
-    )
+    run = RetrievedNames(queries, retrieved, names).run(scored=False)
     qrels = Qrels(judgements_from_documents(queries, truth, names).grades)
     handles: dict[str, Any] = {"retrieved_documents": run, "qrels": qrels}
     ours, theirs = BEIREvaluator(), [evaluator() for evaluator in THEIRS.values()]

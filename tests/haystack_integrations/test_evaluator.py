@@ -409,8 +409,8 @@ def test_documents_without_the_field_match_nothing_and_keep_their_ranks(logged):
     )
     assert outputs["score"] == 1 / 3
     assert logged == [
-        "2 retrieved documents have no content: they match nothing.",
         "1 ground-truth documents have no content: they match nothing.",
+        "2 retrieved documents have no content: they match nothing.",
     ]
 
 

@@ -57,7 +57,8 @@ class FlatRankings(ABC):
 
     Attributes:
         starts: where each ranking begins, and the end of the last, i8[R+1].
-        documents: the documents: a list or a column of ids, or an array of numbers. [N]
+        documents: the documents [N], in a column of ids or an array of numbers; a subclass may keep
+            them otherwise.
         scores: their scores, finite, f8[N] or f4[N], as an array or a column that converts to one;
             None if the order given is the ranking.
     """
@@ -82,10 +83,6 @@ class FlatRankings(ABC):
             query_ids: the query of each ranking. [R]
         """
 
-    def take(self, positions: slice | Ints) -> Any:
-        """Return the documents at these positions, in a container of the same type."""
-        return self.documents[positions]
-
     def select(self, rankings: Ints) -> Self:
         """Return some of the rankings.
 
@@ -100,7 +97,7 @@ class FlatRankings(ABC):
         return replace(
             self,
             starts=starts_from_lengths(last - first),
-            documents=self.take(positions),
+            documents=self.documents[positions],
             scores=None if self.scores is None else self.scores[positions],
         )
 

@@ -17,7 +17,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar, cast
 
 import numpy as np
 
@@ -44,8 +44,8 @@ CHUNKS_HINT = f"The documents are chunks: collapse='{SOURCE_ID}' counts what the
 #: How a corpus is written to a store, in messages.
 INDEX_CALL = "index(dataset, store)"
 #: Ids that are no name of a document begin with this; no field of a document has such a value.
-_NOT_A_NAME = "\0"
-_UNNAMED_PREFIX = f"{_NOT_A_NAME}unnamed "
+NOT_A_NAME = "\0"
+_UNNAMED_PREFIX = f"{NOT_A_NAME}unnamed "
 #: From so many queries on, the evaluation finds out whether the ids differ.
 _MANY_QUERIES = 6
 #: Longer names, such as contents, are not compared character by character.
@@ -141,6 +141,18 @@ class DocumentNames:
         return json.dumps(texts, ensure_ascii=False, separators=(",", ":"))
 
 
+class Names(Protocol):
+    """What ``RetrievedNames`` needs of ``DocumentNames``."""
+
+    def names_of(self, documents: Sequence[Any]) -> list[str | None]:
+        """Return the name of each document; None or "" for a document without a name."""
+        ...
+
+    def num_without_parent(self, documents: Sequence[Any]) -> int:
+        """Return how many documents are parts of no document, if such parts are collapsed."""
+        ...
+
+
 def _is_metadata_field(field: object) -> bool:
     return isinstance(field, str) and all(field.split(".")) and field.startswith(_METADATA_PREFIX)
 
@@ -186,31 +198,6 @@ class Ranking(NamedTuple):
     without_parent: int = 0
 
     @classmethod
-    def from_documents(
-        cls, query_id: str, documents: Sequence[Any], names: DocumentNames, *, scored: bool = False
-    ) -> Ranking:
-        """Return the ranking of all documents, including unnamed and repeated ones.
-
-        Args:
-            query_id: the query, for error messages.
-            documents: best first.
-            names: the fields that identify a document.
-            scored: whether documents are ranked by ``Document.score`` instead of their order.
-
-        Raises:
-            InputError: an object is not a document, or with ``scored`` a score is not a finite
-                number.
-        """
-        with DocumentsExpected(query_id, documents, "retrieved"):
-            doc_ids = names.names_of(documents)
-            scores = _ranking_scores(query_id, documents) if scored else None
-            without_parent = names.num_without_parent(documents)
-        unnamed = [] if all(doc_ids) else [rank for rank, name in enumerate(doc_ids) if not name]
-        for rank in unnamed:
-            doc_ids[rank] = f"{_UNNAMED_PREFIX}{rank}"
-        return cls(cast("list[str]", doc_ids), scores, len(unnamed), without_parent)
-
-    @classmethod
     def distinct_from_documents(
         cls, query_id: str, documents: Sequence[Any], names: DocumentNames
     ) -> Ranking:
@@ -224,7 +211,8 @@ class Ranking(NamedTuple):
         """
         score_of: dict[str, Any] = {}
         unnamed = 0
-        with DocumentsExpected(query_id, documents, "retrieved"):
+        check_documents(query_id, documents, "retrieved")
+        try:
             for name, document in zip(names.names_of(documents), documents, strict=True):
                 if name:
                     score_of.setdefault(name, document.score)
@@ -232,8 +220,96 @@ class Ranking(NamedTuple):
                     unnamed += 1
             doc_ids = ids_as_text(list(score_of))
             without_parent = names.num_without_parent(documents)
+        except NOT_DOCUMENTS as error:
+            raise documents_error(query_id, documents, "retrieved", error) from error
         scores = strictly_decreasing_scores(list(score_of.values()))
         return cls(doc_ids, scores, unnamed, without_parent)
+
+
+class RetrievedNames(Sequence[Sequence[str]]):
+    """The names of the documents retrieved for each query: all of them, in their order.
+
+    The documents of a query are read when its names are asked for first: if they are read and
+    looked up query by query, each is in the processor's cache for the second step (20.8 instead of
+    25.0 ms for 1,000 queries of 100 documents).
+
+    Attributes:
+        unnamed: the number of documents without a name among those read so far. They get names that
+            match nothing.
+    """
+
+    def __init__(
+        self, query_ids: Sequence[str], retrieved: Sequence[Sequence[Any]], names: Names
+    ) -> None:
+        """Check that there is a list for each query; the documents are not read yet.
+
+        Args:
+            query_ids: the ids of the queries. [Q]
+            retrieved: the documents of each query, best first. [Q]
+            names: returns the name of each document.
+
+        Raises:
+            InputError: an entry of ``retrieved`` is not a list.
+        """
+        for query_id, documents in zip(query_ids, retrieved, strict=True):
+            check_documents(query_id, documents, "retrieved")
+        self._query_ids, self._retrieved, self._names = query_ids, retrieved, names
+        self._doc_ids: list[list[str] | None] = [None] * len(query_ids)
+        self.unnamed = 0
+
+    def __getitem__(self, index: int) -> list[str]:  # type: ignore[override]  # no slices
+        """Return the names of the documents of the query with this index.
+
+        Raises:
+            InputError: an object is not a document.
+        """
+        doc_ids = self._doc_ids[index]
+        if doc_ids is None:
+            documents = self._retrieved[index]
+            try:
+                names = self._names.names_of(documents)
+            except NOT_DOCUMENTS as error:
+                query_id = self._query_ids[index]
+                raise documents_error(query_id, documents, "retrieved", error) from error
+            if not all(names):
+                unnamed = [rank for rank, name in enumerate(names) if not name]
+                for rank in unnamed:
+                    names[rank] = f"{_UNNAMED_PREFIX}{rank}"
+                self.unnamed += len(unnamed)
+            doc_ids = self._doc_ids[index] = cast("list[str]", names)
+        return doc_ids
+
+    def __len__(self) -> int:
+        """Return the number of queries."""
+        return len(self._doc_ids)
+
+    def run(self, *, scored: bool) -> Run:
+        """Return the run of these documents.
+
+        Args:
+            scored: whether documents are ranked by ``Document.score`` instead of their order.
+
+        Raises:
+            InputError: an object is not a document, or a score is not a finite number.
+        """
+        scores = None
+        if scored:
+            flat_scores: list[float] = []
+            for query_id, documents in zip(self._query_ids, self._retrieved, strict=True):
+                try:
+                    flat_scores += _ranking_scores(query_id, documents)
+                except NOT_DOCUMENTS as error:
+                    raise documents_error(query_id, documents, "retrieved", error) from error
+            scores = np.array(flat_scores, dtype=np.float64)
+        lengths = map(len, self._retrieved)
+        return Run.from_source(source_from_lists(self._query_ids, self, scores, lengths))
+
+    def num_without_parent(self) -> int:
+        """Return how many documents, after all are read, lack the field ``DocumentNames.collapse``.
+
+        The number is 0 if no such field is set.
+        """
+        return sum(map(self._names.num_without_parent, self._retrieved))
 
 
 def run_from_rankings(rankings: Mapping[str, Ranking]) -> Run:
@@ -335,10 +411,13 @@ def judgements_from_documents(
     grades_of_query: dict[str, dict[str, float]] = {}
     unnamed = 0
     for query_id, documents in zip(query_ids, truth, strict=True):
-        with DocumentsExpected(query_id, documents, "ground-truth"):
+        check_documents(query_id, documents, "ground-truth")
+        try:
             document_names = names.names_of(documents)
             grades = grades_of(query_id, documents)
-        grade_of = highest_grades(list(zip(document_names, grades, strict=True)))
+        except NOT_DOCUMENTS as error:
+            raise documents_error(query_id, documents, "ground-truth", error) from error
+        grade_of = highest_grades(document_names, grades)
         if not all(grade_of):
             unnamed += sum(not name for name in document_names)
             grade_of = {name: grade for name, grade in grade_of.items() if name}
@@ -346,15 +425,20 @@ def judgements_from_documents(
     return Judgements(grades_of_query, unnamed)
 
 
-def highest_grades(pairs: Sequence[tuple[_Name, float]]) -> dict[_Name, float]:
-    """Return the highest grade of each name."""
-    grades = dict(pairs)
-    if len(grades) < len(pairs):
-        grades = {}
-        for name, grade in pairs:
-            if name not in grades or grade > grades[name]:
-                grades[name] = grade
-    return grades
+def highest_grades(names: Sequence[_Name], grades: Sequence[float]) -> dict[_Name, float]:
+    """Return the highest grade of each name.
+
+    Args:
+        names: names, some of them perhaps more than once. [N]
+        grades: the grade of each. [N]
+    """
+    grade_of = dict(zip(names, grades, strict=True))
+    if len(grade_of) < len(names):
+        grade_of = {}
+        for name, grade in zip(names, grades, strict=True):
+            if name not in grade_of or grade > grade_of[name]:
+                grade_of[name] = grade
+    return grade_of
 
 
 def grades_of(query_id: str, documents: Sequence[Any]) -> list[float]:
@@ -382,43 +466,42 @@ def grades_of(query_id: str, documents: Sequence[Any]) -> list[float]:
     return list(map(float, scores))
 
 
-class DocumentsExpected:
-    """A context for reading the documents of one query: other objects raise InputError."""
+#: What reading the attributes of an object that is no document raises.
+NOT_DOCUMENTS = (AttributeError, TypeError)
 
-    __slots__ = ("_documents", "_query_id", "_what")
 
-    def __init__(self, query_id: str, documents: Any, what: str) -> None:
-        """Check that ``documents`` is a list.
+def check_documents(query_id: str, documents: Any, what: str) -> None:
+    """Raise InputError unless the documents of a query are a list.
 
-        Args:
-            query_id: the query, for error messages.
-            documents: the documents of the query.
-            what: which documents, for error messages: "retrieved" or "ground-truth".
+    Args:
+        query_id: the query, for the message.
+        documents: the documents of the query.
+        what: which documents, for the message: "retrieved" or "ground-truth".
+    """
+    # The first check is fast for the usual case; abstract classes are slower.
+    if type(documents) is not list and not _is_sequence(documents):
+        msg = f"{_documents_expected(query_id, what)}, not {type(documents).__name__}"
+        raise InputError(msg)
 
-        Raises:
-            InputError: ``documents`` is not a list.
-        """
-        self._query_id, self._documents, self._what = query_id, documents, what
-        is_list = type(documents) is list  # fast for the usual case; abstract classes are slower
-        if not is_list and not _is_sequence(documents):
-            msg = f"{self._problem()}, not {type(documents).__name__}"
-            raise InputError(msg)
 
-    def __enter__(self) -> None:
-        """Do nothing: ``__init__`` checks the list."""
+def documents_error(
+    query_id: str, documents: Sequence[Any], what: str, error: Exception
+) -> InputError:
+    """Return the error about a list with an object that is no document.
 
-    def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
-        """Raise InputError for an AttributeError or a TypeError, with the object that caused it."""
-        if isinstance(error, (AttributeError, TypeError)):
-            not_documents = [
-                document for document in self._documents if not hasattr(document, "meta")
-            ]
-            detail = f", but it holds {shown(not_documents[0])}" if not_documents else f": {error}"
-            msg = f"{self._problem()}{detail}"
-            raise InputError(msg) from error
+    Args:
+        query_id: the query.
+        documents: the documents of the query.
+        what: which documents: "retrieved" or "ground-truth".
+        error: one of ``NOT_DOCUMENTS``, raised when they were read.
+    """
+    not_documents = [document for document in documents if not hasattr(document, "meta")]
+    detail = f", but it holds {shown(not_documents[0])}" if not_documents else f": {error}"
+    return InputError(f"{_documents_expected(query_id, what)}{detail}")
 
-    def _problem(self) -> str:
-        return f"the {self._what} documents of query {self._query_id!r} must be a list of Documents"
+
+def _documents_expected(query_id: str, what: str) -> str:
+    return f"the {what} documents of query {query_id!r} must be a list of Documents"
 
 
 def _is_sequence(value: Any) -> bool:
@@ -513,8 +596,8 @@ def no_overlap_message(
             grades = qrels.grades_of_row(row_of[query_id])
             if not grades.keys().isdisjoint(doc_ids):
                 return None
-            retrieved.append([name for name in doc_ids if not name.startswith(_NOT_A_NAME)])
-            judged.append([name for name in grades if not name.startswith(_NOT_A_NAME)])
+            retrieved.append([name for name in doc_ids if not name.startswith(NOT_A_NAME)])
+            judged.append([name for name in grades if not name.startswith(NOT_A_NAME)])
     if not retrieved:
         return (
             "No document was retrieved for any judged query: is the document store empty? "

@@ -17,6 +17,7 @@ documents that were retrieved.)
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,18 +26,21 @@ from beir_eval.errors import InputError, SettingError
 from beir_eval.evaluation.evaluator import Evaluator, evaluate_without_warning
 from beir_eval.evaluation.score_matrix import ScoreMatrix
 from beir_eval.integrations.haystack.documents import (
-    DocumentsExpected,
-    Ranking,
+    NOT_A_NAME,
+    NOT_DOCUMENTS,
+    RetrievedNames,
+    check_documents,
+    documents_error,
     field_value,
     grades_of,
     highest_grades,
-    run_from_rankings,
 )
 from beir_eval.measures import MAP, MRR, Recall, Success, nDCG
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
+    from beir_eval.core.arrays import Floats
     from beir_eval.core.run import Run
     from beir_eval.evaluation.result import EvaluationResult
     from beir_eval.measures import Measure
@@ -45,7 +49,10 @@ if TYPE_CHECKING:
 HAYSTACK_MEASURES = (nDCG, MAP, MRR, Success, Recall)
 
 #: The judgements of a query without ground truth: no document is relevant.
-_NO_RELEVANT_DOCUMENT = {"nothing": 0.0}
+_NO_RELEVANT_DOCUMENT = {f"{NOT_A_NAME}nothing": 0.0}
+#: The name of a document whose value is empty text, and how the name of a value begins that is no
+#: text.
+_EMPTY, _VALUE = f"{NOT_A_NAME}empty", f"{NOT_A_NAME}value "
 
 
 def check_field(field: str) -> None:
@@ -106,46 +113,109 @@ def evaluate_as_haystack(  # noqa: PLR0913, PLR0917 - one argument a fact
             negative or not a finite number, or only some documents of a ground-truth list have a
             score.
     """
-    code_of = _equality_codes()
-    rankings: dict[str, Ranking] = {}
-    codes_of_truth: dict[str, list[str | None]] = {}
-    non_empty: dict[str, dict[str, float]] = {}
-    for query_id, documents, truth_documents in zip(query_ids, retrieved, truth, strict=True):
-        with DocumentsExpected(query_id, documents, "retrieved"):
-            codes = [code_of(field_value(document, field)) for document in documents]
-        rankings[query_id] = Ranking(codes, None)
-        with DocumentsExpected(query_id, truth_documents, "ground-truth"):
-            values = [field_value(document, field) for document in truth_documents]
-        codes_of_truth[query_id] = [None if value is None else code_of(value) for value in values]
-        non_empty[query_id] = {code_of(value): 1.0 for value in values if not _is_empty(value)}
-    all_relevant = {
-        query_id: {code: 1.0 for code in codes if code is not None}
-        for query_id, codes in codes_of_truth.items()
-    }
-    grades_for = {MAP: all_relevant, MRR: all_relevant, Success: non_empty, Recall: non_empty}
+    names = _ValueNames(field)
+    truth_names = [
+        _names_of_truth(query_id, documents, names)
+        for query_id, documents in zip(query_ids, truth, strict=True)
+    ]
+    all_relevant = dict(zip(query_ids, map(_relevant, truth_names), strict=True))
+    with_value = all_relevant
+    if any(_EMPTY in relevant for relevant in all_relevant.values()):
+        with_value = {
+            query_id: {name: grade for name, grade in relevant.items() if name != _EMPTY}
+            for query_id, relevant in all_relevant.items()
+        }
+    grades_for = {MAP: all_relevant, MRR: all_relevant, Success: with_value, Recall: with_value}
     problem = None
     if nDCG in measures:
         try:
-            for query_id, documents in zip(query_ids, truth, strict=True):
-                _check_all_or_none_scored(query_id, documents)
-            grades_for[nDCG] = {
-                query_id: _graded(query_id, documents, codes_of_truth[query_id])
-                for query_id, documents in zip(query_ids, truth, strict=True)
-            }
+            grades_for[nDCG] = _grades_for_ndcg(query_ids, truth, truth_names) or all_relevant
         except InputError as error:
             if primary == nDCG:
                 raise
             problem = str(error)
+    run = RetrievedNames(query_ids, retrieved, names).run(scored=False)
     computed = [measure for measure in measures if measure in grades_for]
-    run = run_from_rankings(rankings)
-    results = [_evaluate(grades_for[measure], run, measure) for measure in computed]
-    result = results[0].model_copy(
+    result = _evaluate_each(run, {measure: grades_for[measure] for measure in computed})
+    return result, problem
+
+
+def _evaluate_each(
+    run: Run, grades_for: Mapping[Measure, dict[str, dict[str, float]]]
+) -> EvaluationResult:
+    """Return one result of measures that need different judgements.
+
+    Args:
+        run: the rankings.
+        grades_for: {measure: {query_id: {name: grade}}}. Measures that share a dict are computed
+            together.
+    """
+    measures_by_grades: dict[int, list[Measure]] = {}
+    for measure, grades in grades_for.items():
+        measures_by_grades.setdefault(id(grades), []).append(measure)
+    results: list[EvaluationResult] = []
+    scores: dict[Measure, Floats] = {}
+    for measures in measures_by_grades.values():
+        qrels = {
+            query_id: grade_of or _NO_RELEVANT_DOCUMENT
+            for query_id, grade_of in grades_for[measures[0]].items()
+        }
+        evaluator = Evaluator(qrels, measures, order="given", duplicates="keep")
+        results.append(evaluate_without_warning(evaluator, run))
+        scores.update(zip(measures, results[-1].values.array, strict=True))
+    return results[0].model_copy(
         update={
-            "measures": tuple(map(str, computed)),
-            "values": ScoreMatrix(np.concatenate([result.values.array for result in results])),
+            "measures": tuple(map(str, grades_for)),
+            "values": ScoreMatrix(np.stack([scores[measure] for measure in grades_for])),
         }
     )
-    return result, problem
+
+
+# Ground truth
+
+
+def _names_of_truth(
+    query_id: str, documents: Sequence[Any], names: _ValueNames
+) -> list[str | None]:
+    """Return the name of each ground-truth document of a query; None for one without a value."""
+    check_documents(query_id, documents, "ground-truth")
+    try:
+        return names.names_of(documents)
+    except NOT_DOCUMENTS as error:
+        raise documents_error(query_id, documents, "ground-truth", error) from error
+
+
+def _relevant(names: Sequence[str | None]) -> dict[str, float]:
+    """Return the grade 1 for each name."""
+    relevant: dict[Any, float] = dict.fromkeys(names, 1.0)
+    relevant.pop(None, None)
+    return relevant
+
+
+def _grades_for_ndcg(
+    query_ids: Sequence[str],
+    truth: Sequence[Sequence[Any]],
+    truth_names: Sequence[Sequence[str | None]],
+) -> dict[str, dict[str, float]] | None:
+    """Return {query_id: {name: grade}}; None if no ground-truth document has a score.
+
+    Args:
+        query_ids: the ids of the queries. [Q]
+        truth: the ground-truth documents of each query. [Q]
+        truth_names: their names. [Q]
+
+    Raises:
+        InputError: a score is negative or not a finite number, or only some documents of a list
+            have one.
+    """
+    if all(document.score is None for document in chain.from_iterable(truth)):
+        return None
+    for query_id, documents in zip(query_ids, truth, strict=True):
+        _check_all_or_none_scored(query_id, documents)
+    return {
+        query_id: _graded(query_id, documents, names)
+        for query_id, documents, names in zip(query_ids, truth, truth_names, strict=True)
+    }
 
 
 def _check_all_or_none_scored(query_id: str, documents: Sequence[Any]) -> None:
@@ -160,52 +230,62 @@ def _check_all_or_none_scored(query_id: str, documents: Sequence[Any]) -> None:
 
 
 def _graded(
-    query_id: str, documents: Sequence[Any], codes: Sequence[str | None]
+    query_id: str, documents: Sequence[Any], names: Sequence[str | None]
 ) -> dict[str, float]:
-    """Return the grade of each ground-truth document of one query by its code.
+    """Return the grade of each ground-truth document of one query by its name.
 
     Args:
         query_id: the query, for error messages.
         documents: its ground-truth documents; all have a score, or none has. [N]
-        codes: their codes; None for documents without a value, which get no grade. [N]
+        names: their names; None for documents without a value, which get no grade. [N]
 
     Raises:
         InputError: a score is negative or not a finite number.
     """
-    coded = [(code, doc) for code, doc in zip(codes, documents, strict=True) if code is not None]
-    grades = grades_of(query_id, [document for _, document in coded])
+    named = [(name, doc) for name, doc in zip(names, documents, strict=True) if name is not None]
+    grades = grades_of(query_id, [document for _, document in named])
     _check_not_negative(query_id, grades)
-    return highest_grades([(code, grade) for (code, _), grade in zip(coded, grades, strict=True)])
+    return highest_grades([name for name, _ in named], grades)
 
 
-def _evaluate(
-    grades_of_query: dict[str, dict[str, float]], run: Run, measure: Measure
-) -> EvaluationResult:
-    qrels = {
-        query_id: grade_of or _NO_RELEVANT_DOCUMENT
-        for query_id, grade_of in grades_of_query.items()
-    }
-    evaluator = Evaluator(qrels, [measure], order="given", duplicates="keep")
-    return evaluate_without_warning(evaluator, run)
+# Names
 
 
-def _equality_codes() -> Callable[[Any], str]:
-    """Return a function that returns the code of a value: equal values have the same code.
+class _ValueNames:
+    """The names of documents by one field: equal values have equal names.
 
-    Codes begin with a control character, so that none is the id of a query.
+    The name of a text is the text itself, so that most documents are named without a look at each.
     """
-    code_by_value: dict[Any, str] = {}
 
-    def code_of(value: Any) -> str:
-        if value is None:  # Haystack never matches a missing value, so each gets its own code
-            return code_by_value.setdefault(object(), f"\1{len(code_by_value)}")
+    def __init__(self, field: str) -> None:
+        """Set the field: "content", "id" or "meta.a.b"."""
+        self._field = field
+        self._name_by_value: dict[Any, str] = {}
+
+    def names_of(self, documents: Sequence[Any]) -> list[str | None]:
+        """Return the name of each document; None for a document without a value."""
+        if self._field == "content":
+            values = [document.content for document in documents]  # Haystack checks that it is text
+            are_texts = True
+        else:
+            values = [field_value(document, self._field) for document in documents]
+            are_texts = set(map(type, values)) <= {str}
+        if are_texts and all(values):
+            return values
+        return [None if value is None else self._name_of(value) for value in values]
+
+    def num_without_parent(self, _documents: Sequence[Any]) -> int:
+        """Return 0: Haystack's evaluators know no chunks."""
+        return 0
+
+    def _name_of(self, value: Any) -> str:
+        if isinstance(value, str):
+            return str.__str__(value) or _EMPTY
         try:
-            return code_by_value.setdefault(value, f"\1{len(code_by_value)}")
+            return self._name_by_value.setdefault(value, f"{_VALUE}{len(self._name_by_value)}")
         except TypeError:
-            key = (_equality_codes, _hashable(value))
-            return code_by_value.setdefault(key, f"\1{len(code_by_value)}")
-
-    return code_of
+            key = (_ValueNames, _hashable(value))
+            return self._name_by_value.setdefault(key, f"{_VALUE}{len(self._name_by_value)}")
 
 
 def _hashable(value: Any) -> Any:
@@ -221,10 +301,6 @@ def _hashable(value: Any) -> Any:
     except (TypeError, RecursionError):  # another unhashable type, a list that contains itself
         return "text", repr(value)
     return value
-
-
-def _is_empty(value: Any) -> bool:
-    return value is None or (isinstance(value, str) and not value)
 
 
 def _check_not_negative(query_id: str, grades: Sequence[float]) -> None:

@@ -20,7 +20,8 @@ from beir_eval.errors import (
     shown,
 )
 from beir_eval.evaluation.evaluator import Evaluator, evaluate_without_warning
-from beir_eval.integrations.haystack.documents import DocumentNames
+from beir_eval.evaluation.result import EvaluationResult
+from beir_eval.integrations.haystack.documents import DocumentNames, RetrievedNames
 from beir_eval.integrations.haystack.haystack_rules import (
     HAYSTACK_MEASURES,
     check_field,
@@ -33,9 +34,9 @@ from .inputs import (
     UNJUDGED,
     qrels_from_documents,
     resolve_query_ids,
-    resolve_run,
     select_qrels,
     warn_if_no_overlap,
+    warn_of_names,
     with_rel,
 )
 from .outputs import OUTPUT_TYPES, component_outputs, make_run_async
@@ -370,28 +371,45 @@ class BEIREvaluator:
                 return self._run_with_haystack_rules(
                     queries, retrieved_documents, ground_truth_documents
                 )
-        is_run = isinstance(retrieved_documents, Run)
-        by_content = ground_truth_documents is not None and not is_run and self.collapse is None
-        names = self._document_names("content" if by_content else "id")
-        run = resolve_run(queries, retrieved_documents, names, scored=self.order == "score")
-        if ground_truth_documents is not None:
-            query_qrels = qrels_from_documents(
-                queries, ground_truth_documents, names, self.unjudged
-            )
-        else:
-            assert judgements is not None  # noqa: S101 - checked above
-            query_qrels = select_qrels(queries, judgements, self.unjudged)
-        evaluator = Evaluator(
-            query_qrels,
-            self.measures,
-            order="score" if is_run else self.order,
-            duplicates=self.duplicates,
-        )
-        result = evaluate_without_warning(evaluator, run)
-        warn_if_no_overlap(run, query_qrels, result, names, retrieved_documents)
+        result = self._evaluate(queries, retrieved_documents, ground_truth_documents, judgements)
         return component_outputs(result, queries, str(self.primary))
 
     run_async = make_run_async(run)
+
+    def _evaluate(
+        self,
+        queries: list[str],
+        retrieved: list[list[Document]] | Run,
+        truth: list[list[Document]] | None,
+        judgements: Qrels | None,
+    ) -> EvaluationResult:
+        """Return the scores of retrieved documents, and log what is odd about them.
+
+        Args:
+            queries: the ids of the queries. [Q]
+            retrieved: the retrieved documents of each query, best first [Q]; or a ``Run``.
+            truth: the ground-truth documents of each query [Q]; None to judge by ``judgements``.
+            judgements: qrels of these and perhaps other queries.
+        """
+        retrieved_names = None
+        if isinstance(retrieved, Run):
+            names, order, run = self._document_names("id"), "score", retrieved
+        else:
+            is_by_content = truth is not None and self.collapse is None
+            names, order = self._document_names("content" if is_by_content else "id"), self.order
+            retrieved_names = RetrievedNames(queries, retrieved, names)
+            run = retrieved_names.run(scored=order == "score")
+        if truth is not None:
+            qrels = qrels_from_documents(queries, truth, names, self.unjudged)
+        else:
+            assert judgements is not None  # noqa: S101 - checked by run
+            qrels = select_qrels(queries, judgements, self.unjudged)
+        evaluator = Evaluator(qrels, self.measures, order=order, duplicates=self.duplicates)
+        result = evaluate_without_warning(evaluator, run)
+        if retrieved_names is not None:
+            warn_of_names(retrieved_names, names)
+        warn_if_no_overlap(run, qrels, result, names, retrieved)
+        return result
 
     def _run_with_haystack_rules(
         self, queries: list[str], retrieved: list[list[Document]] | Run, truth: list[list[Document]]

@@ -11,13 +11,12 @@ from beir_eval.evaluation.result import EvaluationResult
 from beir_eval.integrations.haystack.documents import (
     CHUNKS_HINT,
     DocumentNames,
-    Ranking,
+    RetrievedNames,
     are_chunks,
     check_lists,
     distinct_ids,
     judgements_from_documents,
     no_overlap_message,
-    run_from_rankings,
     without_parent_message,
 )
 from beir_eval.measures import Measure
@@ -82,42 +81,6 @@ def resolve_query_ids(
         msg = f"one entry for each query was expected everywhere, but there are {counts}"
         raise InputError(msg)
     return queries
-
-
-def resolve_run(
-    queries: list[str],
-    retrieved: list[list[Document]] | Run,
-    names: DocumentNames,
-    *,
-    scored: bool,
-) -> Run:
-    """Return the retrieved documents as a run; a ``Run`` is returned as it is.
-
-    Args:
-        queries: the ids of the queries. [Q]
-        retrieved: the retrieved documents of each query, best first [Q]; or a ``Run``.
-        names: the fields that identify a document.
-        scored: whether documents are ranked by ``Document.score`` instead of their order.
-
-    Raises:
-        InputError: an object is not a document, or a score is not a finite number.
-    """
-    if isinstance(retrieved, Run):
-        return retrieved
-    rankings = {
-        query_id: Ranking.from_documents(query_id, documents, names, scored=scored)
-        for query_id, documents in zip(queries, retrieved, strict=True)
-    }
-    unnamed = sum(ranking.unnamed for ranking in rankings.values())
-    _warn_of_unnamed("retrieved", unnamed, names)
-    problem = without_parent_message(
-        names.collapse,
-        sum(ranking.without_parent for ranking in rankings.values()),
-        sum(len(ranking.doc_ids) for ranking in rankings.values()),
-    )
-    if problem is not None:
-        logger.warning("{problem}", problem=problem)
-    return run_from_rankings(rankings)
 
 
 def qrels_from_documents(
@@ -216,6 +179,23 @@ def _check_judged(queries: list[str], judged: set[str], unjudged: str, known: st
         )
         raise InputError(msg)
     return unjudged_ids
+
+
+def warn_of_names(retrieved: RetrievedNames, names: DocumentNames) -> None:
+    """Log a warning if retrieved documents have no name, or are parts of no document.
+
+    Args:
+        retrieved: the names of the retrieved documents.
+        names: the fields that identify a document.
+
+    Raises:
+        InputError: an object is not a document.
+    """
+    num_documents = sum(map(len, retrieved))  # reads those of unjudged queries too
+    _warn_of_unnamed("retrieved", retrieved.unnamed, names)
+    problem = without_parent_message(names.collapse, retrieved.num_without_parent(), num_documents)
+    if problem is not None:
+        logger.warning("{problem}", problem=problem)
 
 
 def warn_if_no_overlap(
