@@ -16,7 +16,7 @@ from beir_eval.core.arrays import (
     split_rows,
     starts_from_lengths,
 )
-from beir_eval.core.ids import hash_ids, pick_ids
+from beir_eval.core.ids import decimal_numbers, hash_ids, pick_ids
 from beir_eval.core.number_lookup import (
     find_occurrences,
     find_repeated,
@@ -48,6 +48,17 @@ def test_find_occurrences_gives_every_position_of_every_wanted_number(rows, num_
         for row, number in wanted
         for offset, candidate in enumerate(rows[row])
         if candidate == number
+    ]
+
+
+@given(st.lists(st.one_of(st.text("0123456789", max_size=20), st.text(max_size=3)), max_size=8))
+def test_only_decimal_strings_of_64_bits_are_numbers(ids):
+    expected = [
+        int(text) if text.isascii() and text.isdigit() and text == str(int(text)) else -1
+        for text in ids
+    ]
+    assert decimal_numbers(ids).tolist() == [
+        number if number < 2**63 else -1 for number in expected
     ]
 
 

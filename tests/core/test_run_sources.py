@@ -185,6 +185,28 @@ def test_integer_ids_give_the_result_of_the_dict(case, policy):
     assert outcome(qrels, without_scores, policy) == outcome(qrels, ranked, policy)
 
 
+@given(qrels_and_run(), policies, st.sampled_from([np.float64, np.float32]))
+def test_arrays_without_padding_give_the_result_of_the_dict(case, policy, number):
+    qrels, run = case
+    width = min(map(len, run.values()))
+    run = {query: dict(list(ranked.items())[:width]) for query, ranked in run.items()}
+    run = {
+        query: {doc: float(number(score)) for doc, score in ranked.items()}
+        for query, ranked in run.items()
+    }
+    ids, values = as_arrays(run, {doc: row for row, doc in enumerate(DOC_IDS)}, width)
+    arrays = Run.from_arrays(
+        ids, values.astype(number), query_ids=list(run), doc_ids=DOC_IDS, check_duplicates=True
+    )
+    assert outcome(qrels, arrays, policy) == outcome(qrels, run, policy)
+
+
+def test_scores_whose_sum_is_too_large_are_finite():
+    ids, values = np.array([[1, 2, 3]]), np.array([[3e38, 2e38, 1e38]], dtype=np.float32)
+    result = evaluate({"q": {2: 1}}, Run.from_arrays(ids, values, query_ids=["q"]), ["RR"])
+    assert result["RR"] == 1 / 2
+
+
 @given(qrels_and_rows(), policies)
 def test_doc_ids_that_name_a_document_twice_make_duplicates(case, policy):
     qrels, rows = case

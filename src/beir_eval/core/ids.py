@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from functools import cache
+from itertools import compress
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
 
 #: Ids per chunk: few enough to stay in the processor's cache between the two checks.
 _CHUNK_SIZE = 2_000
+_MAX_NUMBER = np.iinfo(np.int64).max
+#: The number of its digits.
+_MAX_DIGITS = 19
 
 
 def id_text(value: object) -> str:
@@ -162,6 +166,37 @@ def pick_ids(ids: Sequence[str], indices: Ints) -> Sequence[str]:
     if are_consecutive(indices):
         return ids[int(indices[0]) : int(indices[-1]) + 1]
     return [ids[index] for index in indices.tolist()]
+
+
+def decimal_numbers(ids: Sequence[str]) -> Ints:
+    """Return the number of which each id is the decimal string; -1 for other ids: i8[N].
+
+    >>> decimal_numbers(["7", "07", "q7"]).tolist()
+    [7, -1, -1]
+    """
+    numbers = _all_decimal_numbers(ids)
+    if numbers is not None:
+        return numbers
+    numbers = np.full(len(ids), -1, dtype=np.int64)
+    for index in compress(range(len(ids)), map(str.isdecimal, ids)):
+        text = ids[index]
+        is_decimal = text.isascii() and (text[0] != "0" or text == "0")
+        if is_decimal and len(text) <= _MAX_DIGITS and int(text) <= _MAX_NUMBER:
+            numbers[index] = int(text)
+    return numbers
+
+
+def _all_decimal_numbers(ids: Sequence[str]) -> Ints | None:
+    """Return the number of each id, i8[N]; None if some id is not a decimal string."""
+    digits = "".join(ids)
+    if not (digits.isdecimal() and digits.isascii()):
+        return None
+    try:
+        numbers = np.fromiter(map(int, ids), np.int64, len(ids))
+    except (OverflowError, ValueError):  # beyond 64 bits, empty, or longer than int() accepts
+        return None
+    lengths = 1 + np.searchsorted(10 ** np.arange(1, _MAX_DIGITS), numbers, side="right")
+    return numbers if int(lengths.sum()) == len(digits) else None  # None for leading zeros
 
 
 def hash_ids(ids: Iterable[str]) -> np.ndarray[tuple[int], np.dtype[np.uint64]]:

@@ -12,6 +12,7 @@ import numpy as np
 
 from beir_eval.core.arrays import (
     Ints,
+    Mask,
     concatenate_ranges,
     equal_ranges,
     position_in_row,
@@ -58,7 +59,7 @@ def find_occurrences(numbers: Ints, starts: Ints, row: Ints, wanted: Ints) -> tu
     has_many_wanted = np.bincount(row)[row] > min(_FEW_WANTED, len(starts) - 1)
     for subset in split_one_per_row(row, np.flatnonzero(~has_many_wanted)):
         values, targets, begin = align_targets(numbers, starts, row[subset], wanted[subset])
-        matches = np.flatnonzero(values == targets)
+        matches = np.flatnonzero(values == targets)  # as indices into the flattened values
         owner = np.searchsorted(begin, matches, side="right") - 1
         occurrences.append((subset[owner], starts[row[subset]][owner] + matches - begin[owner]))
     for subset in split_by_row(row, np.flatnonzero(has_many_wanted)):
@@ -162,7 +163,12 @@ def split_one_per_row(row: Ints, indices: Ints) -> Iterator[Ints]:
         row: the row of each element, i8[N].
         indices: elements, their rows never decreasing, i8[S].
     """
-    position = position_in_row(row[indices])
+    rows = row[indices]
+    if (rows[1:] > rows[:-1]).all():
+        if len(indices):
+            yield indices
+        return
+    position = position_in_row(rows)
     by_position = np.argsort(position, kind="stable")
     for begin, end in equal_ranges(position[by_position]):
         yield indices[by_position[begin:end]]
@@ -180,7 +186,7 @@ def split_by_row(row: Ints, indices: Ints) -> Iterator[Ints]:
 
 
 def align_targets(values: _T, starts: Ints, rows: Ints, targets: _T) -> tuple[_T, _T, Ints]:
-    """Return the values of some rankings, with the target of its ranking for each value.
+    """Return the values of some rankings, and targets with which they can be compared as arrays.
 
     Args:
         values: the values of R rankings. [N]
@@ -189,22 +195,31 @@ def align_targets(values: _T, starts: Ints, rows: Ints, targets: _T) -> tuple[_T
         targets: the value that each of these rankings is compared with. [F]
 
     Returns:
-        The M values of these rankings, [M]; the target of each value, [M]; where each of the
+        The M values of these rankings, one after the other [M] or, if all R rankings have the
+        length K, as a table [F, K]; the target of each value, [M] or [F, 1]; where each of the
         rankings begins among the M values, i8[F].
     """
     lengths = np.diff(starts)
     sizes = lengths[rows]
+    begin = starts_from_lengths(sizes)[:-1]
+    are_all = len(rows) == len(lengths)
+    if (lengths == lengths[0]).all():
+        table: _T = values.reshape(len(lengths), -1)  # type: ignore[assignment]
+        return table if are_all else table[rows], targets[:, None], begin  # type: ignore[return-value]
     aligned: _T = np.repeat(targets, sizes)  # type: ignore[assignment]
-    if len(rows) == len(lengths):
-        return values, aligned, starts[:-1]
-    if (lengths == lengths[0]).all():  # the rankings are rows of a table
-        return (
-            values.reshape(len(lengths), -1)[rows].ravel(),
-            aligned,
-            starts_from_lengths(sizes)[:-1],
-        )  # type: ignore[return-value]
-    return (
-        values[concatenate_ranges(starts[rows], starts[rows + 1])],
-        aligned,
-        starts_from_lengths(sizes)[:-1],
-    )  # type: ignore[return-value]
+    if are_all:
+        return values, aligned, begin
+    positions = concatenate_ranges(starts[rows], starts[rows + 1])
+    return values[positions], aligned, begin  # type: ignore[return-value]
+
+
+def count_by_row(mask: Mask, begin: Ints) -> Ints:
+    """Return how many values of each ranking are set in a comparison of ``align_targets``: i8[F].
+
+    Args:
+        mask: the comparison, bool[M] or bool[F, K].
+        begin: where each ranking begins among the M values, i8[F].
+    """
+    if mask.ndim > 1:
+        return np.asarray(np.count_nonzero(mask, axis=1), dtype=np.int64)
+    return np.add.reduceat(mask, begin, dtype=np.int64)

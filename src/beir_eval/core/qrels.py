@@ -24,6 +24,7 @@ from beir_eval.core.ids import (
     checked_columns,
     checked_ids,
     checked_query_ids,
+    decimal_numbers,
     have_text_keys,
     is_dataframe,
     pick_ids,
@@ -304,6 +305,16 @@ class Qrels:
     def _row_of(self) -> dict[str, int]:
         return {query_id: row for row, query_id in enumerate(self.query_ids)}
 
+    @cached_property
+    def doc_numbers(self) -> Ints:
+        """The number of which each judged id is the decimal string, -1 for other ids, i8[J]."""
+        return decimal_numbers(self.doc_ids)
+
+    @cached_property
+    def query_numbers(self) -> Ints:
+        """The number of which each query id is the decimal string, -1 for other ids, i8[Q]."""
+        return decimal_numbers(self.query_ids)
+
     def find_rows(self, query_ids: Sequence[str]) -> Ints:
         """Return the index of each query in ``self.query_ids``, -1 if it is not judged: i8[R].
 
@@ -314,7 +325,7 @@ class Qrels:
             return np.arange(len(self), dtype=np.int64)
         return np.fromiter(map(self._row_of.get, query_ids, repeat(-1)), np.int64, len(query_ids))
 
-    def judgements_of(self, rows: Ints) -> tuple[Ints, Ints, Sequence[str]]:
+    def judgements_of(self, rows: Ints) -> tuple[Ints, Ints]:
         """Return the W judgements of R queries.
 
         Args:
@@ -322,11 +333,10 @@ class Qrels:
 
         Returns:
             The index of each judgement, i8[W]; the position of its query in ``rows`` (0..R-1),
-            i8[W]; its document. [W]
+            i8[W].
         """
         first, last = self.starts[rows], self.starts[rows + 1]
-        judgement = concatenate_ranges(first, last)
-        return judgement, rows_from_lengths(last - first), pick_ids(self.doc_ids, judgement)
+        return concatenate_ranges(first, last), rows_from_lengths(last - first)
 
     @cached_property
     def ideal(self) -> tuple[Ints, Floats]:
@@ -387,7 +397,8 @@ class Qrels:
             )
             msg = f"judged queries were expected, each once, but {problem}"
             raise QrelsError(msg)
-        judgement, _, doc_ids = self.judgements_of(rows)
+        judgement, _ = self.judgements_of(rows)
+        doc_ids = pick_ids(self.doc_ids, judgement)
         selection = object.__new__(Qrels)
         selection._set_arrays(selected, doc_ids, self.grades[judgement], np.diff(self.starts)[rows])
         highest = float(selection.grades.max())

@@ -19,7 +19,12 @@ from beir_eval.core.arrays import (
     position_in_row,
     starts_from_lengths,
 )
-from beir_eval.core.number_lookup import align_targets, split_by_row, split_one_per_row
+from beir_eval.core.number_lookup import (
+    align_targets,
+    count_by_row,
+    split_by_row,
+    split_one_per_row,
+)
 
 if TYPE_CHECKING:
     from beir_eval.core.run_sources.base import Scores
@@ -74,8 +79,8 @@ def _count_unsorted(scores: Scores, starts: Ints, row: Ints, score: Scores) -> t
     use_sorting = _is_sorting_cheaper(starts, row)
     for hits in split_one_per_row(row, np.flatnonzero(~use_sorting)):
         values, targets, begin = align_targets(scores, starts, row[hits], score[hits])
-        above[hits] = np.add.reduceat(values > targets, begin, dtype=np.int64)
-        equal[hits] = np.add.reduceat(values == targets, begin, dtype=np.int64)
+        above[hits] = count_by_row(values > targets, begin)
+        equal[hits] = count_by_row(values == targets, begin)
     for hits in split_by_row(row, np.flatnonzero(use_sorting)):
         first, last = starts[row[hits[0]]], starts[row[hits[0]] + 1]
         ascending = np.sort(scores[first:last])

@@ -17,7 +17,6 @@ from beir_eval.core.arrays import (
     split_rows,
     starts_from_lengths,
 )
-from beir_eval.core.ids import pick_ids
 from beir_eval.core.run_sources.base import RankingBlock
 
 if TYPE_CHECKING:
@@ -72,15 +71,14 @@ class FlatRankings(ABC):
         """Return the document ids at these positions."""
 
     @abstractmethod
-    def look_up(
-        self, judged: Sequence[str], ranking: Ints, query_ids: Sequence[str]
-    ) -> LookUpResult:
+    def look_up(self, qrels: Qrels, rows: Ints, judgement: Ints, ranking: Ints) -> LookUpResult:
         """Return the positions of judged and repeated documents, and of those with a query's id.
 
         Args:
-            judged: the judged documents to look for, those of the first ranking first. [W]
-            ranking: the ranking (0..R-1) of each judged document, never decreasing, i8[W].
-            query_ids: the query of each ranking. [R]
+            qrels: the judged documents.
+            rows: the query of each ranking, an index into the query ids of the qrels, i8[R].
+            judgement: the judgements to look for, those of the first ranking first, i8[W].
+            ranking: the ranking (0..R-1) of each, never decreasing, i8[W].
         """
 
     def select(self, rankings: Ints) -> Self:
@@ -108,8 +106,8 @@ class FlatRankings(ABC):
             rows: the query of each ranking, an index into the query ids of the qrels, i8[R].
             qrels: the judged documents.
         """
-        judgement, ranking, judged = qrels.judgements_of(rows)
-        result = self.look_up(judged, ranking, pick_ids(qrels.query_ids, rows))
+        judgement, ranking = qrels.judgements_of(rows)
+        result = self.look_up(qrels, rows, judgement, ranking)
         hits, position = result.hits, result.position
         scores = None if self.scores is None else np.asarray(self.scores)
         return RankingBlock(

@@ -10,11 +10,14 @@ import polars as pl
 
 from beir_eval.core.arrays import Ints, starts_from_lengths
 from beir_eval.core.dataframes import DOC, QUERY, SCORE
+from beir_eval.core.ids import pick_ids
 from beir_eval.core.number_lookup import find_occurrences, find_repeated, first_occurrences
 from beir_eval.core.run_sources.columns import ColumnSource, FlatRankings, LookUpResult
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from beir_eval.core.qrels import Qrels
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,10 +37,9 @@ class FrameRankings(FlatRankings):
         ids: list[str] = self.documents[positions].to_list()
         return ids
 
-    def look_up(
-        self, judged: Sequence[str], ranking: Ints, query_ids: Sequence[str]
-    ) -> LookUpResult:
+    def look_up(self, qrels: Qrels, rows: Ints, judgement: Ints, ranking: Ints) -> LookUpResult:
         """Return what ``FlatRankings.look_up`` describes, by comparing hashes, then text."""
+        judged, query_ids = pick_ids(qrels.doc_ids, judgement), pick_ids(qrels.query_ids, rows)
         hashes = _hashes(self.documents)
         wanted = _as_series([*judged, *query_ids])
         wanted_hashes = _hashes(wanted)

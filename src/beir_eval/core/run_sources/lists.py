@@ -19,7 +19,7 @@ from beir_eval.core.arrays import (
     read_finite_floats,
     starts_from_lengths,
 )
-from beir_eval.core.ids import checked_columns, checked_ids, checked_query_ids
+from beir_eval.core.ids import checked_columns, checked_ids, checked_query_ids, pick_ids
 from beir_eval.core.run_sources.columns import ColumnSource, FlatRankings, LookUpResult
 from beir_eval.core.run_sources.score_checks import raise_first_score_error
 from beir_eval.errors import RunError, shown
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from typing import Self
 
     from numpy.typing import NDArray
+
+    from beir_eval.core.qrels import Qrels
 
 #: Up to so many judged documents of a ranking are looked for in a set, more in a dict with their
 #: positions. The set takes 60% of the time of the dict.
@@ -75,10 +77,9 @@ class ListedRankings(FlatRankings):
         rows = [self.rows[ranking] for ranking in rankings.tolist()]
         return replace(self, starts=starts_from_lengths(last - first), rows=rows, scores=scores)
 
-    def look_up(
-        self, judged: Sequence[str], ranking: Ints, query_ids: Sequence[str]
-    ) -> LookUpResult:
+    def look_up(self, qrels: Qrels, rows: Ints, judgement: Ints, ranking: Ints) -> LookUpResult:
         """Return what ``FlatRankings.look_up`` describes, with a set or a dict per ranking."""
+        judged, query_ids = pick_ids(qrels.doc_ids, judgement), pick_ids(qrels.query_ids, rows)
         first_positions: list[int] = []
         identical: list[int] = []
         copies: list[list[int]] = []

@@ -21,7 +21,7 @@ from beir_eval.core.arrays import (
     read_floats,
     starts_from_lengths,
 )
-from beir_eval.core.ids import checked_ids, checked_query_ids, have_text_keys
+from beir_eval.core.ids import checked_ids, checked_query_ids, have_text_keys, pick_ids
 from beir_eval.core.run_sources.base import RankingBlock
 from beir_eval.core.run_sources.score_checks import raise_first_score_error
 from beir_eval.errors import RunError, first_few, refuse_changes, shown
@@ -215,7 +215,8 @@ class _Judged(NamedTuple):
     @classmethod
     def of_rows(cls, qrels: Qrels, rows: Ints) -> _Judged:
         """Return the judgements of these queries of the qrels, i8[R]."""
-        judgement, query, doc_ids = qrels.judgements_of(rows)
+        judgement, query = qrels.judgements_of(rows)
+        doc_ids = pick_ids(qrels.doc_ids, judgement)
         counts = np.bincount(query, minlength=len(rows))
         return cls(judgement, query, doc_ids, counts.tolist(), starts_from_lengths(counts))
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from itertools import chain, compress
+from dataclasses import dataclass, replace
+from itertools import chain, compress, count
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from beir_eval.core.arrays import (
     rows_from_lengths,
     starts_from_lengths,
 )
-from beir_eval.core.ids import checked_ids
+from beir_eval.core.ids import checked_ids, pick_ids
 from beir_eval.core.number_lookup import (
     find_occurrences,
     find_repeated,
@@ -38,9 +38,63 @@ if TYPE_CHECKING:
 
 #: Cells per block: few enough that the arrays of a block stay small.
 BLOCK_CELLS = 200_000
-_MAX_NUMBER = np.iinfo(np.int64).max
-#: The number of its digits.
-_MAX_DIGITS = 19
+
+
+class WantedNumbers:
+    """The numbers of documents with given ids, in arrays of ids or of row numbers."""
+
+    def __init__(self, id_table: DocIdTable | None, qrels: Qrels) -> None:
+        """Find the row numbers of judged documents and of queries, if numbers are row numbers.
+
+        Args:
+            id_table: the document id of each row number; None if the numbers are document ids.
+            qrels: the judged documents.
+        """
+        self._rows_of: dict[str, list[int]] | None = None
+        if id_table is not None:
+            rows_of: dict[str, list[int]] = {}
+            ids = {*qrels.doc_ids, *qrels.query_ids}
+            for row in compress(count(), map(ids.__contains__, id_table.doc_ids)):
+                rows_of.setdefault(id_table.doc_ids[row], []).append(row)
+            self._rows_of = rows_of
+
+    def of_judgements(self, qrels: Qrels, judgement: Ints) -> tuple[Ints, Ints]:
+        """Return the numbers of judged documents.
+
+        Args:
+            qrels: the judged documents.
+            judgement: some of them, i8[W].
+
+        Returns:
+            The index (0..W-1) of each number, and the numbers: i8[V], i8[V]. An id may have no
+            number, or several.
+        """
+        if self._rows_of is None:
+            return _at_least_0(qrels.doc_numbers[judgement])
+        return self._row_numbers(pick_ids(qrels.doc_ids, judgement))
+
+    def of_queries(self, qrels: Qrels, rows: Ints) -> tuple[Ints, Ints]:
+        """Return the numbers of documents with the ids of queries, as ``of_judgements`` does.
+
+        Args:
+            qrels: the judged documents.
+            rows: some of its queries, i8[R].
+        """
+        if self._rows_of is None:
+            return _at_least_0(qrels.query_numbers[rows])
+        return self._row_numbers(pick_ids(qrels.query_ids, rows))
+
+    def _row_numbers(self, ids: Sequence[str]) -> tuple[Ints, Ints]:
+        rows_of = self._rows_of or {}
+        numbers = [rows_of.get(doc_id, ()) for doc_id in ids]
+        index = rows_from_lengths(np.fromiter(map(len, numbers), np.int64, len(numbers)))
+        return index, np.array(list(chain.from_iterable(numbers)), dtype=np.int64)
+
+
+def _at_least_0(numbers: Ints) -> tuple[Ints, Ints]:
+    """Return the index of each number that is not negative, and these numbers: i8[V], i8[V]."""
+    index = np.flatnonzero(numbers >= 0)
+    return index, numbers[index]
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,14 +104,14 @@ class NumberedRankings(FlatRankings):
     Attributes:
         documents: the numbers, ranking after ranking, i8[N].
         id_table: the document id of each row number; None if the numbers are document ids.
-        row_numbers: {document id: its row numbers}, for the ids that may be looked up; empty if
-            ``id_table`` is None.
+        wanted: the numbers of judged documents and of documents with the id of a query; None if
+            nothing is looked up.
         check_all: whether all documents are checked for duplicates, or only judged ones.
     """
 
     documents: Ints
     id_table: DocIdTable | None
-    row_numbers: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    wanted: WantedNumbers | None = None
     check_all: bool = True
 
     def ids_at(self, positions: slice | Ints) -> list[str]:
@@ -67,32 +121,29 @@ class NumberedRankings(FlatRankings):
             return list(map(str, numbers))
         return [self.id_table.doc_ids[number] for number in numbers]
 
-    def look_up(
-        self, judged: Sequence[str], ranking: Ints, query_ids: Sequence[str]
-    ) -> LookUpResult:
+    def look_up(self, qrels: Qrels, rows: Ints, judgement: Ints, ranking: Ints) -> LookUpResult:
         """Return what ``FlatRankings.look_up`` describes, by comparing numbers."""
-        index, position = self._find(judged, ranking)
+        assert self.wanted is not None  # noqa: S101 - set by ArraySource.blocks
+        index, position = self._find(*self.wanted.of_judgements(qrels, judgement), ranking)
         if self.check_all:
             first_row = None if self.id_table is None else self.id_table.first_row
             numbers = self.documents if first_row is None else first_row[self.documents]
             copy_group, copy_position = find_repeated(numbers, self.starts)
         else:
             copy_group, copy_position = repeated_occurrences(index, position)
-        _, identical = self._find(query_ids, np.arange(len(query_ids), dtype=np.int64))
+        all_rankings = np.arange(len(rows), dtype=np.int64)
+        _, identical = self._find(*self.wanted.of_queries(qrels, rows), all_rankings)
         hits = first_occurrences(index, position)
         return LookUpResult(*hits, identical, copy_group, copy_position)
 
-    def _find(self, ids: Sequence[str], ranking: Ints) -> tuple[Ints, Ints]:
+    def _find(self, index: Ints, number: Ints, ranking: Ints) -> tuple[Ints, Ints]:
         """Return the index (0..W-1) and position of every occurrence of ids in their rankings.
 
         Args:
-            ids: the ids to look for, as text. [W]
+            index: the id (0..W-1) of each number, never decreasing, i8[V].
+            number: the numbers to look for, i8[V].
             ranking: the ranking of each id, never decreasing, i8[W].
         """
-        if self.id_table is None:
-            index, number = _decimal_numbers(ids)
-        else:
-            index, number = _row_numbers(ids, self.row_numbers)
         wanted, position = find_occurrences(self.documents, self.starts, ranking[index], number)
         return index[wanted], position
 
@@ -124,23 +175,13 @@ class ArraySource:
 
     def blocks(self, qrels: Qrels) -> Iterator[RankingBlock]:
         """Yield the rankings of the judged queries, in blocks of about ``BLOCK_CELLS`` cells."""
-        row_numbers = self._row_numbers_by_id(qrels)
+        wanted = WantedNumbers(self.id_table, qrels)
         lengths = np.full(len(self.numbers), self.numbers.shape[1], dtype=np.int64)
         for rows, qrels_rows in split_judged_queries(self.query_ids, lengths, qrels, BLOCK_CELLS):
             rankings = replace(
-                self._read_rows(rows), row_numbers=row_numbers, check_all=self.checks_all_documents
+                self._read_rows(rows), wanted=wanted, check_all=self.checks_all_documents
             )
             yield rankings.block(qrels_rows, qrels)
-
-    def _row_numbers_by_id(self, qrels: Qrels) -> dict[str, list[int]]:
-        """Return {id: its row numbers} for the ids of judged documents and of queries."""
-        row_numbers: dict[str, list[int]] = {}
-        if self.id_table is not None:
-            wanted = {*qrels.doc_ids, *qrels.query_ids}
-            for row, doc_id in enumerate(self.id_table.doc_ids):
-                if doc_id in wanted:
-                    row_numbers.setdefault(doc_id, []).append(row)
-        return row_numbers
 
     def _read_rows(self, rows: Ints) -> NumberedRankings:
         """Return the rankings in these rows of the arrays, checked and without padding."""
@@ -165,7 +206,7 @@ class ArraySource:
         scores = scores.ravel() if is_document is None else scores[is_document]
         if scores.dtype not in (np.float32, np.float64):
             scores = scores.astype(np.float64)
-        if not np.isfinite(scores).all():
+        if not _are_finite(scores):
             first = np.flatnonzero(~np.isfinite(scores))[:1]
             (row,) = np.searchsorted(starts, first, side="right") - 1
             (doc_id,) = rankings.ids_at(first)
@@ -216,50 +257,16 @@ def source_from_arrays(
     return ArraySource(queries, table, values, id_table, check_duplicates or has_repeats)
 
 
+def _are_finite(scores: NDArray[Any]) -> bool:
+    """Return whether no score is NaN or infinite."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = scores.sum()
+    # A sum takes half of the time of a look at each. If it overflows, it does not tell.
+    return bool(np.isfinite(total) or np.isfinite(scores).all())
+
+
 def _select_rows(table: NDArray[Any], rows: Ints) -> NDArray[Any]:
     """Return these rows of a table; without a copy if they are consecutive."""
     if are_consecutive(rows):
         return table[rows[0] : rows[-1] + 1]
     return table[rows]
-
-
-def _decimal_numbers(ids: Sequence[str]) -> tuple[Ints, Ints]:
-    """Return the indices of the ids that are decimal strings, and their numbers: i8[V], i8[V]."""
-    numbers = _all_decimal_numbers(ids)
-    if numbers is not None:
-        return np.arange(len(ids), dtype=np.int64), numbers
-    decimal = [
-        (index, int(ids[index]))
-        for index in compress(range(len(ids)), map(str.isdecimal, ids))
-        if ids[index].isascii()
-        and len(ids[index]) <= _MAX_DIGITS
-        and (ids[index][0] != "0" or ids[index] == "0")
-    ]
-    fitting = [(index, number) for index, number in decimal if number <= _MAX_NUMBER]
-    index, number = np.array(fitting, dtype=np.int64).reshape(-1, 2).T
-    return index, number
-
-
-def _all_decimal_numbers(ids: Sequence[str]) -> Ints | None:
-    """Return the number of each id, i8[W]; None if some id is not a decimal string."""
-    digits = "".join(ids)
-    if not (digits.isdecimal() and digits.isascii()):
-        return None
-    try:
-        numbers = np.fromiter(map(int, ids), np.int64, len(ids))
-    except (OverflowError, ValueError):  # beyond 64 bits, empty, or longer than int() accepts
-        return None
-    lengths = 1 + np.searchsorted(10 ** np.arange(1, _MAX_DIGITS), numbers, side="right")
-    return numbers if int(lengths.sum()) == len(digits) else None  # None for leading zeros
-
-
-def _row_numbers(ids: Sequence[str], row_numbers: Mapping[str, Sequence[int]]) -> tuple[Ints, Ints]:
-    """Return the index of the id of each row number, and the row numbers: i8[V], i8[V].
-
-    Args:
-        ids: the ids. [W]
-        row_numbers: {id: its row numbers}; an id may have none, or several.
-    """
-    numbers = [row_numbers.get(doc_id, ()) for doc_id in ids]
-    index = rows_from_lengths(np.fromiter(map(len, numbers), np.int64, len(numbers)))
-    return index, np.array(list(chain.from_iterable(numbers)), dtype=np.int64)
