@@ -5,10 +5,12 @@ A side returns its means, so that the sides can be checked to agree before they 
 
 from __future__ import annotations
 
+import atexit
 import random
 import struct
 import sys
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Iterable
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -107,10 +109,10 @@ def make_arrays(queries: int, k: int) -> tuple[dict[str, dict[str, int]], Any, A
 # Sides. Each imports its own package, so that a process loads the packages of one side only.
 
 
-def _beir_eval(qrels: Any, run: Any) -> dict[str, float]:
+def _beir_eval(qrels: Any, run: Any, cutoffs: Iterable[int] = CUTOFFS) -> dict[str, float]:
     import beir_eval as b  # noqa: PLC0415
 
-    measures = [measure @ k for measure in (b.nDCG, b.MAP, b.Recall, b.Precision) for k in CUTOFFS]
+    measures = [measure @ k for measure in (b.nDCG, b.MAP, b.Recall, b.Precision) for k in cutoffs]
     return b.evaluate(qrels, run, measures, ties="trec_eval9").as_dict(names="trec_eval")
 
 
@@ -187,6 +189,75 @@ def _pass_over_arrays(data: Any) -> dict[str, float]:
     return {}
 
 
+def make_file(queries: int, documents: int) -> tuple[dict[str, dict[str, int]], Path]:
+    """Return qrels and the path of a TREC run of the data of ``make_dicts``.
+
+    The file is deleted when the process ends.
+    """
+    qrels, run = make_dicts(Shape(queries, documents, 1))
+    folder = tempfile.TemporaryDirectory()
+    atexit.register(folder.cleanup)
+    path = Path(folder.name) / "run.trec"
+    with path.open("w") as file:
+        for query_id, scores in run.items():
+            for rank, doc_id in enumerate(sorted(scores, key=scores.__getitem__, reverse=True), 1):
+                file.write(f"{query_id} Q0 {doc_id} {rank} {scores[doc_id]:.6f} bm25\n")
+    return qrels, path
+
+
+def _beir_eval_on_file(data: Any) -> dict[str, float]:
+    import beir_eval as b  # noqa: PLC0415
+
+    qrels, path = data
+    return _beir_eval(qrels, b.read_run(path))
+
+
+def _read_file_with_polars(data: Any) -> dict[str, float]:
+    """Read the three columns of a TREC run that matter, as text and numbers: a lower bound."""
+    import polars as pl  # noqa: PLC0415
+
+    columns = {0: pl.String, 2: pl.String, 4: pl.Float64}
+    pl.read_csv(
+        data[1], separator=" ", has_header=False, columns=list(columns),
+        schema_overrides={f"column_{index + 1}": kind for index, kind in columns.items()},
+    )  # fmt: skip
+    return {}
+
+
+def make_documents(queries: int, documents: int) -> tuple[list[Any], list[Any]]:
+    """Return ground truth and retrieved Haystack documents of 200 characters, lists per query.
+
+    Each query has one ground-truth document, which is retrieved; documents of different queries
+    have their own texts.
+    """
+    from haystack import Document  # noqa: PLC0415
+
+    rng = random.Random(0)  # noqa: S311 - test data
+    numbers = [rng.sample(range(10**9), documents) for _ in range(queries)]
+    retrieved = [[Document(content=f"{number:0200d}") for number in row] for row in numbers]
+    truth = [[Document(content=rng.choice(ranking).content)] for ranking in retrieved]
+    return truth, retrieved
+
+
+def _beir_eval_on_documents(data: Any) -> dict[str, float]:
+    from haystack_integrations.components.evaluators.beir_eval import (  # noqa: PLC0415
+        BEIREvaluator,
+    )
+
+    truth, retrieved = data
+    evaluator = BEIREvaluator()
+    return dict(
+        evaluator.run(ground_truth_documents=truth, retrieved_documents=retrieved)["metrics"]
+    )
+
+
+def _read_contents(data: Any) -> dict[str, float]:
+    """Look at every document and its text, as a set for each query: a lower bound."""
+    for documents in data[1]:
+        set([document.content for document in documents])  # noqa: C403 - faster than a set of them
+    return {}
+
+
 def _dict_case(shape: Shape, ids: str) -> Case:
     sides = {
         "beir-eval": _beir_eval,
@@ -211,16 +282,30 @@ def case_from_name(name: str) -> Case:
     """Return a case.
 
     Args:
-        name: "dicts <queries> <documents> <judged> <one of IDS>", "arrays <queries> <k>" with the
-            judgements as dicts, or "ready <queries> <k>" with the judgements as ``Qrels``.
+        name: "dicts <queries> <documents> <judged> <one of IDS>"; "measures <queries> <documents>
+            <measures>", dicts with so many measures, a multiple of 4; "file <queries> <documents>",
+            a TREC run; "haystack <queries> <documents>"; "arrays <queries> <k>" with the judgements
+            as dicts, or "ready <queries> <k>" with the judgements as ``Qrels``.
     """
+    sides: dict[str, Side]
     kind, *sizes = name.split()
     if kind == "dicts":
         *shape, ids = sizes
         return _dict_case(Shape(*map(int, shape)), ids)
+    if kind == "measures":
+        queries, documents, number = map(int, sizes)
+        our_side = partial(_beir_eval, cutoffs=range(1, 1 + number // len(NAMES)))
+        sides = {"beir-eval": _from_pair(our_side), "reading": _from_pair(_read_scores)}
+        return Case(partial(make_dicts, Shape(queries, documents, 1)), sides)
+    if kind == "file":
+        sides = {"beir-eval": _beir_eval_on_file, "polars": _read_file_with_polars}
+        return Case(partial(make_file, *map(int, sizes)), sides)
+    if kind == "haystack":
+        sides = {"beir-eval": _beir_eval_on_documents, "contents": _read_contents}
+        return Case(partial(make_documents, *map(int, sizes)), sides)
     queries, k = map(int, sizes)
     make = make_arrays if kind == "arrays" else make_arrays_with_qrels
-    sides: dict[str, Side] = {"beir-eval": _beir_eval_on_arrays, "one pass": _pass_over_arrays}
+    sides = {"beir-eval": _beir_eval_on_arrays, "one pass": _pass_over_arrays}
     if kind == "arrays":
         sides["pytrec_eval"] = _pytrec_eval_on_arrays
     return Case(partial(make, queries, k), sides)
