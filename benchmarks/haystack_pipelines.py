@@ -149,7 +149,7 @@ def compatible_rows() -> list[str]:
     return [
         "",
         (
-            "Texts are shared, as where rankings come from one store in memory, so that Python knows "
+            "Texts are shared, as where rankings come from one store in memory, and Python knows "
             "their hashes after the first use; or own: before each run every document gets a text "
             "object of its own, whose hash is not known yet, as after a retrieval."
         ),
