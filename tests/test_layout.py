@@ -192,8 +192,12 @@ def calls_by_name():
         "load_dataset": lambda f: f(demo.FOLDER),
         "parse": lambda f: f("nDCG@10"),
         "qrels_from_votes": lambda f: f([("q", "a", 1)]),
+        "rank_eval_request": lambda f: f(
+            QRELS, {query: {} for query in QRELS}, index="i", metric={}
+        ),
         "read_qrels": lambda f: f(demo.FOLDER),
         "read_run": lambda f: f(demo.RUNS[0]),
+        "run_from_responses": lambda f: f({"q1": [("a", 1.0)]}),
         "validate": lambda f: f(QRELS, GOOD),
         "write_qrels": lambda f: f(beir_eval.Qrels(QRELS), "qrels.trec"),
         "write_report": lambda f: f("report.html", results["step 1"]),

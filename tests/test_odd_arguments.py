@@ -42,6 +42,11 @@ CALLS = {
     ),
     "agree": (beir_eval.agree, {"first": RUNS["A"], "second": RUNS["B"]}),
     "qrels_from_votes": (beir_eval.qrels_from_votes, {"rows": [("q", "a", 1)]}),
+    "run_from_responses": (beir_eval.run_from_responses, {"responses": {"q": [("a", 1.0)]}}),
+    "rank_eval_request": (
+        beir_eval.rank_eval_request,
+        {"qrels": QRELS, "requests": {query: {} for query in QRELS}, "index": "i", "metric": {}},
+    ),
     "cut": (cut, {"values": {"q1": 1, "q2": 2}}),
     "by_length": (by_length, {"queries": {"q1": "one two", "q2": "one"}}),
     "by_num_relevant": (by_num_relevant, {"qrels": QRELS}),

@@ -18,7 +18,15 @@ from beir_eval._version import __version__
 from beir_eval.core.imports import lazy_exports
 
 if TYPE_CHECKING:
-    from beir_eval.adapters import qrels_from_votes, read_qrels, read_run, write_qrels, write_run
+    from beir_eval.adapters import (
+        qrels_from_votes,
+        rank_eval_request,
+        read_qrels,
+        read_run,
+        run_from_responses,
+        write_qrels,
+        write_run,
+    )
     from beir_eval.benchmark import Benchmark, compare_benchmark
     from beir_eval.comparison import (
         Comparison,
@@ -105,8 +113,10 @@ __all__ = [
     "num_ret",
     "parse",
     "qrels_from_votes",
+    "rank_eval_request",
     "read_qrels",
     "read_run",
+    "run_from_responses",
     "set_map",
     "utility",
     "validate",
@@ -147,8 +157,10 @@ lazy_exports(
         "judge_until": "beir_eval.comparison.ledger",
         "load_dataset": "beir_eval.datasets",
         "qrels_from_votes": "beir_eval.adapters",
+        "rank_eval_request": "beir_eval.adapters",
         "read_qrels": "beir_eval.adapters",
         "read_run": "beir_eval.adapters",
+        "run_from_responses": "beir_eval.adapters",
         "validate": "beir_eval.validation",
         "write_qrels": "beir_eval.adapters",
         "write_report": "beir_eval.report",
