@@ -1,6 +1,7 @@
 """What the fuzzing found before stays fixed, and valid files are read as what they contain."""
 
 import random
+import time
 import warnings
 
 import fuzz
@@ -43,6 +44,22 @@ def test_a_valid_file_is_accepted_and_read_as_what_it_contains(tmp_path, name):
         fuzz_targets.check_valid(name, random.Random(seed), tmp_path / "input")
 
 
+def test_an_input_that_is_slow_only_while_it_is_traced_is_no_finding(tmp_path, monkeypatch):
+    monkeypatch.setattr(fuzz, "WORK", tmp_path)
+    monkeypatch.setattr(fuzz, "SLOWEST", 0.3)
+
+    def take_a_while():
+        end = time.process_time() + 0.4
+        while time.process_time() < end:
+            pass
+
+    finder = fuzz.Finder("run", tmp_path)
+    finder.path.write_bytes(b"q1 Q0 d1 1 0.5 bm25\n")
+    finder.watch("input", take_a_while)
+    assert 0 <= finder.seconds_alone() < 0.3
+    assert not (tmp_path / "findings").exists()
+
+
 @pytest.mark.parametrize(
     ("behaviour", "finding"),
     [
@@ -59,6 +76,7 @@ def test_a_finding_is_written_once_with_the_command_that_repeats_it(
     monkeypatch.setattr(fuzz, "SLOWEST", 0.02)
     target = fuzz_targets.Target(behaviour, fuzz_targets.TARGETS["run"].example)
     monkeypatch.setitem(fuzz_targets.TARGETS, "run", target)
+    monkeypatch.setattr(fuzz.Finder, "seconds_alone", lambda _: 0.5)
     finder = fuzz.Finder("run", tmp_path)
     finder.run(b"first")
     finder.run(b"second")
