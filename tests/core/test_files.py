@@ -264,18 +264,6 @@ def test_a_record_is_saved_and_loaded(tmp_path):
             '{"schema_version": 1, "sizes": ["a", "b", "c", "d", "e", "f", "g", "h"]}',
             "more problems",
         ),
-    ],
-)
-def test_a_file_of_something_else_is_refused_with_the_field(tmp_path, text, problem):
-    path = tmp_path / "record.json"
-    path.write_text(text)
-    with pytest.raises(ResultError, match=problem):
-        Thing.load(path)
-
-
-@pytest.mark.parametrize(
-    ("text", "problem"),
-    [
         (
             '{"q1": {"d1": 1}}',
             r"this is JSON of a run or of judgements, not a saved thing; read it with read_run\(",
@@ -293,7 +281,7 @@ def test_a_file_of_something_else_is_refused_with_the_field(tmp_path, text, prob
         ("some words\n", "not a saved thing: Expecting value"),
     ],
 )
-def test_a_file_of_a_known_kind_is_refused_with_what_reads_it(tmp_path, text, problem):
+def test_another_file_is_refused_with_the_field_or_with_what_reads_it(tmp_path, text, problem):
     path = tmp_path / "record.json"
     path.write_text(text)
     with pytest.raises(ResultError, match=problem):

@@ -42,9 +42,6 @@ FALL_BACKS = {
     "lists are looked up in dicts": {f"{CORE}.run_sources.lists._FEW_JUDGED": -1},
     "lists are looked up in sets": {f"{CORE}.run_sources.lists._FEW_JUDGED": 10**9},
     "numbers are read one by one": {f"{CORE}.ids._all_decimal_numbers": lambda _: None},
-    "scores are looked at one by one": {
-        f"{CORE}.run_sources.topk_arrays._are_finite": lambda scores: np.isfinite(scores).all()
-    },
 }
 
 policies = st.fixed_dictionaries(

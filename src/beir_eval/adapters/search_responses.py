@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 import numpy as np
 
 from beir_eval.core.column_names import DOC_NAMES, SCORE_NAMES, matching_names
-from beir_eval.core.ids import checked_ids, checked_query_ids, repeated_ids
+from beir_eval.core.ids import checked_ids, checked_query_ids, distinct_ids
 from beir_eval.core.qrels import Qrels
 from beir_eval.core.run import Run
 from beir_eval.core.run_sources.lists import source_from_lists
 from beir_eval.core.run_sources.score_checks import is_finite_number
-from beir_eval.errors import InputError, check_choice, first_few, shown
+from beir_eval.errors import InputError, check_choice, check_name, first_few, shown
 
 if TYPE_CHECKING:
     from beir_eval.core.qrels import QrelsMapping
@@ -77,8 +77,8 @@ def run_from_responses(
         InputError: an answer reports an error, is partial (timed out, or shards failed) or has
             another shape; a hit has no id, or has no score where others have one; an id is empty
             or neither text, an integer nor a UUID; hits are not sorted by their scores (with
-            "auto"); or the numbers of answers and queries differ.
-        SettingError: ``scores`` has another value.
+            "auto"); the numbers of answers and queries differ; or a query is named twice.
+        SettingError: ``scores`` has another value, or ``doc_id`` is not text.
 
     >>> answer = {"hits": {"hits": [{"_id": "d7", "_score": 1.5}, {"_id": "d2", "_score": 0.5}]}}
     >>> run_from_responses({"q1": answer}).as_dict()
@@ -88,10 +88,8 @@ def run_from_responses(
     {'q1': {'7': -0.1, '2': -0.4}}
     """
     check_choice("scores", scores, SCORES)
-    path: object = doc_id  # of any type, whatever the annotation says
-    if path is not None and (not isinstance(path, str) or not path):
-        msg = f"doc_id must be the path of a field, such as 'payload.doc_id', not {shown(doc_id)}"
-        raise InputError(msg)
+    if doc_id is not None:
+        check_name("doc_id", doc_id)
     answers = _answers_by_query(responses, query_ids)
     hits_of = {
         query_id: [
@@ -120,13 +118,7 @@ def run_from_responses(
 def _answers_by_query(responses: Any, query_ids: Iterable[Any] | None) -> dict[str, Any]:
     """Return {query_id: answer} of what the caller passed."""
     if query_ids is not None:
-        if isinstance(query_ids, (str, bytes)):
-            msg = f"query_ids must be a list of ids, not the text {shown(query_ids)}"
-            raise InputError(msg)
-        queries = checked_ids(query_ids, "query_ids", InputError)
-        if repeated := repeated_ids(queries):
-            msg = f"query_ids names {first_few(repeated)} twice; each answer has a query of its own"
-            raise InputError(msg)
+        queries = distinct_ids(query_ids, "query_ids", InputError)
         answers = _batch_of(_plain(responses))
         if len(answers) != len(queries):
             msg = f"there are {len(answers)} answers for {len(queries)} query_ids"
@@ -151,9 +143,9 @@ def _answers_by_query(responses: Any, query_ids: Iterable[Any] | None) -> dict[s
 def _batch_of(answer: Any) -> list[Any]:
     """Return the answers to the queries of a batch."""
     if isinstance(answer, Mapping):
-        if isinstance(answer.get("topks"), Sequence) and isinstance(answer.get("data"), Sequence):
-            hits = iter(answer["data"])  # Milvus' REST API lists the hits of all queries in a row
-            return [list(islice(hits, number)) for number in answer["topks"]]
+        _refuse_failure("the answer to the batch", answer)
+        if "topks" in answer:
+            return _split_hits(answer)
         answer = next((answer[key] for key in ("responses", "result") if key in answer), answer)
     if isinstance(answer, Mapping) or not _is_list(answer):
         msg = (
@@ -162,6 +154,17 @@ def _batch_of(answer: Any) -> list[Any]:
         )
         raise InputError(msg)
     return list(answer)
+
+
+def _split_hits(answer: Mapping[Any, Any]) -> list[Any]:
+    """Return the hits of each query; Milvus' REST API lists those of all queries in a row."""
+    numbers, hits = answer["topks"], answer.get("data")
+    are_numbers = _is_list(numbers) and all(type(number) is int for number in numbers)
+    if not are_numbers or not _is_list(hits) or sum(numbers) != len(hits):  # type: ignore[arg-type]
+        msg = "'topks' must be the number of hits of each query, and 'data' must have as many hits"
+        raise InputError(msg)
+    remaining = iter(hits)  # type: ignore[arg-type]
+    return [list(islice(remaining, number)) for number in numbers]
 
 
 def _plain(answer: Any) -> Any:
@@ -178,7 +181,7 @@ def _hits_of(query_id: str, answer: Any) -> list[Any]:
         return list(answer)
     if not isinstance(answer, Mapping):
         _refuse_shape(query_id, answer)
-    _refuse_failure(query_id, answer)
+    _refuse_failure(f"the answer to query {shown(query_id)}", answer)
     if isinstance(hits := answer.get("hits"), Mapping):
         _refuse_partial(query_id, answer)
         return list(hits.get("hits", ()))
@@ -198,8 +201,8 @@ def _hits_of(query_id: str, answer: Any) -> list[Any]:
     return list(content)
 
 
-def _refuse_failure(query_id: str, answer: Mapping[Any, Any]) -> None:
-    """Raise InputError if an answer reports an error."""
+def _refuse_failure(label: str, answer: Mapping[Any, Any]) -> None:
+    """Raise InputError if an answer reports an error; ``label`` is what the message calls it."""
     status = answer.get("status")
     problem = answer.get("error") or answer.get("errors")
     if not problem and isinstance(status, Mapping):
@@ -207,7 +210,7 @@ def _refuse_failure(query_id: str, answer: Mapping[Any, Any]) -> None:
     if not problem and answer.get("code", 0) not in (0, 200):
         problem = answer.get("message") or answer["code"]
     if problem:
-        msg = f"the answer to query {shown(query_id)} is an error: {shown(problem)}; ask again"
+        msg = f"{label} is an error: {shown(problem)}; ask again"
         raise InputError(msg)
 
 
@@ -401,7 +404,8 @@ def rank_eval_request(
 
     Raises:
         InputError: a judged query has no request, a grade is a fraction, which a rating cannot be,
-            or an argument has another type.
+            or ``requests`` or ``metric`` is not a mapping.
+        SettingError: ``index`` is not text.
         QrelsError: the judgements are not valid.
 
     >>> request = rank_eval_request(
@@ -414,14 +418,10 @@ def rank_eval_request(
     [{'_index': 'hotels', '_id': 'd1', 'rating': 2}]
     """
     judgements = Qrels.coerce(qrels)
-    for name, value, kind in (
-        ("requests", requests, Mapping),
-        ("metric", metric, Mapping),
-        ("index", index, str),
-    ):
-        if not isinstance(value, kind):
-            expected = "the name of an index" if kind is str else "an object of JSON"
-            msg = f"{name} must be {expected}, not {shown(value)}"
+    check_name("index", index)
+    for name, value in (("requests", requests), ("metric", metric)):
+        if not isinstance(value, Mapping):
+            msg = f"{name} must be an object of JSON, not {shown(value)}"
             raise InputError(msg)
     by_query = dict(
         zip(checked_query_ids(requests, "requests", InputError), requests.values(), strict=True)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from beir_eval.core.arrays import are_consecutive
-from beir_eval.errors import InputError, shown
+from beir_eval.errors import InputError, first_few, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -166,6 +166,28 @@ def pick_ids(ids: Sequence[str], indices: Ints) -> Sequence[str]:
     if are_consecutive(indices):
         return ids[int(indices[0]) : int(indices[-1]) + 1]
     return [ids[index] for index in indices.tolist()]
+
+
+def distinct_ids(values: Iterable[object], label: str, error_class: type[InputError]) -> list[str]:
+    """Return the text of every id, like ``checked_ids``, if no id is listed twice.
+
+    Args:
+        values: the ids.
+        label: what messages call the ids, for example "query_ids".
+        error_class: the class of the error to raise.
+
+    Raises:
+        InputError: (of class ``error_class``) as ``checked_ids``; or ``values`` is a text, or an id
+            is listed twice.
+    """
+    if isinstance(values, (str, bytes)):
+        msg = f"{label} must be a list of ids, not the text {shown(values)}"
+        raise error_class(msg)
+    ids = checked_ids(values, label, error_class)
+    if repeated := repeated_ids(ids):
+        msg = f"{label} must be distinct, but {first_few(repeated)} are listed twice"
+        raise error_class(msg)
+    return ids
 
 
 def decimal_numbers(ids: Sequence[str]) -> Ints:

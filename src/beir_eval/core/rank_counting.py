@@ -90,8 +90,8 @@ def _count_unsorted(scores: Scores, starts: Ints, row: Ints, score: Scores) -> t
         not_above = np.searchsorted(ascending, hit_scores, side="right")
         above[hits] = len(ascending) - not_above
         equal[hits] = 1
-        # A lone lowest score has none before it: -1 is the highest, and only equal if all scores
-        # are, which counts the same.
+        # For the lowest score the index may be -1, the highest score. The two are equal only if all
+        # scores are, and then the count is right too.
         tied = ascending[not_above - 2] == hit_scores
         if tied.any():
             below = np.searchsorted(ascending, hit_scores[tied], side="left")

@@ -41,7 +41,7 @@ BLOCK_CELLS = 200_000
 
 
 class WantedNumbers:
-    """The numbers of documents with given ids, in arrays of ids or of row numbers."""
+    """The numbers of judged documents and of queries, in arrays of ids or of row numbers."""
 
     def __init__(self, id_table: DocIdTable | None, qrels: Qrels) -> None:
         """Find the row numbers of judged documents and of queries, if numbers are row numbers.
@@ -63,7 +63,7 @@ class WantedNumbers:
 
         Args:
             qrels: the judged documents.
-            judgement: some of them, i8[W].
+            judgement: some of the judgements, i8[W].
 
         Returns:
             The index (0..W-1) of each number, and the numbers: i8[V], i8[V]. An id may have no
@@ -71,24 +71,30 @@ class WantedNumbers:
         """
         if self._rows_of is None:
             return _at_least_0(qrels.doc_numbers[judgement])
-        return self._row_numbers(pick_ids(qrels.doc_ids, judgement))
+        return _row_numbers(pick_ids(qrels.doc_ids, judgement), self._rows_of)
 
     def of_queries(self, qrels: Qrels, rows: Ints) -> tuple[Ints, Ints]:
         """Return the numbers of documents with the ids of queries, as ``of_judgements`` does.
 
         Args:
             qrels: the judged documents.
-            rows: some of its queries, i8[R].
+            rows: some of the queries, i8[R].
         """
         if self._rows_of is None:
             return _at_least_0(qrels.query_numbers[rows])
-        return self._row_numbers(pick_ids(qrels.query_ids, rows))
+        return _row_numbers(pick_ids(qrels.query_ids, rows), self._rows_of)
 
-    def _row_numbers(self, ids: Sequence[str]) -> tuple[Ints, Ints]:
-        rows_of = self._rows_of or {}
-        numbers = [rows_of.get(doc_id, ()) for doc_id in ids]
-        index = rows_from_lengths(np.fromiter(map(len, numbers), np.int64, len(numbers)))
-        return index, np.array(list(chain.from_iterable(numbers)), dtype=np.int64)
+
+def _row_numbers(ids: Sequence[str], rows_of: Mapping[str, Sequence[int]]) -> tuple[Ints, Ints]:
+    """Return the index of the id of each row number, and the row numbers: i8[V], i8[V].
+
+    Args:
+        ids: the ids. [W]
+        rows_of: {id: its row numbers}; an id may have none, or several.
+    """
+    numbers = [rows_of.get(doc_id, ()) for doc_id in ids]
+    index = rows_from_lengths(np.fromiter(map(len, numbers), np.int64, len(numbers)))
+    return index, np.array(list(chain.from_iterable(numbers)), dtype=np.int64)
 
 
 def _at_least_0(numbers: Ints) -> tuple[Ints, Ints]:
@@ -206,7 +212,7 @@ class ArraySource:
         scores = scores.ravel() if is_document is None else scores[is_document]
         if scores.dtype not in (np.float32, np.float64):
             scores = scores.astype(np.float64)
-        if not _are_finite(scores):
+        if not np.isfinite(scores).all():
             first = np.flatnonzero(~np.isfinite(scores))[:1]
             (row,) = np.searchsorted(starts, first, side="right") - 1
             (doc_id,) = rankings.ids_at(first)
@@ -255,14 +261,6 @@ def source_from_arrays(
     check_numbers(table, queries.__getitem__, None if id_table is None else id_table.doc_ids)
     has_repeats = id_table is not None and id_table.first_row is not None
     return ArraySource(queries, table, values, id_table, check_duplicates or has_repeats)
-
-
-def _are_finite(scores: NDArray[Any]) -> bool:
-    """Return whether no score is NaN or infinite."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        total = scores.sum()
-    # A sum takes half of the time of a look at each. If it overflows, it does not tell.
-    return bool(np.isfinite(total) or np.isfinite(scores).all())
 
 
 def _select_rows(table: NDArray[Any], rows: Ints) -> NDArray[Any]:

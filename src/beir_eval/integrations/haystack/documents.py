@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar, cast
 import numpy as np
 
 from beir_eval.core.arrays import is_iterable
-from beir_eval.core.ids import checked_ids, id_text, ids_as_text, repeated_ids
+from beir_eval.core.ids import id_text, ids_as_text
 from beir_eval.core.run import Run
 from beir_eval.core.run_sources.lists import source_from_lists
 from beir_eval.core.run_sources.score_checks import is_finite_number
@@ -45,6 +45,8 @@ CHUNKS_HINT = f"The documents are chunks: collapse='{SOURCE_ID}' counts what the
 INDEX_CALL = "index(dataset, store)"
 #: Ids that are no name of a document begin with this; no field of a document has such a value.
 NOT_A_NAME = "\0"
+#: The judgements of a query that counts as judged, without relevant documents.
+NO_RELEVANT_DOCUMENT = {f"{NOT_A_NAME}nothing": 0.0}
 _UNNAMED_PREFIX = f"{NOT_A_NAME}unnamed "
 #: From so many queries on, the evaluation finds out whether the ids differ.
 _MANY_QUERIES = 6
@@ -142,7 +144,7 @@ class DocumentNames:
 
 
 class Names(Protocol):
-    """What ``RetrievedNames`` needs of ``DocumentNames``."""
+    """The methods of ``DocumentNames`` that ``RetrievedNames`` calls."""
 
     def names_of(self, documents: Sequence[Any]) -> list[str | None]:
         """Return the name of each document; None or "" for a document without a name."""
@@ -506,24 +508,6 @@ def _documents_expected(query_id: str, what: str) -> str:
 
 def _is_sequence(value: Any) -> bool:
     return isinstance(value, Sequence) and not isinstance(value, (str, Mapping))
-
-
-def distinct_ids(label: str, query_ids: Iterable[Any]) -> list[str]:
-    """Return the ids of queries as text.
-
-    Args:
-        label: the name of the ids in error messages.
-        query_ids: the ids.
-
-    Raises:
-        InputError: an id is empty, neither text nor an integer, or listed twice.
-    """
-    checked = checked_ids(query_ids, label, InputError)
-    repeated = repeated_ids(checked)
-    if repeated:
-        msg = f"{label} must be distinct, but {first_few(repeated)} are listed twice"
-        raise InputError(msg)
-    return checked
 
 
 def check_lists(label: str, lists: Any) -> None:

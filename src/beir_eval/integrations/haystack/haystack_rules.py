@@ -26,6 +26,7 @@ from beir_eval.errors import InputError, SettingError
 from beir_eval.evaluation.evaluator import Evaluator, evaluate_without_warning
 from beir_eval.evaluation.score_matrix import ScoreMatrix
 from beir_eval.integrations.haystack.documents import (
+    NO_RELEVANT_DOCUMENT,
     NOT_A_NAME,
     NOT_DOCUMENTS,
     RetrievedNames,
@@ -48,8 +49,6 @@ if TYPE_CHECKING:
 #: Success is Haystack's recall in the mode "single_hit", Recall that in the mode "multi_hit".
 HAYSTACK_MEASURES = (nDCG, MAP, MRR, Success, Recall)
 
-#: The judgements of a query without ground truth: no document is relevant.
-_NO_RELEVANT_DOCUMENT = {f"{NOT_A_NAME}nothing": 0.0}
 #: The name of a document whose value is empty text, and how the name of a value begins that is no
 #: text.
 _EMPTY, _VALUE = f"{NOT_A_NAME}empty", f"{NOT_A_NAME}value "
@@ -157,7 +156,7 @@ def _evaluate_each(
     scores: dict[Measure, Floats] = {}
     for measures in measures_by_grades.values():
         qrels = {
-            query_id: grade_of or _NO_RELEVANT_DOCUMENT
+            query_id: grade_of or NO_RELEVANT_DOCUMENT
             for query_id, grade_of in grades_for[measures[0]].items()
         }
         evaluator = Evaluator(qrels, measures, order="given", duplicates="keep")

@@ -6,8 +6,10 @@ import hashlib
 import json
 from typing import TYPE_CHECKING, Any
 
+from beir_eval.core.ids import distinct_ids
 from beir_eval.display.progress import progress_bar
 from beir_eval.errors import (
+    InputError,
     RunError,
     SettingError,
     check_choice,
@@ -18,7 +20,6 @@ from beir_eval.errors import (
 from beir_eval.evaluation.records import Retrieval
 from beir_eval.integrations.haystack.documents import (
     DocumentNames,
-    distinct_ids,
     run_from_rankings,
     without_parent_message,
 )
@@ -180,7 +181,8 @@ class PipelineRetriever:
             OSError: a file cannot be written.
         """
         check_choice("on_error", on_error, ON_ERROR_CHOICES)
-        queries = dict(zip(distinct_ids("ids of queries", queries), queries.values(), strict=True))
+        query_ids = distinct_ids(queries, "ids of queries", InputError)
+        queries = dict(zip(query_ids, queries.values(), strict=True))
         if save_run is None:
             return self._retrieve(queries, None, on_error)
         with Journal(save_run, self.made_by) as journal:

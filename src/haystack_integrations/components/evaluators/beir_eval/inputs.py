@@ -4,17 +4,18 @@ from collections.abc import Mapping
 
 from haystack import Document, logging
 
+from beir_eval.core.ids import distinct_ids
 from beir_eval.core.qrels import Qrels
 from beir_eval.core.run import Run
 from beir_eval.errors import InputError, first_few
 from beir_eval.evaluation.result import EvaluationResult
 from beir_eval.integrations.haystack.documents import (
     CHUNKS_HINT,
+    NO_RELEVANT_DOCUMENT,
     DocumentNames,
     RetrievedNames,
     are_chunks,
     check_lists,
-    distinct_ids,
     judgements_from_documents,
     no_overlap_message,
     without_parent_message,
@@ -24,9 +25,6 @@ from beir_eval.measures import Measure
 logger = logging.getLogger(__name__)
 
 UNJUDGED = ("error", "skip", "zero")
-
-#: The judgements of a query that counts as judged, without relevant documents.
-_NO_RELEVANT_DOCUMENT = {"\0nothing": 0.0}
 
 
 def with_rel(measure: Measure, rel: float | None) -> Measure:
@@ -61,10 +59,7 @@ def resolve_query_ids(
         check_lists("retrieved_documents", retrieved)
         lengths["retrieved_documents"] = len(retrieved)
     if query_ids is not None:
-        if isinstance(query_ids, str):
-            msg = f"query_ids must be a list of ids, not the text {query_ids!r}"
-            raise InputError(msg)
-        queries = distinct_ids("query_ids", query_ids)
+        queries = distinct_ids(query_ids, "query_ids", InputError)
     elif isinstance(retrieved, Run):
         queries = list(retrieved.query_ids)
     elif truth is None:
@@ -104,7 +99,7 @@ def qrels_from_documents(
     _warn_of_fractions(judgements.grades)
     judged = {query_id for query_id, grades in judgements.grades.items() if grades}
     _check_judged(queries, judged, unjudged, "")
-    fill = _NO_RELEVANT_DOCUMENT if unjudged == "zero" else {}
+    fill = NO_RELEVANT_DOCUMENT if unjudged == "zero" else {}
     return Qrels({query_id: judgements.grades[query_id] or fill for query_id in queries})
 
 
@@ -142,7 +137,7 @@ def select_qrels(queries: list[str], qrels: Qrels, unjudged: str) -> Qrels:
     if unjudged_ids and unjudged == "zero":
         grades = qrels.as_dict()
         filled = Qrels(
-            {query_id: grades.get(query_id, _NO_RELEVANT_DOCUMENT) for query_id in queries}
+            {query_id: grades.get(query_id, NO_RELEVANT_DOCUMENT) for query_id in queries}
         )
         filled.max_grade = qrels.max_grade
         return filled
