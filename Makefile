@@ -3,7 +3,8 @@
 # make test-lowest  the same with the oldest supported versions, in an environment of its own
 # make test-pythons  the core's tests on Python 3.12 and 3.13, each in an environment of its own
 # make test-package  build the wheel, install it into empty environments with each extra, use it
-# make test-definitions  what docs/faq.md says of MLflow and LlamaIndex, in an environment of its own
+# make test-hosts     what works inside training loops and retriever frameworks, in an environment of its own
+# make test-trackers  what writes to trackers and to the hub, in an environment without torch
 # make coverage  fail unless tests/core, tests/measures and tests/significance reach every branch
 # make mutants  change measures and ranking in small ways: do the tests notice? (slow, by hand)
 # make check  lint, types, import contracts
@@ -16,7 +17,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 LOWEST := .venv-lowest
-DEFINITIONS := .venv-definitions
+HOSTS := .venv-hosts
+TRACKERS := .venv-trackers
 # What needs packages that are not in that environment.
 NOT_LOWEST := tests/integrations/test_beir.py tests/integrations/haystack/test_vector_database.py \
 	tests/against/test_statsmodels.py tests/report/test_in_a_browser.py tests/against/definitions \
@@ -30,7 +32,7 @@ SECONDS ?= 60
 CORE_TESTS := tests/adapters tests/core tests/measures tests/significance tests/evaluation tests/comparison tests/against
 SOURCES := pyproject.toml constraints.txt
 
-.PHONY: demo test test-lowest test-pythons test-package test-definitions coverage mutants check docs fuzz bench clean
+.PHONY: demo test test-lowest test-pythons test-package test-hosts test-trackers coverage mutants check docs fuzz bench clean
 .DEFAULT_GOAL := demo
 
 $(VENV)/.created:
@@ -53,10 +55,16 @@ $(LOWEST)/.test: pyproject.toml constraints-lowest.txt
 	$(LOWEST)/bin/python -m pip --disable-pip-version-check --quiet install --constraint constraints-lowest.txt --group test-core
 	touch $@
 
-$(DEFINITIONS)/.test: pyproject.toml
-	$(PYTHON) -m venv $(DEFINITIONS)
-	$(DEFINITIONS)/bin/python -m pip --disable-pip-version-check --quiet install --upgrade pip
-	$(DEFINITIONS)/bin/python -m pip --disable-pip-version-check --quiet install --editable . --group definitions
+$(HOSTS)/.test: $(SOURCES) constraints-hosts.txt
+	$(PYTHON) -m venv $(HOSTS)
+	$(HOSTS)/bin/python -m pip --disable-pip-version-check --quiet install --constraint constraints.txt --upgrade pip
+	$(HOSTS)/bin/python -m pip --disable-pip-version-check --quiet install --constraint constraints-hosts.txt --editable . --group test-hosts
+	touch $@
+
+$(TRACKERS)/.test: pyproject.toml constraints-trackers.txt
+	$(PYTHON) -m venv $(TRACKERS)
+	$(TRACKERS)/bin/python -m pip --disable-pip-version-check --quiet install --upgrade pip
+	$(TRACKERS)/bin/python -m pip --disable-pip-version-check --quiet install --constraint constraints-trackers.txt --editable . --group test-trackers
 	touch $@
 
 $(PYTHONS:%=.venv-%/.test): .venv-%/.test: $(SOURCES)
@@ -104,8 +112,11 @@ test-pythons: $(PYTHONS:%=test-python-%)
 $(PYTHONS:%=test-python-%): test-python-%: .venv-%/.test
 	.venv-$*/bin/python -m pytest $(PARALLEL) -m "not peers and not integration" $(NOT_LOWEST:%=--ignore %) $(CORE_TESTS)
 
-test-definitions: $(DEFINITIONS)/.test
-	$(DEFINITIONS)/bin/python -m pytest tests/against/definitions/test_mlflow.py tests/against/definitions/test_llama_index.py
+test-hosts: $(HOSTS)/.test
+	$(HOSTS)/bin/python -m pytest $(PARALLEL) tests/hosts $(wildcard docs/hosts) tests/against/definitions/test_llama_index.py
+
+test-trackers: $(TRACKERS)/.test
+	$(TRACKERS)/bin/python -m pytest $(PARALLEL) tests/trackers $(wildcard docs/trackers) tests/against/definitions/test_mlflow.py
 
 test-package: $(VENV)/.package
 	$(BIN)/python scripts/check_package.py
@@ -140,4 +151,4 @@ bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/significance.py
 
 clean:
-	rm -rf $(VENV) $(LOWEST) $(DEFINITIONS) $(PYTHONS:%=.venv-%) docs/_build .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(LOWEST) $(HOSTS) $(TRACKERS) $(PYTHONS:%=.venv-%) docs/_build .mypy_cache .ruff_cache .pytest_cache .hypothesis

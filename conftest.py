@@ -3,6 +3,7 @@
 import os
 import tempfile
 from doctest import ELLIPSIS, NORMALIZE_WHITESPACE
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,8 @@ from doc_examples import check_console, check_script, check_workflow
 
 # Haystack sends usage data unless this is set before it is imported.
 os.environ["HAYSTACK_TELEMETRY_ENABLED"] = "False"
+#: The folders of pages on other tools, and a module that only their environments have.
+HOSTS = {"hosts": "llama_index", "trackers": "trackio"}
 
 
 def enter_example_folder(namespace: dict[str, Any]) -> None:
@@ -37,7 +40,10 @@ pytest_collect_file = Sybil(
         CodeBlockParser(language="py", evaluator=check_script),
         CodeBlockParser(language="yaml", evaluator=check_workflow),
     ],
-    patterns=["README.md", "docs/*.md"],
+    patterns=["README.md", "docs/*.md", "docs/*/*.md"],
+    excludes=[
+        f"docs/{folder}/*.md" for folder, module in HOSTS.items() if find_spec(module) is None
+    ],
     setup=enter_example_folder,
     teardown=leave_example_folder,
 ).pytest()

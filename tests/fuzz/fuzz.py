@@ -46,7 +46,7 @@ MOST_BYTES = 1 << 16
 MOST_ENDS = 20
 #: A child process is replaced after so many seconds: atheris 3.0 keeps the result of every
 #: comparison of arrays that it traces, several gigabytes within minutes of comparing systems.
-LONGEST_CHILD = {"memory": 100}
+LONGEST_CHILD = {"memory": 60}
 #: One of so many inputs is also tried at 256 KiB; one of so many is replaced by a valid file.
 ENLARGE_EVERY, VALID_EVERY = 400, 40
 #: polars ends the process for some damaged Parquet files, which no caller can prevent; such ends

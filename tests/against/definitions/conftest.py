@@ -1,7 +1,7 @@
 """Collect the tests of a tool only where it is installed, if it has an environment of its own.
 
-mlflow and llama-index-core bring dozens of packages, and versions that others here exclude, so
-``make test-definitions`` installs them into ``.venv-definitions`` and runs their tests there.
+``make test-hosts`` installs llama-index-core into ``.venv-hosts``, ``make test-trackers`` MLflow
+into ``.venv-trackers``, and both run the tests of these tools there.
 """
 
 from importlib.util import find_spec
