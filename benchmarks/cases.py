@@ -141,7 +141,7 @@ def _ranx(qrels: Any, run: Any) -> dict[str, float]:
     return {trec_eval_names[name]: float(mean) for name, mean in means.items()}
 
 
-def _read_scores(_: Any, run: Any) -> dict[str, float]:
+def read_scores(_: Any, run: Any) -> dict[str, float]:
     """Read the scores into arrays and do nothing else: a lower bound for any tool."""
     rankings = list(run.values())
     step = max(1, 10_000 // max(1, len(rankings[0])))
@@ -263,7 +263,7 @@ def _dict_case(shape: Shape, ids: str) -> Case:
         "beir-eval": _beir_eval,
         "pytrec_eval": _pytrec_eval,
         "ranx": _ranx,
-        "reading": _read_scores,
+        "reading": read_scores,
     }
     return Case(
         partial(make_dicts, shape, ids), {name: _from_pair(side) for name, side in sides.items()}
@@ -295,7 +295,7 @@ def case_from_name(name: str) -> Case:
     if kind == "measures":
         queries, documents, number = map(int, sizes)
         our_side = partial(_beir_eval, cutoffs=range(1, 1 + number // len(NAMES)))
-        sides = {"beir-eval": _from_pair(our_side), "reading": _from_pair(_read_scores)}
+        sides = {"beir-eval": _from_pair(our_side), "reading": _from_pair(read_scores)}
         return Case(partial(make_dicts, Shape(queries, documents, 1)), sides)
     if kind == "file":
         sides = {"beir-eval": _beir_eval_on_file, "polars": _read_file_with_polars}
