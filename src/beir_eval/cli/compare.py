@@ -30,6 +30,7 @@ from beir_eval.cli.options import (
 )
 from beir_eval.cli.results_output import print_notes, print_scores, sibling, write_texts
 from beir_eval.cli.sampling_options import candidate_files, cluster_labels, repeat_groups
+from beir_eval.cli.saved_results import with_result_files
 from beir_eval.cli.slice_columns import slice_columns
 from beir_eval.cli.standard_input import opened_inputs
 from beir_eval.comparison.records import CORRECTIONS, INTERVALS, ON_CHOICES, REPEATS
@@ -219,6 +220,7 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter per option
         from beir_eval.comparison.gate import check_gate  # noqa: PLC0415
         from beir_eval.comparison.gate_output import gate_outcome, to_junit  # noqa: PLC0415
 
+        inputs_or_folders = with_result_files(inputs_or_folders)
         outputs = [markdown, latex, csv, json, html, junit, to_judge]
         for extra, is_written in (("slices", slices), ("steps", steps)):
             outputs += [sibling(path, extra) for path in (csv, json) if path and is_written]

