@@ -66,6 +66,11 @@ evaluator = BEIREvaluator(["MRR@10"])
 output = evaluator.run(ground_truth_documents=relevant, retrieved_documents=relevant)
 assert output["metrics"]["MRR@10"] == 1.0
 """,
+    "sentence-transformers": """
+from beir_eval.integrations.sentence_transformers import InformationRetrievalEvaluator
+evaluator = InformationRetrievalEvaluator({"q1": "a"}, {"d1": "b"}, {"q1": {"d1": 2}})
+assert str(evaluator.measures[0]) == "nDCG@10"
+""",
     "beir": """
 from beir_eval.integrations.beir import EvaluateRetrieval
 ndcg, *_ = EvaluateRetrieval.evaluate({"q1": {"d1": 1}}, {"q1": {"d1": 0.9, "d3": 0.8}}, [1])

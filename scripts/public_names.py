@@ -43,6 +43,7 @@ PACKAGES = [
     "integrations.beir",
     "integrations.haystack",
     "integrations.pytrec_eval",
+    "integrations.sentence_transformers",
     "measures",
     "report",
     "significance",

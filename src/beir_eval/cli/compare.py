@@ -215,12 +215,12 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter per option
     qrels_format: Annotated[str | None, QRELS_FORMAT] = None,
 ) -> None:
     """Compare systems: means, differences with intervals, and a verdict for each pair."""
-    with print_errors(), opened_inputs(files or []) as inputs_or_folders:
+    with print_errors(), opened_inputs(files or []) as stated_inputs:
         from beir_eval.cli import comparison_output as output  # noqa: PLC0415
         from beir_eval.comparison.gate import check_gate  # noqa: PLC0415
         from beir_eval.comparison.gate_output import gate_outcome, to_junit  # noqa: PLC0415
 
-        inputs_or_folders = with_result_files(inputs_or_folders)
+        inputs_or_folders = with_result_files(stated_inputs)
         outputs = [markdown, latex, csv, json, html, junit, to_judge]
         for extra, is_written in (("slices", slices), ("steps", steps)):
             outputs += [sibling(path, extra) for path in (csv, json) if path and is_written]

@@ -2,7 +2,8 @@
 
 Inside: ``beir`` and ``pytrec_eval`` (drop-in replacements; ``pytrec_inputs`` converts inputs that
 only pytrec_eval and BEIR take, and the names of trec_eval's measures are in
-``_trec_eval_names``), ``haystack`` (pipelines). Their tests are in ``tests/integrations``; those of
-hosts with an environment of their own are in ``tests/hosts`` and ``tests/trackers``. Each lists its public names; none is imported
+``_trec_eval_names``), ``haystack`` (pipelines), ``sentence_transformers`` (evaluators for its
+trainers). Their tests are in ``tests/integrations``; those of hosts with an environment of their
+own are in ``tests/hosts`` and ``tests/trackers``. Each lists its public names; none is imported
 before it is used.
 """

@@ -39,6 +39,7 @@ class _AggregatedHere(_HostEvaluator):
     """
 
     _compatible: bool
+    csv_file: str
     evaluators: list[Any]
 
     def _append_csv_headers(self, score_function_names: Iterable[str]) -> None:
@@ -53,7 +54,7 @@ class _AggregatedHere(_HostEvaluator):
         self,
         model: Any,
         output_path: str | None = None,
-        epoch: float = -1,
+        epoch: int = -1,
         steps: int = -1,
         *args: Any,
         **kwargs: Any,
@@ -68,7 +69,7 @@ class _AggregatedHere(_HostEvaluator):
             metrics: dict[str, float] = super().__call__(
                 model,
                 output_path,
-                epoch,  # type: ignore[arg-type]
+                epoch,
                 steps,
                 *args,
                 **kwargs,
@@ -102,7 +103,7 @@ class _AggregatedHere(_HostEvaluator):
             )
             self.primary_metric = f"{main}_{first}"
         aggregates = self.prefix_name_to_metrics(aggregates, self.name)
-        self.store_metrics_in_model_card_data(model, aggregates, epoch, steps)  # type: ignore[arg-type]
+        self.store_metrics_in_model_card_data(model, aggregates, epoch, steps)
         return by_dataset | aggregates
 
     def _columns(self) -> list[str]:
@@ -113,6 +114,8 @@ class _AggregatedHere(_HostEvaluator):
 
 class _Evaluator:
     """The arguments that sentence-transformers' evaluators do not have."""
+
+    csv_file: str
 
     def __init__(
         self,
@@ -125,7 +128,7 @@ class _Evaluator:
         self._compatible, self._given_measures = compatible, measures
         super().__init__(*args, **kwargs)
         if not compatible:
-            self.csv_file = f"beir_eval_{self.csv_file}"  # type: ignore[has-type]
+            self.csv_file = f"beir_eval_{self.csv_file}"
 
     def _load_dataset(self, dataset_name: str, **settings: Any) -> Any:
         settings |= {"compatible": self._compatible, "measures": self._given_measures}
@@ -159,10 +162,10 @@ class NanoBEIREvaluator(_Evaluator, _AggregatedHere):
 class SparseNanoBEIREvaluator(_Evaluator, _HostSparseEvaluator, _AggregatedHere):
     """Evaluates a SparseEncoder on the data sets of NanoBEIR; as ``NanoBEIREvaluator``."""
 
-    information_retrieval_class = SparseInformationRetrievalEvaluator  # type: ignore[assignment]
+    information_retrieval_class = SparseInformationRetrievalEvaluator
 
 
 class MultiVectorNanoBEIREvaluator(_Evaluator, _HostMultiVectorEvaluator, _AggregatedHere):
     """Evaluates a MultiVectorEncoder on the data sets of NanoBEIR; as ``NanoBEIREvaluator``."""
 
-    information_retrieval_class = MultiVectorInformationRetrievalEvaluator  # type: ignore[assignment]
+    information_retrieval_class = MultiVectorInformationRetrievalEvaluator

@@ -89,14 +89,14 @@ class CrossEncoderRerankingEvaluator(_HostEvaluator):
         return tuple(parse_all([nDCG @ self.at_k, MRR @ self.at_k, MAP]))
 
     def __call__(
-        self, model: Any, output_path: str | None = None, epoch: float = -1, steps: int = -1
+        self, model: Any, output_path: str | None = None, epoch: int = -1, steps: int = -1
     ) -> dict[str, float]:
         """Evaluate a model, and save the result if there is a folder for it.
 
         Args:
             model: the cross-encoder.
             output_path: the folder for the CSV file and the results; None writes nothing.
-            epoch: the epoch, -1 outside of training.
+            epoch: the epoch, a fraction in a trainer; -1 outside of training.
             steps: the global step, -1 outside of training.
 
         Returns:
@@ -108,8 +108,8 @@ class CrossEncoderRerankingEvaluator(_HostEvaluator):
             RunError: a score is not a finite number.
             OSError: a file cannot be written.
         """
-        recorded = _RecordedScores(model)
-        metrics: dict[str, float] = super().__call__(recorded, output_path, epoch, steps)  # type: ignore[arg-type]
+        recorded: Any = _RecordedScores(model)
+        metrics: dict[str, float] = super().__call__(recorded, output_path, epoch, steps)
         self.main_result = self._result(recorded.scores, step_name(epoch, steps))
         if output_path is not None:
             self._step_results.save(self.main_result, self.results_folder(output_path))

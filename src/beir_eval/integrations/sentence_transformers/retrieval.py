@@ -130,7 +130,7 @@ class _RankedHere(_HostEvaluator):
         self,
         model: Any,
         output_path: str | None = None,
-        epoch: float = -1,
+        epoch: int = -1,
         steps: int = -1,
         *args: Any,
         **kwargs: Any,
@@ -141,7 +141,7 @@ class _RankedHere(_HostEvaluator):
             model: the encoder.
             output_path: the folder for the CSV file and, in ``beir_eval/<name>/<score function>``,
                 the results; None writes nothing, as on all processes but the first.
-            epoch: the epoch, -1 outside of training.
+            epoch: the epoch, a fraction in a trainer; -1 outside of training.
             steps: the global step, -1 outside of training; it names the result: "step-500".
             args: passed on to ``compute_all_metrics``.
             kwargs: passed on to ``compute_all_metrics``.
@@ -155,7 +155,7 @@ class _RankedHere(_HostEvaluator):
         """
         self._step = step_name(epoch, steps)
         call = super().__call__ if self._compatible else self._call
-        metrics: dict[str, float] = call(model, output_path, epoch, steps, *args, **kwargs)  # type: ignore[arg-type]
+        metrics: dict[str, float] = call(model, output_path, epoch, steps, *args, **kwargs)
         prefix = f"{self.name}_" if self.name else ""
         primary = (self.primary_metric or "").removeprefix(prefix)
         self.main_result = next(
@@ -180,7 +180,7 @@ class _RankedHere(_HostEvaluator):
         self,
         model: Any,
         output_path: str | None,
-        epoch: float,
+        epoch: int,
         steps: int,
         *args: Any,
         **kwargs: Any,
@@ -193,7 +193,7 @@ class _RankedHere(_HostEvaluator):
                 self.csv_headers = ["epoch", "steps"]
                 self._append_csv_headers(self.score_function_names)
                 self.primary_metric = None
-        means = self.compute_all_metrics(model, *args, output_path=output_path, **kwargs)
+        means = self.compute_all_metrics(model, *args, **kwargs, output_path=output_path)  # type: ignore[misc]
         if output_path is not None and self.write_csv:
             row = [epoch, steps]
             row += [value for name in self.score_function_names for value in means[name].values()]
@@ -214,7 +214,7 @@ class _RankedHere(_HostEvaluator):
             },
             self.name,
         )
-        self.store_metrics_in_model_card_data(model, metrics, epoch, steps)  # type: ignore[arg-type]
+        self.store_metrics_in_model_card_data(model, metrics, epoch, steps)
         return metrics
 
     def compute_all_metrics(
@@ -302,7 +302,8 @@ class _RankedHere(_HostEvaluator):
             else:
                 documents = _rows_of(corpus_embeddings, first, last)
             for name in self.score_function_names:
-                best[name].add(self.score_functions[name](queries, documents), first)  # type: ignore[index]
+                score_function: Any = self.score_functions[name]  # type: ignore[index]
+                best[name].add(score_function(queries, documents), first)
         return best
 
     def _compatible_means(self, result: EvaluationResult) -> dict[str, dict[int, float]]:

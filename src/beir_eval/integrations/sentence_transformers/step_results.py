@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import logging
 import re
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from beir_eval.core.paths import as_path
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from beir_eval.evaluation.result import EvaluationResult
 
 logger = logging.getLogger(__name__)

@@ -24,7 +24,7 @@ _FOLDER = "beir_eval_ledgers"
 _LEDGER_FILE = re.compile(r"since-step-([0-9]+)\.jsonl")
 
 
-class NoGainStoppingCallback(TrainerCallback):  # type: ignore[misc]
+class NoGainStoppingCallback(TrainerCallback):
     """Stops training when several evaluations in a row show no significant gain since a step.
 
     The first evaluation of the run is the baseline of a ``Ledger``, and each later one is a look of
@@ -148,8 +148,8 @@ class NoGainStoppingCallback(TrainerCallback):  # type: ignore[misc]
         """Record the result of a step, and return why training must stop, if it must."""
         if result is None or result.name != f"step-{step}":
             msg = (
-                f"the evaluator has no result of step {step}, so the trainer does not call it; pass "
-                "the same object to the trainer and to NoGainStoppingCallback"
+                f"the evaluator has no result of step {step}, so the trainer does not call it; "
+                "pass the same object to the trainer and to NoGainStoppingCallback"
             )
             raise SettingError(msg)
         if self.ledger is None:
