@@ -38,7 +38,6 @@ FALL_BACKS = {
     "sorted rankings count as others": {f"{CORE}.rank_counting._are_descending": lambda *_: False},
     "documents are found by sorting": {f"{CORE}.number_lookup._FEW_WANTED": 0},
     "documents are found one by one": {f"{CORE}.number_lookup._FEW_WANTED": 10**9},
-    "duplicates in parts of one": {f"{CORE}.number_lookup._CHUNK_SIZE": 1},
     "lists are looked up in dicts": {f"{CORE}.run_sources.lists._FEW_JUDGED": -1},
     "lists are looked up in sets": {f"{CORE}.run_sources.lists._FEW_JUDGED": 10**9},
     "numbers are read one by one": {f"{CORE}.ids._all_decimal_numbers": lambda _: None},
