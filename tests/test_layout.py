@@ -54,6 +54,7 @@ def test_the_tests_of_a_package_are_in_the_folder_of_the_same_name():
         for package in packages
         if not any((tests / package).glob("test_*.py"))
         and not (tests / package).with_name(f"test_{package.name}.py").exists()
+        and not (tests / "hosts" / f"test_{package.name}.py").exists()
     }
     assert untested == set()
     folders = {path.parent.relative_to(tests) for path in tests.rglob("test_*.py")}

@@ -45,18 +45,17 @@ __all__ = [
     "SparseNanoBEIREvaluator",
 ]
 
-_PACKAGE = "beir_eval.integrations.sentence_transformers"
 lazy_exports(
     __name__,
     {
-        "CrossEncoderRerankingEvaluator": f"{_PACKAGE}.reranking",
-        "InformationRetrievalEvaluator": f"{_PACKAGE}.retrieval",
-        "MultiVectorInformationRetrievalEvaluator": f"{_PACKAGE}.retrieval",
-        "MultiVectorNanoBEIREvaluator": f"{_PACKAGE}.nano_beir",
-        "NanoBEIREvaluator": f"{_PACKAGE}.nano_beir",
-        "NoGainStoppingCallback": f"{_PACKAGE}.stopping",
-        "SparseInformationRetrievalEvaluator": f"{_PACKAGE}.retrieval",
-        "SparseNanoBEIREvaluator": f"{_PACKAGE}.nano_beir",
+        "CrossEncoderRerankingEvaluator": "beir_eval.integrations.sentence_transformers.reranking",
+        "InformationRetrievalEvaluator": "beir_eval.integrations.sentence_transformers.retrieval",
+        "MultiVectorInformationRetrievalEvaluator": "beir_eval.integrations.sentence_transformers.retrieval",
+        "MultiVectorNanoBEIREvaluator": "beir_eval.integrations.sentence_transformers.nano_beir",
+        "NanoBEIREvaluator": "beir_eval.integrations.sentence_transformers.nano_beir",
+        "NoGainStoppingCallback": "beir_eval.integrations.sentence_transformers.stopping",
+        "SparseInformationRetrievalEvaluator": "beir_eval.integrations.sentence_transformers.retrieval",
+        "SparseNanoBEIREvaluator": "beir_eval.integrations.sentence_transformers.nano_beir",
     },
     extra=(
         "sentence-transformers",

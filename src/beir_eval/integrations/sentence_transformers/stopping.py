@@ -7,7 +7,6 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from accelerate.utils import broadcast_object_list
 from transformers import TrainerCallback
 
 from beir_eval.comparison.ledger import Ledger, LedgerSettings
@@ -133,6 +132,8 @@ class NoGainStoppingCallback(TrainerCallback):
         reason = None
         if state.is_world_process_zero:
             reason = self._look(self._evaluator.main_result, state.global_step)
+        from accelerate.utils import broadcast_object_list  # noqa: PLC0415 - a trainer's package
+
         # All processes must stop at the same step.
         [reason] = broadcast_object_list([reason])
         if reason is not None:
