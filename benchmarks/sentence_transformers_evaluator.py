@@ -6,8 +6,8 @@ It needs the packages sentence-transformers, accelerate, datasets and gt-all-min
 environment of ``make test-hosts``). The all-MiniLM-L6-v2 model is trained on the bundled data set,
 with an evaluation of its 30 queries after every second step. Runs with the two evaluators
 alternate, so that a change of the machine's load affects both; each begins with the original
-weights. A run of sentence-transformers' evaluator that is not measured comes first. Printed are the CPU seconds of each run, all threads together, and the median of the ratios
-of neighbouring runs.
+weights. A run of sentence-transformers' evaluator that is not measured comes first. Printed are the
+CPU seconds of each run, all threads together, and the median of the ratios of neighbouring runs.
 """
 
 from __future__ import annotations

@@ -50,11 +50,15 @@ lazy_exports(
     {
         "CrossEncoderRerankingEvaluator": "beir_eval.integrations.sentence_transformers.reranking",
         "InformationRetrievalEvaluator": "beir_eval.integrations.sentence_transformers.retrieval",
-        "MultiVectorInformationRetrievalEvaluator": "beir_eval.integrations.sentence_transformers.retrieval",
+        "MultiVectorInformationRetrievalEvaluator": (
+            "beir_eval.integrations.sentence_transformers.retrieval"
+        ),
         "MultiVectorNanoBEIREvaluator": "beir_eval.integrations.sentence_transformers.nano_beir",
         "NanoBEIREvaluator": "beir_eval.integrations.sentence_transformers.nano_beir",
         "NoGainStoppingCallback": "beir_eval.integrations.sentence_transformers.stopping",
-        "SparseInformationRetrievalEvaluator": "beir_eval.integrations.sentence_transformers.retrieval",
+        "SparseInformationRetrievalEvaluator": (
+            "beir_eval.integrations.sentence_transformers.retrieval"
+        ),
         "SparseNanoBEIREvaluator": "beir_eval.integrations.sentence_transformers.nano_beir",
     },
     extra=(

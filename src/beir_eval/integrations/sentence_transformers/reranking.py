@@ -65,7 +65,6 @@ class CrossEncoderRerankingEvaluator(_HostEvaluator):
         kwargs: further keywords of sentence-transformers' evaluator.
 
     Attributes:
-        measures: nDCG@k, MRR@k and MAP.
         main_result: the result of the last evaluation; None before.
 
     Raises:
@@ -85,7 +84,7 @@ class CrossEncoderRerankingEvaluator(_HostEvaluator):
 
     @property
     def measures(self) -> tuple[Measure, ...]:
-        """The measures of the saved results."""
+        """The measures of the saved results: nDCG@k, MRR@k and MAP."""
         return tuple(parse_all([nDCG @ self.at_k, MRR @ self.at_k, MAP]))
 
     def __call__(
