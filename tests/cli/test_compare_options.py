@@ -209,6 +209,22 @@ def test_the_documents_to_judge_are_those_of_python(tmp_path):
         assert rows[0]["rank bm25"] or rows[0]["rank bm25-plain"]
 
 
+def test_a_folder_of_saved_results_stands_for_its_files_in_the_order_of_their_steps(tmp_path):
+    folder = tmp_path / "results"
+    folder.mkdir()
+    for step, run_file in ((1000, BM25), (500, PLAIN)):
+        result = evaluate(QRELS, read_run(run_file), "nDCG@10", name=f"step-{step}")
+        result.save(folder / f"step-{step}.json")
+    (folder / "notes.json").write_text("{}")
+    outputs = [tmp_path / "of_folder.json", tmp_path / "of_files.json"]
+    files = [folder / "step-500.json", folder / "step-1000.json"]
+    for inputs, output in zip(([folder], files), outputs, strict=True):
+        result = run("compare", *inputs, "--steps", r"step-(\d+)", "--json", output)
+        assert result.exit_code == 0, result.output
+    assert Comparison.load(outputs[0]).systems == ("step-500", "step-1000")
+    assert outputs[0].read_bytes() == outputs[1].read_bytes()
+
+
 def test_checkpoints_are_printed_and_written_without_a_report(tmp_path):
     for step, run_file in ((100, PLAIN), (200, BM25)):
         shutil.copy(run_file, tmp_path / f"step{step}.trec")
