@@ -58,6 +58,24 @@ try:
 except BeirEvalError as error:
     print(error)
 """,
+    "ir-measures": """
+import ir_measures
+from beir_eval.integrations.ir_measures import install, provider
+install()
+assert ir_measures.DefaultPipeline.providers[0] is provider
+assert ir_measures.calc_aggregate([ir_measures.AP], {"q": {"d": 1}}, {"q": {"d": 1.0}}) == {
+    ir_measures.AP: 1.0
+}
+""",
+    "ir-datasets": """
+from beir_eval import BeirEvalError, load_dataset
+try:
+    load_dataset("irds:no-such-data-set")
+except BeirEvalError as error:
+    assert "ir_datasets has no data set" in str(error), error
+else:
+    raise AssertionError
+""",
     "haystack": """
 from haystack import Document
 from haystack_integrations.components.evaluators.beir_eval import BEIREvaluator

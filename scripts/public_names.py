@@ -42,6 +42,7 @@ PACKAGES = [
     "evaluation",
     "integrations.beir",
     "integrations.haystack",
+    "integrations.ir_measures",
     "integrations.pytrec_eval",
     "integrations.sentence_transformers",
     "measures",

@@ -2,7 +2,8 @@
 
 Inside: ``dataset`` (``Dataset`` and its loaders), ``corpus`` (readers of documents and queries),
 ``corpus_index`` (the saved index of a large corpus), ``catalogue`` (splits and conventions of
-BEIR's data sets), ``download``, ``demo`` (the bundled data set).
+BEIR's data sets), ``irds`` (data sets of ir_datasets), ``download``, ``demo`` (the bundled data
+set).
 
 Public: ``Dataset``, ``DatasetInfo``, ``Corpus``, ``load_dataset``, ``load_datasets``,
 ``load_from_hub``, ``download_dataset``, ``info_of``; ``demo.FOLDER`` and ``demo.RUNS``.
