@@ -31,11 +31,8 @@ from measuring import put_section
 
 from beir_eval import Qrels, load_dataset
 from beir_eval.integrations.haystack import evaluate_pipeline, index
-from beir_eval.integrations.haystack.documents import (
-    DocumentNames,
-    RetrievedNames,
-    judgements_from_documents,
-)
+from beir_eval.integrations.haystack.documents import RetrievedNames, judgements_from_documents
+from beir_eval.integrations.retrieval.documents import DocumentNames
 from haystack_integrations.components.evaluators.beir_eval import BEIREvaluator
 
 if TYPE_CHECKING:

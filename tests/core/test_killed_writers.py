@@ -18,7 +18,7 @@ import pytest
 import endless_writer
 from beir_eval.core.atomic_writes import write_atomically
 from beir_eval.datasets import download_dataset
-from beir_eval.integrations.haystack.journal import Journal
+from beir_eval.integrations.retrieval.journal import Journal
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="SIGKILL")
 KILLS = 3

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from beir_eval.core.locks import lock, try_lock
-from beir_eval.integrations.haystack.journal import Journal
+from beir_eval.integrations.retrieval.journal import Journal
 
 
 @pytest.mark.usefixtures("locks_of_each_platform")

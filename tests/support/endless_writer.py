@@ -49,9 +49,9 @@ WAYS = {
 
 
 def write_journal(folder):
-    from beir_eval.integrations.haystack.documents import Ranking  # noqa: PLC0415 - only what this way needs
-    from beir_eval.integrations.haystack.journal import Journal  # noqa: PLC0415 - only what this way needs
-    from beir_eval.integrations.haystack.query_runner import Answer  # noqa: PLC0415 - only what this way needs
+    from beir_eval.integrations.retrieval.documents import Ranking  # noqa: PLC0415 - only what this way needs
+    from beir_eval.integrations.retrieval.journal import Journal  # noqa: PLC0415 - only what this way needs
+    from beir_eval.integrations.retrieval.query_runner import Answer  # noqa: PLC0415 - only what this way needs
 
     with Journal(folder / "run.trec", {"pipeline": "p"}) as journal:
         for number in count(len(journal._answers)):

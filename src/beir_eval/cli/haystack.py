@@ -90,9 +90,9 @@ def haystack(  # noqa: PLR0913, PLR0917 - one parameter per option
         from beir_eval.integrations.haystack import evaluate_pipeline, index  # noqa: PLC0415
         from beir_eval.integrations.haystack import load_pipeline as loading  # noqa: PLC0415
         from beir_eval.integrations.haystack.documents import INDEX_CALL  # noqa: PLC0415
-        from beir_eval.integrations.haystack.retriever import (  # noqa: PLC0415
+        from beir_eval.integrations.haystack.retriever import PipelineRetriever  # noqa: PLC0415
+        from beir_eval.integrations.retrieval.retrieve_all import (  # noqa: PLC0415
             ON_ERROR_CHOICES,
-            PipelineRetriever,
         )
 
         show_in_messages(INDEX_CALL, "--index")

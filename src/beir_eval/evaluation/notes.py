@@ -29,7 +29,7 @@ def notes_on(result: EvaluationResult) -> list[str]:
     return [
         *warnings_on(result),
         *_query_notes(counted, settings, result.retrieval),
-        *([] if result.retrieval is None else _retrieval_notes(result.retrieval)),
+        *([] if result.retrieval is None else retrieval_notes(result.retrieval)),
         *_document_notes(counted, settings),
         *_measure_notes(counted, settings, result.num_scored),
     ]
@@ -56,11 +56,13 @@ def _notes_on_given_scores(result: EvaluationResult) -> Iterator[str]:
         )
 
 
-def _retrieval_notes(retrieval: Retrieval) -> Iterator[str]:
+def retrieval_notes(retrieval: Retrieval) -> Iterator[str]:
     """Yield the notes on failed queries, documents and times."""
     if failed := retrieval.failures:
         reasons = "; ".join(f"{query}: {text}" for query, text in list(failed.items())[:3])
         yield f"{_quantity(len(failed), 'query')} failed and count as missing ({reasons})"
+    if retrieval.retries:
+        yield f"{_quantity(retrieval.retries, 'attempt')} of a query failed and had to be repeated"
     if retrieval.further_chunks:
         chunks = _quantity(retrieval.further_chunks, "further chunk")
         yield f"{chunks} of documents that the ranking holds already: left out"

@@ -176,6 +176,7 @@ class Retrieval(BaseModel):
         without_parent: the number of retrieved documents that lack the field ``collapse``; each
             counts as a document of its own.
         beyond_limit: the number of judged queries of the data set that ``limit`` left out.
+        retries: how many attempts to answer a query failed and were repeated.
     """
 
     model_config = FROZEN
@@ -187,6 +188,7 @@ class Retrieval(BaseModel):
     unnamed: int = 0
     without_parent: int = 0
     beyond_limit: int = 0
+    retries: int = 0
 
     @classmethod
     def from_parts(cls, parts: Sequence[Retrieval]) -> Retrieval:
@@ -199,6 +201,7 @@ class Retrieval(BaseModel):
             unnamed=sum(part.unnamed for part in parts),
             without_parent=sum(part.without_parent for part in parts),
             beyond_limit=sum(part.beyond_limit for part in parts),
+            retries=sum(part.retries for part in parts),
         )
 
     @property

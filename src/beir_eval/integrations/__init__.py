@@ -2,14 +2,9 @@
 
 Inside: ``beir`` and ``pytrec_eval`` (drop-in replacements; ``pytrec_inputs`` converts inputs that
 only pytrec_eval and BEIR take, and the names of trec_eval's measures are in
-<<<<<<< HEAD
-``_trec_eval_names``), ``haystack`` (pipelines), ``sentence_transformers`` (evaluators for its
-trainers). Their tests are in ``tests/integrations``; those of hosts with an environment of their
-own are in ``tests/hosts`` and ``tests/trackers``. Each lists its public names; none is imported
-before it is used.
-=======
-``_trec_eval_names``), ``haystack`` (pipelines), ``ir_measures`` (a provider). Their tests are in
-``tests/integrations``; those of hosts with an environment of their own are in ``tests/hosts`` and
-``tests/trackers``. Each lists its public names; none is imported before it is used.
->>>>>>> 6cb3ce7 (A provider for ir_measures, so that PyTerrier's experiments run on our engine; data sets of ir_datasets)
+``_trec_eval_names``), ``haystack`` (pipelines), ``llama_index`` and ``langchain`` (retrievers;
+``retrieval`` runs their queries and Haystack's), ``sentence_transformers`` (evaluators for its
+trainers), ``ir_measures`` (a provider). Their tests are in ``tests/integrations``; those of hosts
+with an environment of their own are in ``tests/hosts`` and ``tests/trackers``. Each lists its
+public names; none is imported before it is used.
 """

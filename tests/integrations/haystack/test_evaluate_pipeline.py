@@ -46,7 +46,7 @@ from beir_eval.integrations.haystack import (
     index,
     to_evaluation_run_result,
 )
-from beir_eval.integrations.haystack.documents import strictly_decreasing_scores
+from beir_eval.integrations.retrieval.documents import strictly_decreasing_scores
 from capitals import QRELS, QUERIES, TEXTS, make_store, retrieving
 from haystack_integrations.components.evaluators.beir_eval import BEIREvaluator
 

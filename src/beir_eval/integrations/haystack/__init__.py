@@ -4,11 +4,12 @@ Call ``index(dataset, store)``, then ``evaluate_pipeline(pipeline, dataset)``. W
 ``PipelineRetriever``, a pipeline is a system of a ``Benchmark``. The components for use inside a
 pipeline are in ``haystack_integrations.components.evaluators.beir_eval``.
 
-Inside: ``evaluate_pipeline``, ``retriever`` (a pipeline as a retriever), ``query_runner`` (runs the
-queries), ``sockets`` (inputs and outputs of a pipeline), ``journal`` (resumes an interrupted run),
-``fingerprint`` (hashes of pipelines), ``indexing``, ``load_pipeline`` (YAML), ``demo``;
-``documents`` (converts documents to a ``Run``) and ``haystack_rules`` (the numbers of Haystack's
-evaluators). The components also use the last two, which do not import Haystack.
+Inside: ``evaluate_pipeline``, ``retriever`` (a pipeline as a retriever), ``pipeline_call`` (one
+query of a pipeline), ``sockets`` (inputs and outputs of a pipeline), ``fingerprint`` (hashes of
+pipelines), ``indexing``, ``load_pipeline`` (YAML), ``demo``; the queries are run by
+``integrations.retrieval``. ``documents`` (converts documents to a ``Run``) and ``haystack_rules``
+(the numbers of Haystack's evaluators). The components also use the last two, which do not import
+Haystack.
 
 Public: ``evaluate_pipeline``, ``index``, ``beir_documents``, ``PipelineRetriever``,
 ``to_evaluation_run_result``; they need the extra ``haystack`` (MissingExtraError without it).

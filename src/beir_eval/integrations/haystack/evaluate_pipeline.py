@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from haystack.evaluation import EvaluationRunResult
 
-from beir_eval.datasets.dataset import Dataset, load_dataset
-from beir_eval.errors import InputError, SettingError, check_count, check_name, warn_caller
-from beir_eval.evaluation.coverage import unmatched_ids_sentences
-from beir_eval.evaluation.evaluator import Evaluator, evaluate_without_warning
-from beir_eval.integrations.haystack.documents import CHUNKS_HINT, no_overlap_message
+from beir_eval.datasets.dataset import Dataset
+from beir_eval.errors import SettingError
+from beir_eval.integrations.haystack.documents import CHUNKS_HINT, EMPTY_STORE_HINT
 from beir_eval.integrations.haystack.retriever import PipelineRetriever
+from beir_eval.integrations.retrieval.evaluate_dataset import evaluate_dataset
+from beir_eval.integrations.retrieval.retrieve_all import Retrieved
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -99,47 +98,38 @@ def evaluate_pipeline(  # noqa: PLR0913 - one keyword a setting
         BeirEvalWarning: no retrieved document is judged for its query, or hardly any, and the ids
             of retrieved and judged documents differ; or documents lack the field ``collapse``.
     """
-    if not isinstance(dataset, (Dataset, str, Path)):
-        msg = f"a data set is a Dataset or its folder, not {type(dataset).__name__}"
-        if hasattr(dataset, "graph"):
-            msg += "; the pipeline comes first: evaluate_pipeline(pipeline, dataset)"
+    if not isinstance(dataset, (Dataset, str, Path)) and hasattr(dataset, "graph"):
+        msg = (
+            f"a data set is a Dataset or its folder, not {type(dataset).__name__}; the pipeline "
+            "comes first: evaluate_pipeline(pipeline, dataset)"
+        )
         raise SettingError(msg)
-    data = dataset if isinstance(dataset, Dataset) else load_dataset(dataset)
-    check_name("run_name", run_name)
-    if limit is not None:
-        check_count("limit", limit)
-    queries = dict(islice(data.queries.items(), limit))
-    if not queries:
-        msg = f"{data.name}: no judged query has a text, so there is nothing to ask the pipeline"
-        raise InputError(msg)
-    qrels = data.qrels if limit is None else data.qrels.select(queries)
-    evaluator = Evaluator(
-        qrels,
+
+    def retrieve(queries: Mapping[str, str]) -> Retrieved:
+        retriever = PipelineRetriever(
+            pipeline,
+            inputs=inputs,
+            documents_from=documents_from,
+            document_comparison_field=document_comparison_field,
+            collapse=collapse,
+            concurrency=concurrency,
+            progress=progress,
+        )
+        run, retrieval = retriever.retrieve(queries, on_error=on_error, save_run=save_run)
+        return Retrieved(run, retrieval, retriever.found_chunks)
+
+    return evaluate_dataset(
+        retrieve,
+        dataset,
         measures,
-        drop_identical_ids=data.info is not None and data.info.drop_identical_ids,
+        what="pipeline",
+        run_name=run_name,
+        limit=limit,
         keep_top=keep_top,
         fingerprint=fingerprint,
+        if_empty=EMPTY_STORE_HINT,
+        if_chunks=CHUNKS_HINT if collapse is None else "",
     )
-    retriever = PipelineRetriever(
-        pipeline,
-        inputs=inputs,
-        documents_from=documents_from,
-        document_comparison_field=document_comparison_field,
-        collapse=collapse,
-        concurrency=concurrency,
-        progress=progress,
-    )
-    run, retrieval = retriever.retrieve(queries, on_error=on_error, save_run=save_run)
-    result = evaluate_without_warning(evaluator, run, run_name)
-    advice = CHUNKS_HINT if collapse is None and retriever.found_chunks else ""
-    problem = no_overlap_message(run, qrels, result, advice)
-    if problem is not None:
-        warn_caller(problem)
-    else:
-        for sentence in unmatched_ids_sentences(result):
-            warn_caller(f"{run_name}: {sentence}")
-    retrieval = retrieval.model_copy(update={"beyond_limit": len(data.qrels) - len(qrels)})
-    return result.model_copy(update={"retrieval": retrieval})
 
 
 def to_evaluation_run_result(

@@ -27,14 +27,16 @@ from beir_eval.evaluation.evaluator import Evaluator, evaluate_without_warning
 from beir_eval.evaluation.score_matrix import ScoreMatrix
 from beir_eval.integrations.haystack.documents import (
     NO_RELEVANT_DOCUMENT,
+    RetrievedNames,
+    grades_of,
+    highest_grades,
+)
+from beir_eval.integrations.retrieval.documents import (
     NOT_A_NAME,
     NOT_DOCUMENTS,
-    RetrievedNames,
     check_documents,
     documents_error,
     field_value,
-    grades_of,
-    highest_grades,
 )
 from beir_eval.measures import MAP, MRR, Recall, Success, nDCG
 

@@ -6,41 +6,25 @@ import hashlib
 import json
 from typing import TYPE_CHECKING, Any
 
-from beir_eval.core.ids import distinct_ids
-from beir_eval.display.progress import progress_bar
-from beir_eval.errors import (
-    InputError,
-    RunError,
-    SettingError,
-    check_choice,
-    check_count,
-    first_few,
-    warn_caller,
-)
-from beir_eval.evaluation.records import Retrieval
-from beir_eval.integrations.haystack.documents import (
-    DocumentNames,
-    run_from_rankings,
-    without_parent_message,
-)
+from beir_eval.errors import SettingError, check_count
 from beir_eval.integrations.haystack.fingerprint import (
     fingerprint_of_function,
     fingerprint_of_pipeline,
 )
-from beir_eval.integrations.haystack.journal import Journal
-from beir_eval.integrations.haystack.query_runner import Answer, PipelineCall, QueryRunner
+from beir_eval.integrations.haystack.pipeline_call import PipelineCall
 from beir_eval.integrations.haystack.sockets import documents_output, id_inputs, query_inputs
+from beir_eval.integrations.retrieval.documents import DocumentNames
+from beir_eval.integrations.retrieval.retrieve_all import RunnerSettings, retrieve_all
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
     from beir_eval.core.run import Run
+    from beir_eval.evaluation.records import Retrieval
 
     #: Names of the inputs that take the query; or a function (query_id, text) -> pipeline inputs.
     Inputs = str | Iterable[str] | Callable[[str, str], Mapping[str, Any]]
-
-ON_ERROR_CHOICES = ("stop", "missing")
 
 
 class PipelineRetriever:
@@ -180,63 +164,17 @@ class PipelineRetriever:
             FileFormatError: the file with saved answers is damaged.
             OSError: a file cannot be written.
         """
-        check_choice("on_error", on_error, ON_ERROR_CHOICES)
-        query_ids = distinct_ids(queries, "ids of queries", InputError)
-        queries = dict(zip(query_ids, queries.values(), strict=True))
-        if save_run is None:
-            return self._retrieve(queries, None, on_error)
-        with Journal(save_run, self.made_by) as journal:
-            return self._retrieve(queries, journal, on_error)
-
-    def _retrieve(
-        self, queries: Mapping[str, str], journal: Journal | None, on_error: str
-    ) -> tuple[Run, Retrieval]:
-        answers = {} if journal is None else journal.answers_to(queries)
-        unanswered = {
-            query_id: text for query_id, text in queries.items() if query_id not in answers
-        }
-
-        def save_answer(query_id: str, answer: Answer) -> None:
-            if journal is not None:
-                journal.add(query_id, queries[query_id], answer)
-            answers[query_id] = answer
-
-        with progress_bar(
-            shown=self._progress, total=len(queries), initial=len(answers), desc="queries"
-        ) as advance:
-            runner = QueryRunner(self._call, unanswered, on_error == "stop", save_answer, advance)
-            if unanswered:
-                runner.run(self._concurrency)
-        if not answers:
-            reasons = first_few(
-                f"{query_id}: {reason}" for query_id, reason in runner.failures.items()
-            )
-            msg = f"the pipeline failed for every query: {reasons}"
-            raise RunError(msg)
-        if journal is not None and (unanswered or journal.lacks_run):
-            journal.write_run()
-        ordered_answers = {
-            query_id: answers[query_id] for query_id in queries if query_id in answers
-        }
-        self.found_chunks = any(answer.has_chunks for answer in ordered_answers.values())
-        rankings = {query_id: answer.ranking for query_id, answer in ordered_answers.items()}
-        left_out = sum(answer.left_out for answer in ordered_answers.values())
-        unnamed = sum(ranking.unnamed for ranking in rankings.values())
-        without_parent = sum(ranking.without_parent for ranking in rankings.values())
-        collapse = self._call.names.collapse
-        num_documents = sum(len(ranking.doc_ids) for ranking in rankings.values()) + left_out
-        problem = without_parent_message(collapse, without_parent, num_documents)
-        if problem is not None:
-            warn_caller(problem)
-        return run_from_rankings(rankings), Retrieval(
-            seconds={
-                query_id: answer.seconds
-                for query_id, answer in ordered_answers.items()
-                if answer.seconds is not None
-            },
-            failures=runner.failures,
-            left_out=left_out,
-            further_chunks=0 if collapse is None else left_out - unnamed,
-            unnamed=unnamed,
-            without_parent=without_parent,
+        retrieved = retrieve_all(
+            self._call,
+            queries,
+            self.made_by if save_run is not None else {},
+            RunnerSettings(
+                concurrency=self._concurrency,
+                on_error=on_error,
+                save_run=save_run,
+                progress=self._progress,
+            ),
+            collapse=self._call.names.collapse,
         )
+        self.found_chunks = retrieved.has_chunks
+        return retrieved.run, retrieved.retrieval

@@ -21,13 +21,14 @@ from beir_eval.errors import (
 )
 from beir_eval.evaluation.evaluator import Evaluator, evaluate_without_warning
 from beir_eval.evaluation.result import EvaluationResult
-from beir_eval.integrations.haystack.documents import DocumentNames, RetrievedNames
+from beir_eval.integrations.haystack.documents import RetrievedNames
 from beir_eval.integrations.haystack.haystack_rules import (
     HAYSTACK_MEASURES,
     check_field,
     check_lengths,
     evaluate_as_haystack,
 )
+from beir_eval.integrations.retrieval.documents import DocumentNames
 from beir_eval.measures import DEFAULT_MEASURES, Measure, nDCG, parse, parse_all
 
 from .inputs import (

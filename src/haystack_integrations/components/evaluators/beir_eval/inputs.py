@@ -11,12 +11,15 @@ from beir_eval.errors import InputError, first_few
 from beir_eval.evaluation.result import EvaluationResult
 from beir_eval.integrations.haystack.documents import (
     CHUNKS_HINT,
+    EMPTY_STORE_HINT,
     NO_RELEVANT_DOCUMENT,
-    DocumentNames,
     RetrievedNames,
     are_chunks,
     check_lists,
     judgements_from_documents,
+)
+from beir_eval.integrations.retrieval.documents import (
+    DocumentNames,
     no_overlap_message,
     without_parent_message,
 )
@@ -210,7 +213,7 @@ def warn_if_no_overlap(
     )
     if are_unnamed_chunks:
         advice = f"{advice} {CHUNKS_HINT}"
-    problem = no_overlap_message(run, qrels, result, advice)
+    problem = no_overlap_message(run, qrels, result, if_empty=EMPTY_STORE_HINT, advice=advice)
     if problem is not None:
         logger.warning("{problem}", problem=problem)
 

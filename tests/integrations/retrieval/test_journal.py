@@ -12,10 +12,10 @@ import pytest
 from beir_eval import read_run
 from beir_eval.core import atomic_writes
 from beir_eval.errors import FileFormatError, SettingError
-from beir_eval.integrations.haystack import journal as journal_module
-from beir_eval.integrations.haystack.documents import Ranking
-from beir_eval.integrations.haystack.journal import Journal
-from beir_eval.integrations.haystack.query_runner import Answer
+from beir_eval.integrations.retrieval import journal as journal_module
+from beir_eval.integrations.retrieval.documents import Ranking
+from beir_eval.integrations.retrieval.journal import Journal
+from beir_eval.integrations.retrieval.query_runner import Answer
 
 MADE_BY = {"pipeline": "p"}
 
@@ -38,7 +38,7 @@ def test_an_answer_counts_only_after_it_is_on_the_disk(tmp_path, monkeypatch):
         synced.append((list(journal._answers), journal_file.read_text().count("\n")))
         fsync(descriptor)
 
-    monkeypatch.setattr("beir_eval.integrations.haystack.journal.os.fsync", record)
+    monkeypatch.setattr("beir_eval.integrations.retrieval.journal.os.fsync", record)
     with Journal(tmp_path / "run.trec", MADE_BY) as journal:
         journal.add("q1", "who?", answer("a"))
         journal.add("q2", "what?", answer("a", "b"))

@@ -1,4 +1,4 @@
-"""The journal of a saved run: a file with a pipeline's answers, to resume after an interruption."""
+"""The journal of a saved run: a retriever's answers, to resume after an interruption."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from beir_eval.core.ids import id_text
 from beir_eval.core.locks import try_lock
 from beir_eval.core.paths import as_path
 from beir_eval.errors import FileFormatError, InputError, SettingError
-from beir_eval.integrations.haystack.documents import Ranking, run_from_rankings
-from beir_eval.integrations.haystack.query_runner import Answer
+from beir_eval.integrations.retrieval.documents import Ranking, run_from_rankings
+from beir_eval.integrations.retrieval.query_runner import Answer
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -28,13 +28,13 @@ _VERSION = 1
 class Journal:
     """The file ``<run>.progress.jsonl`` beside a saved run, open while the queries run.
 
-    Its first line holds the pipeline and the settings that made the answers; each further line is
+    Its first line holds the retriever and the settings that made the answers; each further line is
     the answer to one query, which is on the disk before the query counts as answered. A last line
     that an interruption has cut off is removed. The run file gets all answers of the journal.
 
     Raises:
         SettingError: the run's name has no ending of a format that can be written; a run exists
-            without a journal; the answers are those of another pipeline or of other settings; or
+            without a journal; the answers are those of another retriever or of other settings; or
             another process has the journal open.
         FileFormatError: the file is not a journal.
         InputError: the folder of the run does not exist, or an id cannot be written in the run's
@@ -43,8 +43,17 @@ class Journal:
 
     _file: IO[bytes]
 
-    def __init__(self, run_file: str | Path, made_by: Mapping[str, Any]) -> None:
-        """Take the run's file, and the pipeline and settings that the journal must be of."""
+    def __init__(
+        self, run_file: str | Path, made_by: Mapping[str, Any], maker: str = "retriever"
+    ) -> None:
+        """Take the run's file, and the retriever and settings that the journal must be of.
+
+        Args:
+            run_file: the file that the run is written to.
+            made_by: what identifies the retriever, and its settings: plain values.
+            maker: what messages call the retriever.
+        """
+        self._maker = maker
         self._run_file = as_path(run_file, "save_run")
         self._format = format_to_write(self._run_file)
         self.path = self._run_file.with_name(f"{self._run_file.name}.progress.jsonl")
@@ -138,7 +147,7 @@ class Journal:
     def _read_answers(self) -> None:
         """Read the answers from the file; remove a line that an interruption has cut off.
 
-        Nothing is removed from a file that is not a journal of this pipeline.
+        Nothing is removed from a file that is not a journal of this retriever.
         """
         self._file.seek(0)
         *lines, incomplete_line = self._file.read().split(b"\n")
@@ -163,7 +172,7 @@ class Journal:
         names = sorted({*record, *self._made_by})
         differing = [name for name in names if record.get(name) != self._made_by.get(name)]
         msg = (
-            f"{self.path} holds the answers of another pipeline, or of other settings "
+            f"{self.path} holds the answers of another {self._maker}, or of other settings "
             f"({', '.join(differing)}); save this run elsewhere, or delete that file and "
             f"{self._run_file.name}"
         )

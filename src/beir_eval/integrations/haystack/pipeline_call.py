@@ -1,0 +1,87 @@
+"""One query of a Haystack pipeline: its inputs, and the documents of its output."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from haystack import Pipeline
+
+from beir_eval.errors import InputError, SettingError
+from beir_eval.integrations.haystack.documents import are_chunks
+from beir_eval.integrations.retrieval.documents import Ranking
+from beir_eval.integrations.retrieval.query_runner import Answer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from beir_eval.integrations.haystack.sockets import Socket
+    from beir_eval.integrations.retrieval.documents import DocumentNames
+    from beir_eval.integrations.retrieval.query_runner import AnswerFunction
+
+
+@dataclass(frozen=True)
+class PipelineCall:
+    """A pipeline, its inputs for a query, and its output of documents.
+
+    Attributes:
+        pipeline: the pipeline.
+        inputs: returns {component: {input: value}} for (query_id, text).
+        output: the output with the ranked documents.
+        names: the fields that identify a document.
+        label: what messages call the pipeline.
+    """
+
+    pipeline: Any
+    inputs: Callable[[str, str], Mapping[str, Any]]
+    output: Socket
+    names: DocumentNames
+    label: str = "the pipeline"
+
+    def start(self, concurrency: int) -> AnswerFunction:
+        """Load the models of the pipeline, and return the function that answers a query.
+
+        Raises:
+            SettingError: several queries at a time need ``run_async``, which the pipeline lacks.
+        """
+        if hasattr(self.pipeline, "warm_up"):
+            self.pipeline.warm_up()  # the time of a query does not include loading models
+        if concurrency == 1 and isinstance(self.pipeline, Pipeline):
+            return self.run
+        if hasattr(self.pipeline, "run_async"):
+            return self.run_async
+        msg = "concurrency needs a pipeline with run_async: an AsyncPipeline in Haystack 2"
+        raise SettingError(msg)
+
+    def run(self, query_id: str, text: str) -> Answer:
+        """Run the pipeline for one query."""
+        start = time.perf_counter()
+        response = self.pipeline.run(*self._run_arguments(query_id, text))
+        return self._answer_from_response(query_id, response, time.perf_counter() - start)
+
+    async def run_async(self, query_id: str, text: str) -> Answer:
+        """Run the pipeline for one query, in the event loop."""
+        start = time.perf_counter()
+        response = await self.pipeline.run_async(*self._run_arguments(query_id, text))
+        return self._answer_from_response(query_id, response, time.perf_counter() - start)
+
+    def _run_arguments(self, query_id: str, text: str) -> tuple[dict[str, Any], set[str]]:
+        data = self.inputs(query_id, text)
+        if not isinstance(data, Mapping):
+            msg = (
+                f"inputs(query_id, text) must return what the pipeline is run with, "
+                f"{{component: {{input: value}}}}, not {data!r:.60}"
+            )
+            raise InputError(msg)
+        return dict(data), {self.output.component}
+
+    def _answer_from_response(
+        self, query_id: str, response: Mapping[str, Any], seconds: float
+    ) -> Answer:
+        # If a router chose another branch, the output is missing: no document was retrieved.
+        documents = response.get(self.output.component, {}).get(self.output.name, [])
+        ranking = Ranking.distinct_from_documents(query_id, documents, self.names)
+        num_left_out = len(documents) - len(ranking.doc_ids)
+        return Answer(ranking, num_left_out, seconds, are_chunks(documents))

@@ -1,0 +1,407 @@
+"""The names of retrieved documents, and rankings of them.
+
+``DocumentNames`` returns the name of each document, a ``Ranking`` holds the names for one query,
+and ``run_from_rankings`` returns the run. The code reads the attributes ``id``, ``content``,
+``meta`` and ``score``, which Haystack's ``Document`` and ``RetrievedDocument`` have, and changes
+none.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain, islice
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from beir_eval.core.arrays import is_iterable
+from beir_eval.core.ids import id_text, ids_as_text
+from beir_eval.core.run import Run
+from beir_eval.core.run_sources.lists import source_from_lists
+from beir_eval.errors import InputError, SettingError, first_few, shown
+from beir_eval.evaluation.unmatched_ids import IdGroups, UnmatchedIds
+
+if TYPE_CHECKING:
+    from beir_eval.core.qrels import Qrels
+    from beir_eval.evaluation.result import EvaluationResult
+
+_METADATA_PREFIX = "meta."
+#: Ids that are no name of a document begin with this; no field of a document has such a value.
+NOT_A_NAME = "\0"
+#: From so many queries on, the evaluation finds out whether the ids differ.
+_MANY_QUERIES = 6
+#: Longer names, such as contents, are not compared character by character.
+_LONGEST_NAME = 300
+#: What Haystack makes an id of, if a Document is created without one (SHA-256); also UUIDs.
+_HASH = re.compile(r"[0-9a-f]{32,}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+_DIGITS = re.compile(r"\d+")
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentNames:
+    """The fields that identify a document; their values are its name.
+
+    A document without a value, or with an empty one, has no name. Text is used as it is, an integer
+    as its decimal string. In metadata, a float that is a whole number is used like an integer, and
+    any other value as JSON.
+
+    Attributes:
+        fields: "content", "id" or "meta.a.b"; several make a composite key, which is written as a
+            JSON list of their texts, without blanks: ``["a.pdf","3"]``.
+        collapse: the field with the name of the document that a chunk is a part of. A document
+            that has this field gets that name, so that all chunks of a document have one name. A
+            document without it is no chunk: it gets its name from ``fields``.
+
+    Raises:
+        SettingError: there is no field, or another field than "content", "id" or "meta.<key>".
+    """
+
+    fields: tuple[str, ...]
+    collapse: str | None = None
+
+    def __post_init__(self) -> None:
+        """Check the fields."""
+        for field in (*self.fields, *([] if self.collapse is None else [self.collapse])):
+            if field not in ("content", "id") and not _is_metadata_field(field):
+                msg = (
+                    f"a document is identified by 'content', 'id' or 'meta.<key>', not by {field!r}"
+                )
+                raise SettingError(msg)
+        if not self.fields:
+            msg = "at least one field must identify a document: 'content', 'id' or 'meta.<key>'"
+            raise SettingError(msg)
+
+    @classmethod
+    def from_fields(cls, field: str | Iterable[str], collapse: str | None = None) -> DocumentNames:
+        """Return the names by one field, or by several as a composite key.
+
+        Raises:
+            SettingError: there is no field, or another field than "content", "id" or "meta.<key>".
+        """
+        if not isinstance(field, str) and not is_iterable(field):
+            msg = (
+                "a document is identified by 'content', 'id' or 'meta.<key>', not by "
+                f"{shown(field)}"
+            )
+            raise SettingError(msg)
+        return cls((field,) if isinstance(field, str) else tuple(field), collapse)
+
+    def names_of(self, documents: Iterable[Any]) -> list[str | None]:
+        """Return the name of each document; None or "" for a document without a name.
+
+        Raises:
+            TypeError: the only field is "id", and an id is neither text nor an integer.
+        """
+        if self.collapse is None and self.fields == ("content",):
+            return [document.content for document in documents]  # Haystack checks that it is text
+        if self.collapse is None and self.fields == ("id",):
+            ids = [document.id for document in documents]
+            if set(map(type, ids)) <= {str}:
+                return ids
+            return [
+                id_text(doc_id) if doc_id is not None and doc_id != "" else None for doc_id in ids
+            ]
+        return [self._name_of(document) for document in documents]
+
+    def num_without_parent(self, documents: Iterable[Any]) -> int:
+        """Return how many documents lack the field ``collapse``; 0 if it is not set."""
+        if self.collapse is None:
+            return 0
+        parents = (_value_as_text(field_value(document, self.collapse)) for document in documents)
+        return sum(parent is None for parent in parents)
+
+    def _name_of(self, document: Any) -> str | None:
+        if self.collapse is not None:
+            parent_name = _value_as_text(field_value(document, self.collapse))
+            if parent_name is not None:
+                return parent_name
+        texts = [_value_as_text(field_value(document, field)) for field in self.fields]
+        if len(texts) == 1:
+            return texts[0]
+        if None in texts:
+            return None
+        return json.dumps(texts, ensure_ascii=False, separators=(",", ":"))
+
+
+def _is_metadata_field(field: object) -> bool:
+    return isinstance(field, str) and all(field.split(".")) and field.startswith(_METADATA_PREFIX)
+
+
+def field_value(document: Any, field: str) -> Any:
+    """Return the value of the field "content", "id" or "meta.a.b"; None if a key is missing."""
+    if not field.startswith(_METADATA_PREFIX):
+        return getattr(document, field)
+    value = document.meta
+    for key in field.removeprefix(_METADATA_PREFIX).split("."):
+        if not isinstance(value, Mapping) or key not in value:
+            return None
+        value = value[key]
+    return value
+
+
+def _value_as_text(value: Any) -> str | None:
+    if value is None or isinstance(value, str):
+        return value or None
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)  # 3.0 == 3 in Python, so both get one name
+    if isinstance(value, (int, np.integer)) and not isinstance(value, bool):
+        return str(int(value))
+    try:
+        return json.dumps(value, ensure_ascii=False, sort_keys=True, default=repr)
+    except (TypeError, ValueError):  # keys that cannot be sorted, a list that contains itself
+        return repr(value)
+
+
+class Ranking(NamedTuple):
+    """The names of the documents retrieved for one query, best first.
+
+    Attributes:
+        doc_ids: the names.
+        scores: the score of each document; None if their order is the ranking.
+        unnamed: the number of documents without a name; they match no judged document.
+        without_parent: the number of documents that lack the field ``DocumentNames.collapse``.
+    """
+
+    doc_ids: list[str]
+    scores: list[float] | None
+    unnamed: int = 0
+    without_parent: int = 0
+
+    @classmethod
+    def distinct_from_documents(
+        cls, query_id: str, documents: Sequence[Any], names: DocumentNames
+    ) -> Ranking:
+        """Return a ranking that can be written to a run file: each document once, with a score.
+
+        Of repeated documents the first is kept; documents without a name are left out. Every tool
+        that sorts by the scores gets this order (see ``strictly_decreasing_scores``).
+
+        Raises:
+            InputError: an object is not a document.
+        """
+        score_of: dict[str, Any] = {}
+        unnamed = 0
+        check_documents(query_id, documents, "retrieved")
+        try:
+            for name, document in zip(names.names_of(documents), documents, strict=True):
+                if name:
+                    score_of.setdefault(name, document.score)
+                else:
+                    unnamed += 1
+            doc_ids = ids_as_text(list(score_of))
+            without_parent = names.num_without_parent(documents)
+        except NOT_DOCUMENTS as error:
+            raise documents_error(query_id, documents, "retrieved", error) from error
+        scores = strictly_decreasing_scores(list(score_of.values()))
+        return cls(doc_ids, scores, unnamed, without_parent)
+
+
+def run_from_rankings(rankings: Mapping[str, Ranking]) -> Run:
+    """Return a run with these rankings, {query_id: ranking}; either all have scores or none."""
+    names = [ranking.doc_ids for ranking in rankings.values()]
+    scores = [ranking.scores for ranking in rankings.values() if ranking.scores is not None]
+    flat_scores = np.array(list(chain.from_iterable(scores)), np.float64) if scores else None
+    return Run.from_source(source_from_lists(list(rankings), names, flat_scores))
+
+
+def strictly_decreasing_scores(scores: Sequence[float | None]) -> list[float]:
+    """Return scores that decrease strictly along the ranking, also in single precision.
+
+    Tools break ties in different ways. With these scores there are none, so all tools rank alike.
+
+    - Scores that decrease strictly in single precision are returned as they are.
+    - If neighbouring scores are equal in single precision, all scores are rounded to float32, and
+      each score that is not below the one before is set to the next lower float32.
+    - If a score is missing, not finite in single precision, or higher than the one before, the
+      scores are replaced by n, n-1, …, 1.
+
+    >>> strictly_decreasing_scores([0.9, 0.5])
+    [0.9, 0.5]
+    >>> strictly_decreasing_scores([2.0, 2.0, 1.0])
+    [2.0, 1.9999998807907104, 1.0]
+    >>> strictly_decreasing_scores([None, None]), strictly_decreasing_scores([0.1, 0.9])
+    ([2.0, 1.0], [2.0, 1.0])
+    """
+    by_rank = [float(rank) for rank in range(len(scores), 0, -1)]
+    if not all(score is not None and math.isfinite(score) for score in scores):
+        return by_rank
+    double = np.array(scores, dtype=np.float64)
+    with np.errstate(over="ignore"):
+        single = double.astype(np.float32)
+    if (double[1:] > double[:-1]).any() or not np.isfinite(single).all():
+        return by_rank
+    decreasing: list[float] = double.tolist()
+    if (single[1:] < single[:-1]).all():
+        return decreasing
+    lowest = np.float32(-np.inf)
+    for index in range(1, len(single)):
+        if single[index] >= single[index - 1]:
+            single[index] = np.nextafter(single[index - 1], lowest)
+    decreasing = single.astype(np.float64).tolist()
+    return decreasing if np.isfinite(single).all() else by_rank
+
+
+#: What reading the attributes of an object that is no document raises.
+NOT_DOCUMENTS = (AttributeError, TypeError)
+
+
+def check_documents(query_id: str, documents: Any, what: str) -> None:
+    """Raise InputError unless the documents of a query are a list.
+
+    Args:
+        query_id: the query, for the message.
+        documents: the documents of the query.
+        what: which documents, for the message: "retrieved" or "ground-truth".
+    """
+    # The first check is fast for the usual case; abstract classes are slower.
+    if type(documents) is not list and not is_sequence(documents):
+        msg = f"{_documents_expected(query_id, what)}, not {type(documents).__name__}"
+        raise InputError(msg)
+
+
+def documents_error(
+    query_id: str, documents: Sequence[Any], what: str, error: Exception
+) -> InputError:
+    """Return the error about a list with an object that is no document.
+
+    Args:
+        query_id: the query.
+        documents: the documents of the query.
+        what: which documents: "retrieved" or "ground-truth".
+        error: one of ``NOT_DOCUMENTS``, raised when they were read.
+    """
+    not_documents = [document for document in documents if not hasattr(document, "meta")]
+    detail = f", but it holds {shown(not_documents[0])}" if not_documents else f": {error}"
+    return InputError(f"{_documents_expected(query_id, what)}{detail}")
+
+
+def _documents_expected(query_id: str, what: str) -> str:
+    return f"the {what} documents of query {query_id!r} must be a list of Documents"
+
+
+def is_sequence(value: Any) -> bool:
+    """Return whether a value is a list or the like, and not text."""
+    return isinstance(value, Sequence) and not isinstance(value, (str, Mapping))
+
+
+def without_parent_message(collapse: str | None, lacking: int, total: int) -> str | None:
+    """Return a warning if retrieved documents lack the field ``collapse``; None if all have it.
+
+    Args:
+        collapse: the field.
+        lacking: the number of retrieved documents that lack it.
+        total: the number of retrieved documents.
+    """
+    if not lacking:
+        return None
+    if lacking == total:
+        return (
+            f"collapse={collapse!r}: none of the {total:,} retrieved documents has this field, so "
+            "each counts as a document of its own; check the name of the field"
+        )
+    return (
+        f"collapse={collapse!r}: {lacking:,} of the {total:,} retrieved documents do not have this "
+        "field; each of them counts as a document of its own"
+    )
+
+
+def no_overlap_message(
+    run: Run, qrels: Qrels, result: EvaluationResult, *, if_empty: str, advice: str = ""
+) -> str | None:
+    """Return a warning if no query has a retrieved document that is judged; None otherwise.
+
+    There is no warning if the ids may well be the same, and the queries only missed.
+
+    Args:
+        run: the run.
+        qrels: the judgements.
+        result: the evaluation of the run; for six queries or more it says whether the ids differ.
+        if_empty: what to do if no document was retrieved.
+        advice: what to do if the ids differ and the reason is not known.
+    """
+    row_of = {query_id: row for row, query_id in enumerate(qrels.query_ids)}
+    retrieved: list[list[str]] = []
+    judged: list[list[str]] = []
+    for query_id, doc_ids, _ in run.rankings():
+        if query_id in row_of and doc_ids:
+            grades = qrels.grades_of_row(row_of[query_id])
+            if not grades.keys().isdisjoint(doc_ids):
+                return None
+            retrieved.append([name for name in doc_ids if not name.startswith(NOT_A_NAME)])
+            judged.append([name for name in grades if not name.startswith(NOT_A_NAME)])
+    if not retrieved:
+        return f"No document was retrieved for any judged query: {if_empty}"
+    if len(retrieved) < _MANY_QUERIES:
+        unmatched = _unmatched_names(judged, retrieved)
+    else:
+        unmatched = None if result.counted is None else result.counted.unmatched_ids
+    if unmatched is None:
+        return None
+    has_spelling = unmatched.cause not in {None, "row numbers", "swapped columns"}
+    remedy = f"Likely reason: {unmatched.reason}." if has_spelling else advice
+    return (
+        "Retrieved and judged documents have nothing in common, so nothing relevant was found for "
+        f"any query: retrieved are {_example_ids(retrieved)}; judged are {_example_ids(judged)}. "
+        f"{remedy}"
+    ).rstrip()
+
+
+def _unmatched_names(
+    judged: Sequence[Sequence[str]], retrieved: Sequence[Sequence[str]]
+) -> UnmatchedIds | None:
+    """Return what shows that the names of a few queries differ; None if nothing does.
+
+    - Another spelling of the names matches.
+    - Names of one side are hashes, and those of the other are not.
+    - No retrieved document has a name.
+    - With two queries or more, no two names of both sides are alike but for their digits.
+
+    Args:
+        judged: the names of the judged documents of each query. [Q]
+        retrieved: the names of the retrieved documents of each query, none of them judged. [Q]
+    """
+    wanted, listed = (set(chain.from_iterable(groups)) for groups in (judged, retrieved))
+    if not wanted:
+        return None
+    if max(map(len, wanted | listed)) <= _LONGEST_NAME:
+        groups = IdGroups(judged, retrieved, "the judgements", "the retrieved documents")
+        unmatched = groups.unmatched_ids(frozenset())
+        if unmatched.cause not in {None, "row numbers", "swapped columns"}:
+            return unmatched
+    are_hashes, others_are = (
+        {bool(_HASH.fullmatch(name)) for name in side} for side in (wanted, listed)
+    )
+    differ = are_hashes.isdisjoint(others_are)
+    if len(retrieved) > 1:
+        forms, other_forms = (
+            {_DIGITS.sub("0", name) for name in side} for side in (wanted, listed)
+        )
+        are_alike = any("0" in form for form in forms & other_forms)
+        differ = differ or (wanted.isdisjoint(listed) and not are_alike)
+    return UnmatchedIds() if differ else None
+
+
+def _example_ids(groups: Iterable[Sequence[str]]) -> str:
+    """Return up to three different names for a message, each cut to 60 characters."""
+    names = islice(dict.fromkeys(chain.from_iterable(groups)), 3)
+    return first_few(name[:60] for name in names) or "documents without a name"
+
+
+class RetrievedDocument(NamedTuple):
+    """A document of any host, with the attributes that ``DocumentNames`` reads.
+
+    Attributes:
+        id: its id; None without one.
+        content: its text.
+        meta: its metadata.
+        score: its score; None without one.
+    """
+
+    id: Any
+    content: str | None = None
+    meta: Mapping[str, Any] = {}
+    score: float | None = None

@@ -1,0 +1,99 @@
+"""Retrieving for the judged queries of a data set, and evaluating the rankings."""
+
+from __future__ import annotations
+
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from beir_eval.datasets.dataset import Dataset, load_dataset
+from beir_eval.errors import InputError, SettingError, check_count, check_name, warn_caller
+from beir_eval.evaluation.coverage import unmatched_ids_sentences
+from beir_eval.evaluation.evaluator import Evaluator, evaluate_without_warning
+from beir_eval.integrations.retrieval.documents import no_overlap_message
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from beir_eval.evaluation.result import EvaluationResult
+    from beir_eval.integrations.retrieval.retrieve_all import Retrieved
+    from beir_eval.measures import MeasureLike
+
+
+def evaluate_dataset(  # noqa: PLR0913 - one keyword a setting
+    retrieve: Callable[[Mapping[str, str]], Retrieved],
+    dataset: Dataset | str | Path,
+    measures: Iterable[MeasureLike] | MeasureLike | None,
+    *,
+    what: str,
+    run_name: str,
+    limit: int | None,
+    keep_top: int,
+    fingerprint: bool,
+    if_empty: str,
+    if_chunks: str = "",
+) -> EvaluationResult:
+    """Retrieve for every judged query of a data set, and return the scores of the rankings.
+
+    Args:
+        retrieve: returns the rankings of {query_id: text}.
+        dataset: a ``Dataset``, or its folder.
+        measures: what to compute; None for the default measures.
+        what: what messages call the retriever, such as "pipeline".
+        run_name: the name of the run.
+        limit: how many queries, the first that have a text; None for all.
+        keep_top: how many of the best documents of each query the result keeps.
+        fingerprint: whether the result has the SHA-256 hashes of judgements and run.
+        if_empty: what to do if no document was retrieved, for the warning.
+        if_chunks: what to do if chunks were retrieved and their ids differ from the judged ones.
+
+    Raises:
+        SettingError: ``dataset`` is no data set, or a setting has no such value.
+        InputError: no judged query has a text.
+    """
+    if not isinstance(dataset, (Dataset, str, Path)):
+        msg = f"a data set is a Dataset or its folder, not {type(dataset).__name__}"
+        raise SettingError(msg)
+    data = dataset if isinstance(dataset, Dataset) else load_dataset(dataset)
+    check_name("run_name", run_name)
+    queries = first_queries(data, limit, what)
+    qrels = data.qrels if limit is None else data.qrels.select(queries)
+    evaluator = Evaluator(
+        qrels,
+        measures,
+        drop_identical_ids=data.info is not None and data.info.drop_identical_ids,
+        keep_top=keep_top,
+        fingerprint=fingerprint,
+    )
+    run, retrieval, has_chunks = retrieve(queries)
+    result = evaluate_without_warning(evaluator, run, run_name)
+    advice = if_chunks if has_chunks else ""
+    problem = no_overlap_message(run, qrels, result, if_empty=if_empty, advice=advice)
+    if problem is not None:
+        warn_caller(problem)
+    else:
+        for sentence in unmatched_ids_sentences(result):
+            warn_caller(f"{run_name}: {sentence}")
+    retrieval = retrieval.model_copy(update={"beyond_limit": len(data.qrels) - len(qrels)})
+    return result.model_copy(update={"retrieval": retrieval})
+
+
+def first_queries(data: Dataset, limit: int | None, what: str) -> dict[str, str]:
+    """Return {query_id: text} of the first judged queries with a text, or of all of them.
+
+    Args:
+        data: the data set.
+        limit: how many; None for all.
+        what: what the message calls the retriever.
+
+    Raises:
+        SettingError: ``limit`` is not a positive integer.
+        InputError: no judged query has a text.
+    """
+    if limit is not None:
+        check_count("limit", limit)
+    queries = dict(islice(data.queries.items(), limit))
+    if not queries:
+        msg = f"{data.name}: no judged query has a text, so there is nothing to ask the {what}"
+        raise InputError(msg)
+    return queries

@@ -1,0 +1,128 @@
+"""A retriever of LlamaIndex or LangChain: what identifies it, and its evaluation."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+from beir_eval.integrations.retrieval.documents import Ranking
+from beir_eval.integrations.retrieval.evaluate_dataset import evaluate_dataset
+from beir_eval.integrations.retrieval.query_runner import Answer
+from beir_eval.integrations.retrieval.retrieve_all import Retrieved, retrieve_all
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from beir_eval.datasets.dataset import Dataset
+    from beir_eval.evaluation.result import EvaluationResult
+    from beir_eval.integrations.retrieval.documents import DocumentNames, RetrievedDocument
+    from beir_eval.integrations.retrieval.query_runner import QueryCall
+    from beir_eval.integrations.retrieval.retrieve_all import RunnerSettings
+    from beir_eval.measures import MeasureLike
+
+#: Objects inside a retriever are described down to this depth.
+_MAX_DEPTH = 3
+#: Larger lists and dicts are the content of an index, not settings.
+_MOST_SETTINGS = 20
+_PLAIN_TYPES = (str, int, float, bool, type(None))
+_SECRET = re.compile(r"key|token|secret|password", re.IGNORECASE)
+_UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+
+
+def answer_from_documents(
+    query_id: str,
+    documents: Sequence[RetrievedDocument],
+    names: DocumentNames,
+    seconds: float,
+    *,
+    has_chunks: bool = False,
+) -> Answer:
+    """Return the answer to a query, with each document once.
+
+    Args:
+        query_id: the query.
+        documents: the retrieved documents, best first.
+        names: the fields that identify a document.
+        seconds: how long the query took.
+        has_chunks: whether documents say which document they are a chunk of.
+    """
+    ranking = Ranking.distinct_from_documents(query_id, list(documents), names)
+    return Answer(ranking, len(documents) - len(ranking.doc_ids), seconds, has_chunks)
+
+
+def evaluate_host_retriever(  # noqa: PLR0913, PLR0917 - what the hosts pass on
+    call: QueryCall,
+    dataset: Dataset | str | Path,
+    measures: MeasureLike | Any,
+    settings: RunnerSettings,
+    made_by: Mapping[str, str],
+    evaluation: Mapping[str, Any],
+    *,
+    if_chunks: str = "",
+) -> EvaluationResult:
+    """Run a retriever for the judged queries of a data set, and return the scores.
+
+    Args:
+        call: the retriever.
+        dataset: a ``Dataset``, or its folder.
+        measures: what to compute; None for the default measures.
+        settings: how the queries are run.
+        made_by: what identifies the retriever.
+        evaluation: ``run_name``, ``limit``, ``keep_top`` and ``fingerprint``.
+        if_chunks: what to do if chunks were retrieved and their ids differ from the judged ones.
+    """
+
+    def retrieve(queries: Mapping[str, str]) -> Retrieved:
+        return retrieve_all(call, queries, made_by, settings)
+
+    return evaluate_dataset(
+        retrieve,
+        dataset,
+        measures,
+        what="retriever",
+        if_empty=(
+            "the retriever returned none, or none that has the field of document_comparison_field="
+        ),
+        if_chunks=if_chunks,
+        **evaluation,
+    )
+
+
+def fingerprint_of_retriever(retriever: Any) -> str:
+    """Return the SHA-256 of a retriever's class and settings.
+
+    The settings are the texts and numbers among its attributes and those of the objects in them,
+    down to 3 levels. The content of an index is not included, and neither are random ids and
+    attributes whose names say that they are secret.
+    """
+    text = json.dumps(_settings_of(retriever, _MAX_DEPTH), sort_keys=True)
+    return hashlib.sha256(_UUID.sub("", text).encode(errors="backslashreplace")).hexdigest()
+
+
+def _settings_of(value: Any, depth: int) -> Any:
+    if isinstance(value, _PLAIN_TYPES):
+        return value
+    if isinstance(value, (list, tuple, dict)) and (len(value) > _MOST_SETTINGS or not depth):
+        return type(value).__qualname__
+    if isinstance(value, (list, tuple)):
+        return [_settings_of(item, depth - 1) for item in value]
+    if isinstance(value, dict):
+        return _settings_of_attributes(value, depth)
+    kind = f"{type(value).__module__}.{type(value).__qualname__}"
+    if not depth or callable(value):
+        return kind
+    # Pydantic keeps private attributes apart.
+    private = getattr(value, "__pydantic_private__", None) or {}
+    attributes = {**getattr(value, "__dict__", {}), **private}
+    return [kind, _settings_of_attributes(attributes, depth)]
+
+
+def _settings_of_attributes(attributes: Mapping[Any, Any], depth: int) -> dict[str, Any]:
+    return {
+        str(name): _settings_of(attribute, depth - 1)
+        for name, attribute in attributes.items()
+        if not _SECRET.search(str(name))
+    }
