@@ -1,8 +1,9 @@
 """The command line: ``beir-eval``. It needs the extra ``cli``.
 
 Inside: ``commands`` lists the commands, ``app`` is the application of all of them, and each has its
-module: ``evaluate``, ``compare``, ``validate``, ``bench``, ``haystack``, ``ledger`` (a group of
-two), ``agree``, ``power``, ``audit``, ``measures``, ``datasets``, ``convert``, ``demo``. Shared by
+module: ``evaluate``, ``compare``, ``validate``, ``bench``, ``haystack``, ``retrieve``, ``ledger``
+(a group of two), ``agree``, ``power``, ``audit``, ``measures``, ``datasets``, ``convert``,
+``demo``. Shared by
 the commands: ``options`` (options, run files, reports), ``console`` (tables, errors, warnings),
 ``results_output``, ``comparison_output`` and ``saved_results`` (result files as input). Of
 ``compare``: ``comparison_inputs`` (its files), ``sampling_options`` (``--repeats``, ``--clusters``

@@ -22,6 +22,10 @@ COMMANDS = {
     "validate": ("beir_eval.cli.validate:validate", "Report what is suspicious in qrels and runs."),
     "bench": ("beir_eval.cli.bench:bench", "Evaluate many runs on many data sets."),
     "haystack": ("beir_eval.cli.haystack:haystack", "Evaluate a Haystack pipeline."),
+    "retrieve": (
+        "beir_eval.cli.retrieve:retrieve",
+        "Run the queries through a server or a command.",
+    ),
     "ledger add": ("beir_eval.cli.ledger:add", "Record checkpoints."),
     "ledger show": ("beir_eval.cli.ledger:show", "Print all looks."),
     "agree": ("beir_eval.cli.agree:agree", "Show how alike two runs rank."),
@@ -46,6 +50,8 @@ EXAMPLES = {
     "validate": "beir-eval validate scifact bm25.trec dense.trec --strict",
     "bench": "beir-eval bench DATASETS RUNS --baseline bm25 --markdown table.md",
     "haystack": "beir-eval haystack bm25.yaml path/to/scifact --index -m nDCG@10",
+    "retrieve": "beir-eval retrieve scifact --url 'http://localhost:8080/search?q={query}' "
+    "--results data.hits --id document_id --output run.trec",
     "ledger add": "beir-eval ledger add run.jsonl step-100.json --baseline bm25.json -m nDCG@10",
     "ledger show": "beir-eval ledger show run.jsonl --markdown looks.md",
     "agree": "beir-eval agree bm25.trec dense.trec -k 100",

@@ -23,6 +23,7 @@ from beir_eval.core.atomic_writes import (
     write_all,
     write_errors,
 )
+from beir_eval.core.http_redirects import SCHEMES, HttpRedirects
 from beir_eval.core.locks import try_lock
 from beir_eval.core.paths import as_path
 from beir_eval.datasets.catalogue import info_of
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import IO
 
-_SCHEMES = ("http://", "https://")
 #: Bytes that are read from the server at a time.
 _CHUNK_BYTES = 1 << 20
 _TIMEOUT_SECONDS = 60
@@ -108,7 +108,7 @@ def download_dataset(
         msg = f"name must be the name of a folder, not {name!r}"
         raise SettingError(msg)
     check_name("url", url)
-    if not url.startswith(_SCHEMES):
+    if not url.startswith(SCHEMES):
         msg = f"url must begin with http:// or https://, not {url!r}"
         raise SettingError(msg)
     target = parent / name
@@ -211,25 +211,6 @@ def _remove_unpacked_parts(archive: Path, target: Path) -> None:
             shutil.rmtree(path, ignore_errors=True)
 
 
-class _HttpRedirects(urllib.request.HTTPRedirectHandler):
-    """Follows redirects to http and https only; by default ftp is followed too."""
-
-    def redirect_request(  # noqa: PLR0913, PLR0917 - the arguments of urllib
-        self,
-        req: urllib.request.Request,
-        fp: IO[bytes],
-        code: int,
-        msg: str,
-        headers: http.client.HTTPMessage,
-        newurl: str,
-    ) -> urllib.request.Request | None:
-        """Return the request for the new address, as urllib defines it."""
-        if not newurl.lower().startswith(_SCHEMES):
-            reason = f"redirected to {newurl!r}, which is neither http nor https"
-            raise urllib.error.HTTPError(req.full_url, code, reason, headers, fp)
-        return super().redirect_request(req, fp, code, msg, headers, newurl)
-
-
 def _request(url: str, start: int) -> http.client.HTTPResponse | None:
     """Return the server's answer to a request for the bytes from ``start`` on.
 
@@ -241,7 +222,7 @@ def _request(url: str, start: int) -> http.client.HTTPResponse | None:
     headers = {"Range": f"bytes={start}-"} if start else {}
     request = urllib.request.Request(url, headers=headers)  # noqa: S310 - http, checked above
     try:
-        response: http.client.HTTPResponse = urllib.request.build_opener(_HttpRedirects).open(
+        response: http.client.HTTPResponse = urllib.request.build_opener(HttpRedirects).open(
             request, timeout=_TIMEOUT_SECONDS
         )
     except urllib.error.HTTPError as error:
