@@ -89,6 +89,21 @@ from beir_eval.integrations.sentence_transformers import InformationRetrievalEva
 evaluator = InformationRetrievalEvaluator({"q1": "a"}, {"d1": "b"}, {"q1": {"d1": 2}})
 assert str(evaluator.measures[0]) == "nDCG@10"
 """,
+    "llama-index": """
+from beir_eval.integrations.llama_index import QrelsMetric
+metric = QrelsMetric("nDCG@10", {"q1": {"d1": 2, "d2": 1}}, {"q1": "bees"})
+assert metric.compute(query="bees", retrieved_ids=["d1", "d2"]).score == 1.0
+""",
+    "langchain": """
+from langchain_core.documents import Document
+from langchain_core.runnables import RunnableLambda
+from beir_eval import load_dataset
+from beir_eval.datasets import demo
+from beir_eval.integrations.langchain import evaluate_retriever
+retriever = RunnableLambda(lambda text: [Document("bees", id="d1")])
+result = evaluate_retriever(retriever, load_dataset(demo.FOLDER), measures="MRR@10", limit=2)
+assert len(result.query_ids) == 2
+""",
     "beir": """
 from beir_eval.integrations.beir import EvaluateRetrieval
 ndcg, *_ = EvaluateRetrieval.evaluate({"q1": {"d1": 1}}, {"q1": {"d1": 0.9, "d3": 0.8}}, [1])

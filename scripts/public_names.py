@@ -43,6 +43,8 @@ PACKAGES = [
     "integrations.beir",
     "integrations.haystack",
     "integrations.ir_measures",
+    "integrations.langchain",
+    "integrations.llama_index",
     "integrations.pytrec_eval",
     "integrations.sentence_transformers",
     "measures",
@@ -80,7 +82,11 @@ def public_names() -> Iterator[str]:
                 raise
             continue  # an older revision without this package
         for exported in sorted(getattr(module, "__all__", ())):
-            value = getattr(module, exported)
+            try:
+                value = getattr(module, exported)
+            except ImportError:  # its extra is not installed, so its arguments are not known
+                yield f"{name}.{exported}"
+                continue
             if not isinstance(value, ModuleType):
                 yield from members(f"{name}.{exported}", value)
 

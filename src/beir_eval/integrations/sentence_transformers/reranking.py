@@ -60,8 +60,9 @@ class CrossEncoderRerankingEvaluator(_HostEvaluator):
         args: further arguments of sentence-transformers' evaluator.
         compatible: whether documents with equal scores share their gains, as in
             sentence-transformers. By default they are in the order of trec_eval: by the number of
-            the document in its list, descending as text. Without equal scores the numbers are the
-            same. Keys are those of sentence-transformers in both cases.
+            the document in its list, descending as text; so are saved results in both cases.
+            Without equal scores the numbers are the same. Keys are those of sentence-transformers
+            in both cases.
         kwargs: further keywords of sentence-transformers' evaluator.
 
     Attributes:

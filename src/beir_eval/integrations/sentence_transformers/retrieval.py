@@ -115,9 +115,9 @@ class _RankedHere(_HostEvaluator):
             ranks: Ints = self.get_corpus_id_ranks().numpy()
             return ranks
         order = sorted(range(len(self._doc_texts)), key=self._doc_texts.__getitem__, reverse=True)
-        places = np.empty(len(order), dtype=np.int64)
-        places[order] = np.arange(len(order))
-        return places
+        position_of = np.empty(len(order), dtype=np.int64)
+        position_of[order] = np.arange(len(order))
+        return position_of
 
     def _append_csv_headers(self, score_function_names: Iterable[str]) -> None:
         if self._compatible:
