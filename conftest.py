@@ -1,4 +1,4 @@
-"""Run the examples of README and documentation as tests; send no usage data to Haystack."""
+"""Run the examples of README and documentation as tests; send no usage data to others."""
 
 import os
 import tempfile
@@ -14,6 +14,13 @@ from doc_examples import check_console, check_script, check_workflow
 
 # Haystack sends usage data unless this is set before it is imported.
 os.environ["HAYSTACK_TELEMETRY_ENABLED"] = "False"
+# So do the trackers.
+os.environ |= {
+    "DO_NOT_TRACK": "true",
+    "MLFLOW_DISABLE_TELEMETRY": "true",
+    "WANDB_ERROR_REPORTING": "false",
+    "WANDB_MODE": "offline",
+}
 #: The folders of pages on other tools, and a module that only their environments have.
 HOSTS = {"hosts": "llama_index", "trackers": "trackio"}
 

@@ -103,6 +103,38 @@ from beir_eval.integrations.langchain import evaluate_retriever
 retriever = RunnableLambda(lambda text: [Document("bees", id="d1")])
 result = evaluate_retriever(retriever, load_dataset(demo.FOLDER), measures="MRR@10", limit=2)
 assert len(result.query_ids) == 2
+    "mlflow": EVALUATE
+    + """
+from beir_eval.integrations.trackers import log, retrieval_scorer, tracker_name
+try:
+    log(result, to="mlflow")
+except ValueError as error:
+    assert "no run of MLflow is active" in str(error)
+assert tracker_name("nDCG@10") == "nDCG_at_10"
+""",
+    "wandb": EVALUATE
+    + """
+import wandb
+from beir_eval.integrations.trackers import log
+with wandb.init(project="p", mode="offline") as run:
+    log(result, to=run)
+""",
+    "tensorboard": EVALUATE
+    + """
+from pathlib import Path
+from beir_eval.integrations.trackers import log
+log(result, to=Path("events"))
+assert list(Path("events").iterdir())
+""",
+    "trackio": EVALUATE
+    + """
+import os
+os.environ["TRACKIO_DIR"] = "trackio"
+import trackio
+from beir_eval.integrations.trackers import log
+run = trackio.init(project="p", name="run")
+log(result, to=run)
+trackio.finish()
 """,
     "beir": """
 from beir_eval.integrations.beir import EvaluateRetrieval
