@@ -103,13 +103,16 @@ from beir_eval.integrations.langchain import evaluate_retriever
 retriever = RunnableLambda(lambda text: [Document("bees", id="d1")])
 result = evaluate_retriever(retriever, load_dataset(demo.FOLDER), measures="MRR@10", limit=2)
 assert len(result.query_ids) == 2
+""",
     "mlflow": EVALUATE
     + """
 from beir_eval.integrations.trackers import log, retrieval_scorer, tracker_name
 try:
     log(result, to="mlflow")
 except ValueError as error:
-    assert "no run of MLflow is active" in str(error)
+    assert "no run of MLflow is active" in str(error), error
+else:
+    raise AssertionError
 assert tracker_name("nDCG@10") == "nDCG_at_10"
 """,
     "wandb": EVALUATE
@@ -159,8 +162,8 @@ from pathlib import Path
 subprocess.run([Path(sys.executable).with_name("beir-eval"), "demo"], check=True)
 """,
 }
-#: beir needs torch; this version installs without the packages for graphics cards.
-ALSO_INSTALLED = {"beir": ["torch==2.13.0"]}
+#: Two need torch; this version installs without the packages for graphics cards.
+ALSO_INSTALLED = dict.fromkeys(("beir", "sentence-transformers"), ["torch==2.13.0"])
 
 
 def main() -> None:
