@@ -163,7 +163,7 @@ subprocess.run([Path(sys.executable).with_name("beir-eval"), "demo"], check=True
 """,
 }
 #: Two need torch; this version installs without the packages for graphics cards.
-ALSO_INSTALLED = dict.fromkeys(("beir", "sentence-transformers"), ["torch==2.13.0"])
+ALSO_INSTALLED = {extra: ["torch==2.13.0"] for extra in ("beir", "sentence-transformers")}
 
 
 def main() -> None:
