@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from beir_eval.integrations.retrieval.query_runner import Answer, AnswerFunction
 
 _CHUNK_BYTES = 1 << 16
-#: How long an ended process may keep its output open.
-_LAST_SECONDS = 1.0
 #: How much of the end of standard error a message shows.
 _SHOWN_ERROR_BYTES = 300
 
@@ -90,16 +88,13 @@ class CommandCall:
             stderr=subprocess.PIPE,
             start_new_session=os.name == "posix",
         )
-        output = asyncio.ensure_future(_read_output(process, query_id))
-        last_errors = asyncio.ensure_future(_read_end(process.stderr))
         try:
-            content, errors, _ = await asyncio.gather(output, last_errors, process.wait())
+            content, errors, _ = await asyncio.gather(
+                _read_output(process, query_id), _read_end(process.stderr), process.wait()
+            )
         except BaseException:
             _end(process)
-            output.cancel()
-            last_errors.cancel()
-            await asyncio.gather(output, last_errors, process.wait(), return_exceptions=True)
-            await _read_rest(process)
+            await process.wait()
             raise
         if process.returncode:
             last = errors.decode(errors="replace").strip()
@@ -129,20 +124,14 @@ async def _read_end(stream: asyncio.StreamReader | None) -> bytes:
     return end
 
 
-async def _read_rest(process: subprocess.Process) -> None:
-    """Read what an ended process has written, so that its pipes are closed before the loop is."""
-    for stream in (process.stdout, process.stderr):
-        if stream is not None:
-            with suppress(TimeoutError):  # a process of another group may hold the pipe
-                async with asyncio.timeout(_LAST_SECONDS):
-                    while await stream.read(_CHUNK_BYTES):
-                        pass
-
-
 def _end(process: subprocess.Process) -> None:
-    """End a process, and on Unix the processes that it has started."""
+    """End a process, and on Unix the processes that it has started; close its pipes.
+
+    The pipes are closed at once, because another query may end the event loop at any time.
+    """
     with suppress(ProcessLookupError, PermissionError):
         if os.name == "posix":
             os.killpg(process.pid, signal.SIGKILL)
         else:
             process.kill()
+    process._transport.close()  # type: ignore[attr-defined]  # noqa: SLF001 - no public way
