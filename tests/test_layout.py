@@ -23,10 +23,16 @@ MODULES = {
     ".".join(path.relative_to(SOURCE.parent).with_suffix("").parts).removesuffix(".__init__"): path
     for path in SOURCE.rglob("*.py")
 }
-#: Modules of hosts that only the environment of ``make test-hosts`` has.
+#: Hosts, and the packages without which their modules cannot be imported.
+HOSTS = {
+    "langchain": "langchain_core",
+    "llama_index": "llama_index",
+    "sentence_transformers": "sentence_transformers",
+}
+#: Modules of the hosts that this environment does not have.
 NOT_INSTALLED = tuple(
     f"beir_eval.integrations.{host}."
-    for host, package in [("langchain", "langchain_core"), ("llama_index", "llama_index")]
+    for host, package in HOSTS.items()
     if importlib.util.find_spec(package) is None
 )
 PACKAGES = sorted(name for name, path in MODULES.items() if path.name == "__init__.py")
