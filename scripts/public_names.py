@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[1]
 RECORDED = ROOT / "tests" / "support" / "recorded" / "public_names.txt"
+NOT_INSTALLED = object()
 PACKAGES = [
     "",
     "adapters",
@@ -75,6 +76,23 @@ def main() -> None:
 
 def public_names() -> Iterator[str]:
     """Yield the names, sorted within each package."""
+    for name, value in exports():
+        if value is NOT_INSTALLED:
+            yield name
+        elif not isinstance(value, ModuleType):
+            yield from members(name, value)
+
+
+def unknown_members(names: Iterable[str]) -> set[str]:
+    """Return the names inside exports whose extra is not installed here."""
+    owners = tuple(
+        name + mark for name, value in exports() if value is NOT_INSTALLED for mark in ".("
+    )
+    return {name for name in names if name.startswith(owners)}
+
+
+def exports() -> Iterator[tuple[str, Any]]:
+    """Yield each exported name and its value, or NOT_INSTALLED where its extra is missing."""
     for package in PACKAGES:
         name = f"beir_eval.{package}".rstrip(".")
         try:
@@ -85,12 +103,9 @@ def public_names() -> Iterator[str]:
             continue  # an older revision without this package
         for exported in sorted(getattr(module, "__all__", ())):
             try:
-                value = getattr(module, exported)
-            except ImportError:  # its extra is not installed, so its arguments are not known
-                yield f"{name}.{exported}"
-                continue
-            if not isinstance(value, ModuleType):
-                yield from members(f"{name}.{exported}", value)
+                yield f"{name}.{exported}", getattr(module, exported)
+            except ImportError:
+                yield f"{name}.{exported}", NOT_INSTALLED
 
 
 def members(name: str, value: Any) -> Iterator[str]:
