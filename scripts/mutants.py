@@ -99,8 +99,7 @@ class TestRecorder:
 
 def record() -> None:
     """Run the tests, and write the seconds of each and the tests of each line to ``TESTS``."""
-    # Type checkers would take benchmarks/coverage.py for it.
-    coverage: Any = import_module("coverage")
+    import coverage  # noqa: PLC0415 - of the dependencies of the tests
 
     os.environ["BEIR_EVAL_HYPOTHESIS"] = "few"
     data_file = FOLDER / "coverage"

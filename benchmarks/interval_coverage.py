@@ -1,6 +1,6 @@
 """Simulate how often intervals contain the true value: of one difference, and of its effect sizes.
 
-    BEIR_EVAL_REALDATA=folder python benchmarks/coverage.py [table …] [simulations]
+    BEIR_EVAL_REALDATA=folder python benchmarks/interval_coverage.py [table …] [simulations]
 
 The queries of a simulation are drawn with replacement from the differences of real runs, so the
 mean of these differences is the true difference. "symmetric": the differences from their mean with
