@@ -88,10 +88,35 @@ LAYOUTS = {
 }
 
 
-@given(st.sampled_from(sorted(LAYOUTS)), st.sampled_from(" \t"), st.data())
+PART_LINES = ["q1 Q0 d1 1 2 t", "q1 Q0 d2 2 1 t", "q2 Q0 d1 1 3 t", "q1 Q0 d3 3 .5 t"]
+
+
+@pytest.mark.parametrize("size", [1, 20, 40, 1000])
+def test_a_run_file_that_is_read_in_parts_is_the_same_run(tmp_path, monkeypatch, size):
+    monkeypatch.setattr(text_runs, "_read_lines", None)
+    monkeypatch.setattr(text_runs, "_PART_SIZE", size)
+    run = read_run(write_file(tmp_path, "\n".join(PART_LINES)))
+    assert as_dict(run) == {"q1": {"d1": 2.0, "d2": 1.0, "d3": 0.5}, "q2": {"d1": 3.0}}
+    assert list(run.query_ids) == ["q1", "q2"]
+
+
+@pytest.mark.parametrize("id_start", ["x^", "\ufeff"])
+def test_a_part_that_begins_like_packed_data_is_read_as_text(tmp_path, monkeypatch, id_start):
+    monkeypatch.setattr(text_runs, "_PART_SIZE", 1)
+    lines = [*PART_LINES, f"{id_start}q Q0 d1 1 1 t", "q9 Q0 d1 1 1 t"]
+    run = read_run(write_file(tmp_path, "\n".join(lines)))
+    assert list(run.query_ids) == ["q1", "q2", f"{id_start}q", "q9"]
+
+
+@given(
+    st.sampled_from(sorted(LAYOUTS)),
+    st.sampled_from(" \t"),
+    st.sampled_from([1, 12, 1 << 22]),
+    st.data(),
+)
 @settings(max_examples=600)
-def test_both_readers_of_run_files_agree_on_every_byte(
-    tmp_path_factory, first_line, separator, data
+def test_both_readers_of_run_files_agree_on_every_byte_in_parts_of_every_size(
+    tmp_path_factory, first_line, separator, part_size, data
 ):
     rows = data.draw(st.lists(st.tuples(*LAYOUTS[first_line]), min_size=1, max_size=4))
     extra_columns = data.draw(st.lists(odd_text, max_size=1))
@@ -104,6 +129,7 @@ def test_both_readers_of_run_files_agree_on_every_byte(
 
     def outcome(fast):
         with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(text_runs, "_PART_SIZE", part_size)
             if not fast:
                 patch.setattr(text_runs, "_separator", lambda *_: None)
             try:

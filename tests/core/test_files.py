@@ -53,9 +53,10 @@ def test_content_is_read_whole_and_in_parts_that_end_with_a_line(text_file):
     assert content.text() == content.data().decode() == TEXT
     assert content.head == TEXT.encode()
     for size in (1, 5, 1000):
-        parts = list(FileContent(text_file).parts(size))
+        parts = [content.part(*span) for span in content.spans(size)]
         assert b"".join(parts) == TEXT.encode()
         assert all(part.endswith(b"\n") for part in parts[:-1])
+        assert all(part[size - 1 :].count(b"\n") <= 1 for part in parts)
 
 
 def test_zero_bytes_behind_a_zstd_file_are_refused_as_zstd_refuses_them(tmp_path):
@@ -79,7 +80,8 @@ def test_polars_gets_a_path_where_it_can_open_it(text_file, tmp_path):
 def test_lines_without_a_last_part_end_with_the_file(tmp_path):
     path = tmp_path / "file"
     path.write_text("a\nb\n")
-    assert list(FileContent(path).parts(100)) == [b"a\nb\n"]
+    assert FileContent(path).spans(100) == [(0, 4)]
+    assert FileContent(path).spans(2) == [(0, 2), (2, 4)]
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no named pipes in folders")

@@ -8,7 +8,8 @@ import re
 import zlib
 from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from beir_eval.core.paths import name_as_text
 from beir_eval.errors import FileFormatError, MissingExtraError, needs_extra, shown
@@ -78,23 +79,20 @@ class FileContent:
             return self.path.absolute()
         return io.BytesIO(self.data())
 
-    def parts(self, size: int) -> Iterator[bytes]:
-        """Yield the content in parts of about ``size`` bytes that end at the end of a line."""
-        with (
-            io.BytesIO(self._unpacked)
-            if self._unpacked is not None
-            else self.path.open("rb") as file
-        ):
-            pending: list[bytes] = []
-            while part := file.read(size):
-                end = part.rfind(b"\n") + 1
-                if end:
-                    yield b"".join([*pending, part[:end]])
-                    pending = [part[end:]]
-                else:
-                    pending.append(part)
-            if last_part := b"".join(pending):
-                yield last_part
+    def spans(self, size: int) -> list[tuple[int, int]]:
+        """Return where parts of about ``size`` bytes begin and end; each ends with a line."""
+        if self._unpacked is not None:
+            return _spans(io.BytesIO(self._unpacked), size)
+        with self.path.open("rb") as file:
+            return _spans(file, size)
+
+    def part(self, begin: int, end: int) -> bytes:
+        """Return the bytes of a span; several threads may do so at once."""
+        if self._unpacked is not None:
+            return self._unpacked[begin:end]
+        with self.path.open("rb") as file:
+            file.seek(begin)
+            return file.read(end - begin)
 
     def text(self) -> str:
         """Return the whole content as text; a UTF-8 byte order mark is dropped.
@@ -103,6 +101,17 @@ class FileContent:
             FileFormatError: the file is binary or not UTF-8.
         """
         return decode(self.path, self.data())
+
+
+def _spans(file: BinaryIO, size: int) -> list[tuple[int, int]]:
+    """Return what ``FileContent.spans`` describes."""
+    total = file.seek(0, io.SEEK_END)
+    ends = [0]
+    while ends[-1] < total:
+        file.seek(ends[-1] + size - 1)
+        file.readline()
+        ends.append(min(file.tell(), total))
+    return list(pairwise(ends))
 
 
 def plain_name(path: Path) -> str:

@@ -145,13 +145,13 @@ class Run:
             MissingExtraError: polars is not installed, or pyarrow for pandas.
         """
         from beir_eval.core.dataframes import SCORE, to_columns  # noqa: PLC0415 - an extra
-        from beir_eval.core.run_sources.dataframe import source_from_frame  # noqa: PLC0415
+        from beir_eval.core.run_sources.dataframe import source_from_frames  # noqa: PLC0415
 
         names = {"query_id": query_id, "doc_id": doc_id, "score": score}
         columns = to_columns(
             frame, number_role=SCORE, names=names, error_class=RunError, label="the run"
         )
-        return cls.from_source(source_from_frame(columns))
+        return cls.from_source(source_from_frames([columns]))
 
     @classmethod
     def from_arrays(

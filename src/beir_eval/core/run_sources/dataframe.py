@@ -15,7 +15,7 @@ from beir_eval.core.number_lookup import find_occurrences, find_repeated, first_
 from beir_eval.core.run_sources.columns import ColumnSource, FlatRankings, LookUpResult
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from beir_eval.core.qrels import Qrels
 
@@ -71,29 +71,46 @@ class FrameRankings(FlatRankings):
         return exact_group[is_copy], position[is_copy]
 
 
-def source_from_frame(frame: pl.DataFrame) -> ColumnSource:
-    """Return the source of a frame with checked columns ``QUERY``, ``DOC`` and perhaps ``SCORE``.
+def source_from_frames(frames: Iterable[pl.DataFrame]) -> ColumnSource:
+    """Return the source of frames with checked columns ``QUERY``, ``DOC`` and perhaps ``SCORE``.
 
     Rows are grouped by query, in the order of first appearance; the order within a query stays.
     Without a column of scores, the order of the rows is the ranking.
+
+    Args:
+        frames: the parts of a table, at least one; of their queries only the stretches are kept.
     """
-    starts, query_ids = _query_stretches(frame[QUERY])
+    query_ids: list[str] = []
+    lengths: list[int] = []
+    documents: list[pl.Series] = []
+    scores: list[pl.Series] = []
+    for frame in frames:
+        for query_id, length in _query_stretches(frame[QUERY]):
+            if query_ids and query_id == query_ids[-1]:
+                lengths[-1] += length
+            else:
+                query_ids.append(query_id)
+                lengths.append(length)
+        documents.append(frame[DOC])
+        if SCORE in frame.columns:
+            scores.append(frame[SCORE])
+    all_documents, all_scores = pl.concat(documents), pl.concat(scores) if scores else None
     if len(set(query_ids)) < len(query_ids):
         row_of: dict[str, int] = {}
-        stretch_rows = [row_of.setdefault(query_id, len(row_of)) for query_id in query_ids]
-        rows = np.repeat(np.array(stretch_rows, dtype=np.int64), np.diff(starts))
-        frame = frame[np.argsort(rows, kind="stable")]
-        starts, query_ids = _query_stretches(frame[QUERY])
-    scores = frame[SCORE] if SCORE in frame.columns else None
-    return ColumnSource(query_ids, FrameRankings(starts, frame[DOC], scores))
+        rows = np.array([row_of.setdefault(query_id, len(row_of)) for query_id in query_ids])
+        order = np.argsort(np.repeat(rows, lengths), kind="stable")
+        all_documents = all_documents[order]
+        all_scores = None if all_scores is None else all_scores[order]
+        query_ids = list(row_of)
+        lengths = np.bincount(rows, weights=lengths).astype(np.int64).tolist()
+    starts = starts_from_lengths(np.array(lengths, dtype=np.int64))
+    return ColumnSource(query_ids, FrameRankings(starts, all_documents, all_scores))
 
 
-def _query_stretches(queries: pl.Series) -> tuple[Ints, list[str]]:
-    """Return where each sequence of rows of one query begins (and the end), and its query."""
+def _query_stretches(queries: pl.Series) -> Iterator[tuple[str, int]]:
+    """Yield each query and its number of rows, for each sequence of rows of one query."""
     spans = queries.rle().struct
-    return starts_from_lengths(spans.field("len").to_numpy().astype(np.int64)), spans.field(
-        "value"
-    ).to_list()
+    return zip(spans.field("value").to_list(), spans.field("len").to_list(), strict=True)
 
 
 def _as_series(ids: Sequence[str]) -> pl.Series:
