@@ -1,4 +1,4 @@
-"""MTEB in its newest version computes with our engine after ``install()``."""
+"""MTEB in its newest version computes with our engine, and its predictions are runs."""
 
 import json
 import os
@@ -6,12 +6,15 @@ import subprocess
 import sys
 from pathlib import Path
 
+from beir_eval import evaluate, read_run
+from beir_eval.adapters import read_mteb_predictions
+
 SCRIPT = Path(__file__).parents[1] / "integrations" / "mteb_run.py"
 
 
-def scores_of(side):
+def scores_of(side, *arguments):
     process = subprocess.run(
-        [sys.executable, str(SCRIPT), side],
+        [sys.executable, str(SCRIPT), side, *map(str, arguments)],
         capture_output=True,
         text=True,
         check=True,
@@ -25,3 +28,22 @@ def test_after_install_a_local_task_has_the_scores_that_it_has_with_pytrec_eval(
     assert repr(ours) == repr(theirs)  # NaN among them
     assert ours["ndcg_at_10"] == 0.19222
     assert ours["mteb_version"] == "2.26.24"
+
+
+def test_its_predictions_have_the_scores_that_it_prints(tmp_path):
+    theirs = scores_of("theirs", tmp_path)
+    (path,) = tmp_path.rglob("*")
+    assert path.name == "Local_predictions.json"
+    qrels = {
+        f"q{position}": {
+            f"d{number}": 1 + number % 2
+            for number in range(40)
+            if number % (7 + position) == position
+        }
+        for position in range(6)
+    }
+    result = evaluate(qrels, read_run(path), ["nDCG@10", "MAP@100", "Recall@20", "P@5"])
+    keys = ["ndcg_at_10", "map_at_100", "recall_at_20", "precision_at_5"]
+    means = [round(mean, 5) for mean in result.aggregate.values()]
+    assert means == [theirs[key] for key in keys]
+    assert list(read_mteb_predictions(path)) == ["default/test"]

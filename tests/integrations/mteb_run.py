@@ -1,4 +1,4 @@
-"""Evaluate one local data set with MTEB and print its scores: ``mteb_run.py ours|theirs``.
+"""Evaluate a local data set with MTEB, print scores: ``mteb_run.py ours|theirs [predictions]``.
 
 Run in its own process by ``test_pytrec_eval``: with "ours" the C extension is absent.
 """
@@ -89,7 +89,11 @@ class Overlap:
 
 with tempfile.TemporaryDirectory() as folder:
     result = mteb.evaluate(
-        Overlap(), Local(), cache=mteb.ResultCache(Path(folder)), show_progress_bar=False
+        Overlap(),
+        Local(),
+        cache=mteb.ResultCache(Path(folder)),
+        show_progress_bar=False,
+        prediction_folder=sys.argv[2] if len(sys.argv) > 2 else None,
     )
 (scores,) = result.task_results[0].scores["test"]
 sys.stdout.write(json.dumps(scores))

@@ -5,13 +5,13 @@ family of formats), ``dataset_folder`` (the files of a data set in a folder), ``
 votes of people), ``search_responses`` (runs from the answers of search engines and vector
 databases).
 
-Public: ``read_qrels``, ``read_run``, ``write_qrels``, ``write_run``, ``qrels_from_votes``,
-``VoteJudgements``, ``run_from_responses``, ``rank_eval_request``.
+Public: ``read_qrels``, ``read_run``, ``read_mteb_predictions``, ``write_qrels``, ``write_run``,
+``qrels_from_votes``, ``VoteJudgements``, ``run_from_responses``, ``rank_eval_request``.
 """
 
 from typing import TYPE_CHECKING
 
-from beir_eval.adapters.readers import read_qrels, read_run
+from beir_eval.adapters.readers import read_mteb_predictions, read_qrels, read_run
 from beir_eval.adapters.writers import write_qrels, write_run
 from beir_eval.core.imports import lazy_exports
 
@@ -23,6 +23,7 @@ __all__ = [
     "VoteJudgements",
     "qrels_from_votes",
     "rank_eval_request",
+    "read_mteb_predictions",
     "read_qrels",
     "read_run",
     "run_from_responses",

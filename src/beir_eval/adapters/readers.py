@@ -82,7 +82,7 @@ def read_run(path: str | Path, *, format: str | None = None) -> Run:  # noqa: A0
       comments;
     - "msmarco": query, document, rank, and optionally a score, separated by blanks or tabs.
       Documents are ranked by score if there is one, and by rank otherwise;
-    - "json": ``{query_id: {doc_id: score}}``;
+    - "json": ``{query_id: {doc_id: score}}``, or MTEB's predictions of a single split;
     - "jsonl": one query per line, ``{"query_id": …, "docs": …}``, where the documents are
       ``{doc_id: score}``, a list of ids (best first), of ``[doc_id, score]`` or of objects; or one
       document per line, ``{"query_id": …, "doc_id": …, "score": …}``;
@@ -115,6 +115,27 @@ def read_run(path: str | Path, *, format: str | None = None) -> Run:  # noqa: A0
         OSError: the file cannot be read.
     """
     return run_from_content(run_content(path), format)
+
+
+def read_mteb_predictions(path: str | Path) -> dict[str, Run]:
+    """Return the runs of a file that MTEB writes into its ``prediction_folder``.
+
+    ``read_run`` reads the file too if it has one split. The package mteb is not needed.
+
+    Args:
+        path: a file ``<task>_predictions.json``:
+            ``{"mteb_model_meta": …, subset: {split: {query_id: {doc_id: score}}}}``.
+
+    Returns:
+        ``{"<subset>/<split>": run}``, such as ``{"default/test": run}``.
+
+    Raises:
+        FileFormatError: the content has another shape, or a score is not a finite number.
+        InputError: ``path`` is neither text nor a path, or contains a zero byte.
+        OSError: the file cannot be read.
+    """
+    content = run_content(path)
+    return dict(load("json_formats:read_mteb_runs", "reading predictions")(content))
 
 
 def run_content(path: str | Path) -> FileContent:

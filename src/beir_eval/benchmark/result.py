@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from beir_eval._version import __version__
+from beir_eval.benchmark.mteb_names import mteb_task
 from beir_eval.datasets.catalogue import (
     DATASETS,
     REPORTED_AVERAGES,
@@ -30,27 +31,6 @@ if TYPE_CHECKING:
 BASELINE = "BM25 (Anserini)"
 #: The measure of the published scores.
 _BASELINE_MEASURE = nDCG @ 10
-#: The names of BEIR's data sets in MTEB.
-_MTEB_TASKS = {
-    "msmarco": "MSMARCO",
-    "trec-covid": "TRECCOVID",
-    "nfcorpus": "NFCorpus",
-    "nq": "NQ",
-    "hotpotqa": "HotpotQA",
-    "fiqa": "FiQA2018",
-    "arguana": "ArguAna",
-    "webis-touche2020": "Touche2020",
-    "quora": "QuoraRetrieval",
-    "dbpedia-entity": "DBPedia",
-    "scidocs": "SCIDOCS",
-    "fever": "FEVER",
-    "climate-fever": "ClimateFEVER",
-    "scifact": "SciFact",
-    **{
-        f"cqadupstack/{forum}": f"CQADupstack{forum.capitalize()}Retrieval"
-        for forum in DATASETS["cqadupstack"].parts
-    },
-}
 
 
 @dataclass(frozen=True, eq=False)
@@ -304,7 +284,7 @@ class BenchmarkResult:
         }
         return {
             "dataset_revision": revision,
-            "task_name": _MTEB_TASKS.get(self._canonical(name), name),
+            "task_name": mteb_task(self._canonical(name)),
             "mteb_version": f"beir-eval {__version__}",
             "scores": {self.splits[name]: [scores]},
         }

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from beir_eval.adapters.dataset_folder import is_run_file
 from beir_eval.adapters.readers import read_run
+from beir_eval.benchmark.mteb_names import predictions_stem
 from beir_eval.core.files import file_sha256, file_stem
 from beir_eval.core.imports import import_name
 from beir_eval.core.paths import as_path
@@ -131,7 +132,7 @@ class System:
             RunError: the system needs queries and corpus, and only judgements were passed.
         """
         if isinstance(self.source, Path):
-            return read_run(_run_file(self.source, task.name))
+            return read_run(_run_file(self.source, task))
         if task.dataset is None:
             msg = f"{task.name} has judgements only; {self.name} needs its queries and its corpus"
             raise RunError(msg)
@@ -146,7 +147,7 @@ class System:
         """Return a text that identifies the system, so that its saved runs can be used again."""
         if isinstance(self.source, Path):
             try:
-                return file_sha256(_run_file(self.source, task.name))
+                return file_sha256(_run_file(self.source, task))
             except FileFormatError:
                 return "no run file"
         stated = getattr(self.source, "fingerprint", None)
@@ -157,15 +158,19 @@ class System:
         return f"{identity}, top {self.top_k}" if hasattr(self.source, "search") else str(identity)
 
 
-def _run_file(path: Path, name: str) -> Path:
+def _run_file(path: Path, task: Task) -> Path:
     """Return the path if it is a file, else the run file in it that is named after the data set.
+
+    The file of MTEB's predictions for the task of this data set counts too.
 
     Raises:
         FileFormatError: there is no such file, or there are several.
     """
     if path.is_file():
         return path
-    for stem in (name, name.replace("/", "-")):
+    name = task.name
+    predictions = predictions_stem(name if task.info is None else task.info.name)
+    for stem in (name, name.replace("/", "-"), predictions):
         parent = path / Path(stem).parent
         run_files = sorted(
             file

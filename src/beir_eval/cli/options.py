@@ -177,19 +177,20 @@ def evaluate_files(
 def system_names(paths: Sequence[Path]) -> list[str]:
     """Return a name for each run file: its stem, its name with the ending, or ``folder/stem``.
 
-    All names are of the same kind: the first kind that gives every file a different name.
+    All names are of the same kind: the first kind that gives every file a different name. Files of
+    MTEB's predictions are named after the task, so their folder, the model, is the name if it can.
 
     Raises:
         InputError: no kind does, or a file is given twice.
     """
     stems = [file_stem(path) for path in paths]
+    folders = [name_as_text(path.absolute().parent.name) for path in paths]
+    is_of_mteb = all(path.name.endswith("_predictions.json") for path in paths)
     for candidates in (
+        folders if is_of_mteb else stems,
         stems,
         [name_as_text(path.name) for path in paths],
-        [
-            f"{name_as_text(path.absolute().parent.name)}/{stem}"
-            for path, stem in zip(paths, stems, strict=True)
-        ],
+        [f"{folder}/{stem}" for folder, stem in zip(folders, stems, strict=True)],
     ):
         names = candidates
         if len(set(names)) == len(names):

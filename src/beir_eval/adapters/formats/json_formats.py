@@ -47,6 +47,11 @@ _PAIR_LENGTH = 2
 
 _RUN_SHAPE = "{query_id: {doc_id: score}}"
 
+#: The key that only the predictions of MTEB have: the model that made them.
+_MTEB_MODEL = "mteb_model_meta"
+#: The keys of a result of MTEB, which holds means only.
+_MTEB_RESULT = {"task_name", "mteb_version", "scores"}
+
 
 #: The line number (None for a file that is one object), the query id, and (doc_id, score or None)
 #: for each document.
@@ -64,10 +69,39 @@ class _RepeatedKeys(NamedTuple):
 def read_json_run(content: FileContent) -> Run:
     """Return the run of a file of format "json": ``{query_id: {doc_id: score}}``.
 
+    The predictions of MTEB are read too, if they are those of a single split.
+
+    Raises:
+        FileFormatError: the content is not JSON, has another shape, or holds several runs.
+    """
+    parsed = _parse(content, content.text(), None)
+    if not _is_of_mteb(parsed):
+        return _json_run(content, parsed)
+    runs = _mteb_runs(content, parsed)
+    if len(runs) > 1:
+        first = next(iter(runs))
+        problem = (
+            f"MTEB's predictions of {len(runs)} splits ({first_few(runs)}), and a run is that of "
+            f"one; take it with read_mteb_predictions(path)[{first!r}], and save it with write_run"
+        )
+        raise FileFormatError(content.path, problem)
+    return next(iter(runs.values()))
+
+
+def read_mteb_runs(content: FileContent) -> dict[str, Run]:
+    """Return {subset/split: run} of a file of MTEB's predictions.
+
     Raises:
         FileFormatError: the content is not JSON, or has another shape.
     """
-    return _run_from_rankings(content, _json_rankings(content))
+    parsed = _parse(content, content.text(), None)
+    if not _is_of_mteb(parsed):
+        problem = (
+            f"these are no predictions of MTEB: there is no {_MTEB_MODEL!r} in it; read_run reads "
+            "the other formats of runs"
+        )
+        raise FileFormatError(content.path, problem)
+    return _mteb_runs(content, parsed)
 
 
 def read_jsonl_run(content: FileContent) -> Run:
@@ -88,7 +122,9 @@ def read_json_qrels(content: FileContent) -> Qrels:
     """
     judgements = (
         (line, query, doc, grade)
-        for line, query, pairs in _nested_objects(content, "grade")
+        for line, query, pairs in _nested_objects(
+            content, _parse(content, content.text(), None), "grade"
+        )
         for doc, grade in pairs
     )
     return _qrels_from_judgements(content, judgements)
@@ -172,24 +208,52 @@ def _qrels_from_judgements(content: FileContent, judgements: Iterable[_Judgement
 # Files that are one object
 
 
-def _json_rankings(content: FileContent) -> Iterator[_Ranking]:
-    for line, query, pairs in _nested_objects(content, "score"):
+def _is_of_mteb(parsed: object) -> bool:
+    return isinstance(parsed, dict) and _MTEB_MODEL in parsed
+
+
+def _mteb_runs(content: FileContent, parsed: dict[str, Any]) -> dict[str, Run]:
+    """Return {subset/split: run} of ``{"mteb_model_meta": …, subset: {split: run}}``."""
+    runs = {}
+    for subset, splits in parsed.items():
+        if subset == _MTEB_MODEL:
+            continue
+        if not isinstance(splits, dict):
+            problem = (
+                f"MTEB's predictions of {shown(subset)} must be {{split: {_RUN_SHAPE}}}, not "
+                f"{_json_type(splits)}"
+            )
+            raise FileFormatError(content.path, problem)
+        for split, run in splits.items():
+            runs[f"{subset}/{split}"] = _json_run(content, run)
+    if not runs:
+        raise FileFormatError(content.path, "MTEB's predictions without a split; nothing to read")
+    return runs
+
+
+def _json_run(content: FileContent, parsed: object) -> Run:
+    """Return the run of parsed JSON: ``{query_id: {doc_id: score}}``."""
+    return _run_from_rankings(content, _json_rankings(content, parsed))
+
+
+def _json_rankings(content: FileContent, parsed: object) -> Iterator[_Ranking]:
+    for line, query, pairs in _nested_objects(content, parsed, "score"):
         if any(score is None for _, score in pairs):
             raise FileFormatError(content.path, f"a score for query {shown(query)} is null")
         yield line, query, _read_pairs(content, line, query, pairs)
 
 
 def _nested_objects(
-    content: FileContent, number_name: str
+    content: FileContent, parsed: object, number_name: str
 ) -> Iterator[tuple[int | None, str, Sequence[tuple[str, Any]]]]:
     """Yield (None, query id, (doc_id, number) pairs) from ``{query_id: {doc_id: number}}``.
 
     Args:
         content: the file.
+        parsed: its value.
         number_name: "score" or "grade", for error messages.
     """
     shape = f"{{query_id: {{doc_id: {number_name}}}}}"
-    parsed = _parse(content, content.text(), None)
     if isinstance(parsed, _RepeatedKeys):
         query_id = repeated_ids(name for name, _ in parsed.pairs)[0]
         raise FileFormatError(content.path, f"the query {shown(query_id)} is listed twice")
@@ -213,6 +277,12 @@ def _refuse_shape(content: FileContent, parsed: object, problem: str) -> NoRetur
         parsed: its content.
         problem: what was expected and what was found.
     """
+    if isinstance(parsed, dict) and parsed.keys() >= _MTEB_RESULT:
+        problem = (
+            "this is a result of MTEB: means without the scores of the queries, so nothing can be "
+            "tested with it; evaluate with prediction_folder=, and read the predictions"
+        )
+        raise FileFormatError(content.path, problem)
     kind, call = kind_of_json(parsed)
     if kind:
         problem = f"this is {kind}, not a run or judgements; read it with {call}"
