@@ -5,7 +5,8 @@ only pytrec_eval and BEIR take, and the names of trec_eval's measures are in
 ``_trec_eval_names``), ``haystack`` (pipelines), ``llama_index`` and ``langchain`` (retrievers;
 ``retrieval`` runs their queries and Haystack's), ``sentence_transformers`` (evaluators for its
 trainers), ``ir_measures`` (a provider), ``trackers`` (experiment trackers), ``huggingface_hub``
-(records of its hub). Their tests are in ``tests/integrations``; those of hosts with an environment
-of their own are in ``tests/hosts`` and ``tests/trackers``. Each lists its public names; none is
-imported before it is used.
+(records of its hub), ``github_action`` (the steps of ``action.yml``), ``pytest_plugin`` (a
+fixture). Their tests are in ``tests/integrations``; those of hosts with an environment of their own
+are in ``tests/hosts`` and ``tests/trackers``. Each lists its public names; none is imported before
+it is used.
 """

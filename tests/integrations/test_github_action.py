@@ -1,0 +1,181 @@
+"""The GitHub Action evaluates, compares with the baseline, and writes what GitHub shows."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from beir_eval import evaluate
+from beir_eval.datasets import demo
+from beir_eval.integrations import github_action
+
+ROOT = Path(__file__).parents[2]
+SHA = "0123456789abcdef0123456789abcdef01234567"
+GOOD, POOR = demo.RUNS
+
+
+@pytest.fixture
+def run_action(tmp_path, monkeypatch):
+    """Return a function that runs the action's script as GitHub does."""
+    monkeypatch.chdir(tmp_path)
+    event = tmp_path / "event.json"
+    event.write_text(json.dumps({"pull_request": {"number": 7, "head": {"sha": SHA}}}))
+
+    def run(**inputs):
+        environment = {
+            "BEIR_EVAL_QRELS": str(demo.FOLDER),
+            "BEIR_EVAL_BASELINE": "main.json.gz",
+            "GITHUB_EVENT_PATH": str(event),
+            "GITHUB_STEP_SUMMARY": str(tmp_path / "summary"),
+            "GITHUB_OUTPUT": str(tmp_path / "output"),
+            **inputs,
+        }
+        return subprocess.run(
+            [sys.executable, "-m", "beir_eval.integrations.github_action"],
+            check=False,
+            capture_output=True,
+            text=True,
+            env={name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
+            | environment,
+        )
+
+    return run
+
+
+def fenced(comment):
+    """Return the text of the fenced block, and what stands around it."""
+    before, fence, text, after = re.fullmatch(
+        r"(?s)(.*\n\n)(`{3,})text\n(.*)\n\2\n()", comment
+    ).groups()
+    assert fence not in text
+    return text, before + after
+
+
+def test_without_a_baseline_the_result_is_kept_and_nothing_is_compared(run_action, tmp_path):
+    process = run_action(BEIR_EVAL_RUN=str(GOOD))
+    assert process.returncode == 0
+    assert (tmp_path / "output").read_text() == "outcome=no baseline\n"
+    comment = (tmp_path / "beir-eval/comment.md").read_text()
+    assert comment == (tmp_path / "summary").read_text()
+    assert "There is no baseline yet, so nothing was compared. Commit 0123456789ab." in comment
+    assert not (tmp_path / "beir-eval/report.html").exists()
+    # The result is the baseline of the next change.
+    shutil.move(tmp_path / "beir-eval/result.json.gz", tmp_path / "main.json.gz")
+    assert run_action(BEIR_EVAL_RUN=str(GOOD)).returncode == 0
+    assert (tmp_path / "output").read_text().splitlines()[-1] == "outcome=passed"
+
+
+def test_a_run_that_is_worse_fails_with_the_reason_and_the_report(run_action, tmp_path):
+    evaluate(demo.FOLDER, GOOD, name="main", fingerprint=True).save(tmp_path / "main.json.gz")
+    process = run_action(BEIR_EVAL_RUN=str(POOR), BEIR_EVAL_MEASURES="nDCG@10 Recall@100")
+    assert process.returncode == 1
+    assert (tmp_path / "output").read_text() == "outcome=failed\n"
+    text, frame = fenced((tmp_path / "beir-eval/comment.md").read_text())
+    assert frame.startswith("<!-- beir-eval: Retrieval -->\n### Retrieval: failed\n")
+    assert "gate failed: bm25-plain vs main: -0.1778 nDCG@10" in text
+    assert "Recall@100" in text
+    assert text.strip() in process.stdout
+    assert "<html" in (tmp_path / "beir-eval/report.html").read_text()
+
+
+@pytest.mark.parametrize("non_inferior", ["false", "true"])
+def test_the_gate_has_the_settings_of_the_inputs(run_action, tmp_path, non_inferior):
+    evaluate(demo.FOLDER, POOR, name="main", fingerprint=True).save(tmp_path / "main.json.gz")
+    process = run_action(
+        BEIR_EVAL_RUN=str(GOOD), BEIR_EVAL_NON_INFERIOR=non_inferior, BEIR_EVAL_MARGIN="0.02"
+    )
+    assert process.returncode == 0
+    assert ("not shown to be worse" in process.stdout) == (non_inferior == "false")
+
+
+def test_a_saved_result_is_compared_without_judgements(run_action, tmp_path):
+    for name, run in (("main", GOOD), ("change", POOR)):
+        evaluate(demo.FOLDER, run, name=name).save(tmp_path / f"{name}.json.gz")
+    process = run_action(BEIR_EVAL_RUN="change.json.gz", BEIR_EVAL_QRELS="")
+    assert process.returncode == 1
+    assert "change vs main" in process.stdout
+
+
+HOSTILE = "@octocat ![x](http://evil/x.png) <img src=x> ```` <!-- --> [a](javascript:x) | #1"
+
+
+def test_text_of_runs_stays_in_the_fenced_block(run_action, tmp_path):
+    evaluate(demo.FOLDER, GOOD, name=HOSTILE, fingerprint=True).save(tmp_path / "main.json.gz")
+    assert run_action(BEIR_EVAL_RUN=str(POOR)).returncode == 1
+    text, frame = fenced((tmp_path / "beir-eval/comment.md").read_text())
+    assert "@octocat" in text
+    for part in ("octocat", "evil", "<img", "javascript"):
+        assert part not in frame
+    assert (tmp_path / "output").read_text() == "outcome=failed\n"
+
+
+def test_files_that_cannot_be_read_are_not_decidable_and_the_comment_has_the_error(
+    run_action, tmp_path
+):
+    (tmp_path / "bad.trec").write_text("q1 Q0 d1 1 many tag\n")
+    process = run_action(BEIR_EVAL_RUN="bad.trec")
+    assert process.returncode == 2
+    text, frame = fenced((tmp_path / "beir-eval/comment.md").read_text())
+    assert "### Retrieval: not decidable" in frame
+    assert "bad.trec" in text
+    (tmp_path / "main.json.gz").write_text("no result")
+    assert run_action(BEIR_EVAL_RUN=str(GOOD)).returncode == 2
+
+
+@pytest.mark.parametrize(
+    ("inputs", "problem"),
+    [
+        ({}, "the input 'run' of the action is empty"),
+        ({"BEIR_EVAL_RUN": "r", "BEIR_EVAL_BASELINE": " "}, "the input 'baseline'"),
+        ({"BEIR_EVAL_RUN": "r", "BEIR_EVAL_NON_INFERIOR": "yes"}, "must be true or false"),
+        ({"BEIR_EVAL_RUN": "r", "BEIR_EVAL_TITLE": "--> @x"}, "the input 'title' must be letters"),
+    ],
+)
+def test_wrong_inputs_are_named(run_action, tmp_path, inputs, problem):
+    process = run_action(**inputs)
+    assert process.returncode == 2
+    assert problem in process.stderr
+    assert not (tmp_path / "output").exists()
+
+
+@pytest.mark.parametrize(
+    "event",
+    ["no JSON", "[]", "{}", '{"pull_request": {"head": {"sha": "<script>"}}}', '{"after": 3}'],
+)
+def test_an_event_without_a_commit_gives_a_comment_without_one(tmp_path, event):
+    path = tmp_path / "event.json"
+    path.write_text(event)
+    assert github_action._commit({"GITHUB_EVENT_PATH": str(path)}) == ""
+    assert github_action._commit({}) == ""
+    path.write_text(json.dumps({"after": SHA}))
+    assert github_action._commit({"GITHUB_EVENT_PATH": str(path)}) == SHA
+
+
+def test_a_long_text_is_cut_at_a_line_and_says_so():
+    comment = github_action._comment("Retrieval", "passed", "0123456789\n" * 10_000, "")
+    text, _ = fenced(comment)
+    assert len(comment) < 65_536
+    *lines, last = text.splitlines()
+    assert set(lines) == {"0123456789"}
+    assert last == "... cut here: the log has all of it"
+
+
+def test_the_action_passes_its_inputs_by_the_environment_only():
+    action = yaml.safe_load((ROOT / "action.yml").read_text())
+    steps = action["runs"]["steps"]
+    assert all("${{" not in step.get("run", "") for step in steps)
+    (gate,) = [step for step in steps if step.get("id") == "gate"]
+    read = set(re.findall(r"\$\{\{ inputs\.([\w-]+) \}\}", str(steps)))
+    assert read == set(action["inputs"])
+    names = {f"BEIR_EVAL_{name.upper().replace('-', '_')}" for name in action["inputs"]}
+    assert set(gate["env"]) == names - {"BEIR_EVAL_ARTIFACT"}
+    assert gate["run"].endswith(github_action.__name__)
+    assert set(re.findall(r'outcome="?(.+?)"?$', gate["run"])) == set()
+    for outcome in (*github_action._OUTCOMES.values(), github_action._NO_BASELINE):
+        assert f'"{outcome}"' in action["outputs"]["outcome"]["description"]
