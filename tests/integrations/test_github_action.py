@@ -179,3 +179,60 @@ def test_the_action_passes_its_inputs_by_the_environment_only():
     assert set(re.findall(r'outcome="?(.+?)"?$', gate["run"])) == set()
     for outcome in (*github_action._OUTCOMES.values(), github_action._NO_BASELINE):
         assert f'"{outcome}"' in action["outputs"]["outcome"]["description"]
+
+
+def test_only_the_job_that_comments_may_write_and_it_runs_nothing_of_the_pull_request():
+    workflow = yaml.safe_load((ROOT / "docs/examples/retrieval.yml").read_text())
+    jobs = workflow["jobs"]
+    assert workflow["permissions"] == {"contents": "read"}
+    assert "permissions" not in jobs["compare"]
+    assert jobs["comment"]["permissions"] == {"pull-requests": "write"}
+    uses = [step["uses"] for step in jobs["comment"]["steps"] if "uses" in step]
+    assert uses == ["actions/download-artifact@v4"]
+    checkout = jobs["compare"]["steps"][0]
+    assert checkout["with"] == {"persist-credentials": False}
+    assert all("${{" not in step.get("run", "") for job in jobs.values() for step in job["steps"])
+    (action,) = [step for step in jobs["compare"]["steps"] if "beir-eval@" in step.get("uses", "")]
+    inputs = yaml.safe_load((ROOT / "action.yml").read_text())["inputs"]
+    assert action["with"].keys() <= inputs.keys()
+    marker = jobs["comment"]["steps"][1]["env"]["MARKER"]
+    assert github_action._comment(inputs["title"]["default"], "passed", "", "").startswith(marker)
+
+
+API = """\
+import json, pathlib, sys
+calls = pathlib.Path("calls")
+with calls.open("a") as file:
+    file.write(json.dumps(sys.argv[1:]) + "\\n")
+if "--method" not in sys.argv and "--field" not in sys.argv:
+    print(pathlib.Path("comments.json").read_text())
+"""
+
+
+@pytest.mark.skipif(not shutil.which("jq"), reason="needs jq, as GitHub's machines have it")
+@pytest.mark.parametrize("is_first", [True, False])
+def test_the_comment_is_made_once_and_then_replaced(tmp_path, is_first):
+    workflow = yaml.safe_load((ROOT / "docs/examples/retrieval.yml").read_text())
+    step = workflow["jobs"]["comment"]["steps"][1]
+    bot, marker = {"login": "github-actions[bot]"}, step["env"]["MARKER"]
+    comments = [
+        {"user": {"login": "octocat"}, "body": f"{marker} copied", "url": "1"},
+        {"user": bot, "body": "another", "url": "2"},
+    ]
+    if not is_first:
+        comments.append({"user": bot, "body": f"{marker}\n### Retrieval", "url": "3"})
+    (tmp_path / "comments.json").write_text(json.dumps(comments))
+    (tmp_path / "comment.md").write_text(f"{marker}\n")
+    (tmp_path / "api.py").write_text(API)
+    gh = tmp_path / "gh"
+    gh.write_text(f'#!/bin/sh\nexec "{sys.executable}" api.py "$@"\n')
+    gh.chmod(0o755)
+    subprocess.run(
+        ["bash", "-e", "-c", step["run"]],  # noqa: S607 - as GitHub runs it
+        check=True,
+        cwd=tmp_path,
+        env={"PATH": f"{tmp_path}:{os.environ['PATH']}", "MARKER": marker, "COMMENTS": "c"},
+    )
+    last = json.loads((tmp_path / "calls").read_text().splitlines()[-1])
+    target = ["c"] if is_first else ["--method", "PATCH", "3"]
+    assert last == ["api", *target, "--field", "body=@comment.md"]
