@@ -189,13 +189,17 @@ def test_the_hooks_run_the_commands_of_make_check():
     hooks = [hook["entry"] for hook in repository["hooks"]]
     for hook in repository["hooks"]:
         assert hook.keys() == {"id", "name", "entry", "language", "pass_filenames", "files"}
-        checked = ["src/beir_eval/core/run.py", ".github/workflows/tests.yml"]
+        checked = ["src/beir_eval/core/run.py", ".github/workflows/tests.yml", "action.yml"]
         assert any(re.search(hook["files"], path) for path in checked)
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     recipe = re.search(r"(?m)^check:.*\n((?:\t.+\n)+)", makefile)[1]
     assert hooks == [line.strip().replace("$(BIN)", ".venv/bin") for line in recipe.splitlines()]
-    workflows = [str(path.relative_to(ROOT)) for path in sorted(ROOT.glob(".github/workflows/*"))]
-    assert hooks[-1].split()[-len(workflows) :] == workflows
+    workflows = [
+        str(path.relative_to(ROOT))
+        for folder in (".github/workflows", "docs/examples")
+        for path in sorted(ROOT.glob(f"{folder}/*.yml"))
+    ]
+    assert hooks[-2].split()[-len(workflows) :] == workflows
 
 
 def test_the_citation_has_the_version_and_the_licences_of_the_package():
