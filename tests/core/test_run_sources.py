@@ -15,7 +15,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from beir_eval import Qrels, Run, evaluate, write_run
+from beir_eval.core.dataframes import DOC, QUERY, SCORE
 from beir_eval.core.ranking import EvaluationSettings
+from beir_eval.core.run_sources.dataframe import source_from_frames
 from beir_eval.errors import DuplicateDocumentError, MissingExtraError, QrelsError, RunError
 from strategies import DOC_IDS, QUERY_IDS, qrels_and_rows, qrels_and_run, scores
 
@@ -550,6 +552,29 @@ def test_a_dataframe_gives_the_result_of_columns(make):
         assert outcome(qrels_frame, frame, policy) == expected
 
     check()
+
+
+@given(qrels_and_rows(), st.integers(1, 4), policies)
+def test_a_table_in_parts_gives_the_result_of_columns(case, size, policy):
+    qrels, rows = case
+    queries, docs, values = (list(column) for column in zip(*rows, strict=True))
+    frame = pl.DataFrame({QUERY: queries, DOC: docs, SCORE: [float(value) for value in values]})
+    run = Run.from_source(source_from_frames(frame.iter_slices(size)))
+    assert outcome(qrels, run, policy) == outcome(
+        qrels, Run.from_columns(queries, docs, values), policy
+    )
+
+
+@given(qrels_and_rows(), st.integers(1, 4))
+def test_a_table_in_parts_without_scores_keeps_the_order_of_its_rows(case, size):
+    _, rows = case
+    queries, docs, _ = zip(*rows, strict=True)
+    frame = pl.DataFrame({QUERY: queries, DOC: docs})
+    run = Run.from_source(source_from_frames(frame.iter_slices(size)))
+    expected = {}
+    for query, doc in zip(queries, docs, strict=True):
+        expected.setdefault(query, []).append(doc)
+    assert {query: list(ranking) for query, ranking, _ in run.rankings()} == expected
 
 
 def test_a_relation_of_duckdb_gives_the_result_of_columns():
