@@ -299,7 +299,8 @@ def test_a_ledger_survives_being_killed_at_any_moment(tmp_path):
         assert acknowledged <= set(numbers)
     assert acknowledged
     ledger = new_ledger(path)
-    ledger.record(checkpoint(len(ledger.looks)))
+    if len(ledger.looks) < len(steps):  # a quick process may have recorded all that is planned
+        ledger.record(checkpoint(len(ledger.looks)))
     alone = new_ledger(tmp_path / "alone")
     for number in range(len(ledger.looks)):
         alone.record(checkpoint(number))
