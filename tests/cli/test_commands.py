@@ -475,6 +475,15 @@ def test_bad_input_of_a_benchmark_is_named_and_gives_exit_code_2(tmp_path):
         assert problem in result.output
 
 
+def test_a_comparison_that_lacks_a_result_says_why_the_system_failed(tmp_path):
+    other = tmp_path / "other.trec"
+    other.write_text("z Q0 d1 1 1.0 t\n")
+    result = run("bench", demo.FOLDER, demo.RUNS[0], other, "--compare", "--out", tmp_path / "out")
+    assert result.exit_code == 2
+    assert "Without a result are other: 'demo'" in result.output
+    assert "other, demo: failed with QueryMismatchError" in result.output
+
+
 def test_the_data_sets_are_listed_and_explained():
     listed = run("datasets")
     assert listed.exit_code == 0

@@ -205,11 +205,7 @@ class BenchmarkResult:
                         f"{system}, {name}: {copies} entries repeat a document; the better one "
                         "counts"
                     )
-        notes += [
-            f"{system}, {name}: failed with {problem}"
-            for system, by_dataset in self.failures.items()
-            for name, problem in by_dataset.items()
-        ]
+        notes += self.failure_sentences()
         return notes
 
     def to_markdown(
@@ -250,6 +246,14 @@ class BenchmarkResult:
         }
         content = {"results": means, "failures": self.failures, "warnings": self.warnings()}
         return json.dumps(content, indent=1, sort_keys=True)
+
+    def failure_sentences(self) -> list[str]:
+        """Return a sentence for each system that failed on a data set, with the reason."""
+        return [
+            f"{system}, {name}: failed with {problem}"
+            for system, by_dataset in self.failures.items()
+            for name, problem in by_dataset.items()
+        ]
 
     def mteb(self, system: str, name: str, *, revision: str = "") -> dict[str, Any]:
         """Return one result in the layout of MTEB's result files.

@@ -34,7 +34,7 @@ from beir_eval.core.atomic_writes import write_atomically
 from beir_eval.core.files import file_stem
 from beir_eval.display.tables import Table, latex_table
 from beir_eval.display.warning_texts import warnings_latex
-from beir_eval.errors import InputError, first_few
+from beir_eval.errors import InputError, ResultError, first_few
 from beir_eval.measures import DEFAULT_MEASURES, parse
 
 if TYPE_CHECKING:
@@ -108,7 +108,6 @@ def bench(  # noqa: PLR0913, PLR0917 - one parameter per option
     ] = None,
 ) -> None:
     """Evaluate every run on every data set and print the table: data sets as rows."""
-    from beir_eval.benchmark.compare_benchmark import compare_benchmark  # noqa: PLC0415
     from beir_eval.benchmark.runner import Benchmark  # noqa: PLC0415
 
     with print_errors():
@@ -146,7 +145,7 @@ def bench(  # noqa: PLR0913, PLR0917 - one parameter per option
         result = benchmark.run()
         table = result.to_table(table_measure, baseline=bm25)
         warnings = result.warnings()
-        across = compare_benchmark(result, measure=table_measure, **comparing) if compare else None
+        across = _compare(result, measure=table_measure, **comparing) if compare else None
         write_texts(
             {
                 markdown: lambda: _markdown(
@@ -187,6 +186,21 @@ def bench(  # noqa: PLR0913, PLR0917 - one parameter per option
             _print_comparison(across)
         if result.failures:
             raise typer.Exit(1)
+
+
+def _compare(result: BenchmarkResult, **settings: Any) -> AcrossDatasets:
+    """Return the comparison of the systems of a benchmark.
+
+    Raises:
+        ResultError: the results cannot be compared; the message says which systems failed, and why.
+    """
+    from beir_eval.benchmark.compare_benchmark import compare_benchmark  # noqa: PLC0415
+
+    try:
+        return compare_benchmark(result, **settings)
+    except ResultError as error:
+        msg = ". ".join([str(error), *result.failure_sentences()])
+        raise ResultError(msg) from error
 
 
 def _print_comparison(across: AcrossDatasets) -> None:
