@@ -221,7 +221,7 @@ def test_scores_do_not_depend_on_how_many_queries_are_computed_at_once(qrels_run
     for no_relevant in ("zero", "skip"):
         whole = evaluate(qrels, run, measures, no_relevant=no_relevant)
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("beir_eval.evaluation.evaluator._QUERIES_AT_ONCE", 1)
+            patch.setattr("beir_eval.evaluation.query_scores._QUERIES_AT_ONCE", 1)
             assert evaluate(qrels, run, measures, no_relevant=no_relevant).values == whole.values
 
 

@@ -32,7 +32,7 @@ FALL_BACKS = {
         f"{CORE}.run_sources.topk_arrays.BLOCK_CELLS": 1,
     },
     "judgements query by query": {f"{CORE}.qrels._QUERIES_AT_ONCE": 1},
-    "measures query by query": {"beir_eval.evaluation.evaluator._QUERIES_AT_ONCE": 1},
+    "measures query by query": {"beir_eval.evaluation.query_scores._QUERIES_AT_ONCE": 1},
     "rankings are sorted": {f"{CORE}.rank_counting._SORT_RANKING_NS": -1e9},
     "rankings are compared": {f"{CORE}.rank_counting._SORT_RANKING_NS": 1e9},
     "sorted rankings count as others": {f"{CORE}.rank_counting._are_descending": lambda *_: False},

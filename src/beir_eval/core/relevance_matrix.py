@@ -372,17 +372,17 @@ class RunSummary(NamedTuple):
         missing: which queries the run does not have, bool[Q].
         tied: how many judged documents of each query share their score with another document of
             the ranking, i8[Q].
-        duplicates: the number of entries that repeat a document of their ranking; of judged
-            documents only, unless ``run.checks_all_documents``.
-        identical: the number of documents whose id equals that of their query.
+        duplicates: how many entries of each query's ranking repeat a document of it, i8[Q]; of
+            judged documents only, unless ``run.checks_all_documents``.
+        identical: how many documents of each query have the id of the query, i8[Q].
         top: {query id: the best documents}, for the queries that the run has, in the order of the
             qrels; empty if ``keep_top`` is 0.
     """
 
     missing: Mask
     tied: Ints
-    duplicates: int
-    identical: int
+    duplicates: Ints
+    identical: Ints
     top: dict[str, TopDocuments]
 
 
@@ -407,7 +407,7 @@ def relate(
     judgements: list[Ints] = []
     ranks: list[Ints] = []
     ties: list[Mask] = []
-    duplicates = identical = 0
+    duplicates, identical = np.zeros_like(num_retrieved), np.zeros_like(num_retrieved)
     top: dict[str, TopDocuments] = {}
     for block in run.blocks(qrels):
         kept_block = drop_documents(block, qrels, settings)
@@ -419,8 +419,10 @@ def relate(
         judgements.append(kept_block.hit_judgement)
         ranks.append(rank)
         ties.append(is_tied)
-        duplicates += block.num_spare_copies
-        identical += len(block.identical)
+        if len(block.copy_group):
+            duplicates[block.rows] = block.spare_copies()
+        if len(block.identical):
+            identical[block.rows] = block.count_by_ranking(block.identical)
     judgement, rank = _concatenate(judgements), _concatenate(ranks)
     row = qrels.row[judgement]
     tied = np.bincount(row[_concatenate(ties) > 0], minlength=len(qrels))

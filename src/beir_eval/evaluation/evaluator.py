@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,7 +12,6 @@ from beir_eval.core.ranking import EvaluationSettings
 from beir_eval.core.relevance_matrix import relate
 from beir_eval.core.saved import SCHEMA_VERSION
 from beir_eval.errors import (
-    MeasureError,
     QueryMismatchError,
     SettingError,
     check_count,
@@ -23,7 +22,14 @@ from beir_eval.errors import (
 )
 from beir_eval.evaluation.coverage import unmatched_ids_sentences
 from beir_eval.evaluation.inputs import as_qrels, as_run, drops_identical_ids
-from beir_eval.evaluation.records import Counted, Provenance
+from beir_eval.evaluation.query_scores import (
+    QueryCounts,
+    check_missing,
+    cutoffs_of,
+    judged_rows,
+    scores_of,
+)
+from beir_eval.evaluation.records import Provenance
 from beir_eval.evaluation.result import EvaluationResult
 from beir_eval.evaluation.score_matrix import ScoreMatrix
 from beir_eval.evaluation.swapped_inputs import (
@@ -31,26 +37,19 @@ from beir_eval.evaluation.swapped_inputs import (
     scores_look_like_grades,
     swapped_inputs_sentence,
 )
-from beir_eval.evaluation.unmatched_ids import (
-    MatchCounts,
-    find_unmatched_ids,
-    reason_of_query_ids,
-)
+from beir_eval.evaluation.unmatched_ids import find_unmatched_ids, reason_of_query_ids
 from beir_eval.measures import DEFAULT_MEASURES, parse_all
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from beir_eval.core.arrays import Floats, Mask
+    from beir_eval.core.arrays import Mask
     from beir_eval.core.qrels import Qrels
     from beir_eval.core.relevance_matrix import RelevanceMatrix, RunSummary
     from beir_eval.core.run import Run
     from beir_eval.evaluation.inputs import QrelsLike, RunLike
+    from beir_eval.evaluation.records import Counted
     from beir_eval.measures import Measure, MeasureLike
-
-#: Measures are computed for so many queries at a time, so that the memory of their arrays is used
-#: again: 24 measures of 300,000 queries take half of the time in a new process.
-_QUERIES_AT_ONCE = 8192
 
 
 class Evaluator:
@@ -216,8 +215,8 @@ class Evaluator:
             name=name,
             measures=tuple(map(str, self.measures)),
             query_ids=matrix.query_ids,
-            values=self._scores_of(matrix),
-            skipped_values=None if skipped is None else self._scores_of(skipped),
+            values=self._score_matrix(matrix),
+            skipped_values=None if skipped is None else self._score_matrix(skipped),
             counted=counted,
             settings=self._settings,
             provenance=Provenance.model_construct(
@@ -228,21 +227,9 @@ class Evaluator:
             top=summary.top if self._keep_top else None,
         )
 
-    def _scores_of(self, matrix: RelevanceMatrix) -> ScoreMatrix:
+    def _score_matrix(self, matrix: RelevanceMatrix) -> ScoreMatrix:
         """Return the score of every query on every measure."""
-        values = np.empty((len(self.measures), matrix.num_queries))
-        is_too_large = np.zeros(len(self.measures), dtype=np.bool_)
-        for queries, part in matrix.parts(_QUERIES_AT_ONCE):
-            for row, measure in zip(values[:, queries], self.measures, strict=True):
-                row[:] = measure.scores(part)
-                if self._settings.no_relevant == "skip":
-                    row[~measure.has_relevant(part)] = np.nan
-            is_too_large |= np.isinf(values[:, queries]).any(axis=1)
-        if is_too_large.any():
-            measure = self.measures[int(np.flatnonzero(is_too_large)[0])]
-            msg = f"a score of {measure} is beyond what a float can hold; use smaller gains"
-            raise MeasureError(msg)
-        return ScoreMatrix.from_owned_array(values)
+        return ScoreMatrix.from_owned_array(scores_of(matrix, self.measures, self._settings))
 
     def _check_queries(self, missing: Mask, run: Run) -> None:
         """Raise QueryMismatchError unless the run has the judged queries that it must have."""
@@ -260,56 +247,20 @@ class Evaluator:
                 )
             )
             raise QueryMismatchError(msg)
-        if self._settings.missing == "error" and missing.any():
-            missing_ids = [self.qrels.query_ids[row] for row in np.flatnonzero(missing)]
-            msg = (
-                f"{len(missing_ids)} of {len(self.qrels)} judged queries are missing from the run: "
-                f"{first_few(missing_ids)}. Complete the run, or choose missing='zero' or 'skip'"
-            )
-            raise QueryMismatchError(msg)
+        check_missing(self.qrels.query_ids, missing, self._settings)
 
     def _count(self, matrix: RelevanceMatrix, summary: RunSummary, run: Run) -> Counted:
         """Return the counts of queries, documents and judgements of a run."""
-        query_ids, missing = matrix.query_ids, summary.missing
-        empty = (matrix.num_retrieved == 0) & ~missing
-        evaluated = (
-            ~missing if self._settings.missing == "skip" else np.ones(len(query_ids), np.bool_)
-        )
-        cutoffs = sorted({measure.cutoff for measure in self.measures if measure.cutoff})
-
-        def ids_where(mask: Any) -> tuple[str, ...]:
-            """Return the ids of the queries for which a mask is set, bool[Q]."""
-            return tuple(query_ids[row] for row in np.flatnonzero(mask).tolist())
-
-        num_matched = int(np.count_nonzero(matrix.count(matrix.cells.row)))
-        num_documents = int(matrix.num_retrieved.sum())
-        match_counts = MatchCounts(
-            judged=len(query_ids),
-            ranked=int(np.count_nonzero(matrix.num_retrieved)),
-            matched=num_matched,
-            documents=num_documents,
-        )
-        return Counted.model_construct(
-            queries_judged=len(self.qrels),
-            queries_missing=ids_where(missing),
-            queries_empty=ids_where(empty),
-            queries_without_relevant=ids_where((matrix.num_relevant() == 0) & evaluated),
-            queries_not_judged=len(run) - int(np.count_nonzero(~missing)),
+        counts = QueryCounts.of_matrix(matrix, summary, self.qrels)
+        return counts.counted(
+            self._settings,
+            {cutoff: len(judged_rows(matrix, cutoff)) for cutoff in cutoffs_of(self.measures)},
+            queries_not_judged=len(run) - int(np.count_nonzero(~summary.missing)),
             queries_without_judgements=self.qrels.queries_without_judgements,
-            duplicates=summary.duplicates,
             duplicates_checked="all" if run.checks_all_documents else "judged",
-            identical_ids=summary.identical,
-            tied_documents=int(summary.tied.sum()),
-            tied_queries=int(np.count_nonzero(summary.tied)),
-            negative_judgements=int(np.count_nonzero(self.qrels.grades < 0)),
             repeated_judgements=self.qrels.repeated_judgements,
             max_grade=matrix.max_grade,
-            deepest_ranking=int(matrix.num_retrieved.max()),
-            judged_in_top={cutoff: _judged_in_top(matrix, cutoff) for cutoff in cutoffs},
-            queries_matched=num_matched,
-            documents_retrieved=num_documents,
-            documents_judged=len(matrix.cells.row),
-            unmatched_ids=find_unmatched_ids(self.qrels, run, matrix, match_counts),
+            unmatched_ids=find_unmatched_ids(self.qrels, run, matrix, counts.match_counts),
         )
 
 
@@ -437,13 +388,6 @@ def evaluate(  # noqa: PLR0913 - one keyword a policy
         fingerprint=fingerprint,
     )
     return evaluator.evaluate(run, name=name)
-
-
-def _judged_in_top(matrix: RelevanceMatrix, cutoff: int) -> tuple[int, int]:
-    """Return how many of the first ``cutoff`` documents of all queries are judged, of how many."""
-    cells = matrix.cells.upto(cutoff)
-    judged_grades: Floats = cells.grade[cells.grade >= 0]
-    return len(judged_grades), int(np.minimum(matrix.num_retrieved, cutoff).sum())
 
 
 def _warn_of_fractional_grades(qrels: Qrels, measures: Iterable[Measure]) -> None:

@@ -187,11 +187,18 @@ def unmatched_ids_of_parts(
         matched=counts["queries_matched"],
         documents=counts["documents_retrieved"],
     )
-    if not match_counts.are_few:
-        return None
-    if first is not None and first.cause is not None:
+    if match_counts.are_few and first is not None and first.cause is not None:
         return first
-    return (first or UnmatchedIds()) if match_counts.are_hardly_any else None
+    return (first or UnmatchedIds()) if unmatched_ids_of_counts(match_counts) else None
+
+
+def unmatched_ids_of_counts(counts: MatchCounts) -> UnmatchedIds | None:
+    """Return whether counts alone show that ids do not match; no ids and no reason are known.
+
+    Args:
+        counts: the counts over all queries.
+    """
+    return UnmatchedIds() if counts.are_few and counts.are_hardly_any else None
 
 
 def reason_of_query_ids(qrels: Qrels, run: Run) -> str:

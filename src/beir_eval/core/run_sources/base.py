@@ -69,6 +69,22 @@ class RankingBlock:
         """The number of entries in ``copy_position`` beyond one per document."""
         return len(self.copy_group) - len(set(self.copy_group.tolist()))
 
+    def spare_copies(self) -> Ints:
+        """Return how many entries of each ranking are copies beyond one per document, i8[R]."""
+        _, first = np.unique(self.copy_group, return_index=True)
+        return self.count_by_ranking(self.copy_position) - self.count_by_ranking(
+            self.copy_position[first]
+        )
+
+    def count_by_ranking(self, positions: Ints) -> Ints:
+        """Return how many of these positions are in each ranking, i8[R].
+
+        Args:
+            positions: indices of documents (0..N-1).
+        """
+        ranking = np.searchsorted(self.starts, positions, side="right") - 1
+        return np.bincount(ranking, minlength=len(self.rows))
+
 
 class RunSource(Protocol):
     """The interface of what a run is read from, such as dicts, columns or top-k arrays."""

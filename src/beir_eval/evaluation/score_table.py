@@ -1,0 +1,312 @@
+"""The score table: a row for each judged query, with its scores and what was counted for it.
+
+Parquet files and Spark DataFrames hold it. A table is made part by part, because nothing in a row
+depends on other queries: ``score_queries`` returns the columns of a part, and ``result_of_table``
+the result over all rows, equal to that of ``Evaluator.evaluate``. What belongs to the whole table
+is in its ``TableFacts``, saved as JSON.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeAlias
+
+import numpy as np
+
+from beir_eval.core.ranking import EvaluationSettings
+from beir_eval.core.relevance_matrix import relate
+from beir_eval.core.saved import SCHEMA_VERSION, Saved, require_all_fields
+from beir_eval.errors import ResultError, first_few
+from beir_eval.evaluation.query_scores import (
+    QueryCounts,
+    check_missing,
+    cutoffs_of,
+    judged_rows,
+    scores_of,
+)
+from beir_eval.evaluation.records import Provenance
+from beir_eval.evaluation.result import EvaluationResult
+from beir_eval.evaluation.score_matrix import ScoreMatrix
+from beir_eval.evaluation.unmatched_ids import UnmatchedIds, unmatched_ids_of_counts
+from beir_eval.measures import parse
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from beir_eval.core.qrels import Qrels
+    from beir_eval.core.run import Run
+    from beir_eval.evaluation.records import Counted
+    from beir_eval.measures import Measure
+
+#: {name: the values of a column}: ids as a list, scores f8[Q] with NaN for an undefined score,
+#: counts i8[Q], ``RETRIEVED`` bool[Q].
+Columns: TypeAlias = "dict[str, Any]"
+
+#: The query of a row, as text.
+QUERY_ID = "query_id"
+#: Whether the run has the query. If not, the row has the scores of an empty ranking.
+RETRIEVED = "retrieved"
+#: The columns of counts: the fields of ``QueryCounts``, i8.
+COUNTS = (
+    "documents_retrieved",
+    "documents_judged",
+    "relevant_judgements",
+    "negative_judgements",
+    "tied_documents",
+    "duplicates",
+    "identical_ids",
+)
+#: An optional column: the place of the query in the qrels, i8. Results list queries in this order;
+#: without the column, in the order of the rows.
+POSITION = "position"
+#: The key of the facts in the metadata of a file.
+FACTS_KEY = "beir_eval.score_table"
+
+
+class TableFacts(Saved):
+    """What is known about a whole score table, saved as JSON beside its rows.
+
+    Attributes:
+        name: the name of the system that made the run.
+        measures: the canonical names of the measures, in the order of the columns.
+        settings: how the run was ranked and averaged.
+        provenance: the package version, and the hashes of qrels and run if they were computed.
+        max_grade: the highest grade of the whole qrels; ERR depends on it.
+        duplicates_checked: whether "all" documents were compared to find duplicates, or only the
+            "judged" ones.
+        queries_not_judged: the number of queries of the run that are not judged; None if they were
+            not counted.
+        queries_without_judgements: the number of queries of the qrels without a judgement.
+        repeated_judgements: the number of judgements listed again with the same grade.
+        ids_compared: whether document ids of run and qrels were compared where few of them match.
+            If not, the counts alone decide whether ids do not match, and no reason is known.
+        unmatched_ids: what the comparison showed.
+    """
+
+    WHAT: ClassVar[str] = "score table"
+    REMEDY: ClassVar[str] = "evaluate again"
+
+    name: str
+    measures: tuple[str, ...]
+    settings: Annotated[EvaluationSettings, require_all_fields(EvaluationSettings)]
+    provenance: Provenance
+    max_grade: float
+    duplicates_checked: Literal["all", "judged"] = "all"
+    queries_not_judged: int | None = None
+    queries_without_judgements: int = 0
+    repeated_judgements: int = 0
+    ids_compared: bool = False
+    unmatched_ids: UnmatchedIds | None = None
+
+
+def judged_in_top_column(cutoff: int) -> str:
+    """Return the name of the column that counts judged documents in the first ``cutoff`` ranks."""
+    return f"judged_in_top_{cutoff}"
+
+
+def score_queries(
+    qrels: Qrels,
+    run: Run,
+    measures: Sequence[Measure],
+    settings: EvaluationSettings,
+    *,
+    max_grade: float | None = None,
+) -> Columns:
+    """Return the rows of a score table for a part of the judged queries.
+
+    The scores have the same bits as those of ``Evaluator.evaluate`` on the whole. ``missing`` has
+    no effect here; ``result_of_table`` applies it.
+
+    Args:
+        qrels: the judgements of Q queries.
+        run: the rankings of these queries; a query that it lacks is missing from the run, and
+            queries that are not judged are ignored.
+        measures: the measures, from ``parse_all``.
+        settings: how the run is ranked.
+        max_grade: the highest grade of the whole qrels, by default that of ``qrels``.
+
+    Returns:
+        The columns ``query_id`` (a list), each measure by its name (f8[Q], NaN if it is undefined),
+        ``retrieved`` (bool[Q]), ``COUNTS`` (i8[Q] each), and ``judged_in_top_<k>`` (i8[Q]) for each
+        cutoff of the measures. Rows are in the order of the qrels.
+
+    Raises:
+        RunError, DuplicateDocumentError, MeasureError: as ``Evaluator.evaluate``.
+        QrelsError: ``max_grade`` is below the highest grade of the part.
+
+    >>> from beir_eval import MRR, Qrels, Run
+    >>> qrels, run = Qrels({"q1": {"a": 1}, "q2": {"b": 1}}), Run({"q1": {"a": 0.9}})
+    >>> columns = score_queries(qrels, run, [MRR @ 10], EvaluationSettings())
+    >>> columns["query_id"], columns["MRR@10"].tolist(), columns["retrieved"].tolist()
+    (['q1', 'q2'], [1.0, 0.0], [True, False])
+    """
+    if max_grade is not None and max_grade != qrels.max_grade:
+        qrels = qrels.select(qrels.query_ids, max_grade=max_grade)
+    matrix, summary = relate(qrels, run, settings)
+    counts = QueryCounts.of_matrix(matrix, summary, qrels)
+    values = scores_of(matrix, measures, settings)
+    return {
+        QUERY_ID: list(matrix.query_ids),
+        **dict(zip(map(str, measures), values, strict=True)),
+        RETRIEVED: ~counts.missing,
+        **{name: np.asarray(getattr(counts, name), dtype=np.int64) for name in COUNTS},
+        **{
+            judged_in_top_column(cutoff): matrix.count(judged_rows(matrix, cutoff))
+            for cutoff in cutoffs_of(measures)
+        },
+    }
+
+
+def column_types(measures: Iterable[str]) -> dict[str, type]:
+    """Return {column: str, float, bool or int} of a table of these measures, in their order.
+
+    The optional column ``position`` is not among them.
+
+    Args:
+        measures: canonical names.
+    """
+    names = list(measures)
+    cutoffs = cutoffs_of(map(parse, names))
+    return {
+        QUERY_ID: str,
+        **dict.fromkeys(names, float),
+        RETRIEVED: bool,
+        **dict.fromkeys((*COUNTS, *map(judged_in_top_column, cutoffs)), int),
+    }
+
+
+def concatenate_columns(parts: Sequence[Columns]) -> Columns:
+    """Return the columns of all parts, at least one, whose queries are disjoint."""
+    first, *_ = parts
+    return {
+        name: [query_id for part in parts for query_id in part[name]]
+        if name == QUERY_ID
+        else np.concatenate([part[name] for part in parts])
+        for name in first
+    }
+
+
+def result_of_table(facts: TableFacts, columns: Mapping[str, Any]) -> EvaluationResult:
+    """Return the result over all rows of a score table.
+
+    It equals what ``Evaluator.evaluate`` returns for the whole qrels and run, apart from the hashes
+    in ``provenance`` and, if ids were not compared, the ids and the reason in
+    ``counted.unmatched_ids``.
+
+    Args:
+        facts: what is known about the table.
+        columns: {name: values}, in any order; lists, or what numpy reads as an array. An undefined
+            score is NaN or None.
+
+    Raises:
+        ResultError: there is no row, a column is missing, a query is listed twice, or a value is of
+            another type.
+        QueryMismatchError: the run has no judged query; or, with ``missing="error"``, not all of
+            them.
+    """
+    rows = _Rows.read(facts, columns)
+    missing = rows.counts.missing
+    check_missing(rows.counts.query_ids, missing, facts.settings)
+    values, query_ids, skipped = rows.values, rows.counts.query_ids, None
+    if facts.settings.missing == "skip" and missing.any():
+        skipped = ScoreMatrix.from_owned_array(values[:, missing])
+        values = values[:, ~missing]
+        query_ids = tuple(query_ids[row] for row in np.flatnonzero(~missing).tolist())
+    return EvaluationResult.model_construct(
+        schema_version=SCHEMA_VERSION,
+        name=facts.name,
+        measures=facts.measures,
+        query_ids=query_ids,
+        values=ScoreMatrix.from_owned_array(values),
+        skipped_values=skipped,
+        counted=rows.counted(facts),
+        settings=facts.settings,
+        provenance=facts.provenance,
+    )
+
+
+class _Rows:
+    """The rows of a table as arrays, in the order of the qrels if it is known.
+
+    Attributes:
+        values: the scores, f8[M, Q].
+        counts: the counts of each query.
+        judged_in_top: {cutoff: judged documents in the first ``cutoff`` ranks of all queries}.
+    """
+
+    def __init__(self, values: Any, counts: QueryCounts, judged_in_top: dict[int, int]) -> None:
+        self.values, self.counts, self.judged_in_top = values, counts, judged_in_top
+
+    @classmethod
+    def read(cls, facts: TableFacts, columns: Mapping[str, Any]) -> _Rows:
+        """Return the rows.
+
+        Raises:
+            ResultError: as ``result_of_table``.
+        """
+        types = column_types(facts.measures)
+        if absent := [name for name in types if name not in columns]:
+            msg = f"the score table of {facts.name!r} lacks the columns {first_few(absent)}"
+            raise ResultError(msg)
+        query_ids = list(columns[QUERY_ID])
+        if not query_ids or len(set(query_ids)) < len(query_ids):
+            problem = "has no row" if not query_ids else "lists a query more than once"
+            msg = f"the score table of {facts.name!r} {problem}; evaluate again"
+            raise ResultError(msg)
+        arrays = {
+            name: _read_column(name, columns[name], kind, len(query_ids))
+            for name, kind in types.items()
+            if kind is not str
+        }
+        if POSITION in columns:
+            place = _read_column(POSITION, columns[POSITION], int, len(query_ids))
+            if (place[1:] < place[:-1]).any():
+                order = np.argsort(place, kind="stable")
+                arrays = {name: array[order] for name, array in arrays.items()}
+                query_ids = [query_ids[row] for row in order.tolist()]
+        counts = QueryCounts(
+            query_ids=tuple(query_ids),
+            missing=~arrays[RETRIEVED],
+            **{name: arrays[name] for name in COUNTS},
+        )
+        judged_in_top = {
+            cutoff: int(arrays[judged_in_top_column(cutoff)].sum())
+            for cutoff in cutoffs_of(map(parse, facts.measures))
+        }
+        return cls(np.array([arrays[name] for name in facts.measures]), counts, judged_in_top)
+
+    def counted(self, facts: TableFacts) -> Counted:
+        """Return the counts over all queries."""
+        unmatched = facts.unmatched_ids
+        if not facts.ids_compared:
+            unmatched = unmatched_ids_of_counts(self.counts.match_counts)
+        return self.counts.counted(
+            facts.settings,
+            self.judged_in_top,
+            queries_not_judged=facts.queries_not_judged,
+            queries_without_judgements=facts.queries_without_judgements,
+            duplicates_checked=facts.duplicates_checked,
+            repeated_judgements=facts.repeated_judgements,
+            max_grade=facts.max_grade,
+            unmatched_ids=unmatched,
+        )
+
+
+def _read_column(name: str, values: Any, kind: type, length: int) -> Any:
+    """Return a column as an array of its type.
+
+    Raises:
+        ResultError: a value is of another type, or there is another number of values.
+    """
+    try:
+        if kind is float:
+            array = np.array(values, dtype=np.float64)  # None becomes NaN
+        else:
+            array = np.asarray(values)
+            array = array.astype(np.int64 if kind is int else np.bool_, casting="same_kind")
+    except (TypeError, ValueError) as error:
+        msg = f"the column {name} of a score table holds something else than {kind.__name__}"
+        raise ResultError(msg) from error
+    if array.shape != (length,) or (kind is float and np.isinf(array).any()):
+        msg = f"the column {name} of a score table has infinite values, or not {length:,} of them"
+        raise ResultError(msg)
+    return array
