@@ -174,11 +174,12 @@ def _pytrec_eval_on_arrays(data: Any) -> dict[str, float]:
 
 
 def make_arrays_with_qrels(queries: int, k: int) -> tuple[Any, Any, Any, Any]:
-    """Return what ``make_arrays`` does, with the judgements as ``Qrels``."""
+    """Return what ``make_arrays`` does, the judgements as ``Qrels``, with its own query ids."""
     import beir_eval as b  # noqa: PLC0415
 
-    qrels, ids, scores, query_ids = make_arrays(queries, k)
-    return b.Qrels(qrels), ids, scores, query_ids
+    mapping, ids, scores, _ = make_arrays(queries, k)
+    qrels = b.Qrels(mapping)
+    return qrels, ids, scores, qrels.query_ids
 
 
 def _pass_over_arrays(data: Any) -> dict[str, float]:

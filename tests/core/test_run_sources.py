@@ -508,6 +508,22 @@ def test_arrays_of_another_shape_or_kind_are_refused(change, problem):
         Run.from_arrays(**(GOOD | change))
 
 
+def test_the_query_ids_of_qrels_are_taken_as_they_are():
+    qrels = Qrels({"q": {3: 1}, "r": {4: 1}})
+    run = Run.from_arrays([[3, 1], [1, 4]], None, query_ids=qrels.query_ids)
+    assert run.query_ids is qrels.query_ids
+    assert evaluate(qrels, run, ["MRR"])["MRR"] == (1 + 1 / 2) / 2
+    others = Qrels({"r": {1: 1}, "q": {1: 1}})
+    assert evaluate(others, run, ["MRR"]).scores("MRR").tolist() == [1, 1 / 2]
+
+
+def test_a_tuple_like_the_query_ids_of_qrels_is_checked():
+    qrels = Qrels({"q": {3: 1}, "r": {4: 1}})
+    for query_ids in (qrels.query_ids[:1] * 2, ("q", 7.0), qrels.doc_ids[:1] * 2):
+        with pytest.raises(RunError):
+            Run.from_arrays([[3, 1], [1, 4]], None, query_ids=query_ids)
+
+
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
 def test_a_score_of_an_array_that_is_not_finite_is_named(bad):
     run = Run.from_arrays(**(GOOD | {"scores": [[2.0, 1.0], [2.0, bad]]}))

@@ -176,7 +176,8 @@ class Run:
             scores: numbers [Q, k] in any order, higher is better (negate the distances of a
                 Euclidean index); or None, then the order given is the ranking. Scores at padding
                 are ignored.
-            query_ids: the query of each row. [Q]
+            query_ids: the query of each row. [Q] The ``query_ids`` of a ``Qrels`` are not checked
+                again, which saves a fifth of the time of a million short rankings.
             doc_ids: the document id of each row number, as a sequence or a mapping; by default the
                 number is the id. None for texts.
             check_duplicates: whether to look for duplicates among all documents. By default only

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import chain, compress, count
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from beir_eval.core.number_lookup import (
     first_occurrences,
     repeated_occurrences,
 )
+from beir_eval.core.qrels import are_query_ids_of_qrels
 from beir_eval.core.run_sources.array_inputs import PADDING, DocIdTable, as_array, check_numbers
 from beir_eval.core.run_sources.columns import FlatRankings, LookUpResult, split_judged_queries
 from beir_eval.core.run_sources.lists import source_from_texts
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from beir_eval.core.run_sources.base import RankingBlock, RunSource
 
 #: Cells per block: few enough that the arrays of a block stay small.
-BLOCK_CELLS = 200_000
+BLOCK_CELLS = 400_000
 
 
 class WantedNumbers:
@@ -235,15 +236,9 @@ def source_from_arrays(
             msg += "; the first argument is the ids, the second the scores"
         raise RunError(msg)
     check_flag("check_duplicates", check_duplicates)
-    if isinstance(query_ids, (str, bytes)):
-        msg = f"query_ids must be a list of ids, not the text {shown(query_ids)}"
-        raise RunError(msg)
-    queries = list(checked_ids(query_ids, "query_ids", RunError))
+    queries = _checked_queries(query_ids)
     if len(queries) != len(table):
         msg = f"there are {len(queries)} query_ids for {len(table)} rows of ids"
-        raise RunError(msg)
-    if len(set(queries)) < len(queries):
-        msg = "query_ids names a query twice; each row must have a query of its own"
         raise RunError(msg)
     values = None if scores is None else as_array("scores", scores)
     if values is not None and (values.shape != table.shape or values.dtype.kind not in "iuf"):
@@ -261,6 +256,20 @@ def source_from_arrays(
     check_numbers(table, queries.__getitem__, None if id_table is None else id_table.doc_ids)
     has_repeats = id_table is not None and id_table.first_row is not None
     return ArraySource(queries, table, values, id_table, check_duplicates or has_repeats)
+
+
+def _checked_queries(query_ids: Iterable[Any]) -> Sequence[str]:
+    """Return distinct query ids as text, or raise RunError."""
+    if are_query_ids_of_qrels(query_ids):
+        return cast("tuple[str, ...]", query_ids)
+    if isinstance(query_ids, (str, bytes)):
+        msg = f"query_ids must be a list of ids, not the text {shown(query_ids)}"
+        raise RunError(msg)
+    queries = list(checked_ids(query_ids, "query_ids", RunError))
+    if len(set(queries)) < len(queries):
+        msg = "query_ids names a query twice; each row must have a query of its own"
+        raise RunError(msg)
+    return queries
 
 
 def _select_rows(table: NDArray[Any], rows: Ints) -> NDArray[Any]:
