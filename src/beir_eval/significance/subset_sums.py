@@ -146,13 +146,11 @@ def _tables(pairs: Pairs) -> np.ndarray[tuple[int, int, int], np.dtype[np.comple
     Bit b of the index of a sum says whether it contains the query b of the group.
     """
     num_groups = -(-pairs.shape[1] // _BITS)
-    numbers = np.zeros((len(pairs), num_groups * _BITS), dtype=np.complex128)
-    numbers[:, : pairs.shape[1]] = pairs
-    numbers = numbers.reshape(len(pairs), num_groups, _BITS)
+    padded = np.zeros((len(pairs), num_groups * _BITS), dtype=np.complex128)
+    padded[:, : pairs.shape[1]] = pairs
+    numbers = padded.reshape(len(pairs), num_groups, _BITS)
     tables = np.zeros((len(pairs), num_groups, 1 << _BITS), dtype=np.complex128)
     for bit in range(_BITS):
         size = 1 << bit
-        np.add(
-            tables[..., :size], numbers[..., bit, None], out=tables[..., size : 2 * size]
-        )
+        np.add(tables[..., :size], numbers[..., bit, None], out=tables[..., size : 2 * size])
     return tables
