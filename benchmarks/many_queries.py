@@ -2,7 +2,7 @@
 
     python benchmarks/many_queries.py [queries …]
 
-The scores are made: nDCG@10 with 1 to 5 relevant documents, equal in half of the queries. The inputs
+The scores are made: nDCG@10 with 1 to 5 relevant documents, equal on half of the queries. Inputs
 are two results with the same query ids; their memory is counted from their parts. Each size is
 compared in a process of its own, with the default settings. The peak is that of the whole process:
 Python, the packages and the inputs are in it.
