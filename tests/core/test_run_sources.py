@@ -593,10 +593,35 @@ def test_a_table_in_parts_without_scores_keeps_the_order_of_its_rows(case, size)
     assert {query: list(ranking) for query, ranking, _ in run.rankings()} == expected
 
 
-def test_a_relation_of_duckdb_gives_the_result_of_columns():
+@pytest.mark.parametrize(
+    "promise",
+    [
+        "same_results",
+        "many_parts",
+        "errors",
+        "reading",
+        "quoted_names",
+        "threads",
+        "without_pyarrow",
+        "memory",
+    ],
+)
+def test_a_relation_of_duckdb_is_a_run_that_is_read_at_evaluation(promise):
     # In a process of its own: duckdb prints a list of its objects where pytest ends.
     script = Path(__file__).parents[1] / "support" / "duckdb_relations.py"
-    subprocess.run([sys.executable, script], check=True, capture_output=True, timeout=120)
+    process = subprocess.run(
+        [sys.executable, script, promise], check=False, capture_output=True, text=True, timeout=300
+    )
+    assert process.returncode == 0, process.stderr[-3000:]
+
+
+def test_no_dataframe_loads_duckdb():
+    script = (
+        "import sys, polars as pl; from beir_eval import Run; "
+        "Run.from_dataframe(pl.DataFrame({'qid': ['q'], 'docno': ['d'], 'score': [1.0]})); "
+        "sys.exit('duckdb' in sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True)
 
 
 @pytest.mark.parametrize(

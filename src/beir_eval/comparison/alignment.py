@@ -28,13 +28,16 @@ from beir_eval.measures.scales import scale_of
 from beir_eval.significance.validation import FEWEST_QUERIES
 
 if TYPE_CHECKING:
-    from beir_eval.core.arrays import Floats, Mask
+    from beir_eval.core.arrays import Floats, Ints, Mask
     from beir_eval.measures import Measure, MeasureLike
     from beir_eval.measures.scales import ScoreScale
     from beir_eval.significance.sign_vectors import Keys
 
 #: Scores whose relative difference is at most this are equal but for rounding of floats.
 ROUNDING_TOLERANCE = 1e-12
+
+#: Queries whose scores are made equal at a time.
+_QUERIES_AT_ONCE = 2**16
 
 #: The results of a system: one, or a list with one for each repeat.
 SystemResults = EvaluationResult | Sequence[EvaluationResult]
@@ -104,6 +107,9 @@ class MeasureScores(NamedTuple):
 
     def select(self, queries: Mask) -> MeasureScores:
         """Return the scores on the queries selected by a mask, bool[Q]."""
+        if queries.all():  # as below, without copies of the scores of systems without repeats
+            repeats = [np.asfortranarray(repeats_of_system) for repeats_of_system in self.repeats]
+            return self._replace(repeats=repeats, scores=np.asfortranarray(self.scores))
         repeats = [system_scores[:, queries] for system_scores in self.repeats]
         return self._replace(
             repeats=repeats,
@@ -171,6 +177,15 @@ def without_rounding_noise(scores: Floats) -> Floats:
     The mean of three times 0.1 is not 0.1, and a test would count such differences as real.
     Each group of equal scores gets the lowest score of the group; NaN stays NaN.
     """
+    result = np.empty_like(scores)
+    for begin in range(0, scores.shape[1], _QUERIES_AT_ONCE):
+        part = slice(begin, begin + _QUERIES_AT_ONCE)
+        result[:, part] = _merge_equal_scores(scores[:, part])
+    return result
+
+
+def _merge_equal_scores(scores: Floats) -> Floats:
+    """Return what ``without_rounding_noise`` describes, of a few queries."""
     order = np.argsort(scores, axis=0, kind="stable")
     ranked = np.take_along_axis(scores, order, axis=0)
     magnitude = np.maximum(np.abs(ranked[1:]), np.abs(ranked[:-1]))
@@ -217,18 +232,16 @@ def align_scores(
     _check_alike(named_results)
     measure_names = _measures_to_compare([result for _, result in named_results], measures)
     custom_measures = _custom_scales(named_results, measure_names)
-    query_ids, left_out = _shared_queries(named_results, on)
-    shared_ids = np.array(query_ids)
+    in_order = _sort_queries([result for _, result in named_results])
+    query_ids, left_out = _shared_queries(named_results, in_order, on)
+    position_arrays = iter([queries.positions_of(query_ids) for queries in in_order])
     system_arrays = []
     for repeats in systems.values():
-        repeat_arrays = []
-        for result in repeats:
-            order = np.argsort(np.array(result.query_ids))
-            positions = order[np.searchsorted(np.array(result.query_ids), shared_ids, sorter=order)]
-            repeat_arrays.append(
-                np.stack([result.scores(measure)[positions] for measure in measure_names])
-            )
-        system_arrays.append(np.stack(repeat_arrays))
+        array = np.empty((len(repeats), len(measure_names), len(query_ids)))
+        for rows, result, positions in zip(array, repeats, position_arrays, strict=False):
+            for row, measure in zip(rows, measure_names, strict=True):
+                row[:] = result.scores(measure)[positions]
+        system_arrays.append(array)
     keys, labels = hash_ids(query_ids), None
     if clusters is not None:
         labels = labels_of(query_ids, clusters)
@@ -434,14 +447,56 @@ def _custom_scales(
     return {name: scale for name, (_, scale) in scales.items() if name in measures}
 
 
+class _SortedQueries(NamedTuple):
+    """The queries of a result in sorted order.
+
+    Attributes:
+        query_ids: their ids. [Q]
+        positions: the position of each of them in the result, i8[Q].
+    """
+
+    query_ids: tuple[str, ...]
+    positions: Ints
+
+    def positions_of(self, shared_ids: tuple[str, ...]) -> Ints:
+        """Return the positions in the result of some of its queries, which are sorted too."""
+        if len(shared_ids) == len(self.query_ids):
+            return self.positions
+        is_shared = map(set(shared_ids).__contains__, self.query_ids)
+        return self.positions[np.fromiter(is_shared, np.bool_, len(self.query_ids))]
+
+
+def _sort_queries(results: Sequence[EvaluationResult]) -> list[_SortedQueries]:
+    """Return the queries of each result in sorted order."""
+    in_order: list[_SortedQueries] = []
+    for number, result in enumerate(results):
+        query_ids = result.query_ids
+        if number and query_ids == results[number - 1].query_ids:
+            in_order.append(in_order[-1])
+            continue
+        # Not sorted as an array of texts, in which each id takes as much memory as the longest.
+        order = sorted(range(len(query_ids)), key=query_ids.__getitem__)
+        sorted_ids = tuple(map(query_ids.__getitem__, order))
+        in_order.append(_SortedQueries(sorted_ids, np.array(order, dtype=np.int64)))
+    return in_order
+
+
 def _shared_queries(
-    results: Sequence[tuple[str, EvaluationResult]], on: str
+    results: Sequence[tuple[str, EvaluationResult]], in_order: Sequence[_SortedQueries], on: str
 ) -> tuple[tuple[str, ...], dict[str, int]]:
     """Return the sorted ids of the queries in all results, and {system: number of its others}.
+
+    Args:
+        results: (system, result) of each result.
+        in_order: the sorted queries of each result.
+        on: "error" or "intersection", for systems with different queries.
 
     Raises:
         QueryMismatchError: there is no shared query, or with on="error" a query is not shared.
     """
+    first = in_order[0].query_ids
+    if first and all(queries.query_ids == first for queries in in_order):
+        return first, {}
     named_query_ids = [(name, set(result.query_ids)) for name, result in results]
     shared_ids = set.intersection(*(system_ids for _, system_ids in named_query_ids))
     if not shared_ids:

@@ -297,6 +297,7 @@ def _compare_scores(
     pairs = pairs_to_compare(aligned.systems, baseline)
     defined = [measure_scores.where_defined() for measure_scores in aligned.by_measure]
     rows = [aligned.systems.index(system) for system in systems]
+    is_whole = rows == list(range(len(aligned.systems)))
     # Of candidates that are not compared too: their ids may not match either.
     coverage = coverage_of(aligned.results, aligned.measures)
     comparison = Comparison(
@@ -305,7 +306,10 @@ def _compare_scores(
         measures=aligned.measures,
         query_ids=aligned.query_ids,
         scores={
-            measure_scores.measure: ScoreMatrix.from_owned_array(measure_scores.scores[rows])
+            measure_scores.measure: ScoreMatrix.from_owned_array(
+                # Without other candidates these are all rows, and the comparison owns them.
+                measure_scores.scores if is_whole else measure_scores.scores[rows]
+            )
             for measure_scores in aligned.by_measure
         },
         means=_of_systems(

@@ -22,7 +22,7 @@ with needs_extra("polars", "files", "reading a dataframe"):
     import polars as pl
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
 QUERY, DOC, SCORE, GRADE = "query_id", "doc_id", "score", "grade"
 
@@ -54,10 +54,7 @@ def to_columns(
         MissingExtraError: a pandas frame without pyarrow.
     """
     table = _read_frame(frame, error_class, label)
-    name_of = {
-        role: _choose_column(table.columns, role, names.get(role), error_class, label)
-        for role in (QUERY, DOC, number_role)
-    }
+    name_of = _names_of(table.columns, number_role, names, error_class, label)
     columns = [
         _as_ids(table[name_of[role]], role, error_class, label).alias(role) for role in (QUERY, DOC)
     ]
@@ -65,6 +62,37 @@ def to_columns(
         _as_numbers(table[name_of[number_role]], number_role, error_class, label).alias(number_role)
     )
     return pl.DataFrame(columns)
+
+
+def names_of_columns(
+    frame: object,
+    *,
+    number_role: str,
+    names: Mapping[str, str | None],
+    error_class: type[InputError],
+    label: str,
+) -> dict[str, str]:
+    """Return {role: name} of the columns that ``to_columns`` reads, with the same arguments.
+
+    Raises:
+        InputError: (of class ``error_class``) the frame cannot be read, or a column is missing, not
+            recognised or one of several that match.
+    """
+    table = _read_frame(frame, error_class, label)
+    return _names_of(table.columns, number_role, names, error_class, label)
+
+
+def _names_of(
+    available: Sequence[str],
+    number_role: str,
+    names: Mapping[str, str | None],
+    error_class: type[InputError],
+    label: str,
+) -> dict[str, str]:
+    return {
+        role: _choose_column(available, role, names.get(role), error_class, label)
+        for role in (QUERY, DOC, number_role)
+    }
 
 
 def frame_of_rows(

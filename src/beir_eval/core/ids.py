@@ -223,11 +223,11 @@ def _all_decimal_numbers(ids: Sequence[str]) -> Ints | None:
 
 def hash_ids(ids: Iterable[str]) -> np.ndarray[tuple[int], np.dtype[np.uint64]]:
     """Return a number of 64 bits for each id, the same on every machine: BLAKE2b, u8[N]."""
-    digests = [
-        hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
-        for text in ids
-    ]
-    return np.frombuffer(b"".join(digests), dtype="<u8").astype(np.uint64)
+    digests = bytearray()
+    blake2b = hashlib.blake2b
+    for text in ids:
+        digests += blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    return np.frombuffer(digests, dtype="<u8").astype(np.uint64)
 
 
 def repeated_ids(ids: Iterable[str]) -> list[str]:

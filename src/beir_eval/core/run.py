@@ -131,6 +131,10 @@ class Run:
         Columns that are not named are recognised by their usual names, such as query_id, qid or
         query-id; doc_id, docno, docid or corpus-id; score or sim. Needs polars.
 
+        A DuckDB relation is read when the run is evaluated, and with pyarrow only the rows of
+        judged queries are kept. So its connection must be open until then, and its rows are checked
+        then.
+
         Args:
             frame: anything with the Arrow PyCapsule interface: a polars or pandas dataframe (pandas
                 needs pyarrow), a pyarrow table, a DuckDB relation. It is not changed.
@@ -141,13 +145,20 @@ class Run:
         Raises:
             RunError: the frame cannot be read, a column is missing, not recognised or one of
                 several that match, an id is null, empty or neither text nor an integer, or a score
-                is not a finite number.
+                is not a finite number. Of a DuckDB relation, an error in a row is raised at
+                evaluation.
             MissingExtraError: polars is not installed, or pyarrow for pandas.
         """
         from beir_eval.core.dataframes import SCORE, to_columns  # noqa: PLC0415 - an extra
         from beir_eval.core.run_sources.dataframe import source_from_frames  # noqa: PLC0415
+        from beir_eval.core.run_sources.relation import (  # noqa: PLC0415
+            RelationSource,
+            is_relation,
+        )
 
         names = {"query_id": query_id, "doc_id": doc_id, "score": score}
+        if is_relation(frame):
+            return cls.from_source(RelationSource(frame, names))
         columns = to_columns(
             frame, number_role=SCORE, names=names, error_class=RunError, label="the run"
         )

@@ -38,7 +38,8 @@ true difference; docs/comparing.md has the coverage of the intervals where that 
 
 Modules: ``paired_tests``, ``rank_tests``, ``equivalence`` and its ``bounded_mean`` (Gaffke's
 bound), ``sign_flip`` with its ``randomisation`` (one pass for p, max-T and intervals) and
-``sign_vectors``, ``multiple_comparisons`` (max-T, Tukey), ``interaction`` (slices),
+``sign_vectors`` (and ``subset_sums`` for very many queries), ``multiple_comparisons`` (max-T,
+Tukey), ``interaction`` (slices),
 ``corrections`` (and the levels at which they test), ``effect_sizes``, ``bootstrap``,
 ``stratified``, ``selection_bias``, ``repeats`` (tests over queries and repeats), ``power``,
 ``reported_means``, ``spending`` (a level over repeated looks), ``betting`` (evidence from queries

@@ -72,12 +72,17 @@ def gaffke_p_values(values: Floats, mean: float, *, lowest: float) -> Floats:
 
 
 def _share_not_positive(coefficients: Floats) -> float:
-    """Return P(Σ a·E ≤ 0) for sorted coefficients a, f8[n], and standard exponentials E."""
+    """Return P(Σ a·E ≤ 0) for sorted coefficients a and standard exponentials E.
+
+    Args:
+        coefficients: f8[n]; overwritten.
+    """
     if coefficients[0] >= 0:
         return 0.0
     if coefficients[-1] <= 0:
         return 1.0
-    scaled = coefficients / max(-coefficients[0], coefficients[-1])
+    scaled = coefficients
+    scaled /= max(-coefficients[0], coefficients[-1])
     if scaled.sum() >= 0:
         return min(_lower_tail(scaled), 1.0)
     return max(1.0 - _lower_tail(-scaled[::-1]), 0.0)
@@ -95,9 +100,11 @@ def _lower_tail(coefficients: Floats) -> float:
     if coefficients[1] >= 0:  # a single negative coefficient: M(s) at its pole
         return math.exp(-float(np.log1p(coefficients[1:] / -coefficients[0]).sum()))
     centre = _saddle_point(coefficients)
-    log_height = -float(np.log1p(-centre * coefficients).sum()) - math.log(-centre)
+    work = -centre * coefficients
+    log_height = -float(np.log1p(work, out=work).sum()) - math.log(-centre)
     # The factor −1/s is written as a further 1/(1 − ζ·b).
-    slopes = np.append(coefficients / (1.0 - centre * coefficients), -1.0 / centre)
+    slopes = np.append(_slopes(coefficients, centre, work), -1.0 / centre)
+    del work  # as large as the sample
     width = 1.0 / math.sqrt(float(slopes @ slopes))
     slopes *= width
     drift = float(slopes[np.abs(slopes) < _DRIFTING].sum())
@@ -128,8 +135,9 @@ def _saddle_point(coefficients: Floats) -> float:
     total, squares = float(coefficients.sum()), float(coefficients @ coefficients)
     normal = -(total + math.sqrt(total * total + 4.0 * squares)) / (2.0 * squares)
     centre = max(normal, 0.9 / float(coefficients[0]))
+    work = np.empty_like(coefficients)
     for _ in range(_MOST_ITERATIONS):
-        slopes = coefficients / (1.0 - centre * coefficients)
+        slopes = _slopes(coefficients, centre, work)
         gradient = float(slopes.sum()) - 1.0 / centre
         curvature = float(slopes @ slopes) + 1.0 / (centre * centre)
         decrement = abs(gradient) / math.sqrt(curvature)
@@ -138,6 +146,13 @@ def _saddle_point(coefficients: Floats) -> float:
         damping = 1.0 + decrement if decrement > _NO_DAMPING else 1.0
         centre -= gradient / curvature / damping
     return centre
+
+
+def _slopes(coefficients: Floats, centre: float, out: Floats) -> Floats:
+    """Return a / (1 − c·a) for the coefficients a, f8[n], written to ``out``."""
+    np.multiply(coefficients, centre, out=out)
+    np.subtract(1.0, out, out=out)
+    return np.divide(coefficients, out, out=out)
 
 
 def _logarithm_series(slopes: Floats) -> list[float]:

@@ -46,19 +46,28 @@ class Spread:
         Args:
             scores: the scores of all systems that are compared, f8[S, Q].
         """
-        residuals = scores - scores.mean(axis=0) - scores.mean(axis=1, keepdims=True)
+        residuals = scores - scores.mean(axis=0)
+        residuals -= scores.mean(axis=1, keepdims=True)
         residuals += scores.mean()
-        if np.abs(residuals).max() <= _NOISE * np.abs(scores).max():
+        if _largest(residuals) <= _NOISE * _largest(scores):
             return cls(0.0, 0.0)
         return cls._from_residuals(residuals.ravel(), (scores.shape[0] - 1) * (scores.shape[1] - 1))
 
     @classmethod
     def _from_residuals(cls, residuals: Floats, freedom: int) -> Spread:
-        scaled = residuals / np.abs(residuals).max()
-        squares = float(np.square(scaled).sum())
-        kurtosis = len(scaled) * float((scaled**4).sum()) / squares**2
-        deviation = math.sqrt(squares / freedom) * float(np.abs(residuals).max())
+        largest = _largest(residuals)
+        scaled = residuals / largest
+        powers = np.square(scaled)
+        squares = float(powers.sum())
+        np.power(scaled, 4, out=powers)
+        kurtosis = len(scaled) * float(powers.sum()) / squares**2
+        deviation = math.sqrt(squares / freedom) * largest
         return cls(deviation, math.sqrt((max(kurtosis, _NORMAL_KURTOSIS) - 1) / (4 * freedom)))
+
+
+def _largest(values: Floats) -> float:
+    """Return the largest absolute value."""
+    return max(float(values.max()), -float(values.min()))
 
 
 @dataclass(frozen=True)

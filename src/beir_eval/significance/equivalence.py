@@ -313,9 +313,12 @@ def margin_tests(
         lowest = -float(score_range)
         np.clip(values, lowest, -lowest, out=values)
         p_worse = np.maximum(p_worse, gaffke_p_values(values, -delta, lowest=lowest))
-        p_better = np.maximum(p_better, gaffke_p_values(-values, -delta, lowest=lowest))
+    means = row_means(values)
+    if score_range is not None:
+        np.negative(values, out=values)
+        p_better = np.maximum(p_better, gaffke_p_values(values, -delta, lowest=lowest))
     return MarginTests(
-        differences=row_means(values),
+        differences=means,
         p_worse=p_worse,
         p_better=p_better,
         delta=float(delta),

@@ -51,7 +51,9 @@ class Family:
     @property
     def query_weights(self) -> Floats:
         """The weight of each query, f8[N]."""
-        return np.ones(self.rows.shape[1]) if self.weights is None else self.weights
+        if self.weights is None:
+            return np.broadcast_to(1.0, self.rows.shape[1])  # without memory for each query
+        return self.weights
 
     def compare(self, rows: Floats, comparisons: Ints | slice) -> Floats:
         """Return the differences of some comparisons: f8[R, n] -> f8[C, n], a new array.
@@ -209,7 +211,9 @@ def randomise(
     drawn = [test for test in tests if test.needs_draws]
     if drawn:
         keys = np.unique(np.concatenate([test.active_keys for test in drawn]))
-        rows = np.concatenate([test.product_rows(keys) for test in drawn])
+        parts = [test.product_rows(keys) for test in drawn]
+        rows = parts[0] if len(parts) == 1 else np.concatenate(parts)
+        del parts  # a copy
         begin = 0
         for sums in signs.products(rows, keys):
             first_row = 0

@@ -8,11 +8,12 @@ its interval (means of subsets).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from beir_eval.significance.subset_sums import draws_at_once, subset_sums
 from beir_eval.significance.validation import check_draws, seed_of
 
 if TYPE_CHECKING:
@@ -30,6 +31,9 @@ _COLUMNS = 2**13
 #: Memory of the random bits, which are packed: 128 MiB.
 _PACKED_BYTES = 2**27
 _BITS = 64
+#: For more queries than this, a block of 64 subsets would be larger than ``_BLOCK``, and the sums
+#: come from ``subset_sums``.
+_MOST_IN_BLOCKS = _BLOCK // _BITS
 #: The bits that Philox yields at each step of its counter: four words.
 _COUNTED = 4 * _BITS
 #: Numbers of draws unless told, and the number of queries above which the smaller one is used. The
@@ -85,6 +89,9 @@ class SignVectors:
         Yields:
             f8[R, b], the columns in the order of the draws; overwritten by the next.
         """
+        if len(keys) > _MOST_IN_BLOCKS:
+            yield from self._products_of_many(rows, keys)
+            return
         num_columns = min(_COLUMNS, self.draws)
         buffer, columns = np.empty((len(rows), num_columns)), np.ascontiguousarray(rows.T)
         filled = 0
@@ -100,6 +107,15 @@ class SignVectors:
                     filled = 0
         if filled:
             yield buffer[:, :filled]
+
+    def _products_of_many(self, rows: Floats, keys: Keys) -> Iterator[Floats]:
+        """Yield what ``products`` yields, in memory that does not grow with the queries."""
+        step = draws_at_once(len(rows))
+        for begin in range(0, self.draws, step):
+            count = min(step, self.draws - begin)
+            sums = subset_sums(rows, keys, partial(self._words, begin=begin, count=count))
+            for first in range(0, count, _COLUMNS):
+                yield sums[:, first : min(first + _COLUMNS, count)]
 
     def kept_of(self, num_queries: int) -> Ints:
         """Return how many of some further queries each subset keeps: Binomial(N, ½), i8[B].
@@ -130,9 +146,12 @@ class SignVectors:
     ) -> np.ndarray[tuple[int, int], np.dtype[np.uint64]]:
         """Return the random bits of the draws from ``begin`` on, u8[N, ⌈count / 64⌉]."""
         words = np.empty((len(keys), -(-count // _BITS)), dtype=np.uint64)
-        counter = begin // _COUNTED
-        for row, key in enumerate(keys.tolist()):
-            random = np.random.Philox(key=self._key(key), counter=counter)
+        # A new generator for each query would take longer than its numbers.
+        random = np.random.Philox(key=self._key(0), counter=begin // _COUNTED)
+        start: Any = random.state
+        for row, key in enumerate(keys):
+            start["state"]["key"][0] = key
+            random.state = start
             words[row] = random.random_raw(words.shape[1])
         return words
 

@@ -2,6 +2,6 @@
 
 Inside: ``base`` (the interface of a source, and the blocks it yields); ``mapping`` (dicts of
 dicts); ``columns`` (rankings in flat columns), which ``lists``, ``dataframe`` and ``topk_arrays``
-use; ``array_inputs`` (checks of top-k arrays); ``score_checks``. Nothing is public: ``Run`` chooses
-the source.
+use; ``relation`` (DuckDB, read at evaluation); ``array_inputs`` (checks of top-k arrays);
+``score_checks``. Nothing is public: ``Run`` chooses the source.
 """

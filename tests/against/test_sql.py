@@ -1,0 +1,24 @@
+"""nDCG@k and MRR@k against the SQL of docs/sql.md, in DuckDB."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+SCRIPT = Path(__file__).parents[1] / "support" / "sql_measures.py"
+
+
+def run_script(*arguments):
+    process = subprocess.run(
+        [sys.executable, SCRIPT, *arguments], check=False, capture_output=True, text=True
+    )
+    assert process.returncode == 0, process.stderr[-3000:]
+    return process.stdout
+
+
+def test_the_sql_of_the_page_gives_the_scores_of_every_query_of_generated_runs():
+    assert "generated: " in run_script()
+
+
+def test_the_sql_of_the_page_gives_the_scores_of_every_query_of_real_runs(realdata):
+    printed = run_script(str(realdata))
+    assert printed.count("equal to the bit") > len(list((realdata / "runs" / "dl19").iterdir()))
