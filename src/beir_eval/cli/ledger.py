@@ -125,7 +125,7 @@ def add(  # noqa: PLR0913, PLR0917 - one parameter per option
         if not opened.looks:  # those of the baseline: each look prints its own
             print_warnings(opened.warnings())
         for checkpoint in checkpoints:
-            print_looks([opened.record(checkpoint, step)])
+            print_looks("", [opened.record(checkpoint, step)])
 
 
 def show(

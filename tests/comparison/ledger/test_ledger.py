@@ -194,7 +194,9 @@ def test_check_refuses_what_record_would_refuse_for_any_scores_and_records_nothi
     ledger.check(zeros, ["step-1", "step-0"])
     with pytest.raises(ResultError, match="all 2 planned looks are used up"):
         ledger.check(zeros, ["step-2"])
-    Ledger(tmp_path / "open", START, MEASURE, looks=None).check(zeros, [str(number) for number in range(99)])
+    Ledger(tmp_path / "open", START, MEASURE, looks=None).check(
+        zeros, [str(number) for number in range(99)]
+    )
 
 
 def test_a_look_beyond_the_plan_is_refused_or_spends_the_reserve(tmp_path):
