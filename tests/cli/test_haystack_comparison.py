@@ -114,6 +114,30 @@ def test_three_pipelines_are_compared_with_the_baseline_on_ndcg_at_10_by_default
     assert "5 of the 36 measures evaluated" in output_of(result)
 
 
+def test_the_options_of_a_comparison_are_those_of_compare(deep_and_shallow, tmp_path):
+    labels = {query_id: str(number % 9) for number, query_id in enumerate(DATASET.qrels.query_ids)}
+    rows = [f"{query_id}\t{label}" for query_id, label in labels.items()]
+    (tmp_path / "topics.tsv").write_text("\n".join(["query_id\ttopic", *rows]))
+    options = ["--test", "t", "--correction", "bonferroni", "--interval", "t", "--alpha", "0.1"]
+    options += ["--clusters", "topics.tsv", "--seed", "3", "--save-run", "runs", "--detail"]
+    result = run(*deep_and_shallow, demo.FOLDER, "--index", *options, "--json", "r.json")
+    assert result.exit_code == 0, result.output
+    expected = compare_runs(
+        DATASET,
+        runs_in(tmp_path / "runs", "deep", "shallow"),
+        test="t",
+        correction="bonferroni",
+        interval="t",
+        alpha=0.1,
+        clusters=labels,
+        rng=3,
+    )
+    saved = Comparison.load(tmp_path / "r.compare.json")
+    assert (saved.settings, saved.differences) == (expected.settings, expected.differences)
+    assert saved.clusters == expected.clusters
+    assert "Which chance is in p" in output_of(result)
+
+
 def test_the_folder_of_the_runs_can_be_compared_again(deep_and_shallow, tmp_path):
     saving = run(*deep_and_shallow, demo.FOLDER, "--index", "--save-run", "runs", *DRAWS)
     again = RUNNER.invoke(app, ["compare", str(demo.FOLDER), "runs", *DRAWS])
@@ -429,6 +453,13 @@ def test_wrong_input_is_one_clear_line_before_a_pipeline_runs(
     assert result.stderr.startswith("error: ")
     assert result.stderr.count("\n") == 1
     assert QUERIES == []
+
+
+def test_repeats_do_not_take_the_name_of_another_pipeline(tmp_path):
+    files = [write_pipeline(tmp_path / f"{name}.yaml") for name in ("a", "a_1")]
+    result = run(*files, demo.FOLDER, "--repeats", "2", "--deterministic", "a_1")
+    assert result.exit_code == 2
+    assert "two runs have the name 'a_1'; name the pipelines with --name" in output_of(result)
 
 
 def test_the_same_file_twice_a_folder_and_a_missing_data_set_are_refused(deep_and_shallow):

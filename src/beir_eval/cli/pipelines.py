@@ -235,6 +235,8 @@ def judged_result(
 def naming_run(name: str, *, is_named: bool) -> Iterator[None]:
     """Name a run in the errors and warnings of the ``with`` block.
 
+    Warnings of other packages are dropped, as ``print_errors`` does.
+
     Args:
         name: the name of the run or pipeline.
         is_named: whether to name it: there are several.
@@ -242,22 +244,20 @@ def naming_run(name: str, *, is_named: bool) -> Iterator[None]:
     if not is_named:
         yield
         return
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        try:
+    caught: list[warnings.WarningMessage] = []
+    try:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
             yield
-        except BeirEvalError as error:
-            first, *others = error.args or ("",)
-            error.args = (f"{name}: {first}", *others)
-            raise
-    for warning in caught:
-        text = str(warning.message)
-        if issubclass(warning.category, BeirEvalWarning):
-            warn_caller(text if text.startswith(f"{name}: ") else f"{name}: {text}")
-        else:
-            warnings.warn_explicit(
-                warning.message, warning.category, warning.filename, warning.lineno
-            )
+    except BeirEvalError as error:
+        first, *others = error.args or ("",)
+        error.args = (f"{name}: {first}", *others)
+        raise
+    finally:
+        for warning in caught:
+            text = str(warning.message)
+            if issubclass(warning.category, BeirEvalWarning):
+                warn_caller(text if text.startswith(f"{name}: ") else f"{name}: {text}")
 
 
 def load_retrievers(
