@@ -242,6 +242,19 @@ def test_a_warning_names_the_pipeline(deep_and_shallow):
         )
 
 
+def test_a_warning_on_the_judgements_is_given_once(deep_and_shallow, tmp_path):
+    folder = tmp_path / "halves"
+    (folder / "qrels").mkdir(parents=True)
+    for name in ("corpus.jsonl", "queries.jsonl"):
+        (folder / name).write_bytes((demo.FOLDER / name).read_bytes())
+    rows = (demo.FOLDER / "qrels" / "test.tsv").read_text().replace("\t2\n", "\t1.5\n")
+    (folder / "qrels" / "test.tsv").write_text(rows)
+    for pipelines in (deep_and_shallow, deep_and_shallow[:1]):
+        result = run(*pipelines, folder, "--index", "-m", "MRR")
+        assert result.exit_code == 0, result.output
+        assert result.stderr.count("the qrels hold fractional grades") == 1
+
+
 def test_pipelines_of_one_file_name_are_named_by_folder_or_by_the_option(tmp_path):
     for folder in ("a", "b"):
         (tmp_path / folder).mkdir()

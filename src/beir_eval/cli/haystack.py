@@ -58,6 +58,7 @@ from beir_eval.cli.pipelines import (
     index_stores,
     judged_result,
     load_retrievers,
+    noting_warnings,
     pipeline_names,
     runs_of_pipelines,
     values_of_pipelines,
@@ -294,7 +295,9 @@ def haystack(  # noqa: PLR0913, PLR0917 - one parameter per option
             gate=requested,
             looks_of=looks_of,
         )
-        task.check_ahead()
+        given: set[str] = set()
+        with noting_warnings(given):
+            task.check_ahead()
         retrievers = load_retrievers(
             dict(zip(names, pipelines, strict=True)),
             retriever_settings,
@@ -312,6 +315,7 @@ def haystack(  # noqa: PLR0913, PLR0917 - one parameter per option
             retrievers,
             task.data,
             task.measures,
+            given=given,
             limit=limit,
             on_error=on_error,
             **{"keep_top": 10, "fingerprint": False} | for_report,

@@ -32,7 +32,7 @@ from beir_eval.errors import (
 from beir_eval.evaluation.evaluator import Evaluator, evaluate_without_warning
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from beir_eval.core.qrels import Qrels
@@ -232,7 +232,22 @@ def judged_result(
 
 
 @contextmanager
-def naming_run(name: str, *, is_named: bool) -> Iterator[None]:
+def noting_warnings(texts: set[str]) -> Iterator[None]:
+    """Add the texts of the warnings of the ``with`` block to ``texts``, and give them as before."""
+    caught: list[warnings.WarningMessage] = []
+    try:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", BeirEvalWarning)
+            yield
+    finally:
+        for warning in caught:
+            if issubclass(warning.category, BeirEvalWarning):
+                texts.add(str(warning.message))
+                warn_caller(str(warning.message))
+
+
+@contextmanager
+def naming_run(name: str, *, is_named: bool, given: Collection[str] = ()) -> Iterator[None]:
     """Name a run in the errors and warnings of the ``with`` block.
 
     Warnings of other packages are dropped, as ``print_errors`` does.
@@ -240,6 +255,7 @@ def naming_run(name: str, *, is_named: bool) -> Iterator[None]:
     Args:
         name: the name of the run or pipeline.
         is_named: whether to name it: there are several.
+        given: the texts of warnings that are not about this run, and were given before.
     """
     if not is_named:
         yield
@@ -256,7 +272,7 @@ def naming_run(name: str, *, is_named: bool) -> Iterator[None]:
     finally:
         for warning in caught:
             text = str(warning.message)
-            if issubclass(warning.category, BeirEvalWarning):
+            if issubclass(warning.category, BeirEvalWarning) and text not in given:
                 warn_caller(text if text.startswith(f"{name}: ") else f"{name}: {text}")
 
 
@@ -338,6 +354,8 @@ def evaluate_pipelines(
     retrievers: Mapping[str, PipelineRetriever],
     dataset: Dataset,
     measures: Sequence[Measure],
+    *,
+    given: Collection[str],
     **settings: Any,
 ) -> EvaluatedPipelines:
     """Run each pipeline once, or once for each repeat, and evaluate the runs.
@@ -347,6 +365,7 @@ def evaluate_pipelines(
         retrievers: {name: pipeline}.
         dataset: the data set.
         measures: what to compute.
+        given: the texts of warnings that are not about a run, and were given before.
         settings: keywords of ``retrieve_and_evaluate``.
     """
     from beir_eval.integrations.haystack.evaluate_pipeline import (  # noqa: PLC0415
@@ -360,7 +379,7 @@ def evaluate_pipelines(
                 file.parent.mkdir(parents=True, exist_ok=True)
             if of_pipeline.is_named and error_console.is_terminal:
                 error_console.print(Text(f"{name}:", style="dim"))  # above its progress bar
-            with naming_run(name, is_named=of_pipeline.is_named):
+            with naming_run(name, is_named=of_pipeline.is_named, given=given):
                 run, result = retrieve_and_evaluate(
                     retrievers[of_pipeline.name],
                     dataset,
