@@ -33,7 +33,8 @@ html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_math_renderer = "mathml"
 html_copy_source = False
-exclude_patterns = ["_build"]
+# A page of another site: that of Haystack's integrations.
+exclude_patterns = ["_build", "examples/*.md"]
 # Hosts whose packages are in environments of their own (constraints-hosts.txt).
 autodoc_mock_imports = ["langchain_core", "llama_index", "pytest"]
 autodoc_typehints = "description"

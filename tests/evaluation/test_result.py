@@ -15,7 +15,7 @@ from pydantic import ValidationError
 from beir_eval import BeirEvalError, EvaluationResult, evaluate
 from beir_eval.errors import FileFormatError, MissingExtraError, ResultError, SettingError
 from beir_eval.evaluation import TopDocuments
-from beir_eval.evaluation.tables import means_table
+from beir_eval.evaluation.tables import means_table, repeats_table
 from strategies import qrels_and_run
 
 QRELS = {"q1": {"a": 1}, "q2": {"b": 2, "c": 0}, "q3": {"d": 0}}
@@ -342,6 +342,19 @@ def test_a_note_says_that_rankings_are_shorter_than_a_cutoff_that_one_of_them_re
     notes = evaluate(qrels, dict.fromkeys(qrels, deep), ["Recall@5", "MRR"]).notes()
     assert "fewer documents" not in "\n".join(notes)
     assert "fewer documents" not in "\n".join(evaluate(qrels, run, ["Recall@2"]).notes())
+
+
+def test_a_table_of_repeats_has_means_over_repeats_and_their_standard_deviation():
+    qrels = {"q1": {"a": 1}, "q2": {"a": 1}}
+    good, bad = {"a": 2.0, "x": 1.0}, {"a": 1.0, "x": 2.0}
+    runs = [{"q1": good, "q2": good}, {"q1": good, "q2": bad}, {"q1": bad, "q2": bad}]
+    results = [evaluate(qrels, run, ["MRR", "Success@1"]) for run in runs]
+    systems = {"noisy": results, "fixed": results[:1]}
+    noisy, fixed = repeats_table(systems, ["MRR", "Success@1"]).rows
+    assert [str(cell) for cell in noisy] == ["noisy", "0.7500 ± 0.2500", "0.5000 ± 0.5000"]
+    assert [str(cell) for cell in fixed] == ["fixed", "1.0000", "1.0000"]
+    assert [cell.is_best for cell in (*noisy[1:], *fixed[1:])] == [False, False, True, True]
+    assert [row[0] for row in repeats_table(systems, ["MRR"] * 9).rows] == ["MRR"] * 9
 
 
 def test_undefined_means_are_not_bold():

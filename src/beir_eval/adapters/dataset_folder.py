@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _JSONL_ENDINGS = (".jsonl", ".jsonl.gz")
+#: The ending of the journal beside a saved run: the answers so far, to resume from.
+JOURNAL_ENDING = ".progress.jsonl"
 #: Endings of qrels files in the order of preference: those of BEIR and Hugging Face come first.
 _QRELS_ENDINGS = tuple(
     dict.fromkeys([".tsv", ".tsv.gz", *_JSONL_ENDINGS, ".parquet", *QRELS_FORMATS.endings, ".csv"])
@@ -166,9 +168,13 @@ def dataset_name(folder: Path) -> str:
 
 
 def is_run_file(file: Path) -> bool:
-    """Return whether a file's name has an ending of run files, or no ending at all."""
+    """Return whether a file's name has an ending of run files, or no ending at all.
+
+    The journal of a saved run is no run file.
+    """
     name = plain_name(file)
-    return name.endswith(RUN_FORMATS.endings) or "." not in name
+    has_ending = name.endswith(RUN_FORMATS.endings) and not name.endswith(JOURNAL_ENDING)
+    return has_ending or "." not in name
 
 
 def is_qrels_file(file: Path) -> bool:

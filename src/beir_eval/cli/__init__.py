@@ -3,10 +3,10 @@
 Inside: ``commands`` lists the commands, ``app`` is the application of all of them, and each has its
 module: ``evaluate``, ``compare``, ``validate``, ``bench``, ``haystack``, ``retrieve``, ``ledger``
 (a group of two), ``agree``, ``power``, ``audit``, ``measures``, ``datasets``, ``convert``,
-``demo``. Shared by
-the commands: ``options`` (options, run files, reports), ``console`` (tables, errors, warnings),
-``results_output``, ``comparison_output`` and ``saved_results`` (result files as input). Of
-``compare``: ``comparison_inputs`` (its files), ``sampling_options`` (``--repeats``, ``--clusters``
-and ``--chosen-from``) and ``slice_columns`` (``--slices``). ``standard_input`` reads the argument
-``-``. Nothing is public.
+``demo``. Shared by the commands: ``options`` (options, run files, reports), ``comparison_options``
+(options of a comparison and its gate), ``console`` (tables, errors, warnings), ``results_output``,
+``comparison_output``, ``ledger_looks`` and ``saved_results`` (result files as input). Of
+``haystack``: ``pipelines`` (pipelines as systems). Of ``compare``: ``comparison_inputs`` (its
+files), ``sampling_options`` (``--repeats``, ``--clusters`` and ``--chosen-from``) and
+``slice_columns`` (``--slices``). ``standard_input`` reads the argument ``-``. Nothing is public.
 """

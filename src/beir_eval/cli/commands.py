@@ -21,7 +21,7 @@ COMMANDS = {
     "compare": ("beir_eval.cli.compare:compare", "Compare systems: is one better?"),
     "validate": ("beir_eval.cli.validate:validate", "Report what is suspicious in qrels and runs."),
     "bench": ("beir_eval.cli.bench:bench", "Evaluate many runs on many data sets."),
-    "haystack": ("beir_eval.cli.haystack:haystack", "Evaluate a Haystack pipeline."),
+    "haystack": ("beir_eval.cli.haystack:haystack", "Evaluate or compare Haystack pipelines."),
     "retrieve": (
         "beir_eval.cli.retrieve:retrieve",
         "Run the queries through a server or a command.",

@@ -5,7 +5,6 @@ What only this command needs is imported when it runs, so that the other command
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,6 +13,27 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from beir_eval.cli.comparison_inputs import ComparisonInputs, all_files, read_inputs
+from beir_eval.cli.comparison_options import (
+    ALLOW_MISSING,
+    ALPHA,
+    BASELINE,
+    CLUSTERS,
+    CORRECTION,
+    DETAIL,
+    DETERMINISTIC,
+    FLOOR,
+    FLOOR_INTERVAL,
+    GATE,
+    INTERVAL,
+    JUNIT,
+    MARGIN,
+    NON_INFERIOR,
+    SEED,
+    TEST,
+    Gate,
+    check_options,
+    exit_code,
+)
 from beir_eval.cli.console import check_targets, print_errors
 from beir_eval.cli.options import (
     DRAWS,
@@ -33,12 +53,11 @@ from beir_eval.cli.sampling_options import candidate_files, cluster_labels, repe
 from beir_eval.cli.saved_results import with_result_files
 from beir_eval.cli.slice_columns import slice_columns
 from beir_eval.cli.standard_input import opened_inputs
-from beir_eval.comparison.records import CORRECTIONS, INTERVALS, ON_CHOICES, REPEATS
+from beir_eval.comparison.records import ON_CHOICES, REPEATS
 from beir_eval.errors import InputError, SettingError, first_few
 from beir_eval.evaluation.evaluator import Evaluator
 from beir_eval.evaluation.result import EvaluationResult
 from beir_eval.evaluation.tables import to_markdown
-from beir_eval.significance import PAIRED_TESTS
 from beir_eval.significance.corrections import CORRECTIONS as P_CORRECTIONS
 
 if TYPE_CHECKING:
@@ -49,8 +68,6 @@ if TYPE_CHECKING:
     from beir_eval.comparison.result import Comparison
     from beir_eval.comparison.slices.result import SlicedComparison
 
-#: The exit codes by the outcome of the gate.
-_GATE_CODES = {"passed": 0, "failed": 1, "undecidable": 2}
 #: How many documents ``--to-judge`` writes for each measure, unless ``-n`` is set.
 _TO_JUDGE = 20
 
@@ -68,66 +85,22 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter per option
         list[str] | None,
         typer.Option("-m", "--measure", help="A measure; repeat it for more.  [default: nDCG@10]"),
     ] = None,
-    baseline: Annotated[
-        str | None, typer.Option(help="The system that the others are compared with.")
-    ] = None,
-    margin: Annotated[float, typer.Option(help="The smallest difference that matters.")] = 0.01,
-    alpha: Annotated[float, typer.Option(help="The level of the verdicts.")] = 0.05,
-    test: Annotated[str, choice("--test", list(PAIRED_TESTS), "The test.")] = "sign_flip",
-    correction: Annotated[
-        str | None,
-        choice(
-            "--correction",
-            CORRECTIONS,
-            "For several comparisons; by default max-t with the sign-flip test, otherwise holm.",
-        ),
-    ] = None,
-    interval: Annotated[
-        str, choice("--interval", INTERVALS, "The intervals of the differences.")
-    ] = "test",
+    baseline: Annotated[str | None, BASELINE] = None,
+    margin: Annotated[float, MARGIN] = 0.01,
+    alpha: Annotated[float, ALPHA] = 0.05,
+    test: Annotated[str, TEST] = "sign_flip",
+    correction: Annotated[str | None, CORRECTION] = None,
+    interval: Annotated[str, INTERVAL] = "test",
     draws: Annotated[int | None, DRAWS] = None,
-    seed: Annotated[int, typer.Option(help="The seed of the random draws.")] = 0,
-    gate: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--gate",
-            help="Exit with 1 if a system is shown to be worse than the baseline on this measure, "
-            "with 2 if that cannot be decided; repeat it for more.",
-        ),
-    ] = None,
+    seed: Annotated[int, SEED] = 0,
+    gate: Annotated[list[str] | None, GATE] = None,
     *,
-    non_inferior: Annotated[
-        bool,
-        typer.Option(
-            "--non-inferior", help="The gate passes only what is shown to lose less than --margin."
-        ),
-    ] = False,
-    floor: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--floor",
-            help="Exit with 1 if a system's mean is below this score, for example nDCG@10=0.45; "
-            "repeat it for more.",
-        ),
-    ] = None,
-    floor_interval: Annotated[
-        bool,
-        typer.Option(
-            "--floor-interval", help="The floor is for the lower end of the mean's interval."
-        ),
-    ] = False,
-    allow_missing: Annotated[
-        bool,
-        typer.Option("--allow-missing", help="Check runs that lack judged queries all the same."),
-    ] = False,
+    non_inferior: Annotated[bool, NON_INFERIOR] = False,
+    floor: Annotated[list[str] | None, FLOOR] = None,
+    floor_interval: Annotated[bool, FLOOR_INTERVAL] = False,
+    allow_missing: Annotated[bool, ALLOW_MISSING] = False,
     on: Annotated[str, choice("--on", ON_CHOICES, "Systems with different queries.")] = "error",
-    detail: Annotated[
-        bool,
-        typer.Option(
-            "--detail",
-            help="Print all evidence too: effects, power, unjudged documents, ties, likeness.",
-        ),
-    ] = False,
+    detail: Annotated[bool, DETAIL] = False,
     policies: dict[str, Any],
     repeats: Annotated[
         list[str] | None,
@@ -141,17 +114,8 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter per option
         str | None,
         choice("--repeats-are", REPEATS, "What the repeats are.  [default: random if possible]"),
     ] = None,
-    deterministic: Annotated[
-        list[str] | None,
-        typer.Option(help="A system whose repeats would be equal, such as BM25; repeat for more."),
-    ] = None,
-    clusters: Annotated[
-        str | None,
-        typer.Option(
-            help="Related queries: metadata.KEY, or a TSV or CSV file with a column query_id and "
-            "one of labels. The test takes queries with a common label as one."
-        ),
-    ] = None,
+    deterministic: Annotated[list[str] | None, DETERMINISTIC] = None,
+    clusters: Annotated[str | None, CLUSTERS] = None,
     chosen_from: Annotated[
         str | None,
         typer.Option(
@@ -197,9 +161,7 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter per option
         ),
     ] = None,
     html: Annotated[Path | None, HTML] = None,
-    junit: Annotated[
-        Path | None, typer.Option(help="Write the gate's checks as JUnit XML.")
-    ] = None,
+    junit: Annotated[Path | None, JUNIT] = None,
     to_judge: Annotated[
         Path | None,
         typer.Option(
@@ -217,8 +179,7 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter per option
     """Compare systems: means, differences with intervals, and a verdict for each pair."""
     with print_errors(), opened_inputs(files or []) as stated_inputs:
         from beir_eval.cli import comparison_output as output  # noqa: PLC0415
-        from beir_eval.comparison.gate import check_gate  # noqa: PLC0415
-        from beir_eval.comparison.gate_output import gate_outcome, to_junit  # noqa: PLC0415
+        from beir_eval.comparison.gate_output import to_junit  # noqa: PLC0415
 
         inputs_or_folders = with_result_files(stated_inputs)
         outputs = [markdown, latex, csv, json, html, junit, to_judge]
@@ -228,16 +189,18 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter per option
         input_files = all_files(inputs_or_folders, groups, candidates)
         check_targets(input_files, outputs)
         check_report(html)
-        gates, floors = _gates(gate or []), _floors(floor or [])
-        against_baseline = bool(gates) or non_inferior
-        is_gated = against_baseline or bool(floors)
-        _check_options(
+        requested = Gate.from_options(
+            gate,
+            floor,
+            alpha=alpha,
+            non_inferior=non_inferior,
+            floor_interval=floor_interval,
+            allow_missing=allow_missing,
+            junit=junit,
+        )
+        floors = requested.floors
+        check_options(
             {
-                "--junit writes the checks of a gate; add --gate MEASURE": junit and not is_gated,
-                "--allow-missing is for a gate; add --gate MEASURE": allow_missing and not is_gated,
-                "--floor-interval is for a floor; add --floor MEASURE=SCORE": (
-                    floor_interval and not floors
-                ),
                 "--slice-parts cuts numbers into slices; add --slices": slice_parts and not slices,
                 "-n is the number of documents to judge; add --to-judge FILE": (
                     number is not None and to_judge is None
@@ -245,7 +208,7 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter per option
             }
         )
         _check_steps(steps)
-        measures = [*(measure or ()), *gates, *floors] or None
+        measures = [*(measure or ()), *requested.measures, *floors] or None
         folder = input_files[0] if input_files[0].is_dir() else None
         labels = None if clusters is None else cluster_labels(clusters, folder)
         inputs = read_inputs(
@@ -258,7 +221,7 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter per option
         stated = run_files(inputs_or_folders[1:]) if inputs.qrels else inputs_or_folders
         inputs = inputs.grouped(input_files, groups, candidates, stated)
         is_alone = len(inputs.names) == 1
-        _check_options(
+        check_options(
             {
                 "--floor checks one run of a single system, not --repeats; give one file": (
                     floors and is_alone and groups
@@ -269,12 +232,12 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter per option
             }
         )
         if floors and is_alone:
-            _check_options(
+            check_options(
                 {
                     f"{option} needs two systems or more; one system is checked against --floor "
                     "alone": value
                     for option, value in (
-                        ("--gate", gates),
+                        ("--gate", requested.measures),
                         ("--non-inferior", non_inferior),
                         ("--baseline", baseline is not None),
                         ("--detail", detail),
@@ -293,12 +256,9 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter per option
                 measures,
                 policies,
                 {"markdown": markdown, "junit": junit},
-                floors=floors,
-                floor_interval=floor_interval,
-                allow_missing=allow_missing,
-                alpha=alpha,
+                requested,
             )
-            raise typer.Exit(_GATE_CODES[gate_outcome(checks)])
+            raise typer.Exit(exit_code(checks))
         columns = (
             slice_columns(
                 slices,
@@ -316,7 +276,7 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter per option
             inputs,
             measures,
             baseline,
-            first_is_baseline=against_baseline and baseline is None,
+            first_is_baseline=requested.is_against_baseline and baseline is None,
             policies=policies,
             for_report=report_settings(html),
             settings={
@@ -334,16 +294,7 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter per option
                 "chosen_from": inputs.candidates if isinstance(candidates, list) else candidates,
             },
         )
-        if is_gated:
-            checks = check_gate(
-                comparison,
-                gates or (None if non_inferior else []),
-                non_inferior=non_inferior,
-                floors=floors,
-                floor_interval=floor_interval,
-                allow_missing=allow_missing,
-            )
-            comparison = comparison.model_copy(update={"gate": tuple(checks)})
+        comparison = requested.checked(comparison)
         documents = None if to_judge is None else _documents(comparison, number or _TO_JUDGE)
         sliced = None if columns is None else _compare_slices(comparison, columns)
         curve = None if steps is None else _checkpoint_curve(comparison, steps)
@@ -379,56 +330,8 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter per option
         if curve is not None:
             output.print_curve(curve)
         output.print_gate(comparison.gate, comparison.differences)
-        if code := _GATE_CODES[gate_outcome(comparison.gate)]:
+        if code := exit_code(comparison.gate):
             raise typer.Exit(code)
-
-
-def _check_options(problems: Mapping[str, object]) -> None:
-    """Raise InputError with the first message whose combination of options is used."""
-    for message, is_used in problems.items():
-        if is_used:
-            raise InputError(message)
-
-
-def _gates(options: Sequence[str]) -> list[str]:
-    """Return the measures of ``--gate``.
-
-    Raises:
-        InputError: a value states a number too, as that of ``--floor`` does.
-    """
-    for option in options:
-        measure, equals, number = option.rpartition("=")
-        if equals and ")" not in number:
-            msg = (
-                f"--gate {option}: a measure alone was expected, such as --gate {measure}. "
-                f"--floor {measure}={number} sets the lowest mean; --non-inferior --margin "
-                f"{number} sets the loss that is allowed"
-            )
-            raise InputError(msg)
-    return list(options)
-
-
-def _floors(options: Sequence[str]) -> dict[str, float]:
-    """Return {measure: floor} of values such as "nDCG@10=0.45".
-
-    Raises:
-        InputError: a value has another form, or a measure is named twice.
-    """
-    floors: dict[str, float] = {}
-    for option in options:
-        measure, _, text = option.rpartition("=")
-        try:
-            limit = float(text)
-        except ValueError:
-            limit = math.nan
-        if not measure or not math.isfinite(limit):
-            msg = f"--floor {option}: MEASURE=SCORE was expected, such as nDCG@10=0.45"
-            raise InputError(msg)
-        if measure in floors:
-            msg = f"--floor names {measure} twice; leave out one floor"
-            raise InputError(msg)
-        floors[measure] = limit
-    return floors
 
 
 def _compare_inputs(  # noqa: PLR0913 - the options of the command
@@ -482,7 +385,7 @@ def _check_one_system(
     measures: Sequence[str] | None,
     policies: Mapping[str, Any],
     targets: Mapping[str, Path | None],
-    **floor_settings: Any,
+    requested: Gate,
 ) -> list[GateCheck]:
     """Check the floors of one system, write and print its means and the checks; return these.
 
@@ -491,10 +394,9 @@ def _check_one_system(
         measures: the measures of the means.
         policies: the fields of ``EvaluationSettings``.
         targets: the files "markdown" and "junit"; None: no such file.
-        floor_settings: the keywords of ``check_floors``.
+        requested: the gate.
     """
     from beir_eval.cli import comparison_output as output  # noqa: PLC0415
-    from beir_eval.comparison.gate import check_floors  # noqa: PLC0415
     from beir_eval.comparison.gate_output import gate_markdown, to_junit  # noqa: PLC0415
 
     if inputs.qrels is None:
@@ -503,7 +405,7 @@ def _check_one_system(
         evaluator = Evaluator(inputs.qrels, measures or (), **policies)
         [(name, [run])] = inputs.systems.items()
         result = evaluator.evaluate(run, name=name)
-    checks = check_floors(result, **floor_settings)
+    checks = requested.check_alone(result)
     write_texts(
         {
             targets["markdown"]: lambda: f"{gate_markdown(checks)}\n{to_markdown([result])}",

@@ -256,7 +256,7 @@ def print_errors() -> Iterator[None]:
                 for warning in caught
                 if issubclass(warning.category, BeirEvalWarning)
             ]
-            for text in texts:
+            for text in dict.fromkeys(texts):
                 if text not in _printed_warnings:
                     warn(text)
 

@@ -12,7 +12,6 @@ import typer
 from rich.text import Text
 
 from beir_eval.cli.console import (
-    VERDICT_COLOURS,
     check_targets,
     console,
     naming_options,
@@ -20,19 +19,16 @@ from beir_eval.cli.console import (
     print_table,
     print_warnings,
 )
+from beir_eval.cli.ledger_looks import LOOKS, number_of_looks, open_or_create, print_looks
 from beir_eval.cli.options import choice
 from beir_eval.cli.results_output import write_texts
 from beir_eval.cli.saved_results import saved_results
-from beir_eval.errors import InputError, shown
+from beir_eval.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from beir_eval.comparison.ledger import Ledger
     from beir_eval.evaluation.result import EvaluationResult
 
-#: The value of ``--looks`` for no planned number.
-OPEN_ENDED = "open"
 _LEDGER = typer.Argument(help="The file of the ledger, JSON lines.")
 
 
@@ -52,13 +48,7 @@ def add(  # noqa: PLR0913, PLR0917 - one parameter per option
     measure: Annotated[
         str | None, typer.Option("-m", "--measure", help="The measure of a new ledger.")
     ] = None,
-    looks: Annotated[
-        str | None,
-        typer.Option(
-            help="The planned number of looks of a new ledger, or open for no planned number."
-            "  [default: 50]"
-        ),
-    ] = None,
+    looks: Annotated[str | None, LOOKS] = None,
     reserve: Annotated[
         float | None,
         typer.Option(
@@ -120,19 +110,22 @@ def add(  # noqa: PLR0913, PLR0917 - one parameter per option
             name: value for name, value in settings.items() if value is not None
         }
         if looks is not None:
-            stated["looks"] = _number_of_looks(looks)
+            stated["looks"] = number_of_looks(looks)
         checkpoints = saved_results(results)
         if step is not None and len(checkpoints) > 1:
             msg = f"--step names one checkpoint, not {len(checkpoints)}; leave it out"
             raise InputError(msg)
-        opened = _open_or_create(ledger, _baseline_of(baseline), measure, stated)
+        opened = open_or_create(
+            ledger,
+            _baseline_of(baseline),
+            measure,
+            stated,
+            "--baseline RESULT and --measure NAME create it",
+        )
         if not opened.looks:  # those of the baseline: each look prints its own
             print_warnings(opened.warnings())
         for checkpoint in checkpoints:
-            look = opened.record(checkpoint, step)
-            print_warnings(look.warnings)
-            style = f"bold {VERDICT_COLOURS[look.verdict]}"
-            console.print(Text(f"{look.step}: {look}", style=style))
+            print_looks("", [opened.record(checkpoint, step)])
 
 
 def show(
@@ -157,17 +150,6 @@ def show(
             console.print(Text(note))
 
 
-def _number_of_looks(text: str) -> int | None:
-    """Return the value of ``--looks``: a number, or None for "open"."""
-    if text == OPEN_ENDED:
-        return None
-    try:
-        return int(text)
-    except ValueError as error:
-        msg = f"--looks must be a whole number above 0 or {OPEN_ENDED}, not {shown(text)}"
-        raise InputError(msg) from error
-
-
 def _baseline_of(path: Path | None) -> EvaluationResult | None:
     """Return the only result in the file of the baseline; None: no such option."""
     if path is None:
@@ -177,32 +159,6 @@ def _baseline_of(path: Path | None) -> EvaluationResult | None:
         msg = f"--baseline {path}: one result was expected, but the file has {len(results)}"
         raise InputError(msg)
     return results[0]
-
-
-def _open_or_create(
-    path: Path, baseline: EvaluationResult | None, measure: str | None, stated: Mapping[str, Any]
-) -> Ledger:
-    """Return the ledger, created if its file does not exist.
-
-    Args:
-        path: the file.
-        baseline: the result of the baseline; None: that of an existing ledger.
-        measure: the measure; None: that of an existing ledger.
-        stated: the settings on the command line, by their names in Python.
-
-    Raises:
-        InputError: there is no such ledger, and baseline or measure are not stated.
-    """
-    from beir_eval.comparison.ledger import Ledger  # noqa: PLC0415
-
-    if path.exists():
-        existing = Ledger.open(path)
-        settings = {**asdict(existing.settings), **stated}
-        return Ledger(path, baseline or existing.baseline, measure or existing.measure, **settings)
-    if baseline is None or measure is None:
-        msg = f"{path}: there is no such ledger; --baseline RESULT and --measure NAME create it"
-        raise InputError(msg)
-    return Ledger(path, baseline, measure, **stated)
 
 
 def _json_text(ledger: Ledger) -> str:

@@ -51,6 +51,7 @@ from beir_eval.display.tables import markdown_list, records_csv
 from beir_eval.display.warning_texts import warnings_html, warnings_latex, warnings_markdown
 from beir_eval.errors import (
     NotEvaluatedError,
+    ResultError,
     SettingError,
     check_choice,
     escape_controls,
@@ -65,12 +66,13 @@ from beir_eval.measures.names import name_among
 from beir_eval.measures.scales import ScoreScale, scale_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     import polars as pl
 
     from beir_eval.display.figure import Figure
     from beir_eval.display.tables import Table
+    from beir_eval.evaluation.records import Retrieval
     from beir_eval.measures import MeasureLike
 
 
@@ -216,6 +218,29 @@ class Comparison(Saved):
         None for a comparison that was loaded from a file, because results are not saved with it.
         """
         return None if self._results is None else dict(self._results)
+
+    def with_retrieval(self, retrievals: Mapping[str, Sequence[Retrieval | None]]) -> Comparison:
+        """Return a copy whose results have the times and failures of their queries, for reports.
+
+        Args:
+            retrievals: {system: the retrieval of each of its repeats}.
+
+        Raises:
+            ResultError: the comparison was loaded from a file, so it has no results.
+        """
+        if self._results is None:
+            msg = "a comparison that was loaded from a file has no results to add times to"
+            raise ResultError(msg)
+        results = {
+            system: [
+                result.model_copy(update={"retrieval": retrieval})
+                for result, retrieval in zip(repeats, retrievals[system], strict=True)
+            ]
+            for system, repeats in self._results.items()
+        }
+        copy = self.model_copy()
+        copy._results = results  # noqa: SLF001 - its own class
+        return copy
 
     def _with_results(self, results: dict[str, list[EvaluationResult]]) -> Comparison:
         """Set the results that were compared, and return the comparison itself."""

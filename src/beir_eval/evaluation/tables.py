@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import statistics
 from typing import TYPE_CHECKING
 
 from beir_eval.display.tables import Cell, Table, latex_table, markdown_list, score_text
@@ -18,7 +19,7 @@ from beir_eval.measures import parse, spelled
 from beir_eval.measures.scales import scale_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from beir_eval.evaluation.result import EvaluationResult
 
@@ -57,6 +58,35 @@ def means_table(
             row.append(Cell(text, is_best=is_best))
     table = Table(("system", *labels), rows)
     return table if len(shown_measures) <= MOST_COLUMNS else table.transposed("measure")
+
+
+def repeats_table(
+    systems: Mapping[str, Sequence[EvaluationResult]], measures: Sequence[str]
+) -> Table:
+    """Return a table of means over the repeats of systems, with the spread of the repeats' means.
+
+    A cell of a system with two repeats or more is "0.4512 ± 0.0031": the mean over its repeats, and
+    the standard deviation of their means (repeats − 1 in the denominator).
+
+    Args:
+        systems: {name: the results of its repeats}, on the same judgements.
+        measures: the measures, which all results have.
+    """
+    results = [result for repeats in systems.values() for result in repeats]
+    labels = [starred_label(measure, results) for measure in measures]
+    rows: list[list[str | Cell]] = [[name] for name in systems]
+    for measure in measures:
+        means = [[result[measure] for result in repeats] for repeats in systems.values()]
+        centres = [statistics.fmean(of_system) for of_system in means]
+        best = scale_of(measure, results[0].custom_measures).best(centres)
+        for row, of_system, centre in zip(rows, means, centres, strict=True):
+            text = score_text(centre)
+            is_best = len(systems) > 1 and not math.isnan(centre) and text == score_text(best)
+            if len(of_system) > 1:
+                text += f" ± {score_text(statistics.stdev(of_system))}"
+            row.append(Cell(text, is_best=is_best))
+    table = Table(("system", *labels), rows)
+    return table if len(measures) <= MOST_COLUMNS else table.transposed("measure")
 
 
 def _spelled(measure: str, results: Sequence[EvaluationResult], names: str | None) -> str | None:

@@ -170,6 +170,35 @@ def test_a_decided_difference_below_the_margin_is_better_by_less_than_it(tmp_pat
 # Plans
 
 
+def test_check_refuses_what_record_would_refuse_for_any_scores_and_records_nothing(tmp_path):
+    ledger = new_ledger(tmp_path, looks=2)
+    ledger.record(checkpoint(0))
+    zeros = with_hash(0 * BASELINE, "zeros")
+    ledger.check(zeros, ["step-0", "step-1"])
+    ledger.check(zeros, [])
+    with pytest.raises(ResultError, match="2 checkpoints are new, but of 2 planned looks 1 are"):
+        ledger.check(zeros, ["step-1", "step-0", "step-2"])
+    for wrong, error in (
+        (with_hash(BASELINE, "other", digits=DIGITS[::-1]), ResultError),
+        (with_hash(BASELINE[:30], "fewer"), QueryMismatchError),
+        (made(BASELINE, "without"), ResultError),
+        ("result", ResultError),
+    ):
+        with pytest.raises(error) as expected:
+            ledger.record(wrong)
+        with pytest.raises(error) as caught:
+            ledger.check(wrong, ["step-1"])
+        assert str(caught.value) == str(expected.value)
+    assert len(ledger.looks) == 1
+    ledger.record(checkpoint(1))
+    ledger.check(zeros, ["step-1", "step-0"])
+    with pytest.raises(ResultError, match="all 2 planned looks are used up"):
+        ledger.check(zeros, ["step-2"])
+    Ledger(tmp_path / "open", START, MEASURE, looks=None).check(
+        zeros, [str(number) for number in range(99)]
+    )
+
+
 def test_a_look_beyond_the_plan_is_refused_or_spends_the_reserve(tmp_path):
     ledger = new_ledger(tmp_path, looks=2)
     for number in range(2):

@@ -92,6 +92,11 @@ bench sets runs --html b.html
 bench sets runs -m nothing
 haystack bm25.yaml dataset --index -m nDCG@10 --json pipeline.json --save-run pipeline.trec
 haystack bm25.yaml dataset --documents-from nothing.documents
+haystack bm25.yaml top3.yaml dataset --index --gate nDCG@10 --json p.json --markdown p.md
+haystack bm25.yaml dataset --index -m nDCG@10 -m MRR@10 --repeats 2
+haystack bm25.yaml top3.yaml dataset --index -m nDCG@10 --ledger p.jsonl --looks 5
+haystack top3.yaml dataset --index -m nDCG@10 --ledger p.jsonl --looks 6
+haystack bm25.yaml top3.yaml dataset --repeats 1
 """.strip().splitlines()
 
 
@@ -139,7 +144,7 @@ def _lines():
 
 
 def _write_inputs():
-    """Write judgements, runs, a data set, a benchmark and a pipeline into the current folder."""
+    """Write judgements, runs, a data set, a benchmark and pipelines into the current folder."""
     bm25, plain = (path.read_text() for path in demo.RUNS)
     lines = bm25.splitlines(keepends=True)
     for name, text in {
@@ -163,20 +168,21 @@ def _write_inputs():
         for system in ("bm25", "plain"):
             Path("runs", system).mkdir(parents=True, exist_ok=True)
             shutil.copy(f"{system}.trec", f"runs/{system}/{name}.trec")
-    Path("bm25.yaml").write_text(_pipeline())
+    for name, top_k in (("bm25", 20), ("top3", 3)):
+        Path(f"{name}.yaml").write_text(_pipeline(top_k))
 
 
 def _queries(run):
     return list(dict.fromkeys(line.split()[0] for line in run.splitlines()))
 
 
-def _pipeline():
+def _pipeline(top_k):
     from haystack import Pipeline  # noqa: PLC0415 - slow to import, and needed only here
     from haystack.components.retrievers.in_memory import InMemoryBM25Retriever  # noqa: PLC0415
     from haystack.document_stores.in_memory import InMemoryDocumentStore  # noqa: PLC0415
 
     pipeline = Pipeline()
-    pipeline.add_component("retriever", InMemoryBM25Retriever(InMemoryDocumentStore(), top_k=20))
+    pipeline.add_component("retriever", InMemoryBM25Retriever(InMemoryDocumentStore(), top_k=top_k))
     return pipeline.dumps()
 
 

@@ -262,6 +262,36 @@ class Ledger:
             file.append(look)
         return look
 
+    def check(self, result: EvaluationResult, steps: Sequence[str]) -> None:
+        """Raise what ``record`` would raise for results like this one; nothing is recorded.
+
+        A caller whose results are expensive checks with a result of any scores first. What depends
+        on scores only ``record`` can check: a step that is recorded with others.
+
+        Args:
+            result: a result with the judgements, settings and measures of those to record.
+            steps: the names of the checkpoints to record; those recorded already need no look.
+
+        Raises:
+            ResultError, QueryMismatchError, NotEvaluatedError, InputError: as ``record``; or fewer
+                looks are left than there are new steps.
+            FileFormatError, OSError: the file was changed or damaged, or cannot be read.
+        """
+        self._compared(_checked_result("result", result), result.name)
+        looks = self.looks
+        num_new = len(set(steps).difference(look.step for look in looks))
+        if not num_new:
+            return
+        self._check_looks_left(len(looks) + 1)
+        planned = self.settings.looks
+        if planned is not None and not self.settings.spending.allows(len(looks) + num_new):
+            msg = (
+                f"{self.path}: {num_new} checkpoints are new, but of {planned} planned looks "
+                f"{planned - len(looks)} are left, and no alpha is reserved for others; record "
+                "fewer checkpoints"
+            )
+            raise ResultError(msg)
+
     def _compared(
         self, result: EvaluationResult, name: str
     ) -> tuple[MeasureScores, tuple[SystemCoverage, ...]]:
@@ -294,14 +324,18 @@ class Ledger:
                     "under another name"
                 )
                 raise ResultError(msg)
-        if not self.settings.spending.allows(len(looks) + 1):
+        self._check_looks_left(len(looks) + 1)
+        return None
+
+    def _check_looks_left(self, number: int) -> None:
+        """Raise ResultError if the ledger does not allow a look of this number."""
+        if not self.settings.spending.allows(number):
             msg = (
                 f"{self.path}: all {self.settings.looks} planned looks are used up, and no alpha "
                 "is reserved for others; another ledger on the same test set would start from "
                 "a chance of error of 0 that is no longer true: use other queries"
             )
             raise ResultError(msg)
-        return None
 
     def _spend(self, flips: Flips, looks: Sequence[Look]) -> Crossing:
         """Return what the next look spends, after these looks."""

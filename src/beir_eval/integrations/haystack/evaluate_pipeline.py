@@ -17,6 +17,7 @@ from beir_eval.integrations.retrieval.retrieve_all import Retrieved
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from beir_eval.core.run import Run
     from beir_eval.evaluation.result import EvaluationResult
     from beir_eval.integrations.haystack.retriever import Inputs
     from beir_eval.measures import MeasureLike
@@ -105,31 +106,66 @@ def evaluate_pipeline(  # noqa: PLR0913 - one keyword a setting
         )
         raise SettingError(msg)
 
-    def retrieve(queries: Mapping[str, str]) -> Retrieved:
-        retriever = PipelineRetriever(
-            pipeline,
-            inputs=inputs,
-            documents_from=documents_from,
-            document_comparison_field=document_comparison_field,
-            collapse=collapse,
-            concurrency=concurrency,
-            progress=progress,
-        )
-        run, retrieval = retriever.retrieve(queries, on_error=on_error, save_run=save_run)
-        return Retrieved(run, retrieval, retriever.found_chunks)
-
-    return evaluate_dataset(
-        retrieve,
+    retriever = PipelineRetriever(
+        pipeline,
+        inputs=inputs,
+        documents_from=documents_from,
+        document_comparison_field=document_comparison_field,
+        collapse=collapse,
+        concurrency=concurrency,
+        progress=progress,
+    )
+    _, result = retrieve_and_evaluate(
+        retriever,
         dataset,
         measures,
-        what="pipeline",
+        on_error=on_error,
+        save_run=save_run,
         run_name=run_name,
         limit=limit,
         keep_top=keep_top,
         fingerprint=fingerprint,
-        if_empty=EMPTY_STORE_HINT,
-        if_chunks=CHUNKS_HINT if collapse is None else "",
     )
+    return result
+
+
+def retrieve_and_evaluate(
+    retriever: PipelineRetriever,
+    dataset: Dataset | str | Path,
+    measures: Iterable[MeasureLike] | MeasureLike | None,
+    *,
+    on_error: str,
+    save_run: str | Path | None,
+    **evaluation: Any,
+) -> tuple[Run, EvaluationResult]:
+    """Return the run of a pipeline over a data set, and its result as ``evaluate_pipeline``.
+
+    Args:
+        retriever: the pipeline.
+        dataset: as in ``evaluate_pipeline``.
+        measures: likewise.
+        on_error: likewise.
+        save_run: likewise.
+        evaluation: ``run_name``, ``limit``, ``keep_top`` and ``fingerprint``, likewise.
+    """
+    runs: list[Run] = []
+
+    def retrieve(queries: Mapping[str, str]) -> Retrieved:
+        run, retrieval = retriever.retrieve(queries, on_error=on_error, save_run=save_run)
+        runs.append(run)
+        return Retrieved(run, retrieval, retriever.found_chunks)
+
+    result = evaluate_dataset(
+        retrieve,
+        dataset,
+        measures,
+        what="pipeline",
+        if_empty=EMPTY_STORE_HINT,
+        if_chunks=CHUNKS_HINT if retriever.collapse is None else "",
+        **evaluation,
+    )
+    [run] = runs
+    return run, result
 
 
 def to_evaluation_run_result(

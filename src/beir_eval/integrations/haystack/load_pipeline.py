@@ -151,7 +151,7 @@ def document_store_of(pipeline: PipelineBase) -> Any:
         getattr(component, "document_store", None) for _, component in pipeline.walk()
     ]
     stores = {
-        _store_key(store): store for store in component_stores if hasattr(store, "write_documents")
+        store_key(store): store for store in component_stores if hasattr(store, "write_documents")
     }
     if len(stores) != 1:
         msg = (
@@ -162,7 +162,7 @@ def document_store_of(pipeline: PipelineBase) -> Any:
     return stores.popitem()[1]
 
 
-def _store_key(store: Any) -> str:
+def store_key(store: Any) -> str:
     """Return a text that is equal for stores with the same settings."""
     content = store.to_dict() if hasattr(store, "to_dict") else id(store)
     return json.dumps(content, sort_keys=True, default=repr)

@@ -53,6 +53,8 @@ class PipelineRetriever:
         progress: whether to show a progress bar, on a terminal or in a notebook.
 
     Attributes:
+        pipeline: the pipeline.
+        collapse: the field of this name.
         found_chunks: whether the last call of ``retrieve`` got documents with ``meta.source_id``.
 
     Raises:
@@ -94,6 +96,7 @@ class PipelineRetriever:
         names = DocumentNames.from_fields(document_comparison_field, collapse)
         self._call = PipelineCall(pipeline, request, output, names)
         self._concurrency, self._progress = concurrency, progress
+        self.pipeline, self.collapse = pipeline, collapse
         self.found_chunks = False
 
     @property

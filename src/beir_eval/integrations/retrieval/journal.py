@@ -8,6 +8,7 @@ import os
 from contextlib import suppress
 from typing import IO, TYPE_CHECKING, Any
 
+from beir_eval.adapters.dataset_folder import JOURNAL_ENDING
 from beir_eval.adapters.writers import check_ids, format_to_write, write_run
 from beir_eval.core.atomic_writes import sync_folder, write_all, write_errors
 from beir_eval.core.ids import id_text
@@ -56,7 +57,7 @@ class Journal:
         self._maker = maker
         self._run_file = as_path(run_file, "save_run")
         self._format = format_to_write(self._run_file)
-        self.path = self._run_file.with_name(f"{self._run_file.name}.progress.jsonl")
+        self.path = self._run_file.with_name(f"{self._run_file.name}{JOURNAL_ENDING}")
         self._made_by = {"version": _VERSION, **made_by}
         self._answers: dict[str, tuple[str, Answer]] = {}
 

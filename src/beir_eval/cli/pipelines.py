@@ -1,0 +1,393 @@
+"""The pipelines of ``beir-eval haystack`` as systems: names, settings, run files, evaluation.
+
+It does not import Haystack, so that the options can be shown without it.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from rich.text import Text
+
+from beir_eval.adapters.dataset_folder import is_dataset
+from beir_eval.adapters.formats import RUN_FORMATS
+from beir_eval.adapters.writers import format_to_write
+from beir_eval.cli.comparison_options import check_options
+from beir_eval.cli.console import check_folder, error_console
+from beir_eval.cli.options import system_names
+from beir_eval.core.files import plain_name
+from beir_eval.core.ids import repeated_ids
+from beir_eval.errors import (
+    BeirEvalError,
+    BeirEvalWarning,
+    InputError,
+    check_name,
+    first_few,
+    warn_caller,
+)
+from beir_eval.evaluation.evaluator import Evaluator, evaluate_without_warning
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from beir_eval.core.qrels import Qrels
+    from beir_eval.core.run import Run
+    from beir_eval.datasets.dataset import Dataset
+    from beir_eval.evaluation.result import EvaluationResult
+    from beir_eval.integrations.haystack.retriever import PipelineRetriever
+    from beir_eval.measures import Measure
+
+#: The ending of the run files in the folder of ``--save-run``.
+_RUN_ENDING = ".trec"
+
+
+@dataclass(frozen=True, kw_only=True)
+class PipelineRuns:
+    """The runs to make of one pipeline: one, or one for each repeat.
+
+    Attributes:
+        name: the name of the system.
+        names: the names of its runs: that of the system, or with repeats "NAME_1", "NAME_2", …
+        files: the file that each run is saved in; None for no such file.
+        is_named: whether messages name the run: there are several.
+    """
+
+    name: str
+    names: tuple[str, ...]
+    files: tuple[Path | None, ...]
+    is_named: bool
+
+
+def check_arguments(pipelines: Sequence[Path], dataset: Path) -> None:
+    """Raise InputError if the data set is not the last argument, or a pipeline is a folder."""
+    folder = next((path for path in pipelines if path.is_dir()), None)
+    if folder is not None and not dataset.is_dir():
+        ordered = " ".join(str(path) for path in (*pipelines, dataset) if path != folder)
+        msg = (
+            f"{folder} is a folder; the pipeline's file comes first, then the data set: "
+            f"beir-eval haystack {ordered} {folder}"
+        )
+        raise InputError(msg)
+    if folder is not None:
+        msg = f"{folder} is a folder; the files of pipelines were expected before the data set"
+        raise InputError(msg)
+    if dataset.is_file():
+        files = " ".join(map(str, (*pipelines, dataset)))
+        msg = (
+            f"{dataset} is a file; the folder of the data set was expected as the last argument: "
+            f"beir-eval haystack {files} DATASET"
+        )
+        raise InputError(msg)
+
+
+def pipeline_names(pipelines: Sequence[Path], names: Sequence[str]) -> list[str]:
+    """Return the name of each pipeline.
+
+    Args:
+        pipelines: the files.
+        names: the values of ``--name``; empty: the names are those of the files.
+
+    Raises:
+        InputError: the names are not as many as the pipelines, are equal or empty; or two files
+            have one name.
+    """
+    if not names:
+        return system_names(pipelines)
+    repeated = repeated_ids(names)
+    check_options(
+        {
+            f"--name is stated for {len(names)} of {len(pipelines)} pipelines; state it for each "
+            "pipeline, in their order": len(names) != len(pipelines),
+            f"--name names two pipelines {first_few(repeated)}; name each otherwise": repeated,
+            "--name is empty; name the pipeline": not all(names),
+        }
+    )
+    for name in names:
+        check_name("--name", name)
+    return list(names)
+
+
+def values_of_pipelines(
+    option: str, values: Sequence[str], names: Sequence[str], *, is_single: bool = False
+) -> dict[str, list[str]]:
+    """Return {pipeline: its values of an option}.
+
+    Args:
+        option: the option, for messages.
+        values: its values; "NAME=VALUE" is for the pipeline of this name and replaces, for this
+            pipeline, the values without a name.
+        names: the names of the pipelines.
+        is_single: whether the option has one value for a pipeline.
+
+    Raises:
+        InputError: a pipeline has several values, with ``is_single``.
+    """
+    for_all: list[str] = []
+    own: dict[str, list[str]] = {}
+    for value in values:
+        name, equals, rest = value.partition("=")
+        if equals and name in names:
+            own.setdefault(name, []).append(rest)
+        else:
+            for_all.append(value)
+    by_pipeline = {name: own.get(name, for_all) for name in names}
+    if is_single and (several := [name for name, of_it in by_pipeline.items() if len(of_it) > 1]):
+        msg = (
+            f"{option} is stated {len(by_pipeline[several[0]])} times; state it once, or once for "
+            f"each pipeline, as in {option} {several[0]}={by_pipeline[several[0]][0]}"
+        )
+        raise InputError(msg)
+    return by_pipeline
+
+
+def runs_of_pipelines(
+    names: Sequence[str],
+    num_repeats: int | None,
+    deterministic: Sequence[str],
+    save_run: Path | None,
+) -> list[PipelineRuns]:
+    """Return the runs to make of each pipeline, with the files to save them in.
+
+    Args:
+        names: the names of the pipelines.
+        num_repeats: how often a pipeline is run; None for once.
+        deterministic: the names of pipelines that are run once.
+        save_run: the run file of a single run, or the folder of several; None to save none.
+
+    Raises:
+        InputError: two runs would have one name or one file; or ``save_run`` is a folder for one
+            run, or the name of a file for several.
+    """
+    run_names = {
+        name: (name,)
+        if num_repeats is None or name in deterministic
+        else tuple(f"{name}_{number}" for number in range(1, num_repeats + 1))
+        for name in names
+    }
+    every_name = [name for of_pipeline in run_names.values() for name in of_pipeline]
+    file_names = [_file_name(name) for name in every_name]
+    if repeated := repeated_ids(file_names if save_run is not None else every_name):
+        msg = f"two runs have the name {first_few(repeated)}; name the pipelines with --name"
+        raise InputError(msg)
+    is_named = len(every_name) > 1
+    if save_run is not None and is_named:
+        _check_run_folder(save_run, len(every_name))
+    elif save_run is not None:
+        format_to_write(save_run)
+    return [
+        PipelineRuns(
+            name=name,
+            names=of_pipeline,
+            files=tuple(
+                save_run / _file_name(run_name) if save_run is not None and is_named else save_run
+                for run_name in of_pipeline
+            ),
+            is_named=is_named,
+        )
+        for name, of_pipeline in run_names.items()
+    ]
+
+
+def _file_name(run_name: str) -> str:
+    """Return the name of the file of a run; a part of a path in its name is no folder."""
+    for separator in filter(None, ("/", os.sep, os.altsep)):
+        run_name = run_name.replace(separator, "_")
+    return f"{run_name}{_RUN_ENDING}"
+
+
+def _check_run_folder(folder: Path, num_runs: int) -> None:
+    """Raise InputError unless the runs can be saved in a folder, which need not exist."""
+    if not folder.is_dir() and plain_name(folder).endswith(RUN_FORMATS.endings):
+        msg = (
+            f"--save-run {folder}: {num_runs} runs are made, so a folder was expected, such as "
+            "--save-run runs"
+        )
+        raise InputError(msg)
+    if is_dataset(folder):
+        msg = f"--save-run {folder} is a data set; name another folder for the runs"
+        raise InputError(msg)
+    check_folder(folder)
+
+
+def judged_result(
+    qrels: Qrels, measures: Sequence[Measure], name: str, *, drop_identical_ids: bool
+) -> EvaluationResult:
+    """Return the result of a run of the judged documents, in the place of a pipeline's.
+
+    With it, the settings of a comparison, a gate and a ledger are checked before any pipeline runs.
+
+    Args:
+        qrels: the judgements.
+        measures: what is evaluated.
+        name: the name of the pipeline, for messages.
+        drop_identical_ids: the setting of the evaluation.
+    """
+    evaluator = Evaluator(qrels, measures, drop_identical_ids=drop_identical_ids, fingerprint=True)
+    return evaluate_without_warning(evaluator, qrels.as_dict(), name)
+
+
+@contextmanager
+def noting_warnings(texts: set[str]) -> Iterator[None]:
+    """Add the texts of the warnings of the ``with`` block to ``texts``, and give them as before."""
+    caught: list[warnings.WarningMessage] = []
+    try:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", BeirEvalWarning)
+            yield
+    finally:
+        for warning in caught:
+            if issubclass(warning.category, BeirEvalWarning):
+                texts.add(str(warning.message))
+                warn_caller(str(warning.message))
+
+
+@contextmanager
+def naming_run(name: str, *, is_named: bool, given: Collection[str] = ()) -> Iterator[None]:
+    """Name a run in the errors and warnings of the ``with`` block.
+
+    Warnings of other packages are dropped, as ``print_errors`` does.
+
+    Args:
+        name: the name of the run or pipeline.
+        is_named: whether to name it: there are several.
+        given: the texts of warnings that are not about this run, and were given before.
+    """
+    if not is_named:
+        yield
+        return
+    caught: list[warnings.WarningMessage] = []
+    try:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            yield
+    except BeirEvalError as error:
+        first, *others = error.args or ("",)
+        error.args = (f"{name}: {first}", *others)
+        raise
+    finally:
+        for warning in caught:
+            text = str(warning.message)
+            if issubclass(warning.category, BeirEvalWarning) and text not in given:
+                warn_caller(text if text.startswith(f"{name}: ") else f"{name}: {text}")
+
+
+def load_retrievers(
+    pipelines: Mapping[str, Path],
+    settings: Mapping[str, Mapping[str, Any]],
+    *,
+    allowed_modules: Sequence[str],
+    concurrency: int,
+) -> dict[str, PipelineRetriever]:
+    """Return {name: pipeline} of the pipelines in files.
+
+    Args:
+        pipelines: {name: file}.
+        settings: {name: keywords of ``PipelineRetriever``}.
+        allowed_modules: the modules of their own components.
+        concurrency: how many queries run at a time.
+    """
+    from beir_eval.integrations.haystack import PipelineRetriever  # noqa: PLC0415
+    from beir_eval.integrations.haystack.load_pipeline import load_pipeline  # noqa: PLC0415
+
+    retrievers = {}
+    for name, path in pipelines.items():
+        pipeline = load_pipeline(path, allowed_modules=allowed_modules, concurrent=concurrency > 1)
+        with naming_run(name, is_named=len(pipelines) > 1):
+            retrievers[name] = PipelineRetriever(
+                pipeline, **settings[name], concurrency=concurrency, progress=True
+            )
+    return retrievers
+
+
+def index_stores(dataset: Dataset, retrievers: Mapping[str, PipelineRetriever]) -> Iterator[str]:
+    """Write the corpus to the store of each pipeline, and yield a sentence for each store.
+
+    A store that several pipelines share is written once.
+
+    Raises:
+        SettingError: a pipeline has no store or several; nothing is written then.
+    """
+    from beir_eval.integrations.haystack import index  # noqa: PLC0415
+    from beir_eval.integrations.haystack.load_pipeline import (  # noqa: PLC0415
+        document_store_of,
+        store_key,
+    )
+
+    stores: dict[str, Any] = {}
+    owners: dict[str, list[str]] = {}
+    for name, retriever in retrievers.items():
+        with naming_run(name, is_named=len(retrievers) > 1):
+            store = document_store_of(retriever.pipeline)
+        stores[store_key(store)] = store
+        owners.setdefault(store_key(store), []).append(name)
+    for key, store in stores.items():
+        of_which = "the pipeline's store"
+        if len(retrievers) > 1:
+            of_which = f"the store of {', '.join(owners[key])}"
+        yield f"{index(dataset, store):,} documents written to {of_which}"
+
+
+class EvaluatedPipelines(NamedTuple):
+    """The runs of pipelines and their results, {name: one for each repeat}.
+
+    Attributes:
+        runs: the runs.
+        results: the results.
+    """
+
+    runs: dict[str, list[Run]]
+    results: dict[str, list[EvaluationResult]]
+
+    @property
+    def all_results(self) -> list[EvaluationResult]:
+        """The results of all runs, in their order."""
+        return [result for of_pipeline in self.results.values() for result in of_pipeline]
+
+
+def evaluate_pipelines(
+    runs: Sequence[PipelineRuns],
+    retrievers: Mapping[str, PipelineRetriever],
+    dataset: Dataset,
+    measures: Sequence[Measure],
+    *,
+    given: Collection[str],
+    **settings: Any,
+) -> EvaluatedPipelines:
+    """Run each pipeline once, or once for each repeat, and evaluate the runs.
+
+    Args:
+        runs: the runs to make.
+        retrievers: {name: pipeline}.
+        dataset: the data set.
+        measures: what to compute.
+        given: the texts of warnings that are not about a run, and were given before.
+        settings: keywords of ``retrieve_and_evaluate``.
+    """
+    from beir_eval.integrations.haystack.evaluate_pipeline import (  # noqa: PLC0415
+        retrieve_and_evaluate,
+    )
+
+    evaluated = EvaluatedPipelines({}, {})
+    for of_pipeline in runs:
+        for name, file in zip(of_pipeline.names, of_pipeline.files, strict=True):
+            if file is not None and of_pipeline.is_named:
+                file.parent.mkdir(parents=True, exist_ok=True)
+            if of_pipeline.is_named and error_console.is_terminal:
+                error_console.print(Text(f"{name}:", style="dim"))  # above its progress bar
+            with naming_run(name, is_named=of_pipeline.is_named, given=given):
+                run, result = retrieve_and_evaluate(
+                    retrievers[of_pipeline.name],
+                    dataset,
+                    measures,
+                    run_name=name,
+                    save_run=file,
+                    **settings,
+                )
+            evaluated.runs.setdefault(of_pipeline.name, []).append(run)
+            evaluated.results.setdefault(of_pipeline.name, []).append(result)
+    return evaluated

@@ -1,0 +1,517 @@
+"""``beir-eval haystack`` compares pipelines, with repeats, a gate and a ledger."""
+
+import json
+import re
+
+import pytest
+from haystack.document_stores.in_memory import InMemoryDocumentStore
+from typer.testing import CliRunner
+
+import pipeline_parts
+from beir_eval import (
+    Comparison,
+    EvaluationResult,
+    Ledger,
+    check_gate,
+    compare_runs,
+    evaluate,
+    load_dataset,
+    read_run,
+)
+from beir_eval.cli.app import app
+from beir_eval.datasets import demo
+from pipeline_parts import FAILING, QUERIES, Recorded, Varying, write_pipeline
+
+RUNNER = CliRunner()
+DATASET = load_dataset(demo.FOLDER)
+TEXTS = list(DATASET.queries.values())
+DRAWS = ["--draws", "999"]
+
+
+@pytest.fixture(autouse=True)
+def _in_folder(tmp_path, monkeypatch):
+    """Run each test in an empty folder, with components that recorded nothing yet."""
+    monkeypatch.chdir(tmp_path)
+    QUERIES.clear()
+    FAILING.clear()
+    pipeline_parts.DRAWS.seed(0)
+
+
+@pytest.fixture
+def deep_and_shallow(tmp_path):
+    return (
+        write_pipeline(tmp_path / "deep.yaml"),
+        write_pipeline(tmp_path / "shallow.yaml", top_k=3),
+    )
+
+
+@pytest.fixture
+def recorded(tmp_path):
+    """A pipeline that records its queries, and may fail."""
+    return write_pipeline(tmp_path / "recorded.yaml", then=Recorded())
+
+
+@pytest.fixture
+def varying(tmp_path):
+    return write_pipeline(tmp_path / "varying.yaml", then=Varying())
+
+
+def run(*arguments):
+    return RUNNER.invoke(
+        app,
+        ["haystack", *map(str, arguments[:-1]), str(arguments[-1]), "--allow", "pipeline_parts"],
+    )
+
+
+def output_of(result):
+    return " ".join(result.output.split())
+
+
+def runs_in(folder, *names):
+    return {name: read_run(folder / f"{name}.trec") for name in names}
+
+
+# Two pipelines and more
+
+
+def test_two_pipelines_are_compared_as_their_saved_runs_are(deep_and_shallow, tmp_path):
+    options = ["--save-run", "runs", "--json", "r.json", "--markdown", "r.md", "-m", "nDCG@10"]
+    result = run(*deep_and_shallow, demo.FOLDER, "--index", *options, "-m", "MRR@10", *DRAWS)
+    assert result.exit_code == 0, result.output
+    runs = runs_in(tmp_path / "runs", "deep", "shallow")
+    expected = compare_runs(DATASET, runs, ["nDCG@10", "MRR@10"], draws=999)
+    assert expected.differences[0].verdict == "worse"
+    saved = Comparison.load(tmp_path / "r.compare.json")
+    assert (saved.differences, saved.trust) == (expected.differences, expected.trust)
+    assert "nDCG@10: shallow is worse than deep" in output_of(result)
+    markdown = (tmp_path / "r.md").read_text()
+    assert markdown.startswith(f"## Comparison\n\n{expected.to_markdown()}")
+    assert "| deep    |" in markdown.partition("## Means on all measures")[2]
+    first, second = json.loads((tmp_path / "r.json").read_text())
+    for content, name in ((first, "deep"), (second, "shallow")):
+        of_pipeline = EvaluationResult.model_validate(content)
+        assert of_pipeline.name == name
+        assert of_pipeline.values == evaluate(DATASET, runs[name], ["nDCG@10", "MRR@10"]).values
+        assert of_pipeline.provenance.qrels_sha256 == DATASET.qrels.fingerprint()
+        assert f"{name} {of_pipeline['nDCG@10']:.4f} {of_pipeline['MRR@10']:.4f}" in output_of(
+            result
+        )
+        assert f"{name}: time per query: median" in output_of(result)
+
+
+def test_three_pipelines_are_compared_with_the_baseline_on_ndcg_at_10_by_default(
+    deep_and_shallow, tmp_path
+):
+    best = write_pipeline(tmp_path / "best.yaml", top_k=1)
+    options = ["--index", "--baseline", "shallow", "--json", "r.json", "--margin", "0.2", *DRAWS]
+    result = run(*deep_and_shallow, best, demo.FOLDER, *options)
+    assert result.exit_code == 0, result.output
+    comparison = Comparison.load(tmp_path / "r.compare.json")
+    assert comparison.measures == ("nDCG@10",)
+    assert (comparison.baseline, comparison.settings.margin) == ("shallow", 0.2)
+    assert [pair.system for pair in comparison.differences] == ["deep", "best"]
+    assert len(json.loads((tmp_path / "r.json").read_text())[0]["measures"]) == 36
+    assert "5 of the 36 measures evaluated" in output_of(result)
+
+
+def test_the_options_of_a_comparison_are_those_of_compare(deep_and_shallow, tmp_path):
+    labels = {query_id: str(number % 9) for number, query_id in enumerate(DATASET.qrels.query_ids)}
+    rows = [f"{query_id}\t{label}" for query_id, label in labels.items()]
+    (tmp_path / "topics.tsv").write_text("\n".join(["query_id\ttopic", *rows]))
+    options = ["--test", "t", "--correction", "bonferroni", "--interval", "t", "--alpha", "0.1"]
+    options += ["--clusters", "topics.tsv", "--seed", "3", "--save-run", "runs", "--detail"]
+    result = run(*deep_and_shallow, demo.FOLDER, "--index", *options, "--json", "r.json")
+    assert result.exit_code == 0, result.output
+    expected = compare_runs(
+        DATASET,
+        runs_in(tmp_path / "runs", "deep", "shallow"),
+        test="t",
+        correction="bonferroni",
+        interval="t",
+        alpha=0.1,
+        clusters=labels,
+        rng=3,
+    )
+    saved = Comparison.load(tmp_path / "r.compare.json")
+    assert (saved.settings, saved.differences) == (expected.settings, expected.differences)
+    assert saved.clusters == expected.clusters
+    assert "Which chance is in p" in output_of(result)
+
+
+def test_the_folder_of_the_runs_can_be_compared_again(deep_and_shallow, tmp_path):
+    saving = run(*deep_and_shallow, demo.FOLDER, "--index", "--save-run", "runs", *DRAWS)
+    again = RUNNER.invoke(app, ["compare", str(demo.FOLDER), "runs", *DRAWS])
+    assert again.exit_code == 0, again.output
+    assert (tmp_path / "runs" / "deep.trec.progress.jsonl").exists()
+    assert output_of(again) in output_of(saving)
+
+
+def test_the_gate_has_the_exit_codes_and_checks_of_compare(deep_and_shallow, tmp_path):
+    deep, shallow = deep_and_shallow
+    gate = ["--index", "--gate", "nDCG@10", *DRAWS]
+    result = run(deep, shallow, demo.FOLDER, *gate, "--junit", "gate.xml", "--save-run", "runs")
+    assert result.exit_code == 1
+    runs = runs_in(tmp_path / "runs", "deep", "shallow")
+    comparison = compare_runs(DATASET, runs, "nDCG@10", baseline="deep", draws=999)
+    [check] = check_gate(comparison)
+    assert f"gate failed: {check.reason}" in output_of(result)
+    assert 'failures="1"' in (tmp_path / "gate.xml").read_text()
+    assert run(shallow, deep, demo.FOLDER, *gate).exit_code == 0
+    assert run(deep, shallow, demo.FOLDER, *gate, "--baseline", "shallow").exit_code == 0
+    assert run(deep, demo.FOLDER, "--index", "--floor", "nDCG@10=0.9").exit_code == 1
+    assert run(deep, demo.FOLDER, "--index", "--floor", "nDCG@10=0.1").exit_code == 0
+
+
+def test_a_pipeline_that_fails_at_a_query_is_named_or_makes_the_gate_undecidable(
+    deep_and_shallow, recorded
+):
+    FAILING.add(TEXTS[1])
+    stopped = run(deep_and_shallow[0], recorded, demo.FOLDER, "--index", *DRAWS)
+    assert stopped.exit_code == 2
+    assert "error: recorded: the pipeline failed for query 'q02'" in output_of(stopped)
+    gate = ["--index", "--on-error", "missing", "--gate", "MRR@10", *DRAWS]
+    undecided = run(deep_and_shallow[0], recorded, demo.FOLDER, *gate)
+    assert undecided.exit_code == 2
+    assert "gate not decidable: recorded vs deep" in output_of(undecided)
+    assert "warning: recorded: 1 of 30 judged queries" in output_of(undecided)
+    allowed = run(deep_and_shallow[0], recorded, demo.FOLDER, *gate, "--allow-missing")
+    assert allowed.exit_code == 0
+
+
+def test_an_interrupted_comparison_resumes_each_pipeline_where_it_stopped(
+    deep_and_shallow, recorded, tmp_path
+):
+    FAILING.add(TEXTS[20])
+    arguments = (deep_and_shallow[0], recorded, demo.FOLDER, "--save-run", "runs", *DRAWS)
+    assert run(*arguments, "--index").exit_code == 2
+    assert TEXTS[:20] == QUERIES
+    FAILING.clear()
+    resumed = run(*arguments, "--index")
+    assert resumed.exit_code == 0, resumed.output
+    assert QUERIES == TEXTS
+    again = run(*arguments)  # the stores are empty, and not needed
+    assert again.exit_code == 0, again.output
+    assert QUERIES == TEXTS
+    assert {len(saved) for saved in runs_in(tmp_path / "runs", "deep", "recorded").values()} == {30}
+
+
+def test_a_value_with_a_name_is_for_the_pipeline_of_this_name(varying, tmp_path):
+    store = InMemoryDocumentStore(index="two-outputs")
+    both = write_pipeline(tmp_path / "both.yaml", store=store, then=Varying())
+    outputs = ["--documents-from", "last.documents", "--documents-from"]
+    options = ["--index", "--json", "r.json", "-m", "MRR", *DRAWS]
+    # The retriever's output is used by another component, but the journal says what was chosen.
+    result = run(
+        both, varying, demo.FOLDER, *outputs, "both=retriever.documents", *options,
+        "--save-run", "runs",
+    )  # fmt: skip
+    assert result.exit_code == 0, result.output
+    chosen = [
+        json.loads((tmp_path / f"runs/{name}.trec.progress.jsonl").read_text().splitlines()[0])
+        for name in ("both", "varying")
+    ]
+    assert [made_by["documents_from"] for made_by in chosen] == [
+        "retriever.documents",
+        "last.documents",
+    ]
+    twice = run(both, varying, demo.FOLDER, *outputs, "retriever.documents", *options)
+    assert twice.exit_code == 2
+    assert "--documents-from is stated 2 times; state it once, or once for" in output_of(twice)
+
+
+def test_a_store_that_pipelines_share_is_written_once(tmp_path):
+    store = InMemoryDocumentStore(index="shared-by-pipelines")
+    files = [
+        write_pipeline(tmp_path / f"{name}.yaml", store=store, top_k=top_k)
+        for name, top_k in (("a", 20), ("b", 3))
+    ]
+    alone = write_pipeline(tmp_path / "c.yaml")
+    result = run(*files, alone, demo.FOLDER, "--index", "-m", "MRR", *DRAWS)
+    assert result.exit_code == 0, result.output
+    assert re.findall(r"174 documents written to (.*)", result.output) == [
+        "the store of a, b",
+        "the store of c",
+    ]
+
+
+def test_a_warning_names_the_pipeline(deep_and_shallow):
+    result = run(*deep_and_shallow, demo.FOLDER, "-m", "MRR", *DRAWS)
+    for name in ("deep", "shallow"):
+        assert f"warning: {name}: No document was retrieved for any judged query" in output_of(
+            result
+        )
+
+
+def test_a_warning_on_the_judgements_is_given_once(deep_and_shallow, tmp_path):
+    folder = tmp_path / "halves"
+    (folder / "qrels").mkdir(parents=True)
+    for name in ("corpus.jsonl", "queries.jsonl"):
+        (folder / name).write_bytes((demo.FOLDER / name).read_bytes())
+    rows = (demo.FOLDER / "qrels" / "test.tsv").read_text().replace("\t2\n", "\t1.5\n")
+    (folder / "qrels" / "test.tsv").write_text(rows)
+    for pipelines in (deep_and_shallow, deep_and_shallow[:1]):
+        result = run(*pipelines, folder, "--index", "-m", "MRR")
+        assert result.exit_code == 0, result.output
+        assert result.stderr.count("the qrels hold fractional grades") == 1
+
+
+def test_pipelines_of_one_file_name_are_named_by_folder_or_by_the_option(tmp_path):
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+        write_pipeline(tmp_path / folder / "bm25.yaml")
+    files = (tmp_path / "a" / "bm25.yaml", tmp_path / "b" / "bm25.yaml")
+    result = run(*files, demo.FOLDER, "--index", "-m", "MRR", "--save-run", "runs", *DRAWS)
+    assert "b/bm25 vs a/bm25 is undecided" in output_of(result)
+    assert {path.name for path in (tmp_path / "runs").glob("*.trec")} == {
+        "a_bm25.trec",
+        "b_bm25.trec",
+    }
+    named = run(
+        *files, demo.FOLDER, "--index", "-m", "MRR", "--name", "old", "--name", "new", *DRAWS
+    )
+    assert "new vs old is undecided" in output_of(named)
+
+
+def test_the_report_has_the_comparison(deep_and_shallow, tmp_path):
+    pytest.importorskip("jinja2")
+    result = run(*deep_and_shallow, demo.FOLDER, "--index", "--html", "report.html", *DRAWS)
+    assert result.exit_code == 0, result.output
+    page = (tmp_path / "report.html").read_text()
+    assert "shallow is worse than deep" in page
+    assert "deep: time per query: median" in page
+    assert TEXTS[0] in page
+
+
+# Repeats
+
+
+def test_repeats_are_a_sample_of_the_runs_of_a_pipeline(deep_and_shallow, varying, tmp_path):
+    options = ["--repeats", "3", "--deterministic", "deep", "-m", "nDCG@10", *DRAWS]
+    saving = ["--save-run", "runs", "--json", "r.json"]
+    result = run(deep_and_shallow[0], varying, demo.FOLDER, "--index", *options, *saving)
+    assert result.exit_code == 0, result.output
+    names = ["varying_1", "varying_2", "varying_3"]
+    runs = runs_in(tmp_path / "runs", "deep", *names)
+    expected = compare_runs(
+        DATASET,
+        {"deep": runs["deep"], "varying": [runs[name] for name in names]},
+        "nDCG@10",
+        draws=999,
+        repeats="random",
+        deterministic=["deep"],
+    )
+    assert Comparison.load(tmp_path / "r.compare.json").differences == expected.differences
+    assert expected.differences[0].p_queries is not None
+    [mean] = [mean for mean in expected.means if mean.system == "varying"]
+    assert mean.spread > 0
+    assert f"varying {mean.mean:.4f} ± {mean.spread:.4f}" in output_of(result)
+    assert f"deep {expected.mean('nDCG@10', 'deep').mean:.4f} ±" not in output_of(result)
+    assert "±: the standard deviation of the means of 3 repeats" in output_of(result)
+    assert "p covers the chance of 30 queries, 3 repeats; not" in output_of(result)
+    saved = [content["name"] for content in json.loads((tmp_path / "r.json").read_text())]
+    assert saved == ["deep", *names]
+
+
+def test_repeats_that_are_equal_are_said_to_be(deep_and_shallow):
+    result = run(*deep_and_shallow, demo.FOLDER, "--index", "--repeats", "2", "-m", "MRR", *DRAWS)
+    assert result.exit_code == 0, result.output
+    for name in ("deep", "shallow"):
+        sentence = f"{name}: its 2 repeats have the same score for every query"
+        assert f"{sentence}; if it always ranks alike, --deterministic {name}" in output_of(result)
+    assert re.search(r"deep 0\.\d{4} ± 0\.0000", output_of(result))
+
+
+def test_one_pipeline_with_repeats_shows_means_and_spread_and_compares_nothing(varying, tmp_path):
+    options = ["--index", "--repeats", "2", "--save-run", "runs", "--json", "r.json"]
+    result = run(varying, demo.FOLDER, *options, "-m", "MRR")
+    assert result.exit_code == 0, result.output
+    means = [
+        evaluate(DATASET, of_repeat, "MRR")["MRR"]
+        for of_repeat in runs_in(tmp_path / "runs", "varying_1", "varying_2").values()
+    ]
+    spread = abs(means[0] - means[1]) / 2**0.5
+    assert f"varying {sum(means) / 2:.4f} ± {spread:.4f}" in output_of(result)
+    assert "it does not cover the chance of the queries" in output_of(result)
+    assert "comparison" not in output_of(result)
+    assert not (tmp_path / "r.compare.json").exists()
+
+
+# The ledger
+
+
+@pytest.fixture
+def ledger(tmp_path):
+    return tmp_path / "looks.jsonl"
+
+
+def test_each_pipeline_but_the_baseline_is_a_look_in_the_ledger(
+    deep_and_shallow, recorded, ledger, tmp_path
+):
+    deep, shallow = deep_and_shallow
+    common = ["--index", "-m", "nDCG@10", "--ledger", ledger]
+    first = run(deep, shallow, demo.FOLDER, *common, "--looks", "4", *DRAWS, "--save-run", "runs")
+    assert first.exit_code == 0, first.output
+    second = run(recorded, demo.FOLDER, *common, "--json", "r.json")
+    assert second.exit_code == 0, second.output
+    results = [
+        evaluate(DATASET, saved, "nDCG@10", name=name, fingerprint=True)
+        for name, saved in runs_in(tmp_path / "runs", "deep", "shallow").items()
+    ]
+    results.append(
+        EvaluationResult.model_validate(json.loads((tmp_path / "r.json").read_text())[0])
+    )
+    expected = Ledger(tmp_path / "other", results[0], "nDCG@10", looks=4, draws=999)
+    looks = [expected.record(result) for result in results[1:]]
+    assert Ledger.open(ledger).looks == tuple(looks)
+    heading = "nDCG@10, each checkpoint against deep"
+    assert f"Looks in {ledger}: {heading} shallow: {looks[0]}" in output_of(first)
+    assert f"Looks in {ledger}: {heading} recorded: {looks[1]}" in output_of(second)
+    again = run(deep, shallow, demo.FOLDER, *common)
+    assert f"shallow: {looks[0]}" in output_of(again)
+    assert len(Ledger.open(ledger).looks) == 2
+
+
+def test_a_ledger_evaluates_its_measure_and_sets_the_baseline(deep_and_shallow, ledger):
+    deep, shallow = deep_and_shallow
+    common = ["--index", "--ledger", ledger, *DRAWS]
+    assert run(deep, shallow, demo.FOLDER, *common, "-m", "nDCG@10").exit_code == 0
+    swapped = run(shallow, deep, demo.FOLDER, *common, "-m", "MRR", "-m", "MAP")
+    assert swapped.exit_code == 0, swapped.output
+    # The verdict depends on the BM25 of the installed Haystack.
+    assert re.search("MRR: shallow (vs|is worse than) deep|MRR, MAP: shallow ", swapped.output)
+    assert len(Ledger.open(ledger).looks) == 1
+
+
+def test_what_a_ledger_refuses_is_refused_before_a_pipeline_runs(
+    deep_and_shallow, recorded, ledger
+):
+    deep, shallow = deep_and_shallow
+    created = ["--index", "-m", "nDCG@10", "--ledger", ledger, "--looks", "1", *DRAWS]
+    assert run(deep, shallow, demo.FOLDER, *created).exit_code == 0
+    common = [recorded, demo.FOLDER, "--index", "--ledger", ledger]
+    for options, message in (
+        ([], "all 1 planned looks are used up"),
+        (["--looks", "2"], "the ledger has looks=1, not 2"),
+        (["--margin", "0.02"], "the ledger has margin=0.01, not 0.02"),
+        (["--seed", "3"], "the ledger has rng=0, not 3"),
+        (["--limit", "9"], "'recorded' is of another test set than the ledger"),
+        (["--repeats", "2"], "--ledger records one run of each pipeline"),
+    ):
+        refused = run(*common, *options)
+        assert refused.exit_code == 2
+        assert message in output_of(refused)
+    other = run(deep, *common, "--baseline", "recorded")
+    assert "the baseline of the ledger is 'deep', not 'recorded'" in output_of(other)
+    assert QUERIES == []
+    assert len(Ledger.open(ledger).looks) == 1
+
+
+def test_a_look_that_is_refused_is_not_shown(deep_and_shallow, recorded, ledger):
+    deep, shallow = deep_and_shallow
+    common = ["--index", "-m", "nDCG@10", "--ledger", ledger, *DRAWS]
+    assert run(deep, shallow, demo.FOLDER, *common).exit_code == 0
+    refused = run(recorded, demo.FOLDER, *common, "--name", "shallow", "--json", "r.json")
+    assert refused.exit_code == 2
+    assert "step 'shallow' is recorded with other scores" in output_of(refused)
+    assert "0." not in refused.stdout
+    assert not (ledger.parent / "r.json").exists()
+
+
+# Wrong input
+
+WRONG = {
+    "one repeat": (["--repeats", "1"], "--repeats 1: two or more were expected"),
+    "nothing to repeat": (
+        ["--repeats", "2", "--deterministic", "recorded", "--deterministic", "deep"],
+        "--deterministic names every pipeline",
+    ),
+    "an unknown deterministic pipeline": (["--deterministic", "x"], "deterministic names 'x'"),
+    "an unknown baseline": (["--baseline", "x"], "there is no system 'x' to be the baseline"),
+    "a measure that cannot be compared": (["-m", "Hole@10"], "how much is unjudged"),
+    "an unknown test": (["--test", "x"], "--test"),
+    "a test without repeats": (["--repeats", "2", "--test", "sign"], "choose --test sign_flip or"),
+    "a correction without repeats": (
+        ["--repeats", "2", "--correction", "max-t"],
+        "choose --correction holm",
+    ),
+    "a floor that nothing reaches": (["--floor", "MRR=2"], "the floor of MRR must be between"),
+    "a gate with a number": (["--gate", "MRR=0.5"], "--floor MRR=0.5 sets the lowest mean"),
+    "a report of nothing": (["--junit", "j.xml"], "add --gate MEASURE"),
+    "looks without a ledger": (["--looks", "5"], "add --ledger FILE"),
+    "a ledger of two measures": (
+        ["--ledger", "l", "-m", "MRR", "-m", "MAP"],
+        "a new ledger has one measure, not 'MRR', 'MAP'",
+    ),
+    "one query": (["--limit", "1"], "a comparison needs two or more"),
+    "a file for several runs": (["--save-run", "r.trec"], "2 runs are made, so a folder"),
+    "runs into the data set": (["--save-run", demo.FOLDER], "is a data set; name another"),
+    "a folder that is a file": (["--save-run", "deep.yaml/x"], "a folder was expected"),
+    "one name": (["--name", "a"], "--name is stated for 1 of 2 pipelines"),
+    "equal names": (["--name", "a", "--name", "a"], "--name names two pipelines 'a'"),
+    "clusters that are no file": (["--clusters", "x.tsv"], "there is no such file"),
+    "an output that is not there": (
+        ["--documents-from", "deep=x.documents"],
+        "deep: ",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("options", "message"), WRONG.values(), ids=WRONG)
+def test_wrong_input_is_one_clear_line_before_a_pipeline_runs(
+    deep_and_shallow, recorded, options, message
+):
+    result = run(recorded, deep_and_shallow[0], demo.FOLDER, *options)
+    assert result.exit_code == 2
+    assert message in output_of(result)
+    assert result.stderr.startswith("error: ")
+    assert result.stderr.count("\n") == 1
+    assert QUERIES == []
+
+
+def test_repeats_do_not_take_the_name_of_another_pipeline(tmp_path):
+    files = [write_pipeline(tmp_path / f"{name}.yaml") for name in ("a", "a_1")]
+    result = run(*files, demo.FOLDER, "--repeats", "2", "--deterministic", "a_1")
+    assert result.exit_code == 2
+    assert "two runs have the name 'a_1'; name the pipelines with --name" in output_of(result)
+
+
+def test_the_same_file_twice_a_folder_and_a_missing_data_set_are_refused(deep_and_shallow):
+    deep, shallow = deep_and_shallow
+    for arguments, message in (
+        ((deep, deep, demo.FOLDER), "deep.yaml: the same file is given twice"),
+        ((deep, demo.FOLDER, demo.FOLDER), "the files of pipelines were expected before"),
+        ((deep, shallow), "shallow.yaml is a file; the folder of the data set was expected"),
+        ((demo.FOLDER, deep, shallow), f"deep.yaml {shallow} {demo.FOLDER}"),
+        ((deep,), "Missing argument"),
+    ):
+        result = run(*arguments)
+        assert result.exit_code == 2
+        assert message in output_of(result)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--gate", "MRR"],
+        ["--non-inferior"],
+        ["--baseline", "deep"],
+        ["--margin", "0.1"],
+        ["--detail"],
+        ["--deterministic", "deep"],
+        ["--clusters", "metadata.x"],
+    ],
+)
+def test_options_of_a_comparison_are_refused_for_one_pipeline(deep_and_shallow, options):
+    result = run(deep_and_shallow[0], demo.FOLDER, *options)
+    assert result.exit_code == 2
+    assert f"{options[0]} needs two pipelines or more" in output_of(result)
+
+
+def test_one_pipeline_cannot_create_a_ledger_or_have_a_floor_with_repeats(deep_and_shallow):
+    deep, _ = deep_and_shallow
+    result = run(deep, demo.FOLDER, "--ledger", "looks.jsonl")
+    assert "there is no such ledger; the baseline and another pipeline create it" in output_of(
+        result
+    )
+    result = run(deep, demo.FOLDER, "--floor", "MRR=0.1", "--repeats", "2")
+    assert "--floor checks one run of a single pipeline, not --repeats" in output_of(result)

@@ -1,0 +1,132 @@
+"""What Haystack's page of integrations asks for: the package path, metadata, tested versions."""
+
+import importlib
+import re
+import tomllib
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+import yaml
+from haystack.core.component import Component
+
+import haystack_integrations.components.evaluators.beir_eval as package
+
+ROOT = Path(__file__).parents[2]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+PAGE = (ROOT / "docs" / "examples" / "haystack-integration.md").read_text(encoding="utf-8")
+_, FRONT, BODY = PAGE.split("---\n", 2)
+METADATA = yaml.safe_load(FRONT)
+#: The types that the README of Haystack's list of integrations names.
+TYPES = {
+    "Document Store",
+    "Model Provider",
+    "Data Ingestion",
+    "Monitoring Tool",
+    "Evaluation Framework",
+    "Custom Component",
+    "Tool Integration",
+}
+
+
+def pinned(file):
+    """Return the version of haystack-ai in a constraints file, and that of numpy."""
+    pins = dict(re.findall(r"(?mi)^([\w.-]+)==(\S+)", (ROOT / file).read_text(encoding="utf-8")))
+    return pins["haystack-ai"], pins.get("numpy")
+
+
+LOWEST, LOWEST_NUMPY = pinned("constraints-lowest.txt")
+NEWEST, _ = pinned("constraints.txt")
+
+
+# The versions that are tested
+
+
+def test_the_installed_haystack_is_the_one_pinned_for_this_environment():
+    is_lowest = version("numpy") == LOWEST_NUMPY
+    assert version("haystack-ai") == (LOWEST if is_lowest else NEWEST)
+
+
+def test_the_lowest_version_that_is_tested_is_the_bound_of_the_extra():
+    [bound] = [
+        requirement.partition(">=")[2]
+        for requirement in PROJECT["optional-dependencies"]["haystack"]
+        if requirement.startswith("haystack-ai")
+    ]
+    assert LOWEST in {bound, f"{bound}.0"}
+    assert pinned("constraints-trackers.txt")[0] == NEWEST
+
+
+@pytest.mark.parametrize("page", ["docs/haystack.md", "docs/examples/haystack-integration.md"])
+def test_the_docs_state_the_lowest_and_the_newest_version(page):
+    text = (ROOT / page).read_text(encoding="utf-8")
+    low, high = (name.rpartition(".")[0] for name in (LOWEST, NEWEST))
+    assert f"haystack-ai {low} to {high}" in text
+
+
+# The package
+
+
+def test_the_components_are_in_haystacks_namespace_with_types():
+    folder = Path(package.__file__).parent
+    assert folder.parts[-4:] == ("haystack_integrations", "components", "evaluators", "beir_eval")
+    assert (folder / "py.typed").exists()
+    for depth in range(3):
+        assert not (folder.parents[depth] / "__init__.py").exists()
+    for name in package.__all__:
+        component = getattr(package, name)
+        assert isinstance(component(), Component)
+        assert component.__module__.startswith(f"{package.__name__}.")
+        again = component.from_dict(component().to_dict())
+        assert again.to_dict() == component().to_dict()
+
+
+def test_the_metadata_of_the_package_names_haystack_and_its_pythons():
+    assert "haystack" in {keyword.lower() for keyword in PROJECT["keywords"]}
+    classifiers = PROJECT["classifiers"]
+    assert "Typing :: Typed" in classifiers
+    lowest_python = PROJECT["requires-python"].removeprefix(">=")
+    assert f"Programming Language :: Python :: {lowest_python}" in classifiers
+    assert any(name.startswith("Development Status :: ") for name in classifiers)
+
+
+# The page for the list of integrations
+
+
+def test_the_page_has_the_required_front_matter():
+    assert METADATA["layout"] == "integration"
+    assert METADATA["name"] == PROJECT["name"]
+    assert METADATA["type"] in TYPES
+    assert METADATA["toc"] is True
+    assert METADATA["version"].startswith("Haystack ")
+    assert METADATA["description"]
+    assert all(author["name"] for author in METADATA["authors"])
+    assert METADATA.keys() & {"pypi", "repo"}
+
+
+def test_the_page_agrees_with_the_metadata_of_the_package():
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert METADATA["pypi"] == f"https://pypi.org/project/{PROJECT['name']}"
+    assert [author["name"] for author in METADATA["authors"]] == [
+        author["name"] for author in citation["authors"]
+    ]
+    urls = PROJECT.get("urls", {})
+    assert METADATA.get("repo") == urls.get("Source")
+    assert METADATA.get("report_issue") == urls.get("Issues")
+    extras = re.findall(r'pip install "beir-eval\[([\w,-]+)\]"', BODY)
+    assert extras
+    for names in extras:
+        assert set(names.split(",")) <= PROJECT["optional-dependencies"].keys()
+    for license_name in PROJECT["license"].split(" AND "):
+        assert license_name in BODY.partition("## License")[2]
+
+
+def test_the_page_names_every_component_and_links_to_every_section():
+    headings = re.findall(r"(?m)^#{2,3} (.+)$", BODY)
+    anchors = [heading.lower().replace(" ", "-") for heading in headings]
+    links = re.findall(r"\]\(#([\w-]+)\)", BODY)
+    assert links == anchors[1:]
+    for name in package.__all__:
+        assert f"`{name}`" in BODY
+        importlib.import_module(package.__name__)
+    assert package.__name__ in BODY
