@@ -1,6 +1,7 @@
 """The evaluators of cross-encoders, with a real model: small, and with random weights."""
 
 import csv
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -8,12 +9,12 @@ from datasets import Dataset as Rows
 from sentence_transformers.cross_encoder import CrossEncoderTrainer, CrossEncoderTrainingArguments
 from sentence_transformers.cross_encoder import evaluation as hosts
 from sentence_transformers.cross_encoder.losses import BinaryCrossEntropyLoss
-from tiny_transformers import tiny_cross_encoder
 
 from beir_eval import EvaluationResult, evaluate, load_dataset, read_run
 from beir_eval.datasets import demo
 from beir_eval.errors import InputError
 from beir_eval.integrations import sentence_transformers as ours
+from tiny_transformers import tiny_cross_encoder
 
 AT_K = 5
 
@@ -23,16 +24,12 @@ def model(tmp_path_factory):
     return tiny_cross_encoder(tmp_path_factory.mktemp("model"))
 
 
-@pytest.fixture(scope="module")
-def dataset():
-    return load_dataset(demo.FOLDER)
+class Demo(NamedTuple):
+    """The bundled data set, {doc_id: text}, and a run."""
 
-
-@pytest.fixture(scope="module")
-def texts(dataset):
-    return {
-        document.doc_id: f"{document.title} {document.text}".strip() for document in dataset.corpus
-    }
+    dataset: Any
+    texts: dict
+    run: dict
 
 
 def best(run, query, k):
@@ -41,10 +38,15 @@ def best(run, query, k):
 
 
 @pytest.fixture(scope="module")
-def run(texts):
-    """The run of BM25; documents that it did not find follow, so that every list is long."""
+def bundled():
+    """The documents that BM25 did not find follow in the run, so that every list is long."""
+    dataset = load_dataset(demo.FOLDER)
+    texts = {
+        document.doc_id: f"{document.title} {document.text}".strip() for document in dataset.corpus
+    }
     last = {doc: -float(rank) for rank, doc in enumerate(texts, start=1)}
-    return {query: last | ranking for query, ranking in read_run(demo.RUNS[0]).as_dict().items()}
+    of_bm25 = read_run(demo.RUNS[0]).as_dict()
+    return Demo(dataset, texts, {query: last | ranking for query, ranking in of_bm25.items()})
 
 
 def binary_samples(dataset, texts, run, k=8):
@@ -61,9 +63,9 @@ def binary_samples(dataset, texts, run, k=8):
 @pytest.mark.parametrize("always", [True, False])
 @pytest.mark.parametrize("compatible", [True, False])
 def test_a_real_cross_encoder_has_the_numbers_files_and_card_of_sentence_transformers(
-    model, dataset, texts, run, tmp_path, always, compatible
+    model, bundled, tmp_path, always, compatible
 ):
-    samples = binary_samples(dataset, texts, run)
+    samples = binary_samples(*bundled)
     settings = {"name": "demo", "at_k": AT_K, "always_rerank_positives": always}
     host = hosts.CrossEncoderRerankingEvaluator(samples, **settings)
     own = ours.CrossEncoderRerankingEvaluator(samples, compatible=compatible, **settings)
@@ -80,9 +82,8 @@ def test_a_real_cross_encoder_has_the_numbers_files_and_card_of_sentence_transfo
     np.testing.assert_allclose(*(np.array(table[1], float) for table in rows), atol=1e-12)
 
 
-def test_graded_documents_are_ranked_again_and_their_grades_count(
-    model, dataset, texts, run, tmp_path
-):
+def test_graded_documents_are_ranked_again_and_their_grades_count(model, bundled, tmp_path):
+    dataset, texts, run = bundled
     own = ours.CrossEncoderRerankingEvaluator.from_dataset(dataset, run, rerank_k=8, at_k=AT_K)
     metrics = own(model, str(tmp_path), 1.0, 7)
     qrels = dataset.qrels.as_dict()
@@ -152,9 +153,9 @@ def test_samples_that_cannot_be_ranked_are_an_error_before_any_evaluation(sample
         ours.CrossEncoderRerankingEvaluator(samples)
 
 
-def test_documents_without_a_text_are_an_error(dataset):
+def test_documents_without_a_text_are_an_error(bundled):
     with pytest.raises(InputError, match=r"lacks 1 documents .*'nowhere'; a cross-encoder needs"):
-        ours.CrossEncoderRerankingEvaluator.from_dataset(dataset, {"q01": {"nowhere": 1.0}})
+        ours.CrossEncoderRerankingEvaluator.from_dataset(bundled.dataset, {"q01": {"nowhere": 1.0}})
 
 
 def test_a_list_of_one_document_is_ranked_again_too():
@@ -162,9 +163,9 @@ def test_a_list_of_one_document_is_ranked_again_too():
     assert ours.CrossEncoderRerankingEvaluator(samples)._base_means["map"] == 1
 
 
-def test_in_a_real_trainer_of_cross_encoders_each_step_is_saved(tmp_path, dataset):
+def test_in_a_real_trainer_of_cross_encoders_each_step_is_saved(tmp_path, bundled):
     own = ours.CrossEncoderRerankingEvaluator.from_dataset(
-        dataset, demo.RUNS[0], rerank_k=5, name="demo"
+        bundled.dataset, demo.RUNS[0], rerank_k=5, name="demo"
     )
     model = tiny_cross_encoder(tmp_path / "model")
     rows = {
@@ -224,12 +225,12 @@ def nano_folder(folder, dataset, texts, run):
 
 
 def test_nanobeir_of_cross_encoders_on_local_files_equals_sentence_transformers(
-    model, dataset, texts, run, tmp_path, monkeypatch
+    model, bundled, tmp_path, monkeypatch
 ):
     monkeypatch.setenv("HF_DATASETS_CACHE", str(tmp_path / "cache"))
     folder = tmp_path / "nano"
     folder.mkdir()
-    nano_folder(folder, dataset, texts, run)
+    nano_folder(folder, *bundled)
     arguments = {"dataset_names": ["scifact", "nq"], "dataset_id": str(folder), "rerank_k": 6}
     host = hosts.CrossEncoderNanoBEIREvaluator(**arguments)
     own = ours.CrossEncoderNanoBEIREvaluator(**arguments, compatible=True)
@@ -241,6 +242,6 @@ def test_nanobeir_of_cross_encoders_on_local_files_equals_sentence_transformers(
     files = {path.name for path in (tmp_path / "host").glob("*.csv")}
     assert files == {path.name for path in (tmp_path / "own").glob("*.csv")}
     result = EvaluationResult.load(tmp_path / "own/beir_eval/NanoNQ_R6/reranked/step-3.json")
-    assert result.query_ids == tuple(dataset.qrels.query_ids)
+    assert result.query_ids == tuple(bundled.dataset.qrels.query_ids)
     by_default = ours.CrossEncoderNanoBEIREvaluator(**arguments)(model)
     assert by_default == pytest.approx(expected, abs=1e-12)  # no two scores are equal
