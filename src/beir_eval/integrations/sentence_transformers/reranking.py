@@ -162,13 +162,7 @@ class CrossEncoderRerankingEvaluator(_HostEvaluator):
         rankings, qrels = as_run(run).as_dict(), dataset.qrels.as_dict()
         drops_identical = drops_identical_ids(dataset)
         best = {
-            query: [
-                doc
-                for doc in sorted(
-                    ranking, key=lambda doc, scores=ranking: (scores[doc], doc), reverse=True
-                )
-                if not (drops_identical and doc == query)
-            ][:rerank_k]
+            query: _best(ranking, rerank_k, without=query if drops_identical else None)
             for query, ranking in rankings.items()
             if query in qrels
         }
@@ -307,7 +301,8 @@ class CrossEncoderRerankingEvaluator(_HostEvaluator):
         list without a relevant document counts as 0.
         """
         lists, scores = [], []
-        for query_id, sample, of_sample in zip(query_ids, self.samples, grades, strict=True):
+        samples: Any = self.samples
+        for query_id, sample, of_sample in zip(query_ids, samples, grades, strict=True):
             documents = sample.get("documents")
             if not documents:
                 continue
@@ -365,6 +360,18 @@ class CrossEncoderRerankingEvaluator(_HostEvaluator):
         return _DocumentList(
             query_id, sample["query"], ranked, [grades.get(document, 0.0) for document in ranked]
         )
+
+
+def _best(ranking: Mapping[str, float], number: int, *, without: str | None) -> list[str]:
+    """Return the best documents of a ranking, equal scores in trec_eval's order.
+
+    Args:
+        ranking: {doc_id: score}.
+        number: the number of documents.
+        without: a document that is left out, if any.
+    """
+    ordered = sorted(((score, doc) for doc, score in ranking.items()), reverse=True)
+    return [doc for _, doc in ordered if doc != without][:number]
 
 
 def _check_sample(sample: Any, number: int) -> None:
