@@ -225,6 +225,65 @@ def test_a_folder_of_saved_results_stands_for_its_files_in_the_order_of_their_st
     assert outputs[0].read_bytes() == outputs[1].read_bytes()
 
 
+def saved_steps(folder, names=("step-100", "step-2000")):
+    folder.mkdir()
+    for name, run_file in zip(names, (PLAIN, BM25, BM25, BM25), strict=False):
+        result = evaluate(QRELS, read_run(run_file), "nDCG@10", name=name)
+        result.save(folder / f"{name}.json")
+    return folder
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["FOLDER", "--steps"],
+        ["--steps", "FOLDER"],
+        ["FOLDER", "--steps", "--baseline", "step-100"],
+        ["FOLDER", "--steps", r"-(\d+)"],
+        ["FOLDER", r"--steps=(\d+)$"],
+    ],
+)
+def test_the_curve_of_a_folder_that_a_trainer_wrote_needs_no_pattern(tmp_path, arguments):
+    folder, output = saved_steps(tmp_path / "results"), tmp_path / "c.json"
+    inputs = [folder if argument == "FOLDER" else argument for argument in arguments]
+    result = run("compare", "--json", output, *inputs)
+    assert result.exit_code == 0, result.output
+    curve = CheckpointCurve.load(tmp_path / "c.steps.json")
+    assert [checkpoint.step for checkpoint in curve.checkpoints] == [100, 2000]
+    assert "step 2000 (step-2000) has the highest mean" in output_of(result)
+
+
+@pytest.mark.parametrize(
+    ("names", "steps"),
+    [
+        (("bm25", "run-step100", "run-step200"), [100, 200]),
+        (("step-100", "step-200", "epoch-1", "evaluation"), [100, 200]),
+        (("Checkpoint_7", "Checkpoint_8", "bm25"), [7, 8]),
+        (("epoch-0.5", "epoch-1"), [0.5, 1]),
+        (("epoch1-step10", "epoch1-step20"), [10, 20]),
+    ],
+)
+def test_without_a_pattern_the_step_is_the_number_after_the_word(tmp_path, names, steps):
+    folder, output = saved_steps(tmp_path / "results", names), tmp_path / "c.json"
+    result = run("compare", folder, "--steps", "--json", output)
+    assert result.exit_code == 0, result.output
+    curve = CheckpointCurve.load(tmp_path / "c.steps.json")
+    assert [checkpoint.step for checkpoint in curve.checkpoints] == steps
+
+
+@pytest.mark.parametrize(
+    ("names", "problem"),
+    [
+        (("bm25", "v2"), "--steps finds a step in 0 of the names 'bm25', 'v2', where it looks for"),
+        (("step-1", "a-step-1"), "--steps: 'a-step-1', 'step-1' have the same step, 1; state a"),
+    ],
+)
+def test_names_without_a_step_need_a_pattern_and_the_error_says_so(tmp_path, names, problem):
+    result = run("compare", saved_steps(tmp_path / "results", names), "--steps")
+    assert result.exit_code == 2
+    assert problem in output_of(result)
+
+
 def test_checkpoints_are_printed_and_written_without_a_report(tmp_path):
     for step, run_file in ((100, PLAIN), (200, BM25)):
         shutil.copy(run_file, tmp_path / f"step{step}.trec")

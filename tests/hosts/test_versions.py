@@ -16,6 +16,7 @@ NEWEST = {
     "mteb": "2.26.24",
     "pyterrier": "1.1.2",
     "sentence-transformers": "6.2.0",
+    "tensorboard": "2.21.0",
 }
 
 

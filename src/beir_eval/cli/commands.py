@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import zip_longest
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -113,7 +115,10 @@ def _print_version(
 
 
 class _Command(TyperCommand):
-    """A command that refuses empty arguments, and names ``--measure`` for ``--metric``."""
+    """A command that refuses empty arguments, and names ``--measure`` for ``--metric``.
+
+    ``--steps`` may have no value; the command then receives an empty text.
+    """
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse the arguments, or end the command with one line and exit code 2."""
@@ -128,5 +133,18 @@ class _Command(TyperCommand):
                 fail(f"{what}; if it is a variable of the shell, set it")
             if name in {"--metric", "--metrics"} and has_measures:
                 fail(f"there is no option {name}; did you mean --measure (-m)?")
+        if any("--steps" in parameter.opts for parameter in self.params):
+            args = [
+                "--steps=" if argument == "--steps" and not _is_pattern(after) else argument
+                for argument, after in zip_longest(args, args[1:])
+            ]
         parsed: list[str] = super().parse_args(ctx, args)
         return parsed
+
+
+def _is_pattern(argument: str | None) -> bool:
+    """Return whether the argument after ``--steps`` is its value: no option, file or folder."""
+    if argument is None:
+        return False
+    # A pattern has a group.
+    return "(" in argument or not (argument.startswith("-") or Path(argument).exists())

@@ -56,7 +56,6 @@ from beir_eval.cli.standard_input import opened_inputs
 from beir_eval.comparison.records import ON_CHOICES, REPEATS
 from beir_eval.errors import InputError, SettingError, first_few
 from beir_eval.evaluation.evaluator import Evaluator
-from beir_eval.evaluation.result import EvaluationResult
 from beir_eval.evaluation.tables import to_markdown
 from beir_eval.significance.corrections import CORRECTIONS as P_CORRECTIONS
 
@@ -138,8 +137,10 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter per option
     steps: Annotated[
         str | None,
         typer.Option(
-            help="Show the systems as checkpoints too: where the step is in a name, as a "
-            "regular expression with one group, for example 'step(\\d+)'."
+            metavar="[PATTERN]",
+            help="Show the systems as checkpoints too. The step is the number after step, "
+            "checkpoint or epoch in a name, or where a regular expression with one group finds it, "
+            "for example 'v(\\d+)'.",
         ),
     ] = None,
     markdown: Annotated[
@@ -183,7 +184,7 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter per option
 
         inputs_or_folders = with_result_files(stated_inputs)
         outputs = [markdown, latex, csv, json, html, junit, to_judge]
-        for extra, is_written in (("slices", slices), ("steps", steps)):
+        for extra, is_written in (("slices", slices), ("steps", steps is not None)):
             outputs += [sibling(path, extra) for path in (csv, json) if path and is_written]
         groups, candidates = repeat_groups(repeats or []), candidate_files(chosen_from)
         input_files = all_files(inputs_or_folders, groups, candidates)
@@ -242,7 +243,7 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter per option
                         ("--baseline", baseline is not None),
                         ("--detail", detail),
                         ("--slices", slices),
-                        ("--steps", steps),
+                        ("--steps", steps is not None),
                         ("--latex", latex),
                         ("--csv", csv),
                         ("--json", json),
@@ -440,12 +441,36 @@ def _compare_slices(
     )
 
 
-def _checkpoint_curve(comparison: Comparison, steps: str) -> CheckpointCurve:
-    """Return the curve of the systems whose names match the pattern ``steps``."""
-    from beir_eval.comparison.checkpoints.checkpoint_curve import checkpoint_curve  # noqa: PLC0415
-    from beir_eval.comparison.checkpoints.steps import steps_of  # noqa: PLC0415
+def _checkpoint_curve(comparison: Comparison, pattern: str) -> CheckpointCurve:
+    """Return the curve of the systems that have a step.
 
-    checkpoints, settings = _checkpoints(comparison, steps), comparison.settings
+    The baseline may be a system without a step in its name; it is left out.
+
+    Args:
+        comparison: the comparison of all systems.
+        pattern: a regular expression that finds the step in a name; empty: the number after
+            "step", "checkpoint" or "epoch".
+
+    Raises:
+        InputError: fewer than two systems have a step, or two have the same.
+    """
+    from beir_eval.comparison.checkpoints.checkpoint_curve import checkpoint_curve  # noqa: PLC0415
+    from beir_eval.comparison.checkpoints.steps import pattern_for, steps_of  # noqa: PLC0415
+
+    results, settings = comparison.results or {}, comparison.settings
+    option = f"--steps {pattern!r}" if pattern else "--steps"
+    steps = pattern or pattern_for(list(results))
+    checkpoints = {
+        name: system_results for name, system_results in results.items() if re.search(steps, name)
+    }
+    if len(checkpoints) < 2:  # noqa: PLR2004 - a curve
+        msg = f"{option} finds a step in {len(checkpoints)} of the names {first_few(results)}"
+        if not pattern:
+            msg += (
+                ", where it looks for a number after step, checkpoint or epoch; state a pattern "
+                "that finds the number, such as --steps 'v(\\d+)'"
+            )
+        raise InputError(msg)
     try:
         steps_of(list(checkpoints), steps)
     except SettingError as error:
@@ -453,7 +478,7 @@ def _checkpoint_curve(comparison: Comparison, steps: str) -> CheckpointCurve:
         msg = problem.replace("steps=", "--steps ")
         if remedy:  # that of Python
             msg = (
-                f"--steps {steps!r}: {msg}; state a pattern that matches the names of the "
+                f"{option}: {msg}; state a pattern that matches the names of the "
                 "checkpoints only, such as '(\\d+)$', or leave out the other runs"
             )
         raise InputError(msg) from error
@@ -492,28 +517,8 @@ def _documents(comparison: Comparison, number: int) -> list[DocumentToJudge]:
 
 def _check_steps(steps: str | None) -> None:
     """Raise InputError if ``--steps`` is no regular expression."""
-    if steps is None:
-        return
     try:
-        re.compile(steps)
+        re.compile(steps or "")
     except re.error as error:
         msg = f"--steps {steps!r} is no regular expression: {error}"
         raise InputError(msg) from error
-
-
-def _checkpoints(comparison: Comparison, steps: str) -> dict[str, list[EvaluationResult]]:
-    """Return {name: results} of the systems whose names match the pattern ``steps``.
-
-    The baseline may be a system without a step in its name; it is left out.
-
-    Raises:
-        InputError: fewer than two names match.
-    """
-    results = comparison.results or {}
-    matched = {
-        name: system_results for name, system_results in results.items() if re.search(steps, name)
-    }
-    if len(matched) < 2:  # noqa: PLR2004 - a curve
-        msg = f"--steps {steps!r} finds a step in {len(matched)} of the names {first_few(results)}"
-        raise InputError(msg)
-    return matched

@@ -20,6 +20,7 @@ from beir_eval.core.imports import lazy_exports
 
 if TYPE_CHECKING:
     from beir_eval.integrations.sentence_transformers.nano_beir import (
+        CrossEncoderNanoBEIREvaluator,
         MultiVectorNanoBEIREvaluator,
         NanoBEIREvaluator,
         SparseNanoBEIREvaluator,
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from beir_eval.integrations.sentence_transformers.stopping import NoGainStoppingCallback
 
 __all__ = [
+    "CrossEncoderNanoBEIREvaluator",
     "CrossEncoderRerankingEvaluator",
     "InformationRetrievalEvaluator",
     "MultiVectorInformationRetrievalEvaluator",
@@ -48,6 +50,7 @@ __all__ = [
 lazy_exports(
     __name__,
     {
+        "CrossEncoderNanoBEIREvaluator": "beir_eval.integrations.sentence_transformers.nano_beir",
         "CrossEncoderRerankingEvaluator": "beir_eval.integrations.sentence_transformers.reranking",
         "InformationRetrievalEvaluator": "beir_eval.integrations.sentence_transformers.retrieval",
         "MultiVectorInformationRetrievalEvaluator": (

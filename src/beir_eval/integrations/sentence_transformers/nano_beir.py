@@ -5,6 +5,9 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Any
 
+from sentence_transformers.cross_encoder.evaluation import (
+    CrossEncoderNanoBEIREvaluator as _HostCrossEncoderEvaluator,
+)
 from sentence_transformers.multi_vector_encoder.evaluation import (
     MultiVectorNanoBEIREvaluator as _HostMultiVectorEvaluator,
 )
@@ -17,6 +20,7 @@ from sentence_transformers.sparse_encoder.evaluation import (
 
 from beir_eval.core.paths import as_path
 from beir_eval.errors import check_flag
+from beir_eval.integrations.sentence_transformers.reranking import CrossEncoderRerankingEvaluator
 from beir_eval.integrations.sentence_transformers.retrieval import (
     InformationRetrievalEvaluator,
     MultiVectorInformationRetrievalEvaluator,
@@ -169,3 +173,46 @@ class MultiVectorNanoBEIREvaluator(_Evaluator, _HostMultiVectorEvaluator, _Aggre
     """Evaluates a MultiVectorEncoder on the data sets of NanoBEIR; as ``NanoBEIREvaluator``."""
 
     information_retrieval_class = MultiVectorInformationRetrievalEvaluator
+
+
+class CrossEncoderNanoBEIREvaluator(_HostCrossEncoderEvaluator):
+    """Evaluates a CrossEncoder on the data sets of NanoBEIR, and aggregates the means.
+
+    It takes the place and the arguments of sentence-transformers' own
+    ``CrossEncoderNanoBEIREvaluator`` and loads the data sets with it: queries, qrels, and the lists
+    of BM25 that are ranked again. Each data set is evaluated by a
+    ``CrossEncoderRerankingEvaluator`` of this package, which saves its results with the ids of the
+    queries.
+
+    Args:
+        args: the arguments of sentence-transformers' evaluator. ``dataset_id`` may be a folder, as
+            for ``NanoBEIREvaluator``, with the subset "bm25" too.
+        compatible: whether documents with equal scores share their gains, as in
+            sentence-transformers; see ``CrossEncoderRerankingEvaluator``.
+        kwargs: further keywords of sentence-transformers' evaluator.
+
+    Raises:
+        ValueError: a data set does not exist or cannot be loaded; raised by sentence-transformers.
+        MissingExtraError: sentence-transformers is not installed.
+    """
+
+    def __init__(self, *args: Any, compatible: bool = False, **kwargs: Any) -> None:
+        check_flag("compatible", compatible)
+        self._compatible = compatible
+        super().__init__(*args, **kwargs)
+
+    def _load_dataset(self, dataset_name: str, **settings: Any) -> Any:
+        loaded = super()._load_dataset(dataset_name, **settings)
+        samples = [
+            {
+                "query_id": sample["query-id"],
+                "query": sample["query"],
+                # The host reads them from a set, whose order differs from process to process.
+                "positive": sample["positive"] if self._compatible else sorted(sample["positive"]),
+                "documents": sample["documents"],
+            }
+            for sample in loaded.samples
+        ]
+        return CrossEncoderRerankingEvaluator(
+            samples, name=loaded.name, compatible=self._compatible, **settings
+        )

@@ -1,0 +1,88 @@
+"""The evaluators and the callback in a training run of two processes."""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from beir_eval import EvaluationResult
+from tiny_transformers import tiny_cross_encoder, tiny_encoder
+
+WORKER = Path(__file__).parents[1] / "support" / "evaluate_in_processes.py"
+
+
+@pytest.fixture(scope="module")
+def output(tmp_path_factory):
+    """The folder with what two processes wrote."""
+    models, output = tmp_path_factory.mktemp("models"), tmp_path_factory.mktemp("output")
+    tiny_encoder(models / "transformer").save_pretrained(str(models / "encoder"))
+    tiny_cross_encoder(models / "cross-encoder")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    shared = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port), "WORLD_SIZE": "2"}
+    started = [
+        subprocess.Popen(
+            [sys.executable, str(WORKER), str(models), str(output)],
+            env=os.environ
+            | shared
+            | {"RANK": str(rank), "LOCAL_RANK": str(rank), "OMP_NUM_THREADS": "1"},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        for rank in (0, 1)
+    ]
+    try:
+        printed = [process.communicate(timeout=500)[0] for process in started]
+    finally:
+        for process in started:
+            process.kill()
+    for process, text in zip(started, printed, strict=True):
+        assert process.returncode == 0, text[-3000:]
+    return output
+
+
+@pytest.fixture(scope="module")
+def seen(output):
+    """What each process saw."""
+    return [json.loads((output / f"process-{rank}.json").read_text()) for rank in (0, 1)]
+
+
+@pytest.mark.parametrize("evaluator", ["ours", "compatible", "reranking"])
+def test_all_processes_have_the_same_numbers_and_the_first_one_writes_them(output, seen, evaluator):
+    assert [process["rank"] for process in seen] == [0, 1]
+    assert seen[0][evaluator] == seen[1][evaluator]
+    [file] = (output / "alone" / evaluator).glob("beir_eval/demo/*/step-5.json")
+    result = EvaluationResult.load(file)
+    key = {
+        "ours": "demo_cosine_nDCG@10",
+        "compatible": "demo_cosine_ndcg@10",
+        "reranking": "demo_ndcg@10",
+    }[evaluator]
+    assert seen[0][evaluator][key] == result["nDCG@10"]
+    [table] = (output / "alone" / evaluator).glob("*.csv")
+    assert len(table.read_text().splitlines()) == 2  # the header, and a row of one process
+
+
+def test_nothing_is_written_beside_the_folder_of_the_first_process(output):
+    assert {path.name for path in output.iterdir()} == {
+        "alone", "trained", "process-0.json", "process-1.json",
+    }  # fmt: skip
+
+
+def test_all_processes_of_a_trainer_stop_at_the_same_step(output, seen):
+    for name in ("world_size", "steps", "reason", "curve"):
+        assert seen[0][name] == seen[1][name]
+    assert seen[0]["world_size"] == 2
+    assert seen[0]["steps"] == 3  # the baseline and two looks
+    assert seen[0]["reason"].startswith("no significant gain in nDCG@10 since step 1, after 2")
+    folder = output / "trained/eval/beir_eval/demo/cosine"
+    assert [
+        EvaluationResult.load(folder / f"step-{step}.json")["nDCG@10"] for step in (1, 2, 3)
+    ] == seen[0]["curve"]
+    assert len(list(folder.iterdir())) == 3
