@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from beir_eval import (
     DEFAULT_MEASURES,
     BeirEvalWarning,
-    Qrels,
     evaluate,
     evaluate_stream,
+    read_qrels,
     read_run,
     read_score_table,
 )
@@ -133,14 +133,12 @@ def test_streamed_equals_in_memory(form, order, size, tmp_path, small_parts):
 @given(
     case=qrels_and_rows(),
     policy=policies,
-    size=st.sampled_from(SIZES),
-    form=st.sampled_from(sorted(WRITERS)),
-    grouped=st.booleans(),
+    how=st.tuples(st.sampled_from(SIZES), st.sampled_from(sorted(WRITERS)), st.booleans()),
 )
 def test_generated_runs_with_copies_are_streamed_as_in_memory(
-    case, policy, size, form, grouped, tmp_path_factory, small_parts
+    case, policy, how, tmp_path_factory, small_parts
 ):
-    qrels, rows = case
+    (qrels, rows), (size, form, grouped) = case, how
     if grouped:
         rows = sorted(rows, key=lambda row: row[0])
     folder = tmp_path_factory.mktemp("run")
@@ -175,7 +173,7 @@ REAL_RUNS = [
 @pytest.mark.parametrize(("runs", "qrels"), REAL_RUNS)
 @pytest.mark.filterwarnings("ignore::beir_eval.BeirEvalWarning")
 def test_real_runs_are_streamed_as_in_memory(runs, qrels, realdata, tmp_path):
-    judged = Qrels.coerce(evaluate_qrels(realdata / "qrels" / qrels))
+    judged = read_qrels(realdata / "qrels" / qrels)
     for path in sorted((realdata / "runs" / runs).iterdir()):
         policy = {"duplicates": "first"} if path.stem == "kl_hybrid" else {}
         if path.stem == "david_e5":
@@ -192,12 +190,6 @@ def test_real_runs_are_streamed_as_in_memory(runs, qrels, realdata, tmp_path):
         for size in SIZES:
             assert_streamed_as_in_memory(judged, path, tmp_path, size, **policy)
         assert_streamed_as_in_memory(judged, shuffled, tmp_path, 7, **policy)
-
-
-def evaluate_qrels(path):
-    from beir_eval import read_qrels
-
-    return read_qrels(path)
 
 
 @pytest.mark.parametrize("pack", [gzip.compress, zstandard.compress])
@@ -306,7 +298,7 @@ def test_queries_whose_hashes_are_equal_are_told_apart(tmp_path, monkeypatch, sm
     """All hashes are equal: the file counts as not grouped, and ids decide."""
     path = write_trec(tmp_path / "run", rows_of(RUN))
     monkeypatch.setattr(
-        pl.Series, "hash", lambda self, seed=0: pl.repeat(7, len(self), dtype=pl.UInt64, eager=True)
+        pl.Series, "hash", lambda self, **_: pl.repeat(7, len(self), dtype=pl.UInt64, eager=True)
     )
     monkeypatch.setattr("beir_eval.core.run_sources.dataframe._hashes", _own_hashes)
     streamed = assert_streamed_as_in_memory(QRELS, path, tmp_path)

@@ -3,7 +3,8 @@
 Inside: ``stream`` (the way through a file); ``judgements`` (qrels in columns); ``grouping`` (parts
 of whole queries, as long as the file is grouped); ``partitions`` (files in any order, partitioned
 on disk); ``part_scores`` (the scores of a part); ``progress_files`` (finished parts, to resume);
-``table_files`` (score tables as Parquet files); ``result`` (``StreamedResult``).
+``size`` (whether a file needs it); ``table_files`` (score tables as Parquet files); ``result``
+(``StreamedResult``).
 
 Public: ``evaluate_stream``, ``StreamedResult``, ``read_score_table``.
 """

@@ -74,7 +74,9 @@ class Judgements:
             QrelsError, FileFormatError: as ``Evaluator``.
             InputError: an id is not Unicode text.
         """
-        if not isinstance(qrels, (str,)) and not hasattr(qrels, "__fspath__"):
+        if isinstance(qrels, cls):
+            return qrels
+        if not isinstance(qrels, str) and not hasattr(qrels, "__fspath__"):
             return cls.from_qrels(as_qrels(qrels))
         path: Path = as_path(qrels)
         if path.is_dir():

@@ -74,7 +74,7 @@ _FIRST_ROWS = 100_000
 
 
 def evaluate_stream(  # noqa: PLR0913 - one keyword a setting
-    qrels: QrelsLike,
+    qrels: QrelsLike | Judgements,
     run: str | Path,
     measures: Iterable[MeasureLike] | MeasureLike | None = None,
     *,
