@@ -3,9 +3,9 @@
 Inside: ``evaluator``; ``inputs`` (qrels and runs in every form that callers pass); ``result``
 (``EvaluationResult``) with its ``records`` (counts, provenance, times) and its ``score_matrix``;
 ``query_scores`` (scores and counts of each query); ``score_table`` (both as the rows of a table,
-which is made part by part); ``given_scores`` (scores that were computed elsewhere); ``notes``
-(sentences about the counts); ``streaming`` (files larger than memory); ``coverage`` (warnings on
-missing queries and unmatched ids);
+which is made part by part); ``streaming`` (files larger than memory); ``saved_results`` (results in
+files and score tables); ``given_scores`` (scores that were computed elsewhere); ``notes``
+(sentences about the counts); ``coverage`` (warnings on missing queries and unmatched ids);
 ``unmatched_ids`` (whether ids match, and the likely reason); ``swapped_inputs`` (qrels and run in
 the wrong order); ``validation`` (checks of a result that was loaded from a file); ``side_by_side``
 (several results in one output); ``tables`` (their means, as text and LaTeX); ``answers`` (predicted

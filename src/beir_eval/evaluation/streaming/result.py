@@ -259,6 +259,8 @@ class StreamedResult:
             raise NotEvaluatedError(msg)
         return self.aggregate[name]
 
+    __iter__ = None  # it is no sequence
+
     def load(self) -> EvaluationResult:
         """Return the result with the scores of every query, in memory.
 
