@@ -5,8 +5,8 @@ module: ``evaluate``, ``compare``, ``validate``, ``bench``, ``haystack``, ``retr
 (a group of two), ``agree``, ``power``, ``audit``, ``measures``, ``datasets``, ``convert``,
 ``demo``. Shared by the commands: ``options`` (options, run files, reports), ``comparison_options``
 (options of a comparison and its gate), ``console`` (tables, errors, warnings), ``results_output``,
-``comparison_output``, ``ledger_looks`` and ``saved_results`` (result files as input). Of
-``haystack``: ``pipelines`` (pipelines as systems). Of ``compare``: ``comparison_inputs`` (its
-files), ``sampling_options`` (``--repeats``, ``--clusters`` and ``--chosen-from``) and
+``comparison_output``, ``ledger_looks``, ``saved_results`` (result files as input) and
+``streaming`` (run files read in parts). Of ``haystack``: ``pipelines`` (pipelines as systems). Of
+``compare``: ``comparison_inputs`` (its files), ``sampling_options`` (``--repeats``, ``--clusters`` and ``--chosen-from``) and
 ``slice_columns`` (``--slices``). ``standard_input`` reads the argument ``-``. Nothing is public.
 """

@@ -29,13 +29,14 @@ QUERY, DOC, SCORE, GRADE = "query_id", "doc_id", "score", "grade"
 USUAL_NAMES = {QUERY: QUERY_NAMES, DOC: DOC_NAMES, SCORE: SCORE_NAMES, GRADE: GRADE_NAMES}
 
 
-def to_columns(
+def to_columns(  # noqa: PLR0913 - what is read, and what messages say
     frame: object,
     *,
     number_role: str,
     names: Mapping[str, str | None],
     error_class: type[InputError],
     label: str,
+    first_row: int = 0,
 ) -> pl.DataFrame:
     """Return a polars frame of query ids and document ids as text, and finite numbers as f8.
 
@@ -46,6 +47,7 @@ def to_columns(
             usual names.
         error_class: the class of the error to raise.
         label: what messages call the frame, for example "the run".
+        first_row: the number of the first row, for messages, if the frame is a part of a table.
 
     Raises:
         InputError: (of class ``error_class``) the frame cannot be read, a column is missing, not
@@ -56,11 +58,11 @@ def to_columns(
     table = _read_frame(frame, error_class, label)
     name_of = _names_of(table.columns, number_role, names, error_class, label)
     columns = [
-        _as_ids(table[name_of[role]], role, error_class, label).alias(role) for role in (QUERY, DOC)
+        _as_ids(table[name_of[role]], role, error_class, label, first_row).alias(role)
+        for role in (QUERY, DOC)
     ]
-    columns.append(
-        _as_numbers(table[name_of[number_role]], number_role, error_class, label).alias(number_role)
-    )
+    numbers = _as_numbers(table[name_of[number_role]], number_role, error_class, label, first_row)
+    columns.append(numbers.alias(number_role))
     return pl.DataFrame(columns)
 
 
@@ -90,7 +92,7 @@ def _names_of(
     label: str,
 ) -> dict[str, str]:
     return {
-        role: _choose_column(available, role, names.get(role), error_class, label)
+        role: choose_column(available, role, names.get(role), error_class, label)
         for role in (QUERY, DOC, number_role)
     }
 
@@ -141,13 +143,25 @@ def _read_frame(frame: Any, error_class: type[InputError], label: str) -> pl.Dat
         raise error_class(msg) from error
 
 
-def _choose_column(
+def choose_column(
     available: Iterable[str],
     role: str,
     requested: object,
     error_class: type[InputError],
     label: str,
 ) -> str:
+    """Return the name of the column of a role.
+
+    Args:
+        available: the names of all columns.
+        role: a key of ``USUAL_NAMES``.
+        requested: the name that the caller states; None recognises it by the usual names.
+        error_class: the class of the error to raise.
+        label: what messages call the table.
+
+    Raises:
+        InputError: (of class ``error_class``) no column matches, or several do.
+    """
     names = list(available)
     if requested is not None:
         if isinstance(requested, str) and requested in names:
@@ -169,7 +183,9 @@ def _choose_column(
     raise error_class(msg)
 
 
-def _as_ids(column: pl.Series, role: str, error_class: type[InputError], label: str) -> pl.Series:
+def _as_ids(
+    column: pl.Series, role: str, error_class: type[InputError], label: str, first_row: int
+) -> pl.Series:
     if not (
         column.dtype.is_integer()
         or column.dtype in (pl.String, pl.Null)
@@ -181,19 +197,20 @@ def _as_ids(column: pl.Series, role: str, error_class: type[InputError], label: 
         )
         raise error_class(msg)
     if nulls := column.null_count():
-        row = column.is_null().arg_true()[0]
+        row = first_row + column.is_null().arg_true()[0]
         msg = f"{label}: {nulls} ids are null in the column {column.name!r}, first in row {row}"
         raise error_class(msg)
     text = column.cast(pl.String)
     empty_rows = (text == "").arg_true()
     if len(empty_rows):
-        msg = f"{label}: an id is empty in the column {column.name!r}, row {empty_rows[0]}"
+        row = first_row + empty_rows[0]
+        msg = f"{label}: an id is empty in the column {column.name!r}, row {row}"
         raise error_class(msg)
     return text
 
 
 def _as_numbers(
-    column: pl.Series, role: str, error_class: type[InputError], label: str
+    column: pl.Series, role: str, error_class: type[InputError], label: str, first_row: int
 ) -> pl.Series:
     if not (column.dtype.is_numeric() or column.dtype == pl.Boolean):
         msg = f"{label}: the column {column.name!r} ({role}) holds {column.dtype}, not numbers"
@@ -202,8 +219,8 @@ def _as_numbers(
     invalid_rows = (~numbers.is_finite().fill_null(value=False)).arg_true()
     if len(invalid_rows):
         msg = (
-            f"{label}: the {role} in row {invalid_rows[0]} of the column {column.name!r} is "
-            f"{shown(column[invalid_rows[0]])}; it must be a finite number"
+            f"{label}: the {role} in row {first_row + invalid_rows[0]} of the column "
+            f"{column.name!r} is {shown(column[invalid_rows[0]])}; it must be a finite number"
         )
         raise error_class(msg)
     return numbers
