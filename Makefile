@@ -167,7 +167,7 @@ bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/significance.py
 
 bench-spark: $(SPARK)/.test
-	$(SPARK)/bin/python benchmarks/spark.py --rows $(ROWS)
+	$(SPARK)/bin/python benchmarks/spark.py --rows $(ROWS) --memory --write
 
 clean:
 	rm -rf $(VENV) $(LOWEST) $(HOSTS) $(TRACKERS) $(SPARK) $(PYTHONS:%=.venv-%) docs/_build .mypy_cache .ruff_cache .pytest_cache .hypothesis

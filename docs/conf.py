@@ -35,7 +35,7 @@ html_math_renderer = "mathml"
 html_copy_source = False
 exclude_patterns = ["_build"]
 # Hosts whose packages are in environments of their own (constraints-hosts.txt).
-autodoc_mock_imports = ["langchain_core", "llama_index", "pytest"]
+autodoc_mock_imports = ["langchain_core", "llama_index", "pyspark", "pytest"]
 autodoc_typehints = "description"
 autodoc_member_order = "bysource"
 nitpicky = False
