@@ -5,6 +5,8 @@
 # make test-package  build the wheel, install it into empty environments with each extra, use it
 # make test-hosts     what works inside training loops and retriever frameworks, in an environment of its own
 # make test-trackers  what writes to trackers and to the hub, in an environment without torch
+# make test-spark     what works on Apache Spark: one machine, a cluster and Spark Connect on loopback
+# make bench-spark ROWS=20000000  measure both ways on Spark (slow, by hand)
 # make coverage  fail unless tests/core, tests/measures and tests/significance reach every branch
 # make mutants  change measures and ranking in small ways: do the tests notice? (slow, by hand)
 # make check  lint, types, import contracts
@@ -19,6 +21,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 LOWEST := .venv-lowest
 HOSTS := .venv-hosts
 TRACKERS := .venv-trackers
+SPARK := .venv-spark
 # What needs packages that are not in that environment.
 NOT_LOWEST := tests/integrations/test_beir.py tests/integrations/haystack/test_vector_database.py \
 	tests/against/test_statsmodels.py tests/report/test_in_a_browser.py tests/against/definitions \
@@ -29,10 +32,11 @@ python_of = $(or $(lastword $(sort $(wildcard $(HOME)/.pyenv/versions/$(1).*/bin
 # A process for each processor; the tests of one file share what they set up.
 PARALLEL := --numprocesses logical --dist loadfile
 SECONDS ?= 60
+ROWS ?= 20000000
 CORE_TESTS := tests/adapters tests/core tests/measures tests/significance tests/evaluation tests/comparison tests/against
 SOURCES := pyproject.toml constraints.txt
 
-.PHONY: demo test test-lowest test-pythons test-package test-hosts test-trackers coverage mutants check docs fuzz bench clean
+.PHONY: demo test test-lowest test-pythons test-package test-hosts test-trackers test-spark coverage mutants check docs fuzz bench bench-spark clean
 .DEFAULT_GOAL := demo
 
 $(VENV)/.created:
@@ -65,6 +69,12 @@ $(TRACKERS)/.test: pyproject.toml constraints-trackers.txt
 	$(PYTHON) -m venv $(TRACKERS)
 	$(TRACKERS)/bin/python -m pip --disable-pip-version-check --quiet install --upgrade pip
 	$(TRACKERS)/bin/python -m pip --disable-pip-version-check --quiet install --constraint constraints-trackers.txt --editable . --group test-trackers
+	touch $@
+
+$(SPARK)/.test: pyproject.toml constraints-spark.txt
+	$(PYTHON) -m venv $(SPARK)
+	$(SPARK)/bin/python -m pip --disable-pip-version-check --quiet install --upgrade pip
+	$(SPARK)/bin/python -m pip --disable-pip-version-check --quiet install --constraint constraints-spark.txt --editable . --group test-spark
 	touch $@
 
 $(PYTHONS:%=.venv-%/.test): .venv-%/.test: $(SOURCES)
@@ -118,6 +128,11 @@ test-hosts: $(HOSTS)/.test
 test-trackers: $(TRACKERS)/.test
 	$(TRACKERS)/bin/python -m pytest $(PARALLEL) tests/trackers $(wildcard docs/trackers) tests/against/definitions/test_mlflow.py
 
+# The tests of one session stay in one process; the page starts a session of its own.
+test-spark: $(SPARK)/.test
+	$(SPARK)/bin/python -m pytest --numprocesses logical --dist loadgroup tests/spark
+	$(SPARK)/bin/python -m pytest docs/hosts/spark.md
+
 test-package: $(VENV)/.package
 	$(BIN)/python scripts/check_package.py
 
@@ -151,5 +166,8 @@ bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/haystack_pipelines.py
 	$(BIN)/python benchmarks/significance.py
 
+bench-spark: $(SPARK)/.test
+	$(SPARK)/bin/python benchmarks/spark.py --rows $(ROWS) --memory --write
+
 clean:
-	rm -rf $(VENV) $(LOWEST) $(HOSTS) $(TRACKERS) $(PYTHONS:%=.venv-%) docs/_build .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(LOWEST) $(HOSTS) $(TRACKERS) $(SPARK) $(PYTHONS:%=.venv-%) docs/_build .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,6 +1,7 @@
 """Run the examples of README and documentation as tests; send no usage data to others."""
 
 import os
+import sys
 import tempfile
 from doctest import ELLIPSIS, NORMALIZE_WHITESPACE
 from importlib.util import find_spec
@@ -21,8 +22,17 @@ os.environ |= {
     "WANDB_ERROR_REPORTING": "false",
     "WANDB_MODE": "offline",
 }
-#: The folders of pages on other tools, and a module that only their environments have.
-HOSTS = {"hosts": "llama_index", "trackers": "trackio"}
+# Workers of Spark run this interpreter, and nothing leaves loopback.
+os.environ |= {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
+#: Pages on other tools, and a module that only the environments of their tests have.
+HOSTS = {
+    **{
+        f"docs/hosts/{page.name}": "llama_index"
+        for page in (Path(__file__).parent / "docs/hosts").glob("*.md")
+    },
+    "docs/hosts/spark.md": "pyspark",
+    "docs/trackers/*.md": "trackio",
+}
 
 
 def enter_example_folder(namespace: dict[str, Any]) -> None:
@@ -48,9 +58,7 @@ pytest_collect_file = Sybil(
         CodeBlockParser(language="yaml", evaluator=check_workflow),
     ],
     patterns=["README.md", "docs/*.md", "docs/*/*.md"],
-    excludes=[
-        f"docs/{folder}/*.md" for folder, module in HOSTS.items() if find_spec(module) is None
-    ],
+    excludes=[pages for pages, module in HOSTS.items() if find_spec(module) is None],
     setup=enter_example_folder,
     teardown=leave_example_folder,
 ).pytest()

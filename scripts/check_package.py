@@ -139,6 +139,17 @@ run = trackio.init(project="p", name="run")
 log(result, to=run)
 trackio.finish()
 """,
+    "spark": """
+import os, sys
+os.environ |= {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
+from pyspark.sql import SparkSession
+from beir_eval.integrations.spark import evaluate, summarise
+spark = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false").getOrCreate()
+qrels = spark.createDataFrame([("q1", "d1", 1)], "query_id string, doc_id string, grade int")
+run = spark.createDataFrame([("q1", "d1", 0.5)], "query_id string, doc_id string, score double")
+assert summarise(evaluate(qrels, run, "MRR@10")).aggregate == {"MRR@10": 1.0}
+spark.stop()
+""",
     "beir": """
 from beir_eval.integrations.beir import EvaluateRetrieval
 ndcg, *_ = EvaluateRetrieval.evaluate({"q1": {"d1": 1}}, {"q1": {"d1": 0.9, "d3": 0.8}}, [1])

@@ -28,6 +28,7 @@ HOSTS = {
     "langchain": "langchain_core",
     "llama_index": "llama_index",
     "sentence_transformers": "sentence_transformers",
+    "spark": "pyspark",
 }
 #: Modules of the hosts that this environment does not have.
 NOT_INSTALLED = tuple(
@@ -72,7 +73,7 @@ def test_the_tests_of_a_package_are_in_the_folder_of_the_same_name():
     }
     assert untested == set()
     folders = {path.parent.relative_to(tests) for path in tests.rglob("test_*.py")}
-    no_package = {"against", "docs", "fuzz", "haystack_integrations", "hosts", "trackers"}
+    no_package = {"against", "docs", "fuzz", "haystack_integrations", "hosts", "spark", "trackers"}
     others = {folder for folder in folders if not {*folder.parts[:1]} & no_package}
     assert others <= packages | {Path()}
 

@@ -7,6 +7,7 @@ module: ``evaluate``, ``compare``, ``validate``, ``bench``, ``haystack``, ``retr
 (options of a comparison and its gate), ``console`` (tables, errors, warnings), ``results_output``,
 ``comparison_output``, ``ledger_looks``, ``saved_results`` (result files as input) and
 ``streaming`` (run files read in parts). Of ``haystack``: ``pipelines`` (pipelines as systems). Of
-``compare``: ``comparison_inputs`` (its files), ``sampling_options`` (``--repeats``, ``--clusters`` and ``--chosen-from``) and
-``slice_columns`` (``--slices``). ``standard_input`` reads the argument ``-``. Nothing is public.
+``compare``: ``comparison_inputs`` (its files), ``sampling_options`` (``--repeats``, ``--clusters``
+and ``--chosen-from``) and ``slice_columns`` (``--slices``). ``standard_input`` reads the argument
+``-``. Nothing is public.
 """

@@ -143,24 +143,28 @@ def _read_frame(frame: Any, error_class: type[InputError], label: str) -> pl.Dat
         raise error_class(msg) from error
 
 
-def choose_column(
+def choose_column(  # noqa: PLR0913 - what the message says
     available: Iterable[str],
     role: str,
     requested: object,
     error_class: type[InputError],
     label: str,
+    *,
+    function: str = "from_dataframe",
 ) -> str:
-    """Return the name of the column of a role.
+    """Return the name of the column that has a role.
 
     Args:
         available: the names of all columns.
         role: a key of ``USUAL_NAMES``.
-        requested: the name that the caller states; None recognises it by the usual names.
+        requested: the name that the caller states; None recognises one by the usual names.
         error_class: the class of the error to raise.
-        label: what messages call the table.
+        label: what messages call the frame, for example "the run".
+        function: the function in which the caller can state the name, for messages.
 
     Raises:
-        InputError: (of class ``error_class``) no column matches, or several do.
+        InputError: (of class ``error_class``) a column is missing, not recognised or one of
+            several that match.
     """
     names = list(available)
     if requested is not None:
@@ -179,7 +183,7 @@ def choose_column(
             f"no column that is recognisably {role} (one of {', '.join(usual_names)}); it has "
             f"{first_few(names)}"
         )
-    msg = f"{label} has {problem}. Rename it, or state it in from_dataframe: {role}='…'"
+    msg = f"{label} has {problem}. Rename it, or state it in {function}: {role}='…'"
     raise error_class(msg)
 
 

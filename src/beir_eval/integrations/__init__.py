@@ -4,9 +4,9 @@ Inside: ``beir`` and ``pytrec_eval`` (drop-in replacements; ``pytrec_inputs`` co
 only pytrec_eval and BEIR take, and the names of trec_eval's measures are in
 ``_trec_eval_names``), ``haystack`` (pipelines), ``llama_index`` and ``langchain`` (retrievers;
 ``retrieval`` runs their queries and Haystack's), ``sentence_transformers`` (evaluators for its
-trainers), ``ir_measures`` (a provider), ``trackers`` (experiment trackers), ``huggingface_hub``
-(records of its hub), ``github_action`` (the steps of ``action.yml``), ``pytest_plugin`` (a
-fixture). Their tests are in ``tests/integrations``; those of hosts with an environment of their own
-are in ``tests/hosts`` and ``tests/trackers``. Each lists its public names; none is imported before
-it is used.
+trainers), ``ir_measures`` (a provider), ``trackers`` (experiment trackers), ``spark`` (Apache
+Spark), ``huggingface_hub`` (records of its hub), ``github_action`` (the steps of ``action.yml``),
+``pytest_plugin`` (a fixture). Their tests are in ``tests/integrations``; those of hosts with an
+environment of their own are in ``tests/hosts``, ``tests/trackers`` and ``tests/spark``. Each lists
+its public names; none is imported before it is used.
 """

@@ -1,0 +1,33 @@
+"""Evaluation on Apache Spark, with the same numbers as in memory, bit for bit.
+
+``evaluate(qrels_df, run_df, measures)`` returns a DataFrame with a row for each judged query;
+``summarise(scores)`` runs its job and returns the ``EvaluationResult``. Classic sessions and Spark
+Connect both work.
+
+Inside: ``evaluate``; ``inputs`` (checks of columns and types on the driver); ``distribution`` (how
+the rows of a query come together in one Python worker); ``worker`` (what runs there; it imports no
+Spark); ``error_texts`` (how errors get from a worker to the driver); ``summarise`` (``check`` and
+``summarise``).
+
+Public: ``evaluate``, ``check``, ``summarise``. They need the extra ``spark``, and each Python
+worker needs this package too.
+"""
+
+from typing import TYPE_CHECKING
+
+from beir_eval.core.imports import lazy_exports
+
+if TYPE_CHECKING:
+    from beir_eval.integrations.spark.evaluate import evaluate
+    from beir_eval.integrations.spark.summarise import check, summarise
+
+__all__ = ["check", "evaluate", "summarise"]
+
+lazy_exports(
+    __name__,
+    {
+        "check": "beir_eval.integrations.spark.summarise",
+        "evaluate": "beir_eval.integrations.spark.evaluate",
+        "summarise": "beir_eval.integrations.spark.summarise",
+    },
+)

@@ -1,0 +1,88 @@
+"""``check`` and ``summarise``, which run the job of a score table."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from beir_eval.errors import InputError, ResultError, needs_extra
+from beir_eval.evaluation.score_table import FACTS_KEY, QUERY_ID, TableFacts, result_of_table
+from beir_eval.integrations.spark.error_texts import worker_errors_raised
+from beir_eval.integrations.spark.worker import REPEATED
+
+with needs_extra("pyspark", "spark", "evaluating with Spark"):
+    from pyspark.sql import DataFrame
+
+if TYPE_CHECKING:
+    from beir_eval.evaluation.result import EvaluationResult
+
+
+def check(scores: DataFrame) -> None:
+    """Run the job of a score table and keep nothing, to find out whether its inputs are valid.
+
+    Args:
+        scores: what ``evaluate`` returned. To keep the rows too, write them as a table, then check
+            or summarise the table that was written.
+
+    Raises:
+        RunError, DuplicateDocumentError, QueryMismatchError, QrelsError: the input that stopped the
+            job; Spark's exception is the cause.
+        MissingExtraError: a Python worker has not this package.
+        InputError: ``scores`` is not a DataFrame of Spark.
+        ResultError: ``scores`` is another DataFrame.
+    """
+    _facts_of(scores)
+    with worker_errors_raised():
+        scores.write.format("noop").mode("overwrite").save()
+
+
+def summarise(scores: DataFrame) -> EvaluationResult:
+    """Return the result over all queries of a score table; this runs its job.
+
+    All rows come to the driver: 24 measures of a million queries are about 300 MB. Queries are in
+    the order of their ids, since Spark does not keep that of the qrels.
+
+    Args:
+        scores: what ``evaluate`` returned, or the table of it that was written as Parquet and read
+            again.
+
+    Returns:
+        What ``beir_eval.evaluate`` returns. ``counted.queries_not_judged`` is None: the queries of
+        the run that are not judged are not counted.
+
+    Raises:
+        RunError, DuplicateDocumentError, QrelsError: the input that stopped the job; Spark's
+            exception is the cause.
+        QueryMismatchError: the run has no judged query; or, with ``missing="error"``, not all.
+        MissingExtraError: a Python worker has not this package.
+        InputError: ``scores`` is not a DataFrame of Spark.
+        ResultError: ``scores`` is another DataFrame, or lacks columns.
+    """
+    facts = _facts_of(scores)
+    with worker_errors_raised():
+        rows = scores.toArrow().sort_by(QUERY_ID)
+    columns: dict[str, Any] = {name: rows[name].to_numpy() for name in rows.column_names}
+    repeated = columns.pop(REPEATED, None)
+    if repeated is not None:
+        facts = facts.model_copy(update={"repeated_judgements": int(repeated.sum())})
+    return result_of_table(facts, columns)
+
+
+def _facts_of(scores: Any) -> TableFacts:
+    """Return what is known about a score table, or raise InputError or ResultError."""
+    if not isinstance(scores, DataFrame):
+        msg = (
+            "a score table must be the DataFrame that beir_eval.integrations.spark.evaluate "
+            f"returned, not {type(scores).__module__}.{type(scores).__name__}"
+        )
+        raise InputError(msg)
+    fields = {field.name: field for field in scores.schema.fields}
+    text = fields[QUERY_ID].metadata.get(FACTS_KEY) if QUERY_ID in fields else None
+    if text is None:
+        msg = (
+            "this DataFrame is not a score table: no column query_id has facts in its metadata. "
+            "Pass what beir_eval.integrations.spark.evaluate returned, or the Parquet table of it; "
+            "other formats do not keep the metadata"
+        )
+        raise ResultError(msg)
+    return TableFacts.from_content(json.loads(text), "the score table")

@@ -1,0 +1,171 @@
+"""Runs for Spark's tests as Parquet files, the settings to try, and a comparison bit for bit."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+import beir_eval
+from beir_eval import Qrels, Run, read_qrels, read_run
+
+#: The kinds of sessions, each in a group of tests of its own.
+SESSIONS = [
+    pytest.param(kind, marks=pytest.mark.xdist_group(kind))
+    for kind in ("local", "cluster", "connect")
+]
+#: Settings that differ in every policy, alone and together.
+POLICIES = (
+    {},
+    {"order": "given"},
+    {"ties": "trec_eval9"},
+    {"ties": "input"},
+    {"ties": "best"},
+    {"ties": "worst"},
+    {"missing": "skip"},
+    {"no_relevant": "skip"},
+    {"duplicates": "first"},
+    {"duplicates": "keep"},
+    {"drop_identical_ids": True},
+    {"order": "given", "duplicates": "first", "drop_identical_ids": True},
+    {"ties": "input", "duplicates": "first", "missing": "skip", "no_relevant": "skip"},
+)
+
+
+def sessions(*kinds):
+    """Return a mark: run a test in sessions of these kinds only.
+
+    Args:
+        kinds: "local", "cluster", "connect", or one of them with a blank and a name of its own,
+            which no other test shares.
+    """
+    params = [pytest.param(kind, marks=pytest.mark.xdist_group(kind)) for kind in kinds]
+    return pytest.mark.parametrize("started", params, indirect=True)
+
+
+def needs_position(policies):
+    """Return whether settings depend on the order of a query's documents."""
+    wanted = {"order": "given", "ties": "input", "duplicates": "first"}
+    return any(policies.get(name) == value for name, value in wanted.items())
+
+
+class Case:
+    """Judgements and a run: in memory, and as shuffled Parquet files.
+
+    Args:
+        folder: for the files.
+        qrels, run: polars frames: ``query_id``, ``doc_id``, ``grade`` or ``score``; documents in
+            the order given.
+    """
+
+    def __init__(self, folder, qrels, run):
+        folder.mkdir()
+        self.qrels, self.run = Qrels.from_dataframe(qrels), Run.from_dataframe(run)
+        self.num_rows = run.height
+        numbered = run.with_row_index("place").with_columns(pl.col("place").cast(pl.Int64))
+        self._paths = [str(folder / "qrels.parquet"), str(folder / "run.parquet")]
+        for frame, path in zip((qrels, numbered), self._paths, strict=True):
+            frame.sample(fraction=1, shuffle=True, seed=0).write_parquet(
+                path, row_group_size=max(1000, frame.height // 8)
+            )
+        self._results = {}
+
+    def frames(self, session):
+        """Return the DataFrames of qrels and run."""
+        return [session.read.parquet(path) for path in self._paths]
+
+    def expected(self, measures=None, **policies):
+        """Return the result in memory."""
+        key = repr((measures, policies))
+        if key not in self._results:
+            self._results[key] = beir_eval.evaluate(self.qrels, self.run, measures, **policies)
+        return self._results[key]
+
+
+def real_case(folder, realdata, *, with_duplicates):
+    """Return all real runs as one: the id of a query begins with the name of its run.
+
+    Args:
+        folder: for the files.
+        realdata: the folder of real data.
+        with_duplicates: whether the run that lists documents twice is one of them.
+    """
+    qrels_of = {
+        "dl19": read_qrels(realdata / "qrels" / "dl19-passage.trec"),
+        "trec-covid": read_qrels(realdata / "qrels" / "trec-covid.trec"),
+        "scifact": read_qrels(realdata / "scifact"),
+    }
+    qrels, runs = [], []
+    for path in sorted((realdata / "runs").glob("*/*.trec")):
+        if path.stem == "kl_hybrid" and not with_duplicates:
+            continue
+        name = f"{path.parent.name}/{path.stem}: "
+        renamed = (pl.lit(name) + pl.col("query_id")).alias("query_id")
+        qrels.append(qrels_of[path.parent.name].to_dataframe().with_columns(renamed))
+        runs.append(read_run(path).to_dataframe().with_columns(renamed))
+    return Case(folder, pl.concat(qrels), pl.concat(runs))
+
+
+def generated_case(folder, num_rows, *, with_duplicates=False):
+    """Return a generated run: text ids in the qrels, integers in the run, many ties.
+
+    Every 20th query is not judged, every 25th has no run, one has a tenth of all documents, and
+    documents have ids of queries.
+
+    Args:
+        folder: for the files.
+        num_rows: the number of documents, at least 10,000.
+        with_duplicates: whether some rankings list a document twice.
+    """
+    rng = np.random.default_rng(0)
+    num_long = num_rows // 10
+    num_queries = (num_rows - num_long) // 100
+    query = np.concatenate([np.repeat(np.arange(num_queries), 100), np.zeros(num_long, int)])
+    # A prime step lists no document twice in a query.
+    place = np.concatenate([np.tile(np.arange(100), num_queries), 100 + np.arange(num_long)])
+    document = (query * 31 + place * 7919) % 15_485_863
+    score = np.round(rng.random(len(query)), 2)
+    run = pl.DataFrame({"query_id": query, "doc_id": document, "score": score})
+    if with_duplicates:
+        run = pl.concat([run, run.filter(pl.col("doc_id") % 97 == 0)])
+    is_judged = (place % 9 == 0) & (query % 20 != 3)
+    grade = rng.integers(-1, 4, int(is_judged.sum()))
+    qrels = pl.DataFrame(
+        {
+            "qid": pl.Series(query[is_judged]).cast(pl.String),
+            "docno": pl.Series(document[is_judged]).cast(pl.String),
+            "relevance": grade,
+        }
+    )
+    return Case(folder, qrels, run.filter(pl.col("query_id") % 25 != 7))
+
+
+def assert_equal(result, expected):
+    """Fail unless two results are equal bit for bit, apart from the order of the queries."""
+    assert result.measures == expected.measures
+    assert sorted(result.query_ids) == sorted(expected.query_ids)
+    row_of = {query_id: row for row, query_id in enumerate(result.query_ids)}
+    rows = [row_of[query_id] for query_id in expected.query_ids]
+    assert_same_bits(result.values.array[:, rows], expected.values.array)
+    assert (result.skipped_values is None) == (expected.skipped_values is None)
+    assert_same_bits(
+        [list(result.aggregate.values()), list(result.mean_over("judged").values())],
+        [list(expected.aggregate.values()), list(expected.mean_over("judged").values())],
+    )
+    assert result.settings == expected.settings
+    counts, expected_counts = (
+        {
+            name: sorted(value) if isinstance(value, tuple) else value
+            for name, value in outcome.counted.model_dump().items()
+            # Spark does not count queries that are not judged, nor compare ids.
+            if name not in ("queries_not_judged", "unmatched_ids")
+        }
+        for outcome in (result, expected)
+    )
+    assert counts == expected_counts
+    assert result.counted.queries_not_judged is None
+
+
+def assert_same_bits(values, expected):
+    """Fail unless arrays of doubles have the same bits; any NaN equals any other."""
+    values, expected = (np.where(np.isnan(array), 0.5, array) for array in (values, expected))
+    assert np.array_equal(values.view(np.int64), expected.view(np.int64))
+    assert np.array_equal(np.isnan(values), np.isnan(expected))
