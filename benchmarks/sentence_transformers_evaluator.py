@@ -7,7 +7,8 @@ environment of ``make test-hosts``). The all-MiniLM-L6-v2 model is trained on th
 with an evaluation of its 30 queries after every second step. Runs with the two evaluators
 alternate, so that a change of the machine's load affects both; each begins with the original
 weights. A run of sentence-transformers' evaluator that is not measured comes first. Printed are the
-CPU seconds of each run, all threads together, and the median of the ratios of neighbouring runs.
+CPU seconds of each run, all threads together, and the median of the ratios of neighbouring runs. On
+a machine with other work, set OMP_NUM_THREADS=1: threads that wait for each other use CPU time too.
 """
 
 from __future__ import annotations

@@ -28,6 +28,7 @@ def _kernel(folder):
     spec = {"argv": argv, "display_name": _KERNEL, "language": "python"}
     (own / "kernel.json").write_text(json.dumps(spec))
     with pytest.MonkeyPatch.context() as patched:
+        patched.delenv("WANDB_MODE", raising=False)  # some packages print that it is set
         patched.setenv("JUPYTER_PATH", str(folder / "jupyter"))
         for name in ("JUPYTER_CONFIG_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR"):
             patched.setenv(name, str(folder / name))
@@ -61,5 +62,8 @@ def execute(path, folder, timeout=300):
         ).execute()
     for stored_cell, executed_cell in zip(code_cells(stored), code_cells(executed), strict=True):
         assert "error" not in output_types(executed_cell)
-        assert output_types(stored_cell) == output_types(executed_cell), executed_cell["source"]
+        outputs = [output for output in executed_cell["outputs"] if output.get("name") != "stderr"]
+        assert output_types(stored_cell) == output_types(executed_cell), (
+            f"{executed_cell['source']}\n{outputs}"
+        )
     return executed, room

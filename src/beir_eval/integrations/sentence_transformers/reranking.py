@@ -315,8 +315,10 @@ class CrossEncoderRerankingEvaluator(_HostEvaluator):
                 [of_sample.get(document, 0.0) for document in all_documents],
             )
             lists.append(row)
-            found = any(row.grades[: len(documents)])
-            scores.append([-float(rank) for rank in range(len(all_documents))] if found else [])
+            has_relevant = any(row.grades[: len(documents)])
+            scores.append(
+                [-float(rank) for rank in range(len(all_documents))] if has_relevant else []
+            )
         if not lists:
             return {}
         run = Run({row.query_id: _numbered(of) for row, of in zip(lists, scores, strict=True)})

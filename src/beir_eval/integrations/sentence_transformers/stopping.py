@@ -29,9 +29,9 @@ class NoGainStoppingCallback(TrainerCallback):
     The first evaluation of the run is the baseline of a ``Ledger``, and each later one is a look of
     it, "better" or undecided. A checkpoint that is better becomes the baseline of the next ledger,
     which gets the looks and the share of alpha that are left, so that the levels of all looks add
-    up to at most alpha. How often such a chain of ledgers errs was not simulated. Training stops at
-    the ``patience``-th look since the baseline without a gain. That no gain is significant does not
-    show that there is none: with few queries small gains go unnoticed.
+    up to at most alpha. ``benchmarks/looks.py chain`` simulates how often such a chain errs.
+    Training stops at the ``patience``-th look since the baseline without a gain. That no gain is
+    significant does not show that there is none: with few queries small gains go unnoticed.
 
     A baseline was chosen on these queries, so its own score is rather too high, which makes a
     further gain harder to show. Choose and report the final checkpoint on other queries.
