@@ -11,6 +11,7 @@
 # make docs   build the documentation into docs/_build/html
 # make fuzz SECONDS=60 [TARGET=run]  search for inputs that are read wrongly, for so long a target
 # make bench  measure against other tools (slow, by hand)
+# make bench-scale  a run larger than memory, 5 GB of TREC and its Parquet twin (slow, by hand)
 
 PYTHON ?= python3
 VENV := .venv
@@ -32,7 +33,7 @@ SECONDS ?= 60
 CORE_TESTS := tests/adapters tests/core tests/measures tests/significance tests/evaluation tests/comparison tests/against
 SOURCES := pyproject.toml constraints.txt
 
-.PHONY: demo test test-lowest test-pythons test-package test-hosts test-trackers coverage mutants check docs fuzz bench clean
+.PHONY: demo test test-lowest test-pythons test-package test-hosts test-trackers coverage mutants check docs fuzz bench bench-scale clean
 .DEFAULT_GOAL := demo
 
 $(VENV)/.created:
@@ -150,6 +151,9 @@ bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/run.py
 	$(BIN)/python benchmarks/haystack_pipelines.py
 	$(BIN)/python benchmarks/significance.py
+
+bench-scale: $(VENV)/.test
+	$(BIN)/python benchmarks/scale.py
 
 clean:
 	rm -rf $(VENV) $(LOWEST) $(HOSTS) $(TRACKERS) $(PYTHONS:%=.venv-%) docs/_build .mypy_cache .ruff_cache .pytest_cache .hypothesis
