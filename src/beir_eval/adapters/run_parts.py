@@ -48,12 +48,12 @@ class RunPart(NamedTuple):
     Attributes:
         frame: query, document and score; the scores are null if the run has none. A row without a
             document stands for a query with an empty ranking.
-        place: where the part begins.
+        start: where the part begins.
         bytes_read: how much of the file has been read.
     """
 
     frame: pl.DataFrame
-    place: Place
+    start: Place
     bytes_read: int
 
 

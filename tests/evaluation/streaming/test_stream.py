@@ -280,6 +280,9 @@ def test_policies_that_refuse_a_run_refuse_it_as_in_memory(tmp_path, small_parts
         with pytest.raises(error) as streamed:
             evaluate_stream(QRELS, path, **policy)
         assert str(streamed.value) == str(in_memory.value)
+    with pytest.raises(DuplicateDocumentError):
+        evaluate_stream(QRELS, twice, table=tmp_path / "scores.parquet")
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["run", "twice"]
 
 
 def test_document_ids_that_do_not_match_are_found_with_the_reason(tmp_path, small_parts):
