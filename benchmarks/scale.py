@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -123,7 +124,13 @@ def measure_child(how: str, qrels: Path, run: Path, table: Path) -> None:
         streamed = evaluate_stream(qrels, run, table=table, name="run")
         seconds = time.perf_counter() - start
         means, note = streamed.aggregate, streamed.how
-    print(json.dumps({"seconds": seconds, "peak_mb": peak_memory(), "means": means, "how": note}))
+    used = os.times()
+    cpu = used.user + used.system
+    print(
+        json.dumps(
+            {"seconds": seconds, "cpu": cpu, "peak_mb": peak_memory(), "means": means, "how": note}
+        )
+    )
 
 
 def measure(how: str, qrels: Path, run: Path, table: Path) -> dict[str, Any]:
@@ -138,7 +145,8 @@ def report(what: str, num_rows: int, measured: dict[str, Any]) -> None:
     """Print a line of the table."""
     print(
         f"| {what} | {measured['how']} | {measured['seconds']:.1f} s | "
-        f"{num_rows / measured['seconds'] / 1e6:.2f} M rows/s | {measured['peak_mb']:.0f} MB |",
+        f"{num_rows / measured['seconds'] / 1e6:.2f} M rows/s | {measured['cpu']:.1f} s | "
+        f"{measured['peak_mb']:.0f} MB |",
         flush=True,
     )
 
@@ -166,8 +174,8 @@ def main(num_queries: int, folder: Path) -> None:
     sizes = {path.name: path.stat().st_size / 1e9 for path in sorted(folder.iterdir())}
     print(f"written in {time.perf_counter() - start:.0f} s:", end=" ")
     print(", ".join(f"{name} {size:.2f} GB" for name, size in sizes.items()), flush=True)
-    print("| run | way | time | speed | peak RSS |\n|---|---|---|---|---|")
-    speeds: dict[str, float] = {}
+    print("| run | way | time | speed | processor | peak RSS |\n|---|---|---|---|---|---|")
+    speeds: dict[str, tuple[float, float]] = {}
     means, problems = [], []
     for ending in ("trec", "parquet"):
         part, whole = folder / f"part.{ending}", folder / f"whole.{ending}"
@@ -181,13 +189,22 @@ def main(num_queries: int, folder: Path) -> None:
         large = measure("stream", folder / "whole.qrels", whole, folder / f"{ending}.scores")
         report(f"whole, {ending}", num_rows, large)
         means.append(large["means"])
-        speeds[ending] = num_rows / large["seconds"] / (part_queries * DEPTH / memory["seconds"])
+        times = num_rows / (part_queries * DEPTH)
+        speeds[ending] = (
+            times * memory["seconds"] / large["seconds"],
+            times * memory["cpu"] / large["cpu"],
+        )
         problems += ["the peak is above 1 GB"] * (large["peak_mb"] >= MOST_MB)
     require(means[0] == means[1], "the order of the rows changed a mean")
     print("bits of the part: equal in memory and streamed; means of both orders: equal")
-    for ending, ratio in speeds.items():
-        print(f"{ending}: whole, streamed, against the part in memory: {ratio:.2f} of its speed")
-    problems += ["less than half of the speed in memory"] * (min(speeds.values()) < LEAST_SPEED)
+    for ending, (by_clock, by_processor) in speeds.items():
+        print(
+            f"{ending}: rows per second of the whole, streamed, against the part in memory: "
+            f"{by_clock:.2f} by the clock, {by_processor:.2f} by processor time"
+        )
+    # The clock depends on what else the machine does.
+    slowest = min(by_processor for _, by_processor in speeds.values())
+    problems += ["less than half of the speed in memory"] * (slowest < LEAST_SPEED)
     require(not problems, "; ".join(problems))
 
 

@@ -7,6 +7,7 @@ import pickle
 import pkgutil
 import subprocess
 import sys
+import tempfile
 import typing
 from graphlib import TopologicalSorter
 from pathlib import Path
@@ -184,6 +185,13 @@ def test_an_exported_name_is_no_module_even_at_the_second_access(package, every_
         assert name in dir(exporter)
 
 
+def score_table():
+    """Return the path of a new score table."""
+    path = Path(tempfile.mkdtemp()) / "scores.parquet"
+    beir_eval.evaluate_stream(demo.FOLDER, demo.RUNS[0], "MRR", table=path)
+    return path
+
+
 def calls_by_name():
     """Return {name of a public function: a function that calls it with valid arguments}."""
     results = {name: beir_eval.evaluate(QRELS, run, ["MRR"], name=name) for name, run in RUNS}
@@ -205,6 +213,7 @@ def calls_by_name():
         "compare_slices": lambda f: f(results, dict.fromkeys(QRELS, "all"), "step 1", draws=100),
         "evaluate": lambda f: f(QRELS, GOOD),
         "evaluate_answers": lambda f: f(answers, answers),
+        "evaluate_stream": lambda f: f(demo.FOLDER, demo.RUNS[0], "MRR"),
         "experiment_power": lambda f: f(QRELS),
         "judge_until": lambda f: f(QRELS, lambda _query: 0.1),
         "load_dataset": lambda f: f(demo.FOLDER),
@@ -215,6 +224,7 @@ def calls_by_name():
         ),
         "read_qrels": lambda f: f(demo.FOLDER),
         "read_run": lambda f: f(demo.RUNS[0]),
+        "read_score_table": lambda f: f(score_table()),
         "run_from_responses": lambda f: f({"q1": [("a", 1.0)]}),
         "validate": lambda f: f(QRELS, GOOD),
         "write_qrels": lambda f: f(beir_eval.Qrels(QRELS), "qrels.trec"),

@@ -119,7 +119,7 @@ CALLS = [
         lambda: compare([RUN, OTHER]),
         "results[0] must be an EvaluationResult, not dict; compare_runs",
     ),
-    (lambda: compare(["result.json"]), "EvaluationResult.load(path) reads a saved result"),
+    (lambda: compare(["missing.json"]), "EvaluationResult.load(path) reads a saved result"),
     (lambda: compare_runs(QRELS, [RUN, OTHER]), "{name: run}, such as {'bm25': 'bm25.trec'"),
     (lambda: compare_runs({"A": RUN, "B": OTHER}, QRELS), "the qrels are the first argument"),
     (lambda: compare(RESULTS).difference("B", "MRR"), "is the first argument, as in ('MRR', 'B')"),

@@ -48,12 +48,12 @@ class RunPart(NamedTuple):
     Attributes:
         frame: query, document and score; the scores are null if the run has none. A row without a
             document stands for a query with an empty ranking.
-        place: where the part begins.
+        start: where the part begins.
         bytes_read: how much of the file has been read.
     """
 
     frame: pl.DataFrame
-    place: Place
+    start: Place
     bytes_read: int
 
 
@@ -86,6 +86,9 @@ class RunFile:
         head = _PARQUET_MAGIC if is_parquet else _head(self.path)
         self._head = FileContent.from_bytes(self.path, head)
         self.format = RUN_FORMATS.choose(self._head, format).name
+        if self.format == "parquet" and not is_parquet:
+            problem = "a packed Parquet file is not read in parts; unpack it (gunzip, unzstd)"
+            raise FileFormatError(self.path, problem)
         if self.format not in STREAMED_FORMATS:
             problem = (
                 f"a run of format {self.format!r} is not read in parts, only those of "

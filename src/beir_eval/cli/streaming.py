@@ -10,6 +10,7 @@ from beir_eval.adapters.dataset_folder import find_qrels_file
 from beir_eval.cli.console import console, naming_options
 from beir_eval.cli.options import system_names
 from beir_eval.errors import InputError, SettingError
+from beir_eval.evaluation.streaming.size import needs_streaming
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -40,15 +41,12 @@ def is_streamed(
     """
     if table is not None and (stated is False or len(files) != 1):
         problem = "--no-stream" if stated is False else f"{len(files)} runs"
-        msg = f"--table is written while one run is read in parts, but there is {problem}"
+        msg = f"--table is written while one run is read in parts, not with {problem}"
         raise SettingError(msg)
     in_memory = [option for option, value in outputs.items() if value is not None]
     if stated is None and table is None:
         if in_memory:
             return False
-        # polars may be missing; without it no file is read in parts.
-        from beir_eval.evaluation.streaming.size import needs_streaming  # noqa: PLC0415
-
         return any(needs_streaming(path, run_format) for path in files)
     if stated is not False and in_memory:
         verb = "needs" if len(in_memory) == 1 else "need"

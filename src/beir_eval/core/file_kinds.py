@@ -17,6 +17,7 @@ SAVED_RECORDS = (
     ("audit", "ClaimAudit", {"confidence", "smallest_p"}),
     ("experiment power", "ExperimentPower", {"fewest_differing", "smallest_margin"}),
     ("validation", "Validation", {"inputs", "findings"}),
+    ("score table", "TableFacts", {"max_grade", "ids_compared"}),
 )
 _TREC_COLUMNS = 6
 

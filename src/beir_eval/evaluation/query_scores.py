@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -130,7 +131,7 @@ class QueryCounts:
             identical_ids=summary.identical,
         )
 
-    @property
+    @cached_property
     def match_counts(self) -> MatchCounts:
         """How many queries retrieve a judged document."""
         return MatchCounts(

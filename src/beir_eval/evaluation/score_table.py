@@ -258,9 +258,9 @@ class _Rows:
             if kind is not str
         }
         if POSITION in columns:
-            place = _read_column(POSITION, columns[POSITION], int, len(query_ids))
-            if (place[1:] < place[:-1]).any():
-                order = np.argsort(place, kind="stable")
+            position = _read_column(POSITION, columns[POSITION], int, len(query_ids))
+            if (position[1:] < position[:-1]).any():
+                order = np.argsort(position, kind="stable")
                 arrays = {name: array[order] for name, array in arrays.items()}
                 query_ids = [query_ids[row] for row in order.tolist()]
         counts = QueryCounts(

@@ -3,6 +3,7 @@
 import gzip
 import json
 import random
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -22,6 +23,7 @@ from beir_eval import (
 from beir_eval.adapters import run_parts
 from beir_eval.core.ranking import EvaluationSettings
 from beir_eval.errors import (
+    BeirEvalError,
     DuplicateDocumentError,
     FileFormatError,
     QueryMismatchError,
@@ -280,6 +282,9 @@ def test_policies_that_refuse_a_run_refuse_it_as_in_memory(tmp_path, small_parts
         with pytest.raises(error) as streamed:
             evaluate_stream(QRELS, path, **policy)
         assert str(streamed.value) == str(in_memory.value)
+    with pytest.raises(DuplicateDocumentError):
+        evaluate_stream(QRELS, twice, table=tmp_path / "scores.parquet")
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["run", "twice"]
 
 
 def test_document_ids_that_do_not_match_are_found_with_the_reason(tmp_path, small_parts):
@@ -369,6 +374,53 @@ def test_a_score_table_is_read_again(tmp_path):
     assert read_score_table(tmp_path / "scores.parquet") == evaluate(QRELS, path, name="run")
     with pytest.raises(ResultError, match="without the facts of a score table"):
         read_score_table(write_parquet(tmp_path / "run.parquet", rows_of(RUN)))
+
+
+SEEDS = sorted((Path(__file__).parents[2] / "fuzz" / "seeds").glob("*/*"))
+
+
+def outcome(evaluate_file):
+    """Return means and counts, or the error."""
+    try:
+        result = evaluate_file()
+    except BeirEvalError as error:
+        return type(error), str(error)
+    return repr(result.aggregate), result.counted
+
+
+@pytest.mark.filterwarnings("ignore::beir_eval.BeirEvalWarning")
+@pytest.mark.parametrize("size", [20, 1 << 22])
+def test_every_odd_file_of_the_fuzzer_has_the_outcome_that_it_has_in_memory(size, monkeypatch):
+    monkeypatch.setattr(run_parts, "_PART_SIZE", size)
+    compared = 0
+    for path in SEEDS:
+        try:
+            run_parts.RunFile(path)
+        except BeirEvalError:
+            continue  # the format is not read in parts
+        try:
+            run = read_run(path)
+            judged = {query: dict.fromkeys(docs[::2], 1) for query, docs, _ in run.rankings()}
+        except BeirEvalError:
+            judged = {}
+        judged = {query: docs for query, docs in judged.items() if docs} or {"q": {"d": 1}}
+        arguments = (judged, path, "MAP nDCG@2")
+        in_memory = outcome(lambda: evaluate(*arguments, duplicates="keep"))  # noqa: B023
+        streamed = outcome(lambda: evaluate_stream(*arguments, duplicates="keep"))  # noqa: B023
+        # In small parts, another of several problems of a file may be met first.
+        is_error = isinstance(in_memory[0], type)
+        assert (streamed[0] if size == 20 and is_error else streamed) == (
+            in_memory[0] if size == 20 and is_error else in_memory
+        ), path
+        compared += 1
+    assert compared > 40
+
+
+def test_a_packed_parquet_file_is_refused_with_the_remedy(tmp_path):
+    path = write_parquet(tmp_path / "run.parquet", rows_of(RUN))
+    path.write_bytes(gzip.compress(path.read_bytes()))
+    with pytest.raises(FileFormatError, match="unpack it"):
+        evaluate_stream(QRELS, path)
 
 
 def test_a_query_is_never_split_between_two_parts(tmp_path, small_parts, monkeypatch):

@@ -60,11 +60,11 @@ class Resumption(NamedTuple):
     """Where the next part begins: a place of the file, and how many rows behind it.
 
     Attributes:
-        place: where a part that was read begins.
+        start: where a part that was read begins.
         skipped: how many of its rows, and of those that follow, are finished.
     """
 
-    place: Place = Place()
+    start: Place = Place()
     skipped: int = 0
 
 
@@ -91,7 +91,7 @@ class QueryPart(NamedTuple):
 class _Piece(NamedTuple):
     """Rows that wait: where the part that they were read in begins, and which of its rows."""
 
-    place: Place
+    start: Place
     first: int
     num_rows: int
 
@@ -143,7 +143,7 @@ class QueryParts:
         frame = part.frame[skipped:]
         if len(frame):
             self._frames.append(frame)
-            self._pieces.append(_Piece(part.place, skipped, len(frame)))
+            self._pieces.append(_Piece(part.start, skipped, len(frame)))
             self._rows += len(frame)
             self._stretches += frame[QUERY].rle().len()
 
@@ -180,7 +180,7 @@ class QueryParts:
             rows -= taken
             # The last piece stays when it is empty: the next part begins behind it.
             if taken < piece.num_rows or not self._pieces:
-                rest = _Piece(piece.place, piece.first + taken, piece.num_rows - taken)
+                rest = _Piece(piece.start, piece.first + taken, piece.num_rows - taken)
                 self._pieces.appendleft(rest)
 
     def _part(
@@ -194,5 +194,5 @@ class QueryParts:
         if not self._seen.add(hashes):
             raise QueryComesBackError
         piece = self._pieces[0]
-        following = Resumption(piece.place, piece.first)
+        following = Resumption(piece.start, piece.first)
         return QueryPart(frame, queries, lengths, hashes, following, bytes_read)

@@ -138,9 +138,9 @@ class Judgements:
         hashes = queries.hash(seed=0).to_numpy()
         at = np.minimum(np.searchsorted(self._sorted_hashes, hashes), len(self) - 1)
         rows: Ints = np.where(self._sorted_hashes[at] == hashes, self._by_hash[at], -1)
-        found = np.flatnonzero(rows >= 0)
-        is_same = (self.queries[rows[found]] == queries[found]).to_numpy()
-        rows[found[~is_same]] = -1
+        known = np.flatnonzero(rows >= 0)
+        is_same = (self.queries[rows[known]] == queries[known]).to_numpy()
+        rows[known[~is_same]] = -1
         return rows
 
     def select(self, rows: Ints) -> Qrels:

@@ -73,16 +73,16 @@ class _Summary:
         self.over_retrieved = {str(measure): _Mean(measure) for measure in measures}
         self._cutoffs = cutoffs_of(measures)
         self._parts: list[Counted] = []
-        self._places: dict[str, int] = {}
+        self._position_of: dict[str, int] = {}
         num_rows = 0
         for frame in table.batches():
-            places = frame[POSITION].to_numpy() if table.has_positions else None
-            if places is None:
-                places = np.arange(num_rows, num_rows + len(frame))
-            self._add(frame, places)
+            positions = frame[POSITION].to_numpy() if table.has_positions else None
+            if positions is None:
+                positions = np.arange(num_rows, num_rows + len(frame))
+            self._add(frame, positions)
             num_rows += len(frame)
 
-    def _add(self, frame: pl.DataFrame, places: Any) -> None:
+    def _add(self, frame: pl.DataFrame, positions: Any) -> None:
         columns = columns_of(frame)
         is_retrieved = columns[RETRIEVED]
         for name in self._facts.measures:
@@ -107,9 +107,9 @@ class _Summary:
             max_grade=self._facts.max_grade,
         )
         self._parts.append(part)
-        place_of = dict(zip(counts.query_ids, places.tolist(), strict=True))
+        position_of = dict(zip(counts.query_ids, positions.tolist(), strict=True))
         for ids in (getattr(part, name) for name in _ID_LISTS):
-            self._places.update((query_id, place_of[query_id]) for query_id in ids)
+            self._position_of.update((query_id, position_of[query_id]) for query_id in ids)
 
     def counted(self) -> Counted:
         """Return the counts over all rows."""
@@ -119,7 +119,7 @@ class _Summary:
         if not facts.ids_compared:
             unmatched = counted.unmatched_ids
         update = {
-            name: tuple(sorted(getattr(counted, name), key=self._places.__getitem__))
+            name: tuple(sorted(getattr(counted, name), key=self._position_of.__getitem__))
             for name in _ID_LISTS
         }
         return counted.model_copy(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from beir_eval.adapters.run_parts import RunFile
 from beir_eval.core.files import GZIP_MAGIC, ZSTD_MAGIC
 from beir_eval.core.free_memory import free_memory
 from beir_eval.errors import BeirEvalError
@@ -34,6 +33,8 @@ def needs_streaming(path: Path, format: str | None = None) -> bool:  # noqa: A00
     # Most files are small: their format need not be known.
     if free is None or not path.is_file() or _LARGEST * path.stat().st_size < SHARE * free:
         return False
+    from beir_eval.adapters.run_parts import RunFile  # noqa: PLC0415 - needs polars
+
     try:
         run = RunFile(path, format)
         if run.format == "parquet":

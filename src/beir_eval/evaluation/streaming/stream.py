@@ -6,7 +6,7 @@ import tempfile
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -18,7 +18,7 @@ from beir_eval.core.files import file_stem
 from beir_eval.core.paths import as_path
 from beir_eval.core.ranking import EvaluationSettings
 from beir_eval.display.progress import progress_bar
-from beir_eval.errors import check_count, check_flag, check_name, warn_caller
+from beir_eval.errors import BeirEvalError, check_count, check_flag, check_name, warn_caller
 from beir_eval.evaluation.coverage import unmatched_ids_sentences
 from beir_eval.evaluation.evaluator import (
     check_queries,
@@ -79,16 +79,11 @@ def evaluate_stream(  # noqa: PLR0913 - one keyword a setting
     measures: Iterable[MeasureLike] | MeasureLike | None = None,
     *,
     table: str | Path | None = None,
-    order: str = "score",
-    ties: str = "trec_eval",
-    missing: str = "zero",
-    no_relevant: str = "zero",
-    duplicates: str = "error",
-    drop_identical_ids: bool | None = None,
     name: str | None = None,
     format: str | None = None,  # noqa: A002
     part_queries: int = 10_000,
     progress: bool = True,
+    **policies: Any,
 ) -> StreamedResult:
     r"""Return the means of a run file that may be larger than memory, and write its score table.
 
@@ -103,25 +98,37 @@ def evaluate_stream(  # noqa: PLR0913 - one keyword a setting
     changed, it starts anew.
 
     Args:
-        qrels: judgements, as for ``evaluate``. Those of a large TREC, BEIR or Parquet file are read
+        qrels: ``Qrels``, {query_id: {doc_id: grade}}, a dataframe, a path that ``read_qrels``
+            reads, or a ``Dataset``. The judgements of a large TREC, BEIR or Parquet file are read
             into columns, of about 40 bytes a judgement.
-        run: a run file: TREC or JSON lines, packed or not, or Parquet.
-        measures: as for ``evaluate``.
+        run: the path of a run file: TREC or JSON lines, packed or not, or Parquet.
+        measures: a measure or a list of measures, each a name in any spelling that ``parse`` reads
+            or a ``Measure``; by default nDCG, MAP, Recall, R_cap, Precision and MRR at 1, 3, 5, 10,
+            100 and 1,000.
         table: the score table, a Parquet file that gets a row for each judged query; an existing
             file is replaced. None keeps no scores of queries, and cannot be resumed.
-        order: "score" or "given", as for ``evaluate``. Rows are numbered where their order matters,
-            so that "given", ``ties="input"`` and ``duplicates="first"`` also work for a file that
-            is partitioned.
-        ties: the order of documents with equal scores, as for ``evaluate``.
-        missing: "zero", "skip" or "error", as for ``evaluate``.
-        no_relevant: "zero" or "skip", as for ``evaluate``.
-        duplicates: "error", "first" or "keep", as for ``evaluate``.
-        drop_identical_ids: as for ``evaluate``.
         name: the name of the system that made the run; by default that of the file.
         format: the format of the run file: "trec", "jsonl" or "parquet"; None detects it.
         part_queries: how many queries are evaluated at a time, at most; parts of a million rows
             are evaluated in any case.
         progress: whether a progress bar is shown on a terminal.
+        **policies: the settings of ``Evaluator``, which say how the run is evaluated:
+
+            - ``order``: "score" (highest first; default) or "given" (the order of the run is the
+              ranking). Rows are numbered where their order matters, so that "given" also works for
+              a file that is partitioned.
+            - ``ties``: the order of equal scores: "trec_eval" (document id descending, double
+              precision; default), "trec_eval9" (the same with float32 scores), "input" (as given),
+              "best" or "worst" (relevant documents first or last).
+            - ``missing``: a judged query that the run does not have counts as an empty ranking
+              ("zero"; default), is left out ("skip"), or raises an error ("error").
+            - ``no_relevant``: a query without relevant documents scores 0 ("zero"; default), or is
+              left out of the mean ("skip").
+            - ``duplicates``: a document listed twice in a ranking raises an error ("error";
+              default), only its best-ranked copy counts ("first"), or later copies gain nothing and
+              ranks stay ("keep").
+            - ``drop_identical_ids``: True leaves out documents whose id is the query's; by
+              default only for a ``Dataset`` of which BEIR does.
 
     Returns:
         The means, counts and notes. ``load()`` reads the scores of all queries into memory.
@@ -151,17 +158,10 @@ def evaluate_stream(  # noqa: PLR0913 - one keyword a setting
     run_name = file_stem(run_file.path) if name is None else name
     check_name("name", run_name)
     parsed = DEFAULT_MEASURES if measures is None else parse_all(measures)  # type: ignore[arg-type]
-    settings = EvaluationSettings(
-        order=order,
-        ties=ties,
-        missing=missing,
-        no_relevant=no_relevant,
-        duplicates=duplicates,
-        drop_identical_ids=(
-            drops_identical_ids(qrels) if drop_identical_ids is None else drop_identical_ids
-        ),
-    )
-    check_tie_extremes(ties, parsed)
+    if policies.get("drop_identical_ids") is None:
+        policies["drop_identical_ids"] = drops_identical_ids(qrels)
+    settings = EvaluationSettings(**policies)
+    check_tie_extremes(settings.ties, parsed)
     judgements = Judgements.read(qrels)
     warn_of_fractional_grades(judgements.grades, parsed)
     with _table_path(table) as target:
@@ -224,7 +224,7 @@ class _Stream:
 
     @contextmanager
     def progress(self, *, shown: bool) -> Iterator[None]:
-        """Show a progress bar in bytes of the file, and close the folder in the end."""
+        """Show a progress bar in bytes; keep the finished parts if a signal ends the block."""
         try:
             with progress_bar(
                 shown=shown,
@@ -237,6 +237,9 @@ class _Stream:
             ) as advance:
                 self._advance = advance
                 yield
+        except BeirEvalError:
+            self._folder.remove()  # the same call would fail again
+            raise
         finally:
             self._folder.close()
 
@@ -275,9 +278,9 @@ class _Stream:
             seen.add(self._folder.hashes())
             offset, line, skipped = self._folder.parts[-1]["next"]
             begin = Resumption(Place(offset, line), skipped)
-        for part in QueryParts(self._run.parts(begin.place), self._part_queries, seen, begin):
+        for part in QueryParts(self._run.parts(begin.start), self._part_queries, seen, begin):
             scores = self._scorer.grouped(part.frame, part.queries, part.lengths)
-            facts = {"next": [*part.next.place, part.next.skipped], "not_judged": scores.not_judged}
+            facts = {"next": [*part.next.start, part.next.skipped], "not_judged": scores.not_judged}
             self._folder.add(scores.columns, facts, part.hashes)
             num_queries += len(part.queries)
             self._show(part.bytes_read, f"{num_queries:,} queries")
