@@ -218,17 +218,14 @@ def _check_judgements(judged: DataFrame, names: Sequence[str]) -> tuple[float, b
         "ids are null ": (F.col(DOC).isNull(), names[1]),
         "grades are not finite numbers": (is_invalid, names[2]),
     }
-    total, highest, num_fractions, *numbers = (
-        judged.agg(
-            F.count(F.lit(1)),
-            F.max(F.when(~is_invalid, grade)),
-            F.count_if(~is_invalid & is_fraction),
-            *(F.count_if(condition) for condition, _ in problems.values()),
-        )
-        .toArrow()
-        .to_pylist()[0]
-        .values()
-    )
+    counts = [
+        F.count(F.lit(1)),
+        F.max(F.when(~is_invalid, grade)),
+        F.count_if(~is_invalid & is_fraction),
+        *(F.count_if(condition) for condition, _ in problems.values()),
+    ]
+    [row] = judged.agg(*(count.alias(f"n{place}") for place, count in enumerate(counts))).collect()
+    total, highest, num_fractions, *numbers = row
     if not total:
         msg = "the qrels are empty: there is no judgement in them, so nothing can be evaluated"
         raise QrelsError(msg)
