@@ -53,8 +53,8 @@ def write_case(folder: Path, rows: int) -> None:
         run = pl.DataFrame(columns).select(*ids, "score")
         run.write_parquet(folder / f"run-{number:02}.parquet")
     query = np.repeat(np.arange(rows // DEPTH), JUDGED)
-    place = np.tile(np.arange(JUDGED) * 12, rows // DEPTH)
-    columns = {"query": query, "place": place, "grade": rng.integers(0, 4, len(query))}
+    position = np.tile(np.arange(JUDGED) * 12, rows // DEPTH)
+    columns = {"query": query, "place": position, "grade": rng.integers(0, 4, len(query))}
     pl.DataFrame(columns).select(*ids, "grade").write_parquet(folder / "qrels.parquet")
 
 

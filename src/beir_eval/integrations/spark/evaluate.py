@@ -189,14 +189,14 @@ def _selected(frame: DataFrame, names: Sequence[str]) -> DataFrame:
         frame: judgements or documents.
         names: the columns of query ids, document ids, numbers and positions; "" for none.
     """
-    query, document, number, place = names
+    query, document, number, position = names
     columns = [
         column(query).cast("string").alias(QUERY),
         column(document).cast("string").alias(DOC),
         (column(number).cast("double") if number else F.lit(0.0)).alias(NUMBER),
     ]
-    if place:
-        columns.append(column(place).cast("bigint").alias(PLACE))
+    if position:
+        columns.append(column(position).cast("bigint").alias(PLACE))
     return frame.select(*columns)
 
 
@@ -224,7 +224,7 @@ def _check_judgements(judged: DataFrame, names: Sequence[str]) -> tuple[float, b
         F.count_if(~is_invalid & is_fraction),
         *(F.count_if(condition) for condition, _ in problems.values()),
     ]
-    [row] = judged.agg(*(count.alias(f"n{place}") for place, count in enumerate(counts))).collect()
+    [row] = judged.agg(*(count.alias(f"n{index}") for index, count in enumerate(counts))).collect()
     total, highest, num_fractions, *numbers = row
     if not total:
         msg = "the qrels are empty: there is no judgement in them, so nothing can be evaluated"
