@@ -13,6 +13,7 @@
 # make docs   build the documentation into docs/_build/html
 # make fuzz SECONDS=60 [TARGET=run]  search for inputs that are read wrongly, for so long a target
 # make bench  measure against other tools (slow, by hand)
+# make bench-scale  a run larger than memory, 5 GB of TREC and its Parquet twin (slow, by hand)
 
 PYTHON ?= python3
 VENV := .venv
@@ -36,7 +37,7 @@ ROWS ?= 20000000
 CORE_TESTS := tests/adapters tests/core tests/measures tests/significance tests/evaluation tests/comparison tests/against
 SOURCES := pyproject.toml constraints.txt
 
-.PHONY: demo test test-lowest test-pythons test-package test-hosts test-trackers test-spark coverage mutants check docs fuzz bench bench-spark clean
+.PHONY: demo test test-lowest test-pythons test-package test-hosts test-trackers test-spark coverage mutants check docs fuzz bench bench-scale bench-spark clean
 .DEFAULT_GOAL := demo
 
 $(VENV)/.created:
@@ -168,6 +169,9 @@ bench: $(VENV)/.bench
 
 bench-spark: $(SPARK)/.test
 	$(SPARK)/bin/python benchmarks/spark.py --rows $(ROWS) --memory --write
+
+bench-scale: $(VENV)/.test
+	$(BIN)/python benchmarks/scale.py
 
 clean:
 	rm -rf $(VENV) $(LOWEST) $(HOSTS) $(TRACKERS) $(SPARK) $(PYTHONS:%=.venv-%) docs/_build .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -44,7 +44,14 @@ if TYPE_CHECKING:
     from beir_eval.core import Qrels, RelevanceMatrix, Run
     from beir_eval.datasets import load_dataset
     from beir_eval.errors import BeirEvalError, BeirEvalWarning
-    from beir_eval.evaluation import EvaluationResult, Evaluator, evaluate, evaluate_answers
+    from beir_eval.evaluation import (
+        EvaluationResult,
+        Evaluator,
+        evaluate,
+        evaluate_answers,
+        evaluate_stream,
+        read_score_table,
+    )
     from beir_eval.measures import DEFAULT_MEASURES, Measure, parse
     from beir_eval.measures.all_measures import *
     from beir_eval.report import write_report
@@ -98,6 +105,7 @@ __all__ = [
     "compare_slices",
     "evaluate",
     "evaluate_answers",
+    "evaluate_stream",
     "experiment_power",
     "gm_bpref",
     "gm_map",
@@ -116,6 +124,7 @@ __all__ = [
     "rank_eval_request",
     "read_qrels",
     "read_run",
+    "read_score_table",
     "run_from_responses",
     "set_map",
     "utility",
@@ -153,6 +162,7 @@ lazy_exports(
         "compare_slices": "beir_eval.comparison.slices",
         "evaluate": "beir_eval.evaluation",
         "evaluate_answers": "beir_eval.evaluation",
+        "evaluate_stream": "beir_eval.evaluation",
         "experiment_power": "beir_eval.comparison",
         "judge_until": "beir_eval.comparison.ledger",
         "load_dataset": "beir_eval.datasets",
@@ -160,6 +170,7 @@ lazy_exports(
         "rank_eval_request": "beir_eval.adapters",
         "read_qrels": "beir_eval.adapters",
         "read_run": "beir_eval.adapters",
+        "read_score_table": "beir_eval.evaluation",
         "run_from_responses": "beir_eval.adapters",
         "validate": "beir_eval.validation",
         "write_qrels": "beir_eval.adapters",

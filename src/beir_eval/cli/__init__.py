@@ -5,7 +5,8 @@ module: ``evaluate``, ``compare``, ``validate``, ``bench``, ``haystack``, ``retr
 (a group of two), ``agree``, ``power``, ``audit``, ``measures``, ``datasets``, ``convert``,
 ``demo``. Shared by
 the commands: ``options`` (options, run files, reports), ``console`` (tables, errors, warnings),
-``results_output``, ``comparison_output`` and ``saved_results`` (result files as input). Of
+``results_output``, ``comparison_output``, ``saved_results`` (result files as input) and
+``streaming`` (run files read in parts). Of
 ``compare``: ``comparison_inputs`` (its files), ``sampling_options`` (``--repeats``, ``--clusters``
 and ``--chosen-from``) and ``slice_columns`` (``--slices``). ``standard_input`` reads the argument
 ``-``. Nothing is public.

@@ -26,6 +26,7 @@ from beir_eval.cli.options import (
 )
 from beir_eval.cli.results_output import print_notes, print_scores, write_results
 from beir_eval.cli.standard_input import opened_inputs
+from beir_eval.cli.streaming import evaluate_in_parts, is_streamed
 from beir_eval.errors import check_choice
 from beir_eval.evaluation.evaluator import Evaluator
 from beir_eval.measures import DEFAULT_MEASURES, TOOLS, parse_all
@@ -78,6 +79,21 @@ def evaluate(  # noqa: PLR0913, PLR0917 - one parameter per option
     ] = None,
     run_format: Annotated[str | None, RUN_FORMAT] = None,
     qrels_format: Annotated[str | None, QRELS_FORMAT] = None,
+    stream: Annotated[
+        bool | None,
+        typer.Option(
+            "--stream/--no-stream",
+            help="Read the runs in parts, in bounded memory.  [default: if a file is too large for "
+            "half of the free memory]",
+        ),
+    ] = None,
+    table: Annotated[
+        Path | None,
+        typer.Option(
+            help="Read the run in parts, and write every query's scores to this Parquet file; an "
+            "interrupted command resumes."
+        ),
+    ] = None,
     names: Annotated[
         str | None, typer.Option(help=f"Print measures as named by {', '.join(TOOLS)}.")
     ] = None,
@@ -87,11 +103,26 @@ def evaluate(  # noqa: PLR0913, PLR0917 - one parameter per option
         if names is not None:
             check_choice("--names", names, TOOLS)
         files = run_files(run_inputs)
-        check_targets([qrels_file, *files], [per_query, json, markdown, latex, html])
+        check_targets([qrels_file, *files], [per_query, json, markdown, latex, html, table])
         check_report(html)
         measures = parse_all(measure) if measure else DEFAULT_MEASURES
         if judged_only:
             measures = tuple(parsed(judged_only=True) for parsed in measures)
+        in_memory = {"--per-query": per_query, "--json": json, "--html": html}
+        if is_streamed(stream, files, run_format, table, in_memory):
+            streamed = evaluate_in_parts(
+                qrels_file,
+                files,
+                measures,
+                policies,
+                split=split,
+                formats=(qrels_format, run_format),
+                table=table,
+                stated=stream is True or table is not None,
+            )
+            write_results(streamed, per_query=None, json=None, markdown=markdown, latex=latex)
+            print_notes(streamed, print_scores(streamed, names, are_default_measures=not measure))
+            return
         evaluator = Evaluator(
             read_judgements(qrels_file, split, qrels_format),
             measures,

@@ -1,4 +1,4 @@
-"""Read results that were written by ``evaluate --json`` or ``EvaluationResult.save``."""
+"""Read results of ``evaluate --json`` and of ``EvaluationResult.save``, and score tables."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from beir_eval.adapters.dataset_folder import is_dataset
 from beir_eval.cli.options import check_different_files, system_names
 from beir_eval.core.file_kinds import kind_of_json, kind_of_text
 from beir_eval.core.files import FileContent
-from beir_eval.errors import InputError
+from beir_eval.errors import InputError, needs_extra
 from beir_eval.evaluation.result import EvaluationResult
+from beir_eval.evaluation.saved_results import is_parquet, load_result
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,7 +38,12 @@ def read_saved_results(files: Sequence[Path]) -> list[EvaluationResult] | None:
                 "judgements and runs; not both"
             )
             raise InputError(msg)
-        results += [EvaluationResult.from_content(record, path) for record in records]
+        results += [
+            record
+            if isinstance(record, EvaluationResult)
+            else EvaluationResult.from_content(record, path)
+            for record in records
+        ]
         origins += [path] * len(records)
     names = [result.name for result in results]
     if len(set(names)) < len(names):
@@ -59,7 +65,9 @@ def with_result_files(paths: Sequence[Path]) -> list[Path]:
     """
     files: list[Path] = []
     for path in paths:
-        inside = path.glob("[!.]*.json*") if path.is_dir() and not is_dataset(path) else ()
+        inside: list[Path] = []
+        if path.is_dir() and not is_dataset(path):
+            inside = [*path.glob("[!.]*.json*"), *path.glob("[!.]*.parquet")]
         saved = [file for file in inside if file.is_file() and _read_records(file) is not None]
         files += sorted(saved, key=_by_numbers) or [path]
     return files
@@ -85,9 +93,14 @@ def saved_results(files: Sequence[Path]) -> list[EvaluationResult]:
 
 
 def _read_records(path: Path) -> list[object] | None:
-    """Return the saved results in a file, as parsed JSON; None for a file of another kind."""
+    """Return the saved results in a file, as parsed JSON; None for a file of another kind.
+
+    The result of a score table is returned as it is.
+    """
     if path.is_dir():
         return None
+    if is_parquet(path):
+        return _read_table(path)
     content = FileContent(path)
     if not content.head.lstrip().startswith((b"{", b"[")):
         return None
@@ -101,6 +114,13 @@ def _read_records(path: Path) -> list[object] | None:
         for record in records
     )
     return records if is_saved else None
+
+
+def _read_table(path: Path) -> list[object] | None:
+    """Return the result of a score table in a list; None for another Parquet file."""
+    with needs_extra("polars", "files", "reading a Parquet file"):
+        from beir_eval.evaluation.streaming.table_files import has_score_table  # noqa: PLC0415
+    return [load_result(path)] if has_score_table(path) else None
 
 
 def _why_not_saved(path: Path) -> str:

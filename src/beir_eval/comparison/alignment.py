@@ -22,6 +22,7 @@ from beir_eval.errors import (
     shown,
 )
 from beir_eval.evaluation.result import EvaluationResult
+from beir_eval.evaluation.saved_results import as_result
 from beir_eval.evaluation.side_by_side import check_same_scale, shared_measures
 from beir_eval.measures.names import names_among, registered
 from beir_eval.measures.scales import scale_of
@@ -36,8 +37,10 @@ if TYPE_CHECKING:
 #: Scores whose relative difference is at most this are equal but for rounding of floats.
 ROUNDING_TOLERANCE = 1e-12
 
+#: A result, or where it is: the path of a saved result or of a score table.
+ResultLike = EvaluationResult | str | Path
 #: The results of a system: one, or a list with one for each repeat.
-SystemResults = EvaluationResult | Sequence[EvaluationResult]
+SystemResults = ResultLike | Sequence[ResultLike]
 
 
 class Units(NamedTuple):
@@ -303,9 +306,10 @@ def repeats_by_system(results: Any) -> dict[str, list[EvaluationResult]]:
         named = [(results.name, [results])]
     else:
         named = []
-        for index, result in enumerate(results):
+        for index, entry in enumerate(results):
+            result = as_result(entry)
             if not isinstance(result, EvaluationResult):
-                _refuse_as_result(index, result)
+                _refuse_as_result(index, entry)
             named.append((result.name, [result]))
     for name, repeats in named:
         if not repeats or not all(isinstance(result, EvaluationResult) for result in repeats):
@@ -340,8 +344,9 @@ def _refuse_as_result(index: int, value: object) -> NoReturn:
 
 def _list_repeats(value: Any) -> list[Any]:
     """Return the results of one system as a list; a value of another type as its only item."""
-    is_list = is_iterable(value) and not isinstance(value, (EvaluationResult, str))
-    return list(value) if is_list else [value]
+    result = as_result(value)
+    is_list = is_iterable(result) and not isinstance(result, (EvaluationResult, str))
+    return [as_result(entry) for entry in result] if is_list else [result]
 
 
 def _check_alike(results: Sequence[tuple[str, EvaluationResult]]) -> None:

@@ -89,11 +89,13 @@ def compare(  # noqa: PLR0913 - one keyword a setting
     A query on which a measure is undefined for any system is left out for that measure.
 
     Args:
-        results: {name: result}, or an iterable of results with different names. The value of a
-            name may also be a list of results, the repeats of one system (``repeats``): their
-            scores are averaged for each query, and their spread is reported. Results of
-            ``evaluate`` and of ``EvaluationResult.from_scores`` can be compared with each other;
-            settings and qrels of the latter are not known, which the notes say.
+        results: {name: result}, or an iterable of results with different names. A result may also
+            be the path of a saved one or of a score table (Parquet), or what ``evaluate_stream``
+            returned: its scores are read, the run is not needed. The value of a name may also be a
+            list of results, the repeats of one system (``repeats``): their scores are averaged for
+            each query, and their spread is reported. Results of ``evaluate`` and of
+            ``EvaluationResult.from_scores`` can be compared with each other; settings and qrels of
+            the latter are not known, which the notes say.
         baseline: the name of the system that all others are compared with; None compares all pairs
             of systems.
         measures: the measures to compare, one or several, as names in any spelling or ``Measure``

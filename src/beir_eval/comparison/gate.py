@@ -27,6 +27,7 @@ from beir_eval.core.ids import hash_ids
 from beir_eval.display.tables import score_text
 from beir_eval.errors import InputError, SettingError
 from beir_eval.evaluation.result import EvaluationResult
+from beir_eval.evaluation.saved_results import load_result
 from beir_eval.evaluation.score_matrix import ScoreMatrix
 from beir_eval.measures import Measure
 from beir_eval.measures.names import name_among
@@ -802,7 +803,7 @@ def assert_no_regression(  # noqa: PLR0913 - one keyword a setting
     The systems are compared on the same queries, with the sign-flip test, by ``check_gate``.
 
     Args:
-        result: the new result, or the path of the file that it was saved in.
+        result: the new result, or the path of the file that it was saved in, or of its score table.
         baseline: the result to compare with, or the path of its file.
         measure: the measure, as a name in any spelling or a ``Measure``.
         margin: the smallest difference you consider meaningful, above 0, in the unit of the
@@ -838,7 +839,7 @@ def assert_no_regression(  # noqa: PLR0913 - one keyword a setting
     >>> assert_no_regression(old, old, "MRR")
     """
     new, old = (
-        source if isinstance(source, EvaluationResult) else EvaluationResult.load(source)
+        source if isinstance(source, EvaluationResult) else load_result(source)
         for source in (result, baseline)
     )
     names = (new.name, old.name) if new.name != old.name else ("result", "baseline")

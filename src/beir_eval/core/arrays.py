@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import struct
-from itertools import chain, pairwise
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
 
 import numpy as np
@@ -148,14 +148,16 @@ def exact_sum(values: Floats) -> float:
     most 52 bits for up to 2^26 values. This is the extraction step of Rump, Ogita and Oishi,
     Accurate floating-point summation, SIAM J. Scientific Computing 31(1), 2008.
     """
-    if len(values) < _MIN_SPLIT_COUNT:
-        return math.fsum(values.tolist())
-    begins = range(0, len(values), _CHUNK_SIZE)
-    return math.fsum(
-        chain.from_iterable(
-            _split_into_layers(values[begin : begin + _CHUNK_SIZE]) for begin in begins
-        )
-    )
+    return math.fsum(values.tolist() if len(values) < _MIN_SPLIT_COUNT else exact_layers(values))
+
+
+def exact_layers(values: Floats) -> Iterator[float]:
+    """Yield floats, usually a few per 32,768 values, whose exact sum is that of f8[N].
+
+    ``math.fsum`` of those of several arrays is the correctly rounded sum of all their values.
+    """
+    for begin in range(0, len(values), _CHUNK_SIZE):
+        yield from _split_into_layers(values[begin : begin + _CHUNK_SIZE])
 
 
 def _split_into_layers(remainder: Floats) -> Iterator[float]:

@@ -29,13 +29,14 @@ QUERY, DOC, SCORE, GRADE = "query_id", "doc_id", "score", "grade"
 USUAL_NAMES = {QUERY: QUERY_NAMES, DOC: DOC_NAMES, SCORE: SCORE_NAMES, GRADE: GRADE_NAMES}
 
 
-def to_columns(
+def to_columns(  # noqa: PLR0913 - what is read, and what messages say
     frame: object,
     *,
     number_role: str,
     names: Mapping[str, str | None],
     error_class: type[InputError],
     label: str,
+    first_row: int = 0,
 ) -> pl.DataFrame:
     """Return a polars frame of query ids and document ids as text, and finite numbers as f8.
 
@@ -46,6 +47,7 @@ def to_columns(
             usual names.
         error_class: the class of the error to raise.
         label: what messages call the frame, for example "the run".
+        first_row: the number of the first row, for messages, if the frame is a part of a table.
 
     Raises:
         InputError: (of class ``error_class``) the frame cannot be read, a column is missing, not
@@ -59,11 +61,11 @@ def to_columns(
         for role in (QUERY, DOC, number_role)
     }
     columns = [
-        _as_ids(table[name_of[role]], role, error_class, label).alias(role) for role in (QUERY, DOC)
+        _as_ids(table[name_of[role]], role, error_class, label, first_row).alias(role)
+        for role in (QUERY, DOC)
     ]
-    columns.append(
-        _as_numbers(table[name_of[number_role]], number_role, error_class, label).alias(number_role)
-    )
+    numbers = _as_numbers(table[name_of[number_role]], number_role, error_class, label, first_row)
+    columns.append(numbers.alias(number_role))
     return pl.DataFrame(columns)
 
 
@@ -157,7 +159,9 @@ def choose_column(  # noqa: PLR0913 - what the message says
     raise error_class(msg)
 
 
-def _as_ids(column: pl.Series, role: str, error_class: type[InputError], label: str) -> pl.Series:
+def _as_ids(
+    column: pl.Series, role: str, error_class: type[InputError], label: str, first_row: int
+) -> pl.Series:
     if not (
         column.dtype.is_integer()
         or column.dtype in (pl.String, pl.Null)
@@ -169,19 +173,20 @@ def _as_ids(column: pl.Series, role: str, error_class: type[InputError], label: 
         )
         raise error_class(msg)
     if nulls := column.null_count():
-        row = column.is_null().arg_true()[0]
+        row = first_row + column.is_null().arg_true()[0]
         msg = f"{label}: {nulls} ids are null in the column {column.name!r}, first in row {row}"
         raise error_class(msg)
     text = column.cast(pl.String)
     empty_rows = (text == "").arg_true()
     if len(empty_rows):
-        msg = f"{label}: an id is empty in the column {column.name!r}, row {empty_rows[0]}"
+        row = first_row + empty_rows[0]
+        msg = f"{label}: an id is empty in the column {column.name!r}, row {row}"
         raise error_class(msg)
     return text
 
 
 def _as_numbers(
-    column: pl.Series, role: str, error_class: type[InputError], label: str
+    column: pl.Series, role: str, error_class: type[InputError], label: str, first_row: int
 ) -> pl.Series:
     if not (column.dtype.is_numeric() or column.dtype == pl.Boolean):
         msg = f"{label}: the column {column.name!r} ({role}) holds {column.dtype}, not numbers"
@@ -190,8 +195,8 @@ def _as_numbers(
     invalid_rows = (~numbers.is_finite().fill_null(value=False)).arg_true()
     if len(invalid_rows):
         msg = (
-            f"{label}: the {role} in row {invalid_rows[0]} of the column {column.name!r} is "
-            f"{shown(column[invalid_rows[0]])}; it must be a finite number"
+            f"{label}: the {role} in row {first_row + invalid_rows[0]} of the column "
+            f"{column.name!r} is {shown(column[invalid_rows[0]])}; it must be a finite number"
         )
         raise error_class(msg)
     return numbers

@@ -25,7 +25,7 @@ HEAD_SIZE = 1 << 16
 #: The sizes of the first and of the largest part in which packed data is read.
 _FIRST_PART, _LARGEST_PART = 1 << 13, 1 << 26
 #: zlib's number for data in the format of gzip.
-_GZIP_FORMAT = 31
+GZIP_FORMAT = 31
 _ZERO_BYTES = re.compile(rb"\0*")
 
 
@@ -164,7 +164,7 @@ def unpack(path: Path, data: bytes) -> bytes:
     """
     try:
         if data.startswith(GZIP_MAGIC):
-            new_decompressor = partial(zlib.decompressobj, wbits=_GZIP_FORMAT)
+            new_decompressor = partial(zlib.decompressobj, wbits=GZIP_FORMAT)
             return _unpack_members(data, new_decompressor, padded=True)
         if data.startswith(ZSTD_MAGIC):
             return _unpack_zstd(data)

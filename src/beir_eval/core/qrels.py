@@ -94,6 +94,12 @@ def _read_chunk(judgements: list[Mapping[Any, Any]]) -> _Chunk:
     )
 
 
+def has_fractional_grades(grades: Floats) -> bool:
+    """Return whether some positive grade is not a whole number."""
+    positive = grades[grades > 0]
+    return bool((positive != np.floor(positive)).any())
+
+
 class Qrels:
     """The judged documents of each query, with their grades.
 
@@ -251,6 +257,22 @@ class Qrels:
             return qrels
         return cls.from_dataframe(qrels) if is_dataframe(qrels) else cls(qrels)
 
+    @classmethod
+    def from_checked(
+        cls, query_ids: Iterable[str], doc_ids: Iterable[str], grades: Floats, lengths: Ints
+    ) -> Self:
+        """Return qrels from parts that were checked before; for readers of many judgements.
+
+        Args:
+            query_ids: distinct, as text. [Q]
+            doc_ids: the judged documents, query after query, distinct in each, as text. [J]
+            grades: finite, f8[J]; the array becomes read-only.
+            lengths: the number of judgements of each query, above 0, i8[Q].
+        """
+        qrels = cls.__new__(cls)
+        qrels._set_arrays(query_ids, doc_ids, grades, lengths)  # noqa: SLF001 - of this class
+        return qrels
+
     def _read_judgements(
         self, raw_query_ids: list[Any], judgements: list[Mapping[Any, Any]]
     ) -> None:
@@ -353,8 +375,7 @@ class Qrels:
     @property
     def has_fractional_grades(self) -> bool:
         """Whether some positive grade is not a whole number."""
-        positive = self.grades[self.grades > 0]
-        return bool((positive != np.floor(positive)).any())
+        return has_fractional_grades(self.grades)
 
     def grades_of_row(self, row: int) -> dict[str, float]:
         """Return {doc_id: grade} of one query, highest grade first.
@@ -398,9 +419,12 @@ class Qrels:
             msg = f"judged queries were expected, each once, but {problem}"
             raise QrelsError(msg)
         judgement, _ = self.judgements_of(rows)
-        doc_ids = pick_ids(self.doc_ids, judgement)
-        selection = object.__new__(Qrels)
-        selection._set_arrays(selected, doc_ids, self.grades[judgement], np.diff(self.starts)[rows])
+        selection = Qrels.from_checked(
+            selected,
+            pick_ids(self.doc_ids, judgement),
+            self.grades[judgement],
+            np.diff(self.starts)[rows],
+        )
         highest = float(selection.grades.max())
         if max_grade is not None and not (is_grade(max_grade) and highest <= max_grade):
             msg = (

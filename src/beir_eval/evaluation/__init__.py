@@ -3,7 +3,8 @@
 Inside: ``evaluator``; ``inputs`` (qrels and runs in every form that callers pass); ``result``
 (``EvaluationResult``) with its ``records`` (counts, provenance, times) and its ``score_matrix``;
 ``query_scores`` (scores and counts of each query); ``score_table`` (both as the rows of a table,
-which is made part by part); ``given_scores`` (scores that were computed elsewhere); ``notes``
+which is made part by part); ``streaming`` (files larger than memory); ``saved_results`` (results in
+files and score tables); ``given_scores`` (scores that were computed elsewhere); ``notes``
 (sentences about the counts); ``coverage`` (warnings on missing queries and unmatched ids);
 ``unmatched_ids`` (whether ids match, and the likely reason); ``swapped_inputs`` (qrels and run in
 the wrong order); ``validation`` (checks of a result that was loaded from a file); ``side_by_side``
@@ -13,7 +14,8 @@ answers against gold answers).
 Public: ``evaluate``, ``Evaluator``, ``EvaluationResult``, its records ``Counted``, ``Provenance``,
 ``Retrieval``, ``ScoreScale``, ``TopDocuments`` and ``UnmatchedIds`` (its settings are
 ``core.EvaluationSettings``);
-``evaluate_answers``, ``answers_to_relevance``, ``normalize_answer``, ``token_f1``.
+``evaluate_answers``, ``answers_to_relevance``, ``normalize_answer``, ``token_f1``;
+``evaluate_stream``, ``StreamedResult``, ``read_score_table``.
 """
 
 from typing import TYPE_CHECKING
@@ -33,6 +35,9 @@ if TYPE_CHECKING:
         normalize_answer,
         token_f1,
     )
+    from beir_eval.evaluation.streaming.result import StreamedResult
+    from beir_eval.evaluation.streaming.stream import evaluate_stream
+    from beir_eval.evaluation.streaming.table_files import read_score_table
 
 __all__ = [
     "Counted",
@@ -41,12 +46,15 @@ __all__ = [
     "Provenance",
     "Retrieval",
     "ScoreScale",
+    "StreamedResult",
     "TopDocuments",
     "UnmatchedIds",
     "answers_to_relevance",
     "evaluate",
     "evaluate_answers",
+    "evaluate_stream",
     "normalize_answer",
+    "read_score_table",
     "token_f1",
 ]
 
@@ -57,5 +65,8 @@ lazy_exports(
         "evaluate_answers": "beir_eval.evaluation.answers",
         "normalize_answer": "beir_eval.evaluation.answers",
         "token_f1": "beir_eval.evaluation.answers",
+        "StreamedResult": "beir_eval.evaluation.streaming.result",
+        "evaluate_stream": "beir_eval.evaluation.streaming.stream",
+        "read_score_table": "beir_eval.evaluation.streaming.table_files",
     },
 )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from beir_eval._version import __version__
+from beir_eval.core.qrels import has_fractional_grades
 from beir_eval.core.ranking import EvaluationSettings
 from beir_eval.core.relevance_matrix import relate
 from beir_eval.core.saved import SCHEMA_VERSION
@@ -41,9 +42,9 @@ from beir_eval.evaluation.unmatched_ids import find_unmatched_ids, reason_of_que
 from beir_eval.measures import DEFAULT_MEASURES, parse_all
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
-    from beir_eval.core.arrays import Mask
+    from beir_eval.core.arrays import Floats, Mask
     from beir_eval.core.qrels import Qrels
     from beir_eval.core.relevance_matrix import RelevanceMatrix, RunSummary
     from beir_eval.core.run import Run
@@ -160,8 +161,8 @@ class Evaluator:
         check_flag("fingerprint", fingerprint)
         self._qrels_sha256 = self.qrels.fingerprint() if fingerprint else None
         self._may_be_swapped = grades_look_like_scores(self.qrels)
-        _warn_of_fractional_grades(self.qrels, self.measures)
-        _check_tie_extremes(ties, self.measures)
+        warn_of_fractional_grades(self.qrels.grades, self.measures)
+        check_tie_extremes(ties, self.measures)
 
     def evaluate(self, run: RunLike, *, name: str = "run") -> EvaluationResult:
         """Return every score of one run. The run is not changed.
@@ -202,7 +203,7 @@ class Evaluator:
         if self._may_be_swapped and scores_look_like_grades(run, self.qrels):
             warn_caller(swapped_inputs_sentence(self.qrels))
         matrix, summary = relate(self.qrels, run, self._settings, keep_top=self._keep_top)
-        self._check_queries(summary.missing, run)
+        check_queries(self.qrels.query_ids, summary.missing, run, self._settings)
         counted = self._count(matrix, summary, run)
         skipped = None
         if self._settings.missing == "skip" and summary.missing.any():
@@ -230,24 +231,6 @@ class Evaluator:
     def _score_matrix(self, matrix: RelevanceMatrix) -> ScoreMatrix:
         """Return the score of every query on every measure."""
         return ScoreMatrix.from_owned_array(scores_of(matrix, self.measures, self._settings))
-
-    def _check_queries(self, missing: Mask, run: Run) -> None:
-        """Raise QueryMismatchError unless the run has the judged queries that it must have."""
-        if missing.all():
-            judged = first_few(self.qrels.query_ids)
-            retrieved = first_few(run.query_ids) or "no query at all"
-            reason = reason_of_query_ids(self.qrels, run)
-            msg = (
-                f"the run has no query in common with the qrels. The qrels judge {judged}; the run "
-                f"has {retrieved}. "
-                + (
-                    f"Likely reason: {reason}"
-                    if reason
-                    else "Check that both belong to the same data set and split"
-                )
-            )
-            raise QueryMismatchError(msg)
-        check_missing(self.qrels.query_ids, missing, self._settings)
 
     def _count(self, matrix: RelevanceMatrix, summary: RunSummary, run: Run) -> Counted:
         """Return the counts of queries, documents and judgements of a run."""
@@ -390,21 +373,49 @@ def evaluate(  # noqa: PLR0913 - one keyword a policy
     return evaluator.evaluate(run, name=name)
 
 
-def _warn_of_fractional_grades(qrels: Qrels, measures: Iterable[Measure]) -> None:
+def check_queries(
+    query_ids: Sequence[str], missing: Mask, run: Run, settings: EvaluationSettings
+) -> None:
+    """Raise QueryMismatchError unless the run has the judged queries that it must have.
+
+    Args:
+        query_ids: the judged queries. [Q]
+        missing: which of them the run does not have, bool[Q].
+        run: the run, or a part of it if there is a reason to raise.
+        settings: ``missing`` says whether all must be there.
+    """
+    if missing.all():
+        judged = first_few(query_ids)
+        retrieved = first_few(run.query_ids) or "no query at all"
+        reason = reason_of_query_ids(query_ids, run)
+        msg = (
+            f"the run has no query in common with the qrels. The qrels judge {judged}; the run "
+            f"has {retrieved}. "
+            + (
+                f"Likely reason: {reason}"
+                if reason
+                else "Check that both belong to the same data set and split"
+            )
+        )
+        raise QueryMismatchError(msg)
+    check_missing(query_ids, missing, settings)
+
+
+def warn_of_fractional_grades(grades: Floats, measures: Iterable[Measure]) -> None:
     """Warn of fractional grades if a measure that takes a threshold has none."""
     without_threshold = [
         str(measure)
         for measure in measures
         if "rel" in measure.definition.defaults and "rel" not in dict(measure.parameters)
     ]
-    if without_threshold and qrels.has_fractional_grades:
+    if without_threshold and has_fractional_grades(grades):
         warn_caller(
             f"the qrels hold fractional grades, and every grade above 0 counts as relevant for "
             f"{first_few(without_threshold)}; set a threshold, for example Precision(rel=0.5)@10"
         )
 
 
-def _check_tie_extremes(ties: str, measures: Iterable[Measure]) -> None:
+def check_tie_extremes(ties: str, measures: Iterable[Measure]) -> None:
     """Raise SettingError for ``ties`` "best" or "worst" with a measure that it does not fit."""
     names = [str(measure) for measure in measures if not measure.has_tie_extremes]
     if ties in ("best", "worst") and names:

@@ -288,6 +288,11 @@ class EvaluationResult(Saved):
         return self._aggregates(self.values.array)
 
     @property
+    def num_queries(self) -> int:
+        """The number of evaluated queries, Q."""
+        return len(self.query_ids)
+
+    @property
     def num_scored(self) -> dict[str, int]:
         """{measure: number of queries that have a score, over which its mean is taken}."""
         scored = np.count_nonzero(~np.isnan(self.values.array), axis=1)

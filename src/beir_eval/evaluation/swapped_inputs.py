@@ -7,16 +7,34 @@ so that this costs next to nothing for usual qrels.
 from __future__ import annotations
 
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from beir_eval.errors import RunError
 
 if TYPE_CHECKING:
-    from beir_eval.core.arrays import Floats
-    from beir_eval.core.qrels import Qrels
+    from beir_eval.core.arrays import Floats, Ints
     from beir_eval.core.run import Run
+
+
+class Grades(Protocol):
+    """What is read of qrels here; also of those in columns."""
+
+    grades: Floats
+    starts: Ints
+
+    @property
+    def max_grade(self) -> float:
+        """The highest grade."""
+
+    @property
+    def row(self) -> Ints:
+        """The query of each judgement, i8[J]."""
+
+    def __len__(self) -> int:
+        """Return the number of judged queries."""
+
 
 #: The usual range of grades: trec_eval's negative grades, and scales up to 10.
 _LOWEST_GRADE, _HIGHEST_GRADE = -2, 10
@@ -34,7 +52,7 @@ _LEAST_QUERIES = 6
 _MOST_NUMBERS, _MOST_QUERIES, _MOST_RANKINGS = 10_000, 100, 1_000
 
 
-def grades_look_like_scores(qrels: Qrels) -> bool:
+def grades_look_like_scores(qrels: Grades) -> bool:
     """Return whether the grades may be the scores of a run.
 
     They are if they are fractions, or beyond usual grades, with more than 25 different numbers; or
@@ -57,7 +75,7 @@ def _are_no_grades(numbers: Floats) -> bool:
     return bool(is_beyond or (numbers != np.floor(numbers)).any())
 
 
-def _are_ranks(qrels: Qrels) -> bool:
+def _are_ranks(qrels: Grades) -> bool:
     """Return whether small whole numbers are ranks: five or more per query, which rarely repeat.
 
     Args:
@@ -75,7 +93,7 @@ def _are_ranks(qrels: Qrels) -> bool:
     return num_different >= _DIFFERENT_SHARE * end
 
 
-def scores_look_like_grades(run: Run, qrels: Qrels) -> bool:
+def scores_look_like_grades(run: Run, qrels: Grades) -> bool:
     """Return whether the scores of a run are grades: few different, small, whole numbers.
 
     If those of the qrels are small and whole too, these must also have five times as many entries
@@ -99,7 +117,7 @@ def scores_look_like_grades(run: Run, qrels: Qrels) -> bool:
     return _are_no_grades(qrels.grades) or times_more >= _TIMES_MORE
 
 
-def swapped_inputs_sentence(qrels: Qrels) -> str:
+def swapped_inputs_sentence(qrels: Grades) -> str:
     """Return the warning of swapped arguments.
 
     Args:

@@ -142,7 +142,7 @@ def to_latex(results: Sequence[EvaluationResult], measures: Sequence[str] | None
         results: the results of all systems.
         measures: the measures, which all results have; by default all that they share.
     """
-    num_queries = {len(result.query_ids) for result in results}
+    num_queries = {result.num_queries for result in results}
     queries = f"{max(num_queries):,} queries" if len(num_queries) == 1 else "the judged queries"
     caption = f"Means over {queries}."
     if len(results) > 1:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
     from collections.abc import Set as AbstractSet
 
+    from beir_eval.core.arrays import Ints
     from beir_eval.core.qrels import Qrels
     from beir_eval.core.relevance_matrix import RelevanceMatrix
     from beir_eval.core.run import Run
@@ -148,10 +149,34 @@ def find_unmatched_ids(
     """
     if not counts.are_few:
         return None
-    rows = np.flatnonzero(matrix.num_retrieved)
+    rows = sampled_rows(matrix.num_retrieved, counts)
+    sample = qrels.select([qrels.query_ids[row] for row in rows.tolist()])
+    return unmatched_ids_of_sample(sample, run, counts, qrels.query_ids)
+
+
+def sampled_rows(num_retrieved: Ints, counts: MatchCounts) -> Ints:
+    """Return the queries whose ids are compared: evenly spread, about 100,000 documents in all.
+
+    Args:
+        num_retrieved: the length of each ranking, i8[Q].
+        counts: the counts of all queries.
+    """
+    rows = np.flatnonzero(num_retrieved)
     num_sampled = max(1, min(len(rows), _MOST_IDS * len(rows) // counts.documents))
-    sampled = np.unique(np.linspace(0, len(rows) - 1, num_sampled).astype(np.int64))
-    sample = qrels.select([qrels.query_ids[row] for row in rows[sampled].tolist()])
+    return rows[np.unique(np.linspace(0, len(rows) - 1, num_sampled).astype(np.int64))]
+
+
+def unmatched_ids_of_sample(
+    sample: Qrels, run: Run, counts: MatchCounts, query_ids: Sequence[str]
+) -> UnmatchedIds | None:
+    """Return what ``find_unmatched_ids`` does, from the sampled queries.
+
+    Args:
+        sample: their judgements.
+        run: a run with their rankings.
+        counts: the counts of all queries.
+        query_ids: all judged queries.
+    """
     wanted: list[dict[str, float]] = []
     listed: list[list[str]] = []
     for block in run.blocks(sample):
@@ -162,8 +187,8 @@ def find_unmatched_ids(
         return None  # a prediction that is no gold answer is an id of its own
     groups = IdGroups([judged.keys() for judged in wanted], listed)
     # If the columns were swapped, the run's queries would be documents.
-    may_be_swapped = 2 * int(np.count_nonzero(matrix.num_retrieved)) < len(qrels)
-    return groups.find(counts, set(qrels.query_ids) if may_be_swapped else frozenset())
+    may_be_swapped = 2 * counts.ranked < counts.judged
+    return groups.find(counts, set(query_ids) if may_be_swapped else frozenset())
 
 
 def unmatched_ids_of_parts(
@@ -201,14 +226,14 @@ def unmatched_ids_of_counts(counts: MatchCounts) -> UnmatchedIds | None:
     return UnmatchedIds() if counts.are_few and counts.are_hardly_any else None
 
 
-def reason_of_query_ids(qrels: Qrels, run: Run) -> str:
+def reason_of_query_ids(query_ids: Sequence[str], run: Run) -> str:
     """Return the likely reason why a run has no judged query, as a clause; "" if it is not known.
 
     Args:
-        qrels: the judgements.
-        run: a run without any judged query.
+        query_ids: the judged queries.
+        run: a run without any of them.
     """
-    judged = set(qrels.query_ids)
+    judged = set(query_ids)
     listed = list(itertools.islice(run.query_ids, _MOST_IDS))
     documents: list[str] = []
     try:

@@ -83,7 +83,7 @@ def _check_matches(system: RunInput, qrels: Qrels) -> Iterator[Finding]:
     run, name = system.run, system.name
     rows = qrels.find_rows(run.query_ids)
     if (rows < 0).all():
-        reason = reason_of_query_ids(qrels, run)
+        reason = reason_of_query_ids(qrels.query_ids, run)
         yield Finding.from_code(
             "query-ids-do-not-match",
             name,

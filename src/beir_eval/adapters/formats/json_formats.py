@@ -113,6 +113,27 @@ def read_jsonl_run(content: FileContent) -> Run:
     return _run_from_rankings(content, _jsonl_rankings(content))
 
 
+def jsonl_rows(content: FileContent) -> tuple[list[str], list[str | None], list[float | None]]:
+    """Return query, document and score of the rows of some lines of a file of format "jsonl".
+
+    A query with an empty ranking has one row, without a document. Scores are None if there are
+    none.
+
+    Raises:
+        FileFormatError: a line is not JSON, or has another shape.
+    """
+    queries: list[str] = []
+    docs: list[str | None] = []
+    scores: list[float | None] = []
+    for line, query, documents in _jsonl_rankings(content):
+        query_id = _read_id(content, line, query)
+        pairs: Sequence[tuple[str | None, float | None]] = documents or [(None, None)]
+        queries += [query_id] * len(pairs)
+        docs += [doc for doc, _ in pairs]
+        scores += [None if score is None else float(score) for _, score in pairs]
+    return queries, docs, scores
+
+
 def read_json_qrels(content: FileContent) -> Qrels:
     """Return the qrels of a file of format "json": ``{query_id: {doc_id: grade}}``.
 

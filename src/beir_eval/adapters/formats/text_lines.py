@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import io
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
-from beir_eval.core.files import HEAD_SIZE, split_fields
+from beir_eval.core.files import HEAD_SIZE, FileContent, split_fields
 from beir_eval.errors import FileFormatError, InputError, shown
 
 if TYPE_CHECKING:
-    from beir_eval.core.files import FileContent
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from beir_eval.core.line_parts import LinePart
+
+Result = TypeVar("Result")
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 #: The white space between columns and around lines; other white space belongs to an id.
 ASCII_BLANKS = " \t\n\r\v\f"
 #: The number of characters that a cell of a CSV file may have; Python's module csv reads no more.
 LONGEST_CSV_CELL = 131_072
+_ZERO_BYTE = "a zero byte; ids and numbers of a text file contain none"
 
 
 def first_line(head: bytes, *, hash_ids: bool = False) -> tuple[int, bytes]:
@@ -58,8 +64,35 @@ def check_no_zero_byte(content: FileContent, text: str) -> None:
     """Raise FileFormatError if the text of a file contains a zero byte."""
     index = text.find("\0")
     if index >= 0:
-        problem = "a zero byte; ids and numbers of a text file contain none"
-        raise FileFormatError(content.path, problem, line=text.count("\n", 0, index) + 1)
+        raise FileFormatError(content.path, _ZERO_BYTE, line=text.count("\n", 0, index) + 1)
+
+
+def read_later_lines(path: Path, part: LinePart, read: Callable[[FileContent], Result]) -> Result:
+    """Return what a reader of whole files returns for a part of one; errors name the right line.
+
+    Args:
+        path: the file.
+        part: some of its lines.
+        read: the reader.
+
+    Raises:
+        FileFormatError: as the reader.
+    """
+    data, lines_before = part.data, part.first_line - 1
+    if part.begin:
+        # Only the first part of a file is searched for the signs of a binary file.
+        zero = data.find(b"\0")
+        if zero >= 0:
+            line = part.first_line + data.count(b"\n", 0, zero)
+            raise FileFormatError(path, _ZERO_BYTE, line=line)
+        # A byte order mark belongs to an id, unless it begins the file.
+        data, lines_before = b"\n" + data, lines_before - 1
+    try:
+        return read(FileContent.from_bytes(path, data))
+    except FileFormatError as error:
+        if error.line is None or not lines_before:
+            raise
+        raise FileFormatError(path, error.problem, line=error.line + lines_before) from error
 
 
 def encode_utf8(text: str) -> bytes:

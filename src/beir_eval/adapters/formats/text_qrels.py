@@ -182,12 +182,12 @@ def _beir_rows(content: FileContent) -> Iterator[tuple[int, list[str]]]:
             columns = f"{len(fields)} columns"
             problem = f"{columns}, expected 3 (query, document, grade) separated by tabs"
             raise FileFormatError(content.path, problem, line=number)
-        if not (is_first and _is_header(fields)):
+        if not (is_first and is_header(fields)):
             yield number, fields
         is_first = False
 
 
-def _is_header(fields: Sequence[str]) -> bool:
+def is_header(fields: Sequence[str]) -> bool:
     """Return whether the first row of a BEIR qrels file names its columns.
 
     Some files have no such row, and skipping it blindly loses a judgement.

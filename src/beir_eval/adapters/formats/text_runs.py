@@ -19,6 +19,7 @@ from beir_eval.adapters.formats.text_lines import (
     BYTE_ORDER_MARK,
     check_no_zero_byte,
     first_line_of,
+    read_later_lines,
 )
 from beir_eval.core.dataframes import DOC, QUERY, SCORE
 from beir_eval.core.files import decode, read_number, split_fields
@@ -27,10 +28,12 @@ from beir_eval.core.run_sources.dataframe import source_from_frames
 from beir_eval.errors import FileFormatError, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Sequence
     from concurrent.futures import Future
+    from pathlib import Path
 
     from beir_eval.core.files import FileContent
+    from beir_eval.core.line_parts import LinePart
 
 RANK, TAG, GIVEN_RANK = "rank", "last", "given_rank"
 _MOST_RANK_DIGITS = 18
@@ -43,7 +46,7 @@ _MOST_WORKERS = 4
 _ZLIB_HEADERS = (b"x\x01", b"x^", b"x\x9c", b"x\xda")
 
 
-class _NotPlainError(Exception):
+class NotPlainError(Exception):
     """Lines that polars may not read as we do: they are read one by one."""
 
 
@@ -119,8 +122,11 @@ def _read(content: FileContent, layout: Layout) -> Run:
         if layout is TREC:
             return Run.from_source(source_from_frames(frames))
         frame = pl.concat(frames)
-    except _NotPlainError:
+    except NotPlainError:
         frame = _read_lines(content, layout)
+        if frame.is_empty():
+            problem = f"there is no line in it; expected lines of {layout.description} columns"
+            raise FileFormatError(content.path, problem) from None
     if layout is MSMARCO_SCORED:
         _refuse_qrels(content, frame)
     if layout.ranked_by == RANK:
@@ -140,6 +146,56 @@ def _separator(content: FileContent, layout: Layout) -> str | None:
     return None
 
 
+def trec_frames(
+    path: Path, parts: Iterable[LinePart], separator: str | None
+) -> Iterator[tuple[LinePart, pl.DataFrame]]:
+    """Yield each part of a TREC run with its columns: query, document, score.
+
+    The parts are read by several threads. One with a line that polars may read otherwise is read
+    line by line, as ``read_trec`` reads the whole file then; so are all without a separator.
+
+    Args:
+        path: the file, for messages.
+        parts: its lines.
+        separator: what ``trec_separator`` returned.
+
+    Raises:
+        FileFormatError: as ``read_trec``; the error names the line.
+    """
+
+    def read(part: LinePart) -> pl.DataFrame:
+        try:
+            if separator is not None:
+                return _read_plain_part(part.data, TREC, separator)
+        except NotPlainError:
+            pass
+        return read_later_lines(path, part, lambda content: _read_lines(content, TREC))
+
+    workers = min(os.cpu_count() or 1, _MOST_WORKERS)
+    with ThreadPoolExecutor(workers) as pool:
+        pending: deque[tuple[LinePart, Future[pl.DataFrame]]] = deque()
+        try:
+            for part in parts:
+                pending.append((part, pool.submit(read, part)))
+                if len(pending) > workers:
+                    first, frame = pending.popleft()
+                    yield first, frame.result()
+            while pending:
+                first, frame = pending.popleft()
+                yield first, frame.result()
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+
+def trec_separator(content: FileContent) -> str | None:
+    """Return the single character between the columns of a TREC run, or None.
+
+    Args:
+        content: the first lines of the file.
+    """
+    return _separator(content, TREC)
+
+
 def _read_columns(content: FileContent, layout: Layout) -> Iterator[pl.DataFrame]:
     """Yield the columns as polars reads them, part after part.
 
@@ -147,11 +203,11 @@ def _read_columns(content: FileContent, layout: Layout) -> Iterator[pl.DataFrame
     240 MB, where polars takes 570 MB for the same columns of the whole file.
 
     Raises:
-        _NotPlainError: a line is not exactly as expected.
+        NotPlainError: a line is not exactly as expected.
     """
     separator = _separator(content, layout)
     if separator is None:
-        raise _NotPlainError
+        raise NotPlainError
     workers = min(os.cpu_count() or 1, _MOST_WORKERS)
     with ThreadPoolExecutor(workers) as pool:
         pending: deque[Future[pl.DataFrame]] = deque()
@@ -172,53 +228,87 @@ def _read_part(
     """Return query, document, and score or rank of a part of a file.
 
     Raises:
-        _NotPlainError: a line is not exactly as expected.
+        NotPlainError: a line is not exactly as expected.
     """
-    part = content.part(*span)
-    # polars would take an id that begins like this for zlib data, and unpack it; it would drop a
-    # byte order mark.
-    if part.startswith((*_ZLIB_HEADERS, BYTE_ORDER_MARK)):
-        raise _NotPlainError
-    # polars silently fills up short lines with nulls and cuts long ones.
-    lines = _count_plain_lines(part, len(layout.names), ord(separator))
+    return _read_plain_part(content.part(*span), layout, separator)
+
+
+def _read_plain_part(part: bytes, layout: Layout, separator: str) -> pl.DataFrame:
+    """Return query, document, and score or rank of whole lines.
+
+    Raises:
+        NotPlainError: a line is not exactly as expected.
+    """
     needed = list(dict.fromkeys([QUERY, DOC, layout.ranked_by]))
     if layout is MSMARCO_SCORED:
         needed.append(GIVEN_RANK)
+    number = SCORE if SCORE in layout.names else None
+    return _ranked_columns(
+        read_plain_columns(part, layout.names, number, separator, needed), layout
+    )
+
+
+def read_plain_columns(
+    part: bytes,
+    names: Sequence[str],
+    number: str | None,
+    separator: str,
+    needed: Sequence[str] | None = None,
+) -> pl.DataFrame:
+    """Return columns of whole lines that are exactly as expected.
+
+    Args:
+        part: the lines.
+        names: the names of the columns.
+        number: the column of numbers, f8; the others are text.
+        separator: the character between columns.
+        needed: the columns to return; None for all.
+
+    Raises:
+        NotPlainError: a line is not exactly as expected.
+    """
+    # polars would take an id that begins like this for zlib data, and unpack it; it would drop a
+    # byte order mark.
+    if part.startswith((*_ZLIB_HEADERS, BYTE_ORDER_MARK)):
+        raise NotPlainError
+    # polars silently fills up short lines with nulls and cuts long ones.
+    lines = _count_plain_lines(part, len(names), ord(separator))
     scan = pl.scan_csv(
         part,
         separator=separator,
         has_header=False,
-        schema={name: pl.Float64 if name == SCORE else pl.String for name in layout.names},
+        schema={name: pl.Float64 if name == number else pl.String for name in names},
         quote_char=None,
         truncate_ragged_lines=True,
     )
+    selected = list(names if needed is None else needed)
     try:
-        frame = scan.select(needed).collect()
+        frame = scan.select(selected).collect()
     except (
         pl.exceptions.ComputeError,  # an invalid number, text that is not UTF-8
         pl.exceptions.SchemaError,  # a first line with another number of columns
         pl.exceptions.NoDataError,
     ) as error:
-        raise _NotPlainError from error
-    if lines != len(frame) or any(frame[name].null_count() for name in needed):
-        raise _NotPlainError
-    return _ranked_columns(frame, layout)
+        raise NotPlainError from error
+    if lines != len(frame) or any(frame[name].null_count() for name in selected):
+        raise NotPlainError
+    return frame
 
 
 def _ranked_columns(frame: pl.DataFrame, layout: Layout) -> pl.DataFrame:
     """Return query, document, and score or rank.
 
     Raises:
-        _NotPlainError: a score or a rank is invalid.
+        NotPlainError: a score or a rank is invalid.
     """
     if any(
         not frame[name].str.contains(_RANK_PATTERN).all()
         for name in (RANK, GIVEN_RANK)
         if name in frame
     ):
-        raise _NotPlainError
+        raise NotPlainError
     if SCORE in frame and not frame[SCORE].is_finite().all():
-        raise _NotPlainError
+        raise NotPlainError
     columns = frame.select(QUERY, DOC, layout.ranked_by)
     return (
         columns if layout.ranked_by == SCORE else columns.with_columns(pl.col(RANK).cast(pl.Int64))
@@ -238,7 +328,7 @@ def _count_plain_lines(part: bytes, columns: int, separator: int) -> int:
         separator: the code of the character between columns.
 
     Raises:
-        _NotPlainError: a line is not plain.
+        NotPlainError: a line is not plain.
     """
     lines = begin = 0
     while begin < len(part):
@@ -259,7 +349,7 @@ def _plain_lines(part: bytes, columns: int, separator: int) -> int:
     byte = np.frombuffer(part, dtype=np.uint8)
     is_edge = byte <= ord(" ")
     if is_edge[0] or (is_edge[1:] & is_edge[:-1]).any():
-        raise _NotPlainError
+        raise NotPlainError
     edges = np.flatnonzero(is_edge)
     ends = edges[columns - 1 :: columns]
     lines = len(ends)
@@ -268,9 +358,9 @@ def _plain_lines(part: bytes, columns: int, separator: int) -> int:
         or not (byte[ends] == ord("\n")).all()
         or np.count_nonzero(byte == separator) != lines * (columns - 1)
     ):
-        raise _NotPlainError
+        raise NotPlainError
     if b"#" in part and (part[:1] == b"#" or (byte[ends[:-1] + 1] == ord("#")).any()):
-        raise _NotPlainError
+        raise NotPlainError
     return lines
 
 
@@ -302,13 +392,13 @@ def _read_lines(content: FileContent, layout: Layout) -> pl.DataFrame:
             values.append(_parse_rank(content, number, fields[value]))
         else:
             values.append(read_number(content.path, number, "score", fields[value]))
-    if not queries:
-        problem = f"there is no line in it; expected lines of {layout.description} columns"
-        raise FileFormatError(content.path, problem)
     dtype = pl.Int64 if by_rank else pl.Float64
-    return pl.DataFrame(
-        {QUERY: queries, DOC: docs, layout.ranked_by: pl.Series(values, dtype=dtype)}
-    )
+    columns = {
+        QUERY: pl.Series(queries, dtype=pl.String),
+        DOC: pl.Series(docs, dtype=pl.String),
+        layout.ranked_by: pl.Series(values, dtype=dtype),
+    }
+    return pl.DataFrame(columns)
 
 
 def _is_cut_line(content: FileContent, number: int) -> bool:

@@ -1,0 +1,221 @@
+"""A run larger than memory: time, memory and bits of ``evaluate_stream``, grouped and shuffled.
+
+    python benchmarks/scale.py [--queries 1250000] [--folder /tmp]
+
+Writes a TREC run of 100 documents a query (5 GB by default), its rows in another order as Parquet,
+and qrels of 4 judgements a query, into a temporary folder that is removed. Each evaluation is a
+process of its own; its peak memory is that of the process. A part of the run that fits into memory
+is evaluated both ways: the bits must be equal, and rows per second are compared.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from beir_eval import evaluate, evaluate_stream, read_score_table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+DEPTH, DOCUMENTS, CHUNK = 100, 8_841_823, 1_000_000
+#: A multiplier of a permutation of row numbers: prime, and larger than any number of rows here.
+STEP = 2_147_483_647
+#: Queries of the part that fits into memory.
+PART_QUERIES = 50_000
+#: The highest peak in MB, and the least share of the speed in memory.
+MOST_MB, LEAST_SPEED = 1000, 0.5
+JUDGED_RANKS = (0, 3, 17, 60)
+
+
+def rows(numbers: Any) -> pl.DataFrame:
+    """Return the rows of the run with these numbers: query by query, best document first."""
+    query, rank = numbers // DEPTH, numbers % DEPTH
+    score = np.round(90 - rank * 0.73 + (numbers * 7919 % 1000) / 400, 3)
+    return pl.DataFrame(
+        {
+            "query_id": "q" + pl.Series(query).cast(pl.String).str.zfill(7),
+            "doc_id": "d" + pl.Series(documents(query, rank)).cast(pl.String),
+            "score": score,
+        }
+    )
+
+
+def documents(query: Any, rank: Any) -> Any:
+    """Return the number of a document; those of a query are different."""
+    return (query * 15_485_863 + rank * 104_729) % DOCUMENTS
+
+
+def chunks(num_rows: int) -> Iterator[Any]:
+    """Yield row numbers, some at a time."""
+    for begin in range(0, num_rows, CHUNK):
+        yield np.arange(begin, min(num_rows, begin + CHUNK), dtype=np.int64)
+
+
+def write_trec(path: Path, num_rows: int) -> None:
+    """Write the run in the order of its rows."""
+    with path.open("wb") as file:
+        for numbers in chunks(num_rows):
+            frame = rows(numbers).select(
+                "query_id",
+                pl.lit("Q0").alias("iteration"),
+                "doc_id",
+                pl.Series("rank", numbers % DEPTH + 1),
+                "score",
+                pl.lit("bm25").alias("tag"),
+            )
+            frame.write_csv(file, separator=" ", include_header=False)
+
+
+def write_shuffled(path: Path, num_rows: int) -> None:
+    """Write the same rows in another order, as Parquet files that become one."""
+    parts = path.with_suffix(".parts")
+    parts.mkdir()
+    for number, numbers in enumerate(chunks(num_rows)):
+        permuted = (numbers * (STEP % num_rows) + 12_345) % num_rows
+        rows(permuted).write_parquet(parts / f"{number:05}.parquet", statistics=False)
+    pl.scan_parquet(parts / "*.parquet").sink_parquet(path, row_group_size=500_000)
+    shutil.rmtree(parts)
+
+
+def write_qrels(path: Path, num_queries: int) -> None:
+    """Write the judgements of documents at four ranks of each query."""
+    query = np.repeat(np.arange(num_queries, dtype=np.int64), len(JUDGED_RANKS))
+    rank = (np.tile(np.array(JUDGED_RANKS), num_queries) + query * 31) % DEPTH
+    frame = pl.DataFrame(
+        {
+            "query_id": "q" + pl.Series(query).cast(pl.String).str.zfill(7),
+            "iteration": pl.repeat("0", len(query), eager=True),
+            "doc_id": "d" + pl.Series(documents(query, rank)).cast(pl.String),
+            "grade": (query * 13 + rank * 7) % 4,
+        }
+    )
+    frame.write_csv(path, separator=" ", include_header=False)
+
+
+def peak_memory() -> float:
+    """Return the peak of this process in MB; ``ru_maxrss`` would begin with the parent's."""
+    status = Path("/proc/self/status").read_text(encoding="ascii")
+    [kilobytes] = re.findall(r"VmHWM:\s+(\d+) kB", status)
+    return int(kilobytes) * 1024 / 1e6
+
+
+def measure_child(how: str, qrels: Path, run: Path, table: Path) -> None:
+    """Evaluate in this process, and print time, peak memory and means as JSON."""
+    start = time.perf_counter()
+    if how == "memory":
+        in_memory = evaluate(qrels, run, name="run")
+        seconds = time.perf_counter() - start
+        means, note = in_memory.aggregate, "in memory"
+        np.save(table.with_suffix(".npy"), in_memory.values.array)
+    else:
+        streamed = evaluate_stream(qrels, run, table=table, name="run")
+        seconds = time.perf_counter() - start
+        means, note = streamed.aggregate, streamed.how
+    used = os.times()
+    cpu = used.user + used.system
+    print(
+        json.dumps(
+            {"seconds": seconds, "cpu": cpu, "peak_mb": peak_memory(), "means": means, "how": note}
+        )
+    )
+
+
+def measure(how: str, qrels: Path, run: Path, table: Path) -> dict[str, Any]:
+    """Evaluate in a process of its own."""
+    command = [sys.executable, __file__, "--child", how, str(qrels), str(run), str(table)]
+    output = subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout
+    result: dict[str, Any] = json.loads(output)
+    return result
+
+
+def report(what: str, num_rows: int, measured: dict[str, Any]) -> None:
+    """Print a line of the table."""
+    print(
+        f"| {what} | {measured['how']} | {measured['seconds']:.1f} s | "
+        f"{num_rows / measured['seconds'] / 1e6:.2f} M rows/s | {measured['cpu']:.1f} s | "
+        f"{measured['peak_mb']:.0f} MB |",
+        flush=True,
+    )
+
+
+def require(condition: object, problem: str) -> None:
+    """End with an error unless the condition holds."""
+    if not condition:
+        sys.exit(f"FAILED: {problem}")
+
+
+def same_bits(part_table: Path, values: Path) -> bool:
+    """Return whether a score table has the bits of the scores in memory, in the same order."""
+    return bool(read_score_table(part_table).values.array.tobytes() == np.load(values).tobytes())
+
+
+def main(num_queries: int, folder: Path) -> None:
+    """Write the files, evaluate them, print the table."""
+    num_rows = num_queries * DEPTH
+    part_queries = min(PART_QUERIES, num_queries)
+    start = time.perf_counter()
+    for name, queries in (("whole", num_queries), ("part", part_queries)):
+        write_qrels(folder / f"{name}.qrels", queries)
+        write_trec(folder / f"{name}.trec", queries * DEPTH)
+        write_shuffled(folder / f"{name}.parquet", queries * DEPTH)
+    sizes = {path.name: path.stat().st_size / 1e9 for path in sorted(folder.iterdir())}
+    print(f"written in {time.perf_counter() - start:.0f} s:", end=" ")
+    print(", ".join(f"{name} {size:.2f} GB" for name, size in sizes.items()), flush=True)
+    print("| run | way | time | speed | processor | peak RSS |\n|---|---|---|---|---|---|")
+    speeds: dict[str, tuple[float, float]] = {}
+    means, problems = [], []
+    for ending in ("trec", "parquet"):
+        part, whole = folder / f"part.{ending}", folder / f"whole.{ending}"
+        memory = measure("memory", folder / "part.qrels", part, folder / f"memory-{ending}")
+        report(f"part, {ending}", part_queries * DEPTH, memory)
+        streamed = measure("stream", folder / "part.qrels", part, folder / f"part-{ending}.scores")
+        report(f"part, {ending}", part_queries * DEPTH, streamed)
+        scores = folder / f"part-{ending}.scores"
+        require(same_bits(scores, folder / f"memory-{ending}.npy"), "the bits differ")
+        require(memory["means"] == streamed["means"], "the means differ")
+        large = measure("stream", folder / "whole.qrels", whole, folder / f"{ending}.scores")
+        report(f"whole, {ending}", num_rows, large)
+        means.append(large["means"])
+        times = num_rows / (part_queries * DEPTH)
+        speeds[ending] = (
+            times * memory["seconds"] / large["seconds"],
+            times * memory["cpu"] / large["cpu"],
+        )
+        problems += ["the peak is above 1 GB"] * (large["peak_mb"] >= MOST_MB)
+    require(means[0] == means[1], "the order of the rows changed a mean")
+    print("bits of the part: equal in memory and streamed; means of both orders: equal")
+    for ending, (by_clock, by_processor) in speeds.items():
+        print(
+            f"{ending}: rows per second of the whole, streamed, against the part in memory: "
+            f"{by_clock:.2f} by the clock, {by_processor:.2f} by processor time"
+        )
+    # The clock depends on what else the machine does.
+    slowest = min(by_processor for _, by_processor in speeds.values())
+    problems += ["less than half of the speed in memory"] * (slowest < LEAST_SPEED)
+    require(not problems, "; ".join(problems))
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--queries", type=int, default=1_250_000)
+    parser.add_argument("--folder", type=Path, default=None)
+    parser.add_argument("--child", nargs=4, default=None)
+    arguments = parser.parse_args()
+    if arguments.child:
+        measure_child(arguments.child[0], *map(Path, arguments.child[1:]))
+    else:
+        with tempfile.TemporaryDirectory(prefix="beir-eval-scale-", dir=arguments.folder) as name:
+            main(arguments.queries, Path(name))

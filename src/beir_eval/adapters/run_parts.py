@@ -1,0 +1,201 @@
+"""``RunFile``: a run file read in parts, so that files larger than memory can be evaluated."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from beir_eval.adapters.formats import RUN_FORMATS
+from beir_eval.core.files import FileContent, parquet_errors
+from beir_eval.core.line_parts import LinePart, line_parts
+from beir_eval.core.paths import as_path
+from beir_eval.errors import FileFormatError, InputError, RunError, needs_extra
+
+with needs_extra("polars", "files", "reading a run file in parts"):
+    import polars as pl
+
+from beir_eval.adapters.formats.text_lines import read_later_lines
+from beir_eval.adapters.formats.text_runs import trec_frames, trec_separator
+from beir_eval.core.dataframes import DOC, QUERY, SCORE, choose_column, to_columns
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+#: The formats that are read in parts.
+STREAMED_FORMATS = ("trec", "parquet", "jsonl")
+#: Bytes of text, or rows of Parquet, that are read at a time.
+_PART_SIZE, _PART_ROWS = 1 << 22, 250_000
+#: Bytes that show the format of a text file.
+_HEAD_SIZE = 1 << 16
+_PARQUET_MAGIC = b"PAR1"
+
+
+class Place(NamedTuple):
+    """A place in a run file from which reading can be resumed.
+
+    Attributes:
+        offset: the byte of the decompressed content where a line begins; of Parquet, the row.
+        line: the 1-based number of the line; 1 for Parquet.
+    """
+
+    offset: int = 0
+    line: int = 1
+
+
+class RunPart(NamedTuple):
+    """Some rows of a run file.
+
+    Attributes:
+        frame: query, document and score; the scores are null if the run has none. A row without a
+            document stands for a query with an empty ranking.
+        place: where the part begins.
+        bytes_read: how much of the file has been read.
+    """
+
+    frame: pl.DataFrame
+    place: Place
+    bytes_read: int
+
+
+class RunFile:
+    """A run file that is read in parts, with the checks of ``read_run``.
+
+    Attributes:
+        path: the file.
+        format: its format, one of ``STREAMED_FORMATS``.
+        size: its size in bytes, packed as it is.
+        label: what messages call it.
+
+    Raises:
+        FileFormatError: the file is in a format that is not read in parts, or it is a pipe or a
+            folder.
+        SettingError: there is no such format.
+        OSError: the file cannot be read.
+    """
+
+    def __init__(self, path: str | Path, format: str | None = None) -> None:  # noqa: A002
+        """Detect the format."""
+        self.path = as_path(path)
+        self.size = self.path.stat().st_size
+        if not self.path.is_file():
+            problem = "not a file, which could be read again; save the run to a file"
+            raise FileFormatError(self.path, problem)
+        self.label = str(self.path)
+        with self.path.open("rb") as file:
+            is_parquet = file.read(len(_PARQUET_MAGIC)) == _PARQUET_MAGIC
+        head = _PARQUET_MAGIC if is_parquet else _head(self.path)
+        self._head = FileContent.from_bytes(self.path, head)
+        self.format = RUN_FORMATS.choose(self._head, format).name
+        if self.format not in STREAMED_FORMATS:
+            problem = (
+                f"a run of format {self.format!r} is not read in parts, only those of "
+                f"{', '.join(STREAMED_FORMATS)}. Convert it: beir-eval convert run.csv run.trec; "
+                "or evaluate it in memory (--no-stream)"
+            )
+            raise FileFormatError(self.path, problem)
+
+    def parts(self, begin: Place = Place()) -> Iterator[RunPart]:  # noqa: B008 - a constant
+        """Yield the rows of the file, part after part.
+
+        Args:
+            begin: where a part began, to resume there.
+
+        Raises:
+            FileFormatError: as ``read_run``.
+            OSError: the file cannot be read.
+        """
+        readers = {"trec": self._trec, "jsonl": self._jsonl, "parquet": self._parquet}
+        num_rows = 0
+        for part in readers[self.format](begin):
+            num_rows += len(part.frame)
+            if len(part.frame):
+                yield part
+        if not num_rows and begin == Place():
+            raise FileFormatError(self.path, "there is no document in it; a run was expected")
+
+    def _trec(self, begin: Place) -> Iterator[RunPart]:
+        lines = line_parts(self.path, _PART_SIZE, begin=begin.offset, first_line=begin.line)
+        for part, frame in trec_frames(self.path, lines, trec_separator(self._head)):
+            yield _run_part(part, frame)
+
+    def _jsonl(self, begin: Place) -> Iterator[RunPart]:
+        from beir_eval.adapters.formats.json_formats import jsonl_rows  # noqa: PLC0415
+
+        has_scores: bool | None = None
+        for part in line_parts(self.path, _PART_SIZE, begin=begin.offset, first_line=begin.line):
+            queries, docs, scores = read_later_lines(self.path, part, jsonl_rows)
+            scored = {
+                score is not None
+                for doc, score in zip(docs, scores, strict=True)
+                if doc is not None
+            }
+            if len(scored | ({has_scores} - {None})) > 1:
+                problem = "some documents have scores and some have none"
+                raise FileFormatError(self.path, problem)
+            has_scores = next(iter(scored), has_scores)
+            try:
+                frame = pl.DataFrame(
+                    {
+                        QUERY: pl.Series(queries, dtype=pl.String),
+                        DOC: pl.Series(docs, dtype=pl.String),
+                        SCORE: pl.Series(scores, dtype=pl.Float64),
+                    }
+                )
+            except UnicodeEncodeError as error:
+                problem = "an id is not Unicode text; evaluate the file in memory (--no-stream)"
+                raise FileFormatError(self.path, problem) from error
+            yield _run_part(part, frame)
+
+    def num_parquet_rows(self) -> int:
+        """Return the number of rows of a Parquet file."""
+        with parquet_errors(self.path):
+            return int(self._scan().select(pl.len()).collect().item())
+
+    def _scan(self) -> pl.LazyFrame:
+        source = self.path.absolute() if str(self.path).isprintable() else self.path.open("rb")
+        return pl.scan_parquet(source, glob=False, hive_partitioning=False)
+
+    def _parquet(self, begin: Place) -> Iterator[RunPart]:
+        with parquet_errors(self.path):
+            scan = self._scan()
+            columns = scan.collect_schema().names()
+            num_rows = int(scan.select(pl.len()).collect().item())
+        needed = [self._column(columns, role) for role in (QUERY, DOC, SCORE)]
+        for row in range(begin.offset, num_rows, _PART_ROWS):
+            with parquet_errors(self.path):
+                frame = scan.select(needed).slice(row, _PART_ROWS).collect()
+            try:
+                checked = to_columns(
+                    frame,
+                    number_role=SCORE,
+                    names=dict(zip((QUERY, DOC, SCORE), needed, strict=True)),
+                    error_class=RunError,
+                    label="the run",
+                    first_row=row,
+                )
+            except RunError as error:
+                raise FileFormatError(self.path, str(error)) from error
+            end = min(num_rows, row + _PART_ROWS)
+            yield RunPart(checked, Place(row), self.size * end // num_rows)
+
+    def _column(self, columns: list[str], role: str) -> str:
+        try:
+            return choose_column(columns, role, None, RunError, "the run")
+        except InputError as error:
+            raise FileFormatError(self.path, str(error)) from error
+
+
+def _run_part(part: LinePart, frame: pl.DataFrame) -> RunPart:
+    return RunPart(frame, Place(part.begin, part.first_line), part.bytes_read)
+
+
+def _head(path: Path) -> bytes:
+    """Return the first lines of a text file: two at least, if the first one is long."""
+    parts: Any = line_parts(path, _HEAD_SIZE)
+    head = b""
+    for part in parts:
+        head += part.data
+        if head.count(b"\n") > 1:
+            break
+    parts.close()
+    return head

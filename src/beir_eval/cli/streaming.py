@@ -1,0 +1,126 @@
+"""Run files that ``beir-eval evaluate`` reads in parts, because they are larger than memory."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rich.text import Text
+
+from beir_eval.adapters.dataset_folder import find_qrels_file
+from beir_eval.cli.console import console, naming_options
+from beir_eval.cli.options import system_names
+from beir_eval.errors import InputError, SettingError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from beir_eval.measures import Measure
+
+
+def is_streamed(
+    stated: bool | None,  # noqa: FBT001 - an option with three values
+    files: Sequence[Path],
+    run_format: str | None,
+    table: Path | None,
+    outputs: Mapping[str, object],
+) -> bool:
+    """Return whether runs are read in parts: as stated, or if a file is too large for memory.
+
+    Args:
+        stated: the option --stream or --no-stream; None decides by size.
+        files: the run files.
+        run_format: their format; None detects it.
+        table: the score table to write; None for none.
+        outputs: {option: its value} of the outputs that need all scores in memory.
+
+    Raises:
+        SettingError: an output needs all scores in memory, or a table is asked for with several
+            runs or --no-stream.
+    """
+    if table is not None and (stated is False or len(files) != 1):
+        problem = "--no-stream" if stated is False else f"{len(files)} runs"
+        msg = f"--table is written while one run is read in parts, but there is {problem}"
+        raise SettingError(msg)
+    in_memory = [option for option, value in outputs.items() if value is not None]
+    if stated is None and table is None:
+        if in_memory:
+            return False
+        # polars may be missing; without it no file is read in parts.
+        from beir_eval.evaluation.streaming.size import needs_streaming  # noqa: PLC0415
+
+        return any(needs_streaming(path, run_format) for path in files)
+    if stated is not False and in_memory:
+        verb = "needs" if len(in_memory) == 1 else "need"
+        msg = (
+            f"{' and '.join(in_memory)} {verb} the scores of all queries in memory, and --stream "
+            "keeps them on disk: write them with --table scores.parquet, which compare and "
+            "read_score_table read"
+        )
+        raise SettingError(msg)
+    return stated is not False
+
+
+def evaluate_in_parts(  # noqa: PLR0913 - what the command was given
+    qrels: Path,
+    files: Sequence[Path],
+    measures: Sequence[Measure],
+    policies: Mapping[str, Any],
+    *,
+    split: str | None,
+    formats: tuple[str | None, str | None],
+    table: Path | None,
+    stated: bool,
+) -> list[Any]:
+    """Return the streamed result of each run file, and print how each was read.
+
+    Args:
+        qrels: the file or folder of the judgements.
+        files: the run files.
+        measures: the measures.
+        policies: the fields of ``EvaluationSettings``.
+        split: the split of a data-set folder.
+        formats: the formats of the judgements and of the runs; None detects them.
+        table: the score table; None for none.
+        stated: whether the user asked for it.
+
+    Raises:
+        InputError: a run cannot be evaluated.
+        SettingError: a split is named, and the judgements are a file.
+    """
+    from beir_eval.evaluation.streaming.judgements import Judgements  # noqa: PLC0415
+    from beir_eval.evaluation.streaming.stream import evaluate_stream  # noqa: PLC0415
+
+    if qrels.is_dir():
+        qrels = find_qrels_file(qrels, split or "test")
+    elif split is not None:
+        msg = f"split={split!r} belongs to a data-set folder, but {qrels} is a file"
+        raise SettingError(msg)
+    with naming_options(format="--qrels-format"):
+        judgements = Judgements.from_file(qrels, formats[0])
+    results = []
+    for path, name in zip(files, system_names(files), strict=True):
+        try:
+            with naming_options(format="--format"):
+                result = evaluate_stream(
+                    judgements,
+                    path,
+                    measures,
+                    table=table,
+                    name=name,
+                    format=formats[1],
+                    **policies,
+                )
+        except InputError as error:
+            if str(path) in str(error):
+                raise
+            msg = f"{path}: {error}"
+            raise InputError(msg) from error
+        results.append(result)
+        why = "" if stated else ", because it would take more than half of the free memory"
+        resumed = (
+            f"; resumed after {result.parts_resumed} finished parts" if result.parts_resumed else ""
+        )
+        where = f"; the scores of queries are in {table}" if table is not None else ""
+        console.print(Text(f"{name}: read in parts{why}; {result.how}{resumed}{where}", "dim"))
+    return results

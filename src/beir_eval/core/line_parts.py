@@ -1,0 +1,124 @@
+"""Text files read in parts of whole lines, decompressed on the way, so that memory is bounded."""
+
+from __future__ import annotations
+
+import zlib
+from functools import partial
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
+
+from beir_eval.core.files import GZIP_FORMAT, GZIP_MAGIC, ZSTD_MAGIC, import_zstandard
+from beir_eval.errors import FileFormatError, MissingExtraError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+#: Bytes of a packed file that are read at a time.
+_PACKED_SIZE = 1 << 18
+
+
+class LinePart(NamedTuple):
+    """Whole lines of a file.
+
+    Attributes:
+        data: the lines; only the last line of the file may lack its end.
+        begin: where they begin in the decompressed content.
+        first_line: the 1-based number of the first of them.
+        bytes_read: how much of the file has been read, packed as it is.
+    """
+
+    data: bytes
+    begin: int
+    first_line: int
+    bytes_read: int
+
+
+def line_parts(path: Path, size: int, *, begin: int = 0, first_line: int = 1) -> Iterator[LinePart]:
+    """Yield the content of a file in parts of whole lines, a little more than ``size`` bytes each.
+
+    Where a part begins depends on ``begin`` and ``size`` only, so that reading can be resumed.
+
+    Args:
+        path: the file, which may be packed with gzip or zstd.
+        size: the least number of bytes of all parts but the last.
+        begin: where to begin in the decompressed content: the beginning of a line.
+        first_line: the number of that line.
+
+    Raises:
+        FileFormatError: a packed file is truncated or damaged.
+        MissingExtraError: a zstd file without the package zstandard.
+        OSError: the file cannot be read.
+    """
+    with path.open("rb") as file:
+        buffer = bytearray()
+        for block in _blocks(path, file, size, begin):
+            buffer += block
+            if len(buffer) < size:
+                continue
+            end = buffer.find(b"\n", size - 1) + 1
+            while end:
+                data = bytes(buffer[:end])
+                yield LinePart(data, begin, first_line, file.tell())
+                begin, first_line = begin + end, first_line + data.count(b"\n")
+                del buffer[:end]
+                end = buffer.find(b"\n", size - 1) + 1 if len(buffer) >= size else 0
+        if buffer:
+            yield LinePart(bytes(buffer), begin, first_line, file.tell())
+
+
+def _blocks(path: Path, file: BinaryIO, size: int, begin: int) -> Iterator[bytes]:
+    """Yield the decompressed content of an open file from ``begin`` on."""
+    magic = file.read(4)
+    file.seek(0)
+    if not magic.startswith((GZIP_MAGIC, ZSTD_MAGIC)):
+        file.seek(begin)
+        while block := file.read(size):
+            yield block
+        return
+    is_gzip = magic.startswith(GZIP_MAGIC)
+    new_decompressor: Callable[[], Any] = (
+        partial(zlib.decompressobj, wbits=GZIP_FORMAT)
+        if is_gzip
+        else import_zstandard().ZstdDecompressor().decompressobj
+    )
+    skipped = 0
+    try:
+        for block in _unpacked(file, new_decompressor, padded=is_gzip):
+            rest = block[max(0, begin - skipped) :]
+            skipped += len(block)
+            if rest:
+                yield rest
+    except (MissingExtraError, FileFormatError, OSError, GeneratorExit):
+        raise
+    except Exception as error:
+        # Each library raises its own errors for damaged data, and none of them names the file.
+        problem = f"the packed file is truncated or damaged ({error}); fetch or pack it again"
+        raise FileFormatError(path, problem) from error
+
+
+def _unpacked(
+    file: BinaryIO, new_decompressor: Callable[[], Any], *, padded: bool
+) -> Iterator[bytes]:
+    """Yield the content of an open packed file, of several packed files one after the other too.
+
+    Args:
+        file: the file.
+        new_decompressor: a function that returns a decompressor of one member.
+        padded: whether zero bytes after a member are ignored, as the program gzip does.
+    """
+    member = None
+    is_first = True
+    while packed := file.read(_PACKED_SIZE):
+        while packed:
+            if member is None:
+                if padded and not is_first:
+                    packed = packed.lstrip(b"\0")
+                    if not packed:
+                        break
+                member, is_first = new_decompressor(), False
+            yield member.decompress(packed)
+            packed = member.unused_data if member.eof else b""
+            if member.eof:
+                member = None
+    if member is not None:
+        raise EOFError("the last member has no end")

@@ -1,0 +1,63 @@
+"""Results wherever they are: in memory, in a file of ``save``, or in a score table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from beir_eval.core.paths import as_path
+from beir_eval.evaluation.result import EvaluationResult
+
+if TYPE_CHECKING:
+    from beir_eval.evaluation.streaming.result import StreamedResult
+
+_PARQUET_MAGIC = b"PAR1"
+
+
+def load_result(path: str | Path) -> EvaluationResult:
+    """Return the result in a file: one of ``EvaluationResult.save``, or a score table (Parquet).
+
+    Raises:
+        ResultError: the file holds something else.
+        FileFormatError: the file is damaged.
+        MissingExtraError: the file is a score table, and polars is not installed.
+        OSError: the file cannot be read.
+    """
+    if not is_parquet(as_path(path)):
+        return EvaluationResult.load(path)
+    from beir_eval.evaluation.streaming.table_files import read_score_table  # noqa: PLC0415
+
+    return read_score_table(path)
+
+
+def is_parquet(path: Path) -> bool:
+    """Return whether a file begins as a Parquet file; False for what is no file."""
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return file.read(len(_PARQUET_MAGIC)) == _PARQUET_MAGIC
+
+
+def as_result(value: Any) -> Any:
+    """Return the result behind a path or a ``StreamedResult``; any other value as it is.
+
+    A text that is not the path of a file is returned too: it may be the name of a system.
+
+    Raises:
+        ResultError, FileFormatError, MissingExtraError, OSError: as ``load_result``.
+    """
+    if isinstance(value, Path) or (isinstance(value, str) and _is_file(value)):
+        return load_result(value)
+    # By name: its module needs polars.
+    if type(value).__name__ == "StreamedResult" and hasattr(value, "load"):
+        streamed: StreamedResult = value
+        return streamed.load()
+    return value
+
+
+def _is_file(text: str) -> bool:
+    """Return whether a text is the path of a file."""
+    try:
+        return Path(text).is_file()
+    except (OSError, ValueError):  # too long, or with a zero byte
+        return False

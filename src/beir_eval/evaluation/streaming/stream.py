@@ -1,0 +1,437 @@
+"""``evaluate_stream``: evaluate a run file that is larger than memory."""
+
+from __future__ import annotations
+
+import tempfile
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from beir_eval._version import __version__
+from beir_eval.adapters.run_parts import Place, RunFile
+from beir_eval.core.dataframes import QUERY
+from beir_eval.core.files import file_stem
+from beir_eval.core.paths import as_path
+from beir_eval.core.ranking import EvaluationSettings
+from beir_eval.display.progress import progress_bar
+from beir_eval.errors import check_count, check_flag, check_name, warn_caller
+from beir_eval.evaluation.coverage import unmatched_ids_sentences
+from beir_eval.evaluation.evaluator import (
+    check_queries,
+    check_tie_extremes,
+    warn_of_fractional_grades,
+)
+from beir_eval.evaluation.inputs import drops_identical_ids
+from beir_eval.evaluation.query_scores import check_missing
+from beir_eval.evaluation.records import Provenance
+from beir_eval.evaluation.score_table import POSITION, TableFacts
+from beir_eval.evaluation.streaming.grouping import (
+    QueryComesBackError,
+    QueryParts,
+    Resumption,
+    SeenHashes,
+)
+from beir_eval.evaluation.streaming.judgements import Judgements
+from beir_eval.evaluation.streaming.part_scores import Scorer, run_of_rows
+from beir_eval.evaluation.streaming.partitions import buckets, partition, read_bucket
+from beir_eval.evaluation.streaming.progress_files import ProgressFolder
+from beir_eval.evaluation.streaming.result import StreamedResult
+from beir_eval.evaluation.streaming.table_files import merge_parts, write_part
+from beir_eval.evaluation.swapped_inputs import (
+    grades_look_like_scores,
+    scores_look_like_grades,
+    swapped_inputs_sentence,
+)
+from beir_eval.evaluation.unmatched_ids import (
+    MatchCounts,
+    UnmatchedIds,
+    sampled_rows,
+    unmatched_ids_of_sample,
+)
+from beir_eval.measures import DEFAULT_MEASURES, parse_all
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from beir_eval.core.arrays import Ints, Mask
+    from beir_eval.core.run import Run
+    from beir_eval.evaluation.inputs import QrelsLike
+    from beir_eval.measures import MeasureLike
+
+#: The version of the layout of a folder of finished parts.
+_LAYOUT = 1
+#: Rows that a bucket of a partitioned run should have, and about how many bytes a row has.
+_BUCKET_ROWS, _ROW_BYTES = 1_500_000, {"trec": 30, "jsonl": 30, "parquet": 8}
+_MOST_BUCKETS = 256
+#: How many times smaller a packed file of text is.
+_PACKED = 4
+#: The queries and rows that are read to say why no query of a run is judged.
+_FIRST_ROWS = 100_000
+
+
+def evaluate_stream(  # noqa: PLR0913 - one keyword a setting
+    qrels: QrelsLike | Judgements,
+    run: str | Path,
+    measures: Iterable[MeasureLike] | MeasureLike | None = None,
+    *,
+    table: str | Path | None = None,
+    order: str = "score",
+    ties: str = "trec_eval",
+    missing: str = "zero",
+    no_relevant: str = "zero",
+    duplicates: str = "error",
+    drop_identical_ids: bool | None = None,
+    name: str | None = None,
+    format: str | None = None,  # noqa: A002
+    part_queries: int = 10_000,
+    progress: bool = True,
+) -> StreamedResult:
+    r"""Return the means of a run file that may be larger than memory, and write its score table.
+
+    The scores, means and counts have the bits of those of ``evaluate``. The file is read part by
+    part. As long as the rows of each query follow each other, the queries are evaluated as they
+    come. When a query comes back, the file is partitioned by a hash of the query on disk, next to
+    the score table, which takes about as much space as the file, and the parts are evaluated. Needs
+    polars.
+
+    If it is interrupted, the same call goes on after the last finished part: they are kept in the
+    folder ``<table>.parts``. If the size or the time of a file, or a measure or setting has
+    changed, it starts anew.
+
+    Args:
+        qrels: judgements, as for ``evaluate``. Those of a large TREC, BEIR or Parquet file are read
+            into columns, of about 40 bytes a judgement.
+        run: a run file: TREC or JSON lines, packed or not, or Parquet.
+        measures: as for ``evaluate``.
+        table: the score table, a Parquet file that gets a row for each judged query; an existing
+            file is replaced. None keeps no scores of queries, and cannot be resumed.
+        order: "score" or "given", as for ``evaluate``. Rows are numbered where their order matters,
+            so that "given", ``ties="input"`` and ``duplicates="first"`` also work for a file that
+            is partitioned.
+        ties: the order of documents with equal scores, as for ``evaluate``.
+        missing: "zero", "skip" or "error", as for ``evaluate``.
+        no_relevant: "zero" or "skip", as for ``evaluate``.
+        duplicates: "error", "first" or "keep", as for ``evaluate``.
+        drop_identical_ids: as for ``evaluate``.
+        name: the name of the system that made the run; by default that of the file.
+        format: the format of the run file: "trec", "jsonl" or "parquet"; None detects it.
+        part_queries: how many queries are evaluated at a time, at most; parts of a million rows
+            are evaluated in any case.
+        progress: whether a progress bar is shown on a terminal.
+
+    Returns:
+        The means, counts and notes. ``load()`` reads the scores of all queries into memory.
+
+    Raises:
+        FileFormatError: the run is malformed, or in a format that is not read in parts.
+        InputError: as ``evaluate``; or an id is not Unicode text, or another process evaluates into
+            the same score table.
+        QueryMismatchError, DuplicateDocumentError, MeasureError, SettingError: as ``evaluate``.
+        MissingExtraError: polars is not installed, or zstandard for a zstd file.
+        OSError: a file cannot be read or written.
+
+    Warns:
+        BeirEvalWarning: as ``evaluate``.
+
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> lines = "q1 Q0 x 1 0.9 bm25\nq1 Q0 a 2 0.8 bm25\n"
+    >>> _ = (folder / "bm25.trec").write_text(lines)
+    >>> result = evaluate_stream({"q1": {"a": 1}}, folder / "bm25.trec", table=folder / "scores")
+    >>> result["MRR@10"], result.load()["MRR@10"]
+    (0.5, 0.5)
+    """
+    check_count("part_queries", part_queries)
+    check_flag("progress", progress)
+    run_file = RunFile(run, format)
+    run_name = file_stem(run_file.path) if name is None else name
+    check_name("name", run_name)
+    parsed = DEFAULT_MEASURES if measures is None else parse_all(measures)  # type: ignore[arg-type]
+    settings = EvaluationSettings(
+        order=order,
+        ties=ties,
+        missing=missing,
+        no_relevant=no_relevant,
+        duplicates=duplicates,
+        drop_identical_ids=(
+            drops_identical_ids(qrels) if drop_identical_ids is None else drop_identical_ids
+        ),
+    )
+    check_tie_extremes(ties, parsed)
+    judgements = Judgements.read(qrels)
+    warn_of_fractional_grades(judgements.grades, parsed)
+    with _table_path(table) as target:
+        stream = _Stream(
+            run_file, Scorer(judgements, parsed, settings), run_name, part_queries, target
+        )
+        with stream.progress(shown=progress):
+            stream.evaluate()
+        result = StreamedResult.of_table(
+            target,
+            kept=table is not None,
+            how=stream.how,
+            parts_resumed=stream.parts_resumed,
+        )
+    for sentence in unmatched_ids_sentences(result):  # type: ignore[arg-type]
+        warn_caller(f"{run_name}: {sentence}")
+    return result
+
+
+@contextmanager
+def _table_path(table: str | Path | None) -> Iterator[Path]:
+    """Yield the path of the score table, in a temporary folder if there is none."""
+    if table is not None:
+        yield as_path(table).absolute()
+        return
+    with tempfile.TemporaryDirectory(prefix="beir-eval-") as folder:
+        yield Path(folder) / "scores.parquet"
+
+
+class _Stream:
+    """The evaluation of one run file.
+
+    Attributes:
+        how: how the file was read, as a sentence.
+        parts_resumed: how many parts were finished before.
+    """
+
+    def __init__(
+        self, run: RunFile, scorer: Scorer, name: str, part_queries: int, table: Path
+    ) -> None:
+        self._run, self._scorer, self._name, self._table = run, scorer, name, table
+        self._part_queries = part_queries
+        self._judgements, self._settings = scorer.judgements, scorer.settings
+        status = run.path.stat()
+        key = {
+            "layout": _LAYOUT,
+            "version": __version__,
+            "polars": pl.__version__,  # hashes of queries may differ between versions
+            "run": [str(run.path.resolve()), status.st_size, status.st_mtime_ns, run.format],
+            "qrels": self._judgements.identity,
+            "measures": [str(measure) for measure in scorer.measures],
+            "settings": asdict(self._settings),
+            "part_queries": part_queries,
+        }
+        self._folder = ProgressFolder(table.with_name(f"{table.name}.parts"), key)
+        self.parts_resumed = len(self._folder.parts)
+        self.how = ""
+        self._advance: Callable[..., None] = lambda *_, **__: None
+        self._bytes_shown = self._queries_shown = 0
+
+    @contextmanager
+    def progress(self, *, shown: bool) -> Iterator[None]:
+        """Show a progress bar in bytes of the file, and close the folder in the end."""
+        try:
+            with progress_bar(
+                shown=shown,
+                delayed=True,
+                leave=False,
+                total=self._run.size,
+                unit="B",
+                unit_scale=True,
+                desc="reading",
+            ) as advance:
+                self._advance = advance
+                yield
+        finally:
+            self._folder.close()
+
+    def _show(self, bytes_read: int, description: str) -> None:
+        self._advance(max(0, bytes_read - self._bytes_shown), description=description)
+        self._bytes_shown = max(bytes_read, self._bytes_shown)
+
+    def evaluate(self) -> None:
+        """Write the score table."""
+        self._warn_of_swapped_inputs()
+        if self._folder.bucket_count is None:
+            try:
+                self._evaluate_grouped()
+                self.how = "grouped by query: evaluated as it was read"
+            except QueryComesBackError:
+                self._folder.clear()
+                self.parts_resumed = 0
+        if not self.how:
+            self._evaluate_partitioned()
+            self.how = (
+                f"not grouped by query: partitioned into {self._folder.bucket_count} parts on disk"
+            )
+        self._finish()
+
+    # The two ways through a file
+
+    def _evaluate_grouped(self) -> None:
+        """Evaluate the queries as they come.
+
+        Raises:
+            QueryComesBackError: the rows of a query do not follow each other.
+        """
+        seen, begin = SeenHashes(), Resumption()
+        num_queries = 0
+        if self._folder.parts:
+            seen.add(self._folder.hashes())
+            offset, line, skipped = self._folder.parts[-1]["next"]
+            begin = Resumption(Place(offset, line), skipped)
+        for part in QueryParts(self._run.parts(begin.place), self._part_queries, seen, begin):
+            scores = self._scorer.grouped(part.frame, part.queries, part.lengths)
+            facts = {"next": [*part.next.place, part.next.skipped], "not_judged": scores.not_judged}
+            self._folder.add(scores.columns, facts, part.hashes)
+            num_queries += len(part.queries)
+            self._show(part.bytes_read, f"{num_queries:,} queries")
+
+    def _evaluate_partitioned(self) -> None:
+        """Partition the file, and evaluate the parts."""
+        folder = self._folder.path / "buckets"
+        if self._folder.bucket_count is None:
+            number = self._num_buckets()
+            self._bytes_shown = 0
+            partition(
+                self._run.parts(),
+                folder,
+                number,
+                keep_order=self._order_matters,
+                report=lambda part: self._show(part.bytes_read, "partitioning"),
+            )
+            self._folder.set_buckets(number)
+        num_queries = 0
+        for bucket in buckets(folder)[len(self._folder.parts) :]:
+            scores = self._scorer.ungrouped(read_bucket(bucket))
+            self._folder.add(scores.columns, {"not_judged": scores.not_judged})
+            num_queries += 0 if scores.columns is None else len(scores.columns[POSITION])
+            self._show(0, f"{num_queries:,} queries")
+
+    @property
+    def _order_matters(self) -> bool:
+        """Whether scores may depend on the order of the rows of a query."""
+        settings = self._settings
+        return (
+            settings.order == "given"
+            or settings.ties == "input"
+            or settings.duplicates != "error"
+            or self._run.format == "jsonl"  # it may have no scores
+        )
+
+    def _num_buckets(self) -> int:
+        """Return the number of buckets that have about a million rows each."""
+        size = self._run.size
+        with self._run.path.open("rb") as file:
+            is_packed = file.read(4).startswith((b"\x1f\x8b", b"\x28\xb5\x2f\xfd"))
+        num_rows = size * (_PACKED if is_packed else 1) // _ROW_BYTES[self._run.format]
+        if self._run.format == "parquet":
+            num_rows = self._run.num_parquet_rows()
+        return max(1, min(_MOST_BUCKETS, -(-num_rows // _BUCKET_ROWS)))
+
+    # The end
+
+    def _finish(self) -> None:
+        """Evaluate the missing queries, and write the score table with its facts."""
+        missing = self._missing()
+        if missing.all() or (self._settings.missing == "error" and missing.any()):
+            query_ids = self._judgements.queries.to_list()
+            if missing.all():
+                check_queries(query_ids, missing, self._first_rows(), self._settings)
+            check_missing(query_ids, missing, self._settings)
+        files = self._folder.files()
+        rows = np.flatnonzero(missing)
+        for begin in range(0, len(rows), self._part_queries):
+            path = self._folder.path / f"missing-{begin:09}.parquet"
+            write_part(path, self._scorer.missing(rows[begin : begin + self._part_queries]))
+            files.append(path)
+        ids_compared, unmatched = self._compare_ids(files)
+        facts = TableFacts(
+            name=self._name,
+            measures=tuple(str(measure) for measure in self._scorer.measures),
+            settings=self._settings,
+            provenance=Provenance(package_version=__version__),
+            max_grade=self._judgements.max_grade,
+            queries_not_judged=sum(part["not_judged"] for part in self._folder.parts),
+            queries_without_judgements=self._judgements.queries_without_judgements,
+            repeated_judgements=self._judgements.repeated_judgements,
+            ids_compared=ids_compared,
+            unmatched_ids=unmatched,
+        )
+        merge_parts(files, self._table, facts)
+        self._folder.remove()
+
+    def _missing(self) -> Mask:
+        """Return which judged queries no part has, bool[Q]."""
+        missing = np.ones(len(self._judgements), dtype=np.bool_)
+        for path in self._folder.files():
+            missing[pl.read_parquet(path, columns=[POSITION], glob=False)[POSITION].to_numpy()] = (
+                False
+            )
+        return missing
+
+    def _compare_ids(self, files: list[Path]) -> tuple[bool, UnmatchedIds | None]:
+        """Return that ids were compared, and what it showed; the run is read again if few match.
+
+        Args:
+            files: all rows of the score table.
+        """
+        num_retrieved = np.zeros(len(self._judgements), dtype=np.int64)
+        num_matched = 0
+        for path in files:
+            names = [POSITION, "documents_retrieved", "documents_judged"]
+            frame = pl.read_parquet(path, columns=names, glob=False)
+            num_retrieved[frame[POSITION].to_numpy()] = frame["documents_retrieved"].to_numpy()
+            num_matched += int((frame["documents_judged"] > 0).sum())
+        counts = MatchCounts(
+            judged=len(self._judgements),
+            ranked=int(np.count_nonzero(num_retrieved)),
+            matched=num_matched,
+            documents=int(num_retrieved.sum()),
+        )
+        if not counts.are_few:
+            return True, None
+        rows = sampled_rows(num_retrieved, counts)
+        unmatched = unmatched_ids_of_sample(
+            self._judgements.select(rows),
+            self._rankings_of(rows),
+            counts,
+            self._judgements.queries.to_list() if 2 * counts.ranked < counts.judged else [],
+        )
+        return True, unmatched
+
+    def _rankings_of(self, rows: Ints) -> Run:
+        """Return the rankings of some judged queries, read from the file again."""
+        wanted = np.zeros(len(self._judgements) + 1, dtype=np.bool_)
+        wanted[rows] = True
+        frames, indices = [], []
+        for part in self._run.parts():
+            index = self._judgements.find(part.frame[QUERY])
+            mask = wanted[index]
+            if mask.any():
+                frames.append(part.frame.filter(pl.Series(mask)))
+                indices.append(index[mask])
+        index = np.concatenate(indices)
+        order = np.argsort(index, kind="stable")
+        distinct, lengths = np.unique(index, return_counts=True)
+        return run_of_rows(
+            pl.concat(frames)[order],
+            self._judgements.queries[distinct].to_list(),
+            lengths.astype(np.int64),
+        )
+
+    def _first_rows(self) -> Run:
+        """Return a run of the first rows of the file."""
+        frames: list[pl.DataFrame] = []
+        for part in self._run.parts():
+            frames.append(part.frame)
+            if sum(map(len, frames)) >= _FIRST_ROWS:
+                break
+        frame = pl.concat(frames)
+        queries = frame.select(pl.col(QUERY).unique(maintain_order=True))[QUERY].to_list()
+        row_of = {query: row for row, query in enumerate(queries)}
+        rows = np.array([row_of[query] for query in frame[QUERY].to_list()])
+        frame = frame[np.argsort(rows, kind="stable")]
+        return run_of_rows(frame, queries, np.bincount(rows).astype(np.int64))
+
+    def _warn_of_swapped_inputs(self) -> None:
+        """Warn if the qrels look like a run, and the beginning of the run like qrels."""
+        if grades_look_like_scores(self._judgements) and scores_look_like_grades(
+            self._first_rows(), self._judgements
+        ):
+            warn_caller(swapped_inputs_sentence(self._judgements))
