@@ -53,8 +53,8 @@ def write_case(folder: Path, rows: int) -> None:
         run = pl.DataFrame(columns).select(*ids, "score")
         run.write_parquet(folder / f"run-{number:02}.parquet")
     query = np.repeat(np.arange(rows // DEPTH), JUDGED)
-    place = np.tile(np.arange(JUDGED) * 12, rows // DEPTH)
-    columns = {"query": query, "place": place, "grade": rng.integers(0, 4, len(query))}
+    position = np.tile(np.arange(JUDGED) * 12, rows // DEPTH)
+    columns = {"query": query, "place": position, "grade": rng.integers(0, 4, len(query))}
     pl.DataFrame(columns).select(*ids, "grade").write_parquet(folder / "qrels.parquet")
 
 
@@ -122,14 +122,13 @@ class Memory(threading.Thread):
 
 def measure(folder: Path, way: str) -> dict[str, Any]:
     """Return the seconds and the memory of one way, session start left out."""
-    from beir_eval.integrations.spark import check, evaluate, summarise  # noqa: PLC0415
+    from beir_eval.integrations.spark import check, evaluate  # noqa: PLC0415
 
     spark = session()
     qrels = spark.read.parquet(str(folder / "qrels.parquet"))
     run = spark.read.parquet(str(folder / "run-*.parquet"))
     # The first job imports the package into the workers.
-    few = qrels.limit(100)
-    summarise(evaluate(few, run.join(few.select("query_id"), "left_semi").limit(100), method=way))
+    check(evaluate(qrels.limit(100), run.limit(100), method=way))
     memory = Memory()
     start = time.perf_counter()
     check(evaluate(qrels, run, method=way))

@@ -120,13 +120,13 @@ def generated_case(folder, num_rows, *, with_duplicates=False):
     num_queries = (num_rows - num_long) // 100
     query = np.concatenate([np.repeat(np.arange(num_queries), 100), np.zeros(num_long, int)])
     # A prime step lists no document twice in a query.
-    place = np.concatenate([np.tile(np.arange(100), num_queries), 100 + np.arange(num_long)])
-    document = (query * 31 + place * 7919) % 15_485_863
+    position = np.concatenate([np.tile(np.arange(100), num_queries), 100 + np.arange(num_long)])
+    document = (query * 31 + position * 7919) % 15_485_863
     score = np.round(rng.random(len(query)), 2)
     run = pl.DataFrame({"query_id": query, "doc_id": document, "score": score})
     if with_duplicates:
         run = pl.concat([run, run.filter(pl.col("doc_id") % 97 == 0)])
-    is_judged = (place % 9 == 0) & (query % 20 != 3)
+    is_judged = (position % 9 == 0) & (query % 20 != 3)
     grade = rng.integers(-1, 4, int(is_judged.sum()))
     qrels = pl.DataFrame(
         {

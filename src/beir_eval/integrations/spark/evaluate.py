@@ -189,14 +189,14 @@ def _selected(frame: DataFrame, names: Sequence[str]) -> DataFrame:
         frame: judgements or documents.
         names: the columns of query ids, document ids, numbers and positions; "" for none.
     """
-    query, document, number, place = names
+    query, document, number, position = names
     columns = [
         column(query).cast("string").alias(QUERY),
         column(document).cast("string").alias(DOC),
         (column(number).cast("double") if number else F.lit(0.0)).alias(NUMBER),
     ]
-    if place:
-        columns.append(column(place).cast("bigint").alias(PLACE))
+    if position:
+        columns.append(column(position).cast("bigint").alias(PLACE))
     return frame.select(*columns)
 
 
@@ -218,17 +218,14 @@ def _check_judgements(judged: DataFrame, names: Sequence[str]) -> tuple[float, b
         "ids are null ": (F.col(DOC).isNull(), names[1]),
         "grades are not finite numbers": (is_invalid, names[2]),
     }
-    total, highest, num_fractions, *numbers = (
-        judged.agg(
-            F.count(F.lit(1)),
-            F.max(F.when(~is_invalid, grade)),
-            F.count_if(~is_invalid & is_fraction),
-            *(F.count_if(condition) for condition, _ in problems.values()),
-        )
-        .toArrow()
-        .to_pylist()[0]
-        .values()
-    )
+    counts = [
+        F.count(F.lit(1)),
+        F.max(F.when(~is_invalid, grade)),
+        F.count_if(~is_invalid & is_fraction),
+        *(F.count_if(condition) for condition, _ in problems.values()),
+    ]
+    [row] = judged.agg(*(count.alias(f"n{index}") for index, count in enumerate(counts))).collect()
+    total, highest, num_fractions, *numbers = row
     if not total:
         msg = "the qrels are empty: there is no judgement in them, so nothing can be evaluated"
         raise QrelsError(msg)

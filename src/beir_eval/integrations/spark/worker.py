@@ -279,7 +279,7 @@ def _check_rows(
         invalid = find(rows[column])
         if not invalid.any():
             continue
-        query_id, doc_id, number = rows.select(QUERY, DOC, NUMBER).row(int(invalid.arg_max() or 0))
+        query_id, doc_id, number = rows.select(QUERY, DOC, NUMBER).row(int(invalid.arg_true()[0]))
         msg = (
             f"{label}: {int(invalid.sum()):,} {problem} in the column {shown(name_of[column])}, in "
             f"this part of the data; the first is in the row of query {shown(query_id)}, document "
@@ -303,11 +303,11 @@ def _in_order(retrieved: pl.DataFrame, name: str) -> pl.DataFrame:
     if not invalid.any():
         invalid, problem = retrieved.select(QUERY, PLACE).is_duplicated(), "is there twice"
     if invalid.any():
-        query_id, doc_id, place = retrieved.select(QUERY, DOC, PLACE).row(
-            int(invalid.arg_max() or 0)
+        query_id, doc_id, position = retrieved.select(QUERY, DOC, PLACE).row(
+            int(invalid.arg_true()[0])
         )
         msg = (
-            f"the run: the position {shown(place)} of document {shown(doc_id)} {problem} in the "
+            f"the run: the position {shown(position)} of document {shown(doc_id)} {problem} in the "
             f"ranking of query {shown(query_id)}, in the column {shown(name)}. Number the "
             "documents of each query with different integers"
         )
