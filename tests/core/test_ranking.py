@@ -287,16 +287,24 @@ def test_the_top_list_of_rows_with_repeated_documents_is_the_ranking_that_was_me
     qrels, rows = case
     run = Run.from_columns(*zip(*rows, strict=True))
     options = {"order": order_and_ties.order, "ties": order_and_ties.ties, "duplicates": duplicates}
-    result = evaluate(qrels, run, ["P@1"], keep_top=k, **options)
-    dense = relate(Qrels(qrels), run, EvaluationSettings(**options))[0].to_dense(k)
+    every = len(rows)
+    result = evaluate(qrels, run, ["P@1"], keep_top=every, **options)
+    best = evaluate(qrels, run, ["P@1"], keep_top=k, **options)
+    dense = relate(Qrels(qrels), run, EvaluationSettings(**options))[0].to_dense(every)
     for row, query in enumerate(result.query_ids):
+        top = result.top[query]
+        assert best.top[query].doc_ids == top.doc_ids[:k]
         measured = [None if np.isnan(grade) else grade for grade in dense[row].tolist()]
-        credited = []
-        seen = set()
-        for doc in result.top[query].doc_ids:
-            credited.append(None if doc in seen else qrels[query].get(doc))
-            seen.add(doc)
-        assert measured[: len(credited)] == credited
+        expected = [None] * every
+        for doc in set(top.doc_ids):
+            ranks = [rank for rank, other in enumerate(top.doc_ids) if other == doc]
+            grade = qrels[query].get(doc)
+            last_with = "worst" if grade is not None and grade > 0 else "best"
+            if grade is not None and options["ties"] == last_with and options["order"] == "score":
+                # Further copies count as unjudged documents, which this rule puts before it.
+                ranks = [rank for rank in ranks if top.scores[rank] == top.scores[ranks[0]]][-1:]
+            expected[ranks[0]] = grade
+        assert measured == expected
 
 
 def test_three_copies_of_a_document_take_up_three_ranks_if_they_are_kept():
