@@ -24,7 +24,7 @@ extensions = [
     "trimmed",
 ]
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
-myst_heading_anchors = 3
+myst_heading_anchors = 4
 # Quotes and hyphens are shown as they are to be typed: "--gate", not an en dash.
 smartquotes = False
 html_theme = "furo"
