@@ -140,7 +140,9 @@ def parquet_errors(path: Path) -> Iterator[None]:
         # On some damaged files polars raises PanicException, which is not an Exception.
         if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
             raise
-        raise FileFormatError(path, f"not a readable Parquet file ({error})") from error
+        # polars 1.30 adds lines about its plan.
+        reason = str(error).partition("\n")[0]
+        raise FileFormatError(path, f"not a readable Parquet file ({reason})") from error
 
 
 def file_sha256(path: Path) -> str:
