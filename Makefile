@@ -141,6 +141,7 @@ coverage: $(VENV)/.test
 	for package in core measures significance; do \
 		$(BIN)/python -m coverage run --branch --source=src/beir_eval/$$package --data-file=.coverage.$$package \
 			-m pytest tests/$$package && \
+		$(BIN)/python -m coverage combine --quiet --data-file=.coverage.$$package && \
 		$(BIN)/python -m coverage report --data-file=.coverage.$$package --show-missing --skip-covered \
 			--fail-under=100 || exit 1; \
 	done

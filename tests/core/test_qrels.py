@@ -211,3 +211,8 @@ def test_a_selection_of_queries_has_their_order_and_the_highest_grade_of_all_que
 def test_only_judged_queries_can_be_selected_each_once(chosen, problem):
     with pytest.raises(QrelsError, match=problem):
         Qrels({1: {"a": 1}, "2": {"c": 3}}).select(chosen)
+
+
+def test_fractions_above_zero_are_fractional_grades():
+    assert Qrels({"q": {"a": 1, "b": 0.5}}).has_fractional_grades
+    assert not Qrels({"q": {"a": 2, "b": -0.5, "c": 0}}).has_fractional_grades
