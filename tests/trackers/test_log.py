@@ -6,6 +6,7 @@ import math
 import os
 import struct
 import sys
+import time
 from pathlib import Path
 
 import mlflow
@@ -307,15 +308,27 @@ def test_a_summary_writer_gets_scalars_and_text():
 
 
 def offline_records(folder):
-    """Return the records of an offline run: blocks of 32 KiB, each chunk with a header."""
+    """Return the records of an offline run, which another process may still be writing."""
     [path] = Path(folder).rglob("*.wandb")
-    data, position, chunks, records = path.read_bytes(), 7, b"", []
+    last_moment = time.monotonic() + 60
+    while True:
+        records = records_in(path.read_bytes())
+        if any(record.HasField("exit") for record in records) or time.monotonic() > last_moment:
+            return records
+        time.sleep(0.1)
+
+
+def records_in(data):
+    """Return the complete records of a file: blocks of 32 KiB, each chunk with a header."""
+    position, chunks, records = 7, b"", []
     while position + 7 <= len(data):
         left = 32768 - position % 32768
         if left < 7:
             position += left
             continue
         _, length, kind = struct.unpack("<IHB", data[position : position + 7])
+        if position + 7 + length > len(data):
+            break
         chunks += data[position + 7 : position + 7 + length]
         position += 7 + length
         if kind in (1, 4):  # a whole record, or its last part
