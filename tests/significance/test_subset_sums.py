@@ -100,7 +100,7 @@ def result_of(name, query_ids, scores):
     return base.model_copy(update={"query_ids": query_ids, "values": values})
 
 
-def test_a_comparison_of_300_000_queries_takes_three_times_the_memory_of_the_results():
+def test_a_comparison_takes_less_than_165_bytes_a_query_beside_the_results():
     rng, num_queries = np.random.default_rng(4), 300_000
     small = tuple(map(str, range(200)))
     compare([result_of(name, small, rng.random(200)) for name in "ab"])  # imports scipy
@@ -124,4 +124,4 @@ def test_a_comparison_of_300_000_queries_takes_three_times_the_memory_of_the_res
         comparison.mean("nDCG@10", "b").mean - comparison.mean("nDCG@10", "a").mean,
         rel_tol=1e-9,
     )
-    assert peak < 3 * size
+    assert peak - size < 165 * num_queries  # the ids and scores of both are 75 to 80
