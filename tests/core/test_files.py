@@ -24,6 +24,8 @@ from beir_eval.core.files import (
     file_stem,
     import_zstandard,
     is_gzip,
+    is_packed,
+    is_parquet,
     parquet_errors,
     read_number,
     split_fields,
@@ -332,3 +334,14 @@ def test_text_that_is_not_unicode_cannot_be_saved(tmp_path):
     with pytest.raises(ResultError, match="not saved, the thing contains text"):
         Thing(sizes=(), title="\ud800").save(tmp_path / "record.json")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_first_bytes_of_a_file_show_whether_it_is_packed_or_parquet(tmp_path):
+    shown = {b"\x1f\x8b\x08": (True, False), b"\x28\xb5\x2f\xfd": (True, False)}
+    shown |= {b"PAR1": (False, True), b"PAR": (False, False), b"": (False, False)}
+    for number, (content, expected) in enumerate(shown.items()):
+        path = tmp_path / str(number)
+        path.write_bytes(content)
+        assert (is_packed(path), is_parquet(path)) == expected
+    assert not is_parquet(tmp_path)
+    assert not is_parquet(tmp_path / "missing")

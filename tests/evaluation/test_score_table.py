@@ -20,7 +20,7 @@ from beir_eval.evaluation.score_table import (
     score_queries,
 )
 from beir_eval.measures import DEFAULT_MEASURES, parse_all
-from strategies import qrels_and_rows, qrels_and_run
+from strategies import policies, qrels_and_rows, qrels_and_run
 
 MEASURES = [
     *DEFAULT_MEASURES,
@@ -28,17 +28,6 @@ MEASURES = [
 ]
 QRELS = {"q1": {"a": 1, "b": -1}, "q2": {"a": 3}, "q3": {"c": 0}}
 RUN = {"q1": {"a": 1.0, "b": 1.0, "q1": 0.5}, "q2": {}, "other": {"a": 1.0}}
-
-policies = st.fixed_dictionaries(
-    {
-        "order": st.sampled_from(EvaluationSettings.CHOICES["order"]),
-        "ties": st.sampled_from(["trec_eval", "trec_eval9", "input"]),
-        "missing": st.sampled_from(["zero", "skip"]),
-        "no_relevant": st.sampled_from(EvaluationSettings.CHOICES["no_relevant"]),
-        "duplicates": st.sampled_from(["first", "keep"]),
-        "drop_identical_ids": st.booleans(),
-    }
-)
 
 
 def facts_of(qrels, run, policy, **others):

@@ -2,6 +2,8 @@
 
 from hypothesis import strategies as st
 
+from beir_eval.core.ranking import EvaluationSettings
+
 # Few ids, so that judged and retrieved documents overlap; some are not ASCII, to test byte order.
 QUERY_IDS = [f"q{number}" for number in range(5)]
 DOC_IDS = [f"d{number}" for number in range(12)] + ["D", "é", "日本", "\U0001f600", "10", "9"]
@@ -47,3 +49,16 @@ def qrels_and_rows(draw):
     copies = draw(st.lists(st.tuples(st.sampled_from(rows), scores), max_size=6))
     rows += [(query, doc, score) for (query, doc, _), score in copies]
     return judgements, draw(st.permutations(rows))
+
+
+#: Settings with which valid runs are evaluated without an error, whatever the measures.
+policies = st.fixed_dictionaries(
+    {
+        "order": st.sampled_from(EvaluationSettings.CHOICES["order"]),
+        "ties": st.sampled_from(["trec_eval", "trec_eval9", "input"]),
+        "missing": st.sampled_from(["zero", "skip"]),
+        "no_relevant": st.sampled_from(EvaluationSettings.CHOICES["no_relevant"]),
+        "duplicates": st.sampled_from(["first", "keep"]),
+        "drop_identical_ids": st.booleans(),
+    }
+)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from beir_eval.adapters.formats import RUN_FORMATS
-from beir_eval.core.files import FileContent, parquet_errors
+from beir_eval.core.files import PARQUET_MAGIC, FileContent, is_parquet, parquet_errors
 from beir_eval.core.line_parts import LinePart, line_parts
 from beir_eval.core.paths import as_path
 from beir_eval.errors import FileFormatError, InputError, RunError, needs_extra
@@ -27,7 +27,6 @@ STREAMED_FORMATS = ("trec", "parquet", "jsonl")
 _PART_SIZE, _PART_ROWS = 1 << 22, 250_000
 #: Bytes that show the format of a text file.
 _HEAD_SIZE = 1 << 16
-_PARQUET_MAGIC = b"PAR1"
 
 
 class Place(NamedTuple):
@@ -81,12 +80,11 @@ class RunFile:
             problem = "not a file, which could be read again; save the run to a file"
             raise FileFormatError(self.path, problem)
         self.label = str(self.path)
-        with self.path.open("rb") as file:
-            is_parquet = file.read(len(_PARQUET_MAGIC)) == _PARQUET_MAGIC
-        head = _PARQUET_MAGIC if is_parquet else _head(self.path)
+        begins_as_parquet = is_parquet(self.path)
+        head = PARQUET_MAGIC if begins_as_parquet else _head(self.path)
         self._head = FileContent.from_bytes(self.path, head)
         self.format = RUN_FORMATS.choose(self._head, format).name
-        if self.format == "parquet" and not is_parquet:
+        if self.format == "parquet" and not begins_as_parquet:
             problem = "a packed Parquet file is not read in parts; unpack it (gunzip, unzstd)"
             raise FileFormatError(self.path, problem)
         if self.format not in STREAMED_FORMATS:

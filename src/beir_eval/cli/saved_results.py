@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 from beir_eval.adapters.dataset_folder import is_dataset
 from beir_eval.cli.options import check_different_files, system_names
 from beir_eval.core.file_kinds import kind_of_json, kind_of_text
-from beir_eval.core.files import FileContent
+from beir_eval.core.files import FileContent, is_parquet
 from beir_eval.errors import InputError, needs_extra
 from beir_eval.evaluation.result import EvaluationResult
-from beir_eval.evaluation.saved_results import is_parquet, load_result
+from beir_eval.evaluation.saved_results import load_result
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 GZIP_MAGIC = b"\x1f\x8b"
 ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
+PARQUET_MAGIC = b"PAR1"
 #: The size of a ``FileContent``'s head.
 HEAD_SIZE = 1 << 16
 #: The sizes of the first and of the largest part in which packed data is read.
@@ -129,6 +130,20 @@ def is_gzip(path: Path) -> bool:
     """Return whether a file starts with the first bytes of gzip."""
     with path.open("rb") as file:
         return file.read(len(GZIP_MAGIC)) == GZIP_MAGIC
+
+
+def is_packed(path: Path) -> bool:
+    """Return whether a file starts with the first bytes of gzip or zstd."""
+    with path.open("rb") as file:
+        return file.read(len(ZSTD_MAGIC)).startswith((GZIP_MAGIC, ZSTD_MAGIC))
+
+
+def is_parquet(path: Path) -> bool:
+    """Return whether a file starts with the first bytes of Parquet; False for what is no file."""
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return file.read(len(PARQUET_MAGIC)) == PARQUET_MAGIC
 
 
 @contextmanager

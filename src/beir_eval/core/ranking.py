@@ -167,9 +167,10 @@ def _raise_duplicate_error(block: RankingBlock, qrels: Qrels) -> None:
     query_id = qrels.query_ids[int(block.rows[row])]
     in_row = block.copy_position < block.starts[row + 1]
     doc_ids = sorted(set(block.ids_at(block.copy_position[in_row])))
+    num_repeated = int(block.spare_copies().sum())
     msg = (
         f"documents are listed more than once in a ranking: query {shown(query_id)} repeats "
-        f"{first_few(doc_ids)} ({block.num_spare_copies} repeated entries or more). Fix the run, "
+        f"{first_few(doc_ids)} ({num_repeated} repeated entries or more). Fix the run, "
         "or choose duplicates='first' (keep the best-ranked copy) or 'keep' (later "
         "copies take up ranks and gain nothing)"
     )

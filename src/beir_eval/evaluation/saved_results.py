@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from beir_eval.core.files import is_parquet
 from beir_eval.core.paths import as_path
 from beir_eval.evaluation.result import EvaluationResult
-
-if TYPE_CHECKING:
-    from beir_eval.evaluation.streaming.result import StreamedResult
-
-_PARQUET_MAGIC = b"PAR1"
 
 
 def load_result(path: str | Path) -> EvaluationResult:
@@ -30,14 +27,6 @@ def load_result(path: str | Path) -> EvaluationResult:
     return read_score_table(path)
 
 
-def is_parquet(path: Path) -> bool:
-    """Return whether a file begins as a Parquet file; False for what is no file."""
-    if not path.is_file():
-        return False
-    with path.open("rb") as file:
-        return file.read(len(_PARQUET_MAGIC)) == _PARQUET_MAGIC
-
-
 def as_result(value: Any) -> Any:
     """Return the result behind a path or a ``StreamedResult``; any other value as it is.
 
@@ -48,10 +37,10 @@ def as_result(value: Any) -> Any:
     """
     if isinstance(value, Path) or (isinstance(value, str) and _is_file(value)):
         return load_result(value)
-    # By name: its module needs polars.
-    if type(value).__name__ == "StreamedResult" and hasattr(value, "load"):
-        streamed: StreamedResult = value
-        return streamed.load()
+    # Its module needs polars, and is loaded if there is such a result.
+    module = sys.modules.get("beir_eval.evaluation.streaming.result")
+    if module is not None and isinstance(value, module.StreamedResult):
+        return value.load()
     return value
 
 

@@ -21,7 +21,6 @@ from beir_eval import (
     read_score_table,
 )
 from beir_eval.adapters import run_parts
-from beir_eval.core.ranking import EvaluationSettings
 from beir_eval.errors import (
     BeirEvalError,
     DuplicateDocumentError,
@@ -32,7 +31,7 @@ from beir_eval.errors import (
 )
 from beir_eval.evaluation.streaming import grouping, judgements, stream
 from beir_eval.measures import parse_all
-from strategies import qrels_and_rows, qrels_and_run
+from strategies import policies, qrels_and_rows, qrels_and_run
 
 MEASURES = [
     *DEFAULT_MEASURES,
@@ -45,17 +44,6 @@ RUN = {
     for number in range(45)
     if number != 13
 }
-
-policies = st.fixed_dictionaries(
-    {
-        "order": st.sampled_from(EvaluationSettings.CHOICES["order"]),
-        "ties": st.sampled_from(["trec_eval", "trec_eval9", "input"]),
-        "missing": st.sampled_from(["zero", "skip"]),
-        "no_relevant": st.sampled_from(EvaluationSettings.CHOICES["no_relevant"]),
-        "duplicates": st.sampled_from(["first", "keep"]),
-        "drop_identical_ids": st.booleans(),
-    }
-)
 
 
 def rows_of(run):

@@ -26,7 +26,7 @@ from beir_eval.adapters.formats.text_lines import (
 )
 from beir_eval.core.column_names import DOC_NAMES, QUERY_NAMES, matching_names
 from beir_eval.core.file_kinds import kind_of_text
-from beir_eval.core.files import HEAD_SIZE, check_is_text, is_binary
+from beir_eval.core.files import HEAD_SIZE, PARQUET_MAGIC, check_is_text, is_binary
 from beir_eval.core.imports import import_name
 from beir_eval.errors import FileFormatError, check_choice, needs_extra
 
@@ -238,7 +238,7 @@ def _is_csv(_content: FileContent, line: bytes) -> bool:
 
 
 def _is_parquet(content: FileContent, _line: bytes) -> bool:
-    return content.head.startswith(b"PAR1")
+    return content.head.startswith(PARQUET_MAGIC)
 
 
 #: Endings under which both TREC runs and TREC qrels are written.

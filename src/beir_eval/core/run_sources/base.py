@@ -64,11 +64,6 @@ class RankingBlock:
     copy_group: Ints = field(default_factory=_empty_ints)
     copy_position: Ints = field(default_factory=_empty_ints)
 
-    @property
-    def num_spare_copies(self) -> int:
-        """The number of entries in ``copy_position`` beyond one per document."""
-        return len(self.copy_group) - len(set(self.copy_group.tolist()))
-
     def spare_copies(self) -> Ints:
         """Return how many entries of each ranking are copies beyond one per document, i8[R]."""
         _, first = np.unique(self.copy_group, return_index=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from beir_eval.core.files import GZIP_MAGIC, ZSTD_MAGIC
+from beir_eval.core.files import is_packed
 from beir_eval.core.free_memory import free_memory
 from beir_eval.errors import BeirEvalError
 
@@ -14,8 +14,10 @@ if TYPE_CHECKING:
 #: A file is evaluated in memory if that takes at most this share of what is free.
 SHARE = 0.5
 #: Bytes of memory for a byte of text or a row of Parquet, as measured with rows in any order, which
-#: take most; and how many times smaller packed text is.
-_PER_BYTE, _PER_ROW, _PACKED = 5, 200, 4
+#: take most.
+_PER_BYTE, _PER_ROW = 5, 200
+#: How many times smaller packed text is.
+TIMES_PACKED = 4
 #: Bytes of memory for a byte of a file, at most: a row of Parquet may have as few as 5 bytes.
 _LARGEST = _PER_ROW // 5
 
@@ -40,9 +42,7 @@ def needs_streaming(path: Path, format: str | None = None) -> bool:  # noqa: A00
         if run.format == "parquet":
             needed = _PER_ROW * run.num_parquet_rows()
         else:
-            with path.open("rb") as file:
-                is_packed = file.read(4).startswith((GZIP_MAGIC, ZSTD_MAGIC))
-            needed = run.size * _PER_BYTE * (_PACKED if is_packed else 1)
+            needed = run.size * _PER_BYTE * (TIMES_PACKED if is_packed(path) else 1)
     except (BeirEvalError, OSError):
         return False
     return needed > SHARE * free

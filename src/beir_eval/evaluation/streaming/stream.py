@@ -14,7 +14,7 @@ import polars as pl
 from beir_eval._version import __version__
 from beir_eval.adapters.run_parts import Place, RunFile
 from beir_eval.core.dataframes import QUERY
-from beir_eval.core.files import file_stem
+from beir_eval.core.files import file_stem, is_packed
 from beir_eval.core.paths import as_path
 from beir_eval.core.ranking import EvaluationSettings
 from beir_eval.display.progress import progress_bar
@@ -40,6 +40,7 @@ from beir_eval.evaluation.streaming.part_scores import Scorer, run_of_rows
 from beir_eval.evaluation.streaming.partitions import buckets, partition, read_bucket
 from beir_eval.evaluation.streaming.progress_files import ProgressFolder
 from beir_eval.evaluation.streaming.result import StreamedResult
+from beir_eval.evaluation.streaming.size import TIMES_PACKED
 from beir_eval.evaluation.streaming.table_files import merge_parts, write_part
 from beir_eval.evaluation.swapped_inputs import (
     grades_look_like_scores,
@@ -67,8 +68,6 @@ _LAYOUT = 1
 #: Rows that a bucket of a partitioned run should have, and about how many bytes a row has.
 _BUCKET_ROWS, _ROW_BYTES = 1_500_000, {"trec": 30, "jsonl": 30, "parquet": 8}
 _MOST_BUCKETS = 256
-#: How many times smaller a packed file of text is.
-_PACKED = 4
 #: The queries and rows that are read to say why no query of a run is judged.
 _FIRST_ROWS = 100_000
 
@@ -320,9 +319,8 @@ class _Stream:
     def _num_buckets(self) -> int:
         """Return the number of buckets that have about a million rows each."""
         size = self._run.size
-        with self._run.path.open("rb") as file:
-            is_packed = file.read(4).startswith((b"\x1f\x8b", b"\x28\xb5\x2f\xfd"))
-        num_rows = size * (_PACKED if is_packed else 1) // _ROW_BYTES[self._run.format]
+        num_bytes = size * (TIMES_PACKED if is_packed(self._run.path) else 1)
+        num_rows = num_bytes // _ROW_BYTES[self._run.format]
         if self._run.format == "parquet":
             num_rows = self._run.num_parquet_rows()
         return max(1, min(_MOST_BUCKETS, -(-num_rows // _BUCKET_ROWS)))
@@ -343,7 +341,6 @@ class _Stream:
             path = self._folder.path / f"missing-{begin:09}.parquet"
             write_part(path, self._scorer.missing(rows[begin : begin + self._part_queries]))
             files.append(path)
-        ids_compared, unmatched = self._compare_ids(files)
         facts = TableFacts(
             name=self._name,
             measures=tuple(str(measure) for measure in self._scorer.measures),
@@ -353,8 +350,8 @@ class _Stream:
             queries_not_judged=sum(part["not_judged"] for part in self._folder.parts),
             queries_without_judgements=self._judgements.queries_without_judgements,
             repeated_judgements=self._judgements.repeated_judgements,
-            ids_compared=ids_compared,
-            unmatched_ids=unmatched,
+            ids_compared=True,
+            unmatched_ids=self._unmatched_ids(files),
         )
         merge_parts(files, self._table, facts)
         self._folder.remove()
@@ -368,8 +365,8 @@ class _Stream:
             )
         return missing
 
-    def _compare_ids(self, files: list[Path]) -> tuple[bool, UnmatchedIds | None]:
-        """Return that ids were compared, and what it showed; the run is read again if few match.
+    def _unmatched_ids(self, files: list[Path]) -> UnmatchedIds | None:
+        """Return what shows that ids do not match; the run is read again if few match.
 
         Args:
             files: all rows of the score table.
@@ -388,15 +385,14 @@ class _Stream:
             documents=int(num_retrieved.sum()),
         )
         if not counts.are_few:
-            return True, None
+            return None
         rows = sampled_rows(num_retrieved, counts)
-        unmatched = unmatched_ids_of_sample(
+        return unmatched_ids_of_sample(
             self._judgements.select(rows),
             self._rankings_of(rows),
             counts,
             self._judgements.queries.to_list() if 2 * counts.ranked < counts.judged else [],
         )
-        return True, unmatched
 
     def _rankings_of(self, rows: Ints) -> Run:
         """Return the rankings of some judged queries, read from the file again."""

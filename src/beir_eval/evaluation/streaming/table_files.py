@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from beir_eval.core.atomic_writes import open_without_links, sync_folder
-from beir_eval.core.files import parquet_errors
+from beir_eval.core.files import is_parquet, parquet_errors
 from beir_eval.core.paths import as_path
 from beir_eval.errors import FileFormatError, ResultError
 from beir_eval.evaluation.score_table import (
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 _TYPES: dict[type, Any] = {str: pl.String, float: pl.Float64, int: pl.Int64, bool: pl.Boolean}
 #: Rows of a table that are read at a time.
 _ROWS_AT_ONCE = 100_000
-_PARQUET_MAGIC = b"PAR1"
 
 
 def table_frame(columns: Mapping[str, Any]) -> pl.DataFrame:
@@ -75,11 +74,8 @@ def _finish(temporary: Path, path: Path) -> None:
 def has_score_table(path: Path) -> bool:
     """Return whether a file is a score table; False for anything that cannot be read."""
     try:
-        with path.open("rb") as file:
-            if file.read(len(_PARQUET_MAGIC)) != _PARQUET_MAGIC:
-                return False
         with parquet_errors(path):
-            return FACTS_KEY in pl.read_parquet_metadata(path)
+            return is_parquet(path) and FACTS_KEY in pl.read_parquet_metadata(path)
     except (OSError, FileFormatError):
         return False
 
