@@ -6,7 +6,7 @@
 # make test-hosts     what works inside training loops and retriever frameworks, in an environment of its own
 # make test-trackers  what writes to trackers and to the hub, in an environment without torch
 # make test-spark     what works on Apache Spark: one machine, a cluster and Spark Connect on loopback
-# make bench-spark ROWS=20000000  measure both ways on Spark (slow, by hand)
+# make bench-paths ROWS=20000000  measure one run on every path, Spark too (slow, by hand)
 # make coverage  fail unless tests/core, tests/measures and tests/significance reach every branch
 # make mutants  change measures and ranking in small ways: do the tests notice? (slow, by hand)
 # make check  lint, types, import contracts
@@ -37,7 +37,7 @@ ROWS ?= 20000000
 CORE_TESTS := tests/adapters tests/core tests/measures tests/significance tests/evaluation tests/comparison tests/against
 SOURCES := pyproject.toml constraints.txt
 
-.PHONY: demo test test-lowest test-pythons test-package test-hosts test-trackers test-spark coverage mutants check docs fuzz bench bench-scale bench-spark clean
+.PHONY: demo test test-lowest test-pythons test-package test-hosts test-trackers test-spark coverage mutants check docs fuzz bench bench-scale bench-paths clean
 .DEFAULT_GOAL := demo
 
 $(VENV)/.created:
@@ -168,8 +168,9 @@ bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/haystack_pipelines.py
 	$(BIN)/python benchmarks/significance.py
 
-bench-spark: $(SPARK)/.test
-	$(SPARK)/bin/python benchmarks/spark.py --rows $(ROWS) --memory --write
+bench-paths: $(SPARK)/.test
+	$(SPARK)/bin/python -m pip --disable-pip-version-check --quiet install --constraint constraints-spark.txt --group bench-paths
+	$(SPARK)/bin/python benchmarks/paths.py --rows $(ROWS) --write
 
 bench-scale: $(VENV)/.test
 	$(BIN)/python benchmarks/scale.py

@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import os
 import platform
+import re
 import shutil
 import statistics
 import subprocess
@@ -210,6 +211,13 @@ def heading(repetitions: int) -> list[str]:
     ]
 
 
+def sections_of_others() -> list[str]:
+    """Return the lines of the sections of RESULTS.md that other scripts write."""
+    parts = re.split(r"^(?=## )", RESULTS.read_text(), flags=re.MULTILINE)[1:]
+    kept = "".join(part for part in parts if not part.startswith("## Growth\n"))
+    return kept.splitlines()
+
+
 def replace_rows(lines: list[str], rows: list[str]) -> list[str]:
     """Return the lines with each row replaced by the new row of the same name and peer."""
     new_rows = {tuple(row.split(" | ")[:2]): row for row in rows}
@@ -250,6 +258,7 @@ def measure(options: argparse.Namespace, command: str) -> None:
             lines += measure_rows()
         if not options.without_growth:
             lines += growth_lines(options.repetitions)
+        lines += ["", *sections_of_others()]
     RESULTS.write_text("\n".join(lines) + "\n")
 
 

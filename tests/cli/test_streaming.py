@@ -7,6 +7,7 @@ from beir_eval import read_score_table
 from beir_eval.cli.app import app
 from beir_eval.datasets import demo
 from beir_eval.evaluation.streaming import size
+from spark_folders import write_spark_folder
 
 FILES = [str(demo.FOLDER), *map(str, demo.RUNS)]
 
@@ -57,6 +58,11 @@ def test_systems_are_compared_from_their_tables_as_from_their_runs(tmp_path):
     verdict = run("compare", *tables[::-1], "--gate", "nDCG@10").splitlines()[0]
     assert verdict == run("compare", FILES[0], *FILES[:0:-1], "-m", "nDCG@10").splitlines()[0]
     assert run("compare", tmp_path).splitlines()[0].startswith("nDCG@10")
+    folders = [tmp_path / "of_spark" / table.stem for table in tables]
+    folders[0].parent.mkdir()
+    for table, folder in zip(tables, folders, strict=True):
+        write_spark_folder(table, folder)
+    assert run("compare", *folders[::-1], "--gate", "nDCG@10").splitlines()[0] == verdict
 
 
 @pytest.mark.parametrize(

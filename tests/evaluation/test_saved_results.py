@@ -1,5 +1,6 @@
 """A result is read from the file that it was saved in, or from its score table."""
 
+import polars as pl
 import pytest
 
 from beir_eval import (
@@ -8,10 +9,13 @@ from beir_eval import (
     compare,
     evaluate,
     evaluate_stream,
+    read_score_table,
     write_run,
 )
 from beir_eval.errors import ResultError
 from beir_eval.evaluation.saved_results import as_result, load_result
+from beir_eval.evaluation.score_table import FACTS_KEY, REPEATED
+from spark_folders import spark_schema, write_spark_folder
 
 QRELS = {f"q{number}": {"a": 1, "b": 2} for number in range(30)}
 GOOD = {query: {"b": 3.0, "a": 2.0, "x": 1.0} for query in QRELS}
@@ -35,11 +39,13 @@ def saved(tmp_path):
             "table": table,
             "path as text": str(table),
             "JSON": tmp_path / f"{name}.json",
+            "folder of Spark": tmp_path / name,
         }
+        write_spark_folder(table, tmp_path / name)
     return forms
 
 
-@pytest.mark.parametrize("form", ["streamed", "table", "path as text", "JSON"])
+@pytest.mark.parametrize("form", ["streamed", "table", "path as text", "JSON", "folder of Spark"])
 def test_systems_are_compared_from_their_score_tables(saved, form):
     expected = compare({name: forms["result"] for name, forms in saved.items()}, "poor")
     assert compare({name: forms[form] for name, forms in saved.items()}, "poor") == expected
@@ -67,4 +73,79 @@ def test_a_file_of_another_kind_is_refused(saved, tmp_path):
     with pytest.raises(ResultError, match="must be an EvaluationResult"):
         compare(["good", "poor"])
     assert as_result("good") == "good"
+    with pytest.raises(ResultError, match="a folder without the facts of a score table"):
+        load_result(tmp_path)
     assert as_result("\0") == "\0"
+
+
+def test_the_folder_of_spark_has_the_result_in_the_order_of_query_ids(saved):
+    folder, result = (saved["good"][form] for form in ("folder of Spark", "result"))
+    read = read_score_table(folder)
+    assert read.query_ids == tuple(sorted(result.query_ids))
+    assert read.aggregate == result.aggregate
+    assert {query: read.scores("MRR")[row] for row, query in enumerate(read.query_ids)} == {
+        query: result.scores("MRR")[row] for row, query in enumerate(result.query_ids)
+    }
+
+
+def test_judgements_that_spark_counted_twice_are_counted(saved, tmp_path):
+    table = saved["good"]["table"]
+    facts = pl.read_parquet_metadata(table)[FACTS_KEY]
+    counts = pl.Series(REPEATED, [2, 1] + [0] * (len(QRELS) - 2), dtype=pl.Int64)
+    pl.read_parquet(table).with_columns(counts).write_parquet(table, metadata={FACTS_KEY: facts})
+    write_spark_folder(table, tmp_path / "repeated")
+    assert read_score_table(tmp_path / "repeated").counted.repeated_judgements == 3
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        "",
+        "{",
+        "[1]",
+        '{"fields": 3}',
+        '{"fields": [{"name": "query_id"}]}',
+        "[" * 100_000,
+        spark_schema(None),
+    ],
+)
+def test_a_folder_with_another_schema_is_refused(schema, saved, tmp_path):
+    write_spark_folder(saved["good"]["table"], tmp_path / "other", schema=schema)
+    with pytest.raises(ResultError, match="a folder without the facts of a score table"):
+        load_result(tmp_path / "other")
+
+
+@pytest.mark.parametrize("facts", ["", "{", "[" * 100_000, '{"name": "bm25"}'])
+def test_a_folder_with_damaged_facts_is_refused_with_its_name(facts, saved, tmp_path):
+    write_spark_folder(saved["good"]["table"], tmp_path / "other", schema=spark_schema(facts))
+    with pytest.raises(ResultError, match="other: not a score table|other: .*score table"):
+        load_result(tmp_path / "other")
+
+
+def test_one_file_of_spark_is_refused_because_rows_would_be_missing(saved):
+    folder = saved["good"]["folder of Spark"]
+    with pytest.raises(ResultError, match="one file of a score table that Spark wrote.*name the"):
+        load_result(min(folder.glob("part-*")))
+
+
+def test_a_folder_that_spark_has_not_finished_is_refused(saved):
+    folder = saved["good"]["folder of Spark"]
+    (folder / "_temporary").mkdir()
+    with pytest.raises(ResultError, match="has not finished, or was interrupted"):
+        compare([folder, saved["poor"]["result"]])
+
+
+def test_files_of_two_tables_in_one_folder_are_refused(saved):
+    good, poor = (saved[name]["folder of Spark"] for name in ("good", "poor"))
+    part = min(poor.glob("part-*"))
+    part.rename(good / "part-00009-c1.snappy.parquet")
+    with pytest.raises(ResultError, match="files of different score tables.*overwrite"):
+        load_result(good)
+
+
+def test_a_table_that_was_written_twice_into_a_folder_is_refused(saved):
+    folder = saved["good"]["folder of Spark"]
+    part = min(folder.glob("part-*"))
+    (folder / "part-00009-c1.snappy.parquet").write_bytes(part.read_bytes())
+    with pytest.raises(ResultError, match="lists a query more than once"):
+        load_result(folder)

@@ -61,14 +61,19 @@ def with_result_files(paths: Sequence[Path]) -> list[Path]:
     """Return the paths, with the files of saved results in place of a folder that has some.
 
     The files of a folder are in the order of the numbers in their names: step-500 before step-1000.
-    A folder without saved results, such as a data set, is returned as it is.
+    A folder without saved results, such as a data set, is returned as it is, and so is one that is
+    a single score table, written by Spark.
     """
     files: list[Path] = []
     for path in paths:
         inside: list[Path] = []
-        if path.is_dir() and not is_dataset(path):
+        if path.is_dir() and not is_dataset(path) and not _is_table(path):
             inside = [*path.glob("[!.]*.json*"), *path.glob("[!.]*.parquet")]
-        saved = [file for file in inside if file.is_file() and _read_records(file) is not None]
+        saved = [
+            entry
+            for entry in inside
+            if (entry.is_file() or entry.is_dir()) and _read_records(entry) is not None
+        ]
         files += sorted(saved, key=_by_numbers) or [path]
     return files
 
@@ -97,10 +102,8 @@ def _read_records(path: Path) -> list[object] | None:
 
     The result of a score table is returned as it is.
     """
-    if path.is_dir():
-        return None
-    if is_parquet(path):
-        return _read_table(path)
+    if path.is_dir() or is_parquet(path):
+        return [load_result(path)] if _is_table(path) else None
     content = FileContent(path)
     if not content.head.lstrip().startswith((b"{", b"[")):
         return None
@@ -116,11 +119,13 @@ def _read_records(path: Path) -> list[object] | None:
     return records if is_saved else None
 
 
-def _read_table(path: Path) -> list[object] | None:
-    """Return the result of a score table in a list; None for another Parquet file."""
+def _is_table(path: Path) -> bool:
+    """Return whether a Parquet file, or a folder of Parquet files, is a score table."""
+    if path.is_dir() and not any(path.glob("*.parquet")):
+        return False
     with needs_extra("polars", "files", "reading a Parquet file"):
         from beir_eval.evaluation.streaming.table_files import has_score_table  # noqa: PLC0415
-    return [load_result(path)] if has_score_table(path) else None
+    return has_score_table(path)
 
 
 def _why_not_saved(path: Path) -> str:

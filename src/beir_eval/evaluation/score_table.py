@@ -58,6 +58,9 @@ COUNTS = (
 #: An optional column: the place of the query in the qrels, i8. Results list queries in this order;
 #: without the column, in the order of the rows.
 POSITION = "position"
+#: An optional column: how many judgements of the query are listed again with the same grade, i8.
+#: Where it is missing, ``TableFacts.repeated_judgements`` has their number.
+REPEATED = "repeated_judgements"
 #: The key of the facts in the metadata of a file.
 FACTS_KEY = "beir_eval.score_table"
 
@@ -159,7 +162,7 @@ def score_queries(
 def column_types(measures: Iterable[str]) -> dict[str, type]:
     """Return {column: str, float, bool or int} of a table of these measures, in their order.
 
-    The optional column ``position`` is not among them.
+    The optional columns ``position`` and ``repeated_judgements`` are not among them.
 
     Args:
         measures: canonical names.
@@ -203,6 +206,9 @@ def result_of_table(facts: TableFacts, columns: Mapping[str, Any]) -> Evaluation
         QueryMismatchError: the run has no judged query; or, with ``missing="error"``, not all of
             them.
     """
+    if REPEATED in columns:
+        repeated = _read_column(REPEATED, columns[REPEATED], int, len(columns[REPEATED]))
+        facts = facts.model_copy(update={"repeated_judgements": int(repeated.sum())})
     rows = _Rows.read(facts, columns)
     missing = rows.counts.missing
     check_missing(rows.counts.query_ids, missing, facts.settings)

@@ -1,4 +1,8 @@
-"""Score tables as Parquet files: written part by part, read whole or a few rows at a time."""
+"""Score tables as Parquet files: written part by part, read whole or a few rows at a time.
+
+A table of ``evaluate_stream`` is a file. One that Spark wrote is a folder of files, each with a
+part of the rows.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +19,8 @@ from beir_eval.errors import FileFormatError, ResultError
 from beir_eval.evaluation.score_table import (
     FACTS_KEY,
     POSITION,
+    QUERY_ID,
+    REPEATED,
     TableFacts,
     column_types,
     result_of_table,
@@ -29,6 +35,10 @@ if TYPE_CHECKING:
 _TYPES: dict[type, Any] = {str: pl.String, float: pl.Float64, int: pl.Int64, bool: pl.Boolean}
 #: Rows of a table that are read at a time.
 _ROWS_AT_ONCE = 100_000
+#: Where Spark keeps its schema, with the metadata of columns, in each Parquet file that it writes.
+_SPARK_SCHEMA = "org.apache.spark.sql.parquet.row.metadata"
+#: A folder of this name is inside the folder of a table while Spark's job writes it.
+_UNFINISHED = "_temporary"
 
 
 def table_frame(columns: Mapping[str, Any]) -> pl.DataFrame:
@@ -72,54 +82,117 @@ def _finish(temporary: Path, path: Path) -> None:
 
 
 def has_score_table(path: Path) -> bool:
-    """Return whether a file is a score table; False for anything that cannot be read."""
+    """Return whether a path is a score table: a file, or a folder of files that Spark wrote.
+
+    False for anything that cannot be read.
+    """
     try:
         with parquet_errors(path):
+            if path.is_dir():
+                parts = _parts_of(path)
+                return bool(parts) and _spark_facts(pl.read_parquet_metadata(parts[0])) is not None
             return is_parquet(path) and FACTS_KEY in pl.read_parquet_metadata(path)
     except (OSError, FileFormatError):
         return False
 
 
+def _parts_of(folder: Path) -> list[Path]:
+    """Return the Parquet files in a folder that Spark wrote, in the order of their names."""
+    return sorted(folder.glob("[!._]*.parquet"))
+
+
+def _spark_facts(metadata: Mapping[str, str]) -> str | None:
+    """Return the facts that Spark keeps with the column of query ids, as JSON; None without them.
+
+    Args:
+        metadata: that of a Parquet file.
+    """
+    try:
+        fields = json.loads(metadata.get(_SPARK_SCHEMA, ""))["fields"]
+        [facts] = [field["metadata"][FACTS_KEY] for field in fields if field["name"] == QUERY_ID]
+    except (KeyError, TypeError, ValueError, RecursionError):
+        return None
+    return facts if isinstance(facts, str) else None
+
+
 class ScoreTableFile:
-    """A score table in a Parquet file, of which nothing but the facts has been read.
+    """A score table in Parquet, of which nothing but the facts has been read.
 
     Attributes:
-        path: the file.
+        path: the file, or the folder that Spark wrote.
         facts: what is known about the table.
         num_rows: the number of judged queries.
 
     Raises:
-        ResultError: the file is no score table, or a column is missing or of another type.
+        ResultError: the file is no score table, a column is missing or of another type, or Spark
+            has not finished the folder.
         FileFormatError: the file cannot be read.
     """
 
     def __init__(self, path: str | Path) -> None:
         """Read the facts."""
         self.path = as_path(path)
+        self._is_of_spark = self.path.is_dir()
+        files = _parts_of(self.path) if self._is_of_spark else [self.path]
+        self.facts = TableFacts.from_content(self._read_facts(files), path)
         with parquet_errors(self.path):
-            metadata = pl.read_parquet_metadata(self.path)
-            self._scan = pl.scan_parquet(self.path, glob=False, hive_partitioning=False)
+            self._scan = pl.scan_parquet(files, glob=False, hive_partitioning=False)
             schema = self._scan.collect_schema()
             self.num_rows = int(self._scan.select(pl.len()).collect().item())
-        if FACTS_KEY not in metadata:
-            msg = (
-                f"{path}: a Parquet file without the facts of a score table; evaluate_stream("
-                "table=…) and beir-eval evaluate --table write score tables"
-            )
-            raise ResultError(msg)
-        try:
-            content = json.loads(metadata[FACTS_KEY])
-        except ValueError as error:
-            msg = f"{path}: not a score table: its facts are not JSON: {error}"
-            raise ResultError(msg) from error
-        self.facts = TableFacts.from_content(content, path)
         expected = {name: _TYPES[kind] for name, kind in column_types(self.facts.measures).items()}
         wrong = [name for name, kind in expected.items() if schema.get(name) != kind]
         if wrong or not self.num_rows:
             problem = f"the columns {wrong[:3]} are missing or of another type"
             msg = f"{path}: not a score table: {problem if wrong else 'it has no row'}"
             raise ResultError(msg)
-        self._columns = [*expected, *([POSITION] if POSITION in schema else [])]
+        self._columns = [*expected, *(name for name in (POSITION, REPEATED) if name in schema)]
+
+    def _read_facts(self, files: Sequence[Path]) -> Any:
+        """Return the facts as parsed JSON.
+
+        Raises:
+            ResultError: there are none, the files have different ones, or Spark still writes them.
+            FileFormatError: a file cannot be read.
+        """
+        if self._is_of_spark and (self.path / _UNFINISHED).exists():
+            msg = (
+                f"{self.path}: the job of Spark that writes this table has not finished, or was "
+                f"interrupted (the folder has {_UNFINISHED} in it); wait for it, or write the "
+                "table again"
+            )
+            raise ResultError(msg)
+        with parquet_errors(self.path):
+            metadata = [pl.read_parquet_metadata(file) for file in files]
+        if self._is_of_spark:
+            texts = {_spark_facts(of_file) for of_file in metadata}
+        else:
+            texts = {metadata[0].get(FACTS_KEY)}
+            if texts == {None} and _spark_facts(metadata[0]) is not None:
+                msg = (
+                    f"{self.path}: one file of a score table that Spark wrote, which may have a "
+                    f"part of its rows; name the folder, {self.path.parent}"
+                )
+                raise ResultError(msg)
+        if len(texts) > 1:
+            msg = (
+                f"{self.path}: files of different score tables; write each table into a folder of "
+                'its own, with mode("overwrite")'
+            )
+            raise ResultError(msg)
+        text = next(iter(texts), None)
+        if text is None:
+            kind = "a folder" if self._is_of_spark else "a Parquet file"
+            msg = (
+                f"{self.path}: {kind} without the facts of a score table; evaluate_stream(table=…) "
+                "and beir-eval evaluate --table write score tables, and so does Spark from what "
+                "beir_eval.integrations.spark.evaluate returned"
+            )
+            raise ResultError(msg)
+        try:
+            return json.loads(text)
+        except (ValueError, RecursionError) as error:
+            msg = f"{self.path}: not a score table: its facts are not JSON: {error}"
+            raise ResultError(msg) from error
 
     def batches(self, columns: Sequence[str] | None = None) -> Iterator[pl.DataFrame]:
         """Yield the rows, some at a time.
@@ -146,6 +219,8 @@ class ScoreTableFile:
         """
         with parquet_errors(self.path):
             frame = self._scan.select(self._columns).collect()
+        if self._is_of_spark:
+            frame = frame.sort(QUERY_ID)  # Spark does not keep the order of rows
         return result_of_table(self.facts, columns_of(frame))
 
 
@@ -158,13 +233,14 @@ def columns_of(frame: pl.DataFrame) -> dict[str, Any]:
 
 
 def read_score_table(path: str | Path) -> EvaluationResult:
-    """Return the result in a score table, a Parquet file, with every score in memory.
+    """Return the result in a score table, with every score in memory.
 
     Args:
-        path: the file that ``evaluate_stream`` wrote.
+        path: the file that ``evaluate_stream`` wrote; or the folder of Parquet files that Spark
+            wrote, whose queries come in the order of their ids.
 
     Raises:
-        ResultError: the file is no score table.
-        FileFormatError: the file cannot be read.
+        ResultError: the path is no score table, or Spark has not finished to write it.
+        FileFormatError: a file cannot be read.
     """
     return ScoreTableFile(path).load()

@@ -19,8 +19,9 @@ from contextlib import redirect_stdout
 from typing import TYPE_CHECKING, Any
 
 from beir_eval.errors import needs_extra
+from beir_eval.evaluation.score_table import REPEATED
 from beir_eval.integrations.spark.error_texts import BEGIN, END
-from beir_eval.integrations.spark.worker import DOC, IS_JUDGEMENT, NUMBER, PLACE, QUERY, REPEATED
+from beir_eval.integrations.spark.worker import DOC, IS_JUDGEMENT, NUMBER, PLACE, QUERY
 
 with needs_extra("pyspark", "spark", "evaluating with Spark"):
     from pyspark.sql import functions as F  # noqa: N812 - its usual name

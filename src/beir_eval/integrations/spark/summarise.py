@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from beir_eval.errors import InputError, ResultError, needs_extra
 from beir_eval.evaluation.score_table import FACTS_KEY, QUERY_ID, TableFacts, result_of_table
 from beir_eval.integrations.spark.error_texts import worker_errors_raised
-from beir_eval.integrations.spark.worker import REPEATED
 
 with needs_extra("pyspark", "spark", "evaluating with Spark"):
     from pyspark.sql import DataFrame
@@ -61,11 +60,7 @@ def summarise(scores: DataFrame) -> EvaluationResult:
     facts = _facts_of(scores)
     with worker_errors_raised():
         rows = scores.toArrow().sort_by(QUERY_ID)
-    columns: dict[str, Any] = {name: rows[name].to_numpy() for name in rows.column_names}
-    repeated = columns.pop(REPEATED, None)
-    if repeated is not None:
-        facts = facts.model_copy(update={"repeated_judgements": int(repeated.sum())})
-    return result_of_table(facts, columns)
+    return result_of_table(facts, {name: rows[name].to_numpy() for name in rows.column_names})
 
 
 def _facts_of(scores: Any) -> TableFacts:

@@ -31,7 +31,13 @@ from beir_eval.errors import (
     needs_extra,
     shown,
 )
-from beir_eval.evaluation.score_table import QUERY_ID, RETRIEVED, column_types, score_queries
+from beir_eval.evaluation.score_table import (
+    QUERY_ID,
+    REPEATED,
+    RETRIEVED,
+    column_types,
+    score_queries,
+)
 from beir_eval.integrations.spark.error_texts import as_worker_error
 from beir_eval.measures import parse_all
 
@@ -50,9 +56,6 @@ if TYPE_CHECKING:
 #: The columns of judgements and of documents, as Spark passes them. ``NUMBER`` is the grade or the
 #: score; ``IS_JUDGEMENT`` tells the two apart where they come in one stream.
 QUERY, DOC, NUMBER, PLACE, IS_JUDGEMENT = "query_id", "doc_id", "score", "place", "is_judgement"
-#: A column of the table beside those of ``score_queries``: how many judgements of the query are
-#: listed again with the same grade, i8.
-REPEATED = "repeated_judgements"
 
 #: Complete queries are evaluated when so many rows have come.
 _ROWS_AT_ONCE = 100_000
