@@ -42,6 +42,10 @@ if TYPE_CHECKING:
 QRELS, TREC, PARQUET, TABLE = "qrels.trec", "run.trec", "run.parquet", "table"
 QRELS_COLUMNS = {0: "query_id", 2: "doc_id", 3: "grade"}
 RUN_COLUMNS = {0: "query_id", 2: "doc_id", 4: "score"}
+HEADER = (
+    "| way | reads | processors | seconds | seconds for a million rows | million rows/s | "
+    "highest memory |"
+)
 _MIB = 2**20
 
 
@@ -301,9 +305,8 @@ def main() -> None:
         f"{os.cpu_count()} cores, polars {version('polars')}"
         + (f", pyspark {version('pyspark')}." if uses_spark else "."),
         "",
-        "| way | reads | processors | seconds | seconds for a million rows | million rows/s | "
-        "highest memory |",
-        "|---|---|---|---|---|---|---|",
+        HEADER,
+        "|" + "---|" * (HEADER.count(" | ") + 1),
     ]
     digests = set()
     with tempfile.TemporaryDirectory(dir=options.folder) as case:

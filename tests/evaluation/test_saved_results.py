@@ -118,13 +118,13 @@ def test_a_folder_with_another_schema_is_refused(schema, saved, tmp_path):
 @pytest.mark.parametrize("facts", ["", "{", "[" * 100_000, '{"name": "bm25"}'])
 def test_a_folder_with_damaged_facts_is_refused_with_its_name(facts, saved, tmp_path):
     write_spark_folder(saved["good"]["table"], tmp_path / "other", schema=spark_schema(facts))
-    with pytest.raises(ResultError, match="other: not a score table|other: .*score table"):
+    with pytest.raises(ResultError, match=r"other: not a score table|other: .*score table"):
         load_result(tmp_path / "other")
 
 
 def test_one_file_of_spark_is_refused_because_rows_would_be_missing(saved):
     folder = saved["good"]["folder of Spark"]
-    with pytest.raises(ResultError, match="one file of a score table that Spark wrote.*name the"):
+    with pytest.raises(ResultError, match=r"one file of a score table that Spark wrote.*name the"):
         load_result(min(folder.glob("part-*")))
 
 
@@ -139,7 +139,7 @@ def test_files_of_two_tables_in_one_folder_are_refused(saved):
     good, poor = (saved[name]["folder of Spark"] for name in ("good", "poor"))
     part = min(poor.glob("part-*"))
     part.rename(good / "part-00009-c1.snappy.parquet")
-    with pytest.raises(ResultError, match="files of different score tables.*overwrite"):
+    with pytest.raises(ResultError, match=r"files of different score tables.*overwrite"):
         load_result(good)
 
 

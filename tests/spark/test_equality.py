@@ -51,6 +51,7 @@ def evaluated(session, case, measures=None, **settings):
     return evaluate(*case.frames(session), measures, position=position, **settings)
 
 
+@spark_cases.sessions("local")
 @pytest.mark.parametrize("policies", spark_cases.POLICIES, ids=str)
 @pytest.mark.parametrize("method", METHODS)
 def test_a_generated_run_scores_the_same_under_each_policy(session, generated, method, policies):
@@ -62,7 +63,7 @@ def test_a_generated_run_scores_the_same_under_each_policy(session, generated, m
 @pytest.mark.parametrize("policies", spark_cases.POLICIES, ids=str)
 def test_real_runs_score_the_same_under_each_policy(session, real, policies):
     case = real[policies.get("duplicates", "error") != "error"]
-    # The ways take turns: the generated run tries each policy with both.
+    # The ways take turns: the generated run tries each policy with both, on one machine.
     method = METHODS[spark_cases.POLICIES.index(policies) % 2]
     result = summarise(evaluated(session, case, method=method, **policies))
     spark_cases.assert_equal(result, case.expected(**policies))
@@ -75,6 +76,7 @@ def test_two_million_rows_score_the_same(session, two_million, method):
     spark_cases.assert_equal(result, two_million.expected())
 
 
+@spark_cases.sessions("local", "connect")
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("partitions", [1, 7, 50])
 def test_the_number_of_parts_changes_nothing(session, generated, method, partitions):

@@ -50,7 +50,7 @@ from beir_eval.cli.options import (
 )
 from beir_eval.cli.results_output import print_notes, print_scores, sibling, write_texts
 from beir_eval.cli.sampling_options import candidate_files, cluster_labels, repeat_groups
-from beir_eval.cli.saved_results import with_result_files
+from beir_eval.cli.saved_results import is_score_table, with_result_files
 from beir_eval.cli.slice_columns import slice_columns
 from beir_eval.cli.standard_input import opened_inputs
 from beir_eval.comparison.records import ON_CHOICES, REPEATS
@@ -210,7 +210,8 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter per option
         )
         _check_steps(steps)
         measures = [*(measure or ()), *requested.measures, *floors] or None
-        folder = input_files[0] if input_files[0].is_dir() else None
+        first = input_files[0]
+        folder = first if first.is_dir() and not is_score_table(first) else None
         labels = None if clusters is None else cluster_labels(clusters, folder)
         inputs = read_inputs(
             input_files,
@@ -264,9 +265,7 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter per option
             slice_columns(
                 slices,
                 slice_parts,
-                folder=input_files[0]
-                if inputs.qrels is not None and input_files[0].is_dir()
-                else None,
+                folder=folder,
                 split=split,
                 qrels=inputs.qrels,
             )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from beir_eval.cli.options import read_judgements, read_runs, run_files
-from beir_eval.cli.saved_results import read_saved_results
+from beir_eval.cli.saved_results import is_score_table, read_saved_results
 from beir_eval.core.ranking import EvaluationSettings
 from beir_eval.errors import InputError
 
@@ -33,7 +33,9 @@ def all_files(
     if not stated and not groups:
         msg = "judgements, then run files or folders of them, or saved results were expected"
         raise InputError(msg)
-    files = [*stated[:1], *run_files(stated[1:])]
+    files = list(stated[:1])
+    for path in stated[1:]:
+        files += [path] if is_score_table(path) else run_files([path])
     for path in [file for repeats in groups.values() for file in repeats]:
         if path not in files:
             files.append(path)

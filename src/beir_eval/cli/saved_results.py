@@ -67,7 +67,7 @@ def with_result_files(paths: Sequence[Path]) -> list[Path]:
     files: list[Path] = []
     for path in paths:
         inside: list[Path] = []
-        if path.is_dir() and not is_dataset(path) and not _is_table(path):
+        if path.is_dir() and not is_dataset(path) and not is_score_table(path):
             inside = [*path.glob("[!.]*.json*"), *path.glob("[!.]*.parquet")]
         saved = [
             entry
@@ -102,8 +102,10 @@ def _read_records(path: Path) -> list[object] | None:
 
     The result of a score table is returned as it is.
     """
+    if is_score_table(path):
+        return [load_result(path)]
     if path.is_dir() or is_parquet(path):
-        return [load_result(path)] if _is_table(path) else None
+        return None
     content = FileContent(path)
     if not content.head.lstrip().startswith((b"{", b"[")):
         return None
@@ -119,9 +121,9 @@ def _read_records(path: Path) -> list[object] | None:
     return records if is_saved else None
 
 
-def _is_table(path: Path) -> bool:
-    """Return whether a Parquet file, or a folder of Parquet files, is a score table."""
-    if path.is_dir() and not any(path.glob("*.parquet")):
+def is_score_table(path: Path) -> bool:
+    """Return whether a path is a Parquet file, or a folder of Parquet files, with a score table."""
+    if not (any(path.glob("*.parquet")) if path.is_dir() else is_parquet(path)):
         return False
     with needs_extra("polars", "files", "reading a Parquet file"):
         from beir_eval.evaluation.streaming.table_files import has_score_table  # noqa: PLC0415
