@@ -671,8 +671,8 @@ GOOD_FRAME = {"qid": ["q", "q"], "docid": ["a", "b"], "score": [2.0, 1.0]}
     [
         ({"docid": None}, r"no column that is recognisably doc_id .* it has 'qid', 'score'"),
         ({"docno": ["a", "b"]}, "several columns that could be doc_id: 'docid', 'docno'"),
-        ({"qid": ["q", None]}, "1 ids are null in the column 'qid', first in row 1"),
-        ({"docid": [None, None]}, "2 ids are null in the column 'docid'"),
+        ({"qid": ["q", None]}, ": ids are null in the column 'qid', first in row 1"),
+        ({"docid": [None, None]}, ": ids are null in the column 'docid', first in row 0"),
         ({"docid": [1.0, 2.0]}, r"the column 'docid' \(doc_id\) holds Float64"),
         ({"docid": ["a", ""]}, "an id is empty in the column 'docid', row 1"),
         ({"score": ["1", "2"]}, r"the column 'score' \(score\) holds String, not numbers"),

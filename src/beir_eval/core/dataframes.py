@@ -200,9 +200,9 @@ def _as_ids(
             "or integers"
         )
         raise error_class(msg)
-    if nulls := column.null_count():
+    if column.null_count():
         row = first_row + column.is_null().arg_true()[0]
-        msg = f"{label}: {nulls} ids are null in the column {column.name!r}, first in row {row}"
+        msg = f"{label}: ids are null in the column {column.name!r}, first in row {row}"
         raise error_class(msg)
     text = column.cast(pl.String)
     empty_rows = (text == "").arg_true()
