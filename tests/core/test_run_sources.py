@@ -600,6 +600,8 @@ def test_a_table_in_parts_without_scores_keeps_the_order_of_its_rows(case, size)
         "many_parts",
         "errors",
         "reading",
+        "changed_tables",
+        "rows_in_another_order",
         "quoted_names",
         "threads",
         "without_pyarrow",

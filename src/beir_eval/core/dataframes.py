@@ -127,9 +127,10 @@ def frame_of_records(records: Iterable[Mapping[str, Any]]) -> pl.DataFrame:
 
 
 def _read_frame(frame: Any, error_class: type[InputError], label: str) -> pl.DataFrame:
-    if any(name is not None for name in getattr(getattr(frame, "index", None), "names", ())):
-        frame = frame.reset_index()  # a named pandas index is read as a column
     try:
+        # Of a relation of DuckDB, even the attribute may fail: its table was dropped.
+        if any(name is not None for name in getattr(getattr(frame, "index", None), "names", ())):
+            frame = frame.reset_index()  # a named pandas index is read as a column
         return frame.collect() if isinstance(frame, pl.LazyFrame) else pl.DataFrame(frame)
     except ImportError as error:
         package, extra = "pyarrow", "pandas"
