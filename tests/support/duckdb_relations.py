@@ -165,6 +165,29 @@ def reading():
         evaluate(qrels, unread, ["MRR"])
 
 
+def changed_tables():
+    """Of a table that was dropped, or has another column, the error is ours."""
+    connection = duckdb.connect()
+    for change in ("DROP TABLE t", "ALTER TABLE t RENAME COLUMN score TO other"):
+        connection.execute(
+            "CREATE OR REPLACE TABLE t AS SELECT 'q1' AS qid, 'a' AS docno, 1 AS score"
+        )
+        run = Run.from_dataframe(connection.table("t"))
+        connection.execute(change)
+        with pytest.raises(RunError, match="the run cannot be read as a dataframe"):
+            evaluate({"q1": {"a": 1}}, run, ["MRR"])
+
+
+def rows_in_another_order():
+    """A database may deliver rows in another order each time, such as those of a GROUP BY."""
+    rows = [(f"q{number % 50}", f"d{number}", number * 1.0) for number in range(1000)]
+    run = Run.from_dataframe(relation(rows, *NAMES).order("random()"))
+    expected = Run.from_columns(*columns(rows))
+    for query in range(50):
+        qrels = {f"q{query}": {f"d{query}": 1, f"d{query + 500}": 2}}
+        assert evaluate(qrels, run, MEASURES) == evaluate(qrels, expected, MEASURES)
+
+
 def quoted_names():
     """Names of columns that are no SQL names are found, by themselves and as arguments."""
     frame = duckdb.sql("""SELECT 'q1' AS "query-id", 'a' AS "the ""doc"".id", 1.0 AS "Score" """)

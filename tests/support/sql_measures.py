@@ -64,7 +64,8 @@ def check(qrels, run, cutoffs=CUTOFFS, *, case):
     connection = duckdb.connect()
     connection.execute("SET default_collation = 'NOCASE.NOACCENT'")  # must play no role
     judged, ranked = qrels.to_dataframe().rows(), run.to_dataframe().rows()
-    connection.register("qrels", table(judged, "query_id", "doc_id", "grade"))
+    again = [*judged, *judged[::3]]  # a repeated judgement counts once
+    connection.register("qrels", table(again, "query_id", "doc_id", "grade"))
     connection.register("run", table(ranked, "query_id", "doc_id", "score"))
     connection.execute(create_view)
     if connection.execute(duplicates).fetchall():

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from beir_eval.adapters.formats import RUN_FORMATS
 from beir_eval.core.files import PARQUET_MAGIC, FileContent, is_parquet, parquet_errors
-from beir_eval.core.line_parts import LinePart, line_parts
+from beir_eval.core.line_parts import line_parts, unpacked_blocks
 from beir_eval.core.paths import as_path
 from beir_eval.errors import FileFormatError, InputError, RunError, needs_extra
 
@@ -25,8 +25,9 @@ if TYPE_CHECKING:
 STREAMED_FORMATS = ("trec", "parquet", "jsonl")
 #: Bytes of text, or rows of Parquet, that are read at a time.
 _PART_SIZE, _PART_ROWS = 1 << 22, 250_000
-#: Bytes that show the format of a text file.
-_HEAD_SIZE = 1 << 16
+#: Bytes that are read at a time to see the format of a text file, and how many of them at most: a
+#: file without a second line in these is no run that can be read in parts.
+_HEAD_SIZE, _LONGEST_HEAD = 1 << 16, 1 << 26
 
 
 class Place(NamedTuple):
@@ -35,10 +36,12 @@ class Place(NamedTuple):
     Attributes:
         offset: the byte of the decompressed content where a line begins; of Parquet, the row.
         line: the 1-based number of the line; 1 for Parquet.
+        has_scores: whether the documents of JSON lines before it have scores; None if not known.
     """
 
     offset: int = 0
     line: int = 1
+    has_scores: bool | None = None
 
 
 class RunPart(NamedTuple):
@@ -117,12 +120,12 @@ class RunFile:
     def _trec(self, begin: Place) -> Iterator[RunPart]:
         lines = line_parts(self.path, _PART_SIZE, begin=begin.offset, first_line=begin.line)
         for part, frame in trec_frames(self.path, lines, trec_separator(self._head)):
-            yield _run_part(part, frame)
+            yield RunPart(frame, Place(part.begin, part.first_line), part.bytes_read)
 
     def _jsonl(self, begin: Place) -> Iterator[RunPart]:
         from beir_eval.adapters.formats.json_formats import jsonl_rows  # noqa: PLC0415
 
-        has_scores: bool | None = None
+        has_scores = begin.has_scores
         for part in line_parts(self.path, _PART_SIZE, begin=begin.offset, first_line=begin.line):
             queries, docs, scores = read_later_lines(self.path, part, jsonl_rows)
             scored = {
@@ -133,7 +136,6 @@ class RunFile:
             if len(scored | ({has_scores} - {None})) > 1:
                 problem = "some documents have scores and some have none"
                 raise FileFormatError(self.path, problem)
-            has_scores = next(iter(scored), has_scores)
             try:
                 frame = pl.DataFrame(
                     {
@@ -145,7 +147,8 @@ class RunFile:
             except UnicodeEncodeError as error:
                 problem = "an id is not Unicode text; evaluate the file in memory (--no-stream)"
                 raise FileFormatError(self.path, problem) from error
-            yield _run_part(part, frame)
+            yield RunPart(frame, Place(part.begin, part.first_line, has_scores), part.bytes_read)
+            has_scores = next(iter(scored), has_scores)
 
     def num_parquet_rows(self) -> int:
         """Return the number of rows of a Parquet file."""
@@ -186,17 +189,16 @@ class RunFile:
             raise FileFormatError(self.path, str(error)) from error
 
 
-def _run_part(part: LinePart, frame: pl.DataFrame) -> RunPart:
-    return RunPart(frame, Place(part.begin, part.first_line), part.bytes_read)
-
-
 def _head(path: Path) -> bytes:
-    """Return the first lines of a text file: two at least, if the first one is long."""
-    parts: Any = line_parts(path, _HEAD_SIZE)
-    head = b""
-    for part in parts:
-        head += part.data
-        if head.count(b"\n") > 1:
+    """Return the first lines of a text file, two at least that are neither blank nor comments."""
+    head, end, num_lines = bytearray(), 0, 0
+    for block in unpacked_blocks(path, _HEAD_SIZE):
+        last = block.rfind(b"\n")
+        head += block
+        if last >= 0:
+            begin, end = end, len(head) - len(block) + last + 1
+            lines = head[begin:end].split(b"\n")
+            num_lines += sum(1 for line in lines if line.strip() and not line.startswith(b"#"))
+        if num_lines > 1 or len(head) >= _LONGEST_HEAD:
             break
-    parts.close()
-    return head
+    return bytes(head[:end] if num_lines > 1 else head)

@@ -127,9 +127,10 @@ def frame_of_records(records: Iterable[Mapping[str, Any]]) -> pl.DataFrame:
 
 
 def _read_frame(frame: Any, error_class: type[InputError], label: str) -> pl.DataFrame:
-    if any(name is not None for name in getattr(getattr(frame, "index", None), "names", ())):
-        frame = frame.reset_index()  # a named pandas index is read as a column
     try:
+        # Of a relation of DuckDB, even the attribute may fail: its table was dropped.
+        if any(name is not None for name in getattr(getattr(frame, "index", None), "names", ())):
+            frame = frame.reset_index()  # a named pandas index is read as a column
         return frame.collect() if isinstance(frame, pl.LazyFrame) else pl.DataFrame(frame)
     except ImportError as error:
         package, extra = "pyarrow", "pandas"
@@ -200,9 +201,9 @@ def _as_ids(
             "or integers"
         )
         raise error_class(msg)
-    if nulls := column.null_count():
+    if column.null_count():
         row = first_row + column.is_null().arg_true()[0]
-        msg = f"{label}: {nulls} ids are null in the column {column.name!r}, first in row {row}"
+        msg = f"{label}: ids are null in the column {column.name!r}, first in row {row}"
         raise error_class(msg)
     text = column.cast(pl.String)
     empty_rows = (text == "").arg_true()

@@ -66,6 +66,20 @@ def line_parts(path: Path, size: int, *, begin: int = 0, first_line: int = 1) ->
             yield LinePart(bytes(buffer), begin, first_line, file.tell())
 
 
+def unpacked_blocks(path: Path, size: int) -> Iterator[bytes]:
+    """Yield the content of a file, decompressed, in blocks of about ``size`` bytes or more.
+
+    Args:
+        path: the file, which may be packed with gzip or zstd.
+        size: the number of bytes of a block of a file that is not packed.
+
+    Raises:
+        FileFormatError, MissingExtraError, OSError: as ``line_parts``.
+    """
+    with path.open("rb") as file:
+        yield from _blocks(path, file, size, 0)
+
+
 def _blocks(path: Path, file: BinaryIO, size: int, begin: int) -> Iterator[bytes]:
     """Yield the decompressed content of an open file from ``begin`` on."""
     magic = file.read(4)

@@ -1,17 +1,20 @@
 """An evaluation that is killed at any moment goes on, and no bit of its result changes."""
 
+import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
-from beir_eval import evaluate_stream, read_score_table
+from beir_eval import evaluate, evaluate_stream, read_score_table
 from beir_eval.adapters import run_parts
 from beir_eval.core.locks import try_lock
-from beir_eval.errors import InputError
+from beir_eval.errors import DuplicateDocumentError, FileFormatError, InputError
 from beir_eval.evaluation.streaming import progress_files, stream
 
 QRELS = {f"q{number:02}": {f"d{number % 7}": 2, "d1": 1} for number in range(30)}
@@ -20,6 +23,10 @@ ROWS = [
 ]
 ORDERS = {"grouped": ROWS, "shuffled": ROWS[::5] + [row for i, row in enumerate(ROWS) if i % 5]}
 MEASURES = ["nDCG@3", "MAP", "ERR@5", "Judged@5"]
+
+
+#: Before a test replaces it.
+RMDIR = os.rmdir
 
 
 class KilledError(BaseException):
@@ -162,3 +169,202 @@ def test_two_processes_do_not_evaluate_into_the_same_folder(tmp_path):
         with pytest.raises(InputError, match="another process evaluates into this folder"):
             run_stream(path)
     run_stream(path)
+
+
+def interrupted(path, monkeypatch, number=15):
+    """End an evaluation before the write with this number; return its folder of parts."""
+    with monkeypatch.context() as patch:
+        kill_before_write(patch, number)
+        with pytest.raises(KilledError):
+            run_stream(path)
+    return path.with_name("scores.parquet.parts")
+
+
+def test_qrels_in_another_order_of_queries_start_it_anew(tmp_path, small_parts, monkeypatch):
+    """Finished parts state a query by its place in the qrels."""
+    path = write_run(tmp_path, "grouped")
+    interrupted(path, monkeypatch)
+    reversed_qrels = dict(reversed(QRELS.items()))
+    arguments = (reversed_qrels, path, MEASURES)
+    result = evaluate_stream(*arguments, table=tmp_path / "scores.parquet", part_queries=4)
+    assert result.parts_resumed == 0
+    assert result.load() == evaluate(*arguments, name="run")
+
+
+DAMAGES = {
+    "the state is a list": lambda folder: (folder / "state.json").write_text("[1]"),
+    "the state is another object": lambda folder: (folder / "state.json").write_text("{}"),
+    "the state is cut off": lambda folder: (folder / "state.json").write_text('{"parts": ['),
+    "a part is missing": lambda folder: (folder / "part-000001.parquet").unlink(),
+    "hashes are missing": lambda folder: (folder / "queries-000001.u8").unlink(missing_ok=True),
+    "the partitioned run is missing": lambda folder: shutil.rmtree(folder / "buckets"),
+    "some of the partitioned run is missing": lambda folder: shutil.rmtree(
+        max((folder / "buckets").iterdir())
+    ),
+}
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_damaged_folder_of_parts_changes_no_bit(
+    damage, order, tmp_path, small_parts, monkeypatch
+):
+    if "partitioned" in damage and order == "grouped":
+        pytest.skip("a grouped file is not partitioned")
+    path = write_run(tmp_path, order)
+    expected = run_stream(path).load()
+    folder = interrupted(path, monkeypatch, 15 if order == "grouped" else 30)
+    DAMAGES[damage](folder)
+    result = run_stream(path)
+    assert result.load() == expected
+    assert not folder.exists()
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_killed_while_it_removes_files_it_resumes_with_the_same_bits(
+    order, tmp_path, small_parts, monkeypatch
+):
+    """The state goes first: what is left without it counts for nothing."""
+    path = write_run(tmp_path, order)
+    expected = run_stream(path).load()
+    kills = 0
+    for number in range(0, 400, 7):
+        removed = []
+        with monkeypatch.context() as patch:
+
+            def counted(remove, removed=removed, number=number):
+                def remove_or_die(path, *arguments, **options):
+                    removed.append(path)
+                    if len(removed) > number:
+                        raise KilledError
+                    return remove(path, *arguments, **options)
+
+                return remove_or_die
+
+            for name in ("unlink", "rmdir"):
+                patch.setattr(os, name, counted(getattr(os, name)))
+            try:
+                run_stream(path)
+            except KilledError:
+                kills += 1
+            else:
+                break
+        assert run_stream(path).load() == expected
+    assert kills > 5
+
+
+def test_an_error_is_raised_again_if_the_removal_of_its_parts_was_killed(
+    tmp_path, small_parts, monkeypatch
+):
+    """Without some of the partitioned rows, a query would count as missing."""
+    path = write_run(tmp_path, "shuffled")
+    path.write_text(path.read_text() + "q05 Q0 d1 1 9 tag\n")
+    expected = None
+    for number in range(0, 24, 4):
+        removed = []
+        with monkeypatch.context() as patch:
+
+            def rmdir_or_die(path, *arguments, removed=removed, number=number, **options):
+                removed.append(path)
+                if len(removed) > number:
+                    raise KilledError
+                return RMDIR(path, *arguments, **options)
+
+            patch.setattr(os, "rmdir", rmdir_or_die)
+            with pytest.raises((KilledError, DuplicateDocumentError)):
+                run_stream(path)
+        with pytest.raises(DuplicateDocumentError) as error:
+            run_stream(path)
+        expected = expected or str(error.value)
+        assert str(error.value) == expected
+
+
+def test_files_of_others_are_never_removed(tmp_path, small_parts):
+    """A folder with other files is refused; a file that was put into ours stays."""
+    path = write_run(tmp_path, "shuffled")
+    folder = tmp_path / "scores.parquet.parts"
+    (folder / "buckets").mkdir(parents=True)
+    (folder / "buckets" / "thesis.txt").write_text("years of work")
+    with pytest.raises(InputError, match=r"it has other files: 'buckets'; choose another"):
+        run_stream(path)
+    assert (folder / "buckets" / "thesis.txt").read_text() == "years of work"
+    shutil.rmtree(folder)
+    folder.mkdir()
+    (folder / "lock").touch()
+    (folder / "notes.txt").write_text("years of work")
+    run_stream(path)
+    assert [file.name for file in folder.iterdir()] == ["notes.txt"]
+
+
+def test_a_process_that_waits_for_another_one_locks_a_folder_that_exists(tmp_path, monkeypatch):
+    """The other one finishes, and removes the folder, between opening and locking."""
+    first = progress_files.ProgressFolder(tmp_path / "parts", {})
+    waiting = []
+
+    def lock_when_the_other_has_finished(file):
+        if not waiting:
+            waiting.append(file)
+            first.remove()
+        return try_lock(file)
+
+    monkeypatch.setattr(progress_files, "try_lock", lock_when_the_other_has_finished)
+    second = progress_files.ProgressFolder(tmp_path / "parts", {})
+    assert waiting
+    with pytest.raises(InputError, match="another process evaluates into this folder"):
+        progress_files.ProgressFolder(tmp_path / "parts", {})
+    second.remove()
+    assert not (tmp_path / "parts").exists()
+
+
+def test_json_lines_of_which_some_have_scores_are_refused_after_an_interruption_too(
+    tmp_path, small_parts, monkeypatch
+):
+    path = tmp_path / "run.jsonl"
+    documents = [{"d1": 2}] * 12 + [[]] * 8 + [["d1"]] * 10
+    records = [{"query_id": f"q{row:02}", "docs": docs} for row, docs in enumerate(documents)]
+    path.write_text("\n".join(map(json.dumps, records)))
+    message = "some documents have scores and some have none"
+    for number in range(3, 20):
+        with monkeypatch.context() as patch:
+            kill_before_write(patch, number)
+            with pytest.raises((KilledError, FileFormatError)):
+                run_stream(path)
+        with pytest.raises(FileFormatError, match=message):
+            run_stream(path)
+
+
+def test_a_table_that_was_half_written_when_the_process_was_killed_is_removed(tmp_path):
+    path = write_run(tmp_path, "grouped")
+    (tmp_path / ".scores.parquet.12345.tmp").write_bytes(b"PAR1")
+    (tmp_path / ".scores.parquet.notes.tmp").write_text("of somebody else")
+    run_stream(path)
+    names = sorted(entry.name for entry in tmp_path.iterdir())
+    assert names == [".scores.parquet.notes.tmp", "run.trec", "scores.parquet"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the size of files cannot be limited")
+@pytest.mark.parametrize("order", ORDERS)
+def test_a_full_disk_is_an_oserror_and_the_evaluation_resumes_later(order, tmp_path):
+    path = write_run(tmp_path, order)
+    script = (
+        "import resource, sys, test_resuming; from pathlib import Path; "
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (3000, 3000)); "
+        "test_resuming.run_stream(Path(sys.argv[1]))"
+    )
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join([str(Path(__file__).parent), *sys.path]),
+    }
+    process = subprocess.run(
+        [sys.executable, "-c", script, path],
+        env=environment,
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    assert (
+        "\nOSError: [Errno 5] it cannot be written; check that the disk has space" in process.stderr
+    )
+    assert not path.with_name("scores.parquet").exists()
+    expected = evaluate(QRELS, path, MEASURES)
+    assert run_stream(path).load() == expected

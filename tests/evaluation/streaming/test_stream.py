@@ -3,6 +3,9 @@
 import gzip
 import json
 import random
+import sys
+from contextlib import contextmanager
+from itertools import accumulate
 from pathlib import Path
 
 import polars as pl
@@ -21,15 +24,17 @@ from beir_eval import (
     read_score_table,
 )
 from beir_eval.adapters import run_parts
+from beir_eval.core.line_parts import unpacked_blocks
 from beir_eval.errors import (
     BeirEvalError,
     DuplicateDocumentError,
     FileFormatError,
+    InputError,
     QueryMismatchError,
     ResultError,
     SettingError,
 )
-from beir_eval.evaluation.streaming import grouping, judgements, stream
+from beir_eval.evaluation.streaming import grouping, judgements, partitions, stream
 from beir_eval.measures import parse_all
 from strategies import policies, qrels_and_rows, qrels_and_run
 
@@ -281,7 +286,7 @@ def test_document_ids_that_do_not_match_are_found_with_the_reason(tmp_path, smal
     }
     qrels = {query: {f"d{number}": 1 for number in range(6)} for query in QRELS}
     rows = rows_of(run)
-    for order in (rows, rows[::2] + rows[1::2]):
+    for order in (rows, rows[::2] + rows[1::2], rows[::-1], rows[::-2] + rows[-2::-2]):
         path = write_trec(tmp_path / "run", order)
         with pytest.warns(BeirEvalWarning, match="upper and lower case"):
             assert_streamed_as_in_memory(qrels, path, tmp_path)
@@ -415,3 +420,98 @@ def test_a_query_is_never_split_between_two_parts(tmp_path, small_parts, monkeyp
     monkeypatch.setattr(grouping, "PART_ROWS", 2)
     path = write_trec(tmp_path / "run", rows_of(RUN))
     assert_streamed_as_in_memory(QRELS, path, tmp_path, 1000)
+
+
+def test_the_score_table_never_replaces_an_input_or_what_is_no_file(tmp_path):
+    run = write_trec(tmp_path / "run.trec", rows_of(RUN))
+    qrels = tmp_path / "qrels.trec"
+    qrels.write_text("".join(f"q{number} 0 d{number} 2\n" for number in range(40)))
+    link = tmp_path / "link"
+    link.symlink_to(run)
+    contents = run.read_bytes(), qrels.read_bytes()
+    for table in (run, qrels, str(qrels), link):
+        with pytest.raises(InputError, match="the score table would replace an input"):
+            evaluate_stream(qrels, run, table=table)
+    with pytest.raises(InputError, match="a file for the score table was expected"):
+        evaluate_stream(qrels, run, table=tmp_path)
+    assert (run.read_bytes(), qrels.read_bytes()) == contents
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["link", "qrels.trec", "run.trec"]
+
+
+def test_a_link_to_a_score_table_is_followed(tmp_path):
+    run = write_trec(tmp_path / "run.trec", rows_of(RUN))
+    (tmp_path / "elsewhere").mkdir()
+    link, table = tmp_path / "scores", tmp_path / "elsewhere" / "scores.parquet"
+    link.symlink_to(table)
+    result = evaluate_stream(QRELS, run, table=link, name="run")
+    assert link.is_symlink()
+    assert result.load() == read_score_table(table) == evaluate(QRELS, run)
+
+
+@pytest.mark.parametrize("begin", [b"# a comment\n", b"\n"])
+@pytest.mark.parametrize("form", ["trec", "jsonl"])
+def test_a_file_may_begin_with_many_lines_without_a_document(begin, form, tmp_path):
+    if form == "jsonl" and begin != b"\n":
+        pytest.skip("JSON lines have no comments")
+    path = WRITERS[form](tmp_path / "run", rows_of(RUN))
+    path.write_bytes(begin * 100_000 + path.read_bytes())
+    assert_streamed_as_in_memory(QRELS, path, tmp_path)
+
+
+def test_of_a_file_that_is_one_line_only_the_beginning_is_read(tmp_path, monkeypatch):
+    monkeypatch.setattr(run_parts, "_LONGEST_HEAD", 1 << 17)
+    path = tmp_path / "run.json"
+    path.write_text(json.dumps({f"q{number}": {"d": 1.0} for number in range(50_000)}))
+    blocks = []
+
+    def counted(path, size):
+        for block in unpacked_blocks(path, size):
+            blocks.append(block)
+            yield block
+
+    monkeypatch.setattr(run_parts, "unpacked_blocks", counted)
+    with pytest.raises(FileFormatError, match="format 'json' is not read in parts"):
+        evaluate_stream(QRELS, path)
+    assert len(blocks) == 2
+
+
+@pytest.mark.parametrize("order", ["grouped", "shuffled"])
+def test_the_progress_bar_ends_at_the_size_of_the_file(order, tmp_path, monkeypatch, small_parts):
+    rows = rows_of(RUN)
+    path = write_trec(tmp_path / "run", rows if order == "grouped" else rows[::2] + rows[1::2])
+    steps = []
+
+    @contextmanager
+    def recorded(**settings):
+        assert settings["total"] == path.stat().st_size
+        yield lambda number=1, **_: steps.append(number)
+
+    monkeypatch.setattr(stream, "progress_bar", recorded)
+    evaluate_stream(QRELS, path)
+    assert max(accumulate(steps)) == sum(steps) == path.stat().st_size
+
+
+def test_rows_are_numbered_beyond_32_bits():
+    frame = partitions.numbered(pl.DataFrame({"query_id": ["a", "b"]}), 2**32 + 7)
+    assert frame["row_in_file"].to_list() == [2**32 + 7, 2**32 + 8]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such names")
+def test_a_score_table_in_a_folder_that_polars_cannot_name_is_refused(tmp_path):
+    folder = tmp_path / "caf\udce9"
+    folder.mkdir()
+    path = write_trec(folder / "run", rows_of(RUN))
+    with pytest.raises(InputError, match="polars cannot write to a path that is not Unicode"):
+        evaluate_stream(QRELS, path, table=folder / "scores")
+    assert [entry.name for entry in folder.iterdir()] == ["run"]
+    assert evaluate_stream(QRELS, path)["MRR@10"] == evaluate(QRELS, path)["MRR@10"]
+
+
+def test_null_ids_in_parquet_are_refused_as_in_memory(tmp_path, small_parts):
+    """Their number is not known before the whole file is read, so no message states it."""
+    path = write_parquet(tmp_path / "run", [*rows_of(RUN), *[("q1", None, 0.5)] * 5])
+    with pytest.raises(FileFormatError) as in_memory:
+        read_run(path)
+    with pytest.raises(FileFormatError) as streamed:
+        evaluate_stream(QRELS, path)
+    assert str(streamed.value) == str(in_memory.value)

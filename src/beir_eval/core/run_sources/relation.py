@@ -105,7 +105,7 @@ class RelationSource:
 
         Raises:
             RunError: the relation cannot be read, a row is not valid, or the queries are others
-                than before.
+                than before, in any order.
         """
         query_ids: dict[str, None] = {}
         with _READING:
@@ -114,15 +114,16 @@ class RelationSource:
             except Exception:  # noqa: BLE001 - of DuckDB, pyarrow and polars, or of a row
                 source = self._whole()  # raises the error of the whole table, if there is one
                 query_ids = dict.fromkeys(source.query_ids)
-        if self._query_ids is not None and list(query_ids) != list(self._query_ids):
-            changed = query_ids.keys() ^ set(self._query_ids)
+        # A database may deliver the rows in another order each time.
+        if self._query_ids is None:
+            self._query_ids = tuple(query_ids)
+        elif changed := query_ids.keys() ^ set(self._query_ids):
             msg = (
                 "the queries of the run have changed since it was read first: "
-                f"{first_few(sorted(changed)) or 'their order'}. Make a new Run of the relation, "
+                f"{first_few(sorted(changed))}. Make a new Run of the relation, "
                 "or read it as a whole: Run.from_dataframe(relation.pl())"
             )
             raise RunError(msg)
-        self._query_ids = tuple(query_ids)
         return source
 
     def _judged_rows(

@@ -5,6 +5,8 @@ Judgements as Python objects take 160 to 335 bytes each; in columns they take ab
 
 from __future__ import annotations
 
+import hashlib
+import json
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -34,8 +36,8 @@ class Judgements:
         grades: their grades, f8[J].
         starts: where each query's judgements begin, and the end of the last, i8[Q+1].
         repeated_judgements, queries_without_judgements: as those of ``Qrels``.
-        identity: what the judgements are recognised by, for resuming: a file and its size and time,
-            or a hash.
+        identity: what the judgements and their order are recognised by, for resuming: a file with
+            its size and time, or hashes.
     """
 
     def __init__(self, frame: pl.DataFrame, *, repeated: int, empty: int, identity: str) -> None:
@@ -87,7 +89,7 @@ class Judgements:
     def from_file(cls, path: Path, format: str | None = None) -> Judgements:  # noqa: A002
         """Return the judgements of a file, in columns from the start if its format allows it."""
         status = path.stat()
-        identity = f"{path.resolve()} {status.st_size} {status.st_mtime_ns}"
+        identity = f"{path.resolve()} {format} {status.st_size} {status.st_mtime_ns}"
         columns = qrels_columns(path, format)
         if columns is None:
             from beir_eval.adapters.readers import read_qrels  # noqa: PLC0415
@@ -112,7 +114,7 @@ class Judgements:
             frame,
             repeated=qrels.repeated_judgements,
             empty=qrels.queries_without_judgements,
-            identity=qrels.fingerprint() if identity is None else identity,
+            identity=_identity_of(qrels) if identity is None else identity,
         )
 
     def __len__(self) -> int:
@@ -159,3 +161,12 @@ class Judgements:
         )
         qrels.max_grade = self.max_grade
         return qrels
+
+
+def _identity_of(qrels: Qrels) -> str:
+    """Return hashes of judgements and of the order of their queries.
+
+    Finished parts state a query by its position in this order.
+    """
+    order = hashlib.sha256(json.dumps(qrels.query_ids).encode())
+    return f"{qrels.fingerprint()} {order.hexdigest()}"

@@ -130,3 +130,16 @@ def run_of_rows(frame: pl.DataFrame, query_ids: Sequence[str], lengths: Ints) ->
     scores = frame[SCORE] if has_scores else None
     rankings = FrameRankings(starts_from_lengths(lengths), frame[DOC], scores)
     return Run.from_source(ColumnSource(query_ids, rankings))
+
+
+def run_of_rows_in_any_order(frame: pl.DataFrame) -> Run:
+    """Return a run of a few rows, its queries in the order of their first rows.
+
+    Args:
+        frame: query, document and score; a row without a document stands for an empty ranking.
+    """
+    row_of: dict[str, int] = {}
+    queries = frame[QUERY].to_list()
+    rows = np.array([row_of.setdefault(query, len(row_of)) for query in queries])
+    frame = frame[np.argsort(rows, kind="stable")]
+    return run_of_rows(frame, list(row_of), np.bincount(rows).astype(np.int64))

@@ -61,9 +61,7 @@ def partition(
                     (pl.col(QUERY).hash(seed=0) % num_buckets).cast(pl.UInt32).alias(_BUCKET)
                 )
                 if keep_order:
-                    frame = frame.with_row_index(ROW, num_before).with_columns(
-                        pl.col(ROW).cast(pl.UInt64)
-                    )
+                    frame = numbered(frame, num_before)
                 num_before += len(frame)
                 report(part)
                 yield frame.select(list(schema) if with_columns is None else with_columns)
@@ -91,6 +89,18 @@ def partition(
         if errors:
             raise errors[0] from None
         raise
+
+
+def numbered(frame: pl.DataFrame, first: int) -> pl.DataFrame:
+    """Return rows with their places in the file as the column ``ROW``, u8[N].
+
+    An index of polars itself has 32 bits.
+
+    Args:
+        frame: the rows.
+        first: the place of the first of them.
+    """
+    return frame.with_columns(pl.int_range(first, first + len(frame), dtype=pl.UInt64).alias(ROW))
 
 
 def buckets(folder: Path) -> list[Path]:

@@ -265,8 +265,8 @@ class StreamedResult:
         """Return the result with the scores of every query, in memory.
 
         Raises:
-            ResultError: the score table was not kept, or it was changed.
-            OSError: the file cannot be read.
+            ResultError: the score table was not kept, or another file has its name now.
+            FileFormatError: the file cannot be read.
         """
         if self.table is None:
             msg = "the score table was not kept; pass table='scores.parquet' to keep it"

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,13 +13,22 @@ import numpy as np
 import polars as pl
 
 from beir_eval._version import __version__
+from beir_eval.adapters.dataset_folder import find_qrels_file
 from beir_eval.adapters.run_parts import Place, RunFile
 from beir_eval.core.dataframes import QUERY
 from beir_eval.core.files import file_stem, is_packed
 from beir_eval.core.paths import as_path
 from beir_eval.core.ranking import EvaluationSettings
 from beir_eval.display.progress import progress_bar
-from beir_eval.errors import BeirEvalError, check_count, check_flag, check_name, warn_caller
+from beir_eval.errors import (
+    BeirEvalError,
+    InputError,
+    check_count,
+    check_flag,
+    check_name,
+    shown,
+    warn_caller,
+)
 from beir_eval.evaluation.coverage import unmatched_ids_sentences
 from beir_eval.evaluation.evaluator import (
     check_queries,
@@ -36,9 +46,9 @@ from beir_eval.evaluation.streaming.grouping import (
     SeenHashes,
 )
 from beir_eval.evaluation.streaming.judgements import Judgements
-from beir_eval.evaluation.streaming.part_scores import Scorer, run_of_rows
+from beir_eval.evaluation.streaming.part_scores import Scorer, run_of_rows_in_any_order
 from beir_eval.evaluation.streaming.partitions import buckets, partition, read_bucket
-from beir_eval.evaluation.streaming.progress_files import ProgressFolder
+from beir_eval.evaluation.streaming.progress_files import ProgressFolder, disk_errors
 from beir_eval.evaluation.streaming.result import StreamedResult
 from beir_eval.evaluation.streaming.size import TIMES_PACKED
 from beir_eval.evaluation.streaming.table_files import merge_parts, write_part
@@ -134,8 +144,8 @@ def evaluate_stream(  # noqa: PLR0913 - one keyword a setting
 
     Raises:
         FileFormatError: the run is malformed, or in a format that is not read in parts.
-        InputError: as ``evaluate``; or an id is not Unicode text, or another process evaluates into
-            the same score table.
+        InputError: as ``evaluate``; or an id is not Unicode text; or the score table is an input or
+            no file, another process evaluates into it, or ``<table>.parts`` has other files.
         QueryMismatchError, DuplicateDocumentError, MeasureError, SettingError: as ``evaluate``.
         MissingExtraError: polars is not installed, or zstandard for a zstd file.
         OSError: a file cannot be read or written.
@@ -154,6 +164,7 @@ def evaluate_stream(  # noqa: PLR0913 - one keyword a setting
     check_count("part_queries", part_queries)
     check_flag("progress", progress)
     run_file = RunFile(run, format)
+    target = None if table is None else _checked_table(table, qrels, run_file.path)
     run_name = file_stem(run_file.path) if name is None else name
     check_name("name", run_name)
     parsed = DEFAULT_MEASURES if measures is None else parse_all(measures)  # type: ignore[arg-type]
@@ -163,15 +174,14 @@ def evaluate_stream(  # noqa: PLR0913 - one keyword a setting
     check_tie_extremes(settings.ties, parsed)
     judgements = Judgements.read(qrels)
     warn_of_fractional_grades(judgements.grades, parsed)
-    with _table_path(table) as target:
-        stream = _Stream(
-            run_file, Scorer(judgements, parsed, settings), run_name, part_queries, target
-        )
+    scorer = Scorer(judgements, parsed, settings)
+    with _table_path(target) as path:
+        stream = _Stream(run_file, scorer, run_name, part_queries, path)
         with stream.progress(shown=progress):
             stream.evaluate()
         result = StreamedResult.of_table(
-            target,
-            kept=table is not None,
+            path,
+            kept=target is not None,
             how=stream.how,
             parts_resumed=stream.parts_resumed,
         )
@@ -180,11 +190,38 @@ def evaluate_stream(  # noqa: PLR0913 - one keyword a setting
     return result
 
 
+def _checked_table(table: str | Path, qrels: QrelsLike | Judgements, run: Path) -> Path:
+    """Return the path of the score table, behind a symbolic link if it is one.
+
+    Raises:
+        InputError: it is an input, is no file, or its name is not Unicode text.
+    """
+    path = as_path(table, "table").absolute()
+    try:
+        str(path).encode()
+    except UnicodeEncodeError as error:
+        msg = f"polars cannot write to a path that is not Unicode text: {shown(str(path))}"
+        raise InputError(msg) from error
+    if path.is_symlink():
+        path = path.resolve()
+    if path.exists() and not path.is_file():
+        msg = f"{table}: a file for the score table was expected; name a file in a folder"
+        raise InputError(msg)
+    inputs = [run]
+    if isinstance(qrels, str) or hasattr(qrels, "__fspath__"):
+        judged = as_path(qrels)
+        inputs.append(find_qrels_file(judged, "test") if judged.is_dir() else judged)
+    if path.resolve() in [file.resolve() for file in inputs]:
+        msg = f"{table}: the score table would replace an input; write it to another file"
+        raise InputError(msg)
+    return path
+
+
 @contextmanager
-def _table_path(table: str | Path | None) -> Iterator[Path]:
+def _table_path(table: Path | None) -> Iterator[Path]:
     """Yield the path of the score table, in a temporary folder if there is none."""
     if table is not None:
-        yield as_path(table).absolute()
+        yield table
         return
     with tempfile.TemporaryDirectory(prefix="beir-eval-") as folder:
         yield Path(folder) / "scores.parquet"
@@ -249,7 +286,7 @@ class _Stream:
     def evaluate(self) -> None:
         """Write the score table."""
         self._warn_of_swapped_inputs()
-        if self._folder.bucket_count is None:
+        if self._folder.buckets is None:
             try:
                 self._evaluate_grouped()
                 self.how = "grouped by query: evaluated as it was read"
@@ -258,9 +295,8 @@ class _Stream:
                 self.parts_resumed = 0
         if not self.how:
             self._evaluate_partitioned()
-            self.how = (
-                f"not grouped by query: partitioned into {self._folder.bucket_count} parts on disk"
-            )
+            num_parts = len(self._folder.buckets or ())
+            self.how = f"not grouped by query: partitioned into {num_parts} parts on disk"
         self._finish()
 
     # The two ways through a file
@@ -275,8 +311,8 @@ class _Stream:
         num_queries = 0
         if self._folder.parts:
             seen.add(self._folder.hashes())
-            offset, line, skipped = self._folder.parts[-1]["next"]
-            begin = Resumption(Place(offset, line), skipped)
+            *start, skipped = self._folder.parts[-1]["next"]
+            begin = Resumption(Place(*start), skipped)
         for part in QueryParts(self._run.parts(begin.start), self._part_queries, seen, begin):
             scores = self._scorer.grouped(part.frame, part.queries, part.lengths)
             facts = {"next": [*part.next.start, part.next.skipped], "not_judged": scores.not_judged}
@@ -286,20 +322,21 @@ class _Stream:
 
     def _evaluate_partitioned(self) -> None:
         """Partition the file, and evaluate the parts."""
-        folder = self._folder.path / "buckets"
-        if self._folder.bucket_count is None:
-            number = self._num_buckets()
+        if self._folder.buckets is None:
+            self._advance(-self._bytes_shown)  # the file is read from its beginning again
             self._bytes_shown = 0
-            partition(
-                self._run.parts(),
-                folder,
-                number,
-                keep_order=self._order_matters,
-                report=lambda part: self._show(part.bytes_read, "partitioning"),
-            )
-            self._folder.set_buckets(number)
+            folder = self._folder.bucket_folder
+            with disk_errors(folder):
+                partition(
+                    self._run.parts(),
+                    folder,
+                    self._num_buckets(),
+                    keep_order=self._order_matters,
+                    report=lambda part: self._show(part.bytes_read, "partitioning"),
+                )
+            self._folder.set_buckets(buckets(folder))
         num_queries = 0
-        for bucket in buckets(folder)[len(self._folder.parts) :]:
+        for bucket in (self._folder.buckets or [])[len(self._folder.parts) :]:
             scores = self._scorer.ungrouped(read_bucket(bucket))
             self._folder.add(scores.columns, {"not_judged": scores.not_judged})
             num_queries += 0 if scores.columns is None else len(scores.columns[POSITION])
@@ -339,7 +376,9 @@ class _Stream:
         rows = np.flatnonzero(missing)
         for begin in range(0, len(rows), self._part_queries):
             path = self._folder.path / f"missing-{begin:09}.parquet"
-            write_part(path, self._scorer.missing(rows[begin : begin + self._part_queries]))
+            columns = self._scorer.missing(rows[begin : begin + self._part_queries])
+            with disk_errors(path):
+                write_part(path, columns)
             files.append(path)
         facts = TableFacts(
             name=self._name,
@@ -353,7 +392,9 @@ class _Stream:
             ids_compared=True,
             unmatched_ids=self._unmatched_ids(files),
         )
-        merge_parts(files, self._table, facts)
+        _remove_abandoned_files(self._table)
+        with disk_errors(self._table):
+            merge_parts(files, self._table, facts)
         self._folder.remove()
 
     def _missing(self) -> Mask:
@@ -398,21 +439,12 @@ class _Stream:
         """Return the rankings of some judged queries, read from the file again."""
         wanted = np.zeros(len(self._judgements) + 1, dtype=np.bool_)
         wanted[rows] = True
-        frames, indices = [], []
+        frames = []
         for part in self._run.parts():
-            index = self._judgements.find(part.frame[QUERY])
-            mask = wanted[index]
+            mask = wanted[self._judgements.find(part.frame[QUERY])]
             if mask.any():
                 frames.append(part.frame.filter(pl.Series(mask)))
-                indices.append(index[mask])
-        index = np.concatenate(indices)
-        order = np.argsort(index, kind="stable")
-        distinct, lengths = np.unique(index, return_counts=True)
-        return run_of_rows(
-            pl.concat(frames)[order],
-            self._judgements.queries[distinct].to_list(),
-            lengths.astype(np.int64),
-        )
+        return run_of_rows_in_any_order(pl.concat(frames))
 
     def _first_rows(self) -> Run:
         """Return a run of the first rows of the file."""
@@ -421,12 +453,7 @@ class _Stream:
             frames.append(part.frame)
             if sum(map(len, frames)) >= _FIRST_ROWS:
                 break
-        frame = pl.concat(frames)
-        queries = frame.select(pl.col(QUERY).unique(maintain_order=True))[QUERY].to_list()
-        row_of = {query: row for row, query in enumerate(queries)}
-        rows = np.array([row_of[query] for query in frame[QUERY].to_list()])
-        frame = frame[np.argsort(rows, kind="stable")]
-        return run_of_rows(frame, queries, np.bincount(rows).astype(np.int64))
+        return run_of_rows_in_any_order(pl.concat(frames))
 
     def _warn_of_swapped_inputs(self) -> None:
         """Warn if the qrels look like a run, and the beginning of the run like qrels."""
@@ -434,3 +461,15 @@ class _Stream:
             self._first_rows(), self._judgements
         ):
             warn_caller(swapped_inputs_sentence(self._judgements))
+
+
+def _remove_abandoned_files(table: Path) -> None:
+    """Remove the temporary files of ``merge_parts`` whose processes were killed.
+
+    Only one process at a time evaluates into a table, so none of them is in use.
+    """
+    name = re.compile(rf"\.{re.escape(table.name)}\.[0-9]+\.tmp")
+    for path in list(table.parent.iterdir()):
+        if name.fullmatch(path.name):
+            with suppress(OSError):
+                path.unlink()
