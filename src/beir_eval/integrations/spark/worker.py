@@ -86,6 +86,21 @@ class Plan:
         """Return the fields, which the closure of the worker's function carries."""
         return asdict(self)
 
+    @classmethod
+    def from_driver(cls, content: dict[str, Any]) -> Plan:
+        """Return the plan with the fields that the driver sent.
+
+        Raises:
+            SettingError: the driver has another version, whose fields may be others.
+        """
+        if content["version"] != __version__:
+            msg = (
+                f"a Python worker of Spark ({sys.executable}) has beir-eval {__version__}, and the "
+                f"driver has {content['version']}: install the same version on both"
+            )
+            raise SettingError(msg)
+        return cls(**content)
+
 
 def evaluate_buckets(plan: dict[str, Any], judged: pa.Table, retrieved: pa.Table) -> pa.Table:
     """Return the rows of the score table for a bucket of queries.
@@ -99,11 +114,13 @@ def evaluate_buckets(plan: dict[str, Any], judged: pa.Table, retrieved: pa.Table
         RuntimeError: the text of a ``BeirEvalError``.
     """
     try:
-        evaluator = _PartEvaluator(Plan(**plan))
+        evaluator = _PartEvaluator(Plan.from_driver(plan))
         rows = evaluator.evaluate(_as_frame(judged), _as_frame(retrieved))
     except BeirEvalError as error:
         raise as_worker_error(error) from None
-    return pa.Table.from_batches([] if rows is None else [rows], schema=evaluator.schema)
+    table = pa.Table.from_batches([] if rows is None else [rows], schema=evaluator.schema)
+    # Spark expects text of the type that it passes, which one of its settings changes.
+    return table.set_column(0, QUERY_ID, table[QUERY_ID].cast(judged.schema.field(QUERY).type))
 
 
 def evaluate_batches(
@@ -120,7 +137,7 @@ def evaluate_batches(
         RuntimeError: the text of a ``BeirEvalError``.
     """
     try:
-        evaluator = _PartEvaluator(Plan(**plan))
+        evaluator = _PartEvaluator(Plan.from_driver(plan))
         for part in complete_queries(map(_as_frame, batches), _ROWS_AT_ONCE):
             is_judgement = part[IS_JUDGEMENT]
             rows = evaluator.evaluate(part.filter(is_judgement), part.filter(~is_judgement))
@@ -157,11 +174,11 @@ def complete_queries(frames: Iterable[pl.DataFrame], size: int) -> Iterator[pl.D
             open_query.append(frame)
             continue
         ready += [*open_query, *([frame[:num_before_last]] if num_before_last else [])]
+        num_ready += sum(part.height for part in open_query) + num_before_last
         open_query = [frame[num_before_last:]]
-        num_ready = sum(part.height for part in ready)
         if num_ready >= size:
             yield pl.concat(ready)
-            ready = []
+            ready, num_ready = [], 0
     if ready or open_query:
         yield pl.concat([*ready, *open_query])
 
@@ -180,12 +197,6 @@ class _PartEvaluator:
     """
 
     def __init__(self, plan: Plan) -> None:
-        if plan.version != __version__:
-            msg = (
-                f"a Python worker of Spark ({sys.executable}) has beir-eval {__version__}, and the "
-                f"driver has {plan.version}: install the same version on both"
-            )
-            raise SettingError(msg)
         self._plan = plan
         self._measures: tuple[Measure, ...] = parse_all(plan.measures)
         self._settings = EvaluationSettings(**plan.settings)
@@ -239,13 +250,13 @@ def _columns_named(label: str, names: list[str], error_class: type[InputError]) 
 
     Args:
         label: what messages call the rows.
-        names: the user's names of the columns of query ids, document ids and numbers.
+        names: the user's names of the columns of query ids, document ids and numbers; "" for none.
         error_class: the class; a class derived from it stays as it is.
     """
     try:
         yield
     except error_class as error:
-        msg = f"{label} (columns {first_few(names[:3])}): {error}"
+        msg = f"{label} (columns {first_few(filter(None, names[:3]))}): {error}"
         raise type(error)(msg) from None
 
 
