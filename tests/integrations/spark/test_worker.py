@@ -215,3 +215,35 @@ def test_a_bucket_has_query_ids_of_the_type_that_spark_passes(text, qrels):
     table = evaluate_buckets(plan(), judged, run)
     assert table.schema.field("query_id").type == text
     assert table.num_rows == len(qrels)
+
+
+@pytest.mark.parametrize("side", ["the qrels", "the run"])
+@pytest.mark.parametrize(("column", "name"), [(QUERY, "qid"), (DOC, "docno")])
+def test_an_id_that_is_not_utf_8_is_refused(side, column, name):
+    def spoiled(table):
+        """Spark keeps text as bytes, which a cast from binary does not check."""
+        values = table[column].cast(pa.large_binary()).to_pylist()
+        values[1] = b"a\xffb"
+        wrong = pa.array(values, pa.binary())
+        wrong = pa.Array.from_buffers(pa.string(), len(wrong), wrong.buffers())
+        return table.set_column(table.schema.get_field_index(column), column, wrong)
+
+    judged, run = rows(QRELS).to_arrow(), rows(RUN).to_arrow()
+    if side == "the qrels":
+        judged = spoiled(judged)
+    else:
+        run = spoiled(run)
+    text = {QUERY: pa.large_string(), DOC: pa.large_string(), NUMBER: pa.float64()}
+    stream = pa.concat_tables(
+        table.cast(pa.schema(text)).append_column(
+            IS_JUDGEMENT, pa.array([is_judged] * table.num_rows)
+        )
+        for table, is_judged in ((judged, True), (run, False))
+    )
+    for call in (
+        lambda: evaluate_buckets(plan(), judged, run),
+        lambda: list(evaluate_batches(plan(), stream.to_batches(max_chunksize=50))),
+    ):
+        message = error_of(call)
+        assert message.startswith(f"{side}: an id in the column {name!r} is not valid UTF-8")
+        assert r"b'a\xffb'" in message
