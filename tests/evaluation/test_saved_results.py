@@ -15,7 +15,7 @@ from beir_eval import (
 from beir_eval.errors import ResultError
 from beir_eval.evaluation.saved_results import as_result, load_result
 from beir_eval.evaluation.score_table import FACTS_KEY, REPEATED
-from spark_folders import spark_schema, write_spark_folder
+from spark_folders import SPARK_SCHEMA, spark_schema, write_spark_folder
 
 QRELS = {f"q{number}": {"a": 1, "b": 2} for number in range(30)}
 GOOD = {query: {"b": 3.0, "a": 2.0, "x": 1.0} for query in QRELS}
@@ -95,6 +95,30 @@ def test_judgements_that_spark_counted_twice_are_counted(saved, tmp_path):
     pl.read_parquet(table).with_columns(counts).write_parquet(table, metadata={FACTS_KEY: facts})
     write_spark_folder(table, tmp_path / "repeated")
     assert read_score_table(tmp_path / "repeated").counted.repeated_judgements == 3
+
+
+@pytest.mark.parametrize("value", [None, pl.lit(None, dtype=pl.Int64)])
+def test_a_folder_that_lost_its_count_of_repeated_judgements_is_refused(value, saved, tmp_path):
+    folder = tmp_path / "changed"
+    write_spark_folder(saved["good"]["table"], folder)
+    for path in folder.glob("*.parquet"):
+        metadata = {SPARK_SCHEMA: pl.read_parquet_metadata(path)[SPARK_SCHEMA]}
+        frame = pl.read_parquet(path).drop(REPEATED)
+        if value is not None:
+            frame = frame.with_columns(value.alias(REPEATED))
+        frame.write_parquet(path, metadata=metadata)
+    with pytest.raises(ResultError, match=REPEATED):
+        load_result(folder)
+
+
+def test_a_column_of_positions_that_someone_added_does_not_order_the_queries(saved, tmp_path):
+    folder = tmp_path / "changed"
+    write_spark_folder(saved["good"]["table"], folder)
+    for path in folder.glob("*.parquet"):
+        metadata = {SPARK_SCHEMA: pl.read_parquet_metadata(path)[SPARK_SCHEMA]}
+        frame = pl.read_parquet(path).with_row_index("position")
+        frame.with_columns(pl.col("position").cast(pl.Int64)).write_parquet(path, metadata=metadata)
+    assert load_result(folder) == load_result(saved["good"]["folder of Spark"])
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,9 @@
 """What the driver refuses before a job runs, and what column names and types it takes."""
 
+import warnings
+from types import SimpleNamespace
+
+import numpy as np
 import pytest
 
 import beir_eval
@@ -9,9 +13,11 @@ from beir_eval import errors
 
 spark_servers.skip_without_spark()
 
+import pandas as pd  # noqa: E402 - Spark Connect needs it
 from pyspark.sql import functions as F  # noqa: E402, N812
 
 from beir_eval.integrations.spark import check, evaluate, summarise  # noqa: E402
+from beir_eval.integrations.spark.distribution import num_buckets  # noqa: E402
 
 QRELS = [("q1", "d1", 2), ("q1", "d2", 0), ("q2", "d1", 1)]
 RUN = [("q1", "d2", 0.9, 1), ("q1", "d1", 0.8, 2), ("q3", "d1", 0.7, 1)]
@@ -29,9 +35,8 @@ def frames(session, qrels="query_id string, doc_id string, grade int", run=None)
     return session.createDataFrame(QRELS, qrels), session.createDataFrame(RUN, run)
 
 
-@pytest.fixture
-def no_job(monkeypatch):
-    """Fail if a job is started."""
+def refuse_jobs(monkeypatch):
+    """Fail if a job is started from now on."""
     import pyspark.sql.classic.dataframe as classic  # noqa: PLC0415
     import pyspark.sql.connect.dataframe as connect  # noqa: PLC0415
 
@@ -41,6 +46,11 @@ def no_job(monkeypatch):
     for module in (classic, connect):
         for action in ("toArrow", "head", "collect", "count"):
             monkeypatch.setattr(module.DataFrame, action, refuse)
+
+
+@pytest.fixture
+def no_job(monkeypatch):
+    refuse_jobs(monkeypatch)
 
 
 @in_two_kinds
@@ -171,3 +181,107 @@ def test_the_table_has_a_row_for_each_judged_query_and_null_for_undefined_scores
     assert (rows["q1"]["retrieved"], rows["q2"]["retrieved"]) == (True, False)
     assert rows["q1"]["documents_judged"] == 2
     assert rows["q1"]["judged_in_top_10"] == 2
+
+
+@in_two_kinds
+def test_a_table_that_lacks_columns_or_has_some_twice_is_refused_before_a_job(session, monkeypatch):
+    scores = evaluate(*frames(session), ["MRR", "nDCG@10"])
+    refuse_jobs(monkeypatch)
+    for wrong, words in [
+        (scores.drop("MRR"), "lacks the columns 'MRR'"),
+        (scores.drop("repeated_judgements"), "lacks the columns 'repeated_judgements'"),
+        (scores.select("*", F.lit(1.0).alias("MRR")), "has 2 columns named 'MRR'"),
+        (scores.select("*", F.lit(1.0).alias("mrr")), "has 2 columns named 'MRR'"),
+    ]:
+        with pytest.raises(errors.ResultError) as caught:
+            summarise(wrong)
+        assert words in str(caught.value)
+        assert "the score table of 'run'" in str(caught.value)
+
+
+@in_two_kinds
+@pytest.mark.parametrize("method", ["cogroup", "sort"])
+def test_the_number_of_parts_may_be_any_whole_number(session, method):
+    for partitions in (np.int64(3), np.uint8(1)):
+        scores = evaluate(
+            *frames(session), ["MRR", "nDCG@10"], method=method, partitions=partitions
+        )
+        spark_cases.assert_equal(summarise(scores), EXPECTED)
+
+
+@in_two_kinds
+def test_what_is_no_frame_of_spark_is_refused_also_where_scores_are_not_needed(session):
+    for run in (pd.DataFrame([[1, 2]]), SimpleNamespace(columns=None), None):
+        with pytest.raises(errors.RunError, match="must be a DataFrame of Spark"):
+            evaluate(frames(session)[0], run, "MRR", order="given", position="place")
+
+
+@in_two_kinds
+def test_large_grades_are_whole_numbers_up_to_the_highest_grade(session):
+    qrels, run = frames(session)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", beir_eval.BeirEvalWarning)
+        scores = evaluate(qrels.withColumn("grade", F.lit(1e19)), run, "MRR")
+        assert summarise(scores).per_query["q1"] == {"MRR": 1.0}
+        with pytest.raises(errors.QrelsError, match=r"grade of document .* is 1e\+200; .* at most"):
+            check(evaluate(qrels.withColumn("grade", F.lit(1e200)), run, "MRR"))
+
+
+def test_buckets_are_limited_and_a_number_that_is_not_known_is_200():
+    for number, buckets in (("7", 28), ("auto", 800), (None, 800)):
+        session = SimpleNamespace(conf={"spark.sql.shuffle.partitions": number})
+        assert num_buckets(None, SimpleNamespace(sparkSession=session)) == buckets
+    assert num_buckets(1e55, None) == 100_000
+
+
+@in_two_kinds
+@pytest.mark.parametrize("method", ["cogroup", "sort"])
+def test_large_types_of_arrow_change_nothing(session, method):
+    name = "spark.sql.execution.arrow.useLargeVarTypes"
+    session.conf.set(name, "true")
+    try:
+        result = summarise(evaluate(*frames(session), ["MRR", "nDCG@10"], method=method))
+    finally:
+        session.conf.unset(name)
+    spark_cases.assert_equal(result, EXPECTED)
+
+
+@in_two_kinds
+def test_ids_of_fixed_length_are_text(session):
+    name = "spark.sql.preserveCharVarcharTypeInfo"
+    session.conf.set(name, "true")
+    try:
+        fixed = [
+            frame.select(
+                F.col("query_id").cast("char(2)"),
+                F.col("doc_id").cast("varchar(9)"),
+                *frame.columns[2:],
+            )
+            for frame in frames(session)
+        ]
+        assert fixed[0].schema["query_id"].dataType.typeName() == "char"
+        result = summarise(evaluate(*fixed, ["MRR", "nDCG@10"]))
+    finally:
+        session.conf.unset(name)
+    spark_cases.assert_equal(result, EXPECTED)
+
+
+@in_two_kinds
+@pytest.mark.parametrize("method", ["cogroup", "sort"])
+@pytest.mark.parametrize("partitions", [None, 4])
+def test_tables_in_buckets_of_queries_score_the_same(session, tmp_path, method, partitions):
+    assert session.conf.get("spark.sql.shuffle.partitions") == "4"
+    ids = F.expr("concat('q', id % 40) AS query_id"), F.expr("concat('d', id) AS doc_id")
+    qrels = session.range(200).select(*ids, F.lit(1).alias("grade"))
+    run = session.range(2_000).select(*ids, F.expr("cast(id AS double) AS score"))
+    try:
+        for name, frame in (("qrels", qrels), ("run", run)):
+            writer = frame.write.bucketBy(4, "query_id").sortBy("query_id")
+            writer.option("path", str(tmp_path / name)).saveAsTable(f"{name}_in_buckets")
+        tables = (session.table(f"{name}_in_buckets") for name in ("qrels", "run"))
+        scores = evaluate(*tables, ["MRR", "nDCG@10"], method=method, partitions=partitions)
+        expected = beir_eval.evaluate(qrels.toArrow(), run.toArrow(), ["MRR", "nDCG@10"])
+        spark_cases.assert_equal(summarise(scores), expected)
+    finally:
+        for name in ("qrels", "run"):
+            session.sql(f"DROP TABLE IF EXISTS {name}_in_buckets")

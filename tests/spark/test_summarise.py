@@ -106,6 +106,7 @@ def test_a_run_of_other_queries_is_our_error(frames):
         ("docno", None, "1 ids are null in the column 'docno'.*query 'q7'.*dropna"),
         ("grade", None, "1 grades are not finite numbers in the column 'grade'.*query 'q7'"),
         ("grade", float("nan"), "1 grades are not finite.*grade nan"),
+        ("grade", float("inf"), "1 grades are not finite.*grade inf"),
     ],
 )
 def test_invalid_judgements_are_refused_when_evaluate_is_called(frames, column, value, words):

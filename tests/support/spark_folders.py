@@ -4,7 +4,7 @@ import json
 
 import polars as pl
 
-from beir_eval.evaluation.score_table import FACTS_KEY, QUERY_ID
+from beir_eval.evaluation.score_table import FACTS_KEY, QUERY_ID, REPEATED
 
 SPARK_SCHEMA = "org.apache.spark.sql.parquet.row.metadata"
 
@@ -35,6 +35,8 @@ def write_spark_folder(table, folder, num_parts=3, schema=None):
     facts = pl.read_parquet_metadata(table)[FACTS_KEY]
     metadata = {SPARK_SCHEMA: spark_schema(facts) if schema is None else schema}
     frame = pl.read_parquet(table).drop("position", strict=False).sample(fraction=1, shuffle=True)
+    if REPEATED not in frame:
+        frame = frame.with_columns(pl.lit(0, dtype=pl.Int64).alias(REPEATED))
     (folder / "_SUCCESS").touch()
     (folder / "._SUCCESS.crc").touch()
     parts = [frame[start::num_parts] for start in range(num_parts)]

@@ -293,7 +293,10 @@ def session_of(kind, folder):
         return
     cluster = Cluster(folder) if kind == "cluster" else None
     try:
-        session = classic_session("local[2]" if cluster is None else cluster.url)
+        session = classic_session(
+            "local[2]" if cluster is None else cluster.url,
+            spark_sql_warehouse_dir=str(Path(folder) / "warehouse"),
+        )
         try:
             yield session, cluster
         finally:

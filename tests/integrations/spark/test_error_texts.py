@@ -6,6 +6,8 @@ import pytest
 
 from beir_eval import errors
 from beir_eval.integrations.spark.error_texts import (
+    BEGIN,
+    END,
     as_worker_error,
     decoded,
     worker_errors_raised,
@@ -54,3 +56,15 @@ def test_spark_s_own_errors_pass_unchanged():
     with pytest.raises(errors.RunError, match="null") as caught, worker_errors_raised():
         raise as_worker_error(errors.RunError("an id is null"))
     assert isinstance(caught.value.__cause__, RuntimeError)
+
+
+@pytest.mark.parametrize("text", [f'"]{END}', f'{BEGIN}["', f'"]{END} {BEGIN}["RunError", "'])
+def test_ids_that_look_like_the_marks_change_nothing(text):
+    error = decoded(f"Spark: {as_worker_error(errors.RunError(f'query {text!r} is odd'))} SQLSTATE")
+    assert type(error) is errors.RunError
+    assert str(error) == f"query {text!r} is odd"
+
+
+def test_the_complete_text_counts_after_a_shortened_one():
+    text = str(as_worker_error(errors.RunError("x" * 99)))
+    assert str(decoded(f"{BEGIN} {text[:60]}… {text}")) == "x" * 99

@@ -171,3 +171,79 @@ def test_another_version_on_the_driver_is_refused():
     assert f"has beir-eval {__version__}, and the driver has 0.0.1" in message
     empty = rows({}).to_arrow()
     assert message == error_of(lambda: evaluate_buckets(plan(version="0.0.1"), empty, empty))
+
+
+def test_another_version_is_refused_by_its_number_whatever_its_plan_holds():
+    content = {"version": "99.0", "field_of_that_version": 1}
+    message = error_of(lambda: list(evaluate_batches(content, [])))
+    assert f"has beir-eval {__version__}, and the driver has 99.0" in message
+
+
+def test_a_message_about_a_run_without_scores_names_the_columns_that_it_has():
+    given = {"settings": {"order": "given"}, "run_columns": ["qid", "docno", "", "place"]}
+    run = pl.concat([rows({"q1": {"a": 0.0}})] * 2).with_columns(pl.Series(PLACE, [1, 2]))
+    message = error_of(
+        lambda: evaluate_buckets(
+            plan(ordered=True, **given), rows({"q1": {"a": 1}}).to_arrow(), run.to_arrow()
+        )
+    )
+    assert "the run (columns 'qid', 'docno'): " in message
+
+
+def test_many_small_batches_are_counted_once(monkeypatch):
+    """A part of many batches costs as much as its rows: no batch is counted again."""
+    height, counted = pl.DataFrame.height, []
+    monkeypatch.setattr(
+        pl.DataFrame, "height", property(lambda frame: counted.append(1) or height.fget(frame))
+    )
+    frames = [pl.DataFrame({QUERY: [f"q{number:04}"]}) for number in range(1_000)]
+    parts = list(complete_queries(frames, 100_000))
+    assert len(counted) < 20 * len(frames)
+    assert [part.shape for part in parts] == [(1_000, 1)]
+
+
+@pytest.mark.parametrize("text", [pa.string(), pa.large_string()], ids=str)
+@pytest.mark.parametrize("qrels", [QRELS, {}], ids=["judged", "nothing judged"])
+def test_a_bucket_has_query_ids_of_the_type_that_spark_passes(text, qrels):
+    schema = pa.schema({QUERY: text, DOC: text, NUMBER: pa.float64()})
+    judged, run = (
+        pl.DataFrame(rows(mapping), schema={QUERY: pl.String, DOC: pl.String, NUMBER: pl.Float64})
+        .to_arrow()
+        .cast(schema)
+        for mapping in (qrels, RUN)
+    )
+    table = evaluate_buckets(plan(), judged, run)
+    assert table.schema.field("query_id").type == text
+    assert table.num_rows == len(qrels)
+
+
+@pytest.mark.parametrize("side", ["the qrels", "the run"])
+@pytest.mark.parametrize(("column", "name"), [(QUERY, "qid"), (DOC, "docno")])
+def test_an_id_that_is_not_utf_8_is_refused(side, column, name):
+    def spoiled(table):
+        """Spark keeps text as bytes, which a cast from binary does not check."""
+        values = table[column].cast(pa.large_binary()).to_pylist()
+        values[1] = b"a\xffb"
+        wrong = pa.array(values, pa.binary())
+        wrong = pa.Array.from_buffers(pa.string(), len(wrong), wrong.buffers())
+        return table.set_column(table.schema.get_field_index(column), column, wrong)
+
+    judged, run = rows(QRELS).to_arrow(), rows(RUN).to_arrow()
+    if side == "the qrels":
+        judged = spoiled(judged)
+    else:
+        run = spoiled(run)
+    text = {QUERY: pa.large_string(), DOC: pa.large_string(), NUMBER: pa.float64()}
+    stream = pa.concat_tables(
+        table.cast(pa.schema(text)).append_column(
+            IS_JUDGEMENT, pa.array([is_judged] * table.num_rows)
+        )
+        for table, is_judged in ((judged, True), (run, False))
+    )
+    for call in (
+        lambda: evaluate_buckets(plan(), judged, run),
+        lambda: list(evaluate_batches(plan(), stream.to_batches(max_chunksize=50))),
+    ):
+        message = error_of(call)
+        assert message.startswith(f"{side}: an id in the column {name!r} is not valid UTF-8")
+        assert r"b'a\xffb'" in message

@@ -140,12 +140,15 @@ class ScoreTableFile:
             schema = self._scan.collect_schema()
             self.num_rows = int(self._scan.select(pl.len()).collect().item())
         expected = {name: _TYPES[kind] for name, kind in column_types(self.facts.measures).items()}
+        if self._is_of_spark:
+            expected[REPEATED] = pl.Int64
         wrong = [name for name, kind in expected.items() if schema.get(name) != kind]
         if wrong or not self.num_rows:
             problem = f"the columns {wrong[:3]} are missing or of another type"
             msg = f"{path}: not a score table: {problem if wrong else 'it has no row'}"
             raise ResultError(msg)
-        self._columns = [*expected, *(name for name in (POSITION, REPEATED) if name in schema)]
+        has_positions = POSITION in schema and not self._is_of_spark
+        self._columns = [*expected, *([POSITION] if has_positions else [])]
 
     def _read_facts(self, files: Sequence[Path]) -> Any:
         """Return the facts as parsed JSON.

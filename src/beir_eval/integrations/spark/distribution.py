@@ -46,6 +46,8 @@ METHODS = ("cogroup", "sort")
 #: A run of at most so many bytes, as Spark estimates it, is cogrouped by default; and the bytes of
 #: a bucket.
 _MOST_BYTES, _BUCKET_BYTES = 256 * 2**20, 8 * 2**20
+#: The most buckets by default: of a join, Spark may estimate far too many bytes.
+_MOST_BUCKETS = 100_000
 _UNITS = {"B": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40, "PiB": 2**50}
 
 _SPARK_TYPES = {str: StringType(), float: DoubleType(), bool: BooleanType(), int: LongType()}
@@ -73,15 +75,22 @@ def score_table(
     if method is None:
         method = "cogroup" if size is not None and size <= _MOST_BYTES else "sort"
     if method == "cogroup":
-        return _cogrouped(judged, retrieved, plan, schema, partitions or _num_buckets(size, judged))
+        return _cogrouped(judged, retrieved, plan, schema, partitions or num_buckets(size, judged))
     return _sorted(judged, retrieved, plan, schema, partitions)
 
 
-def _num_buckets(size: float | None, frame: DataFrame) -> int:
-    """Return into how many buckets the queries are divided."""
+def num_buckets(size: float | None, frame: DataFrame) -> int:
+    """Return into how many buckets the queries are divided.
+
+    Args:
+        size: the bytes of the run; None if they are not known.
+        frame: a frame of the session, whose number of shuffle partitions counts then.
+    """
     if size is not None:
-        return 1 + int(size / _BUCKET_BYTES)
-    return 4 * int(frame.sparkSession.conf.get("spark.sql.shuffle.partitions") or 200)
+        return min(1 + int(size / _BUCKET_BYTES), _MOST_BUCKETS)
+    number = frame.sparkSession.conf.get("spark.sql.shuffle.partitions")
+    # Databricks also has "auto".
+    return 4 * int(number if number and number.isdecimal() else 200)
 
 
 def _cogrouped(
@@ -111,9 +120,10 @@ def _sorted(
         .withColumn(IS_JUDGEMENT, F.lit(True))  # noqa: FBT003 - Spark's interface
         .union(retrieved.select(*names).withColumn(IS_JUDGEMENT, F.lit(False)))  # noqa: FBT003
     )
-    shuffled = (
-        rows.repartition(QUERY) if partitions is None else rows.repartition(partitions, QUERY)
-    )
+    # By a hash of the ids, not by the ids: if both tables are bucketed by them, Spark 4.3 leaves
+    # out the shuffle, and then reads the files without regard to buckets.
+    key = F.xxhash64(QUERY)
+    shuffled = rows.repartition(key) if partitions is None else rows.repartition(partitions, key)
     return shuffled.sortWithinPartitions(QUERY).mapInArrow(batch_function(plan), schema)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -15,7 +14,7 @@ if TYPE_CHECKING:
 #: What surrounds the class and the message of an error, as a JSON list.
 BEGIN, END = "BEIR_EVAL_ERROR:", ":BEIR_EVAL_END"
 
-_ENCODED = re.compile(re.escape(BEGIN) + r"(\[\".*?\"\])" + re.escape(END), re.DOTALL)
+_DECODER = json.JSONDecoder()
 
 
 def as_worker_error(error: errors.BeirEvalError) -> RuntimeError:
@@ -30,13 +29,25 @@ def decoded(text: str) -> errors.BeirEvalError | None:
     >>> decoded(f"PythonException: {as_worker_error(errors.RunError('an id is null'))} SQLSTATE")
     RunError('an id is null')
     """
-    match = _ENCODED.search(text)
-    if match is None:
-        return None
-    try:
-        name, message = json.loads(match[1])
-    except ValueError:  # shortened on the way
-        return None
+    position = text.find(BEGIN)
+    while position >= 0:
+        try:
+            # JSON knows where it ends: ids in the message may contain BEGIN or END.
+            (name, message), _ = _DECODER.raw_decode(text, position + len(BEGIN))
+        except (TypeError, ValueError):  # shortened on the way, or not ours
+            position = text.find(BEGIN, position + 1)
+        else:
+            return _error_of(name, message)
+    return None
+
+
+def _error_of(name: str, message: str) -> errors.BeirEvalError:
+    """Return an error with this message.
+
+    Args:
+        name: the name of its class.
+        message: its text.
+    """
     if name == "MissingExtraError":
         missing = errors.MissingExtraError("beir_eval", "spark", "a worker")
         missing.args, missing.msg = (message,), message

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -33,12 +34,11 @@ from beir_eval.integrations.spark.inputs import (
 from beir_eval.integrations.spark.worker import DOC, NUMBER, PLACE, QUERY, Plan
 
 with needs_extra("pyspark", "spark", "evaluating with Spark"):
+    from pyspark.sql import DataFrame
     from pyspark.sql import functions as F  # noqa: N812 - its usual name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-
-    from pyspark.sql import DataFrame
 
     from beir_eval.measures import MeasureLike
 
@@ -140,6 +140,7 @@ def evaluate(  # noqa: PLR0913 - one keyword a policy
         check_choice("method", method, METHODS)
     if partitions is not None:
         check_count("partitions", partitions)
+        partitions = operator.index(partitions)
     ordered = check_order_is_known(settings, position)
 
     ids = {QUERY_ROLE: query_id, DOC_ROLE: doc_id}
@@ -179,7 +180,7 @@ def evaluate(  # noqa: PLR0913 - one keyword a policy
 
 def _has_scores(run_df: Any) -> bool:
     """Return whether a column of the run is recognisably of scores."""
-    return bool(matching_names(getattr(run_df, "columns", ()), SCORE_NAMES))
+    return isinstance(run_df, DataFrame) and bool(matching_names(run_df.columns, SCORE_NAMES))
 
 
 def _selected(frame: DataFrame, names: Sequence[str]) -> DataFrame:
@@ -212,7 +213,7 @@ def _check_judgements(judged: DataFrame, names: Sequence[str]) -> tuple[float, b
     """
     grade = F.col(NUMBER)
     is_invalid = grade.isNull() | F.isnan(grade) | (F.abs(grade) == float("inf"))
-    is_fraction = (grade > 0) & (grade != F.floor(grade))
+    is_fraction = (grade > 0) & (grade % 1 != 0)
     problems = {
         "ids are null": (F.col(QUERY).isNull(), names[0]),
         "ids are null ": (F.col(DOC).isNull(), names[1]),

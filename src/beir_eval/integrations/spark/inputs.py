@@ -10,7 +10,14 @@ from beir_eval.errors import InputError, SettingError, needs_extra, shown
 with needs_extra("pyspark", "spark", "evaluating with Spark"):
     from pyspark.sql import DataFrame
     from pyspark.sql import functions as F  # noqa: N812 - its usual name
-    from pyspark.sql.types import BooleanType, IntegralType, NumericType, StringType
+    from pyspark.sql.types import (
+        BooleanType,
+        CharType,
+        IntegralType,
+        NumericType,
+        StringType,
+        VarcharType,
+    )
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -18,12 +25,14 @@ if TYPE_CHECKING:
     from pyspark.sql import Column
 
     from beir_eval.core.ranking import EvaluationSettings
+    from beir_eval.errors import BeirEvalError
 
 POSITION = "position"
 
+_IDS = (StringType, CharType, VarcharType, IntegralType), "ids must be text or integers"
 _TYPES = {
-    QUERY: ((StringType, IntegralType), "ids must be text or integers"),
-    DOC: ((StringType, IntegralType), "ids must be text or integers"),
+    QUERY: _IDS,
+    DOC: _IDS,
     SCORE: ((NumericType, BooleanType), "scores must be numbers"),
     GRADE: ((NumericType, BooleanType), "grades must be numbers"),
     POSITION: ((IntegralType,), "positions must be integers"),
@@ -58,7 +67,7 @@ def checked_columns(
     if frame.isStreaming:
         msg = (
             f"{label} is a streaming DataFrame, whose rows never end: read it with spark.read, or "
-            "evaluate each micro-batch with foreachBatch"
+            "use foreachBatch if each micro-batch has complete rankings"
         )
         raise error_class(msg)
     types = {field.name: field.dataType for field in frame.schema.fields}
@@ -67,7 +76,7 @@ def checked_columns(
         name = choose_column(
             frame.columns, role, requested, error_class, label, function="evaluate"
         )
-        _check_unambiguous(frame.columns, name, label, error_class)
+        check_unambiguous(frame.columns, name, label, error_class)
         expected, rule = _TYPES[role]
         if not isinstance(types[name], expected):
             msg = (
@@ -79,10 +88,17 @@ def checked_columns(
     return chosen
 
 
-def _check_unambiguous(
-    columns: Sequence[str], name: str, label: str, error_class: type[InputError]
+def check_unambiguous(
+    columns: Sequence[str], name: str, label: str, error_class: type[BeirEvalError]
 ) -> None:
-    """Raise an error if Spark, which ignores case, finds several columns of a name."""
+    """Raise an error if Spark, which ignores case, finds several columns of a name.
+
+    Args:
+        columns: the names of all columns.
+        name: the name.
+        label: what messages call the frame, for example "the run".
+        error_class: the class of the error.
+    """
     same = [column for column in columns if column.lower() == name.lower()]
     if len(same) > 1:
         msg = (

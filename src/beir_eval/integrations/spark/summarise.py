@@ -5,9 +5,17 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from beir_eval.errors import InputError, ResultError, needs_extra
-from beir_eval.evaluation.score_table import FACTS_KEY, QUERY_ID, TableFacts, result_of_table
+from beir_eval.errors import InputError, ResultError, first_few, needs_extra
+from beir_eval.evaluation.score_table import (
+    FACTS_KEY,
+    QUERY_ID,
+    REPEATED,
+    TableFacts,
+    column_types,
+    result_of_table,
+)
 from beir_eval.integrations.spark.error_texts import worker_errors_raised
+from beir_eval.integrations.spark.inputs import check_unambiguous, column
 
 with needs_extra("pyspark", "spark", "evaluating with Spark"):
     from pyspark.sql import DataFrame
@@ -19,6 +27,8 @@ if TYPE_CHECKING:
 def check(scores: DataFrame) -> None:
     """Run the job of a score table and keep nothing, to find out whether its inputs are valid.
 
+    Only ``summarise`` sees all queries together, and finds that the run has none of them.
+
     Args:
         scores: what ``evaluate`` returned. To keep the rows too, write them as a table, then check
             or summarise the table that was written.
@@ -27,6 +37,7 @@ def check(scores: DataFrame) -> None:
         RunError, DuplicateDocumentError, QueryMismatchError, QrelsError: the input that stopped the
             job; Spark's exception is the cause.
         MissingExtraError: a Python worker has not this package.
+        SettingError: a Python worker has another version of it.
         InputError: ``scores`` is not a DataFrame of Spark.
         ResultError: ``scores`` is another DataFrame.
     """
@@ -54,13 +65,15 @@ def summarise(scores: DataFrame) -> EvaluationResult:
             exception is the cause.
         QueryMismatchError: the run has no judged query; or, with ``missing="error"``, not all.
         MissingExtraError: a Python worker has not this package.
+        SettingError: a Python worker has another version of it.
         InputError: ``scores`` is not a DataFrame of Spark.
-        ResultError: ``scores`` is another DataFrame, or lacks columns.
+        ResultError: ``scores`` is another DataFrame, lacks columns, or has several of a name.
     """
     facts = _facts_of(scores)
+    names = _names_of_columns(scores, facts)
     with worker_errors_raised():
-        rows = scores.toArrow().sort_by(QUERY_ID)
-    return result_of_table(facts, {name: rows[name].to_numpy() for name in rows.column_names})
+        rows = scores.select(*map(column, names)).toArrow().sort_by(QUERY_ID)
+    return result_of_table(facts, {name: rows[name].to_numpy() for name in names})
 
 
 def _facts_of(scores: Any) -> TableFacts:
@@ -76,8 +89,28 @@ def _facts_of(scores: Any) -> TableFacts:
     if text is None:
         msg = (
             "this DataFrame is not a score table: no column query_id has facts in its metadata. "
-            "Pass what beir_eval.integrations.spark.evaluate returned, or the Parquet table of it; "
-            "other formats do not keep the metadata"
+            "Pass what beir_eval.integrations.spark.evaluate returned, or the table of it that was "
+            "written as Parquet or with saveAsTable; files of other formats lose the metadata"
         )
         raise ResultError(msg)
     return TableFacts.from_content(json.loads(text), "the score table")
+
+
+def _names_of_columns(scores: DataFrame, facts: TableFacts) -> list[str]:
+    """Return the columns to read; others that a score table may have stay where they are.
+
+    Args:
+        scores: the score table.
+        facts: what is known about it.
+
+    Raises:
+        ResultError: a column is missing, or several have its name.
+    """
+    available, label = scores.columns, f"the score table of {facts.name!r}"
+    names = [*column_types(facts.measures), REPEATED]
+    if absent := [name for name in names if name not in available]:
+        msg = f"{label} lacks the columns {first_few(absent)}"
+        raise ResultError(msg)
+    for name in names:
+        check_unambiguous(available, name, label, ResultError)
+    return names

@@ -89,6 +89,21 @@ class Plan:
         """Return the fields, which the closure of the worker's function carries."""
         return asdict(self)
 
+    @classmethod
+    def from_driver(cls, content: dict[str, Any]) -> Plan:
+        """Return the plan with the fields that the driver sent.
+
+        Raises:
+            SettingError: the driver has another version, whose fields may be others.
+        """
+        if content["version"] != __version__:
+            msg = (
+                f"a Python worker of Spark ({sys.executable}) has beir-eval {__version__}, and the "
+                f"driver has {content['version']}: install the same version on both"
+            )
+            raise SettingError(msg)
+        return cls(**content)
+
 
 def evaluate_buckets(plan: dict[str, Any], judged: pa.Table, retrieved: pa.Table) -> pa.Table:
     """Return the rows of the score table for a bucket of queries.
@@ -102,11 +117,17 @@ def evaluate_buckets(plan: dict[str, Any], judged: pa.Table, retrieved: pa.Table
         RuntimeError: the text of a ``BeirEvalError``.
     """
     try:
-        evaluator = _PartEvaluator(Plan(**plan))
-        rows = evaluator.evaluate(_as_frame(judged), _as_frame(retrieved))
+        content = Plan.from_driver(plan)
+        evaluator = _PartEvaluator(content)
+        rows = evaluator.evaluate(
+            _as_frame(judged, content, are_judged=True),
+            _as_frame(retrieved, content, are_judged=False),
+        )
     except BeirEvalError as error:
         raise as_worker_error(error) from None
-    return pa.Table.from_batches([] if rows is None else [rows], schema=evaluator.schema)
+    table = pa.Table.from_batches([] if rows is None else [rows], schema=evaluator.schema)
+    # Spark expects text of the type that it passes, which one of its settings changes.
+    return table.set_column(0, QUERY_ID, table[QUERY_ID].cast(judged.schema.field(QUERY).type))
 
 
 def evaluate_batches(
@@ -123,8 +144,10 @@ def evaluate_batches(
         RuntimeError: the text of a ``BeirEvalError``.
     """
     try:
-        evaluator = _PartEvaluator(Plan(**plan))
-        for part in complete_queries(map(_as_frame, batches), _ROWS_AT_ONCE):
+        content = Plan.from_driver(plan)
+        evaluator = _PartEvaluator(content)
+        frames = (_as_frame(batch, content) for batch in batches)
+        for part in complete_queries(frames, _ROWS_AT_ONCE):
             is_judgement = part[IS_JUDGEMENT]
             rows = evaluator.evaluate(part.filter(is_judgement), part.filter(~is_judgement))
             if rows is not None:
@@ -160,19 +183,73 @@ def complete_queries(frames: Iterable[pl.DataFrame], size: int) -> Iterator[pl.D
             open_query.append(frame)
             continue
         ready += [*open_query, *([frame[:num_before_last]] if num_before_last else [])]
+        num_ready += sum(part.height for part in open_query) + num_before_last
         open_query = [frame[num_before_last:]]
-        num_ready = sum(part.height for part in ready)
         if num_ready >= size:
             yield pl.concat(ready)
-            ready = []
+            ready, num_ready = [], 0
     if ready or open_query:
         yield pl.concat([*ready, *open_query])
 
 
-def _as_frame(rows: pa.Table | pa.RecordBatch) -> pl.DataFrame:
+def _as_frame(
+    rows: pa.Table | pa.RecordBatch, plan: Plan, *, are_judged: bool | None = None
+) -> pl.DataFrame:
+    """Return rows of Spark as a frame.
+
+    Args:
+        rows: the rows.
+        plan: what the driver sent.
+        are_judged: whether they are judgements; None if ``IS_JUDGEMENT`` says so.
+
+    Raises:
+        QrelsError, RunError: an id is not valid UTF-8, which polars would not notice.
+    """
     table = pa.Table.from_batches([rows]) if isinstance(rows, pa.RecordBatch) else rows
+    try:
+        table.validate(full=True)
+    except pa.ArrowInvalid:
+        _check_utf8(table, plan, are_judged=are_judged)
+        raise
     frame: pl.DataFrame = pl.from_arrow(table)  # type: ignore[assignment]
     return frame
+
+
+def _check_utf8(table: pa.Table, plan: Plan, *, are_judged: bool | None) -> None:
+    """Raise an error with the column, the row and the remedy unless all ids are valid UTF-8.
+
+    Args:
+        table: the rows.
+        plan: what the driver sent.
+        are_judged: whether they are judgements; None if ``IS_JUDGEMENT`` says so.
+    """
+    ids = [table[name].cast(pa.large_binary()).to_pylist() for name in (QUERY, DOC)]
+    for row, (query, doc) in enumerate(zip(*ids, strict=True)):
+        invalid = [
+            position for position, text in enumerate((query, doc)) if not _is_utf8(text or b"")
+        ]
+        if not invalid:
+            continue
+        is_judgement = table[IS_JUDGEMENT][row].as_py() if are_judged is None else are_judged
+        label, names, error_class = (
+            ("the qrels", plan.qrels_columns, QrelsError)
+            if is_judgement
+            else ("the run", plan.run_columns, RunError)
+        )
+        msg = (
+            f"{label}: an id in the column {shown(names[invalid[0]])} is not valid UTF-8, in the "
+            f"row of query {shown(query)}, document {shown(doc)}. Correct such rows; Spark's "
+            "function is_valid_utf8 finds them"
+        )
+        raise error_class(msg)
+
+
+def _is_utf8(text: bytes) -> bool:
+    try:
+        text.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 class _PartEvaluator:
@@ -183,12 +260,6 @@ class _PartEvaluator:
     """
 
     def __init__(self, plan: Plan) -> None:
-        if plan.version != __version__:
-            msg = (
-                f"a Python worker of Spark ({sys.executable}) has beir-eval {__version__}, and the "
-                f"driver has {plan.version}: install the same version on both"
-            )
-            raise SettingError(msg)
         self._plan = plan
         self._measures: tuple[Measure, ...] = parse_all(plan.measures)
         self._settings = EvaluationSettings(**plan.settings)
@@ -242,13 +313,13 @@ def _columns_named(label: str, names: list[str], error_class: type[InputError]) 
 
     Args:
         label: what messages call the rows.
-        names: the user's names of the columns of query ids, document ids and numbers.
+        names: the user's names of the columns of query ids, document ids and numbers; "" for none.
         error_class: the class; a class derived from it stays as it is.
     """
     try:
         yield
     except error_class as error:
-        msg = f"{label} (columns {first_few(names[:3])}): {error}"
+        msg = f"{label} (columns {first_few(filter(None, names[:3]))}): {error}"
         raise type(error)(msg) from None
 
 
