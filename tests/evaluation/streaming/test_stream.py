@@ -98,6 +98,7 @@ def assert_streamed_as_in_memory(qrels, path, folder, size=7, measures=MEASURES,
     assert streamed.num_scored == expected.num_scored
     assert streamed.notes() == expected.notes()
     assert str(streamed) == str(expected)
+    assert streamed.to_markdown() == expected.to_markdown()
     assert not (folder / "scores.parquet.parts").exists()
     return streamed
 

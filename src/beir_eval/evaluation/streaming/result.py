@@ -17,7 +17,7 @@ from beir_eval.evaluation.records import Counted
 from beir_eval.evaluation.result import EvaluationResult
 from beir_eval.evaluation.score_table import COUNTS, POSITION, RETRIEVED, judged_in_top_column
 from beir_eval.evaluation.streaming.table_files import ScoreTableFile, columns_of
-from beir_eval.evaluation.tables import result_text, to_markdown
+from beir_eval.evaluation.tables import result_text
 from beir_eval.measures import Measure, MeasureLike, parse
 from beir_eval.measures.names import name_among
 
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from beir_eval.core.arrays import Floats
     from beir_eval.core.ranking import EvaluationSettings
+    from beir_eval.display.tables import Table
     from beir_eval.evaluation.records import Provenance
     from beir_eval.measures.scales import ScoreScale
 
@@ -295,9 +296,13 @@ class StreamedResult:
         """Return the warnings, then the counts in sentences; ties and the like only if any."""
         return notes_on(self._as_result)
 
+    def to_table(self) -> Table:
+        """Return a table of the means and of the number of queries that each is taken over."""
+        return EvaluationResult.to_table(self._as_result)
+
     def to_markdown(self) -> str:
         """Return the warnings, the table of means and the notes, as Markdown."""
-        return to_markdown([self._as_result])
+        return EvaluationResult.to_markdown(self._as_result)
 
     def __str__(self) -> str:
         """Return the warnings and the means as plain text."""
