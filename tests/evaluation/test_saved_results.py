@@ -146,6 +146,35 @@ def test_a_folder_with_damaged_facts_is_refused_with_its_name(facts, saved, tmp_
         load_result(tmp_path / "other")
 
 
+@pytest.mark.parametrize(
+    ("column", "value", "words"),
+    [
+        ("MRR", 7.0, "MRR"),
+        ("documents_retrieved", -1, "documents_retrieved"),
+        ("query_id", None, "query id that is not text"),
+    ],
+)
+def test_a_table_with_impossible_values_is_refused(column, value, words, saved):
+    table = saved["good"]["table"]
+    facts = pl.read_parquet_metadata(table)[FACTS_KEY]
+    frame = pl.read_parquet(table)
+    changed = pl.when(pl.int_range(pl.len()) == 3).then(pl.lit(value)).otherwise(pl.col(column))
+    frame = frame.with_columns(changed.cast(frame.schema[column]).alias(column))
+    frame.write_parquet(table, metadata={FACTS_KEY: facts})
+    with pytest.raises(ResultError, match=words):
+        compare([table, saved["poor"]["result"]])
+
+
+def test_a_table_with_an_unknown_measure_is_refused_with_its_name(saved):
+    table = saved["good"]["table"]
+    facts = pl.read_parquet_metadata(table)[FACTS_KEY].replace('"MRR"', '"NoSuch@3"')
+    pl.read_parquet(table).write_parquet(table, metadata={FACTS_KEY: facts})
+    with pytest.raises(
+        ResultError, match=r"good\.parquet: not a score table of this version.*NoSuch"
+    ):
+        load_result(table)
+
+
 def test_one_file_of_spark_is_refused_because_rows_would_be_missing(saved):
     folder = saved["good"]["folder of Spark"]
     with pytest.raises(ResultError, match=r"one file of a score table that Spark wrote.*name the"):

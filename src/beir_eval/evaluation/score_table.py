@@ -201,8 +201,8 @@ def result_of_table(facts: TableFacts, columns: Mapping[str, Any]) -> Evaluation
             score is NaN or None.
 
     Raises:
-        ResultError: there is no row, a column is missing, a query is listed twice, or a value is of
-            another type.
+        ResultError: there is no row, a column is missing, a query is listed twice, or a value or a
+            query id is of another type.
         QueryMismatchError: the run has no judged query; or, with ``missing="error"``, not all of
             them.
     """
@@ -254,8 +254,14 @@ class _Rows:
             msg = f"the score table of {facts.name!r} lacks the columns {first_few(absent)}"
             raise ResultError(msg)
         query_ids = list(columns[QUERY_ID])
-        if not query_ids or len(set(query_ids)) < len(query_ids):
-            problem = "has no row" if not query_ids else "lists a query more than once"
+        problem = None
+        if not query_ids:
+            problem = "has no row"
+        elif not all(isinstance(query_id, str) for query_id in query_ids):
+            problem = "has a query id that is not text"
+        elif len(set(query_ids)) < len(query_ids):
+            problem = "lists a query more than once"
+        if problem is not None:
             msg = f"the score table of {facts.name!r} {problem}; evaluate again"
             raise ResultError(msg)
         arrays = {
@@ -312,7 +318,11 @@ def _read_column(name: str, values: Any, kind: type, length: int) -> Any:
     except (TypeError, ValueError) as error:
         msg = f"the column {name} of a score table holds something else than {kind.__name__}"
         raise ResultError(msg) from error
-    if array.shape != (length,) or (kind is float and np.isinf(array).any()):
-        msg = f"the column {name} of a score table has infinite values, or not {length:,} of them"
+    if array.shape != (length,):
+        msg = f"the column {name} of a score table has not {length:,} values"
+        raise ResultError(msg)
+    if (kind is float and np.isinf(array).any()) or (kind is int and (array < 0).any()):
+        problem = "an infinite score" if kind is float else "a number below 0"
+        msg = f"the column {name} of a score table has {problem}; evaluate again"
         raise ResultError(msg)
     return array

@@ -15,7 +15,7 @@ import polars as pl
 from beir_eval.core.atomic_writes import open_without_links, sync_folder
 from beir_eval.core.files import is_parquet, parquet_errors
 from beir_eval.core.paths import as_path
-from beir_eval.errors import FileFormatError, ResultError
+from beir_eval.errors import FileFormatError, MeasureError, ResultError
 from beir_eval.evaluation.score_table import (
     FACTS_KEY,
     POSITION,
@@ -25,6 +25,7 @@ from beir_eval.evaluation.score_table import (
     column_types,
     result_of_table,
 )
+from beir_eval.evaluation.validation import check_measure_names, check_result
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -139,6 +140,11 @@ class ScoreTableFile:
             self._scan = pl.scan_parquet(files, glob=False, hive_partitioning=False)
             schema = self._scan.collect_schema()
             self.num_rows = int(self._scan.select(pl.len()).collect().item())
+        try:
+            check_measure_names(self.facts.measures, {})
+        except (ValueError, MeasureError) as error:
+            msg = f"{path}: not a score table of this version: {error}"
+            raise ResultError(msg) from error
         expected = {name: _TYPES[kind] for name, kind in column_types(self.facts.measures).items()}
         if self._is_of_spark:
             expected[REPEATED] = pl.Int64
@@ -217,14 +223,20 @@ class ScoreTableFile:
         """Return the result over all rows, with every score in memory.
 
         Raises:
-            ResultError: a query is listed twice, or a score is infinite.
+            ResultError: a query is listed twice, or scores and counts do not fit each other.
             QueryMismatchError: the run has no judged query.
         """
         with parquet_errors(self.path):
             frame = self._scan.select(self._columns).collect()
         if self._is_of_spark:
             frame = frame.sort(QUERY_ID)  # Spark does not keep the order of rows
-        return result_of_table(self.facts, columns_of(frame))
+        result = result_of_table(self.facts, columns_of(frame))
+        try:
+            check_result(result)
+        except ValueError as error:
+            msg = f"{self.path}: not a score table that was written as a whole: {error}"
+            raise ResultError(msg) from error
+        return result
 
 
 def columns_of(frame: pl.DataFrame) -> dict[str, Any]:
