@@ -63,6 +63,8 @@ def test_systems_are_compared_from_their_tables_as_from_their_runs(tmp_path):
     for table, folder in zip(tables, folders, strict=True):
         write_spark_folder(table, folder)
     assert run("compare", *folders[::-1], "--gate", "nDCG@10").splitlines()[0] == verdict
+    part = min(folders[0].glob("part-*"))
+    assert "name the folder" in run("compare", folders[1], part, expected=2).replace("\n", " ")
 
 
 @pytest.mark.parametrize(

@@ -32,6 +32,8 @@ def read_saved_results(files: Sequence[Path]) -> list[EvaluationResult] | None:
     origins: list[Path] = []
     for path, records in zip(files, contents, strict=True):
         if records is None:
+            if is_parquet(path):
+                load_result(path)  # raises: it says what the file is instead
             saved = next(file for file, other in zip(files, contents, strict=True) if other)
             msg = (
                 f"{path}: {_why_not_saved(path)}. Compare saved results, such as {saved}, or "
