@@ -144,6 +144,19 @@ def whole_processes(commands: dict[str, list[str]], repetitions: int) -> dict[st
     return {side: Times(times, peak[side]) for side, times in seconds.items()}
 
 
+def highest_memory(pid: int | str = "self") -> int:
+    """Return the highest resident size of a process so far, in bytes; 0 if it has ended.
+
+    ``ru_maxrss`` would begin with that of the parent.
+    """
+    try:
+        status = Path(f"/proc/{pid}/status").read_text()
+    except OSError:
+        return 0
+    # A process that is about to end has no such line.
+    return 1024 * int((status.partition("VmHWM:")[2].split() or ["0"])[0])
+
+
 def put_section(title: str, lines: list[str]) -> None:
     """Replace the section of this title in RESULTS.md, or append it."""
     results = HERE / "RESULTS.md"

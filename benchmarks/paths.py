@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
-from measuring import put_section
+from measuring import highest_memory, put_section
 from scale import DEPTH, write_qrels, write_shuffled, write_trec
 
 from beir_eval import EvaluationResult, Qrels, Run, evaluate, evaluate_stream, read_score_table
@@ -204,16 +204,6 @@ class Memory(threading.Thread):
         kind = "python" if b"pyspark.daemon" in command else "java" if b"java" in command else ""
         if kind:
             self.peak[kind] = max(self.peak[kind], highest_memory(pid))
-
-
-def highest_memory(pid: int | str = "self") -> int:
-    """Return the highest resident size of a process so far, in bytes; 0 if it has ended."""
-    try:
-        status = Path(f"/proc/{pid}/status").read_text()
-    except OSError:
-        return 0
-    # A process that is about to end has no such line.
-    return 1024 * int((status.partition("VmHWM:")[2].split() or ["0"])[0])
 
 
 def digest(result: EvaluationResult) -> str:

@@ -13,7 +13,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -24,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
+from measuring import highest_memory
 
 from beir_eval import evaluate, evaluate_stream, read_score_table
 
@@ -105,13 +105,6 @@ def write_qrels(path: Path, num_queries: int) -> None:
     frame.write_csv(path, separator=" ", include_header=False)
 
 
-def peak_memory() -> float:
-    """Return the peak of this process in MB; ``ru_maxrss`` would begin with the parent's."""
-    status = Path("/proc/self/status").read_text(encoding="ascii")
-    [kilobytes] = re.findall(r"VmHWM:\s+(\d+) kB", status)
-    return int(kilobytes) * 1024 / 1e6
-
-
 def measure_child(how: str, qrels: Path, run: Path, table: Path) -> None:
     """Evaluate in this process, and print time, peak memory and means as JSON."""
     start = time.perf_counter()
@@ -128,7 +121,13 @@ def measure_child(how: str, qrels: Path, run: Path, table: Path) -> None:
     cpu = used.user + used.system
     print(
         json.dumps(
-            {"seconds": seconds, "cpu": cpu, "peak_mb": peak_memory(), "means": means, "how": note}
+            {
+                "seconds": seconds,
+                "cpu": cpu,
+                "peak_mb": highest_memory() / 1e6,
+                "means": means,
+                "how": note,
+            }
         )
     )
 

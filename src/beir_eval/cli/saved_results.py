@@ -71,13 +71,15 @@ def with_result_files(paths: Sequence[Path]) -> list[Path]:
         inside: list[Path] = []
         if path.is_dir() and not is_dataset(path) and not is_score_table(path):
             inside = [*path.glob("[!.]*.json*"), *path.glob("[!.]*.parquet")]
-        saved = [
-            entry
-            for entry in inside
-            if (entry.is_file() or entry.is_dir()) and _read_records(entry) is not None
-        ]
-        files += sorted(saved, key=_by_numbers) or [path]
+        files += sorted(filter(_holds_results, inside), key=_by_numbers) or [path]
     return files
+
+
+def _holds_results(path: Path) -> bool:
+    """Return whether a file or a folder has saved results; no score table is read for it."""
+    if path.is_dir() or is_parquet(path):
+        return is_score_table(path)
+    return path.is_file() and _read_records(path) is not None
 
 
 def _by_numbers(path: Path) -> list[tuple[int, str]]:

@@ -8,6 +8,7 @@ is in its ``TableFacts``, saved as JSON.
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
@@ -15,7 +16,7 @@ import numpy as np
 from beir_eval.core.ranking import EvaluationSettings
 from beir_eval.core.relevance_matrix import relate
 from beir_eval.core.saved import SCHEMA_VERSION, Saved, require_all_fields
-from beir_eval.errors import ResultError, first_few
+from beir_eval.errors import MeasureError, ResultError, first_few
 from beir_eval.evaluation.query_scores import (
     QueryCounts,
     check_missing,
@@ -27,10 +28,12 @@ from beir_eval.evaluation.records import Provenance
 from beir_eval.evaluation.result import EvaluationResult
 from beir_eval.evaluation.score_matrix import ScoreMatrix
 from beir_eval.evaluation.unmatched_ids import UnmatchedIds, unmatched_ids_of_counts
+from beir_eval.evaluation.validation import check_measure_names, check_result
 from beir_eval.measures import parse
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+    from pathlib import Path
 
     from beir_eval.core.qrels import Qrels
     from beir_eval.core.run import Run
@@ -99,6 +102,30 @@ class TableFacts(Saved):
     repeated_judgements: int = 0
     ids_compared: bool = False
     unmatched_ids: UnmatchedIds | None = None
+
+    @classmethod
+    def from_text(cls, text: str, origin: str | Path) -> TableFacts:
+        """Return the facts that are saved beside the rows.
+
+        Args:
+            text: the JSON.
+            origin: the table, for messages.
+
+        Raises:
+            ResultError: the text is something else, or names a measure that does not exist.
+        """
+        try:
+            content = json.loads(text)
+        except (ValueError, RecursionError) as error:
+            msg = f"{origin}: not a score table: its facts are not JSON: {error}"
+            raise ResultError(msg) from error
+        facts = cls.from_content(content, origin)
+        try:
+            check_measure_names(facts.measures, {})
+        except (ValueError, MeasureError) as error:
+            msg = f"{origin}: not a score table of this version: {error}"
+            raise ResultError(msg) from error
+        return facts
 
 
 def judged_in_top_column(cutoff: int) -> str:
@@ -202,13 +229,10 @@ def result_of_table(facts: TableFacts, columns: Mapping[str, Any]) -> Evaluation
 
     Raises:
         ResultError: there is no row, a column is missing, a query is listed twice, or a value or a
-            query id is of another type.
+            query id is of another type; or scores and counts do not fit each other.
         QueryMismatchError: the run has no judged query; or, with ``missing="error"``, not all of
             them.
     """
-    if REPEATED in columns:
-        repeated = _read_column(REPEATED, columns[REPEATED], int, len(columns[REPEATED]))
-        facts = facts.model_copy(update={"repeated_judgements": int(repeated.sum())})
     rows = _Rows.read(facts, columns)
     missing = rows.counts.missing
     check_missing(rows.counts.query_ids, missing, facts.settings)
@@ -217,7 +241,7 @@ def result_of_table(facts: TableFacts, columns: Mapping[str, Any]) -> Evaluation
         skipped = ScoreMatrix.from_owned_array(values[:, missing])
         values = values[:, ~missing]
         query_ids = tuple(query_ids[row] for row in np.flatnonzero(~missing).tolist())
-    return EvaluationResult.model_construct(
+    result = EvaluationResult.model_construct(
         schema_version=SCHEMA_VERSION,
         name=facts.name,
         measures=facts.measures,
@@ -228,6 +252,12 @@ def result_of_table(facts: TableFacts, columns: Mapping[str, Any]) -> Evaluation
         settings=facts.settings,
         provenance=facts.provenance,
     )
+    try:
+        check_result(result)
+    except ValueError as error:
+        msg = f"the score table of {facts.name!r} was not written as a whole: {error}"
+        raise ResultError(msg) from error
+    return result
 
 
 class _Rows:
@@ -237,10 +267,18 @@ class _Rows:
         values: the scores, f8[M, Q].
         counts: the counts of each query.
         judged_in_top: {cutoff: judged documents in the first ``cutoff`` ranks of all queries}.
+        repeated_judgements: the judgements listed again; None if the rows do not count them.
     """
 
-    def __init__(self, values: Any, counts: QueryCounts, judged_in_top: dict[int, int]) -> None:
+    def __init__(
+        self,
+        values: Any,
+        counts: QueryCounts,
+        judged_in_top: dict[int, int],
+        repeated_judgements: int | None,
+    ) -> None:
         self.values, self.counts, self.judged_in_top = values, counts, judged_in_top
+        self.repeated_judgements = repeated_judgements
 
     @classmethod
     def read(cls, facts: TableFacts, columns: Mapping[str, Any]) -> _Rows:
@@ -253,6 +291,8 @@ class _Rows:
         if absent := [name for name in types if name not in columns]:
             msg = f"the score table of {facts.name!r} lacks the columns {first_few(absent)}"
             raise ResultError(msg)
+        if REPEATED in columns:
+            types[REPEATED] = int
         query_ids = list(columns[QUERY_ID])
         problem = None
         if not query_ids:
@@ -284,11 +324,13 @@ class _Rows:
             cutoff: int(arrays[judged_in_top_column(cutoff)].sum())
             for cutoff in cutoffs_of(map(parse, facts.measures))
         }
-        return cls(np.array([arrays[name] for name in facts.measures]), counts, judged_in_top)
+        repeated = int(arrays[REPEATED].sum()) if REPEATED in arrays else None
+        values = np.array([arrays[name] for name in facts.measures])
+        return cls(values, counts, judged_in_top, repeated)
 
     def counted(self, facts: TableFacts) -> Counted:
         """Return the counts over all queries."""
-        unmatched = facts.unmatched_ids
+        unmatched, repeated = facts.unmatched_ids, self.repeated_judgements
         if not facts.ids_compared:
             unmatched = unmatched_ids_of_counts(self.counts.match_counts)
         return self.counts.counted(
@@ -297,7 +339,7 @@ class _Rows:
             queries_not_judged=facts.queries_not_judged,
             queries_without_judgements=facts.queries_without_judgements,
             duplicates_checked=facts.duplicates_checked,
-            repeated_judgements=facts.repeated_judgements,
+            repeated_judgements=facts.repeated_judgements if repeated is None else repeated,
             max_grade=facts.max_grade,
             unmatched_ids=unmatched,
         )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 from beir_eval.errors import InputError, ResultError, first_few, needs_extra
@@ -93,7 +92,7 @@ def _facts_of(scores: Any) -> TableFacts:
             "written as Parquet or with saveAsTable; files of other formats lose the metadata"
         )
         raise ResultError(msg)
-    return TableFacts.from_content(json.loads(text), "the score table")
+    return TableFacts.from_text(text, "the score table")
 
 
 def _names_of_columns(scores: DataFrame, facts: TableFacts) -> list[str]:
