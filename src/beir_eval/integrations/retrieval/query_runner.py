@@ -253,22 +253,25 @@ def _run_in_event_loop(coroutine: Coroutine[Any, Any, None]) -> None:
     except RuntimeError:
         asyncio.run(coroutine)
         return
-    started = threading.Event()
+    interrupted = threading.Event()
     running: list[tuple[asyncio.AbstractEventLoop, asyncio.Task[None] | None]] = []
 
     async def record_and_run() -> None:
         running.append((asyncio.get_running_loop(), asyncio.current_task()))
-        started.set()
-        await coroutine
+        if interrupted.is_set():
+            coroutine.close()
+        else:
+            await coroutine
 
     with ThreadPoolExecutor(1) as pool:
-        future = pool.submit(contextvars.copy_context().run, asyncio.run, record_and_run())
         try:
-            future.result()
+            pool.submit(contextvars.copy_context().run, asyncio.run, record_and_run()).result()
         except BaseException:
-            if not future.done():  # an interrupt of this thread: cancel the task in the other one
-                started.wait()
-                [(loop, task)] = running
-                if task is not None:
-                    loop.call_soon_threadsafe(task.cancel)
+            # An interrupt of this thread, at any moment since the other one was started: the task
+            # there is cancelled, or does not begin.
+            interrupted.set()
+            for loop, task in running:
+                with suppress(RuntimeError):  # the loop is closed
+                    if task is not None:
+                        loop.call_soon_threadsafe(task.cancel)
             raise
