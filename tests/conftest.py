@@ -1,4 +1,4 @@
-"""Settings of all tests: the folder of real data, the Hypothesis profile, no skips in CI."""
+"""Settings of all tests: the folder of real data, the Hypothesis profiles, no skips in CI."""
 
 import os
 import sys
@@ -10,9 +10,11 @@ from hypothesis import HealthCheck, Phase, settings
 from windows_locks import WindowsLocks
 
 settings.register_profile(
-    "default", deadline=None, max_examples=150, suppress_health_check=[HealthCheck.too_slow]
+    "default", deadline=None, max_examples=40, suppress_health_check=[HealthCheck.too_slow]
 )
-# For tests of mutants, which need a failing example, not the smallest one.
+# For `make test-slow`, which looks for rarer cases.
+settings.register_profile("many", settings.get_profile("default"), max_examples=150)
+# For tests of mutants, recipes and other versions, which need a failing example, not the smallest.
 settings.register_profile(
     "few",
     settings.get_profile("default"),
@@ -35,14 +37,32 @@ def realdata() -> Path:
     return Path(folder)
 
 
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport(item, call):
-    """Report a skipped test as failed if BEIR_EVAL_NO_SKIPS is set."""
-    report = yield
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """Mark the tests that read real data, so that ``-m`` can leave them out."""
+    for item in items:
+        if "realdata" in getattr(item, "fixturenames", ()):
+            item.add_marker("realdata")
+
+
+def failed_if_skipped(report):
+    """Return a report, as a failure if nothing may be skipped and it says that this was."""
     if NO_SKIPS and report.skipped and not hasattr(report, "wasxfail"):
         report.outcome = "failed"
         report.longrepr = f"skipped where nothing may be skipped: {report.longrepr}"
     return report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    """Report a skipped test as failed if BEIR_EVAL_NO_SKIPS is set."""
+    return failed_if_skipped((yield))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(collector):
+    """Report a file that skips itself as failed if BEIR_EVAL_NO_SKIPS is set."""
+    return failed_if_skipped((yield))
 
 
 @pytest.fixture

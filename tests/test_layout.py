@@ -1,6 +1,5 @@
-"""The packages: the modules they contain, import and export."""
+"""The packages: what they export, load and pass to other processes."""
 
-import ast
 import importlib
 import importlib.util
 import pickle
@@ -9,7 +8,6 @@ import subprocess
 import sys
 import tempfile
 import typing
-from graphlib import TopologicalSorter
 from pathlib import Path
 from types import ModuleType
 
@@ -20,10 +18,6 @@ import beir_eval
 from beir_eval.datasets import demo
 
 SOURCE = Path(beir_eval.__file__).parent
-MODULES = {
-    ".".join(path.relative_to(SOURCE.parent).with_suffix("").parts).removesuffix(".__init__"): path
-    for path in SOURCE.rglob("*.py")
-}
 #: Hosts, and the packages without which their modules cannot be imported.
 HOSTS = {
     "langchain": "langchain_core",
@@ -37,129 +31,18 @@ NOT_INSTALLED = tuple(
     for host, package in HOSTS.items()
     if importlib.util.find_spec(package) is None
 )
-PACKAGES = sorted(name for name, path in MODULES.items() if path.name == "__init__.py")
+#: The packages with exports that can be imported here.
+EXPORTERS = sorted(
+    name
+    for path in SOURCE.rglob("__init__.py")
+    for name in [".".join(path.parent.relative_to(SOURCE.parent).parts)]
+    if "\n__all__ = " in path.read_text(encoding="utf-8")
+    and not f"{name}.".startswith(NOT_INSTALLED)
+)
 
 QRELS = {f"q{number}": {"a": 1} for number in range(6)}
 GOOD = {query: {"a": 2.0, "x": 1.0} for query in QRELS}
 POOR = {query: {"a": 1.0, "x": 2.0} for query in QRELS}
-
-
-def test_the_top_folder_has_few_entries_and_two_private_modules():
-    assert len([path for path in SOURCE.iterdir() if path.name != "__pycache__"]) <= 18
-    private = {path.name for path in MODULES.values() if path.name[0] == "_" != path.name[1]}
-    assert private == {"_version.py", "_trec_eval_names.py"}
-
-
-@pytest.mark.parametrize("package", PACKAGES)
-def test_the_docstring_of_a_package_names_its_modules_and_says_what_is_public(package):
-    docstring = importlib.import_module(package).__doc__
-    modules = {name.rpartition(".")[2] for name in MODULES if name.rpartition(".")[0] == package}
-    unlisted = {"__main__", "_version"}
-    assert {name for name in modules - unlisted if f"``{name}``" not in docstring} == set()
-    assert "public" in docstring.lower()
-
-
-def test_the_tests_of_a_package_are_in_the_folder_of_the_same_name():
-    tests = Path(__file__).parent
-    packages = {path.parent.relative_to(SOURCE) for path in SOURCE.rglob("__init__.py")}
-    packages -= {Path(), Path("datasets/demo")}  # the second holds data only
-    packages -= {Path("integrations/langchain"), Path("integrations/llama_index")}  # tests/hosts
-    packages -= {Path("integrations/trackers")}  # tests/trackers
-    untested = {
-        package
-        for package in packages
-        if not any((tests / package).glob("test_*.py"))
-        and not (tests / package).with_name(f"test_{package.name}.py").exists()
-        and not (tests / "hosts" / f"test_{package.name}.py").exists()
-    }
-    assert untested == set()
-    folders = {path.parent.relative_to(tests) for path in tests.rglob("test_*.py")}
-    no_package = {"against", "docs", "fuzz", "haystack_integrations", "hosts", "spark", "trackers"}
-    others = {folder for folder in folders if not {*folder.parts[:1]} & no_package}
-    assert others <= packages | {Path()}
-
-
-def imports_of(module):
-    """Yield (module, name or None) for each import, be it immediate, in a function or lazy."""
-    path = MODULES[module]
-    package = module if path.name == "__init__.py" else module.rpartition(".")[0]
-
-    def walk(node):
-        for child in ast.iter_child_nodes(node):
-            if isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING":
-                continue
-            if isinstance(child, ast.Import):
-                yield from ((alias.name, None) for alias in child.names)
-            elif isinstance(child, ast.ImportFrom):
-                origin = importlib.util.resolve_name(
-                    "." * child.level + (child.module or ""), package
-                )
-                yield from ((origin, alias.name) for alias in child.names)
-            elif isinstance(child, ast.Call) and ast.unparse(child.func) in IMPORTERS:
-                texts = [
-                    constant.value
-                    for constant in ast.walk(child)
-                    if isinstance(constant, ast.Constant)
-                ]
-                yield from ((text, None) for text in texts if text in MODULES)
-            yield from walk(child)
-
-    yield from walk(ast.parse(path.read_text(encoding="utf-8")))
-
-
-#: Functions that import the modules named in their arguments.
-IMPORTERS = ("lazy_exports", "import_module", "importlib.import_module", "__import__")
-
-
-def test_no_imports_form_a_cycle():
-    graph = {}
-    for module in MODULES:
-        targets = {
-            f"{origin}.{name}" if f"{origin}.{name}" in MODULES else origin
-            for origin, name in imports_of(module)
-        }
-        graph[module] = targets & MODULES.keys()
-    assert len(list(TopologicalSorter(graph).static_order())) == len(MODULES)
-
-
-def test_no_class_has_exactly_one_subclass():
-    """A base class with a single subclass is merged into it; error classes are exempt."""
-    classes = [
-        node
-        for path in MODULES.values()
-        if path.name != "errors.py"
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, ast.ClassDef)
-    ]
-    subclasses = {node.name: [] for node in classes}
-    for node in classes:
-        for base in node.bases:
-            name = ast.unparse(base).partition("[")[0].rpartition(".")[2]
-            subclasses.get(name, []).append(node.name)
-    assert {
-        name: subclass_names
-        for name, subclass_names in subclasses.items()
-        if len(subclass_names) == 1
-    } == {}
-
-
-def test_modules_import_only_modules_from_the_top_package():
-    imports = [
-        (module, name)
-        for module in MODULES
-        for origin, name in imports_of(module)
-        if origin == "beir_eval" and f"beir_eval.{name}" not in MODULES
-    ]
-    assert imports == []
-
-
-def test_a_package_exports_lazily_from_its_own_modules_only():
-    for package in PACKAGES[1:]:
-        tree = ast.parse(MODULES[package].read_text(encoding="utf-8"))
-        for call in ast.walk(tree):
-            if isinstance(call, ast.Call) and ast.unparse(call.func) == "lazy_exports":
-                origins = ast.literal_eval(call.args[1])
-                assert all(origin.startswith(f"{package}.") for origin in origins.values())
 
 
 @pytest.fixture(scope="module")
@@ -172,13 +55,11 @@ def every_module():
     ]
 
 
-@pytest.mark.parametrize("package", PACKAGES)
+@pytest.mark.parametrize("package", EXPORTERS)
 def test_an_exported_name_is_no_module_even_at_the_second_access(package, every_module):
     assert every_module
     exporter = importlib.import_module(package)
-    if f"{package}.".startswith(NOT_INSTALLED):
-        return
-    for name in getattr(exporter, "__all__", ()):
+    for name in exporter.__all__:
         first, second = getattr(exporter, name), getattr(exporter, name)
         assert first is second
         assert not isinstance(first, ModuleType), f"{package}.{name}"

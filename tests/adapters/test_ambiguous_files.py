@@ -5,10 +5,10 @@ import warnings
 
 import pytest
 import zstandard
-from tests.support.time_limit import time_limit
 
 from beir_eval import read_qrels, read_run, write_qrels
 from beir_eval.errors import BeirEvalWarning, FileFormatError, InputError
+from time_limit import time_limit
 
 
 def write(tmp_path, content, name="file.txt"):

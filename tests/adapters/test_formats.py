@@ -390,10 +390,11 @@ def test_a_repeated_query_is_named_without_comparing_each_query_with_all_others(
 # Writing
 
 
+@pytest.mark.hypothesis
 @pytest.mark.parametrize("ending", [*endings_of(RUN_FORMATS), ".run.gz", ".json.zst"])
 def test_a_written_run_is_read_back_exactly(ending, tmp_path_factory):
     @given(qrels_and_run(min_size=1), st.sampled_from(["score", "given"]))
-    @settings(max_examples=40)
+    @settings(max_examples=settings.default.max_examples // 4)
     def check(case, order):
         qrels, run = case
         path = tmp_path_factory.mktemp("written") / f"run{ending}"
@@ -408,10 +409,11 @@ def test_a_written_run_is_read_back_exactly(ending, tmp_path_factory):
     check()
 
 
+@pytest.mark.hypothesis
 @pytest.mark.parametrize("ending", [*endings_of(QRELS_FORMATS), ".tsv.gz"])
 def test_written_judgements_are_read_back_exactly(ending, tmp_path_factory):
     @given(qrels_and_run(grade=st.one_of(st.integers(-2, 3), st.floats(-2, 5))))
-    @settings(max_examples=40)
+    @settings(max_examples=settings.default.max_examples // 4)
     def check(case):
         path = tmp_path_factory.mktemp("written") / f"qrels{ending}"
         write_qrels(case[0], path)
@@ -501,6 +503,7 @@ def test_a_path_that_cannot_be_written_raises_an_os_error(tmp_path):
         write_run({"q": {"a": 1.0}}, tmp_path / "loop.json")
 
 
+@pytest.mark.slow
 def test_every_real_run_round_trips_through_every_format(realdata, tmp_path):
     for file in sorted((realdata / "runs").rglob("*.trec")):
         run = read_run(file)

@@ -219,17 +219,17 @@ def test_an_answer_that_is_no_ranking_is_refused_with_the_query(answer, problem)
         ({"responses": {"code": 0, "topks": [2], "data": []}, "query_ids": ["q"]}, "as many hits"),
         ({"responses": {"code": 0, "topks": 1, "data": [1]}, "query_ids": ["q"]}, "as many hits"),
         ({"responses": {"topks": [1]}, "query_ids": ["q"]}, "as many hits"),
-        ({"responses": {"q": []}, "doc_id": "payload.doc"}, None),
         ({"responses": {"q": [point(7, 1.0)]}, "doc_id": "payload.doc"}, "field 'payload.doc'"),
         ({"responses": {"q": [("a", 1.0)]}, "doc_id": "payload.doc"}, "field 'payload.doc'"),
     ],
 )
 def test_arguments_that_do_not_fit_are_refused(arguments, problem):
-    if problem is None:
-        assert run_from_responses(**arguments).as_dict() == {"q": {}}
-        return
     with pytest.raises(InputError, match=problem):
         run_from_responses(**arguments)
+
+
+def test_a_query_without_hits_needs_no_field_of_a_document_id():
+    assert run_from_responses({"q": []}, doc_id="payload.doc").as_dict() == {"q": {}}
 
 
 # Elasticsearch's evaluation

@@ -5,6 +5,10 @@ the arithmetic are ours.
 """
 
 import importlib
+import json
+import os
+import subprocess
+import sys
 from math import log2
 
 import ir_measures
@@ -45,7 +49,7 @@ FIRST, SECOND, THIRD = (
         ("P_2", SECOND, {"P_2": 1 / 2}),
     ],
 )
-def test_pytrec_evals_cases(module, measure, run, expected):
+def test_pytrec_eval_and_its_drop_in_return_the_scores_written_out(module, measure, run, expected):
     scores = module.RelevanceEvaluator(ONE_RELEVANT, {measure}).evaluate(run)
     assert scores["q"] == pytest.approx(expected, abs=1e-15)
     assert set(scores["r"].values()) == {0.0}
@@ -56,7 +60,7 @@ def test_pytrec_evals_cases(module, measure, run, expected):
 @pytest.mark.parametrize(
     ("measures", "count"), [({"all_trec"}, 95), ({"set"}, 11), ({"official"}, 30)]
 )
-def test_pytrec_evals_nicknames(measures, count):
+def test_a_nickname_of_pytrec_eval_names_the_same_measures_in_the_drop_in(measures, count):
     names = [
         module.RelevanceEvaluator(ONE_RELEVANT, measures).evaluate(FIRST)["q"].keys()
         for module in (pytrec_eval, pytrec_eval_drop_in)
@@ -94,7 +98,7 @@ SAMPLED = {"0": {"a": 1, "b": -1, "c": 0, "d": 2, "e": 0}, "1": {"a": 1, "d": 2,
         ("RR", GRADED, (1 / 2, 1 / 2), 1 / 2),
     ],
 )
-def test_ir_measures_cases(name, qrels, scores, aggregate):
+def test_ir_measures_and_evaluate_return_the_scores_written_out(name, qrels, scores, aggregate):
     measure = ir_measures.parse_measure(name)
     provider = ir_measures.pytrec_eval
     oracle = {
@@ -189,7 +193,9 @@ HAYSTACK_CASES = [
 
 
 @pytest.mark.parametrize(("name", "field", "truth", "retrieved", "scores"), HAYSTACK_CASES)
-def test_haystacks_cases(name, field, truth, retrieved, scores):
+def test_haystacks_evaluator_and_ours_return_the_scores_written_out(
+    name, field, truth, retrieved, scores
+):
     version = importlib.import_module("haystack.version").__version__
     ours = BEIREvaluator.haystack_compatible(primary=name, document_comparison_field=field)
     components = [ours]
@@ -216,28 +222,50 @@ def ideal(*gains):
     return sum(gain / log2(rank + 1) for rank, gain in enumerate(gains, start=1))
 
 
+RANX_CASES = [
+    ("hits@5", RANX_QRELS, (3, 1)),
+    ("hits", RANX_QRELS, (3, 1)),
+    ("hit_rate@2", RANX_QRELS, (1, 0)),
+    ("precision@5", RANX_QRELS, (3 / 5, 1 / 5)),
+    ("recall@5", RANX_QRELS, (3 / 4, 1 / 3)),
+    ("f1@5", RANX_QRELS, (2 * 3 / (5 + 4), 2 * 1 / (5 + 3))),
+    ("r-precision", RANX_QRELS, (2 / 4, 1 / 3)),
+    ("mrr@5", RANX_QRELS, (1, 1 / 3)),
+    ("map@5", RANX_QRELS, ((1 + 2 / 4 + 3 / 5) / 4, (1 / 3) / 3)),
+    ("ndcg@5", RANX_GRADED, (ideal(0, 5, 0, 4, 3) / ideal(5, 4, 3, 2), 0)),
+    ("ndcg_burges@5", RANX_GRADED, (ideal(0, 31, 0, 15, 7) / ideal(31, 15, 7, 3), 0)),
+    ("rbp.80", RANX_QRELS, (0.2 * (1 + 0.8**3 + 0.8**4), 0.2 * 0.8**2)),
+]
+
+
+@pytest.fixture(scope="module")
+def scores_of_ranx():
+    """Return ranx's scores of each case, from a process in which it is not compiled."""
+    code = """
+import json, sys, ranx
+cases, run = json.load(sys.stdin)
+json.dump([
+    ranx.evaluate(ranx.Qrels(qrels), ranx.Run(run), name, return_mean=False).tolist()
+    for name, qrels, _ in cases
+], sys.stdout)
+"""
+    process = subprocess.run(
+        [sys.executable, "-c", code],
+        input=json.dumps([RANX_CASES, RANX_RUN]),
+        env=os.environ | {"NUMBA_DISABLE_JIT": "1"},
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    assert process.returncode == 0, process.stderr[-3000:]
+    return json.loads(process.stdout)
+
+
 @pytest.mark.peers
-@pytest.mark.parametrize(
-    ("name", "qrels", "scores"),
-    [
-        ("hits@5", RANX_QRELS, (3, 1)),
-        ("hits", RANX_QRELS, (3, 1)),
-        ("hit_rate@2", RANX_QRELS, (1, 0)),
-        ("precision@5", RANX_QRELS, (3 / 5, 1 / 5)),
-        ("recall@5", RANX_QRELS, (3 / 4, 1 / 3)),
-        ("f1@5", RANX_QRELS, (2 * 3 / (5 + 4), 2 * 1 / (5 + 3))),
-        ("r-precision", RANX_QRELS, (2 / 4, 1 / 3)),
-        ("mrr@5", RANX_QRELS, (1, 1 / 3)),
-        ("map@5", RANX_QRELS, ((1 + 2 / 4 + 3 / 5) / 4, (1 / 3) / 3)),
-        ("ndcg@5", RANX_GRADED, (ideal(0, 5, 0, 4, 3) / ideal(5, 4, 3, 2), 0)),
-        ("ndcg_burges@5", RANX_GRADED, (ideal(0, 31, 0, 15, 7) / ideal(31, 15, 7, 3), 0)),
-        ("rbp.80", RANX_QRELS, (0.2 * (1 + 0.8**3 + 0.8**4), 0.2 * 0.8**2)),
-    ],
-)
-def test_ranxs_cases(name, qrels, scores):
-    ranx = pytest.importorskip("ranx", reason="ranx is not installed")
-    theirs = ranx.evaluate(ranx.Qrels(qrels), ranx.Run(RANX_RUN), name, return_mean=False)
-    assert theirs.tolist() == pytest.approx(scores, abs=1e-12)
+@pytest.mark.parametrize("row", range(len(RANX_CASES)), ids=[name for name, *_ in RANX_CASES])
+def test_ranx_and_this_package_give_the_scores_worked_out_for_ranx(row, scores_of_ranx):
+    name, qrels, scores = RANX_CASES[row]
+    assert scores_of_ranx[row] == pytest.approx(scores, abs=1e-12)
     ours = evaluate(qrels, RANX_RUN, [name])
     assert ours.scores(ours.measures[0]).tolist() == pytest.approx(scores, abs=1e-12)
     assert ours[ours.measures[0]] == pytest.approx(sum(scores) / 2, abs=1e-12)

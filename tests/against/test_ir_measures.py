@@ -24,7 +24,7 @@ MEASURES = ["nDCG@10", "AP@100", "P(rel=2)@5", "R@100", "RR@10", "Rprec", "Succe
 
 
 @given(qrels_and_run(grade=st.integers(0, 3), min_size=1, complete=True), st.floats(0.05, 0.95))
-@settings(max_examples=60)
+@settings(max_examples=settings.default.max_examples // 2)
 def test_rbp_equals_that_of_cwl_eval(case, p):
     qrels, run = case[0], untied(case[1])
     theirs = ir_measures.RBP(p=p, rel=1)
@@ -60,7 +60,7 @@ def test_err_equals_that_of_gdeval_to_its_five_digits(cutoff):
 
 
 @given(qrels_and_run(grade=st.integers(0, 3), min_size=1, complete=True))
-@settings(max_examples=60)
+@settings(max_examples=settings.default.max_examples // 2)
 def test_the_judged_share_equals_that_of_ir_measures(case):
     qrels, run = case[0], untied(case[1])
     for cutoff in (1, 3, 10):

@@ -133,7 +133,7 @@ def every_query_has_a_judgement(qrels):
 
 
 @given(qrels_and_run(min_size=1))
-@settings(max_examples=400)
+@settings(max_examples=3 * settings.default.max_examples)
 def test_every_value_is_the_same_on_runs_with_ties_gaps_and_negative_grades(case):
     qrels, run = case
     assume(every_query_has_a_judgement(qrels))

@@ -4,6 +4,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 SCRIPT = Path(__file__).parents[1] / "support" / "sql_measures.py"
 
 
@@ -19,6 +21,7 @@ def test_the_sql_of_the_page_gives_the_scores_of_every_query_of_generated_runs()
     assert "generated: " in run_script()
 
 
+@pytest.mark.slow
 def test_the_sql_of_the_page_gives_the_scores_of_every_query_of_real_runs(realdata):
     printed = run_script(str(realdata))
     assert printed.count("equal to the bit") > len(list((realdata / "runs" / "dl19").iterdir()))

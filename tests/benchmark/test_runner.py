@@ -3,11 +3,8 @@
 import json
 import math
 import os
-import random
-import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -18,6 +15,7 @@ from beir_eval.core import atomic_writes
 from beir_eval.datasets import demo
 from beir_eval.datasets.catalogue import DATASETS, REPORTED_AVERAGES
 from beir_eval.errors import InputError, NotEvaluatedError, SettingError
+from waiting import wait_until
 
 MEASURES = ["nDCG@10", "Recall@100", "MRR@10"]
 FORUMS = DATASETS["cqadupstack"].parts
@@ -350,50 +348,66 @@ def test_other_spellings_of_beir_names_count_in_averages_and_baselines(tmp_path)
 
 
 SCRIPT = """
-import sys, time
+import sys, threading
 from pathlib import Path
-sys.path.insert(0, sys.argv[1])
 from test_runner import MEASURES, words
 from beir_eval.benchmark import Benchmark
 
-def slowly(queries, corpus):
-    time.sleep(0.1)
+def forwards(queries, corpus):
+    print("retrieval", file=sys.stderr)
     return words(queries, corpus)
 
 def backwards(queries, corpus):
-    time.sleep(0.1)
-    found = words(queries, corpus)
-    return {query: {doc: -score for doc, score in docs.items()} for query, docs in found.items()}
+    run = forwards(queries, corpus)
+    return {query: {doc: -score for doc, score in docs.items()} for query, docs in run.items()}
 
-sets = [Path(sys.argv[2], name) for name in ("one", "two", "three")]
-systems = {"slowly": slowly, "backwards": backwards}
-print(Benchmark(sets, systems, sys.argv[3], measures=MEASURES).run().to_markdown())
+sets = [Path(sys.argv[1], name) for name in ("one", "two", "three")]
+systems = {"forwards": forwards, "backwards": backwards}
+print(Benchmark(sets, systems, sys.argv[2], measures=MEASURES).run().to_markdown())
+if "wait to be killed" in sys.argv:
+    threading.Event().wait()
 """
+#: The files that the script saves for each of three data sets and two systems.
+SAVED = ("run.jsonl.gz", "result.json", "state.json")
 
 
-def test_a_benchmark_killed_at_random_moments_ends_with_the_same_table_and_files(tmp_path):
+def test_a_benchmark_killed_at_any_moment_resumes_and_ends_with_the_same_table_and_files(tmp_path):
     for name, count in (("one", 5), ("two", 9), ("three", 12)):
         small_dataset(tmp_path, name, count)
-    command = [sys.executable, "-c", SCRIPT, str(Path(__file__).parent), str(tmp_path)]
+    command = [sys.executable, "-c", SCRIPT, str(tmp_path)]
+    folders = [str(Path(__file__).parent), *sys.path]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(folders)}
 
     def run_to_end(out):
-        completed = subprocess.run([*command, str(out)], capture_output=True, text=True, check=True)
-        return completed.stdout
+        """Return the table, and how often a system retrieved."""
+        completed = subprocess.run(
+            [*command, str(out)], env=environment, capture_output=True, text=True, check=True
+        )
+        return completed.stdout, completed.stderr.count("retrieval")
 
-    expected = run_to_end(tmp_path / "undisturbed")
-    start = time.perf_counter()
-    assert run_to_end(tmp_path / "undisturbed") == expected
-    seconds_if_finished = time.perf_counter() - start
-    rng, killed, folders = random.Random(0), 0, [tmp_path / "killed 0"]
-    while killed < 10:
-        process = subprocess.Popen([*command, str(folders[-1])], stdout=subprocess.DEVNULL)
-        try:
-            process.wait(timeout=seconds_if_finished * rng.uniform(0.5, 1.5))
-            folders.append(tmp_path / f"killed {len(folders)}")  # it finished
-        except subprocess.TimeoutExpired:
-            os.kill(process.pid, signal.SIGKILL)
-            process.wait()
-            killed += 1
-    for out in folders:
-        assert run_to_end(out) == expected
-        assert content(out) == content(tmp_path / "undisturbed")
+    def num_saved(out):
+        return sum(file.name in SAVED for file in out.rglob("*"))
+
+    undisturbed, killed = tmp_path / "undisturbed", tmp_path / "killed"
+    table, num_retrievals = run_to_end(undisturbed)
+    assert (num_saved(undisturbed), num_retrievals) == (3 * 6, 6)
+    assert run_to_end(undisturbed) == (table, 0)
+    for number in (1, 5, 9, 14):
+        with subprocess.Popen(
+            [*command, str(killed), "wait to be killed"],
+            env=environment,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        ) as process:
+            try:
+                wait_until(
+                    lambda number=number: num_saved(killed) >= number or process.poll() is not None,
+                    every=0.001,
+                )
+                assert process.poll() is None, "the benchmark failed"
+            finally:
+                process.kill()
+    table_of_killed, num_retrievals = run_to_end(killed)
+    assert table_of_killed == table
+    assert content(killed) == content(undisturbed)
+    assert num_retrievals <= 6 - 14 // 3

@@ -305,10 +305,8 @@ def test_a_conversion_warns_about_what_it_loses(files):
     (files / "r.json").write_text('{"q1": {"a": 1}, "q2": {}}')
     result = run("convert", files / "r.json", files / "r.trec")
     assert result.exit_code == 0
-    assert (
-        "warning: empty rankings are left out, since trec cannot contain them: 'q2'"
-        in result.stderr
-    )
+    for words in ("warning: empty rankings", "trec cannot", ": 'q2'"):
+        assert words in result.stderr
     assert "r.trec: 1 queries" in output_of(result)
 
 
@@ -424,7 +422,7 @@ def test_a_benchmark_of_run_files_prints_a_table_and_writes_files(tmp_path):
     assert result.exit_code == 0, result.output
     assert "BM25 (Anserini)" in result.output
     assert "0.3970" in result.output
-    assert "arguana: documents whose id is that of their query are left out" in result.output
+    assert "arguana: documents whose id is that of their query" in result.output
     assert (
         tables["csv"].read_text().startswith("nDCG@10,good,plain,BM25 (Anserini),warning\narguana,")
     )

@@ -68,16 +68,15 @@ def test_the_command_works_as_a_process(pipeline_file):
         [*map(str, command), *options], capture_output=True, text=True, check=True, env=environment
     )
     assert "mine" in process.stdout
-    assert "only 3 of 30 judged queries evaluated: the limit left out 27" in process.stdout
+    assert "only 3 of 30 judged queries" in process.stdout
 
 
 def test_a_saved_run_is_used_instead_of_running_the_pipeline(pipeline_file, tmp_path):
     saved = tmp_path / "bm25.trec"
     first = run(pipeline_file, demo.FOLDER, "--index", *MEASURES, "--save-run", saved)
     second = run(pipeline_file, demo.FOLDER, *MEASURES, "--save-run", saved)  # the store is empty
-    assert output_of(first).removeprefix(
-        "174 documents written to the pipeline's store "
-    ) == output_of(second)
+    assert output_of(first).startswith("174 documents written")
+    assert output_of(first).endswith(f" {output_of(second)}")
 
 
 def test_the_output_hints_at_an_empty_store(pipeline_file):

@@ -216,7 +216,7 @@ def test_a_value_with_a_name_is_for_the_pipeline_of_this_name(varying, tmp_path)
     ]
     twice = run(both, varying, demo.FOLDER, *outputs, "retriever.documents", *options)
     assert twice.exit_code == 2
-    assert "--documents-from is stated 2 times; state it once, or once for" in output_of(twice)
+    assert "--documents-from is stated 2 times" in output_of(twice)
 
 
 def test_a_store_that_pipelines_share_is_written_once(tmp_path):
@@ -472,7 +472,8 @@ def test_repeats_do_not_take_the_name_of_another_pipeline(tmp_path):
     files = [write_pipeline(tmp_path / f"{name}.yaml") for name in ("a", "a_1")]
     result = run(*files, demo.FOLDER, "--repeats", "2", "--deterministic", "a_1")
     assert result.exit_code == 2
-    assert "two runs have the name 'a_1'; name the pipelines with --name" in output_of(result)
+    for words in ("two runs have the name 'a_1'", "--name"):
+        assert words in output_of(result)
 
 
 def test_the_same_file_twice_a_folder_and_a_missing_data_set_are_refused(deep_and_shallow):
@@ -510,8 +511,6 @@ def test_options_of_a_comparison_are_refused_for_one_pipeline(deep_and_shallow, 
 def test_one_pipeline_cannot_create_a_ledger_or_have_a_floor_with_repeats(deep_and_shallow):
     deep, _ = deep_and_shallow
     result = run(deep, demo.FOLDER, "--ledger", "looks.jsonl")
-    assert "there is no such ledger; the baseline and another pipeline create it" in output_of(
-        result
-    )
+    assert "there is no such ledger" in output_of(result)
     result = run(deep, demo.FOLDER, "--floor", "MRR=0.1", "--repeats", "2")
     assert "--floor checks one run of a single pipeline, not --repeats" in output_of(result)

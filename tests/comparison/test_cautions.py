@@ -21,10 +21,8 @@ def cautions(runs, measures="Recall@20"):
 def test_a_system_with_fewer_documents_down_to_the_cutoff_is_named():
     runs = {"short": dict.fromkeys(QRELS, ranking(10)), "long": dict.fromkeys(QRELS, ranking(20))}
     [sentence] = cautions(runs)
-    assert sentence == (
-        "documents in the top 20, mean over queries: short 10, but long 20. Recall@20 counts what "
-        "is not retrieved as not relevant: compare rankings of equal depth, or a smaller cutoff"
-    )
+    for words in ("top 20", "short 10, but long 20", "Recall@20", "a smaller cutoff"):
+        assert words in sentence
     assert cautions(runs, ["nDCG@5", "Recall@10"]) == []
     assert (
         "short 10, but long 20. nDCG@20, Precision@20 count "
@@ -51,10 +49,8 @@ def test_a_system_whose_mean_depends_on_the_order_of_equal_scores_is_named():
         "other": dict.fromkeys(QRELS, ranking(10)),
     }
     [sentence] = cautions(runs, "MRR@10")
-    assert sentence == (
-        "documents have equal scores, whose order is arbitrary; with other orders the mean MRR@10 "
-        "would lie within: constant 0.1000 to 1.0000"
-    )
+    for words in ("equal scores", "mean MRR@10", ": constant 0.1000 to 1.0000"):
+        assert words in sentence
 
 
 @pytest.mark.parametrize("output", ["text", "markdown", "report"])

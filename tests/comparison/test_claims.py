@@ -67,7 +67,7 @@ def test_a_large_difference_of_many_queries_is_significant_for_any_scores():
     audit = audit_claim(7000, "0.34", "0.30", measure="MRR@1")
     assert audit.could_be_significant
     assert audit.largest_p < 0.05
-    assert "is significant at 0.05 whatever the scores of the queries are" in text_of(audit)
+    assert "significant at 0.05 whatever the scores" in text_of(audit)
 
 
 def test_five_queries_decide_nothing_whatever_the_scores():

@@ -263,6 +263,14 @@ def test_no_query_in_common_is_an_error():
         compare([first, second], on="intersection")
 
 
+def test_two_queries_in_common_are_compared_and_a_single_one_is_an_error():
+    first, second = results(a=[1, 2], b=[2, 1]).values()
+    [difference] = compare([first, second], measures="MRR").differences
+    assert difference.difference == 0
+    with pytest.raises(InputError, match="two or more"):
+        compare([evaluate(qrels_for(1), ranked([rank]), "MRR", name=str(rank)) for rank in (1, 2)])
+
+
 def test_repeats_are_averaged_for_each_query_and_their_spread_is_shown():
     qrels = qrels_for(30)
     repeats = [evaluate(qrels, ranked(ranks), "MRR", name="r") for ranks in (BETTER, NOISY)]
@@ -356,11 +364,10 @@ def test_a_system_and_its_copy_are_equal_on_enough_queries_only():
     assert (pair.effect, pair.detectable, pair.ties) == (0.0, None, 300)
     few = compare(results(a=BASE[:3], b=BASE[:3]), "a").difference("MRR", "b")
     assert (few.verdict, few.low, few.high) == ("undecided", -math.inf, math.inf)
-    assert difference_sentence(few, 0.01) == (
-        "b vs a: 0.0000 MRR (95% interval: unbounded): undecided, p 1.0000, 3 queries. No query "
-        "differs. With 3 queries, the test of equality cannot show that systems differ by less "
-        "than 0.632"
-    )
+    sentence = difference_sentence(few, 0.01)
+    assert sentence.startswith("b vs a: 0.0000 MRR (95% interval: unbounded): undecided, p 1.0000")
+    for words in ("3 queries", "No query differs", "less than 0.632"):
+        assert words in sentence
 
 
 def test_an_unbounded_interval_is_null_in_json_and_comes_back(tmp_path):

@@ -196,6 +196,8 @@ def test_every_repeat_is_named():
 def test_the_agreement_of_runs_whose_ids_do_not_match_warns():
     agreement = agree(GOOD, BAD)
     [warning] = agreement.warnings()
-    assert "the ids of second begin with 'msmarco_', those of first do not" in warning
-    assert agree(GOOD, HALF).warnings() == ["queries that only first has, left out: 10"]
+    assert "ids of second begin with 'msmarco_'" in warning
+    [warning] = agree(GOOD, HALF).warnings()
+    for words in ("only first", "left out: 10"):
+        assert words in warning
     assert agree(GOOD, GOOD).warnings() == []

@@ -96,10 +96,11 @@ def test_the_faster_system_is_better_in_every_output(tmp_path):
     assert difference.verdict == "better"
     assert difference.difference < 0 < difference.gain
     assert difference.wins > difference.losses
-    sentence = (
-        "fast vs slow: -0.2724 seconds (lower is better) (95% interval: -0.3081 to -0.2366): better"
-    )
-    assert sentence in comparison.to_markdown()
+    for words in (
+        "fast vs slow: -0.2724 seconds (lower is better)",
+        "(95% interval: -0.3081 to -0.2366): better",
+    ):
+        assert words in comparison.to_markdown()
     reason = "fast vs slow: -0.2724 seconds (lower is better) (90% interval: "
     assert reason in to_junit(check_gate(comparison))
     assert any("lower is better; a difference above 0 is a loss" in n for n in comparison.notes())
@@ -182,10 +183,7 @@ def test_a_comparison_over_data_sets_ranks_the_fastest_first():
         ]
     assert lower.averages[0].system in ("fast", "same")
     assert lower.difference("fast", "slow").verdict == "better"
-    assert (
-        "fast vs slow: -0.2724 average seconds (lower is better) (95% interval for 3"
-        in lower.to_markdown()
-    )
+    assert "fast vs slow: -0.2724 average seconds (lower is better)" in lower.to_markdown()
     assert type(lower).model_validate_json(lower.model_dump_json()) == lower
 
 
@@ -200,10 +198,9 @@ def test_a_result_of_evaluate_and_one_from_elsewhere_are_compared_and_the_notes_
     assert comparison.measures == ("MRR",)
     assert comparison.difference("MRR", "ours").verdict == "better"
     assert comparison.computed_elsewhere == ("theirs",)
-    assert (
-        "the scores of theirs were computed elsewhere: whether with the judgements and settings of "
-        "the other systems is not known"
-    ) in comparison.notes()
+    [note] = [note for note in comparison.notes() if "computed elsewhere" in note]
+    for words in ("scores of theirs", "judgements and settings", "not known"):
+        assert words in note
     # MRR has no cutoff, and results count judged documents at cutoffs only.
     assert [(pair.judged, pair.judged_against) for pair in comparison.trust] == [(None, None)]
     assert comparison.likeness is None

@@ -46,7 +46,9 @@ def test_a_cutoff_without_spreads_takes_those_of_the_nearest_and_says_so():
         "Recall@700": "Recall@1000",
         "MAP": "MAP@1000",
     }
-    assert "nDCG@20: spreads of nDCG@10, the nearest cutoff that was measured" in result.notes()
+    [note] = [note for note in result.notes() if note.startswith("nDCG@20: ")]
+    for words in ("nDCG@10", "nearest cutoff"):
+        assert words in note
 
 
 def test_a_given_standard_deviation_replaces_the_usual_ones():
@@ -63,7 +65,26 @@ def test_few_queries_can_show_nothing_and_the_table_says_so():
     result = experiment_power(qrels(5), "nDCG@10")
     assert result.rows[0].detectable is None
     assert "n/a" in str(result.to_table().markdown())
-    assert "no difference can be significant: 6 queries must differ for a p of" in result.notes()[1]
+    for words in ("no difference can be significant", "6 queries"):
+        assert words in result.notes()[1]
+
+
+@pytest.mark.parametrize(("alpha", "fewest"), [(0.05, 6), (2**-5, 6), (0.01, 8), (2**-7, 8)])
+def test_exactly_the_fewest_queries_can_show_a_difference_and_one_less_cannot(alpha, fewest):
+    assert 2 ** (1 - fewest) <= alpha < 2 ** (2 - fewest)  # p if all queries differ the same way
+    enough, too_few = (
+        experiment_power(qrels(queries), "nDCG@10", sd=0.1, alpha=alpha)
+        for queries in (fewest, fewest - 1)
+    )
+    assert enough.fewest_differing == too_few.fewest_differing == fewest
+    assert enough.rows[0].detectable == minimum_detectable_difference(0.1, fewest, alpha=alpha)
+    assert f"If fewer than {fewest} queries differ, no difference is" in enough.notes()[1]
+    assert too_few.rows[0].detectable is None
+    assert too_few.notes()[1].startswith("no difference can be significant")
+
+
+def test_two_judged_queries_are_enough_for_an_answer():
+    assert experiment_power(qrels(2), "nDCG@10").num_queries == 2
 
 
 def test_queries_without_a_relevant_document_are_counted():

@@ -71,7 +71,7 @@ def test_a_verdict_over_repeats_states_both_p():
     assert re.search(r"p 0\.\d+ over queries and repeats, ≤0\.0001 over queries alone", sentence)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=settings.default.max_examples // 8, deadline=None)
 @given(
     shift=st.sampled_from([0.0, 0.03, 0.06, 0.2]),
     swing=st.sampled_from([0.0, 0.01, 0.05]),
@@ -247,7 +247,7 @@ def test_repeating_every_query_five_times_as_a_cluster_changes_nothing():
     assert compare(copied, "b").difference(MEASURE, "a").p < actual.p
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=settings.default.max_examples // 8, deadline=None)
 @given(
     sizes=st.lists(st.integers(1, 9), min_size=6, max_size=9),
     shift=st.sampled_from([0.0, 0.05, 0.2]),
@@ -279,6 +279,15 @@ def test_fewer_than_six_clusters_give_no_verdict_and_say_so():
         assert "fewer than 6 clusters (5) decide nothing" in str(comparison)
         [check] = check_gate(comparison)
         assert check.outcome == "undecidable"
+
+
+def test_exactly_six_clusters_give_a_verdict_and_decide_a_gate():
+    six = {query: index // 10 for index, query in enumerate(QUERIES)}
+    systems = {"a": scored("a", 0.3, 0.0), "b": scored("b", noise=0.0)}
+    comparison = compare(systems, "b", clusters=six)
+    pair = comparison.difference(MEASURE, "a")
+    assert (pair.verdict, pair.p) == ("better", 2 / 2**6)
+    assert check_gate(comparison)[0].outcome == "passed"
 
 
 def test_a_gate_takes_whole_clusters():

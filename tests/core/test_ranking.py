@@ -60,6 +60,7 @@ def counting(request, monkeypatch):
         monkeypatch.setattr(rank_counting, "_SORT_RANKING_NS", 10**12)
 
 
+@pytest.mark.hypothesis
 @pytest.mark.usefixtures("counting")
 def test_a_mapping_is_ranked_as_a_full_sort_ranks_it():
     @given(qrels_and_run(), rules)
@@ -73,6 +74,7 @@ def test_a_mapping_is_ranked_as_a_full_sort_ranks_it():
     check()
 
 
+@pytest.mark.hypothesis
 @pytest.mark.usefixtures("counting")
 def test_rows_with_repeated_documents_are_ranked_as_a_full_sort_ranks_them():
     @given(qrels_and_rows(), rules, st.sampled_from(["first", "keep"]))
@@ -170,6 +172,7 @@ def test_documents_with_the_id_of_their_query_are_counted_and_dropped_on_request
         assert dropped.top["q"].doc_ids == ("a",)
 
 
+@pytest.mark.hypothesis
 def test_dropping_identical_ids_agrees_with_deleting_them_beforehand():
     @given(qrels_and_run(min_size=1, complete=True), rules)
     def check(case, rule):

@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 
 from beir_eval import Qrels, Run, evaluate
 from beir_eval.errors import DuplicateDocumentError, InputError, QrelsError, RunError
@@ -22,8 +22,7 @@ QRELS = {"q": {"a": 1, "b": 0}, "r": {"c": 2}}
 def test_columns_hold_the_same_run_as_the_mapping(case):
     qrels, run = case
     run = {query: ranked for query, ranked in run.items() if ranked}
-    if not set(run) & set(qrels):
-        return
+    assume(set(run) & set(qrels))
     rows = [(query, doc, score) for query, ranked in run.items() for doc, score in ranked.items()]
     columns = Run.from_columns(*zip(*rows, strict=True))
     assert list(columns.query_ids) == list(run)
@@ -338,7 +337,7 @@ def test_runs_of_several_systems_are_refused_as_one_run():
         Run({"first": {"q": {"a": 1.0}}, "second": {"q": {"a": 0.5}}})
 
 
-def test_repr_and_length():
+def test_a_run_shows_its_number_of_queries_and_is_not_coerced_again():
     assert repr(Run({"q": {}})) == "Run(1 query)"
     assert len(Run({"q": {}, "r": {}})) == 2
     assert Run.coerce(run := Run({})) is run

@@ -1,5 +1,6 @@
 """Rankings, arrays, columns and dataframes give the same result as a dict of the same run."""
 
+import json
 import subprocess
 import sys
 from fractions import Fraction
@@ -80,13 +81,14 @@ def in_every_kind(run):
     }
 
 
+@pytest.mark.hypothesis
 @pytest.mark.parametrize("size", [1, 10, 1_000_000])
 def test_every_kind_of_run_gives_the_same_result_in_blocks_of_any_size(monkeypatch, size):
     monkeypatch.setattr("beir_eval.core.run_sources.columns.BLOCK_DOCS", size)
     monkeypatch.setattr("beir_eval.core.run_sources.topk_arrays.BLOCK_CELLS", size)
 
     @given(rankings_with_copies(), policies)
-    @settings(max_examples=40)
+    @settings(max_examples=settings.default.max_examples // 4)
     def check(case, policy):
         qrels, run = case
         outcomes = {kind: outcome(qrels, form, policy) for kind, form in in_every_kind(run).items()}
@@ -328,7 +330,7 @@ def test_padding_may_be_anywhere_and_its_score_does_not_matter():
 
 
 @given(st.integers(1, 60), st.integers(1, 40), st.integers(0, 3))
-@settings(max_examples=40)
+@settings(max_examples=settings.default.max_examples // 4)
 def test_arrays_give_the_result_of_the_dict_for_few_and_for_many_judged_documents(
     num_judged, width, seed
 ):
@@ -548,10 +550,11 @@ FRAMES = {
 }
 
 
+@pytest.mark.hypothesis
 @pytest.mark.parametrize("make", FRAMES.values(), ids=FRAMES)
 def test_a_dataframe_gives_the_result_of_columns(make):
     @given(qrels_and_rows(), policies)
-    @settings(max_examples=25)
+    @settings(max_examples=settings.default.max_examples // 6)
     def check(case, policy):
         qrels, rows = case
         queries, docs, values = (list(column) for column in zip(*rows, strict=True))
@@ -593,6 +596,18 @@ def test_a_table_in_parts_without_scores_keeps_the_order_of_its_rows(case, size)
     assert {query: list(ranking) for query, ranking, _ in run.rankings()} == expected
 
 
+@pytest.fixture(scope="module")
+def duckdb_outcomes():
+    """Return {name of a check of relations: None, or the traceback of its failure}."""
+    # In a process of its own: duckdb prints a list of its objects where pytest ends.
+    script = Path(__file__).parents[1] / "support" / "duckdb_relations.py"
+    process = subprocess.run(
+        [sys.executable, script], check=False, capture_output=True, text=True, timeout=300
+    )
+    assert process.returncode == 0, process.stderr[-3000:]
+    return json.loads(process.stdout)
+
+
 @pytest.mark.parametrize(
     "promise",
     [
@@ -608,13 +623,8 @@ def test_a_table_in_parts_without_scores_keeps_the_order_of_its_rows(case, size)
         "memory",
     ],
 )
-def test_a_relation_of_duckdb_is_a_run_that_is_read_at_evaluation(promise):
-    # In a process of its own: duckdb prints a list of its objects where pytest ends.
-    script = Path(__file__).parents[1] / "support" / "duckdb_relations.py"
-    process = subprocess.run(
-        [sys.executable, script, promise], check=False, capture_output=True, text=True, timeout=300
-    )
-    assert process.returncode == 0, process.stderr[-3000:]
+def test_a_relation_of_duckdb_is_a_run_that_is_read_at_evaluation(promise, duckdb_outcomes):
+    assert duckdb_outcomes[promise] is None, duckdb_outcomes[promise]
 
 
 def test_no_dataframe_loads_duckdb():

@@ -218,6 +218,7 @@ print(total, peak)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="no /proc: not Linux")
 @pytest.mark.parametrize("packed", [False, True])
 def test_a_million_documents_are_iterated_in_little_memory(tmp_path, packed):

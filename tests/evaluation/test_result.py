@@ -334,11 +334,9 @@ def test_a_note_says_that_rankings_are_shorter_than_a_cutoff_that_one_of_them_re
     qrels = {f"q{number}": {"d": 1} for number in range(4)}
     short, deep = {"d": 2.0, "x": 1.0}, {f"x{rank}": float(-rank) for rank in range(5)}
     run = dict.fromkeys(qrels, short) | {"q0": deep}
-    sentence = (
-        "rankings hold fewer documents than the cutoff, on average 2.8 of 5: what is not retrieved "
-        "counts as not relevant"
-    )
-    assert sentence in evaluate(qrels, run, ["Recall@2", "Recall@5"]).notes()
+    notes = evaluate(qrels, run, ["Recall@2", "Recall@5"]).notes()
+    [note] = [note for note in notes if "fewer documents" in note]
+    assert "on average 2.8 of 5" in note
     notes = evaluate(qrels, dict.fromkeys(qrels, deep), ["Recall@5", "MRR"]).notes()
     assert "fewer documents" not in "\n".join(notes)
     assert "fewer documents" not in "\n".join(evaluate(qrels, run, ["Recall@2"]).notes())

@@ -73,8 +73,8 @@ def test_lists_of_different_lengths_are_named_if_the_caller_passed_them():
 
 def test_scores_of_a_retriever_that_become_grades_cause_a_warning(logged):
     BEIREvaluator(["nDCG@10"]).run([scored(a=0.83, b=2)], [scored(a=1)])
-    assert "1 of them are fractions, such as 0.83. If these are the retrieved" in logged[0]
-    assert "the two lists are swapped: ground_truth_documents come first" in logged[0]
+    for words in ("1 of them are fractions, such as 0.83", "swapped", "ground_truth_documents"):
+        assert words in logged[0]
     logged.clear()
     BEIREvaluator(["nDCG@10"]).run([scored(a=1, b=2)], [scored(a=1)])
     assert logged == []
@@ -399,7 +399,8 @@ def test_retrieved_documents_that_lack_the_collapse_field_are_counted_in_a_warni
     assert "1 of the 2 retrieved documents do not have this field" in logged[0]
     logged.clear()
     assert evaluator.run([docs("b")], [docs("b")])["score"] == 1.0
-    assert "collapse='meta.source_id': none of the 1 retrieved documents has" in logged[0]
+    for words in ("collapse='meta.source_id'", "none of the 1 retrieved documents"):
+        assert words in logged[0]
 
 
 def test_documents_without_the_field_match_nothing_and_keep_their_ranks(logged):
@@ -408,10 +409,9 @@ def test_documents_without_the_field_match_nothing_and_keep_their_ranks(logged):
         [[*docs("a"), Document(content=None, id="3")]], retrieved
     )
     assert outputs["score"] == 1 / 3
-    assert logged == [
-        "1 ground-truth documents have no content: they match nothing.",
-        "2 retrieved documents have no content: they match nothing.",
-    ]
+    judged_warning, retrieved_warning = logged
+    assert judged_warning.startswith("1 ground-truth documents have no content")
+    assert retrieved_warning.startswith("2 retrieved documents have no content")
 
 
 @pytest.mark.parametrize("field", ["title", "meta", "meta.", "meta.a..b", [], ["id", "x"], 7])

@@ -4,7 +4,7 @@ import asyncio
 import json
 import subprocess
 import sys
-import time
+import threading
 from collections import deque
 
 import pytest
@@ -20,6 +20,7 @@ from beir_eval.datasets import demo
 from beir_eval.errors import InputError, RetrievalError, RunError, SettingError
 from beir_eval.integrations.llama_index import QrelsMetric, evaluate_retriever
 from beir_eval.integrations.retrieval import query_runner
+from time_limit import time_limit
 
 DATASET = load_dataset(demo.FOLDER)
 CORPUS = {document.doc_id: document.text for document in DATASET.corpus}
@@ -54,11 +55,11 @@ class BagOfWords(MockEmbedding):
 
 
 class Listed(BaseRetriever):
-    """Returns listed nodes; its first attempts for some queries fail or take too long."""
+    """Returns listed nodes after waiting; its first attempts for some queries fail."""
 
-    def __init__(self, ids_of, failing=(), times=10**9, seconds=0.0):
+    def __init__(self, ids_of, failing=(), times=10**9, wait=lambda: None):
         self._ids_of, self._failing, self._times = ids_of, failing, times
-        self._seconds, self.calls = seconds, deque()
+        self._wait, self.calls = wait, deque()
         super().__init__()
 
     def _retrieve(self, query_bundle):
@@ -66,7 +67,7 @@ class Listed(BaseRetriever):
         self.calls.append(text)
         if text in self._failing and self.calls.count(text) <= self._times:
             raise ConnectionError("no route")
-        time.sleep(self._seconds)
+        self._wait()
         return [
             NodeWithScore(node=TextNode(id_=doc_id, text="x"), score=None)
             for doc_id in self._ids_of[text]
@@ -191,18 +192,21 @@ def test_failures_are_counted_and_attempts_repeated():
 
 
 def test_a_time_limit_ends_a_slow_query_of_a_retriever_without_async():
-    start = time.monotonic()
-    with pytest.raises(RunError, match=r"no answer within 0.05 seconds"):
-        evaluate_retriever(
-            Listed(IDS_OF, seconds=5), DATASET, limit=3, timeout=0.05, on_error="missing"
-        )
-    assert time.monotonic() - start < 4
+    may_end = threading.Event()
+    retriever = Listed(IDS_OF, wait=may_end.wait)
+    try:
+        with time_limit(60), pytest.raises(RunError, match=r"no answer within 0.05 seconds"):
+            evaluate_retriever(retriever, DATASET, limit=3, timeout=0.05, on_error="missing")
+    finally:
+        may_end.set()
 
 
 def test_queries_of_a_retriever_without_async_run_at_the_same_time():
-    start = time.monotonic()
-    evaluate_retriever(Listed(IDS_OF, seconds=0.2), DATASET, measures="MRR", concurrency=15)
-    assert time.monotonic() - start < 3  # one after another takes 6 seconds
+    # None of 15 queries ends before all of them have begun; then come the other 15.
+    barrier = threading.Barrier(15, timeout=60)
+    retriever = Listed(IDS_OF, wait=barrier.wait)
+    result = evaluate_retriever(retriever, DATASET, measures="MRR", concurrency=15)
+    assert len(result.retrieval.seconds) == 2 * 15
 
 
 def test_it_works_in_a_running_event_loop(retriever, expected):

@@ -102,7 +102,7 @@ def test_scores_of_real_runs_equal_those_of_beir(qrels_file, run_file):
 
 
 @given(qrels_and_run(grade=st.integers(0, 3), min_size=1), st.booleans())
-@settings(max_examples=200)
+@settings(max_examples=2 * settings.default.max_examples)
 def test_scores_of_generated_runs_equal_those_of_beir(case, ignore):
     qrels, results = case
     results = {
@@ -261,7 +261,7 @@ def calls_on_results_with_own_ids(draw):
 
 
 @given(calls_on_results_with_own_ids())
-@settings(max_examples=300)
+@settings(max_examples=2 * settings.default.max_examples)
 def test_calls_in_any_order_equal_those_of_beir_on_results_with_identical_ids(case):
     qrels, results, calls = case
     mine, theirs = ([copy.deepcopy(results) for _ in range(2)] for _ in range(2))

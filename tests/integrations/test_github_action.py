@@ -63,7 +63,8 @@ def test_without_a_baseline_the_result_is_kept_and_nothing_is_compared(run_actio
     assert (tmp_path / "output").read_text() == "outcome=no baseline\n"
     comment = (tmp_path / "beir-eval/comment.md").read_text()
     assert comment == (tmp_path / "summary").read_text()
-    assert "There is no baseline yet, so nothing was compared. Commit 0123456789ab." in comment
+    for words in ("no baseline yet", "nothing was compared", "Commit 0123456789ab"):
+        assert words in comment
     assert not (tmp_path / "beir-eval/report.html").exists()
     # The result is the baseline of the next change.
     shutil.move(tmp_path / "beir-eval/result.json.gz", tmp_path / "main.json.gz")

@@ -11,7 +11,7 @@ from beir_eval.datasets import demo
 from pathlib import Path
 RUN = demo.RUNS[int(Path("which").read_text())]
 
-def test_retrieval(retrieval_baseline):
+def test_search_is_no_worse(retrieval_baseline):
     result = evaluate(demo.FOLDER, RUN, "nDCG@10 MRR".split(), name="bm25", fingerprint=True)
     retrieval_baseline.check(result, "nDCG@10", "MRR")
 """
@@ -45,7 +45,7 @@ def test_a_baseline_is_saved_on_demand_and_then_checked(run_pytest, tmp_path):
 
     assert run_pytest(0, "--retrieval-baseline-update")[0] == 0
     (saved,) = [path for path in (tmp_path / "retrieval_baselines").rglob("*") if path.is_file()]
-    assert saved == tmp_path / "retrieval_baselines/test_search/test_retrieval.json.gz"
+    assert saved == tmp_path / "retrieval_baselines/test_search/test_search_is_no_worse.json.gz"
     content = saved.read_bytes()
 
     assert run_pytest(0)[0] == 0
@@ -59,13 +59,16 @@ def test_a_baseline_is_saved_on_demand_and_then_checked(run_pytest, tmp_path):
 
 def test_several_results_and_parameters_have_files_of_their_own(run_pytest, tmp_path):
     source = TEST_FILE.replace(
-        "def test_retrieval(retrieval_baseline):",
+        "def test_search_is_no_worse(retrieval_baseline):",
         "import pytest\n@pytest.mark.parametrize('k', ['a/b', 'c'])\n"
-        "def test_retrieval(retrieval_baseline, k):",
+        "def test_search_is_no_worse(retrieval_baseline, k):",
     ).replace('"MRR")', '"MRR", name=k.upper(), alpha=0.1)')
     assert run_pytest(0, "--retrieval-baseline-update", source=source)[0] == 0
     names = sorted(path.name for path in tmp_path.rglob("*.json.gz"))
-    assert names == ["test_retrieval-a-b-A-B.json.gz", "test_retrieval-c-C.json.gz"]
+    assert names == [
+        "test_search_is_no_worse-a-b-A-B.json.gz",
+        "test_search_is_no_worse-c-C.json.gz",
+    ]
     code, output = run_pytest(1, source=source)
     assert code == 1
     assert "2 failed" in output

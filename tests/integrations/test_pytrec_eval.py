@@ -43,7 +43,7 @@ def evaluate_with_both(qrels, run, measures, **settings):
 
 
 @given(qrels_and_run(min_size=1), st.sampled_from([1, 2]), st.booleans())
-@settings(max_examples=200)
+@settings(max_examples=2 * settings.default.max_examples)
 def test_every_measure_has_the_values_of_pytrec_eval_in_the_same_order(case, level, judged_only):
     qrels, run = case
     # pytrec_eval can crash on a query with only negative grades, and on empty rankings.
@@ -138,7 +138,7 @@ ODD_IDS = st.sampled_from(["", "a", "b", " ", "\t", "\x02", "é", "\U0001f600"])
     st.dictionaries(ODD_IDS, st.dictionaries(ODD_IDS, st.integers(0, 3), min_size=1), min_size=1),
     st.dictionaries(ODD_IDS, st.dictionaries(ODD_IDS, st.sampled_from(HUGE), min_size=1)),
 )
-@settings(max_examples=200)
+@settings(max_examples=2 * settings.default.max_examples)
 def test_infinite_scores_and_empty_ids_count_as_in_pytrec_eval(qrels, run):
     before = json.dumps([qrels, run])
     measures = pytrec_eval.supported_measures - {"relative_P", "set_relative_P"}
@@ -303,6 +303,7 @@ def test_beir_runs_on_the_module_where_the_extension_is_absent():
     assert json.loads(process.stdout) == [dict(scores) for scores in expected]
 
 
+@pytest.mark.slow
 @pytest.mark.peers
 def test_mteb_runs_on_the_module_where_the_extension_is_absent():
     pytest.importorskip("mteb", reason="mteb is not installed")

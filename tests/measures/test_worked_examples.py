@@ -146,7 +146,7 @@ def test_the_ideal_covers_all_judgements_not_the_returned_ones():
     assert round(result["nDCG@5"], 3) == 0.923
 
 
-def test_graded_gold_answers():
+def test_dcg_and_ndcg_discount_the_grades_of_gold_answers_by_rank():
     qrels = {"q": {"Mjolnir": 3, "Stormbreaker": 2, "Jarnbjorn": 1}}
     run = Run.from_rankings({"q": ["Infinity Gauntlet", "Mjolnir", "Stormbreaker"]})
     result = evaluate(qrels, run, [DCG @ 3, nDCG @ 3])

@@ -546,6 +546,7 @@ def test_five_systems_over_300_queries_stay_below_6_mb_with_all_rankings(tmp_pat
     assert part["documents"][0][2].removesuffix(" …") in " ".join(text.split())
 
 
+@pytest.mark.slow
 def test_many_systems_and_many_data_sets_stay_below_6_mb(tmp_path, monkeypatch):
     # The power of one difference takes 50 ms to estimate; 3,150 of them get that of the first.
     estimates = []

@@ -11,11 +11,15 @@ from beir_eval.errors import InputError, SettingError
 from beir_eval.significance import (
     benjamini_hochberg,
     correct,
+    corrections,
     holm,
     minimum_detectable_difference,
     paired_t_power,
     queries_needed,
 )
+
+#: The level of a family of tests.
+A = 0.05
 
 
 def test_corrections_of_a_worked_example():
@@ -50,17 +54,40 @@ def test_a_correction_keeps_the_shape_and_refuses_values_outside_0_to_1():
         correct([0.1], "tukey")
 
 
+@pytest.mark.parametrize(
+    ("method", "p", "levels"),
+    [
+        ("none", [0.2, 0.01], [A, A]),
+        ("bonferroni", [0.2, 0.01], [A / 2, A / 2]),
+        ("holm", [0.4, 0.2, 0.3], [A / 3, A / 3, A / 3]),
+        ("holm", [0.5, 0.001, 0.2, 0.013], [A / 2, A / 4, A / 2, A / 3]),
+        ("holm", [0.025, 0.001, 0.05], [A / 2, A / 3, A / 1]),
+        ("holm", [A / 4, A / 3, A / 2, A], [A / 4, A / 3, A / 2, A / 1]),
+        ("holm", [0.001, 0.04, 0.045], [A / 3, A / 2, A / 2]),  # the second ends it
+        ("benjamini-hochberg", [0.4, 0.2, 0.3], [1 * A / 3, 1 * A / 3, 1 * A / 3]),
+        ("benjamini-hochberg", [0.5, 0.001, 0.2, 0.02], [3 * A / 4, 2 * A / 4] * 2),
+        ("benjamini-hochberg", [2 * A / 4, 1 * A / 4, 0.2, 0.9], [2 * A / 4] * 2 + [3 * A / 4] * 2),
+        ("benjamini-hochberg", [0.03, 0.04], [2 * A / 2, 2 * A / 2]),  # the second decides for both
+        ("benjamini-hochberg", [0.037, 0.001, 0.03, 0.06], [3 * A / 4] * 3 + [4 * A / 4]),
+    ],
+)
+def test_each_hypothesis_is_tested_at_the_level_of_its_rank_and_of_the_number_rejected(
+    method, p, levels
+):
+    assert corrections.tested_levels(np.array(p), method, A).tolist() == levels
+
+
 # Power
 
 
-@settings(max_examples=60)
+@settings(max_examples=settings.default.max_examples // 2)
 @given(st.floats(0.01, 10), st.integers(2, 10**6), st.floats(0.001, 0.2), st.floats(0.3, 0.99))
 def test_the_detectable_difference_is_detected_with_the_requested_power(sd, queries, alpha, power):
     delta = minimum_detectable_difference(sd, queries, alpha=alpha, power=power)
     assert paired_t_power(delta, sd, queries, alpha=alpha) == pytest.approx(power, rel=1e-9)
 
 
-@settings(max_examples=60)
+@settings(max_examples=settings.default.max_examples // 2)
 @given(st.floats(1e-4, 3), st.floats(0.3, 0.99))
 def test_the_queries_needed_are_just_enough(delta, power):
     needed = queries_needed(delta, 0.3, power=power)

@@ -36,7 +36,7 @@ def test_gaffkes_bound_of_losses_of_everything_is_the_exact_binomial_test(querie
         assert gaffke_p(values, mean) == pytest.approx(expected, rel=1e-8, abs=1e-300)
 
 
-@settings(max_examples=300)
+@settings(max_examples=2 * settings.default.max_examples)
 @given(
     st.lists(st.fractions(-1, 1, max_denominator=1000), min_size=3, max_size=9, unique=True).filter(
         lambda values: min(values) < 0 < max(values) and 0 not in values
@@ -81,7 +81,7 @@ def test_values_of_many_orders_of_magnitude_have_the_share_of_random_weights_too
     )
 
 
-@settings(max_examples=200)
+@settings(max_examples=2 * settings.default.max_examples)
 @given(DIFFERENCES, st.data())
 def test_p_never_increases_with_a_difference(values, data):
     index = data.draw(st.integers(0, len(values) - 1))
@@ -138,7 +138,7 @@ def test_the_smallest_margin_is_where_ties_become_equal(queries, alpha):
         assert result.smallest_margin == margin
 
 
-@settings(max_examples=300)
+@settings(max_examples=2 * settings.default.max_examples)
 @given(st.lists(st.floats(-1, 1), min_size=5, max_size=60))
 def test_no_scores_are_equal_within_less_than_the_smallest_margin(values):
     assert not equivalence(values, delta=0.999 * smallest_margin(len(values))).equivalent

@@ -73,7 +73,7 @@ def test_a_gain_in_one_slice_alone_is_found():
     assert slice_interaction(values, LABELS, draws=999).p[0] <= 0.01
 
 
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=settings.default.max_examples // 3)
 @given(
     st.lists(st.integers(-5, 5), min_size=40, max_size=40),
     st.integers(-3, 3),
@@ -86,7 +86,7 @@ def test_a_constant_gain_and_the_unit_change_nothing(numbers, gain, unit):
     assert 1 / (DRAWS + 1) <= p[0] <= 1
 
 
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=settings.default.max_examples // 3)
 @given(st.lists(st.sampled_from([0.0, 0.0, 0.0, 0.3, -0.1, 1.0]), min_size=40, max_size=40))
 def test_many_zeros_give_finite_statistics_and_a_p_above_0(numbers):
     test = slice_interaction([numbers], LABELS, draws=DRAWS)

@@ -60,7 +60,7 @@ def test_max_t_is_the_larger_of_two_enumerated_references(seed):
     assert max_t(values, step_down=True).p[order] == pytest.approx(expected, rel=1e-12)
 
 
-@settings(max_examples=50)
+@settings(max_examples=settings.default.max_examples // 3)
 @given(st.lists(st.tuples(*[st.one_of(tenths, reciprocals)] * 4), min_size=2, max_size=8))
 def test_max_t_of_all_pairs_is_max_t_of_their_differences(scores):
     systems = np.array(scores).T
@@ -72,7 +72,7 @@ def test_max_t_of_all_pairs_is_max_t_of_their_differences(scores):
     assert (np.diag(result.p) == 1).all()
 
 
-@settings(max_examples=50)
+@settings(max_examples=settings.default.max_examples // 3)
 @given(st.lists(st.lists(any_score, min_size=12, max_size=12), min_size=1, max_size=5))
 def test_p_values_do_not_decrease_from_raw_to_step_down_to_single_step(rows):
     raw = sign_flip_many(rows, draws=300)
@@ -113,6 +113,7 @@ def test_noise_in_the_last_bits_of_a_pair_does_not_change_the_other_pairs():
     assert with_copy[:3, :3] == pytest.approx(max_t_pairs(scores, draws=500).p, abs=0.05)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("test_pairs", [max_t_pairs, randomised_tukey_hsd, sign_flip_pairs])
 def test_a_thousand_systems_are_compared_without_an_array_of_all_differences(test_pairs):
     scores = some_scores(6, 1000, 50)

@@ -176,7 +176,7 @@ ORDER_INVARIANT = [name for name in TESTS if name != "random sign flip"]
 
 
 @pytest.mark.parametrize("name", TESTS)
-@settings(max_examples=20)
+@settings(max_examples=settings.default.max_examples // 8)
 @given(pairs_of_scores, st.sampled_from(ALTERNATIVES))
 def test_swapping_the_systems_mirrors_the_test_and_p_is_never_0(name, scores, alternative):
     first, second = map(list, zip(*scores, strict=True))
@@ -193,7 +193,7 @@ def test_swapping_the_systems_mirrors_the_test_and_p_is_never_0(name, scores, al
 
 
 @pytest.mark.parametrize("name", ORDER_INVARIANT)
-@settings(max_examples=60)
+@settings(max_examples=settings.default.max_examples // 2)
 @given(st.lists(st.tuples(tenths, tenths), min_size=2, max_size=10), st.randoms())
 def test_the_order_of_the_queries_does_not_matter(name, scores, random):
     shuffled = random.sample(scores, len(scores))
@@ -203,7 +203,7 @@ def test_the_order_of_the_queries_does_not_matter(name, scores, random):
     assert result.difference == shuffled_result.difference
 
 
-@settings(max_examples=40)
+@settings(max_examples=settings.default.max_examples // 4)
 @given(pairs_of_scores, st.sampled_from(["bca", "percentile"]))
 def test_bootstrap_intervals_are_mirrored_repeatable_and_within_the_differences(scores, method):
     first, second = zip(*scores, strict=True)

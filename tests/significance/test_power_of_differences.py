@@ -54,6 +54,27 @@ def test_nothing_is_estimated_below_ten_differing_queries(differing, beginning):
     assert (estimate.num_differing, estimate.simulated) == (differing, False)
 
 
+@pytest.mark.parametrize(("alternative", "smallest"), [("two-sided", 2**-8), ("less", 2**-9)])
+def test_a_level_of_exactly_the_smallest_p_can_be_significant_and_a_lower_one_cannot(
+    alternative, smallest
+):
+    values = RNG(0).normal(0, 0.3, 9)
+    estimate = estimate_power(values, alpha=smallest, alternative=alternative)
+    assert estimate.smallest_p == smallest
+    assert estimate.could_be_significant
+    assert estimate.note.startswith("9 queries differ: too few to estimate")
+    below = estimate_power(values, alpha=np.nextafter(smallest, 0), alternative=alternative)
+    assert not below.could_be_significant
+    assert below.note.startswith("9 queries differ: no outcome could have been significant")
+
+
+def test_a_difference_is_detectable_where_exactly_the_fewest_queries_differ():
+    # All of ten queries differ, and at this level no fewer than ten are significant.
+    alpha = 1.9 * 2**-9
+    assert smallest_p(10) == 2**-9 < alpha < smallest_p(9)
+    assert estimate_power(RNG(0).normal(0, 0.3, 10), alpha=alpha).detectable is not None
+
+
 def test_equal_differences_say_nothing_about_their_spread():
     estimate = estimate_power(np.full(50, 0.1))
     assert estimate.note == "all differences are equal: how much they vary is not known"
@@ -120,15 +141,17 @@ def test_the_t_formula_promises_too_much_where_few_queries_differ():
     assert estimate_power(values).detectable > 1.03 * formula
 
 
-def test_the_queries_needed_are_enough_for_six_of_them_to_differ():
+@pytest.mark.parametrize(("alternative", "fewest"), [("two-sided", 6), ("greater", 5)])
+def test_the_queries_needed_are_enough_for_the_fewest_that_can_be_significant(alternative, fewest):
     values = np.append(RNG(2).normal(0, 0.001, 20), np.zeros(980))
-    estimate = estimate_power(values, delta=0.01)
-    assert estimate.queries_low >= 6 / 0.02
+    estimate = estimate_power(values, delta=0.01, alternative=alternative)
+    assert estimate.queries_low >= fewest / 0.02
     rng = RNG(0)
     differing = rng.binomial(estimate.queries_low, 0.02, 20_000)
-    assert np.mean(differing >= 6) == pytest.approx(0.8, abs=0.02)
+    assert np.mean(differing >= fewest) == pytest.approx(0.8, abs=0.02)
 
 
+@pytest.mark.simulation
 @given(st.integers(0, 1000))
 def test_the_estimate_is_deterministic_and_scales_with_the_scores(seed):
     values = RNG(seed).normal(0, 0.1, 20)

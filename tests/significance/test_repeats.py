@@ -67,7 +67,7 @@ def test_variances_and_interval_are_those_of_the_formula(seed):
     )
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=settings.default.max_examples // 3, deadline=None)
 @given(
     seed=st.integers(0, 10_000),
     counts=st.tuples(st.integers(2, 4), st.integers(2, 4)),
@@ -156,6 +156,7 @@ def test_systems_that_are_deterministic_have_the_power_of_queries_only():
     assert power.detectable_low < power.detectable < power.detectable_high
 
 
+@pytest.mark.simulation
 def test_a_true_difference_of_the_detectable_size_is_found_as_often_as_claimed():
     rng, num_significant = np.random.default_rng(5), 0
     arrays = repeats_of(rng, counts=(5, 5), num_queries=200, seed_sd=0.01, noise=0.1)

@@ -54,6 +54,7 @@ def test_threads_and_sizes_of_blocks_change_no_bit_of_a_sum(monkeypatch):
     assert (sums_of(rows[[2, 0]]) == expected[[2, 0]]).all()
 
 
+@pytest.mark.slow
 def test_draws_in_parts_change_no_bit_of_a_test(monkeypatch):
     differences = np.random.default_rng(1).normal(size=MANY)
     results = []
@@ -100,6 +101,7 @@ def result_of(name, query_ids, scores):
     return base.model_copy(update={"query_ids": query_ids, "values": values})
 
 
+@pytest.mark.slow
 def test_a_comparison_takes_less_than_165_bytes_a_query_beside_the_results():
     rng, num_queries = np.random.default_rng(4), 300_000
     small = tuple(map(str, range(200)))

@@ -1,14 +1,19 @@
-"""The sessions of Spark's tests, which ``make test-spark`` runs; no process is left at the end.
+"""The sessions of Spark's tests; no process is left at the end.
 
-A process has one session at a time, so that all tests of a kind of session are in one group.
+A process has one session at a time, so that all tests of a kind of session are in one group. The
+tests are collected in the environment of ``make test-spark`` only, which has pyspark.
 """
 
 import time
+from importlib.util import find_spec
 
 import pytest
 
 import spark_servers
 from spark_cases import SESSIONS
+
+if find_spec("pyspark") is None:
+    collect_ignore_glob = ["test_*.py"]
 
 
 @pytest.fixture(scope="session", params=SESSIONS)

@@ -5,11 +5,10 @@ import pytest
 import spark_cases
 import spark_servers
 
-spark_servers.skip_without_spark()
+spark_servers.skip_without_java()
 
 from beir_eval.integrations.spark import evaluate, summarise  # noqa: E402
 
-METHODS = ("cogroup", "sort")
 #: Other measures: the highest grade of all qrels, undefined scores, dots in names, other means.
 OTHERS = [
     "ERR@20",
@@ -51,25 +50,31 @@ def evaluated(session, case, measures=None, **settings):
     return evaluate(*case.frames(session), measures, position=position, **settings)
 
 
+@spark_cases.policies_in_turn()
+def test_real_runs_score_the_same_under_each_policy(session, real, policies, method):
+    case = real[policies.get("duplicates", "error") != "error"]
+    result = summarise(evaluated(session, case, method=method, **policies))
+    spark_cases.assert_equal(result, case.expected(**policies))
+
+
 @spark_cases.sessions("local")
 @pytest.mark.parametrize("policies", spark_cases.POLICIES, ids=str)
-@pytest.mark.parametrize("method", METHODS)
-def test_a_generated_run_scores_the_same_under_each_policy(session, generated, method, policies):
+def test_a_generated_run_scores_the_same_under_each_policy(session, generated, policies):
     case = generated[policies.get("duplicates", "error") != "error"]
+    # The other method than on real runs.
+    method = spark_cases.METHODS[(spark_cases.POLICIES.index(policies) + 1) % 2]
     result = summarise(evaluated(session, case, method=method, **policies))
     spark_cases.assert_equal(result, case.expected(**policies))
 
 
-@pytest.mark.parametrize("policies", spark_cases.POLICIES, ids=str)
-def test_real_runs_score_the_same_under_each_policy(session, real, policies):
-    case = real[policies.get("duplicates", "error") != "error"]
-    # The ways take turns: the generated run tries each policy with both, on one machine.
-    method = METHODS[spark_cases.POLICIES.index(policies) % 2]
-    result = summarise(evaluated(session, case, method=method, **policies))
-    spark_cases.assert_equal(result, case.expected(**policies))
-
-
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize(
+    ("started", "method"),
+    [
+        pytest.param(kind, method, marks=pytest.mark.xdist_group(kind))
+        for kind, method in (("cluster", "cogroup"), ("connect", "sort"))
+    ],
+    indirect=["started"],
+)
 def test_two_million_rows_score_the_same(session, two_million, method):
     assert two_million.num_rows > 1_900_000
     result = summarise(evaluated(session, two_million, method=method))
@@ -77,7 +82,7 @@ def test_two_million_rows_score_the_same(session, two_million, method):
 
 
 @spark_cases.sessions("local", "connect")
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", spark_cases.METHODS)
 @pytest.mark.parametrize("partitions", [1, 7, 50])
 def test_the_number_of_parts_changes_nothing(session, generated, method, partitions):
     result = summarise(

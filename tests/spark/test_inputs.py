@@ -11,7 +11,7 @@ import spark_cases
 import spark_servers
 from beir_eval import errors
 
-spark_servers.skip_without_spark()
+spark_servers.skip_without_java()
 
 import pandas as pd  # noqa: E402 - Spark Connect needs it
 from pyspark.sql import functions as F  # noqa: E402, N812

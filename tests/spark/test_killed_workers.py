@@ -8,7 +8,7 @@ import pytest
 import spark_cases
 import spark_servers
 
-spark_servers.skip_without_spark()
+spark_servers.skip_without_java()
 
 from beir_eval.integrations.spark import evaluate, summarise  # noqa: E402
 

@@ -10,7 +10,7 @@ import spark_cases
 import spark_servers
 from beir_eval import errors
 
-spark_servers.skip_without_spark()
+spark_servers.skip_without_java()
 
 from pyspark.errors import PythonException  # noqa: E402
 from pyspark.sql import functions as F  # noqa: E402, N812

@@ -1,20 +1,18 @@
-"""Spark's tests run against the newest version that installs here."""
+"""Spark's tests run with the versions that the constraints file names."""
 
-import re
 from importlib.metadata import version
-from pathlib import Path
 
 import spark_servers
+from pins import deviations, pins_of
 
-spark_servers.skip_without_spark()
+spark_servers.skip_without_java()
 
-ROOT = Path(__file__).parents[2]
-
-
-def test_spark_is_installed_in_its_newest_version():
-    assert version("pyspark") == "4.3.0"
+FILE = "constraints-spark.txt"
 
 
-def test_the_constraints_name_versions_only():
-    for line in (ROOT / "constraints-spark.txt").read_text(encoding="utf-8").splitlines():
-        assert re.fullmatch(r"#.*|[\w.-]+==[\w.]+", line), line
+def test_spark_is_installed_in_the_version_of_the_constraints():
+    assert version("pyspark") == pins_of(FILE)["pyspark"]
+
+
+def test_every_other_package_is_installed_in_the_version_of_the_constraints():
+    assert deviations(FILE) == {}

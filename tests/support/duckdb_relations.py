@@ -1,12 +1,14 @@
-"""Check runs that are relations of DuckDB: python duckdb_relations.py CHECK, a function below.
+"""Check runs that are relations of DuckDB; print {name of a check: null or its traceback} as JSON.
 
 It runs in a process of its own, because DuckDB prints a list of its objects where pytest ends.
 """
 
+import json
 import pickle
 import random
 import re
 import sys
+import traceback
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -77,14 +79,23 @@ def same_results():
 
 def many_parts():
     """The rows of a query may be in many parts; rows of all parts are found and counted."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(relation_module, "_ROWS_AT_ONCE", 2048)
+        parts_of_rows()
+        parts_of_types()
+
+
+def parts_of_rows():
     rng = random.Random(1)
     rows = [(f"q{rng.randrange(50)}", f"d{number}", rng.random()) for number in range(20_000)]
     qrels = Qrels({f"q{number}": {f"d{rng.randrange(20_000)}": 1} for number in range(0, 60, 7)})
-    relation_module._ROWS_AT_ONCE = 2048
     run = Run.from_dataframe(relation(rows, *NAMES))
     parts = list(run._source._parts())
     assert len(parts) > 5
     assert outcome(qrels, run) == outcome(qrels, Run.from_columns(*columns(rows)))
+
+
+def parts_of_types():
     for column_type in ("VARCHAR", "INTEGER", "HUGEINT", "UTINYINT", "mood"):
         connection = duckdb.connect()
         connection.execute(f"CREATE TYPE mood AS ENUM {tuple(map(str, range(30)))!r}")
@@ -246,5 +257,33 @@ def memory():
     assert peak < peak_of_frame / 3, f"{peak:,} and {peak_of_frame:,} KiB"
 
 
+#: In this order: the peak of memory is that of the whole process, and without pyarrow little works.
+CHECKS = (
+    memory,
+    same_results,
+    many_parts,
+    errors,
+    reading,
+    changed_tables,
+    rows_in_another_order,
+    quoted_names,
+    threads,
+    without_pyarrow,
+)
+
+
+def outcomes():
+    """Return {name of a check: None, or the traceback of its failure}."""
+    failures = {}
+    for check in CHECKS:
+        try:
+            check()
+        except BaseException:  # noqa: BLE001 - the test of this check shows it
+            failures[check.__name__] = traceback.format_exc()
+        else:
+            failures[check.__name__] = None
+    return failures
+
+
 if __name__ == "__main__":
-    globals()[sys.argv[1]]()
+    sys.stdout.write(json.dumps(outcomes()))

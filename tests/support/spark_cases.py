@@ -7,11 +7,10 @@ import pytest
 import beir_eval
 from beir_eval import Qrels, Run, read_qrels, read_run
 
+KINDS = ("local", "cluster", "connect")
 #: The kinds of sessions, each in a group of tests of its own.
-SESSIONS = [
-    pytest.param(kind, marks=pytest.mark.xdist_group(kind))
-    for kind in ("local", "cluster", "connect")
-]
+SESSIONS = [pytest.param(kind, marks=pytest.mark.xdist_group(kind)) for kind in KINDS]
+METHODS = ("cogroup", "sort")
 #: Settings that differ in every policy, alone and together.
 POLICIES = (
     {},
@@ -39,6 +38,25 @@ def sessions(*kinds):
     """
     params = [pytest.param(kind, marks=pytest.mark.xdist_group(kind)) for kind in kinds]
     return pytest.mark.parametrize("started", params, indirect=True)
+
+
+def policies_in_turn():
+    """Return a mark: try each policy once; the kinds of sessions and the methods take turns.
+
+    The workers of every kind of session run the same engine, so that a policy need not be tried in
+    each of them.
+    """
+    params = [
+        pytest.param(
+            KINDS[position % 3],
+            policies,
+            METHODS[position % 2],
+            marks=pytest.mark.xdist_group(KINDS[position % 3]),
+        )
+        for position, policies in enumerate(POLICIES)
+    ]
+    names = ("started", "policies", "method")
+    return pytest.mark.parametrize(names, params, indirect=["started"], ids=str)
 
 
 def needs_position(policies):

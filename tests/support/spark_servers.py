@@ -38,21 +38,14 @@ SETTINGS = {
 }
 
 
-def skip_without_spark():
-    """Skip the module that calls this where Spark cannot run, with the reason and the remedy."""
-    try:
-        import pyspark  # noqa: F401, PLC0415
-    except ImportError:
-        pytest.skip(
-            "pyspark is not installed here; `make test-spark` installs it and runs these tests",
-            allow_module_level=True,
-        )
+def skip_without_java():
+    """Skip the module that calls this without Java, with the reason and the remedy."""
     home = os.environ.get("JAVA_HOME")
     if shutil.which("java") is None and not (home and (Path(home) / "bin" / "java").exists()):
-        reason = "Java is missing; install a JRE 17 or later (Debian: default-jre-headless)"
-        if os.environ.get("BEIR_EVAL_NO_SKIPS"):
-            pytest.fail(reason, pytrace=False)
-        pytest.skip(reason, allow_module_level=True)
+        pytest.skip(
+            "Java is missing; install a JRE 17 or later (Debian: default-jre-headless)",
+            allow_module_level=True,
+        )
 
 
 def _prepare_environment():

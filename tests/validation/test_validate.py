@@ -310,9 +310,8 @@ def test_a_prefix_of_some_ids_is_reported(change, prefix, has_qrels_prefix):
     }
     qrels, run = (some, plain) if has_qrels_prefix else (plain, some)
     [finding] = findings_of((qrels, run), "ids-nearly-match")
-    assert f"5 document ids of the qrels and of the run differ in the prefix {prefix} only" == (
-        finding.sentence
-    )
+    for words in ("5 document ids", f"prefix {prefix}"):
+        assert words in finding.sentence
     corpus = {doc_id: "text" for ranking in run.values() for doc_id in ranking}
     [finding] = findings_of((qrels, {"corpus": corpus}), "ids-nearly-match")
     assert (finding.subject, finding.count) == ("corpus", 5)

@@ -48,7 +48,8 @@ def test_a_printed_curve_has_conclusions_means_and_which_chance_is_in_p():
     assert text.startswith(f"{MEASURE}: step ")
     assert result.to_table().text().replace("\x1b", "\\x1b") in text
     assert "\x1b" not in text
-    assert "p covers the chance of queries; not noise of training or repeats" in text
+    for words in ("chance of queries", "not noise of training"):
+        assert words in text
 
 
 def test_the_curve_is_each_mean_with_its_interval_by_step():
@@ -140,18 +141,15 @@ def test_a_row_that_is_far_better_has_no_bias():
 def test_the_text_warns_that_the_highest_mean_is_too_high():
     result = checkpoint_curve(results())
     outcome = result.outcome(MEASURE)
-    assert (
-        f"has the highest mean, {outcome.score:.4f}. The highest of 5 means on the same queries is "
-        f"too high, here by an estimated {outcome.bias:.4f} on average" in result.notes()[0]
-    )
-    assert result.notes()[0] in result.to_markdown()
+    note = result.notes()[0]
+    for words in ("highest of 5", "too high", f"{outcome.score:.4f}", f"{outcome.bias:.4f}"):
+        assert words in note
+    assert note in result.to_markdown()
 
 
 def test_a_bias_of_zero_is_printed_as_an_estimate_below_the_last_digit():
-    first = checkpoint_curve(results(np.array([[0.1], [0.9]]) + RNG.random((2, 20)) / 20)).notes()[
-        0
-    ]
-    assert "too high, here by an estimated less than 0.0001 on average" in first
+    scores = np.array([[0.1], [0.9]]) + RNG.random((2, 20)) / 20
+    assert "less than 0.0001" in checkpoint_curve(results(scores)).notes()[0]
 
 
 # The unbeaten step: the first that no later one beats
@@ -180,7 +178,7 @@ def plain_holm(p):
     return [corrected[row] for row in range(len(p))]
 
 
-@settings(max_examples=40)
+@settings(max_examples=settings.default.max_examples // 4)
 @given(st.integers(0, 10_000))
 def test_the_unbeaten_step_is_the_first_that_no_later_step_improves_on_by_enumeration(seed):
     rng = np.random.default_rng(seed)
@@ -207,6 +205,7 @@ def test_a_model_that_improves_to_the_end_has_not_settled():
     assert not {"●", "○"} & {row[2][-1] for row in result.to_table().rows}
 
 
+@pytest.mark.simulation
 def test_equal_checkpoints_seldom_seem_to_improve():
     rng = np.random.default_rng(2)
     beyond_first = 0
@@ -237,6 +236,7 @@ def power_at_a_third_of_the_level(gain, sd, num_queries):
     return stats.nct.sf(limit, num_queries - 1, gain / sd * math.sqrt(num_queries))
 
 
+@pytest.mark.simulation
 def test_the_detectable_gain_is_detected_with_a_power_of_80_percent_at_any_later_step():
     scores = plateau(60, 0.1)
     scores[2] += scores[2] - scores[0]  # This step varies twice as much as the others.
@@ -276,25 +276,24 @@ def test_a_run_has_settled_only_if_each_later_step_is_shown_to_gain_less_than_th
     assert settling.unbeaten == 0
     assert settling.settled == (p <= 0.05) == has_settled
     if not has_settled:
-        assert settling.why_not_settled == (
-            f"not every later step is shown to gain less than {1.01 * detectable:g} (one-sided t "
-            f"tests, largest p {p:.4f})"
-        )
+        for words in (f"less than {1.01 * detectable:g}", f"largest p {p:.4f}"):
+            assert words in settling.why_not_settled
 
 
 def test_a_run_that_may_have_improved_unnoticed_says_which_gain_was_too_small_to_see():
     result = checkpoint_curve(results(plateau(60, 0.1)), draws=2_000)
     outcome = result.outcome(MEASURE)
     assert outcome.settled is None
-    assert outcome.why_not_settled == (
-        f"with 60 queries a true gain below {outcome.detectable:.4f} would go unnoticed in more "
-        "than 20% of cases"
-    )
-    assert result.notes()[1] == (
-        f"{MEASURE}: no later step is shown to be better than step 100 (model-step100) (smallest "
-        f"corrected p {outcome.p_unbeaten:.4f}), but {outcome.why_not_settled}: whether training "
-        "has settled there is not known"
-    )
+    for words in ("60 queries", f"below {outcome.detectable:.4f}", "unnoticed", "20%"):
+        assert words in outcome.why_not_settled
+    for words in (
+        f"{MEASURE}: no later step",
+        "step 100 (model-step100)",
+        f"p {outcome.p_unbeaten:.4f}",
+        outcome.why_not_settled,
+        "not known",
+    ):
+        assert words in result.notes()[1]
 
 
 def test_no_sensitivity_is_claimed_where_few_queries_differ_or_the_draws_are_too_few():
@@ -315,6 +314,32 @@ def test_no_sensitivity_is_claimed_where_few_queries_differ_or_the_draws_are_too
         assert reason in outcome.why_not_settled
 
 
+def settling_after_losses(num_losses, **settings):
+    """Return the settling of two steps, of which the second loses on so many of 40 queries."""
+    rng = np.random.default_rng(6)
+    scores = np.tile(rng.random(40), (2, 1))
+    scores[1, :num_losses] -= rng.uniform(0.1, 0.2, num_losses)
+    return find_settling(scores, ComparisonSettings(**settings))
+
+
+@pytest.mark.parametrize(("alpha", "fewest"), [(0.05, 10), (2**-11, 11), (2**-11.5, 12)])
+def test_a_detectable_gain_is_known_from_exactly_the_fewest_differing_queries_on(alpha, fewest):
+    assert fewest == 10 or 2**-fewest <= alpha < 2 ** (1 - fewest)  # p if all of them gain
+    assert settling_after_losses(fewest, alpha=alpha, draws=4_000).detectable is not None
+    settling = settling_after_losses(fewest - 1, alpha=alpha, draws=4_000)
+    assert settling.detectable is None
+    assert f"with fewer than {fewest} it is not known" in settling.why_not_settled
+
+
+def test_the_draws_are_enough_if_the_smallest_p_is_exactly_the_level():
+    settings = {"alpha": 2**-6, "num_losses": 40}
+    assert settling_after_losses(**settings, draws=63).detectable is not None  # p = 1 / (63 + 1)
+    settling = settling_after_losses(**settings, draws=62)
+    assert settling.detectable is None
+    assert settling.why_not_settled.startswith("with 62 sign vectors no p is low enough")
+
+
+@pytest.mark.simulation
 def test_a_later_gain_of_the_margin_is_seldom_overlooked_by_a_run_that_settled():
     rng = np.random.default_rng(4)
     settled_early = 0

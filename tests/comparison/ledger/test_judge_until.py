@@ -60,7 +60,7 @@ def test_it_judges_until_the_verdict_and_no_further(differences, verdict):
     st.sampled_from([0.05, 0.5]),
     st.integers(0, 5),
 )
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=settings.default.max_examples // 3, deadline=None)
 def test_the_verdict_agrees_with_the_confidence_sequence(values, margin, alpha, seed):
     differences = {f"q{number}": value for number, value in enumerate(values)}
     result = judge_until(differences, differences.get, margin=margin, alpha=alpha, rng=seed)

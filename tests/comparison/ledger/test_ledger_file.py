@@ -4,7 +4,6 @@ import json
 import multiprocessing
 import os
 import random
-import signal
 import time
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from beir_eval.core import atomic_writes
 from beir_eval.errors import FileFormatError, InputError, ResultError
 from ledger_results import BASELINE, checkpoint, with_hash
 from made_results import MEASURE
+from time_limit import time_limit
 
 START = with_hash(BASELINE, "start")
 DRAWS = 999
@@ -78,7 +78,7 @@ def test_every_line_is_json(written):
 
 
 @given(st.data())
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=settings.default.max_examples // 2)
 def test_a_changed_byte_is_found_and_its_line_is_named(tmp_path_factory, written, data):
     index = data.draw(st.integers(0, len(written) - 2))
     byte = data.draw(st.integers(0, 255).filter(lambda value: value != written[index]))
@@ -275,21 +275,25 @@ def test_eight_processes_that_record_at_once_lose_and_double_nothing(tmp_path):
 
 @needs_fork
 def test_a_ledger_survives_being_killed_at_any_moment(tmp_path):
+    """It is killed at once, then each time after five more checkpoints are acknowledged."""
     context = multiprocessing.get_context("fork")
     path, rng, steps = tmp_path / "l", random.Random(0), list(range(60))
     acknowledged: set[int] = set()
-    for _ in range(12):
+    for number in range(0, len(steps), 5):
         start = context.Event()
         reader, writer = os.pipe()
         process = context.Process(target=record_in_process, args=(path, steps, start, writer))
         process.start()
-        start.set()
-        time.sleep(rng.uniform(0, 0.15))
-        os.kill(process.pid, signal.SIGKILL)
-        process.join()
         os.close(writer)
-        with os.fdopen(reader) as stream:
-            acknowledged |= {int(line.split(":")[0]) for line in stream if line.endswith("\n")}
+        start.set()
+        with os.fdopen(reader) as stream, time_limit(60):
+            lines = [stream.readline() for _ in range(number)]
+            time.sleep(rng.uniform(0, 0.01))  # so that it is not always the same moment
+            process.kill()
+            lines += stream
+        process.join()
+        acknowledged |= {int(line.split(":")[0]) for line in lines if line.endswith("\n")}
+        assert len(acknowledged) >= number
         if not path.exists():
             assert not acknowledged
             continue

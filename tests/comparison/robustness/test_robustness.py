@@ -97,7 +97,6 @@ def compare_pair(qrels, systems, measure):
     return pair, comparison
 
 
-@settings(max_examples=120)
 @given(two_systems(), st.sampled_from(EXACT))
 def test_bounds_of_sums_are_the_extremes_over_all_choices_of_relevant_documents(case, measure):
     qrels, systems = case
@@ -108,7 +107,7 @@ def test_bounds_of_sums_are_the_extremes_over_all_choices_of_relevant_documents(
     assert (pair.low, pair.high) == pytest.approx((low, high), abs=1e-12)
 
 
-@settings(max_examples=80)
+@settings(max_examples=settings.default.max_examples // 2)
 @given(two_systems(), st.sampled_from(TRIED))
 def test_other_bounds_lie_within_the_extremes_and_include_the_observed_difference(case, measure):
     qrels, systems = case
@@ -237,17 +236,11 @@ def test_unjudged_documents_are_looked_at_down_to_the_measures_depth_or_a_note_s
     [pair] = comparison.trust
     assert pair.depth == depth
     assert pair.unjudged == 12 * ((depth or 150) - 1)
-    notes = [note for note in comparison.notes() if "are looked at down to rank" in note]
-    assert notes == (
-        [
-            (
-                f"{measure}: unjudged documents are looked at down to rank {limit}, what those "
-                "below could change is not known"
-            )
-        ]
-        if limit
-        else []
-    )
+    notes = [note for note in comparison.notes() if "down to rank" in note]
+    assert len(notes) == (1 if limit else 0)
+    for note in notes:
+        for words in (f"{measure}: unjudged documents", f"rank {limit},", "not known"):
+            assert words in note
     assert limit is None or pair.verdict_flip != "could not"
 
 
@@ -304,7 +297,7 @@ CONDENSED = {
 }
 
 
-@settings(max_examples=30)
+@settings(max_examples=settings.default.max_examples // 5)
 @given(two_systems(), st.sampled_from(list(CONDENSED.items())))
 def test_condensed_means_equal_those_of_the_judged_only_measure(case, measures):
     qrels, systems = case
@@ -367,7 +360,7 @@ def test_rankings_without_scores_have_no_tie_interval():
     assert compare_runs(qrels, {"a": run, "b": run}, "MRR").trust[0].ties is None
 
 
-@settings(max_examples=60)
+@settings(max_examples=settings.default.max_examples // 2)
 @given(
     st.dictionaries(st.sampled_from(QUERY_IDS[:3]), judged(), min_size=2, max_size=3),
     st.data(),
@@ -420,7 +413,7 @@ def test_the_documents_that_would_change_most_come_first():
         comparison.documents_to_judge(measure="MRR")
 
 
-@settings(max_examples=30)
+@settings(max_examples=settings.default.max_examples // 5)
 @given(two_systems(), st.sampled_from(["nDCG@3", "MAP@3", "Recall@2", "MRR(judged_only=True)"]))
 def test_a_change_equals_the_shift_of_the_difference_if_the_document_is_relevant(case, measure):
     qrels, systems = case

@@ -135,7 +135,13 @@ def test_p_of_max_t_could_grow_by_more_than_the_uncorrected_p(monkeypatch, seed)
 # Certificates
 
 
-@pytest.mark.parametrize("correction", CORRECTIONS)
+@pytest.mark.parametrize(
+    "correction",
+    [
+        pytest.param(name, marks=[pytest.mark.slow] if name.startswith("max-t") else [])
+        for name in CORRECTIONS
+    ],
+)
 def test_no_choice_of_documents_changes_a_verdict_that_is_certified(monkeypatch, correction):
     monkeypatch.setattr(flips, "_FEW_COMPLETIONS", 0)
     for seed in range(40):
@@ -145,6 +151,7 @@ def test_no_choice_of_documents_changes_a_verdict_that_is_certified(monkeypatch,
         assert not family.is_stable[answers == "could"].any(), seed
 
 
+@pytest.mark.slow
 def test_most_verdicts_of_max_t_that_no_choice_changes_are_certified(monkeypatch):
     monkeypatch.setattr(flips, "_FEW_COMPLETIONS", 0)
     is_certified = {"undecided": [], "better": [], "worse": []}

@@ -162,6 +162,15 @@ def test_queries_without_a_label_are_a_slice_of_their_own():
     ]
 
 
+def test_a_slice_of_two_queries_is_compared():
+    topics = TOPICS | dict.fromkeys(list(TOPICS)[:2], "pair")
+    pair = compare_slices(results(), topics, "s0").slice("pair")
+    assert (pair.num_queries, pair.too_small) == (2, ())
+    assert [difference.difference for difference in pair.differences] == [
+        pytest.approx((SCORES[row, :2] - SCORES[0, :2]).sum() / 2) for row in (1, 2)
+    ]
+
+
 def test_a_slice_may_be_too_small_for_one_measure_only():
     scores = np.stack([SCORES, SCORES], axis=1)
     scores[1, 1, :19] = math.nan

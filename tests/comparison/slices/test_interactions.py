@@ -75,28 +75,25 @@ def test_a_uniform_gain_is_no_evidence_of_a_difference_and_the_sentence_says_so(
     verdicts = {part.differences[0].verdict for part in comparison.slices}
     assert len(verdicts) > 1  # what a reader could take for a difference between slices
     [sentence, single] = comparison.interaction_sentences()
-    assert sentence == (
-        "no evidence that the gain of s1 over s0 differs between 4 slices of length "
-        f"(p {test.p:.4f})"
-    )
+    for words in ("no evidence", "s1 over s0", "4 slices of length", f"(p {test.p:.4f})"):
+        assert words in sentence
     assert single.endswith(SINGLE)
 
 
 def test_a_gain_in_one_slice_alone_is_said_to_differ():
     [differs, other, _] = sliced().interaction_sentences()
-    assert differs.startswith(
-        "the gain of s2 over s0 differs between 4 slices of length (corrected p 0.00"
-    )
-    assert other.startswith("no evidence that the gain of s1 over s0 differs between 4 slices")
+    assert differs.startswith("the gain of s2 over s0 differs between 4 slices of length")
+    assert "(corrected p 0.00" in differs
+    assert other.startswith("no evidence")
+    assert "s1 over s0" in other
 
 
 def test_without_a_baseline_pairs_without_evidence_are_counted():
     comparison = compare_slices(results(), HALVES, draws=2_000)
     smallest = min(test.p_corrected for test in comparison.interactions)
-    assert comparison.interaction_sentences()[0] == (
-        "no evidence that the gain differs between 2 slices for 3 of 3 pairs "
-        f"(smallest corrected p {smallest:.4f})"
-    )
+    sentence = comparison.interaction_sentences()[0]
+    for words in ("no evidence", "2 slices", "3 of 3 pairs", f"corrected p {smallest:.4f}"):
+        assert words in sentence
 
 
 def test_many_pairs_that_differ_are_counted_after_the_first_four():
@@ -104,7 +101,8 @@ def test_many_pairs_that_differ_are_counted_after_the_first_four():
     many = {f"s{row}": made(values, f"s{row}") for row, values in enumerate(scores)}
     sentences = compare_slices(many, LENGTHS, "s0", draws=2_000).interaction_sentences()
     assert len(sentences) == 6
-    assert sentences[4] == "the gain differs between 4 slices for 2 more of 6 pairs"
+    for words in ("differs between 4 slices", "2 more of 6 pairs"):
+        assert words in sentences[4]
 
 
 def test_small_slices_are_listed_and_have_no_part_in_the_test():
@@ -115,18 +113,24 @@ def test_small_slices_are_listed_and_have_no_part_in_the_test():
     assert [part.label for part in comparison.slices][:2] == ["tiny", "lonely"]
     assert comparison.slice("tiny").differences
     assert "between the 4 larger of 6 slices of length" in comparison.interaction_sentences()[0]
-    note = "length: not in the test of all slices, fewer than 10 queries: tiny, lonely"
-    assert note in comparison.notes()
+    [note] = [note for note in comparison.notes() if note.endswith(": tiny, lonely")]
+    for words in ("length: ", "not in the test", "fewer than 10 queries"):
+        assert words in note
+
+
+def test_a_slice_of_exactly_ten_queries_has_a_part_in_the_test():
+    labels = LENGTHS | dict.fromkeys(QUERIES[:10], "ten")
+    [test] = sliced({"length": labels}, rows=(0, 1)).interactions
+    assert (test.num_slices, test.num_queries, test.too_small) == (5, 120, ())
 
 
 def test_slices_that_are_all_small_are_not_tested_and_this_is_said():
     comparison = sliced({"query": {query: query for query in QUERIES}}, rows=(0, 1))
     [test] = comparison.interactions
     assert (test.p, test.p_corrected, test.verdict, test.draws) == (None, None, "not tested", 0)
-    assert comparison.interaction_sentences()[0] == (
-        "whether the gain of s1 over s0 differs between slices of query was not tested: fewer than "
-        "2 slices have 10 queries"
-    )
+    sentence = comparison.interaction_sentences()[0]
+    for words in ("s1 over s0", "slices of query", "not tested", "fewer than 2 slices"):
+        assert words in sentence
     [large] = sliced({"all": dict.fromkeys(QUERIES, "x")}, rows=(0, 1)).interactions
     assert (large.num_slices, large.num_queries, large.verdict) == (1, 120, "not tested")
 
@@ -139,9 +143,9 @@ def test_each_measure_is_tested_on_the_queries_on_which_it_is_defined():
     assert (first.measure, first.num_slices, first.num_queries) == ("MRR", 4, 120)
     assert (second.num_slices, second.num_queries, second.too_small) == (3, 90, ("part 0",))
     notes = compare_slices(two, LENGTHS, "s0", draws=500).notes()
-    assert (
-        f"slice: not in the test of all slices of {MEASURE}, fewer than 10 queries: part 0" in notes
-    )
+    [note] = [note for note in notes if note.endswith(": part 0")]
+    for words in ("not in the test", MEASURE, "fewer than 10 queries"):
+        assert words in note
 
 
 def test_every_output_says_first_whether_gains_differ():

@@ -3,10 +3,8 @@
 import json
 import os
 import shutil
-import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -16,6 +14,7 @@ from beir_eval.adapters import run_parts
 from beir_eval.core.locks import try_lock
 from beir_eval.errors import DuplicateDocumentError, FileFormatError, InputError
 from beir_eval.evaluation.streaming import progress_files, stream
+from waiting import wait_until
 
 QRELS = {f"q{number:02}": {f"d{number % 7}": 2, "d1": 1} for number in range(30)}
 ROWS = [
@@ -75,6 +74,7 @@ def kill_before_write(monkeypatch, number):
     return writes
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", ORDERS)
 def test_killed_before_any_write_it_resumes_with_the_same_bits(order, tmp_path, small_parts):
     path = write_run(tmp_path, order)
@@ -102,37 +102,43 @@ def test_killed_before_any_write_it_resumes_with_the_same_bits(order, tmp_path, 
     assert max(resumed) > 3
 
 
+#: Evaluates a run until it is killed: its last step never ends.
+ENDLESS_SCRIPT = """
+import sys, threading
+from beir_eval import evaluate_stream
+from beir_eval.evaluation.streaming import stream
+stream.merge_parts = lambda *_: threading.Event().wait()
+evaluate_stream(*sys.argv[1:3], table=sys.argv[3], part_queries=20)
+"""
+
+
 def test_a_process_that_is_killed_at_any_moment_resumes(tmp_path):
-    """SIGKILL after a random time, again and again, until one evaluation ends."""
+    """It is killed again and again, each time after a later part is there."""
+    path, qrels, table = tmp_path / "run.trec", tmp_path / "qrels", tmp_path / "scores"
     lines = [
         f"q{query:05} Q0 d{rank} 1 {5 - rank / 8} tag\n"
-        for query in range(4_000)
+        for query in range(1_000)
         for rank in range(10)
     ]
-    path = tmp_path / "run.trec"
     path.write_text("".join(lines))
-    qrels = tmp_path / "qrels"
-    qrels.write_text("".join(f"q{query:05} 0 d{query % 12} 1\n" for query in range(4_100)))
-    script = (
-        "import sys; from beir_eval import evaluate_stream; "
-        "evaluate_stream(*sys.argv[1:3], table=sys.argv[3], part_queries=50)"
-    )
-    command = [sys.executable, "-c", script, str(qrels), str(path), str(tmp_path / "scores")]
-    kills = 0
-    for seconds in (0.9, 1.1, 1.3, 1.6, 2.0, 2.5):
-        process = subprocess.Popen(command, env=dict(os.environ))
-        time.sleep(seconds)
-        if process.poll() is not None:
-            break
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-        kills += 1
-    assert kills
-    subprocess.run(command, check=True)
-    resumed = read_score_table(tmp_path / "scores")
-    whole = evaluate_stream(qrels, path, table=tmp_path / "whole")
-    assert resumed == whole.load()
-    assert resumed.values.array.tobytes() == whole.load().values.array.tobytes()
+    qrels.write_text("".join(f"q{query:05} 0 d{query % 12} 1\n" for query in range(1_050)))
+    command = [sys.executable, "-c", ENDLESS_SCRIPT, str(qrels), str(path), str(table)]
+    for number in (1, 12, 30):  # of 50 parts
+        part = tmp_path / "scores.parts" / f"part-{number:06}.parquet"
+        with subprocess.Popen(command) as process:
+            try:
+                wait_until(
+                    lambda part=part: part.exists() or process.poll() is not None, every=0.001
+                )
+                assert process.poll() is None, "the evaluation failed"
+            finally:
+                process.kill()
+    resumed = evaluate_stream(qrels, path, table=table, part_queries=20)
+    assert resumed.parts_resumed >= number  # whether the last part counted is not known
+    whole = evaluate_stream(qrels, path, table=tmp_path / "whole", part_queries=20)
+    assert whole.parts_resumed == 0
+    assert resumed.load() == whole.load()
+    assert resumed.load().values.array.tobytes() == whole.load().values.array.tobytes()
 
 
 CHANGES = {

@@ -29,6 +29,7 @@ from beir_eval.cli.app import app
 from beir_eval.datasets import demo
 from recorded.digest import digest_of
 
+#: One run of each command, with all that it writes; others only where they print other sentences.
 #: All run in the same folder, which holds the files of ``_write_inputs``.
 COMMANDS = """
 --help
@@ -36,7 +37,10 @@ evaluate --help
 compare --help
 bench --help
 haystack --help
+retrieve --help
 agree --help
+power --help
+audit --help
 validate --help
 measures --help
 datasets --help
@@ -48,55 +52,32 @@ ledger show --help
 --version
 measures
 measures nDCG
-measures IPrec
-measures nothing
 datasets
 datasets msmarco
-datasets scifat
 demo --html demo.html
-evaluate qrels.tsv bm25.trec plain.trec
-evaluate qrels.tsv bm25.trec -m nDCG@10 -m MRR --names trec_eval --judged-only
-evaluate qrels.tsv half.trec bm25.trec -m nDCG@10 --per-query scores.csv --json results.json
-evaluate qrels.tsv half.trec -m nDCG@10 --missing skip --html results.html
-evaluate qrels.tsv half.trec -m nDCG@10 --missing error
-evaluate qrels.tsv twice.trec -m nDCG@10
-evaluate qrels.tsv twice.trec -m nDCG@10 --duplicates first
-evaluate qrels.tsv other.trec -m nDCG@10
-evaluate qrels.tsv broken.trec -m nDCG@10
-evaluate qrels.tsv absent.trec
-evaluate qrels.tsv bm25.trec -m nDGC@10
-evaluate qrels.tsv bm25.trec --ties random
+evaluate qrels.tsv half.trec bm25.trec -m nDCG@10 --per-query scores.csv --json results.json \
+--markdown r.md --latex r.tex --html results.html
 compare qrels.tsv bm25.trec plain.trec
-compare qrels.tsv bm25.trec plain.trec -m nDCG@10 -m MRR@10 --baseline plain --json compared.json
-compare qrels.tsv bm25.trec plain.trec half.trec --markdown c.md --latex c.tex --csv c.csv
-compare qrels.tsv bm25.trec plain.trec --baseline bm25 --gate nDCG@10 --junit gate.xml
-compare qrels.tsv bm25.trec plain.trec --baseline plain --gate MRR --non-inferior --html c.html
+compare qrels.tsv bm25.trec plain.trec half.trec -m nDCG@10 -m MRR --baseline plain --gate nDCG@10 \
+--markdown c.md --latex c.tex --csv c.csv --json compared.json --junit gate.xml
 compare qrels.tsv step1.trec step2.trec step3.trec --test t --steps 'step(.)' --html steps.html
+compare qrels.tsv bm25.trec plain.trec --baseline plain --gate MRR --non-inferior
 compare results.json
-compare qrels.tsv bm25.trec plain.trec --test nothing
-compare qrels.tsv bm25.trec
-evaluate qrels.tsv plain.trec -m nDCG@10 --json plain.json
 ledger add looks.jsonl results.json --baseline plain.json -m nDCG@10 --looks 20
-ledger add looks.jsonl results.json --looks 30
 ledger show looks.jsonl --json looks.json --markdown looks.md
-ledger show results.json
 agree bm25.trec plain.trec --per-query agreed.csv
+power qrels.tsv -m nDCG@10 --json power.json
+audit -n 10 -m Recall@5 -v 1.00 -b 0.70 --json audit.json
 validate qrels.tsv bm25.trec half.trec twice.trec other.trec --json findings.json
 convert bm25.trec bm25.json
 convert bm25.trec bm25.parquet
 convert --qrels qrels.tsv qrels.trec
-convert bm25.trec bm25.xyz
-bench sets runs --bm25 --markdown b.md --latex b.tex --csv b.csv --json b.json --mteb m
+bench sets runs --bm25 --markdown b.md --latex b.tex --csv b.csv --json b.json --mteb m \
+--html b.html
 bench sets runs --compare --baseline plain
-bench sets runs --html b.html
-bench sets runs -m nothing
 haystack bm25.yaml dataset --index -m nDCG@10 --json pipeline.json --save-run pipeline.trec
-haystack bm25.yaml dataset --documents-from nothing.documents
-haystack bm25.yaml top3.yaml dataset --index --gate nDCG@10 --json p.json --markdown p.md
-haystack bm25.yaml dataset --index -m nDCG@10 -m MRR@10 --repeats 2
-haystack bm25.yaml top3.yaml dataset --index -m nDCG@10 --ledger p.jsonl --looks 5
-haystack top3.yaml dataset --index -m nDCG@10 --ledger p.jsonl --looks 6
-haystack bm25.yaml top3.yaml dataset --repeats 1
+haystack bm25.yaml top3.yaml dataset --index --gate nDCG@10 --markdown p.md
+retrieve dataset --limit 2 --command "sh -c 'cat answer.json' {query}" --output retrieved.trec
 """.strip().splitlines()
 
 
@@ -128,7 +109,7 @@ def record():
 
 def _lines():
     """Return the lines that each command prints and writes, then those that results print."""
-    lines = []
+    lines, names, lines_of_pages = [], set(), set()
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
         _write_inputs()
         for command in COMMANDS:
@@ -138,7 +119,13 @@ def _lines():
             lines += [f"[exit code {result.exit_code}]", ""]
             after = _modification_times()
             for path in sorted(path for path in after if before.get(path) != after[path]):
-                lines += [f"[{path}]", *_content(path), ""]
+                if path.name not in names:  # other systems and data sets have files of that name
+                    content = _content(path)
+                    if path.suffix == ".html":  # what earlier pages have too is recorded once
+                        content = [line for line in content if line not in lines_of_pages]
+                        lines_of_pages.update(content)
+                    lines += [f"[{path}]", *content, ""]
+                names.add(path.name)
         lines += _in_python()
     return [line.rstrip() for line in lines]
 
@@ -154,10 +141,12 @@ def _write_inputs():
         "half.trec": "".join(line for line in lines if line.split()[0] in _queries(bm25)[::2]),
         "twice.trec": lines[0] + bm25,
         "other.trec": "unknown Q0 d1 1 2.5 other\n",
-        "broken.trec": lines[0] + "a line\n",
+        "answer.json": '[{"_id": "earth-01", "_score": 2.0}, {"_id": "mars-12", "_score": 1.0}]',
         **{f"step{number}.trec": text for number, text in enumerate((plain, bm25, bm25), 1)},
     }.items():
         Path(name).write_text(text)
+    plain = evaluate("qrels.tsv", "plain.trec", "nDCG@10", name="plain", fingerprint=True)
+    plain.save("plain.json")
     Path("dataset").mkdir()
     for name in ("corpus.jsonl", "queries.jsonl"):
         shutil.copy(demo.FOLDER / name, "dataset")
@@ -191,16 +180,18 @@ def _modification_times():
 
 
 def _content(path):
-    """Return the lines of a text, the keys of JSON or the text of a page, else the first bytes."""
+    """Return the lines of a text, the keys of JSON or the text of a page, else the first bytes.
+
+    A hash holds the other values of JSON, of a page's data and of a run.
+    """
     if path.suffix == ".json":
         content = json.loads(path.read_text())
         return [*_keys(content), f"[values: {_digest(content)}]"]
     if path.suffix == ".html":
         page = _Page()
         page.feed(path.read_text(encoding="utf-8"))
-        content = json.loads(page.data)
-        keys = [f"[data in the page: {line}]" for line in [*_keys(content), _digest(content)]]
-        return [*_masked("\n".join(page.lines)).splitlines(), *keys]
+        digest = _digest(json.loads(page.data))
+        return [*_masked("\n".join(page.lines)).splitlines(), f"[data in the page: {digest}]"]
     if path.suffix == ".jsonl":
         return _keys(json.loads(path.read_text().splitlines()[-1]))
     if path.suffix in {".md", ".tex", ".xml", ".csv"}:
@@ -299,7 +290,6 @@ def _in_python():
     }
     printable = {
         "an EvaluationResult": results["half"],
-        "a Comparison": compare(results, "plain"),
         "a Comparison of all pairs": compare(results),
         "slices": compare_slices(results, labels, "plain"),
         "a CheckpointCurve": checkpoint_curve(steps),

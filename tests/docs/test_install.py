@@ -1,0 +1,112 @@
+"""``scripts/install.py``: uv gets what pip knows, and pip installs where uv cannot do the same."""
+
+import importlib.util
+import sys
+from pathlib import Path
+
+import pytest
+
+SCRIPT = Path(__file__).parents[2] / "scripts/install.py"
+_spec = importlib.util.spec_from_file_location("install", SCRIPT)
+install = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(install)
+
+
+@pytest.fixture
+def only_settings(monkeypatch, tmp_path):
+    """Return a function that replaces the settings of pip of this machine by those of a file."""
+    for name in ("PIP_FIND_LINKS", "PIP_CERT", "PIP_DEFAULT_TIMEOUT", "PIP_CONSTRAINT"):
+        monkeypatch.delenv(name, raising=False)
+
+    def replace(text):
+        path = tmp_path / "pip.conf"
+        path.write_text(text)
+        monkeypatch.setenv("PIP_CONFIG_FILE", str(path))
+
+    return replace
+
+
+@pytest.mark.peers  # pip
+def test_settings_of_a_file_reach_uv_unless_the_environment_has_another_value(
+    only_settings, monkeypatch
+):
+    only_settings(
+        "[global]\nfind-links = wheels\ncert = a.pem\nextra-index-url = file:///a file:///b\n"
+        "[install]\nconstraint = /etc/constraints.txt\ncert = b.pem\n"
+    )
+    monkeypatch.setenv("PIP_FIND_LINKS", "/other/wheels")
+    options, variables = install.translated(install.pip_settings())
+    pairs = list(zip(options[::2], options[1::2], strict=True))
+    assert ("--find-links", "/other/wheels") in pairs
+    assert ("--find-links", "wheels") not in pairs
+    assert ("--constraint", "/etc/constraints.txt") in pairs
+    assert [value for option, value in pairs if option == "--extra-index-url"] == [
+        "file:///a",
+        "file:///b",
+    ]
+    assert variables["SSL_CERT_FILE"] == "b.pem"
+
+
+def test_no_index_is_an_option_without_a_value():
+    assert install.translated({"no-index": "true"}) == (["--no-index"], {})
+    assert install.translated({"no-index": "false"}) == ([], {})
+
+
+@pytest.fixture
+def uv(monkeypatch, tmp_path):
+    """Return a function that puts a program named uv on the path; its arguments are in a file."""
+
+    def make(script):
+        program = tmp_path / "bin" / "uv"
+        program.parent.mkdir()
+        program.write_text(f'#!/bin/sh\necho "$@" >> {tmp_path}/calls\n{script}\n')
+        program.chmod(0o755)
+        monkeypatch.setenv("PATH", f"{program.parent}:/usr/bin:/bin")
+        return tmp_path / "calls"
+
+    return make
+
+
+@pytest.fixture
+def pip_calls(monkeypatch):
+    """Return the list of arguments that pip gets instead of being run."""
+    calls = []
+    monkeypatch.setattr(install, "install_by_pip", lambda _, arguments: calls.append(arguments))
+    return calls
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a script of the shell")
+def test_uv_installs_what_it_has_planned(uv, pip_calls, tmp_path):
+    calls = uv("echo ' + numpy==2.4.6' >&2")
+    install.install(tmp_path / "environment", ["numpy"])
+    planned, done = calls.read_text().splitlines()
+    assert planned == f"{done} --dry-run"
+    assert done.endswith(" numpy")
+    assert pip_calls == []
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a script of the shell")
+@pytest.mark.parametrize(
+    ("script", "reason"),
+    [
+        ("echo ' + nvidia-cublas==13.1.1.3' >&2", "graphics cards, with nvidia-cublas==13.1.1.3"),
+        ("echo 'no such index' >&2; exit 2", "no such index"),
+    ],
+)
+def test_pip_installs_where_uv_fails_or_would_take_another_build_of_torch(
+    script, reason, *, uv, pip_calls, tmp_path, capsys
+):
+    calls = uv(script)
+    install.install(tmp_path / "environment", ["torch"])
+    assert pip_calls == [["torch"]]
+    assert reason in capsys.readouterr().err
+    assert calls.read_text().count("\n") == 1  # nothing was installed by uv
+
+
+def test_pip_installs_where_uv_cannot_be_fetched(monkeypatch, pip_calls, tmp_path, capsys):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(install, "UV_FOLDER", tmp_path / ".uv")
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    install.install(tmp_path / "environment", ["numpy"])
+    assert pip_calls == [["numpy"]]
+    assert "pip is used instead of uv" in capsys.readouterr().err
