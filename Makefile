@@ -1,15 +1,17 @@
-# make demo   create .venv, install, evaluate the bundled runs
-# make test   install the test dependencies too, run every test
-# make test-lowest  the same with the oldest supported versions, in an environment of its own
-# make test-pythons  the core's tests on Python 3.12 and 3.13, each in an environment of its own
+# make demo   create .venv with pip, evaluate the bundled runs
+# make test   install the test dependencies too, run what a change must pass (about 5 minutes on two processors)
+# make test-slow  run the dearest tests, and every property with 150 examples
+# make test-lowest  the tests that versions can change, with the oldest supported versions
+# make test-python  the same for the core, on Python 3.13 (PYTHON_TESTED=3.12 for another one)
 # make test-package  build the wheel, install it into empty environments with each extra, use it
 # make test-hosts     what works inside training loops and retriever frameworks, in an environment of its own
 # make test-trackers  what writes to trackers and to the hub, in an environment without torch
 # make test-spark     what works on Apache Spark: one machine, a cluster and Spark Connect on loopback
+# make environments  install all of these environments: with uv if it can be had, else with pip
 # make bench-paths ROWS=20000000  measure one run on every path, Spark too (slow, by hand)
 # make coverage  fail unless tests/core, tests/measures and tests/significance reach every branch
 # make mutants  change measures and ranking in small ways: do the tests notice? (slow, by hand)
-# make check  lint, types, import contracts
+# make check  lint, types, import contracts, rules of style
 # make docs   build the documentation into docs/_build/html
 # make fuzz SECONDS=60 [TARGET=run]  search for inputs that are read wrongly, for so long a target
 # make bench  measure against other tools (slow, by hand)
@@ -23,21 +25,27 @@ LOWEST := .venv-lowest
 HOSTS := .venv-hosts
 TRACKERS := .venv-trackers
 SPARK := .venv-spark
-# What needs packages that are not in that environment.
+# Another interpreter: where pyenv keeps it, or on the path.
+PYTHON_TESTED ?= 3.13
+OTHER := .venv-$(PYTHON_TESTED)
+OTHER_PYTHON := $(or $(lastword $(sort $(wildcard $(HOME)/.pyenv/versions/$(PYTHON_TESTED).*/bin/python))),python$(PYTHON_TESTED))
+# With uv where it can be had, else with pip.
+INSTALL := $(PYTHON) scripts/install.py
+# What needs packages that are not in the environment of the lowest versions.
 NOT_LOWEST := tests/integrations/test_beir.py tests/integrations/haystack/test_vector_database.py \
 	tests/against/test_statsmodels.py tests/report/test_in_a_browser.py tests/against/definitions \
 	tests/against/drop_in/test_beir.py
-# Other interpreters: where pyenv keeps them, or on the path.
-PYTHONS := 3.12 3.13
-python_of = $(or $(lastword $(sort $(wildcard $(HOME)/.pyenv/versions/$(1).*/bin/python))),python$(1))
-# A process for each processor; the tests of one file share what they set up.
+# What the version of Python, numpy or another package can change.
+VERSIONS := -m "recorded_values or not (peers or integration or slow or realdata or simulation)" $(NOT_LOWEST:%=--ignore %)
+# A process for each processor, with one thread each; the tests of one file share what they set up.
 PARALLEL := --numprocesses logical --dist loadfile
+ONE_THREAD := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 POLARS_MAX_THREADS=1
 SECONDS ?= 60
 ROWS ?= 20000000
-CORE_TESTS := tests/adapters tests/core tests/measures tests/significance tests/evaluation tests/comparison tests/against
-SOURCES := pyproject.toml constraints.txt
+CORE_TESTS := tests/adapters tests/core tests/measures tests/significance tests/evaluation tests/comparison tests/against tests/test_recorded.py
+SOURCES := pyproject.toml constraints.txt scripts/install.py
 
-.PHONY: demo test test-lowest test-pythons test-package test-hosts test-trackers test-spark coverage mutants check docs fuzz bench bench-scale bench-paths clean
+.PHONY: demo test test-slow test-lowest test-python test-package test-hosts test-trackers test-spark environments coverage mutants check docs fuzz bench bench-scale bench-paths clean
 .DEFAULT_GOAL := demo
 
 $(VENV)/.created:
@@ -45,89 +53,87 @@ $(VENV)/.created:
 	$(PIP) install --constraint constraints.txt --upgrade pip
 	touch $@
 
-$(VENV)/.demo: $(VENV)/.created $(SOURCES)
+# Plain pip, as a user installs it.
+$(VENV)/.demo: $(VENV)/.created pyproject.toml constraints.txt
 	$(PIP) install --constraint constraints.txt --editable '.[all]'
 	touch $@
 
-$(VENV)/.test: $(VENV)/.demo
-	$(PIP) install --constraint constraints.txt --group test
+$(VENV)/.test: $(VENV)/.demo $(SOURCES)
+	$(INSTALL) $(VENV) --constraint constraints.txt --group test
 	touch $@
 
-$(LOWEST)/.test: pyproject.toml constraints-lowest.txt
-	$(PYTHON) -m venv $(LOWEST)
-	$(LOWEST)/bin/python -m pip --disable-pip-version-check --quiet install --upgrade pip
-	$(LOWEST)/bin/python -m pip --disable-pip-version-check --quiet install --constraint constraints-lowest.txt --editable '.[all]'
-	$(LOWEST)/bin/python -m pip --disable-pip-version-check --quiet install --constraint constraints-lowest.txt --group test-core
+$(LOWEST)/.test: $(SOURCES) constraints-lowest.txt
+	$(INSTALL) $(LOWEST) --constraint constraints-lowest.txt --editable '.[all]' --group test-core
 	touch $@
 
 $(HOSTS)/.test: $(SOURCES) constraints-hosts.txt
-	$(PYTHON) -m venv $(HOSTS)
-	$(HOSTS)/bin/python -m pip --disable-pip-version-check --quiet install --constraint constraints.txt --upgrade pip
-	$(HOSTS)/bin/python -m pip --disable-pip-version-check --quiet install --constraint constraints-hosts.txt --editable . --group test-hosts
+	$(INSTALL) $(HOSTS) --constraint constraints-hosts.txt --editable . --group test-hosts
 	touch $@
 
-$(TRACKERS)/.test: pyproject.toml constraints-trackers.txt
-	$(PYTHON) -m venv $(TRACKERS)
-	$(TRACKERS)/bin/python -m pip --disable-pip-version-check --quiet install --upgrade pip
-	$(TRACKERS)/bin/python -m pip --disable-pip-version-check --quiet install --constraint constraints-trackers.txt --editable . --group test-trackers
+$(TRACKERS)/.test: $(SOURCES) constraints-trackers.txt
+	$(INSTALL) $(TRACKERS) --constraint constraints-trackers.txt --editable . --group test-trackers
 	touch $@
 
-$(SPARK)/.test: pyproject.toml constraints-spark.txt
-	$(PYTHON) -m venv $(SPARK)
-	$(SPARK)/bin/python -m pip --disable-pip-version-check --quiet install --upgrade pip
-	$(SPARK)/bin/python -m pip --disable-pip-version-check --quiet install --constraint constraints-spark.txt --editable . --group test-spark
+$(SPARK)/.test: $(SOURCES) constraints-spark.txt
+	$(INSTALL) $(SPARK) --constraint constraints-spark.txt --editable . --group test-spark
 	touch $@
 
-$(PYTHONS:%=.venv-%/.test): .venv-%/.test: $(SOURCES)
-	$(call python_of,$*) -m venv .venv-$*
-	.venv-$*/bin/python -m pip --disable-pip-version-check --quiet install --constraint constraints.txt --upgrade pip
-	.venv-$*/bin/python -m pip --disable-pip-version-check --quiet install --constraint constraints.txt --editable . --group test-core
+$(OTHER)/.test: $(SOURCES)
+	$(OTHER_PYTHON) scripts/install.py $(OTHER) --constraint constraints.txt --editable . --group test-core
 	touch $@
 
 $(VENV)/.package: $(VENV)/.created $(SOURCES)
-	$(PIP) install --constraint constraints.txt --group package
+	$(INSTALL) $(VENV) --constraint constraints.txt --group package
 	touch $@
 
 $(VENV)/.check: $(VENV)/.test
-	$(PIP) install --constraint constraints.txt --group check
+	$(INSTALL) $(VENV) --constraint constraints.txt --group check
 	touch $@
 
 $(VENV)/.docs: $(VENV)/.demo
-	$(PIP) install --constraint constraints.txt --group docs
+	$(INSTALL) $(VENV) --constraint constraints.txt --group docs
 	touch $@
 
 $(VENV)/.fuzz: $(VENV)/.test
-	$(PIP) install --constraint constraints.txt --group fuzz
+	$(INSTALL) $(VENV) --constraint constraints.txt --group fuzz
 	touch $@
 
 $(VENV)/.mutants: $(VENV)/.test
-	$(PIP) install --constraint constraints.txt --group mutants
+	$(INSTALL) $(VENV) --constraint constraints.txt --group mutants
 	touch $@
 
 $(VENV)/.bench: $(VENV)/.demo
-	$(PIP) install --constraint constraints.txt --group bench
+	$(INSTALL) $(VENV) --constraint constraints.txt --group bench
 	touch $@
+
+# The targets of .venv change the same folder: they come one after another, beside the others.
+environments: $(LOWEST)/.test $(OTHER)/.test $(HOSTS)/.test $(TRACKERS)/.test $(SPARK)/.test $(VENV)/.environments
+
+.PHONY: $(VENV)/.environments
+$(VENV)/.environments:
+	MAKEFLAGS= $(MAKE) $(VENV)/.check $(VENV)/.docs $(VENV)/.package
 
 demo: $(VENV)/.demo
 	$(BIN)/beir-eval demo
 
 test: $(VENV)/.test
-	$(BIN)/python -m pytest $(PARALLEL)
+	$(ONE_THREAD) $(BIN)/python -m pytest $(PARALLEL) -m "not slow"
 
+test-slow: $(VENV)/.test
+	$(ONE_THREAD) BEIR_EVAL_HYPOTHESIS=many $(BIN)/python -m pytest $(PARALLEL) -m "slow or hypothesis"
+
+# The only one with as many threads as the machine has.
 test-lowest: $(LOWEST)/.test
-	$(LOWEST)/bin/python -m pytest $(PARALLEL) -m "not peers and not integration" $(NOT_LOWEST:%=--ignore %) tests
+	BEIR_EVAL_HYPOTHESIS=few $(LOWEST)/bin/python -m pytest $(PARALLEL) $(VERSIONS) tests
 
-test-pythons: $(PYTHONS:%=test-python-%)
-
-.PHONY: $(PYTHONS:%=test-python-%)
-$(PYTHONS:%=test-python-%): test-python-%: .venv-%/.test
-	.venv-$*/bin/python -m pytest $(PARALLEL) -m "not peers and not integration" $(NOT_LOWEST:%=--ignore %) $(CORE_TESTS)
+test-python: $(OTHER)/.test
+	$(ONE_THREAD) BEIR_EVAL_HYPOTHESIS=few $(OTHER)/bin/python -m pytest $(PARALLEL) $(VERSIONS) $(CORE_TESTS)
 
 test-hosts: $(HOSTS)/.test
-	$(HOSTS)/bin/python -m pytest $(PARALLEL) tests/hosts $(wildcard docs/hosts) tests/against/definitions/test_llama_index.py
+	$(ONE_THREAD) $(HOSTS)/bin/python -m pytest $(PARALLEL) tests/hosts $(wildcard docs/hosts) tests/against/definitions/test_llama_index.py
 
 test-trackers: $(TRACKERS)/.test
-	$(TRACKERS)/bin/python -m pytest $(PARALLEL) tests/trackers $(wildcard docs/trackers) tests/against/definitions/test_mlflow.py
+	$(ONE_THREAD) $(TRACKERS)/bin/python -m pytest $(PARALLEL) tests/trackers $(wildcard docs/trackers) tests/against/definitions/test_mlflow.py
 
 # The tests of one session stay in one process; the page starts a session of its own.
 test-spark: $(SPARK)/.test
@@ -154,6 +160,7 @@ check: $(VENV)/.check
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python scripts/check_style.py
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/documentation.yml .github/workflows/release.yml .github/workflows/tests.yml docs/examples/retrieval.yml
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-actions action.yml
 
@@ -169,11 +176,11 @@ bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/significance.py
 
 bench-paths: $(SPARK)/.test
-	$(SPARK)/bin/python -m pip --disable-pip-version-check --quiet install --constraint constraints-spark.txt --group bench-paths
+	$(INSTALL) $(SPARK) --constraint constraints-spark.txt --group bench-paths
 	$(SPARK)/bin/python benchmarks/paths.py --rows $(ROWS) --write
 
 bench-scale: $(VENV)/.test
 	$(BIN)/python benchmarks/scale.py
 
 clean:
-	rm -rf $(VENV) $(LOWEST) $(HOSTS) $(TRACKERS) $(SPARK) $(PYTHONS:%=.venv-%) docs/_build .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .uv .venv .venv-* docs/_build .mypy_cache .ruff_cache .pytest_cache .hypothesis

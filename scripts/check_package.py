@@ -3,8 +3,9 @@
     python scripts/check_package.py [extra ...]
 
 Each extra alone is installed into an empty environment, with no constraints, and used once. Without
-arguments: all of them, and no extra. Needs the packages ``build`` and ``twine`` (the group
-``package`` of pyproject.toml), and the package registry.
+arguments: all of them, and no extra. No extra and "all" are installed with the pip that comes with
+Python, the others as ``scripts/install.py`` does. Needs the packages ``build`` and ``twine`` (the
+group ``package`` of pyproject.toml), and the package registry.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import sys
 import tempfile
 import time
 import venv
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -175,6 +177,8 @@ subprocess.run([Path(sys.executable).with_name("beir-eval"), "demo"], check=True
 }
 #: Two need torch; this version installs without the packages for graphics cards.
 ALSO_INSTALLED = {extra: ["torch==2.13.0"] for extra in ("beir", "sentence-transformers")}
+#: Installed with the pip that comes with Python.
+WITH_PLAIN_PIP = ("", "all")
 
 
 def main() -> None:
@@ -182,10 +186,16 @@ def main() -> None:
     extras = sys.argv[1:] or list(USES)
     with tempfile.TemporaryDirectory() as folder:
         wheel = build(Path(folder))
-        for extra in extras:
+
+        def use_extra(extra: str) -> None:
             begin = time.monotonic()
             use(wheel, extra, Path(folder) / f"environment-{extra}")
             print(f"{extra or 'no extra'}: {time.monotonic() - begin:.0f} s", flush=True)
+
+        # One downloads while the other computes.
+        with ThreadPoolExecutor(2) as pool:
+            for _ in pool.map(use_extra, extras):
+                pass
 
 
 def build(folder: Path) -> Path:
@@ -202,18 +212,14 @@ def build(folder: Path) -> Path:
 
 def use(wheel: Path, extra: str, environment: Path) -> None:
     """Install the wheel with an extra into an empty environment, and use it."""
-    venv.create(environment, with_pip=True)
     python = environment / "bin" / "python"
-    name = f"{wheel}[{extra}]" if extra else str(wheel)
-    pip: list[str | Path] = [
-        python,
-        "-m",
-        "pip",
-        "--disable-pip-version-check",
-        "--quiet",
-        "install",
-    ]
-    run([*pip, name, *ALSO_INSTALLED.get(extra, [])])
+    wanted = [f"{wheel}[{extra}]" if extra else str(wheel), *ALSO_INSTALLED.get(extra, [])]
+    if extra in WITH_PLAIN_PIP:
+        venv.create(environment, with_pip=True)
+        pip: list[str | Path] = [python, "-m", "pip", "--disable-pip-version-check", "--quiet"]
+        run([*pip, "install", *wanted])
+    else:
+        run([sys.executable, ROOT / "scripts" / "install.py", environment, *wanted])
     work = environment / "work"
     work.mkdir()
     run([python, "-I", "-c", USES[extra]], cwd=work)
