@@ -135,9 +135,9 @@ test-hosts: $(HOSTS)/.test
 test-trackers: $(TRACKERS)/.test
 	$(ONE_THREAD) $(TRACKERS)/bin/python -m pytest $(PARALLEL) tests/trackers $(wildcard docs/trackers) tests/against/definitions/test_mlflow.py
 
-# The tests of one session stay in one process; the page starts a session of its own.
+# The page starts a session of its own.
 test-spark: $(SPARK)/.test
-	$(SPARK)/bin/python -m pytest --numprocesses logical --dist loadgroup tests/spark
+	$(SPARK)/bin/python -m pytest --numprocesses logical tests/spark
 	$(SPARK)/bin/python -m pytest docs/hosts/spark.md
 
 test-package: $(VENV)/.package

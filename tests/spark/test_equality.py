@@ -68,12 +68,7 @@ def test_a_generated_run_scores_the_same_under_each_policy(session, generated, p
 
 
 @pytest.mark.parametrize(
-    ("started", "method"),
-    [
-        pytest.param(kind, method, marks=pytest.mark.xdist_group(kind))
-        for kind, method in (("cluster", "cogroup"), ("connect", "sort"))
-    ],
-    indirect=["started"],
+    ("started", "method"), [("cluster", "cogroup"), ("connect", "sort")], indirect=["started"]
 )
 def test_two_million_rows_score_the_same(session, two_million, method):
     assert two_million.num_rows > 1_900_000

@@ -7,9 +7,8 @@ import pytest
 import beir_eval
 from beir_eval import Qrels, Run, read_qrels, read_run
 
+#: The kinds of sessions; tests of a kind run one after another.
 KINDS = ("local", "cluster", "connect")
-#: The kinds of sessions, each in a group of tests of its own.
-SESSIONS = [pytest.param(kind, marks=pytest.mark.xdist_group(kind)) for kind in KINDS]
 METHODS = ("cogroup", "sort")
 #: Settings that differ in every policy, alone and together.
 POLICIES = (
@@ -36,8 +35,7 @@ def sessions(*kinds):
         kinds: "local", "cluster", "connect", or one of them with a blank and a name of its own,
             which no other test shares.
     """
-    params = [pytest.param(kind, marks=pytest.mark.xdist_group(kind)) for kind in kinds]
-    return pytest.mark.parametrize("started", params, indirect=True)
+    return pytest.mark.parametrize("started", kinds, indirect=True)
 
 
 def policies_in_turn():
@@ -47,12 +45,7 @@ def policies_in_turn():
     each of them.
     """
     params = [
-        pytest.param(
-            KINDS[position % 3],
-            policies,
-            METHODS[position % 2],
-            marks=pytest.mark.xdist_group(KINDS[position % 3]),
-        )
+        (KINDS[position % 3], policies, METHODS[position % 2])
         for position, policies in enumerate(POLICIES)
     ]
     names = ("started", "policies", "method")
@@ -98,13 +91,17 @@ class Case:
         return self._results[key]
 
 
+#: Real runs of each collection: with tied scores, and the last one with documents listed twice.
+REAL_RUNS = ("dl19/rep-llama_ties", "trec-covid/bm25", "scifact/deng_e5", "scifact/kl_hybrid")
+
+
 def real_case(folder, realdata, *, with_duplicates):
-    """Return all real runs as one: the id of a query begins with the name of its run.
+    """Return real runs as one: the id of a query begins with the name of its run.
 
     Args:
         folder: for the files.
         realdata: the folder of real data.
-        with_duplicates: whether the run that lists documents twice is one of them.
+        with_duplicates: whether the run that lists documents twice is among them.
     """
     qrels_of = {
         "dl19": read_qrels(realdata / "qrels" / "dl19-passage.trec"),
@@ -112,13 +109,11 @@ def real_case(folder, realdata, *, with_duplicates):
         "scifact": read_qrels(realdata / "scifact"),
     }
     qrels, runs = [], []
-    for path in sorted((realdata / "runs").glob("*/*.trec")):
-        if path.stem == "kl_hybrid" and not with_duplicates:
-            continue
-        name = f"{path.parent.name}/{path.stem}: "
-        renamed = (pl.lit(name) + pl.col("query_id")).alias("query_id")
-        qrels.append(qrels_of[path.parent.name].to_dataframe().with_columns(renamed))
-        runs.append(read_run(path).to_dataframe().with_columns(renamed))
+    for name in REAL_RUNS if with_duplicates else REAL_RUNS[:-1]:
+        renamed = (pl.lit(f"{name}: ") + pl.col("query_id")).alias("query_id")
+        qrels.append(qrels_of[name.partition("/")[0]].to_dataframe().with_columns(renamed))
+        run = read_run(realdata / "runs" / f"{name}.trec")
+        runs.append(run.to_dataframe().with_columns(renamed))
     return Case(folder, pl.concat(qrels), pl.concat(runs))
 
 
