@@ -1,6 +1,6 @@
 # make demo   create .venv with pip, evaluate the bundled runs
-# make test   install the test dependencies too, run what a change must pass (about 5 minutes on two processors)
-# make test-slow  run the dearest tests, and every property with 150 examples
+# make test   install the test dependencies too, run all tests but the slow ones (5 minutes on two processors)
+# make test-slow  run the slow tests, and every property with more examples
 # make test-lowest  the tests that versions can change, with the oldest supported versions
 # make test-python  the same for the core, on Python 3.13 (PYTHON_TESTED=3.12 for another one)
 # make test-package  build the wheel, install it into empty environments with each extra, use it
@@ -82,7 +82,7 @@ $(OTHER)/.test: $(SOURCES)
 	$(OTHER_PYTHON) scripts/install.py $(OTHER) --constraint constraints.txt --editable . --group test-core
 	touch $@
 
-$(VENV)/.package: $(VENV)/.created $(SOURCES)
+$(VENV)/.package: $(VENV)/.demo $(SOURCES)
 	$(INSTALL) $(VENV) --constraint constraints.txt --group package
 	touch $@
 
@@ -106,12 +106,8 @@ $(VENV)/.bench: $(VENV)/.demo
 	$(INSTALL) $(VENV) --constraint constraints.txt --group bench
 	touch $@
 
-# The targets of .venv change the same folder: they come one after another, beside the others.
-environments: $(LOWEST)/.test $(OTHER)/.test $(HOSTS)/.test $(TRACKERS)/.test $(SPARK)/.test $(VENV)/.environments
-
-.PHONY: $(VENV)/.environments
-$(VENV)/.environments:
-	MAKEFLAGS= $(MAKE) $(VENV)/.check $(VENV)/.docs $(VENV)/.package
+# May be made with --jobs: of two installations into one environment, the second waits.
+environments: $(LOWEST)/.test $(OTHER)/.test $(HOSTS)/.test $(TRACKERS)/.test $(SPARK)/.test $(VENV)/.check $(VENV)/.docs $(VENV)/.package
 
 demo: $(VENV)/.demo
 	$(BIN)/beir-eval demo
@@ -122,7 +118,7 @@ test: $(VENV)/.test
 test-slow: $(VENV)/.test
 	$(ONE_THREAD) BEIR_EVAL_HYPOTHESIS=many $(BIN)/python -m pytest $(PARALLEL) -m "slow or hypothesis"
 
-# The only one with as many threads as the machine has.
+# With as many threads as the machine has, unlike the others.
 test-lowest: $(LOWEST)/.test
 	BEIR_EVAL_HYPOTHESIS=few $(LOWEST)/bin/python -m pytest $(PARALLEL) $(VERSIONS) tests
 
@@ -133,7 +129,7 @@ test-hosts: $(HOSTS)/.test
 	$(ONE_THREAD) $(HOSTS)/bin/python -m pytest $(PARALLEL) tests/hosts $(wildcard docs/hosts) tests/against/definitions/test_llama_index.py
 
 test-trackers: $(TRACKERS)/.test
-	$(ONE_THREAD) $(TRACKERS)/bin/python -m pytest $(PARALLEL) tests/trackers $(wildcard docs/trackers) tests/against/definitions/test_mlflow.py
+	$(ONE_THREAD) BEIR_EVAL_HYPOTHESIS=many $(TRACKERS)/bin/python -m pytest $(PARALLEL) tests/trackers $(wildcard docs/trackers) tests/against/definitions/test_mlflow.py
 
 # The page starts a session of its own.
 test-spark: $(SPARK)/.test

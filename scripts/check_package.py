@@ -179,11 +179,13 @@ subprocess.run([Path(sys.executable).with_name("beir-eval"), "demo"], check=True
 ALSO_INSTALLED = {extra: ["torch==2.13.0"] for extra in ("beir", "sentence-transformers")}
 #: Installed with the pip that comes with Python.
 WITH_PLAIN_PIP = ("", "all")
+#: Those that take longest, which begin first.
+LONGEST = ("spark", "all", "sentence-transformers")
 
 
 def main() -> None:
     """Build, check and install the package; exit with 1 at the first failure."""
-    extras = sys.argv[1:] or list(USES)
+    extras = sorted(sys.argv[1:] or USES, key=lambda extra: extra not in LONGEST)
     with tempfile.TemporaryDirectory() as folder:
         wheel = build(Path(folder))
 

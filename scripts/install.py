@@ -14,6 +14,7 @@ around), pip installs instead, and a line says why. ``BEIR_EVAL_INSTALLER=pip`` 
 from __future__ import annotations
 
 import ast
+import fcntl
 import os
 import re
 import shutil
@@ -53,15 +54,19 @@ class UvFailedError(Exception):
 
 def install(environment: Path, arguments: list[str]) -> None:
     """Install into the environment, which is made if it is missing; exit if that fails."""
-    python = environment / "bin" / "python"
-    if not python.exists():
-        venv.create(environment, symlinks=True)
-    if os.environ.get("BEIR_EVAL_INSTALLER") != "pip":
-        try:
-            return install_by_uv(python, arguments)
-        except UvFailedError as error:
-            print(f"{environment.name}: pip is used instead of uv: {error}", file=sys.stderr)
-    return install_by_pip(python, arguments)
+    environment.mkdir(parents=True, exist_ok=True)
+    # Targets of one environment may be made at the same time.
+    with (environment / ".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        python = environment / "bin" / "python"
+        if not python.exists():
+            venv.create(environment, symlinks=True)
+        if os.environ.get("BEIR_EVAL_INSTALLER") != "pip":
+            try:
+                return install_by_uv(python, arguments)
+            except UvFailedError as error:
+                print(f"{environment.name}: pip is used instead of uv: {error}", file=sys.stderr)
+        return install_by_pip(python, arguments)
 
 
 def install_by_uv(python: Path, arguments: list[str]) -> None:
@@ -74,7 +79,7 @@ def install_by_uv(python: Path, arguments: list[str]) -> None:
     command: list[str | Path] = [uv_program(), "pip", "install", "--python", python]
     # pip looks in every index for the best version, uv in the first that has the package; and some
     # packages (nltk) refuse to read files that are hard links, as uv would make them.
-    command += ["--index-strategy", "unsafe-best-match", "--link-mode", "copy"]
+    command += ["--index-strategy", "unsafe-best-match", "--link-mode", "copy", "--color", "never"]
     command += [*options, *arguments]
     environment = os.environ | variables
     plan = run_uv([*command, "--dry-run"], environment)
@@ -136,25 +141,50 @@ def uv_program() -> Path:
                 raise UvFailedError(reason[-1] if reason else "it could not be fetched")
             try:
                 (Path(folder) / "uv").rename(UV_FOLDER)
-            except OSError:
+            except OSError as error:
                 if not program.exists():
-                    raise
+                    raise UvFailedError(str(error)) from None
     return program
 
 
 def pip_settings() -> dict[str, str]:
-    """Return the settings of ``pip install``, {name: value}, from its files and the environment."""
-    command = [sys.executable, "-m", "pip", "config", "list"]
-    printed = subprocess.run(command, check=False, capture_output=True, text=True).stdout
+    """Return the settings of ``pip install``, {name: value}, from its files and the environment.
+
+    Raises:
+        UvFailedError: pip is missing or cannot list them.
+    """
+    lines = run_pip_config("list").splitlines()
+    names = [line.partition("=")[0] for line in lines]
     settings: dict[str, str] = {}
     # The section that counts most comes last.
-    for section in ("global", "install", ":env:"):
-        prefix = f"{section}."
-        for line in printed.splitlines():
-            name, _, value = line.partition("=")
-            if name.startswith(prefix):
-                settings[name.removeprefix(prefix).lstrip(".")] = ast.literal_eval(value)
+    for section in ("global.", "install.", ":env:."):
+        for name, line in zip(names, lines, strict=True):
+            if name.startswith(section):
+                value = ast.literal_eval(line.partition("=")[2])
+                if names.count(name) > 1:  # in several files: pip knows which of them counts
+                    value = run_pip_config("get", name).strip()
+                if value:
+                    settings[name.removeprefix(section)] = value
     return settings
+
+
+def run_pip_config(*arguments: str) -> str:
+    """Return what ``pip config`` prints.
+
+    Raises:
+        UvFailedError: it fails.
+    """
+    done = subprocess.run(
+        [sys.executable, "-m", "pip", "config", *arguments],
+        check=False,
+        capture_output=True,
+        text=True,
+        env=os.environ | {"PIP_QUIET": "0"},
+    )
+    if done.returncode:
+        problem = f"the settings of pip are not known: {done.stderr.strip()[-200:]}"
+        raise UvFailedError(problem)
+    return done.stdout
 
 
 def translated(settings: dict[str, str]) -> tuple[list[str], dict[str, str]]:

@@ -7,7 +7,7 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from beir_eval.core.line_parts import line_parts
+from beir_eval.core.line_parts import line_parts, unpacked_blocks
 from beir_eval.errors import FileFormatError, MissingExtraError
 
 PACK = {"": bytes, ".gz": gzip.compress, ".zst": zstandard.ZstdCompressor().compress}
@@ -34,6 +34,15 @@ def test_parts_are_whole_lines_that_add_up_to_the_content(tmp_path_factory, endi
             other[:3] for other in parts if other.begin >= part.begin
         ]
     assert not parts or parts[-1].bytes_read == path.stat().st_size
+
+
+@pytest.mark.parametrize("ending", PACK)
+def test_blocks_add_up_to_the_content_and_may_end_within_a_line(tmp_path, ending):
+    path = tmp_path / f"run{ending}"
+    path.write_bytes(PACK[ending](b"a line\nanother line\n"))
+    blocks = list(unpacked_blocks(path, 5))
+    assert b"".join(blocks) == b"a line\nanother line\n"
+    assert ending or [len(block) for block in blocks] == [5, 5, 5, 5]
 
 
 @pytest.mark.parametrize("ending", [".gz", ".zst"])

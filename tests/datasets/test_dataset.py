@@ -201,6 +201,7 @@ assert any("corpus.jsonl" in name for name in opened)
 """
 
 
+@pytest.mark.realdata
 @pytest.mark.skipif(not DATA, reason="BEIR_EVAL_REALDATA does not name the folder of real data")
 def test_scifact_is_loaded_without_opening_its_corpus():
     subprocess.run(

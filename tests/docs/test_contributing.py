@@ -86,7 +86,7 @@ def run(folder, module, *arguments, cwd):
     return subprocess.run(
         [sys.executable, "-m", module, *arguments],
         cwd=cwd,
-        env=os.environ | {"PYTHONPATH": str(folder / "src")},
+        env=os.environ | {"PYTHONPATH": str(folder / "src"), "BEIR_EVAL_HYPOTHESIS": "few"},
         capture_output=True,
         text=True,
         check=False,

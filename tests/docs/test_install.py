@@ -1,6 +1,7 @@
 """``scripts/install.py``: uv gets what pip knows, and pip installs where uv cannot do the same."""
 
 import importlib.util
+import os
 import sys
 from pathlib import Path
 
@@ -12,11 +13,14 @@ install = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(install)
 
 
+pytestmark = pytest.mark.peers  # pip, which has its settings
+
+
 @pytest.fixture
 def only_settings(monkeypatch, tmp_path):
     """Return a function that replaces the settings of pip of this machine by those of a file."""
-    for name in ("PIP_FIND_LINKS", "PIP_CERT", "PIP_DEFAULT_TIMEOUT", "PIP_CONSTRAINT"):
-        monkeypatch.delenv(name, raising=False)
+    for name in [name for name in os.environ if name.startswith("PIP_")]:
+        monkeypatch.delenv(name)
 
     def replace(text):
         path = tmp_path / "pip.conf"
@@ -26,7 +30,6 @@ def only_settings(monkeypatch, tmp_path):
     return replace
 
 
-@pytest.mark.peers  # pip
 def test_settings_of_a_file_reach_uv_unless_the_environment_has_another_value(
     only_settings, monkeypatch
 ):
@@ -35,6 +38,8 @@ def test_settings_of_a_file_reach_uv_unless_the_environment_has_another_value(
         "[install]\nconstraint = /etc/constraints.txt\ncert = b.pem\n"
     )
     monkeypatch.setenv("PIP_FIND_LINKS", "/other/wheels")
+    monkeypatch.setenv("PIP_CERT", "")
+    monkeypatch.setenv("PIP_QUIET", "1")
     options, variables = install.translated(install.pip_settings())
     pairs = list(zip(options[::2], options[1::2], strict=True))
     assert ("--find-links", "/other/wheels") in pairs
@@ -71,6 +76,7 @@ def uv(monkeypatch, tmp_path):
 def pip_calls(monkeypatch):
     """Return the list of arguments that pip gets instead of being run."""
     calls = []
+    monkeypatch.delenv("BEIR_EVAL_INSTALLER", raising=False)
     monkeypatch.setattr(install, "install_by_pip", lambda _, arguments: calls.append(arguments))
     return calls
 
@@ -101,6 +107,16 @@ def test_pip_installs_where_uv_fails_or_would_take_another_build_of_torch(
     assert pip_calls == [["torch"]]
     assert reason in capsys.readouterr().err
     assert calls.read_text().count("\n") == 1  # nothing was installed by uv
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a script of the shell")
+def test_pip_installs_where_its_settings_are_not_known(uv, pip_calls, tmp_path, monkeypatch):
+    calls = uv("exit 0")
+    monkeypatch.setenv("PIP_CONFIG_FILE", str(tmp_path / "pip.conf"))
+    (tmp_path / "pip.conf").write_text("no section\n")
+    install.install(tmp_path / "environment", ["numpy"])
+    assert pip_calls == [["numpy"]]
+    assert not calls.exists()
 
 
 def test_pip_installs_where_uv_cannot_be_fetched(monkeypatch, pip_calls, tmp_path, capsys):

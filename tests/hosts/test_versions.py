@@ -25,5 +25,5 @@ def test_a_host_is_installed_in_the_version_of_the_constraints(package):
     assert version(package) == pins_of(FILE)[package]
 
 
-def test_every_other_package_is_installed_in_the_version_of_the_constraints():
+def test_every_pinned_package_is_installed_in_the_version_of_the_constraints():
     assert deviations(FILE) == {}

@@ -26,7 +26,7 @@ def pytest_xdist_make_scheduler(config, log):
 
     class OneKindAtATime(LoadScopeScheduling):
         def _split_scope(self, nodeid):
-            kinds = re.findall(r"[[-](local|cluster to kill|cluster|connect)(?=[]-])", nodeid)
+            kinds = re.findall(r"[\[-](local|cluster to kill|cluster|connect)(?=[\]-])", nodeid)
             return kinds[0] if kinds else "no session"
 
     return OneKindAtATime(config, log)
@@ -50,15 +50,22 @@ class Sessions:
         self._folder_factory = folder_factory
         self._kind = self._pair = None
         self._stack = ExitStack()
+        self._failures = {}
 
     def pair_of(self, kind):
         """Return (session, cluster or None) of this kind."""
+        if kind in self._failures:  # another attempt would take as long
+            raise self._failures[kind]
         if kind != self._kind:
             self.close()
             folder = self._folder_factory.mktemp("servers")
             # "cluster to kill" is a cluster that no other test shares.
             context = spark_servers.session_of(kind.partition(" ")[0], folder)
-            self._kind, self._pair = kind, self._stack.enter_context(context)
+            try:
+                self._kind, self._pair = kind, self._stack.enter_context(context)
+            except Exception as error:
+                self._failures[kind] = error
+                raise
         return self._pair
 
     def close(self):

@@ -1,4 +1,4 @@
-"""Scores on Spark have the bits of those in memory: every policy, session and way."""
+"""Scores on Spark have the bits of those in memory: every policy, session and method."""
 
 import pytest
 
@@ -35,8 +35,8 @@ def generated(tmp_path_factory):
 def real(tmp_path_factory, realdata):
     folder = tmp_path_factory.mktemp("real")
     return {
-        twice: spark_cases.real_case(folder / str(twice), realdata, with_duplicates=twice)
-        for twice in (False, True)
+        twice: spark_cases.real_case(folder / str(twice), realdata, names)
+        for twice, names in ((False, spark_cases.REAL_RUNS[:-1]), (True, spark_cases.REAL_RUNS))
     }
 
 
@@ -48,6 +48,15 @@ def two_million(tmp_path_factory):
 def evaluated(session, case, measures=None, **settings):
     position = "place" if spark_cases.needs_position(settings) else None
     return evaluate(*case.frames(session), measures, position=position, **settings)
+
+
+@spark_cases.sessions("local")
+def test_every_real_run_scores_the_same(session, realdata, tmp_path):
+    paths = sorted((realdata / "runs").glob("*/*.trec"))
+    names = [f"{path.parent.name}/{path.stem}" for path in paths if path.stem != "kl_hybrid"]
+    case = spark_cases.real_case(tmp_path / "case", realdata, names)
+    assert len(names) > 15
+    spark_cases.assert_equal(summarise(evaluated(session, case)), case.expected())
 
 
 @spark_cases.policies_in_turn()

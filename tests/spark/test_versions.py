@@ -14,5 +14,5 @@ def test_spark_is_installed_in_the_version_of_the_constraints():
     assert version("pyspark") == pins_of(FILE)["pyspark"]
 
 
-def test_every_other_package_is_installed_in_the_version_of_the_constraints():
+def test_every_pinned_package_is_installed_in_the_version_of_the_constraints():
     assert deviations(FILE) == {}

@@ -32,5 +32,5 @@ def deviations(file):
         name: (installed.version, pins[name])
         for installed in distributions()
         if (name := normalised(installed.name)) in pins
-        and Version(installed.version).public != pins[name]
+        and Version(installed.version).public != Version(pins[name]).public
     }

@@ -95,13 +95,13 @@ class Case:
 REAL_RUNS = ("dl19/rep-llama_ties", "trec-covid/bm25", "scifact/deng_e5", "scifact/kl_hybrid")
 
 
-def real_case(folder, realdata, *, with_duplicates):
+def real_case(folder, realdata, names):
     """Return real runs as one: the id of a query begins with the name of its run.
 
     Args:
         folder: for the files.
         realdata: the folder of real data.
-        with_duplicates: whether the run that lists documents twice is among them.
+        names: the runs, "collection/name".
     """
     qrels_of = {
         "dl19": read_qrels(realdata / "qrels" / "dl19-passage.trec"),
@@ -109,7 +109,7 @@ def real_case(folder, realdata, *, with_duplicates):
         "scifact": read_qrels(realdata / "scifact"),
     }
     qrels, runs = [], []
-    for name in REAL_RUNS if with_duplicates else REAL_RUNS[:-1]:
+    for name in names:
         renamed = (pl.lit(f"{name}: ") + pl.col("query_id")).alias("query_id")
         qrels.append(qrels_of[name.partition("/")[0]].to_dataframe().with_columns(renamed))
         run = read_run(realdata / "runs" / f"{name}.trec")
