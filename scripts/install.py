@@ -55,8 +55,8 @@ class UvFailedError(Exception):
 def install(environment: Path, arguments: list[str]) -> None:
     """Install into the environment, which is made if it is missing; exit if that fails."""
     environment.mkdir(parents=True, exist_ok=True)
-    # Targets of one environment may be made at the same time.
-    with (environment / ".lock").open("w") as lock:
+    # Targets of one environment may be made at the same time. (".lock" is uv's own.)
+    with (environment / ".installing").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         python = environment / "bin" / "python"
         if not python.exists():

@@ -82,8 +82,10 @@ def pip_calls(monkeypatch):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a script of the shell")
-def test_uv_installs_what_it_has_planned(uv, pip_calls, tmp_path):
-    calls = uv("echo ' + numpy==2.4.6' >&2")
+def test_uv_installs_what_it_has_planned_and_can_lock_the_environment(uv, pip_calls, tmp_path):
+    calls = uv(
+        f"flock --nonblock {tmp_path}/environment/.lock true || exit 1\necho ' + numpy==2.4.6' >&2"
+    )
     install.install(tmp_path / "environment", ["numpy"])
     planned, done = calls.read_text().splitlines()
     assert planned == f"{done} --dry-run"
