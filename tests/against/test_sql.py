@@ -17,6 +17,7 @@ def run_script(*arguments):
     return process.stdout
 
 
+@pytest.mark.slow
 def test_the_sql_of_the_page_gives_the_scores_of_every_query_of_generated_runs():
     assert "generated: " in run_script()
 

@@ -189,6 +189,7 @@ def test_a_template_that_is_set_to_unsafe_is_refused(tmp_path):
     assert "unsafe=true" in output_of(result).lower()
 
 
+@pytest.mark.slow
 def test_a_class_that_is_not_haystacks_is_imported_only_if_allowed(pipeline_file, tmp_path):
     (tmp_path / "my_parts.py").write_text(
         "from haystack import Document, component\n"

@@ -17,6 +17,7 @@ ABSOLUTE_PATH = re.compile(r"(?<![\w.:/<])/[\w.-]+/[\w.-]+|\b[A-Za-z]:\\\w")
 each_notebook = pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
 
 
+@pytest.mark.slow
 @pytest.mark.peers
 @pytest.mark.parametrize(
     "path", [path for path in PATHS if path.stem not in OF_HOSTS], ids=lambda path: path.stem

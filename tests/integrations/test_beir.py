@@ -497,6 +497,7 @@ def test_infinite_scores_and_empty_ids_count_as_in_beir():
     assert_same_scores(qrels, results, [1, 2, 3, 5], ignore_identical_ids=False)
 
 
+@pytest.mark.slow
 @pytest.mark.realdata
 @pytest.mark.skipif(not DATA, reason="BEIR_EVAL_REALDATA does not name the folder of real data")
 def test_a_beir_script_gives_the_same_scores_when_only_its_import_line_changes(tmp_path):

@@ -36,6 +36,7 @@ def run_pytest(tmp_path):
     return run
 
 
+@pytest.mark.slow
 def test_a_baseline_is_saved_on_demand_and_then_checked(run_pytest, tmp_path):
     code, output = run_pytest(0)
     assert code == 1
@@ -57,6 +58,7 @@ def test_a_baseline_is_saved_on_demand_and_then_checked(run_pytest, tmp_path):
     assert run_pytest(0)[0] == 0
 
 
+@pytest.mark.slow
 def test_several_results_and_parameters_have_files_of_their_own(run_pytest, tmp_path):
     source = TEST_FILE.replace(
         "def test_search_is_no_worse(retrieval_baseline):",

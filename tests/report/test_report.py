@@ -574,6 +574,7 @@ def test_many_systems_and_many_data_sets_stay_below_6_mb(tmp_path, monkeypatch):
     assert min(len(part["rankings"]) for part in page.data["parts"]) > 200
 
 
+@pytest.mark.slow
 def test_long_ids_and_texts_of_many_queries_stay_below_6_mb(tmp_path):
     comparison = made(25_000, 2, depth=3)
     queries = dict.fromkeys(comparison.query_ids, "日本語" * 200)

@@ -83,6 +83,7 @@ def test_tied_sums_of_very_many_queries_stay_tied_in_float_arithmetic():
     assert sign_flip(whole * 0.1, draws=3000).p == sign_flip(whole, draws=3000).p
 
 
+@pytest.mark.slow
 def test_the_memory_of_sums_does_not_grow_with_the_queries():
     peaks = []
     for num_queries in (20_000, 80_000):

@@ -230,6 +230,7 @@ def test_a_damaged_folder_of_parts_changes_no_bit(
     assert not folder.exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", ORDERS)
 def test_killed_while_it_removes_files_it_resumes_with_the_same_bits(
     order, tmp_path, small_parts, monkeypatch
