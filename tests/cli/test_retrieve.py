@@ -170,12 +170,12 @@ def test_failed_attempts_are_repeated_and_failures_counted(output):
         code, printed = run(*options, "--on-error", "missing")
         assert code == 0, printed
         assert "the answers to 29 of 30 queries" in printed
-        assert f"1 query failed and count as missing ({FIRST_ID}: HTTPError" in printed
+        assert f"1 missing query failed ({FIRST_ID}: HTTPError" in printed
         assert "6 attempts of a query failed" in printed
         assert len(texts) == 30 + 6
         assert len(read_run(output)) == 29
         texts.clear()
-        code, printed = run(*options)
+        code, printed = run(*options, "--check-saved", 0)
         assert code == 2
         assert f"the server failed for query '{FIRST_ID}'" in printed
         assert texts == [FIRST_TEXT] * 3  # the answers to the others are saved

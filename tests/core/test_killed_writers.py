@@ -19,6 +19,7 @@ import endless_writer
 from beir_eval.core.atomic_writes import write_atomically
 from beir_eval.datasets import download_dataset
 from beir_eval.integrations.retrieval.journal import Journal
+from beir_eval.integrations.retrieval.origin import Origin
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="SIGKILL")
 KILLS = 3
@@ -72,7 +73,7 @@ def test_a_killed_pipeline_loses_no_answer_that_counted(tmp_path):
     num_answers = 0
     for seconds in delays("journal"):
         printed = run_and_kill(seconds, "journal", tmp_path)
-        with Journal(tmp_path / "run.trec", {"pipeline": "p"}) as journal:
+        with Journal(tmp_path / "run.trec", Origin(settings={"pipeline": "p"})) as journal:
             answered = list(journal._answers)
         assert answered == [f"q{number}" for number in range(len(answered))]
         # A line of the output may be cut off, a line of the journal may not be printed yet.

@@ -126,13 +126,13 @@ def test_every_layout_gives_the_same_data_set(tmp_path, layout):
     assert list(dataset.queries) == list(dataset.qrels.query_ids)
     assert dataset.qrels.as_dict() == {"q1": {"d1": 2.0, "é": 0.0}, "2": {"7": 1.0}}
     assert dataset.info is DATASETS["scifact"]
-    assert [tuple(document) for document in dataset.corpus] == [
+    assert [document[:3] for document in dataset.corpus] == [
         ("d1", "First", "one"),
         ("7", "", "seven"),
         ("é", "", "a\u2028b"),
     ]
     assert len(dataset.corpus) == 3
-    assert dataset.corpus["é"] == ("é", "", "a\u2028b")
+    assert dataset.corpus["é"] == ("é", "", "a\u2028b", {})
     assert dataset.corpus["7"].text == "seven"
     assert "7" in dataset.corpus
     assert "8" not in dataset.corpus

@@ -302,6 +302,8 @@ def answers_of(lines):
         record = json.loads(line)
         docs = [(id_of(doc), float(score)) for doc, score in record["docs"]]
         seconds = None if record["seconds"] is None else float(record["seconds"])
+        int(record["unnamed"]), int(record["without_parent"]), str(record["at"])
+        _chunks, _further = map(int, record["chunks"])
         answers[id_of(record["query_id"])] = (
             record["query"] if isinstance(record["query"], str) else str(record["query"]),
             [doc for doc, _ in docs],

@@ -38,6 +38,7 @@ from beir_eval.datasets.corpus import JsonlCorpus, read_queries
 from beir_eval.errors import BeirEvalError, SettingError
 from beir_eval.integrations.retrieval.documents import Ranking
 from beir_eval.integrations.retrieval.journal import Journal
+from beir_eval.integrations.retrieval.origin import Origin
 from beir_eval.integrations.retrieval.query_runner import Answer
 
 
@@ -317,7 +318,7 @@ def check_comparison(path):
     check_saved(Comparison, path)
 
 
-MADE_BY = {"pipeline": "p", "output": "r.documents"}
+ORIGIN = Origin(settings={"pipeline": "p", "output": "r.documents"})
 
 
 def check_journal(path):
@@ -328,7 +329,7 @@ def check_journal(path):
     file.write_bytes(data)
     run_file.unlink(missing_ok=True)
     try:
-        with Journal(run_file, MADE_BY) as journal:
+        with Journal(run_file, ORIGIN) as journal:
             answers = dict(journal._answers)
             lines = data.split(b"\n")[1:-1]
             expect(journal_answers(answers), content_of(references.answers_of, lines))
@@ -340,7 +341,7 @@ def check_journal(path):
                 for query, (_, docs, scores, _, _) in journal_answers(journal._answers).items()
             }
             expect(written, expected)
-        with Journal(run_file, MADE_BY) as journal:
+        with Journal(run_file, ORIGIN) as journal:
             expect(journal_answers(journal._answers).keys(), {*answers, "one more"})
     finally:
         file.unlink(missing_ok=True)
@@ -356,7 +357,7 @@ def journal_answers(answers):
             answer.left_out,
             answer.seconds,
         )
-        for query, (text, answer) in answers.items()
+        for query, (text, answer, _) in answers.items()
     }
 
 
@@ -411,10 +412,11 @@ def made_comparison(seed):
 
 
 def journal_example(rng):
-    records = [{"version": 1, **MADE_BY}]
+    records = [ORIGIN.to_record()]
     for query, docs in grammar.rankings(rng, grammar.number).items():
         seconds = rng.choice([None, 0.5, 2])
-        answer = {"docs": list(docs.items()), "left_out": rng.randrange(3), "seconds": seconds}
+        counts = {"left_out": rng.randrange(3), "unnamed": 0, "without_parent": 0, "chunks": [1, 0]}
+        answer = {"docs": list(docs.items()), **counts, "seconds": seconds, "at": "2026-11-25"}
         records.append({"query_id": query, "query": rng.choice(grammar.IDS), **answer})
     return "".join(json.dumps(record) + "\n" for record in records).encode()
 

@@ -445,7 +445,7 @@ def test_rel_is_the_lowest_grade_that_is_relevant():
 
 
 def test_a_mix_of_documents_with_and_without_scores_is_refused():
-    with pytest.raises(InputError, match=r"query '1'.*either all or none"):
+    with pytest.raises(InputError, match=r"query at position 1.*either all or none"):
         BEIREvaluator().run([docs("a"), [*docs("a"), *scored(b=1.0)]], [docs("a")] * 2)
 
 

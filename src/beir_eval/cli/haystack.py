@@ -44,7 +44,9 @@ from beir_eval.cli.console import (
 )
 from beir_eval.cli.ledger_looks import LOOKS, PipelineLooks, number_of_looks, print_looks
 from beir_eval.cli.options import (
+    CHECK_SAVED,
     DRAWS,
+    FRESH_OPTION,
     HTML,
     LATEX,
     PER_QUERY,
@@ -75,6 +77,8 @@ from beir_eval.comparison.records import PERMUTATION_CORRECTIONS, TESTS_OVER_REP
 from beir_eval.errors import check_choice, check_count
 from beir_eval.evaluation.inputs import drops_identical_ids
 from beir_eval.evaluation.tables import repeats_table, to_markdown, usual_measures
+from beir_eval.integrations.retrieval.documents import AUTO
+from beir_eval.integrations.retrieval.retrieve_all import DEFAULT_CHECKED
 from beir_eval.measures import DEFAULT_MEASURES, parse_all
 from beir_eval.significance import PAIRED_TESTS
 from beir_eval.significance.repeats import FEWEST_REPEATS
@@ -109,6 +113,8 @@ _COMPARISON_OPTIONS = (
 )
 #: {option: keyword of ``Ledger``} of the options that a comparison and a ledger share.
 _LEDGER_SETTINGS = {"margin": "margin", "alpha": "alpha", "draws": "draws", "seed": "rng"}
+#: {value of --collapse: that of the keyword}, where they differ.
+_NO_COLLAPSE = {"none": None}
 _FOR_ONE = "NAME=… is for the pipeline of this name"
 
 
@@ -152,7 +158,11 @@ def haystack(  # noqa: PLR0913, PLR0917 - one parameter per option
     ] = None,
     collapse: Annotated[
         list[str] | None,
-        typer.Option(help=f"What a chunk is a part of, for example meta.source_id; {_FOR_ONE}."),
+        typer.Option(
+            help="The field with the document that a chunk is a part of, for example "
+            "meta.source_id; by default meta.beir_doc_id, which --index writes; none: each chunk "
+            f"counts; {_FOR_ONE}."
+        ),
     ] = None,
     name: Annotated[
         list[str] | None,
@@ -173,6 +183,7 @@ def haystack(  # noqa: PLR0913, PLR0917 - one parameter per option
             "file NAME.trec for each pipeline and NAME_1.trec, … for repeats."
         ),
     ] = None,
+    check_saved: Annotated[int, CHECK_SAVED] = DEFAULT_CHECKED,
     baseline: Annotated[str | None, BASELINE] = None,
     margin: Annotated[float, MARGIN] = 0.01,
     alpha: Annotated[float, ALPHA] = 0.05,
@@ -192,6 +203,7 @@ def haystack(  # noqa: PLR0913, PLR0917 - one parameter per option
     deterministic: Annotated[list[str] | None, DETERMINISTIC] = None,
     gate: Annotated[list[str] | None, GATE] = None,
     *,
+    fresh: Annotated[bool, FRESH_OPTION] = False,
     non_inferior: Annotated[bool, NON_INFERIOR] = False,
     floor: Annotated[list[str] | None, FLOOR] = None,
     floor_interval: Annotated[bool, FLOOR_INTERVAL] = False,
@@ -230,6 +242,13 @@ def haystack(  # noqa: PLR0913, PLR0917 - one parameter per option
         bool,
         typer.Option("--index", help="Write the corpus to the pipelines' stores first, as text."),
     ] = False,
+    index_pipeline: Annotated[
+        Path | None,
+        typer.Option(
+            help="Write the corpus to the pipelines' stores first, through this indexing pipeline: "
+            "a YAML file, for example with a splitter or an embedder."
+        ),
+    ] = None,
     split: Annotated[
         str | None,
         typer.Option(help="The split; by default BEIR's for a data set of that name, else test."),
@@ -238,9 +257,15 @@ def haystack(  # noqa: PLR0913, PLR0917 - one parameter per option
     """Run PIPELINES for every judged query of DATASET, print the means, and compare them."""
     with print_errors():
         from beir_eval.datasets.dataset import load_dataset  # noqa: PLC0415
-        from beir_eval.integrations.haystack.documents import INDEX_CALL  # noqa: PLC0415
+        from beir_eval.integrations.haystack.documents import (  # noqa: PLC0415
+            INDEX_CALL,
+            INDEX_PIPELINE,
+        )
+        from beir_eval.integrations.retrieval.journal import FRESH  # noqa: PLC0415
 
         show_in_messages(INDEX_CALL, "--index")
+        show_in_messages(INDEX_PIPELINE, "--index-pipeline indexing.yaml")
+        show_in_messages(FRESH, "--fresh")
         check_arguments(pipelines, dataset)
         names = pipeline_names(pipelines, name or [])
         requested = Gate.from_options(
@@ -254,9 +279,19 @@ def haystack(  # noqa: PLR0913, PLR0917 - one parameter per option
         )
         _check_combination(names, _stated(context), requested, repeats, deterministic or [])
         _check_test_over_repeats(repeats, test, correction)
+        check_options(
+            {
+                "--index writes text and --index-pipeline writes through a pipeline: state one": (
+                    index_corpus and index_pipeline is not None
+                ),
+                "--fresh replaces the answers of --save-run, which is not stated; leave it out": (
+                    fresh and save_run is None
+                ),
+            }
+        )
         runs = runs_of_pipelines(names, repeats, deterministic or [], save_run)
         check_targets(
-            [*pipelines, dataset],
+            [*pipelines, dataset, *([] if index_pipeline is None else [index_pipeline])],
             [
                 None if runs[0].is_named else save_run,
                 *(per_query, json, markdown, latex, html, junit, ledger),
@@ -303,9 +338,12 @@ def haystack(  # noqa: PLR0913, PLR0917 - one parameter per option
             retriever_settings,
             allowed_modules=allow or (),
             concurrency=concurrency,
+            check_saved=check_saved,
         )
-        if index_corpus:
-            for sentence in index_stores(task.data, retrievers):
+        if index_corpus or index_pipeline is not None:
+            for sentence in index_stores(
+                task.data, retrievers, index_pipeline, allowed_modules=allow or ()
+            ):
                 console.print(Text(sentence))
         for_report = report_settings(html)
         if json is not None or ledger is not None:
@@ -318,6 +356,7 @@ def haystack(  # noqa: PLR0913, PLR0917 - one parameter per option
             given=given,
             limit=limit,
             on_error=on_error,
+            fresh=fresh,
             **{"keep_top": 10, "fingerprint": False} | for_report,
         )
         # A look that is shown must be recorded, so it is recorded first.
@@ -556,17 +595,16 @@ def _retriever_settings(
         "inputs": values_of_pipelines("--input", inputs or (), names),
         "document_comparison_field": values_of_pipelines("--by", field or (), names),
     }
-    single = {
-        "documents_from": values_of_pipelines(
-            "--documents-from", documents_from or (), names, is_single=True
-        ),
-        "collapse": values_of_pipelines("--collapse", collapse or (), names, is_single=True),
-    }
+    documents_outputs = values_of_pipelines(
+        "--documents-from", documents_from or (), names, is_single=True
+    )
+    collapse_fields = values_of_pipelines("--collapse", collapse or (), names, is_single=True)
     return {
         name: {
             "inputs": by_option["inputs"][name] or None,
             "document_comparison_field": by_option["document_comparison_field"][name] or "id",
-            **{option: next(iter(values[name]), None) for option, values in single.items()},
+            "documents_from": next(iter(documents_outputs[name]), None),
+            "collapse": _NO_COLLAPSE.get(stated := next(iter(collapse_fields[name]), AUTO), stated),
         }
         for name in names
     }

@@ -53,6 +53,13 @@ QRELS_FORMAT = typer.Option(
 #: The option that writes the scores of every query.
 PER_QUERY = typer.Option(help="Write every query's scores to this CSV file.")
 
+#: Whether the answers that an earlier command has saved are reused, and how they are checked.
+FRESH_OPTION = typer.Option("--fresh", help="Replace saved answers instead of reusing them.")
+CHECK_SAVED = typer.Option(
+    help="How many queries with saved answers to run again; if one is now ranked otherwise, "
+    "they are refused; 0 checks none."
+)
+
 
 def choice(option: str, values: Sequence[str], help_text: str) -> typer.models.OptionInfo:
     """Return an option whose help lists the values that it takes; it does not check them."""

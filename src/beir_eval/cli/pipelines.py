@@ -282,6 +282,7 @@ def load_retrievers(
     *,
     allowed_modules: Sequence[str],
     concurrency: int,
+    check_saved: int,
 ) -> dict[str, PipelineRetriever]:
     """Return {name: pipeline} of the pipelines in files.
 
@@ -290,6 +291,7 @@ def load_retrievers(
         settings: {name: keywords of ``PipelineRetriever``}.
         allowed_modules: the modules of their own components.
         concurrency: how many queries run at a time.
+        check_saved: how many queries with saved answers are run again.
     """
     from beir_eval.integrations.haystack import PipelineRetriever  # noqa: PLC0415
     from beir_eval.integrations.haystack.load_pipeline import load_pipeline  # noqa: PLC0415
@@ -299,37 +301,71 @@ def load_retrievers(
         pipeline = load_pipeline(path, allowed_modules=allowed_modules, concurrent=concurrency > 1)
         with naming_run(name, is_named=len(pipelines) > 1):
             retrievers[name] = PipelineRetriever(
-                pipeline, **settings[name], concurrency=concurrency, progress=True
+                pipeline,
+                **settings[name],
+                concurrency=concurrency,
+                check_saved=check_saved,
+                progress=True,
             )
     return retrievers
 
 
-def index_stores(dataset: Dataset, retrievers: Mapping[str, PipelineRetriever]) -> Iterator[str]:
+def index_stores(
+    dataset: Dataset,
+    retrievers: Mapping[str, PipelineRetriever],
+    index_pipeline: Path | None,
+    *,
+    allowed_modules: Sequence[str],
+) -> Iterator[str]:
     """Write the corpus to the store of each pipeline, and yield a sentence for each store.
 
     A store that several pipelines share is written once.
 
+    Args:
+        dataset: the data set.
+        retrievers: {name: pipeline}.
+        index_pipeline: the file of a pipeline to write it through; None writes text.
+        allowed_modules: the modules of the components of that pipeline.
+
     Raises:
-        SettingError: a pipeline has no store or several; nothing is written then.
+        SettingError: a pipeline has no store or several, or searches by embedding where text is
+            written, or the indexing pipeline writes to another store; nothing is written then.
     """
     from beir_eval.integrations.haystack import index  # noqa: PLC0415
     from beir_eval.integrations.haystack.load_pipeline import (  # noqa: PLC0415
         document_store_of,
-        store_key,
+        load_pipeline,
+        write_to_store,
     )
+    from beir_eval.integrations.haystack.store_checks import (  # noqa: PLC0415
+        check_text_is_enough,
+    )
+    from beir_eval.integrations.haystack.written_corpora import store_key  # noqa: PLC0415
 
     stores: dict[str, Any] = {}
     owners: dict[str, list[str]] = {}
     for name, retriever in retrievers.items():
         with naming_run(name, is_named=len(retrievers) > 1):
             store = document_store_of(retriever.pipeline)
+            if index_pipeline is None:
+                check_text_is_enough(retriever.pipeline)
         stores[store_key(store)] = store
         owners.setdefault(store_key(store), []).append(name)
-    for key, store in stores.items():
+    targets = stores
+    if index_pipeline is not None:
+        targets = {}
+        for key, store in stores.items():
+            pipeline = load_pipeline(index_pipeline, allowed_modules=allowed_modules)
+            write_to_store(pipeline, store, index_pipeline)
+            targets[key] = pipeline
+    for key, target in targets.items():
         of_which = "the pipeline's store"
         if len(retrievers) > 1:
             of_which = f"the store of {', '.join(owners[key])}"
-        yield f"{index(dataset, store):,} documents written to {of_which}"
+        written = f"{index(dataset, target):,} documents written to {of_which}"
+        if index_pipeline is not None:
+            written += f" through {index_pipeline}: {stores[key].count_documents():,} in the store"
+        yield written
 
 
 class EvaluatedPipelines(NamedTuple):
@@ -386,6 +422,7 @@ def evaluate_pipelines(
                     measures,
                     run_name=name,
                     save_run=file,
+                    rankings_vary=len(of_pipeline.names) > 1,
                     **settings,
                 )
             evaluated.runs.setdefault(of_pipeline.name, []).append(run)

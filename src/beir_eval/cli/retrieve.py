@@ -11,14 +11,28 @@ from rich.text import Text
 
 from beir_eval.adapters.search_responses import HitFields
 from beir_eval.adapters.writers import format_to_write
-from beir_eval.cli.console import check_targets, console, naming_options, print_errors
+from beir_eval.cli.console import (
+    check_targets,
+    console,
+    naming_options,
+    print_errors,
+    show_in_messages,
+)
+from beir_eval.cli.options import CHECK_SAVED, FRESH_OPTION
 from beir_eval.datasets.dataset import load_dataset
 from beir_eval.errors import SettingError
+from beir_eval.evaluation.coverage import retrieval_warnings
 from beir_eval.evaluation.notes import retrieval_notes
 from beir_eval.integrations.retrieval.command_call import CommandCall
 from beir_eval.integrations.retrieval.evaluate_dataset import first_queries
 from beir_eval.integrations.retrieval.http_call import HttpCall
-from beir_eval.integrations.retrieval.retrieve_all import RunnerSettings, retrieve_all
+from beir_eval.integrations.retrieval.journal import FRESH
+from beir_eval.integrations.retrieval.origin import Origin
+from beir_eval.integrations.retrieval.retrieve_all import (
+    DEFAULT_CHECKED,
+    RunnerSettings,
+    retrieve_all,
+)
 
 
 def retrieve(  # noqa: PLR0913, PLR0917 - one parameter per option
@@ -57,17 +71,21 @@ def retrieve(  # noqa: PLR0913, PLR0917 - one parameter per option
     on_error: Annotated[
         str, typer.Option(help="A query that fails: stop, or leave it out as missing.")
     ] = "stop",
+    check_saved: Annotated[int, CHECK_SAVED] = DEFAULT_CHECKED,
     limit: Annotated[int | None, typer.Option(help="Only the first queries.")] = None,
     split: Annotated[
         str | None,
         typer.Option(help="The split; by default BEIR's for a data set of that name, else test."),
     ] = None,
+    *,
+    fresh: Annotated[bool, FRESH_OPTION] = False,
 ) -> None:
     """Send every judged query of DATASET to a server or a command, and write the run."""
     with (
         print_errors(),
         naming_options(doc_id="--id", results="--results", score="--score"),
     ):
+        show_in_messages(FRESH, "--fresh")
         check_targets([dataset], [output])
         format_to_write(output)
         settings = RunnerSettings(
@@ -76,6 +94,8 @@ def retrieve(  # noqa: PLR0913, PLR0917 - one parameter per option
             retries=retries,
             on_error=on_error,
             save_run=output,
+            fresh=fresh,
+            check_saved=check_saved,
             progress=True,
         )
         fields = HitFields(results, doc_id, score)
@@ -95,10 +115,13 @@ def retrieve(  # noqa: PLR0913, PLR0917 - one parameter per option
             "score": score or "",
         }
         queries = first_queries(load_dataset(dataset, split), limit, call.label)
-        retrieved = retrieve_all(call, queries, made_by, settings)
+        retrieved = retrieve_all(
+            call, queries, lambda: Origin(settings=made_by, own_code=call.own_code()), settings
+        )
         num_answered = len(queries) - len(retrieved.retrieval.failures)
         console.print(Text(f"{output}: the answers to {num_answered} of {len(queries)} queries"))
-        for note in retrieval_notes(retrieved.retrieval):
+        facts = retrieved.retrieval
+        for note in [*retrieval_warnings(facts), *retrieval_notes(facts)]:
             console.print(Text(f"- {note}"))
         if not any(doc_ids for _, doc_ids, _ in retrieved.run.rankings()):
             console.print(Text("- no document was retrieved, so no run was written"))

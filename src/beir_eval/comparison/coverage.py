@@ -38,6 +38,9 @@ class SystemCoverage(BaseModel):
         retrieved_means: {measure: mean over the judged queries that the run has}.
         unmatched_ids: what shows that the document ids of the run do not match those of the qrels;
             None if they match, or nothing shows that they do not.
+        obstacle: why scores are no basis for a decision: a component returned nothing for any
+            query, or a document store is empty or could not be asked; "" if nothing shows that.
+        obstacle_is_doubt: whether the obstacle is only that a store could not be asked.
         warnings: the sentences about it, each beginning with the system.
     """
 
@@ -51,13 +54,15 @@ class SystemCoverage(BaseModel):
     means: dict[str, float]
     retrieved_means: dict[str, float]
     unmatched_ids: UnmatchedIds | None = None
+    obstacle: str = ""
+    obstacle_is_doubt: bool = False
     warnings: tuple[str, ...]
 
 
 def coverage_of(
     results: Mapping[str, Sequence[EvaluationResult]], measures: Sequence[str], dataset: str = ""
 ) -> tuple[SystemCoverage, ...]:
-    """Return the coverage of every result that misses queries or whose ids do not match.
+    """Return the coverage of every result that has warnings.
 
     Args:
         results: {system: its results, one for each repeat}.
@@ -68,12 +73,18 @@ def coverage_of(
     for system, repeats in results.items():
         for number, result in enumerate(repeats, start=1):
             counted = result.counted
-            if counted is None or not (counted.queries_missing or counted.unmatched_ids):
+            sentences = warnings_on(result, measures)
+            if counted is None or not sentences:
                 continue
+            problems = () if result.retrieval is None else result.retrieval.problems
+            # What is known comes before what could not be asked.
+            obstacles = sorted(
+                (problem for problem in problems if problem.is_obstacle),
+                key=lambda problem: problem.kind == "not asked",
+            )
             repeat = None if len(repeats) == 1 else number
             parts = (system, dataset, "" if repeat is None else f"repeat {repeat}")
             label = ", ".join(filter(None, parts))
-            sentences = warnings_on(result, measures)
             coverage.append(
                 SystemCoverage(
                     system=system,
@@ -84,6 +95,8 @@ def coverage_of(
                     means=_known(result.mean_over("judged"), measures),
                     retrieved_means=_known(result.mean_over("retrieved"), measures),
                     unmatched_ids=counted.unmatched_ids,
+                    obstacle=obstacles[0].sentence if obstacles else "",
+                    obstacle_is_doubt=bool(obstacles) and obstacles[0].kind == "not asked",
                     warnings=tuple(f"{label}: {sentence}" for sentence in sentences),
                 )
             )

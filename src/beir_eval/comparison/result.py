@@ -12,7 +12,12 @@ from pydantic import ConfigDict, Field, PrivateAttr, model_validator
 from beir_eval.comparison.cautions import cautions_on
 from beir_eval.comparison.chance import chance_table
 from beir_eval.comparison.charts import PLOT_KINDS, forest_figure, pair_figure
-from beir_eval.comparison.coverage import SystemCoverage, warnings_of, with_warning_column
+from beir_eval.comparison.coverage import (
+    SystemCoverage,
+    coverage_of,
+    warnings_of,
+    with_warning_column,
+)
 from beir_eval.comparison.gate_output import gate_markdown
 from beir_eval.comparison.likeness import (
     LIKENESS_ROWS,
@@ -238,7 +243,8 @@ class Comparison(Saved):
             ]
             for system, repeats in self._results.items()
         }
-        copy = self.model_copy()
+        coverage = coverage_of(results, self.measures)
+        copy = self.model_copy(update={"coverage": coverage})
         copy._results = results  # noqa: SLF001 - its own class
         return copy
 

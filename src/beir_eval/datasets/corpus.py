@@ -36,11 +36,12 @@ _LARGE_FILE = 64 * 2**20
 
 
 class Document(NamedTuple):
-    """One document: its id, its title ("" without a title) and its text."""
+    """One document: its id, its title ("" without a title), its text and its metadata."""
 
     doc_id: str
     title: str
     text: str
+    metadata: Mapping[str, Any] = {}
 
 
 class Corpus(ABC):
@@ -154,7 +155,8 @@ class Corpus(ABC):
 
         digest = hashlib.sha256()
         for document in self:
-            digest.update(json.dumps(document).encode())
+            parts = document if document.metadata else document[:3]
+            digest.update(json.dumps(parts, default=repr).encode())
         return digest.hexdigest()
 
     def as_dict(self) -> dict[str, dict[str, str]]:
@@ -439,9 +441,10 @@ def _document_from_record(
     name: Path | str, number: int | None, record: Mapping[str, Any]
 ) -> Document:
     """Return the document of a record; raise FileFormatError if it has no id or no text."""
-    title = record.get("title")
+    title, metadata = record.get("title"), record.get("metadata")
     doc_id, text = _id_and_text(name, number, record)
-    return Document(doc_id, "" if title is None else str(title), text)
+    fields = metadata if isinstance(metadata, dict) else {}
+    return Document(doc_id, "" if title is None else str(title), text, fields)
 
 
 def _id_and_text(

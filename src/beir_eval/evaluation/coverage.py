@@ -1,4 +1,4 @@
-"""Warnings on a result: ids that match nothing, and judged queries that are missing."""
+"""Warnings on a result: ids that match nothing, missing queries, what could not be found."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from beir_eval.errors import first_few
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from beir_eval.evaluation.records import Retrieval, Reused
     from beir_eval.evaluation.result import EvaluationResult
 
 #: The means on at most this many measures are part of a sentence.
@@ -30,7 +31,58 @@ def warnings_on(result: EvaluationResult, measures: Sequence[str] | None = None)
     if result.counted is None:
         return []
     names = result.measures[:_MOST_MEANS] if measures is None else measures
-    return [*unmatched_ids_sentences(result), *_missing_sentences(result, names)]
+    retrieval = [] if result.retrieval is None else retrieval_warnings(result.retrieval)
+    return [*unmatched_ids_sentences(result), *_missing_sentences(result, names), *retrieval]
+
+
+def retrieval_warnings(retrieval: Retrieval) -> list[str]:
+    """Return what was not there to be found, and which answers were reused."""
+    return [
+        *(problem.sentence for problem in retrieval.problems),
+        *(sentence for reused in retrieval.reused for sentence in _reused_sentences(reused)),
+    ]
+
+
+def _reused_sentences(reused: Reused) -> Iterator[str]:
+    """Yield how many answers were reused, and what the check of some of them says."""
+    first, last = (_time_text(time) for time in (reused.first_saved, reused.last_saved))
+    saved = first if first == last else f"{first} to {last}"
+    were = "answer was" if reused.queries == 1 else "answers were"
+    sentence = (
+        f"{reused.answers:,} of {reused.queries:,} {were} read from {reused.file}, saved {saved}"
+    )
+    if reused.checked:
+        same = "the same rankings"
+        if reused.differing:
+            same = f"{reused.differing:,} of them were ranked otherwise, as with a language model"
+        sentence += f"; {reused.checked:,} of them {_were(reused.checked)} run again: {same}"
+    elif not reused.not_checked:
+        sentence += "; none of them was run again"
+    if reused.not_checked:
+        sentence += f"; not run again: {reused.not_checked}"
+    yield (
+        f"{sentence}. Other changes of documents, models or services elsewhere are not noticed. "
+        "Times are those of the earlier run"
+    )
+    if reused.changed_versions:
+        changed = ", ".join(
+            f"{name} {then or 'none'} -> {now or 'none'}"
+            for name, (then, now) in reused.changed_versions.items()
+        )
+        yield f"since the answers in {reused.file} were saved, versions have changed: {changed}"
+
+
+def _were(number: int) -> str:
+    return "was" if number == 1 else "were"
+
+
+def _time_text(time: str) -> str:
+    """Return an ISO 8601 time in UTC, to the minute.
+
+    >>> _time_text("2026-11-24T08:10:59+00:00")
+    '2026-11-24 08:10 UTC'
+    """
+    return f"{time[:16].replace('T', ' ')} UTC"
 
 
 def unmatched_ids_sentences(result: EvaluationResult) -> Iterator[str]:

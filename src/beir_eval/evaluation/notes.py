@@ -60,12 +60,16 @@ def retrieval_notes(retrieval: Retrieval) -> Iterator[str]:
     """Yield the notes on failed queries, documents and times."""
     if failed := retrieval.failures:
         reasons = "; ".join(f"{query}: {text}" for query, text in list(failed.items())[:3])
-        yield f"{_quantity(len(failed), 'query')} failed and count as missing ({reasons})"
+        yield f"{_quantity(len(failed), 'missing query')} failed ({reasons})"
     if retrieval.retries:
         yield f"{_quantity(retrieval.retries, 'attempt')} of a query failed and had to be repeated"
-    if retrieval.further_chunks:
-        chunks = _quantity(retrieval.further_chunks, "further chunk")
-        yield f"{chunks} of documents that the ranking holds already: left out"
+    if retrieval.chunks:
+        chunks = _quantity(retrieval.chunks, "chunk")
+        verb = "counts" if retrieval.chunks == 1 else "count"
+        yield (
+            f"{chunks} {verb} as the document in {retrieval.collapse}, {retrieval.further_chunks} "
+            "of them left out as the ranking holds their document already"
+        )
     if retrieval.repeated:
         copies = _quantity(retrieval.repeated, "further copy")
         yield f"{copies} of documents that the ranking holds already: left out"
@@ -142,6 +146,17 @@ def _document_notes(counted: Counted, settings: EvaluationSettings) -> Iterator[
         )
     if counted.negative_judgements:
         yield f"{_quantity(counted.negative_judgements, 'negative grade')}: pooled but unjudged"
+    if counted.unnamed_judgements:
+        number = counted.unnamed_judgements
+        documents = _quantity(number, "ground-truth document")
+        without = ""
+        if queries := counted.queries_without_named:
+            verb = "has" if len(queries) == 1 else "have"
+            without = f"; {first_few(queries)} {verb} no other"
+        yield (
+            f"{documents} without the field that identifies documents "
+            f"{'counts' if number == 1 else 'count'} as never found{without}"
+        )
     if counted.repeated_judgements:
         repeated = _quantity(counted.repeated_judgements, "repeated judgement")
         yield f"{repeated} in the qrels, counted once"

@@ -73,6 +73,9 @@ class Counted(BaseModel):
         negative_judgements: the number of grades below 0, which mean "pooled but unjudged".
         repeated_judgements: the number of judgements listed again with the same grade; each counts
             once.
+        unnamed_judgements: the number of ground-truth documents without the field that identifies
+            them; they count as never found.
+        queries_without_named: ids of queries whose ground-truth documents are all of this kind.
         max_grade: the highest grade of the qrels; ERR depends on it.
         deepest_ranking: the number of documents in the longest ranking.
         judged_in_top: {cutoff: (judged documents, all documents)} in the first ``cutoff`` ranks of
@@ -107,6 +110,8 @@ class Counted(BaseModel):
     documents_retrieved: int | None = None
     documents_judged: int | None = None
     unmatched_ids: UnmatchedIds | None = None
+    unnamed_judgements: int = 0
+    queries_without_named: tuple[str, ...] = ()
 
     @classmethod
     def from_parts(cls, parts: Sequence[Counted]) -> Counted:
@@ -162,21 +167,75 @@ class Counted(BaseModel):
         }
 
 
+class Reused(BaseModel):
+    """Answers of an earlier call that were read from a file instead of being retrieved again.
+
+    Attributes:
+        file: the name of the file.
+        answers: the number of queries whose answers were read from it.
+        queries: the number of all queries of the call.
+        first_saved: when the first of these answers was saved, in UTC, as ISO 8601.
+        last_saved: when the last was saved.
+        checked: how many of these queries were run again, to compare their rankings.
+        differing: how many of those were ranked otherwise than before. Only a retriever whose
+            rankings may vary has any: otherwise the answers are refused.
+        not_checked: why queries could not be run again; "" if they could, or were not to be.
+        changed_versions: {package: (version when the answers were saved, version now)}.
+    """
+
+    model_config = FROZEN
+
+    file: str
+    answers: int
+    queries: int
+    first_saved: str
+    last_saved: str
+    checked: int = 0
+    differing: int = 0
+    not_checked: str = ""
+    changed_versions: dict[str, tuple[str, str]] = {}
+
+
+class RetrievalProblem(BaseModel):
+    """What was not there for a retriever to find, or could not be looked at.
+
+    Attributes:
+        kind: what it is: judged documents that are "not found", a "part" of a corpus, an output
+            of documents that is "silent" for every query, an "empty" store, or a store that was
+            "not asked" for its documents.
+        sentence: the problem in words.
+    """
+
+    model_config = FROZEN
+
+    kind: Literal["not found", "part", "silent", "empty", "not asked"]
+    sentence: str
+
+    @property
+    def is_obstacle(self) -> bool:
+        """Whether scores are no basis for a decision, such as that of a gate."""
+        return self.kind in {"silent", "empty", "not asked"}
+
+
 class Retrieval(BaseModel):
-    """Times and failures of the queries that a pipeline answered for an evaluation.
+    """Times and failures of the queries that a retriever answered for an evaluation.
 
     Attributes:
         seconds: {query_id: duration in seconds}, for the queries whose duration is known.
         failures: {query_id: error message} of queries that failed; the run does not have them.
         left_out: the number of retrieved documents that were left out, because their ranking has
             them already or because they lack the field that identifies documents.
-        further_chunks: how many of these are chunks of a document that their ranking has already,
-            with ``collapse``.
+        further_chunks: how many of these are chunks of a document that their ranking has already.
         unnamed: how many of these lack the field that identifies documents.
         without_parent: the number of retrieved documents that lack the field ``collapse``; each
             counts as a document of its own.
         beyond_limit: the number of judged queries of the data set that ``limit`` left out.
         retries: how many attempts to answer a query failed and were repeated.
+        chunks: the number of retrieved chunks that count as the document that they are a part of.
+        collapse: the field with the name of that document; "" if no chunk was retrieved.
+        reused: the answers that were read from a file instead; empty in results that were saved
+            before this was recorded.
+        problems: what was not there to be found, or could not be looked at.
     """
 
     model_config = FROZEN
@@ -189,6 +248,10 @@ class Retrieval(BaseModel):
     without_parent: int = 0
     beyond_limit: int = 0
     retries: int = 0
+    chunks: int = 0
+    collapse: str = ""
+    reused: tuple[Reused, ...] = ()
+    problems: tuple[RetrievalProblem, ...] = ()
 
     @classmethod
     def from_parts(cls, parts: Sequence[Retrieval]) -> Retrieval:
@@ -202,6 +265,10 @@ class Retrieval(BaseModel):
             without_parent=sum(part.without_parent for part in parts),
             beyond_limit=sum(part.beyond_limit for part in parts),
             retries=sum(part.retries for part in parts),
+            chunks=sum(part.chunks for part in parts),
+            collapse=next((part.collapse for part in parts if part.collapse), ""),
+            reused=tuple(reused for part in parts for reused in part.reused),
+            problems=tuple(dict.fromkeys(problem for part in parts for problem in part.problems)),
         )
 
     @property

@@ -71,7 +71,7 @@ def test_other_objects_than_documents_are_input_errors():
     for documents in (["a"], [None], None):
         with pytest.raises((AttributeError, TypeError)):
             DocumentMRREvaluator().run([[A]], [documents])
-        with pytest.raises(InputError, match="query '0'"):
+        with pytest.raises(InputError, match="query at position 0"):
             BEIREvaluator.haystack_compatible().run([[A]], [documents])
 
 

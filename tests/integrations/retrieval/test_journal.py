@@ -15,9 +15,10 @@ from beir_eval.errors import FileFormatError, SettingError
 from beir_eval.integrations.retrieval import journal as journal_module
 from beir_eval.integrations.retrieval.documents import Ranking
 from beir_eval.integrations.retrieval.journal import Journal
+from beir_eval.integrations.retrieval.origin import Origin
 from beir_eval.integrations.retrieval.query_runner import Answer
 
-MADE_BY = {"pipeline": "p"}
+ORIGIN = Origin(settings={"pipeline": "p"})
 
 
 def answer(*doc_ids):
@@ -25,8 +26,8 @@ def answer(*doc_ids):
     return Answer(Ranking(list(doc_ids), scores), 0, 0.5)
 
 
-def answered_ids(run_file, made_by=MADE_BY):
-    with Journal(run_file, made_by) as journal:
+def answered_ids(run_file):
+    with Journal(run_file, ORIGIN) as journal:
         return list(journal._answers)
 
 
@@ -39,7 +40,7 @@ def test_an_answer_counts_only_after_it_is_on_the_disk(tmp_path, monkeypatch):
         fsync(descriptor)
 
     monkeypatch.setattr("beir_eval.integrations.retrieval.journal.os.fsync", record)
-    with Journal(tmp_path / "run.trec", MADE_BY) as journal:
+    with Journal(tmp_path / "run.trec", ORIGIN) as journal:
         journal.add("q1", "who?", answer("a"))
         journal.add("q2", "what?", answer("a", "b"))
     in_folder, first, second = synced[1], synced[0], synced[2]
@@ -55,7 +56,7 @@ def test_an_answer_that_cannot_be_written_leaves_the_answers_before_it(tmp_path,
         file.write(data[: len(data) // 2])
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    with Journal(run_file, MADE_BY) as journal:
+    with Journal(run_file, ORIGIN) as journal:
         journal.add("q1", "who?", answer("a"))
         with monkeypatch.context() as patch:
             patch.setattr(journal_module, "write_all", write_half)
@@ -73,14 +74,14 @@ def test_a_first_answer_that_cannot_be_written_leaves_no_file(tmp_path, monkeypa
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(journal_module, "write_all", write_half)
-    with Journal(tmp_path / "run.trec", MADE_BY) as journal, pytest.raises(OSError, match="space"):
+    with Journal(tmp_path / "run.trec", ORIGIN) as journal, pytest.raises(OSError, match="space"):
         journal.add("q1", "who?", answer("a"))
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_journal_that_is_cut_anywhere_keeps_the_answers_before_the_cut(tmp_path):
     run_file = tmp_path / "run.trec"
-    with Journal(run_file, MADE_BY) as journal:
+    with Journal(run_file, ORIGIN) as journal:
         for query_id in ("q1", "q2", "q3"):
             journal.add(query_id, "who?", answer("a", "b"))
     content = journal.path.read_bytes()
@@ -115,7 +116,7 @@ def test_a_file_that_is_not_a_journal_is_refused_and_not_changed(tmp_path, conte
 )
 def test_a_number_that_is_too_large_or_negative_is_an_error_of_its_line(tmp_path, field, value):
     run_file = tmp_path / "run.trec"
-    with Journal(run_file, MADE_BY) as journal:
+    with Journal(run_file, ORIGIN) as journal:
         journal.add("q1", "who?", answer("a"))
     header, line = journal.path.read_text().splitlines()
     record = json.loads(line)
@@ -132,8 +133,8 @@ def test_a_journal_on_a_full_disk_keeps_its_answers_and_goes_on_when_there_is_sp
     code = f"""
 import resource, sys
 sys.path.insert(0, {str(Path(__file__).parent)!r})
-from test_journal import Journal, MADE_BY, answer
-with Journal({str(run_file)!r}, MADE_BY) as journal:
+from test_journal import Journal, ORIGIN, answer
+with Journal({str(run_file)!r}, ORIGIN) as journal:
     resource.setrlimit(resource.RLIMIT_FSIZE, (1000, resource.RLIM_INFINITY))
     number = 0
     try:
@@ -148,7 +149,7 @@ with Journal({str(run_file)!r}, MADE_BY) as journal:
     count = int(output[0])
     assert count > 3
     assert output[1:] == [str(count), str(errno.EFBIG), f"{run_file}.progress.jsonl"]
-    with Journal(run_file, MADE_BY) as journal:
+    with Journal(run_file, ORIGIN) as journal:
         assert list(journal._answers) == [f"q{number}" for number in range(count)]
         journal.add("last", "who?", answer("a"))
         journal.write_run()

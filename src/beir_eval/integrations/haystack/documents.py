@@ -11,8 +11,7 @@ none. It does not import Haystack.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
-from itertools import islice
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar, cast
 
 import numpy as np
@@ -26,7 +25,6 @@ from beir_eval.integrations.retrieval.documents import (
     NOT_DOCUMENTS,
     check_documents,
     documents_error,
-    field_value,
     is_sequence,
 )
 
@@ -34,18 +32,16 @@ if TYPE_CHECKING:
     from beir_eval.integrations.retrieval.documents import DocumentNames
 
 _Name = TypeVar("_Name")
-#: The field with the id of a chunk's document, as Haystack's DocumentSplitter sets it.
-SOURCE_ID = "meta.source_id"
-_DOCUMENTS_CHECKED = 10
-#: What to do if the documents are chunks, and nothing matches.
-CHUNKS_HINT = f"The documents are chunks: collapse='{SOURCE_ID}' counts what they are parts of."
 #: How a corpus is written to a store, in messages.
 INDEX_CALL = "index(dataset, store)"
+#: How it is written through a pipeline, with a splitter or an embedder.
+INDEX_PIPELINE = "index(dataset, indexing_pipeline)"
 #: What to do if no document was retrieved.
 EMPTY_STORE_HINT = f"is the document store empty? {INDEX_CALL} writes a corpus to it"
 #: The judgements of a query that counts as judged, without relevant documents.
 NO_RELEVANT_DOCUMENT = {f"{NOT_A_NAME}nothing": 0.0}
 _UNNAMED_PREFIX = f"{NOT_A_NAME}unnamed "
+_UNNAMED_TRUTH_PREFIX = f"{NOT_A_NAME}unnamed judgement "
 
 
 class Names(Protocol):
@@ -169,15 +165,17 @@ def _first_not_finite(scores: Sequence[Any]) -> int | None:
 
 
 class Judgements(NamedTuple):
-    """Ground-truth documents as {query_id: {name: grade}}, and the number of those without a name.
+    """Ground-truth documents as {query_id: {name: grade}}, with the number of those without a name.
 
     Attributes:
-        grades: {query_id: {name: grade}}, without unnamed documents.
-        unnamed: the number of documents without a name, over all queries.
+        grades: {query_id: {name: grade}}. Unnamed documents have names that match nothing.
+        unnamed: {query_id: the number of documents without a name}, of queries that have some.
+        queries_without_named: the queries with documents of which none has a name.
     """
 
     grades: dict[str, dict[str, float]]
-    unnamed: int
+    unnamed: dict[str, int]
+    queries_without_named: tuple[str, ...]
 
 
 def judgements_from_documents(
@@ -186,7 +184,7 @@ def judgements_from_documents(
     """Return lists of ground-truth documents as judgements.
 
     The grade is ``Document.score``, or 1 if a list has no scores. A document listed twice gets the
-    highest of its grades.
+    highest of its grades. A document without a name matches nothing, and each counts.
 
     Args:
         query_ids: the ids of the queries. [Q]
@@ -198,7 +196,8 @@ def judgements_from_documents(
             documents of a list have a score.
     """
     grades_of_query: dict[str, dict[str, float]] = {}
-    unnamed = 0
+    unnamed: dict[str, int] = {}
+    without_named: list[str] = []
     for query_id, documents in zip(query_ids, truth, strict=True):
         check_documents(query_id, documents, "ground-truth")
         try:
@@ -206,12 +205,15 @@ def judgements_from_documents(
             grades = grades_of(query_id, documents)
         except NOT_DOCUMENTS as error:
             raise documents_error(query_id, documents, "ground-truth", error) from error
-        grade_of = highest_grades(document_names, grades)
-        if not all(grade_of):
-            unnamed += sum(not name for name in document_names)
-            grade_of = {name: grade for name, grade in grade_of.items() if name}
-        grades_of_query[query_id] = cast("dict[str, float]", grade_of)
-    return Judgements(grades_of_query, unnamed)
+        if not all(document_names):
+            numbers = [number for number, name in enumerate(document_names) if not name]
+            for number in numbers:
+                document_names[number] = f"{_UNNAMED_TRUTH_PREFIX}{number}"
+            unnamed[query_id] = len(numbers)
+            if len(numbers) == len(document_names):
+                without_named.append(query_id)
+        grades_of_query[query_id] = cast("dict[str, float]", highest_grades(document_names, grades))
+    return Judgements(grades_of_query, unnamed, tuple(without_named))
 
 
 def highest_grades(names: Sequence[_Name], grades: Sequence[float]) -> dict[_Name, float]:
@@ -273,11 +275,3 @@ def check_lists(label: str, lists: Any) -> None:
             "list of Documents; for one query pass [documents]"
         )
         raise InputError(msg)
-
-
-def are_chunks(documents: Iterable[Any]) -> bool:
-    """Return whether one of the first documents says which document it is a chunk of."""
-    return any(
-        field_value(document, SOURCE_ID) is not None
-        for document in islice(documents, _DOCUMENTS_CHECKED)
-    )

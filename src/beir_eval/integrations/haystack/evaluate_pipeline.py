@@ -9,15 +9,18 @@ from haystack.evaluation import EvaluationRunResult
 
 from beir_eval.datasets.dataset import Dataset
 from beir_eval.errors import SettingError
-from beir_eval.integrations.haystack.documents import CHUNKS_HINT, EMPTY_STORE_HINT
+from beir_eval.integrations.haystack.documents import EMPTY_STORE_HINT
 from beir_eval.integrations.haystack.retriever import PipelineRetriever
+from beir_eval.integrations.retrieval.documents import AUTO
 from beir_eval.integrations.retrieval.evaluate_dataset import evaluate_dataset
-from beir_eval.integrations.retrieval.retrieve_all import Retrieved
+from beir_eval.integrations.retrieval.retrieve_all import DEFAULT_CHECKED, Retrieved
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from beir_eval.core.qrels import Qrels
     from beir_eval.core.run import Run
+    from beir_eval.evaluation.records import RetrievalProblem
     from beir_eval.evaluation.result import EvaluationResult
     from beir_eval.integrations.haystack.retriever import Inputs
     from beir_eval.measures import MeasureLike
@@ -34,9 +37,11 @@ def evaluate_pipeline(  # noqa: PLR0913 - one keyword a setting
     concurrency: int = 1,
     limit: int | None = None,
     save_run: str | Path | None = None,
+    fresh: bool = False,
+    check_saved: int = DEFAULT_CHECKED,
     on_error: str = "stop",
     document_comparison_field: str | Sequence[str] = "id",
-    collapse: str | None = None,
+    collapse: str | None = AUTO,
     progress: bool = True,
     keep_top: int = 10,
     fingerprint: bool = False,
@@ -69,13 +74,20 @@ def evaluate_pipeline(  # noqa: PLR0913 - one keyword a setting
             queries that have no saved answer. The file has the documents' scores if these do not
             increase along the ranking; equal scores are made to differ in the last digit of a
             float32. Otherwise it has n, n-1, …, 1.
+        fresh: whether the answers that an earlier call has saved are replaced instead of being
+            reused.
+        check_saved: how many queries with saved answers are run again; if one is ranked otherwise
+            than before, the saved answers are refused. 0 for none.
         on_error: "stop" raises the first failure; "missing" counts a query that fails as an empty
             ranking.
         document_comparison_field: the field that identifies a document in the judgements: "id",
             "content" or "meta.a.b", or several as a composite key.
         collapse: the field with the name of the document that a chunk is a part of, such as
             "meta.source_id". All chunks of a document then count as that document. A document
-            without this field counts as a document of its own; a warning counts these.
+            without this field counts as a document of its own; a warning counts these. By default
+            ("auto") a document that ``index`` has written, or a chunk of it, counts as the document
+            in ``meta.beir_doc_id`` if documents are identified by their id. None: each chunk counts
+            as a document.
         progress: whether to show a progress bar, on a terminal or in a notebook.
         keep_top: how many of the best documents of each query the result keeps, which a report
             shows; 0 for none.
@@ -113,6 +125,7 @@ def evaluate_pipeline(  # noqa: PLR0913 - one keyword a setting
         document_comparison_field=document_comparison_field,
         collapse=collapse,
         concurrency=concurrency,
+        check_saved=check_saved,
         progress=progress,
     )
     _, result = retrieve_and_evaluate(
@@ -121,6 +134,7 @@ def evaluate_pipeline(  # noqa: PLR0913 - one keyword a setting
         measures,
         on_error=on_error,
         save_run=save_run,
+        fresh=fresh,
         run_name=run_name,
         limit=limit,
         keep_top=keep_top,
@@ -129,13 +143,15 @@ def evaluate_pipeline(  # noqa: PLR0913 - one keyword a setting
     return result
 
 
-def retrieve_and_evaluate(
+def retrieve_and_evaluate(  # noqa: PLR0913 - what evaluate_pipeline passes on
     retriever: PipelineRetriever,
     dataset: Dataset | str | Path,
     measures: Iterable[MeasureLike] | MeasureLike | None,
     *,
     on_error: str,
     save_run: str | Path | None,
+    fresh: bool = False,
+    rankings_vary: bool = False,
     **evaluation: Any,
 ) -> tuple[Run, EvaluationResult]:
     """Return the run of a pipeline over a data set, and its result as ``evaluate_pipeline``.
@@ -146,14 +162,29 @@ def retrieve_and_evaluate(
         measures: likewise.
         on_error: likewise.
         save_run: likewise.
+        fresh: likewise.
+        rankings_vary: whether rankings vary from run to run, as ``PipelineRetriever.retrieve``.
         evaluation: ``run_name``, ``limit``, ``keep_top`` and ``fingerprint``, likewise.
     """
     runs: list[Run] = []
 
     def retrieve(queries: Mapping[str, str]) -> Retrieved:
-        run, retrieval = retriever.retrieve(queries, on_error=on_error, save_run=save_run)
+        run, retrieval = retriever.retrieve(
+            queries,
+            on_error=on_error,
+            save_run=save_run,
+            fresh=fresh,
+            rankings_vary=rankings_vary,
+        )
         runs.append(run)
-        return Retrieved(run, retrieval, retriever.found_chunks)
+        return Retrieved(run, retrieval, retriever.parents)
+
+    def look_ahead(qrels: Qrels) -> tuple[RetrievalProblem, ...]:
+        highest: dict[str, float] = {}
+        for grades in qrels.as_dict().values():
+            for doc_id, grade in grades.items():
+                highest[doc_id] = max(grade, highest.get(doc_id, grade))
+        return retriever.problems(highest)
 
     result = evaluate_dataset(
         retrieve,
@@ -161,7 +192,8 @@ def retrieve_and_evaluate(
         measures,
         what="pipeline",
         if_empty=EMPTY_STORE_HINT,
-        if_chunks=CHUNKS_HINT if retriever.collapse is None else "",
+        parent_option="collapse",
+        look_ahead=look_ahead,
         **evaluation,
     )
     [run] = runs

@@ -30,11 +30,18 @@ def fingerprint_of_pipeline(pipeline: Any) -> str:
     return _sha256([_without_generated_index_names(content), connections])
 
 
-def fingerprint_of_function(function: Callable[..., Any]) -> str:
-    """Return the SHA-256 of a function's bytecode, constants, names and closure values.
+def settings_of_store(store: Any) -> str:
+    """Return the settings of a document store as text, without a generated name of an index."""
+    return json.dumps(
+        _without_generated_index_names(_component_settings(store)), sort_keys=True, default=repr
+    )
 
-    Default values of arguments, and the attributes of a bound method's object, are not included.
-    For a callable without code, it is the SHA-256 of its attributes.
+
+def fingerprint_of_function(function: Callable[..., Any]) -> str:
+    """Return the SHA-256 of a function's bytecode, constants, names, defaults and closure values.
+
+    The attributes of a bound method's object are not included. For a callable without code, it is
+    the SHA-256 of its attributes.
     """
     code = getattr(function, "__code__", None)
     if code is None:
@@ -44,6 +51,7 @@ def fingerprint_of_function(function: Callable[..., Any]) -> str:
         code.co_code.hex(),
         repr(code.co_consts),
         code.co_names,
+        _plain_values([function.__defaults__, function.__kwdefaults__], 0),
         _plain_values(closure_values, 0),
     ]
     return _sha256(parts)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable
 from itertools import islice
 from pathlib import Path
@@ -12,37 +13,62 @@ from haystack.document_stores.types import DuplicatePolicy
 
 from beir_eval.datasets.dataset import Dataset, load_dataset
 from beir_eval.display.progress import progress_bar
-from beir_eval.errors import SettingError, check_count
+from beir_eval.errors import InputError, SettingError, check_count, shown
+from beir_eval.integrations.haystack.components import stores_of
+from beir_eval.integrations.haystack.fingerprint import fingerprint_of_pipeline
 from beir_eval.integrations.haystack.sockets import documents_input
+from beir_eval.integrations.haystack.written_corpora import record_written
+from beir_eval.integrations.retrieval.documents import BEIR_DOC_ID
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from beir_eval.datasets.corpus import Corpus
 
-def beir_documents(dataset: Dataset | str | Path) -> Iterator[Document]:
+#: The key of metadata that says that only a part of the corpus was written.
+PART = "beir_part"
+
+
+def beir_documents(
+    dataset: Dataset | str | Path, *, id_key: str = BEIR_DOC_ID
+) -> Iterator[Document]:
     """Yield the documents of a data set as Haystack's Documents, in the order of its corpus.
 
     ``id`` is the document's id in the judgements; ``content`` is the title and the text, separated
-    by a blank, as in BEIR's own retrievers; ``meta["title"]`` is the title.
+    by a blank, as in BEIR's own retrievers; ``meta`` has the metadata of the corpus, the title as
+    "title", and the id again as "beir_doc_id". Cleaners and splitters change ids and keep the
+    metadata, so that chunks can be counted as the document that they are a part of.
 
     Args:
         dataset: a ``Dataset``, or its folder.
+        id_key: the key of metadata with the id. With another key than "beir_doc_id", evaluate with
+            ``collapse="meta.<key>"``.
 
     Raises:
+        InputError: the metadata of a document has this key already.
         FileFormatError, OSError: the data set cannot be read.
     """
     data = dataset if isinstance(dataset, Dataset) else load_dataset(dataset)
     for document in data.corpus:
+        if id_key in document.metadata:
+            msg = (
+                f"document {shown(document.doc_id)} of {data.name} has the metadata {id_key!r} "
+                "already; name another key for the id of the document: id_key='doc_id', and "
+                "collapse='meta.doc_id' when evaluating"
+            )
+            raise InputError(msg)
+        meta = {**document.metadata, "title": document.title, id_key: document.doc_id}
         content = f"{document.title} {document.text}".strip()
-        yield Document(id=document.doc_id, content=content, meta={"title": document.title})
+        yield Document(id=document.doc_id, content=content, meta=meta)
 
 
-def index(
+def index(  # noqa: PLR0913 - one keyword a setting
     dataset: Dataset | str | Path | Iterable[Document],
     target: Any,
     *,
     batch_size: int = 1000,
     limit: int | None = None,
+    id_key: str = BEIR_DOC_ID,
     progress: bool = True,
 ) -> int:
     """Write the corpus of a data set to a DocumentStore, in batches.
@@ -52,7 +78,10 @@ def index(
         target: a DocumentStore, in which documents with the same id are overwritten; or an indexing
             pipeline that takes documents and writes them, for example with an embedder.
         batch_size: how many documents are written at a time.
-        limit: write only this many documents, the first of the corpus; None for all.
+        limit: write only this many documents; None for all. Of a data set, all judged documents are
+            written, and others in the order of the corpus. Scores on a part are higher than on the
+            whole corpus: every later result says that there is only a part.
+        id_key: the key of metadata with the id of the document, as of ``beir_documents``.
         progress: whether to show a progress bar, on a terminal or in a notebook.
 
     Returns:
@@ -61,7 +90,9 @@ def index(
 
     Raises:
         SettingError: ``dataset`` or ``target`` is something else, the pipeline does not have
-            exactly one input of Documents, or ``batch_size`` or ``limit`` is below 1.
+            exactly one input of Documents, ``batch_size`` or ``limit`` is below 1, or ``limit`` is
+            below the number of judged documents.
+        InputError: the metadata of a document has the key ``id_key`` already.
         FileFormatError, OSError: the data set cannot be read.
     """
     check_count("batch_size", batch_size)
@@ -71,13 +102,22 @@ def index(
     if isinstance(dataset, Document) or not isinstance(dataset, (str, Path, Dataset, Iterable)):
         msg = f"a data set, its folder or Documents were expected, not {type(dataset).__name__}"
         raise SettingError(msg)
-    documents = (
-        beir_documents(dataset) if isinstance(dataset, (str, Path, Dataset)) else iter(dataset)
-    )
-    selected = islice(documents, limit)
+    judged: set[str] = set()
+    if isinstance(dataset, (str, Path, Dataset)):
+        data = dataset if isinstance(dataset, Dataset) else load_dataset(dataset)
+        judged = set(data.qrels.doc_ids)
+        documents = beir_documents(data, id_key=id_key)
+        if limit is not None:
+            documents = _part(documents, data.corpus, judged, limit)
+    else:
+        documents = islice(iter(dataset), limit)
+    digest = hashlib.sha256()
+    absent = set(judged)
     passed = 0
     with progress_bar(shown=progress, desc="documents", unit="") as advance:
-        while batch := list(islice(selected, batch_size)):
+        while batch := list(islice(documents, batch_size)):
+            digest.update("".join(map(_content_text, batch)).encode(errors="surrogatepass"))
+            absent.difference_update([document.id for document in batch])
             try:
                 write(batch)
             except Exception as error:
@@ -85,7 +125,56 @@ def index(
                 raise
             passed += len(batch)
             advance(len(batch))
+    stores = [target]
+    if hasattr(target, "graph"):
+        digest.update(fingerprint_of_pipeline(target).encode())
+        stores = [store for _, store in stores_of(target)]
+    record_written(stores, digest.hexdigest(), frozenset(absent))
     return passed
+
+
+def _content_text(document: Document) -> str:
+    """Return id, content and metadata of a document as a text to hash."""
+    return f"{document.id}\0{document.content}\0{document.meta}\0"
+
+
+def _part(
+    documents: Iterator[Document], corpus: Corpus, judged: set[str], limit: int
+) -> Iterator[Document]:
+    """Return the judged documents of a corpus, and others up to a limit.
+
+    Args:
+        documents: the documents of the corpus.
+        corpus: the corpus.
+        judged: the ids of the judged documents.
+        limit: how many documents.
+
+    Raises:
+        SettingError: there are more judged documents.
+    """
+    total = present = 0
+    for document in corpus:
+        total += 1
+        present += document.doc_id in judged
+    if present > limit:
+        msg = (
+            f"limit={limit}: the corpus has {present:,} judged documents, without which no score "
+            f"means anything; write at least these, limit={present}"
+        )
+        raise SettingError(msg)
+
+    def selected() -> Iterator[Document]:
+        others = limit - present
+        for document in documents:
+            if document.id not in judged:
+                others -= 1
+                if others < 0:
+                    continue
+            if limit < total:
+                document.meta[PART] = f"{limit} of {total}"
+            yield document
+
+    return selected()
 
 
 def _writer(target: Any) -> Callable[[list[Document]], Any]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import fnmatch
 import importlib.util
 import inspect
-import json
 import math
 import re
 from contextlib import suppress
@@ -15,7 +14,10 @@ import haystack
 from haystack.marshal import YamlMarshaller
 
 from beir_eval.core.files import FileContent
-from beir_eval.errors import FileFormatError, InputError, SettingError
+from beir_eval.errors import FileFormatError, InputError, SettingError, shown
+from beir_eval.integrations.haystack.components import stores_of, walk_components
+from beir_eval.integrations.haystack.fingerprint import settings_of_store
+from beir_eval.integrations.haystack.written_corpora import store_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -41,7 +43,7 @@ def load_pipeline(
     Args:
         path: the file, as ``Pipeline.dump`` writes it.
         allowed_modules: further modules whose classes may be imported, besides Haystack's own;
-            "pkg.*" for all modules of a package.
+            "pkg.*" for a package and all its modules.
         concurrent: whether the pipeline will run several queries at a time.
 
     Raises:
@@ -53,6 +55,12 @@ def load_pipeline(
     pipeline_class: Any = haystack.Pipeline
     if concurrent:  # Haystack 2 has a class of its own for pipelines with run_async
         pipeline_class = getattr(haystack, "AsyncPipeline", pipeline_class)
+    # The classes of "pkg.*" may be in the file of the package itself.
+    allowed_modules = [
+        name
+        for given in allowed_modules
+        for name in dict.fromkeys((given, given.removesuffix(".*")))
+    ]
     text = FileContent(path).text()
     try:
         content: Any = YamlMarshaller().unmarshal(text)
@@ -140,18 +148,53 @@ def _importable_names(value: Any) -> Iterator[str]:
                     yield text
 
 
+def write_to_store(pipeline: PipelineBase, store: Any, path: Path) -> None:
+    """Let an indexing pipeline write to the store of a retrieval pipeline, which is loaded too.
+
+    Two files name the same store by the same settings. A store in memory is another object in each
+    loaded pipeline, and the name of its index, if it was generated, is not a setting.
+
+    Args:
+        pipeline: the indexing pipeline.
+        store: the store.
+        path: the file of the indexing pipeline, for messages.
+
+    Raises:
+        SettingError: the pipeline writes to no store, or to one with other settings.
+    """
+    wanted = settings_of_store(store)
+    components = [
+        component
+        for _, component in walk_components(pipeline)
+        if hasattr(getattr(component, "document_store", None), "write_documents")
+    ]
+    others = [
+        component
+        for component in components
+        if settings_of_store(component.document_store) != wanted
+    ]
+    if not components or others:
+        actual = settings_of_store(others[0].document_store) if others else "no store"
+        msg = (
+            f"{path} writes to {shown(actual)}, and the pipeline reads from {shown(wanted)}; state "
+            "the same document store with the same settings in both files"
+        )
+        raise SettingError(msg)
+    for component in components:
+        component.document_store = store
+
+
 def document_store_of(pipeline: PipelineBase) -> Any:
-    """Return the one document store that the components of a pipeline use.
+    """Return the one document store that the components of a pipeline use, in any SuperComponent.
 
     Raises:
         SettingError: there is no store, or several with different settings.
     """
     # After loading, two components that share a store have one each, with the same settings.
-    component_stores = [
-        getattr(component, "document_store", None) for _, component in pipeline.walk()
-    ]
     stores = {
-        store_key(store): store for store in component_stores if hasattr(store, "write_documents")
+        store_key(store): store
+        for _, store in stores_of(pipeline)
+        if hasattr(store, "write_documents")
     }
     if len(stores) != 1:
         msg = (
@@ -160,9 +203,3 @@ def document_store_of(pipeline: PipelineBase) -> Any:
         )
         raise SettingError(msg)
     return stores.popitem()[1]
-
-
-def store_key(store: Any) -> str:
-    """Return a text that is equal for stores with the same settings."""
-    content = store.to_dict() if hasattr(store, "to_dict") else id(store)
-    return json.dumps(content, sort_keys=True, default=repr)

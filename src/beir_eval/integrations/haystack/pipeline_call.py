@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,16 +11,20 @@ from typing import TYPE_CHECKING, Any
 from haystack import Pipeline
 
 from beir_eval.errors import InputError, SettingError
-from beir_eval.integrations.haystack.documents import are_chunks
-from beir_eval.integrations.retrieval.documents import Ranking
+from beir_eval.integrations.haystack.indexing import PART
+from beir_eval.integrations.haystack.stage_tracer import recording
+from beir_eval.integrations.retrieval.documents import Ranking, parents_in
 from beir_eval.integrations.retrieval.query_runner import Answer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from beir_eval.integrations.haystack.sockets import Socket
     from beir_eval.integrations.retrieval.documents import DocumentNames
     from beir_eval.integrations.retrieval.query_runner import AnswerFunction
+
+
+_PART = re.compile(r"(\d{1,18}) of (\d{1,18})")
 
 
 @dataclass(frozen=True)
@@ -31,6 +36,8 @@ class PipelineCall:
         inputs: returns {component: {input: value}} for (query_id, text).
         output: the output with the ranked documents.
         names: the fields that identify a document.
+        document_outputs: {path of a component: its outputs of documents}, which are counted.
+        may_vary: whether a component generates text, so that rankings may vary.
         label: what messages call the pipeline.
     """
 
@@ -38,6 +45,8 @@ class PipelineCall:
     inputs: Callable[[str, str], Mapping[str, Any]]
     output: Socket
     names: DocumentNames
+    document_outputs: Mapping[tuple[str, ...], Sequence[str]]
+    may_vary: bool = False
     label: str = "the pipeline"
 
     def start(self, concurrency: int) -> AnswerFunction:
@@ -58,14 +67,18 @@ class PipelineCall:
     def run(self, query_id: str, text: str) -> Answer:
         """Run the pipeline for one query."""
         start = time.perf_counter()
-        response = self.pipeline.run(*self._run_arguments(query_id, text))
-        return self._answer_from_response(query_id, response, time.perf_counter() - start)
+        with recording(self.document_outputs) as sizes:
+            response = self.pipeline.run(*self._run_arguments(query_id, text))
+        seconds = time.perf_counter() - start
+        return self._answer_from_response(query_id, response, seconds, sizes)
 
     async def run_async(self, query_id: str, text: str) -> Answer:
         """Run the pipeline for one query, in the event loop."""
         start = time.perf_counter()
-        response = await self.pipeline.run_async(*self._run_arguments(query_id, text))
-        return self._answer_from_response(query_id, response, time.perf_counter() - start)
+        with recording(self.document_outputs) as sizes:
+            response = await self.pipeline.run_async(*self._run_arguments(query_id, text))
+        seconds = time.perf_counter() - start
+        return self._answer_from_response(query_id, response, seconds, sizes)
 
     def _run_arguments(self, query_id: str, text: str) -> tuple[dict[str, Any], set[str]]:
         data = self.inputs(query_id, text)
@@ -78,10 +91,19 @@ class PipelineCall:
         return dict(data), {self.output.component}
 
     def _answer_from_response(
-        self, query_id: str, response: Mapping[str, Any], seconds: float
+        self, query_id: str, response: Mapping[str, Any], seconds: float, sizes: Mapping[str, int]
     ) -> Answer:
         # If a router chose another branch, the output is missing: no document was retrieved.
         documents = response.get(self.output.component, {}).get(self.output.name, [])
         ranking = Ranking.distinct_from_documents(query_id, documents, self.names)
         num_left_out = len(documents) - len(ranking.doc_ids)
-        return Answer(ranking, num_left_out, seconds, are_chunks(documents))
+        return Answer(
+            ranking, num_left_out, seconds, parents_in(documents), sizes, _part_of(documents)
+        )
+
+
+def _part_of(documents: Sequence[Any]) -> tuple[int, int] | None:
+    """Return (documents written, documents of the corpus) if ``index`` wrote a part of a corpus."""
+    text = documents[0].meta.get(PART) if documents else None
+    match = _PART.fullmatch(text) if isinstance(text, str) else None
+    return None if match is None else (int(match[1]), int(match[2]))

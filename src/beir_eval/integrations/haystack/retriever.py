@@ -4,24 +4,44 @@ from __future__ import annotations
 
 import hashlib
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from beir_eval.errors import SettingError, check_count
+from beir_eval.errors import check_count, warn_caller
+from beir_eval.integrations.haystack.components import as_pipeline, stores_of, walk_components
 from beir_eval.integrations.haystack.fingerprint import (
     fingerprint_of_function,
     fingerprint_of_pipeline,
 )
 from beir_eval.integrations.haystack.pipeline_call import PipelineCall
-from beir_eval.integrations.haystack.sockets import documents_output, id_inputs, query_inputs
-from beir_eval.integrations.retrieval.documents import DocumentNames
-from beir_eval.integrations.retrieval.retrieve_all import RunnerSettings, retrieve_all
+from beir_eval.integrations.haystack.sockets import (
+    all_document_outputs,
+    documents_output,
+    generates_text,
+    id_inputs,
+    query_inputs,
+)
+from beir_eval.integrations.haystack.store_checks import (
+    check_embeddings,
+    count_stored,
+    store_problems,
+)
+from beir_eval.integrations.haystack.written_corpora import written_hash
+from beir_eval.integrations.retrieval.documents import AUTO, DocumentNames
+from beir_eval.integrations.retrieval.origin import Origin
+from beir_eval.integrations.retrieval.own_code import code_of
+from beir_eval.integrations.retrieval.retrieve_all import (
+    DEFAULT_CHECKED,
+    RunnerSettings,
+    retrieve_all,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
     from beir_eval.core.run import Run
-    from beir_eval.evaluation.records import Retrieval
+    from beir_eval.evaluation.records import Retrieval, RetrievalProblem
 
     #: Names of the inputs that take the query; or a function (query_id, text) -> pipeline inputs.
     Inputs = str | Iterable[str] | Callable[[str, str], Mapping[str, Any]]
@@ -34,7 +54,8 @@ class PipelineRetriever:
     itself; use this class if the pipeline needs settings.
 
     Args:
-        pipeline: the pipeline; it is not changed.
+        pipeline: the pipeline, or a single component that returns documents, such as a retriever or
+            a SuperComponent; it is not changed.
         inputs: the inputs that take the query, as "component.input" or several of them; or a
             function (query_id, text) that returns the inputs of the pipeline, {component: {input:
             value}}. By default, the query goes to the one required input of text, or to several
@@ -47,15 +68,21 @@ class PipelineRetriever:
             "content" or "meta.a.b", or several as a composite key.
         collapse: the field with the name of the document that a chunk is a part of, such as
             "meta.source_id". All chunks of a document then count as that document. A document
-            without this field counts as a document of its own; a warning counts these.
+            without this field counts as a document of its own; a warning counts these. By default
+            ("auto") a document that ``index`` has written, or a chunk of it, counts as the document
+            in ``meta.beir_doc_id`` if documents are identified by their id. None: each chunk counts
+            as a document.
         concurrency: how many queries run at a time. More than 1 needs a pipeline with
             ``run_async``: any pipeline of Haystack 3, an AsyncPipeline of Haystack 2.
+        check_saved: how many queries with saved answers are run again, to compare their rankings; 0
+            for none.
         progress: whether to show a progress bar, on a terminal or in a notebook.
 
     Attributes:
-        pipeline: the pipeline.
-        collapse: the field of this name.
-        found_chunks: whether the last call of ``retrieve`` got documents with ``meta.source_id``.
+        pipeline: the pipeline, or the component.
+        collapse: the field of this name, or "auto".
+        parents: {query_id: {field: its values in the first documents}} of the last call of
+            ``retrieve``: fields that may hold the document that a chunk is a part of.
 
     Raises:
         SettingError: this is not a pipeline, ``concurrency`` is below 1, a field is not one of the
@@ -69,57 +96,75 @@ class PipelineRetriever:
         inputs: Inputs | None = None,
         documents_from: str | None = None,
         document_comparison_field: str | Sequence[str] = "id",
-        collapse: str | None = None,
+        collapse: str | None = AUTO,
         concurrency: int = 1,
+        check_saved: int = DEFAULT_CHECKED,
         progress: bool = False,
     ) -> None:
         """Find the inputs and the output in the pipeline."""
-        if not hasattr(pipeline, "graph") or not hasattr(pipeline, "run"):
-            msg = f"a Haystack pipeline was expected, not {type(pipeline).__name__}"
-            raise SettingError(msg)
         check_count("concurrency", concurrency)
-        output = documents_output(pipeline, documents_from)
-        if callable(inputs):
-            request, self._inputs_text = inputs, f"function {fingerprint_of_function(inputs)}"
-        else:
-            text_sockets, id_sockets = query_inputs(pipeline, inputs), id_inputs(pipeline)
-            self._inputs_text = ", ".join(map(str, [*text_sockets, *id_sockets]))
-
-            def request(query_id: str, text: str) -> Mapping[str, Any]:
-                data: dict[str, dict[str, Any]] = {}
-                for socket in text_sockets:
-                    data.setdefault(socket.component, {})[socket.name] = text
-                for socket in id_sockets:
-                    data.setdefault(socket.component, {})[socket.name] = [query_id]
-                return data
-
         names = DocumentNames.from_fields(document_comparison_field, collapse)
-        self._call = PipelineCall(pipeline, request, output, names)
-        self._concurrency, self._progress = concurrency, progress
+        self._function = inputs if callable(inputs) else None
+        with as_pipeline(pipeline) as opened:
+            output = documents_output(opened, documents_from)
+            document_outputs = all_document_outputs(opened)
+            may_vary = generates_text(opened)
+            if callable(inputs):
+                request, self._inputs_text = inputs, f"function {fingerprint_of_function(inputs)}"
+            else:
+                text_sockets, id_sockets = query_inputs(opened, inputs), id_inputs(opened)
+                self._inputs_text = ", ".join(map(str, [*text_sockets, *id_sockets]))
+
+                def request(query_id: str, text: str) -> Mapping[str, Any]:
+                    data: dict[str, dict[str, Any]] = {}
+                    for socket in text_sockets:
+                        data.setdefault(socket.component, {})[socket.name] = text
+                    for socket in id_sockets:
+                        data.setdefault(socket.component, {})[socket.name] = [query_id]
+                    return data
+
+        self._call = PipelineCall(None, request, output, names, document_outputs, may_vary)
+        self._concurrency, self._progress, self._check_saved = concurrency, progress, check_saved
         self.pipeline, self.collapse = pipeline, collapse
-        self.found_chunks = False
+        self.parents: Mapping[str, Mapping[str, frozenset[str]]] = {}
 
     @property
-    def made_by(self) -> dict[str, str]:
-        """The pipeline and the settings that a run was made by, for comparison with saved runs.
+    def names(self) -> DocumentNames:
+        """The fields that identify a document."""
+        return self._call.names
 
-        The pipeline is represented by the hash of its components, their serialised settings and
-        their connections. The content of its document store is not included. A function as
-        ``inputs`` is represented by the hash of its code, without default values of arguments.
-        """
-        names = self._call.names
-        return {
-            "pipeline": fingerprint_of_pipeline(self._call.pipeline),
-            "inputs": self._inputs_text,
-            "documents_from": str(self._call.output),
-            "documents_go_by": " + ".join(names.fields),
-            "collapse": names.collapse or "",
-        }
+    @property
+    def origin(self) -> Origin:
+        """What makes the answers of the pipeline, for comparison with saved answers."""
+        with as_pipeline(self.pipeline) as opened:
+            return self._origin(opened)
+
+    def _origin(self, pipeline: Any) -> Origin:
+        components = [component for _, component in walk_components(pipeline)]
+        code = code_of([*components, *filter(None, [self._function]), pipeline])
+        collapse = self.names.collapse or ""
+        return Origin(
+            settings={
+                "pipeline": fingerprint_of_pipeline(pipeline),
+                "inputs": self._inputs_text,
+                "documents_from": str(self._call.output),
+                "documents_go_by": " + ".join(self.names.fields),
+                "collapse": f"{AUTO} {collapse}" if self.names.is_automatic else collapse,
+            },
+            own_code=code.own,
+            packages=code.packages,
+            corpus=written_hash(store for _, store in stores_of(pipeline)),
+            stored_documents=count_stored(pipeline),
+        )
 
     @property
     def fingerprint(self) -> str:
-        """The SHA-256 of ``made_by``, by which a benchmark recognises its saved runs."""
-        return hashlib.sha256(json.dumps(self.made_by).encode()).hexdigest()
+        """The SHA-256 of what makes the answers, by which a benchmark recognises its saved runs.
+
+        It covers the components, their settings and connections, the user's own code, the versions
+        of packages, the number of stored documents, and what ``index`` has written in this process.
+        """
+        return hashlib.sha256(json.dumps(self.origin.to_record()).encode()).hexdigest()
 
     def __call__(self, queries: Mapping[str, str], corpus: object = None) -> Run:  # noqa: ARG002
         """Return the rankings of all queries; this makes the retriever a system of ``Benchmark``.
@@ -130,9 +175,26 @@ class PipelineRetriever:
 
         Raises:
             RetrievalError: the pipeline failed for a query.
+            SettingError: as ``retrieve``.
             InputError: an id is neither text nor an integer, or is listed twice.
+
+        Warns:
+            BeirEvalWarning: a component returned no document for any query, or the store has a part
+                of the corpus.
         """
-        return self.retrieve(queries)[0]
+        run, retrieval = self.retrieve(queries)
+        for problem in retrieval.problems:
+            warn_caller(problem.sentence)
+        return run
+
+    def problems(self, judged: Mapping[str, float]) -> tuple[RetrievalProblem, ...]:
+        """Return what the document stores show before any query is run.
+
+        Args:
+            judged: {doc_id: highest grade} of the judged documents.
+        """
+        with as_pipeline(self.pipeline) as opened:
+            return tuple(store_problems(opened, judged, self.names))
 
     def retrieve(
         self,
@@ -140,6 +202,8 @@ class PipelineRetriever:
         *,
         on_error: str = "stop",
         save_run: str | Path | None = None,
+        fresh: bool = False,
+        rankings_vary: bool = False,
     ) -> tuple[Run, Retrieval]:
         """Run the pipeline for every query and return the run; only ids and scores are kept.
 
@@ -151,33 +215,45 @@ class PipelineRetriever:
                 answer is saved in ``<save_run>.progress.jsonl`` at once. A later call with the same
                 file runs only the queries that have no saved answer. The file gets all saved
                 answers, also those to queries of earlier calls.
+            fresh: whether saved answers are replaced instead of being reused.
+            rankings_vary: whether rankings vary from run to run, so that saved answers are reused
+                without running some of their queries again.
 
         Returns:
-            The run of these queries; and the time that each query took, the failures, and the
-            number of documents that were left out because they were repeated or have no name.
+            The run of these queries; and the time that each query took, the failures, the number of
+            documents that were left out because they were repeated or have no name, the answers
+            that were reused, and the components that returned no document for any query.
 
         Raises:
             RetrievalError: the pipeline failed for a query, with ``on_error="stop"``.
             RunError: the pipeline failed for every query.
-            SettingError: ``on_error`` is unknown; the ending of ``save_run`` is not that of a
-                format that can be written; the saved answers are those of another pipeline; the
-                file exists without saved answers; or another process is writing it.
+            SettingError: a component searches by embedding, and no document in its store in memory
+                has one; ``on_error`` is unknown; the ending of ``save_run`` is not that of a format
+                that can be written; the saved answers were made by another pipeline, from other
+                documents or by other code, or differ from what the pipeline returns now; the file
+                exists without saved answers; or another process is writing it.
             InputError: an id is neither text nor an integer, is listed twice, or cannot be written
                 in the format of ``save_run``; or the folder of ``save_run`` does not exist.
             FileFormatError: the file with saved answers is damaged.
             OSError: a file cannot be written.
         """
-        retrieved = retrieve_all(
-            self._call,
-            queries,
-            self.made_by if save_run is not None else {},
-            RunnerSettings(
-                concurrency=self._concurrency,
-                on_error=on_error,
-                save_run=save_run,
-                progress=self._progress,
-            ),
-            collapse=self._call.names.collapse,
+        settings = RunnerSettings(
+            concurrency=self._concurrency,
+            on_error=on_error,
+            save_run=save_run,
+            fresh=fresh,
+            check_saved=self._check_saved,
+            rankings_vary=rankings_vary,
+            progress=self._progress,
         )
-        self.found_chunks = retrieved.has_chunks
+        with as_pipeline(self.pipeline, concurrent=self._concurrency > 1) as opened:
+            check_embeddings(opened)
+            retrieved = retrieve_all(
+                replace(self._call, pipeline=opened),
+                queries,
+                lambda: self._origin(opened),
+                settings,
+                collapse=self.names.collapse,
+            )
+        self.parents = retrieved.parents
         return retrieved.run, retrieved.retrieval

@@ -9,6 +9,7 @@ import networkx as nx
 from haystack import Document
 
 from beir_eval.errors import SettingError
+from beir_eval.integrations.haystack.components import inner_pipeline
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -21,6 +22,7 @@ _OPTIONAL_NAMES = ("query", "question")
 _QUERY_NAMES = (*_OPTIONAL_NAMES, "text")
 #: An input of this name takes a list with the id of the query: that of ``BEIREvaluator``.
 _IDS_NAME = "query_ids"
+_REPLIES = "replies"
 #: Inputs whose names begin so are those of an evaluator.
 _TRUTH_PREFIX = "ground_truth"
 
@@ -128,6 +130,42 @@ def documents_output(pipeline: PipelineBase, requested: str | None) -> Socket:
         if not producers & nx.descendants(pipeline.graph, socket.component)
     ]
     return _single_socket(last, outputs, "output", "documents_from='component.output'")
+
+
+def all_document_outputs(
+    pipeline: PipelineBase, outer: tuple[str, ...] = ()
+) -> dict[tuple[str, ...], list[str]]:
+    """Return {path of a component: its outputs of Documents}, also inside SuperComponents.
+
+    A SuperComponent is left out: its outputs are those of a component inside.
+
+    Args:
+        pipeline: the pipeline.
+        outer: the path of the component that it is in.
+    """
+    outputs: dict[tuple[str, ...], list[str]] = {}
+    by_socket = _by_socket(pipeline.outputs(include_components_with_connected_outputs=True))
+    for name, component in pipeline.walk():
+        inner = inner_pipeline(component)
+        if inner is not None:
+            outputs |= all_document_outputs(inner, (*outer, name))
+            continue
+        sockets = [
+            socket.name for socket in _document_sockets(by_socket) if socket.component == name
+        ]
+        if sockets:
+            outputs[*outer, name] = sockets
+    return outputs
+
+
+def generates_text(pipeline: PipelineBase) -> bool:
+    """Return whether a component has an output "replies", as those with a language model."""
+    for name, component in pipeline.walk():
+        outputs = pipeline.outputs(include_components_with_connected_outputs=True)
+        inner = inner_pipeline(component)
+        if _REPLIES in outputs.get(name, {}) or (inner is not None and generates_text(inner)):
+            return True
+    return False
 
 
 def documents_input(pipeline: PipelineBase) -> Socket:

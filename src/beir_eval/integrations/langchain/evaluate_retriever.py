@@ -10,13 +10,16 @@ from langchain_core.documents import Document
 from langchain_core.runnables import Runnable
 
 from beir_eval.errors import InputError, SettingError
-from beir_eval.integrations.retrieval.documents import DocumentNames, RetrievedDocument
+from beir_eval.integrations.retrieval.documents import (
+    DocumentNames,
+    RetrievedDocument,
+    parents_in,
+)
 from beir_eval.integrations.retrieval.host_retrievers import (
     answer_from_documents,
     evaluate_host_retriever,
-    fingerprint_of_retriever,
 )
-from beir_eval.integrations.retrieval.retrieve_all import RunnerSettings
+from beir_eval.integrations.retrieval.retrieve_all import DEFAULT_CHECKED, RunnerSettings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -39,6 +42,8 @@ def evaluate_retriever(  # noqa: PLR0913 - one keyword a setting
     retries: int = 0,
     limit: int | None = None,
     save_run: str | Path | None = None,
+    fresh: bool = False,
+    check_saved: int = DEFAULT_CHECKED,
     on_error: str = "stop",
     document_comparison_field: str | Sequence[str] = "id",
     progress: bool = True,
@@ -66,8 +71,13 @@ def evaluate_retriever(  # noqa: PLR0913 - one keyword a setting
         limit: evaluate only this many queries, the first that have a text; None for all.
         save_run: a run file to write, such as "bm25.trec". Each answer is saved in
             ``<save_run>.progress.jsonl`` at once, and a later call with the same file runs only the
-            queries that have no saved answer. Answers of a retriever of another class or with other
-            settings are refused; the content of its index is not compared.
+            queries that have no saved answer. Answers of a retriever of another class, with other
+            settings or other code of your own are refused; the content of its index is compared
+            only by the queries that are run again.
+        fresh: whether the answers that an earlier call has saved are replaced instead of being
+            reused.
+        check_saved: how many queries with saved answers are run again; if one is ranked otherwise
+            than before, the saved answers are refused. 0 for none.
         on_error: "stop" raises the first failure; "missing" counts a query that fails as an empty
             ranking.
         document_comparison_field: the field that identifies a document in the judgements: "id",
@@ -111,19 +121,20 @@ def evaluate_retriever(  # noqa: PLR0913 - one keyword a setting
         retries=retries,
         on_error=on_error,
         save_run=save_run,
+        fresh=fresh,
+        check_saved=check_saved,
         progress=progress,
     )
-    made_by = {
-        "retriever": fingerprint_of_retriever(retriever),
-        "documents_go_by": " + ".join(names.fields),
-    }
+    made_by = {"documents_go_by": " + ".join(names.fields)}
     evaluation = {
         "run_name": run_name,
         "limit": limit,
         "keep_top": keep_top,
         "fingerprint": fingerprint,
     }
-    return evaluate_host_retriever(call, dataset, measures, settings, made_by, evaluation)
+    return evaluate_host_retriever(
+        retriever, call, dataset, measures, settings, made_by, evaluation
+    )
 
 
 @dataclass(frozen=True)
@@ -134,11 +145,13 @@ class _RetrieverCall:
         retriever: the retriever.
         names: the fields that identify a document.
         label: what messages call the retriever.
+        may_vary: likewise of the protocol.
     """
 
     retriever: Any
     names: DocumentNames
     label: str = "the retriever"
+    may_vary: bool = False
 
     def start(self, concurrency: int) -> AnswerFunction:  # noqa: ARG002 - of the protocol
         """Return the function that answers a query."""
@@ -158,4 +171,5 @@ class _RetrieverCall:
             RetrievedDocument(document.id, document.page_content, document.metadata)
             for document in retrieved
         ]
-        return answer_from_documents(query_id, documents, self.names, seconds)
+        parents = parents_in(documents)
+        return answer_from_documents(query_id, documents, self.names, seconds, parents=parents)

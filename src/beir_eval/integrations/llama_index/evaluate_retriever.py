@@ -10,13 +10,16 @@ from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.schema import NodeWithScore
 
 from beir_eval.errors import InputError, SettingError
-from beir_eval.integrations.retrieval.documents import DocumentNames, RetrievedDocument
+from beir_eval.integrations.retrieval.documents import (
+    DocumentNames,
+    RetrievedDocument,
+    parents_in,
+)
 from beir_eval.integrations.retrieval.host_retrievers import (
     answer_from_documents,
     evaluate_host_retriever,
-    fingerprint_of_retriever,
 )
-from beir_eval.integrations.retrieval.retrieve_all import RunnerSettings
+from beir_eval.integrations.retrieval.retrieve_all import DEFAULT_CHECKED, RunnerSettings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -27,11 +30,7 @@ if TYPE_CHECKING:
     from beir_eval.integrations.retrieval.query_runner import Answer, AnswerFunction
     from beir_eval.measures import MeasureLike
 
-#: What to do if nodes are parts of documents, and nothing matches.
-_CHUNKS_HINT = (
-    "The nodes are parts of documents: document_comparison_field='ref_doc_id' counts what they are "
-    "parts of."
-)
+_SOURCE = "ref_doc_id"
 
 
 def evaluate_retriever(  # noqa: PLR0913 - one keyword a setting
@@ -45,6 +44,8 @@ def evaluate_retriever(  # noqa: PLR0913 - one keyword a setting
     retries: int = 0,
     limit: int | None = None,
     save_run: str | Path | None = None,
+    fresh: bool = False,
+    check_saved: int = DEFAULT_CHECKED,
     on_error: str = "stop",
     document_comparison_field: str | Sequence[str] = "id",
     progress: bool = True,
@@ -71,8 +72,13 @@ def evaluate_retriever(  # noqa: PLR0913 - one keyword a setting
         limit: evaluate only this many queries, the first that have a text; None for all.
         save_run: a run file to write, such as "bm25.trec". Each answer is saved in
             ``<save_run>.progress.jsonl`` at once, and a later call with the same file runs only the
-            queries that have no saved answer. Answers of a retriever of another class or with other
-            settings are refused; the content of its index is not compared.
+            queries that have no saved answer. Answers of a retriever of another class, with other
+            settings or other code of your own are refused; the content of its index is compared
+            only by the queries that are run again.
+        fresh: whether the answers that an earlier call has saved are replaced instead of being
+            reused.
+        check_saved: how many queries with saved answers are run again; if one is ranked otherwise
+            than before, the saved answers are refused. 0 for none.
         on_error: "stop" raises the first failure; "missing" counts a query that fails as an empty
             ranking.
         document_comparison_field: the field that identifies a document in the judgements: "id"
@@ -109,7 +115,7 @@ def evaluate_retriever(  # noqa: PLR0913 - one keyword a setting
             "index.as_retriever() returns one"
         )
         raise SettingError(msg)
-    by_source = document_comparison_field == "ref_doc_id"
+    by_source = document_comparison_field == _SOURCE
     names = DocumentNames.from_fields("id" if by_source else document_comparison_field)
     call = _RetrieverCall(retriever, names, by_source)
     settings = RunnerSettings(
@@ -118,11 +124,12 @@ def evaluate_retriever(  # noqa: PLR0913 - one keyword a setting
         retries=retries,
         on_error=on_error,
         save_run=save_run,
+        fresh=fresh,
+        check_saved=check_saved,
         progress=progress,
     )
     made_by = {
-        "retriever": fingerprint_of_retriever(retriever),
-        "documents_go_by": "ref_doc_id" if by_source else " + ".join(names.fields),
+        "documents_go_by": _SOURCE if by_source else " + ".join(names.fields),
     }
     evaluation = {
         "run_name": run_name,
@@ -131,13 +138,13 @@ def evaluate_retriever(  # noqa: PLR0913 - one keyword a setting
         "fingerprint": fingerprint,
     }
     return evaluate_host_retriever(
+        retriever,
         call,
         dataset,
         measures,
         settings,
         made_by,
         evaluation,
-        if_chunks="" if by_source else _CHUNKS_HINT,
     )
 
 
@@ -150,12 +157,14 @@ class _RetrieverCall:
         names: the fields that identify a node, after ``by_source`` has set its id.
         by_source: whether a node has the id of the document that it is a part of.
         label: what messages call the retriever.
+        may_vary: likewise of the protocol.
     """
 
     retriever: Any
     names: DocumentNames
     by_source: bool
     label: str = "the retriever"
+    may_vary: bool = False
 
     def start(self, concurrency: int) -> AnswerFunction:  # noqa: ARG002 - of the protocol
         """Return the function that answers a query."""
@@ -190,7 +199,6 @@ class _RetrieverCall:
             )
             for node in nodes
         ]
-        has_chunks = any(node.node.ref_doc_id is not None for node in nodes)
-        return answer_from_documents(
-            query_id, documents, self.names, seconds, has_chunks=has_chunks
-        )
+        sources = {node.node.ref_doc_id for node in nodes} - {None}
+        parents = parents_in(documents) | ({_SOURCE: frozenset(sources)} if sources else {})
+        return answer_from_documents(query_id, documents, self.names, seconds, parents=parents)

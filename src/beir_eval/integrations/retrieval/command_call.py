@@ -11,17 +11,21 @@ import time
 from asyncio import subprocess
 from contextlib import suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from beir_eval.errors import InputError, SettingError, shown
 from beir_eval.integrations.retrieval import json_hits
 from beir_eval.integrations.retrieval.http_call import QUERY
+from beir_eval.integrations.retrieval.own_code import sha256_of_file
 
 if TYPE_CHECKING:
     from beir_eval.adapters.search_responses import HitFields
     from beir_eval.integrations.retrieval.query_runner import Answer, AnswerFunction
 
 _CHUNK_BYTES = 1 << 16
+#: A larger file is data: an index, which the command may change while it runs.
+_LARGEST_SCRIPT = 1 << 24
 #: How much of the end of standard error a message shows.
 _SHOWN_ERROR_BYTES = 300
 
@@ -37,6 +41,7 @@ class CommandCall:
         command: the command, with ``{query}`` where the query goes.
         fields: where an answer has its hits, and a hit its id and its score.
         label: what messages call the command.
+        may_vary: whether the same query may get another ranking each time.
 
     Raises:
         SettingError: the command lacks ``{query}``, cannot be split, or its program does not exist.
@@ -45,6 +50,7 @@ class CommandCall:
     command: str
     fields: HitFields
     label: str = "the command"
+    may_vary: bool = False
     _arguments: list[str] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -61,6 +67,15 @@ class CommandCall:
             msg = f"command: there is no program {shown(arguments[0])} that can be executed"
             raise SettingError(msg)
         object.__setattr__(self, "_arguments", arguments)
+
+    def own_code(self) -> dict[str, str]:
+        """Return {file: SHA-256} of the files that the command names, such as a script."""
+        named = [Path(argument) for argument in self._arguments if QUERY not in argument]
+        return {
+            str(path): sha256_of_file(path)
+            for path in named
+            if path.is_file() and path.stat().st_size <= _LARGEST_SCRIPT
+        }
 
     def start(self, concurrency: int) -> AnswerFunction:  # noqa: ARG002 - of the protocol
         """Return the function that answers a query."""

@@ -30,6 +30,11 @@ if TYPE_CHECKING:
     from beir_eval.evaluation.result import EvaluationResult
 
 _METADATA_PREFIX = "meta."
+#: The key of metadata in which the Haystack function ``index`` puts the id of the judged document.
+#: Cleaners and splitters keep metadata, so that chunks have it too.
+BEIR_DOC_ID = "beir_doc_id"
+#: The value of ``collapse`` that counts a document with this key as the document that it names.
+AUTO = "auto"
 #: Ids that are no name of a document begin with this; no field of a document has such a value.
 NOT_A_NAME = "\0"
 #: From so many queries on, the evaluation finds out whether the ids differ.
@@ -39,6 +44,8 @@ _LONGEST_NAME = 300
 #: What Haystack makes an id of, if a Document is created without one (SHA-256); also UUIDs.
 _HASH = re.compile(r"[0-9a-f]{32,}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 _DIGITS = re.compile(r"\d+")
+#: How many documents of a ranking are read for the documents that they may be chunks of.
+_PARENTS_READ = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,13 +62,17 @@ class DocumentNames:
         collapse: the field with the name of the document that a chunk is a part of. A document
             that has this field gets that name, so that all chunks of a document have one name. A
             document without it is no chunk: it gets its name from ``fields``.
+        is_automatic: whether ``collapse`` was not stated. Then it is no mistake if documents lack
+            it.
 
     Raises:
-        SettingError: there is no field, or another field than "content", "id" or "meta.<key>".
+        SettingError: there is no field, or another field than "content", "id" or "meta.<key>"; or
+            ``collapse`` is one of ``fields``.
     """
 
     fields: tuple[str, ...]
     collapse: str | None = None
+    is_automatic: bool = False
 
     def __post_init__(self) -> None:
         """Check the fields."""
@@ -74,13 +85,25 @@ class DocumentNames:
         if not self.fields:
             msg = "at least one field must identify a document: 'content', 'id' or 'meta.<key>'"
             raise SettingError(msg)
+        if self.collapse in self.fields:
+            msg = (
+                f"collapse={self.collapse!r} is the field that identifies documents, so it makes "
+                "no chunk a part of another document; leave collapse out, or name the field with "
+                "the document that a chunk is a part of"
+            )
+            raise SettingError(msg)
 
     @classmethod
     def from_fields(cls, field: str | Iterable[str], collapse: str | None = None) -> DocumentNames:
         """Return the names by one field, or by several as a composite key.
 
+        Args:
+            field: the field or fields.
+            collapse: as the attribute; or "auto": ``meta.beir_doc_id`` if documents are identified
+                by their id, else None.
+
         Raises:
-            SettingError: there is no field, or another field than "content", "id" or "meta.<key>".
+            SettingError: as the class.
         """
         if not isinstance(field, str) and not is_iterable(field):
             msg = (
@@ -88,7 +111,12 @@ class DocumentNames:
                 f"{shown(field)}"
             )
             raise SettingError(msg)
-        return cls((field,) if isinstance(field, str) else tuple(field), collapse)
+        fields = (field,) if isinstance(field, str) else tuple(field)
+        if collapse != AUTO:
+            return cls(fields, collapse)
+        if fields != ("id",):
+            return cls(fields)
+        return cls(fields, f"{_METADATA_PREFIX}{BEIR_DOC_ID}", is_automatic=True)
 
     def names_of(self, documents: Iterable[Any]) -> list[str | None]:
         """Return the name of each document; None or "" for a document without a name.
@@ -96,20 +124,33 @@ class DocumentNames:
         Raises:
             TypeError: the only field is "id", and an id is neither text nor an integer.
         """
+        if self.is_automatic:
+            documents = list(documents)
+            if not any(BEIR_DOC_ID in document.meta for document in documents):
+                return self._ids_of(documents)
         if self.collapse is None and self.fields == ("content",):
             return [document.content for document in documents]  # Haystack checks that it is text
         if self.collapse is None and self.fields == ("id",):
-            ids = [document.id for document in documents]
-            if set(map(type, ids)) <= {str}:
-                return ids
-            return [
-                id_text(doc_id) if doc_id is not None and doc_id != "" else None for doc_id in ids
-            ]
+            return self._ids_of(documents)
         return [self._name_of(document) for document in documents]
 
-    def num_without_parent(self, documents: Iterable[Any]) -> int:
-        """Return how many documents lack the field ``collapse``; 0 if it is not set."""
+    @staticmethod
+    def _ids_of(documents: Iterable[Any]) -> list[str | None]:
+        ids = [document.id for document in documents]
+        if set(map(type, ids)) <= {str}:
+            return ids
+        return [id_text(doc_id) if doc_id is not None and doc_id != "" else None for doc_id in ids]
+
+    def is_chunk(self, document: Any) -> bool:
+        """Return whether a document counts as another one, of which it is a chunk."""
         if self.collapse is None:
+            return False
+        parent = _value_as_text(field_value(document, self.collapse))
+        return parent is not None and parent != _value_as_text(document.id)
+
+    def num_without_parent(self, documents: Iterable[Any]) -> int:
+        """Return how many documents lack the field ``collapse``; 0 if it was not stated."""
+        if self.collapse is None or self.is_automatic:
             return 0
         parents = (_value_as_text(field_value(document, self.collapse)) for document in documents)
         return sum(parent is None for parent in parents)
@@ -164,12 +205,16 @@ class Ranking(NamedTuple):
         scores: the score of each document; None if their order is the ranking.
         unnamed: the number of documents without a name; they match no judged document.
         without_parent: the number of documents that lack the field ``DocumentNames.collapse``.
+        chunks: the number of documents that count as the document that they are a part of.
+        further_chunks: how many of these were left out, because the ranking has their document.
     """
 
     doc_ids: list[str]
     scores: list[float] | None
     unnamed: int = 0
     without_parent: int = 0
+    chunks: int = 0
+    further_chunks: int = 0
 
     @classmethod
     def distinct_from_documents(
@@ -184,20 +229,23 @@ class Ranking(NamedTuple):
             InputError: an object is not a document.
         """
         score_of: dict[str, Any] = {}
-        unnamed = 0
+        unnamed = chunks = further_chunks = 0
         check_documents(query_id, documents, "retrieved")
         try:
             for name, document in zip(names.names_of(documents), documents, strict=True):
-                if name:
-                    score_of.setdefault(name, document.score)
-                else:
+                if not name:
                     unnamed += 1
+                    continue
+                if names.is_chunk(document):
+                    chunks += 1
+                    further_chunks += name in score_of
+                score_of.setdefault(name, document.score)
             doc_ids = ids_as_text(list(score_of))
             without_parent = names.num_without_parent(documents)
         except NOT_DOCUMENTS as error:
             raise documents_error(query_id, documents, "retrieved", error) from error
         scores = strictly_decreasing_scores(list(score_of.values()))
-        return cls(doc_ids, scores, unnamed, without_parent)
+        return cls(doc_ids, scores, unnamed, without_parent, chunks, further_chunks)
 
 
 def run_from_rankings(rankings: Mapping[str, Ranking]) -> Run:
@@ -348,6 +396,44 @@ def no_overlap_message(
         f"any query: retrieved are {_example_ids(retrieved)}; judged are {_example_ids(judged)}. "
         f"{remedy}"
     ).rstrip()
+
+
+def parents_in(documents: Sequence[Any]) -> dict[str, frozenset[str]]:
+    """Return {"meta.key": its values} of the first documents.
+
+    Any of these fields may hold the document that a chunk is a part of.
+
+    Args:
+        documents: the documents of one query, best first.
+    """
+    values: dict[str, set[str]] = {}
+    for document in documents[:_PARENTS_READ]:
+        for key, value in document.meta.items():
+            if isinstance(key, str) and isinstance(value, (str, int)) and "." not in key:
+                name = _value_as_text(value)
+                if name is not None and len(name) <= _LONGEST_NAME:
+                    values.setdefault(f"{_METADATA_PREFIX}{key}", set()).add(name)
+    return {field: frozenset(names) for field, names in values.items()}
+
+
+def field_with_judged(
+    parents: Mapping[str, Mapping[str, frozenset[str]]], qrels: Qrels
+) -> str | None:
+    """Return the field that names judged documents for the most queries; None if no field does.
+
+    Args:
+        parents: {query_id: {field: its values in the retrieved documents}}.
+        qrels: the judgements.
+    """
+    row_of = {query_id: row for row, query_id in enumerate(qrels.query_ids)}
+    matched: dict[str, int] = {}
+    for query_id, values in parents.items():
+        if query_id in row_of:
+            judged = qrels.grades_of_row(row_of[query_id]).keys()
+            for field, names in values.items():
+                if not judged.isdisjoint(names):
+                    matched[field] = matched.get(field, 0) + 1
+    return max(matched, key=matched.__getitem__, default=None)
 
 
 def _unmatched_names(

@@ -10,11 +10,13 @@ from beir_eval.datasets.dataset import Dataset, load_dataset
 from beir_eval.errors import InputError, SettingError, check_count, check_name, warn_caller
 from beir_eval.evaluation.coverage import unmatched_ids_sentences
 from beir_eval.evaluation.evaluator import Evaluator, evaluate_without_warning
-from beir_eval.integrations.retrieval.documents import no_overlap_message
+from beir_eval.integrations.retrieval.documents import field_with_judged, no_overlap_message
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from beir_eval.core.qrels import Qrels
+    from beir_eval.evaluation.records import RetrievalProblem
     from beir_eval.evaluation.result import EvaluationResult
     from beir_eval.integrations.retrieval.retrieve_all import Retrieved
     from beir_eval.measures import MeasureLike
@@ -31,7 +33,8 @@ def evaluate_dataset(  # noqa: PLR0913 - one keyword a setting
     keep_top: int,
     fingerprint: bool,
     if_empty: str,
-    if_chunks: str = "",
+    parent_option: str,
+    look_ahead: Callable[[Qrels], Sequence[RetrievalProblem]] | None = None,
 ) -> EvaluationResult:
     """Retrieve for every judged query of a data set, and return the scores of the rankings.
 
@@ -45,7 +48,9 @@ def evaluate_dataset(  # noqa: PLR0913 - one keyword a setting
         keep_top: how many of the best documents of each query the result keeps.
         fingerprint: whether the result has the SHA-256 hashes of judgements and run.
         if_empty: what to do if no document was retrieved, for the warning.
-        if_chunks: what to do if chunks were retrieved and their ids differ from the judged ones.
+        parent_option: the keyword that names the field with the document that a chunk is a part of,
+            for the warning that the ids of documents differ.
+        look_ahead: returns what the retriever cannot find, before it retrieves.
 
     Raises:
         SettingError: ``dataset`` is no data set, or a setting has no such value.
@@ -65,17 +70,48 @@ def evaluate_dataset(  # noqa: PLR0913 - one keyword a setting
         keep_top=keep_top,
         fingerprint=fingerprint,
     )
-    run, retrieval, has_chunks = retrieve(queries)
+    problems = () if look_ahead is None else tuple(look_ahead(qrels.select(queries)))
+    _warn_of(problems, run_name)
+    run, retrieval, parents = retrieve(queries)
+    _warn_of(retrieval.problems, run_name)
+    problems += retrieval.problems
     result = evaluate_without_warning(evaluator, run, run_name)
-    advice = if_chunks if has_chunks else ""
+    advice = parent_advice(parents, qrels, parent_option)
     problem = no_overlap_message(run, qrels, result, if_empty=if_empty, advice=advice)
     if problem is not None:
         warn_caller(problem)
     else:
         for sentence in unmatched_ids_sentences(result):
             warn_caller(f"{run_name}: {sentence}")
-    retrieval = retrieval.model_copy(update={"beyond_limit": len(data.qrels) - len(qrels)})
+    update = {"beyond_limit": len(data.qrels) - len(qrels), "problems": problems}
+    retrieval = retrieval.model_copy(update=update)
     return result.model_copy(update={"retrieval": retrieval})
+
+
+def _warn_of(problems: Iterable[RetrievalProblem], run_name: str) -> None:
+    for problem in problems:
+        warn_caller(f"{run_name}: {problem.sentence}")
+
+
+def parent_advice(
+    parents: Mapping[str, Mapping[str, frozenset[str]]], qrels: Qrels, option: str
+) -> str:
+    """Return what to do if retrieved documents are chunks whose ids are not those of documents.
+
+    A field is named only if its values are judged documents.
+
+    Args:
+        parents: {query_id: {field: its values in the retrieved documents}}.
+        qrels: the judgements.
+        option: the keyword that names the field.
+    """
+    field = field_with_judged(parents, qrels)
+    if field is not None:
+        return (
+            f"The field {field} of the retrieved documents names judged documents: "
+            f"{option}={field!r} counts these."
+        )
+    return ""
 
 
 def first_queries(data: Dataset, limit: int | None, what: str) -> dict[str, str]:

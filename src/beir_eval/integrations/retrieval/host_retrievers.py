@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 from beir_eval.integrations.retrieval.documents import Ranking
 from beir_eval.integrations.retrieval.evaluate_dataset import evaluate_dataset
+from beir_eval.integrations.retrieval.origin import Origin
+from beir_eval.integrations.retrieval.own_code import code_of
 from beir_eval.integrations.retrieval.query_runner import Answer
 from beir_eval.integrations.retrieval.retrieve_all import Retrieved, retrieve_all
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from beir_eval.datasets.dataset import Dataset
@@ -38,7 +40,7 @@ def answer_from_documents(
     names: DocumentNames,
     seconds: float,
     *,
-    has_chunks: bool = False,
+    parents: Mapping[str, frozenset[str]] | None = None,
 ) -> Answer:
     """Return the answer to a query, with each document once.
 
@@ -47,36 +49,41 @@ def answer_from_documents(
         documents: the retrieved documents, best first.
         names: the fields that identify a document.
         seconds: how long the query took.
-        has_chunks: whether documents say which document they are a chunk of.
+        parents: {field: its values}, for fields that may hold the document that a chunk is a part
+            of.
     """
     ranking = Ranking.distinct_from_documents(query_id, list(documents), names)
-    return Answer(ranking, len(documents) - len(ranking.doc_ids), seconds, has_chunks)
+    return Answer(ranking, len(documents) - len(ranking.doc_ids), seconds, parents or {})
 
 
 def evaluate_host_retriever(  # noqa: PLR0913, PLR0917 - what the hosts pass on
+    retriever: Any,
     call: QueryCall,
     dataset: Dataset | str | Path,
     measures: MeasureLike | Any,
     settings: RunnerSettings,
     made_by: Mapping[str, str],
     evaluation: Mapping[str, Any],
-    *,
-    if_chunks: str = "",
 ) -> EvaluationResult:
     """Run a retriever for the judged queries of a data set, and return the scores.
 
     Args:
-        call: the retriever.
+        retriever: the retriever of the host.
+        call: the same, as it answers a query.
         dataset: a ``Dataset``, or its folder.
         measures: what to compute; None for the default measures.
         settings: how the queries are run.
-        made_by: what identifies the retriever.
+        made_by: what identifies the retriever and the settings of documents.
         evaluation: ``run_name``, ``limit``, ``keep_top`` and ``fingerprint``.
-        if_chunks: what to do if chunks were retrieved and their ids differ from the judged ones.
     """
 
+    def origin() -> Origin:
+        code = code_of(_objects_in(retriever, _MAX_DEPTH))
+        settings_of_retriever = {"retriever": fingerprint_of_retriever(retriever), **made_by}
+        return Origin(settings=settings_of_retriever, own_code=code.own, packages=code.packages)
+
     def retrieve(queries: Mapping[str, str]) -> Retrieved:
-        return retrieve_all(call, queries, made_by, settings)
+        return retrieve_all(call, queries, origin, settings)
 
     return evaluate_dataset(
         retrieve,
@@ -86,7 +93,7 @@ def evaluate_host_retriever(  # noqa: PLR0913, PLR0917 - what the hosts pass on
         if_empty=(
             "the retriever returned none, or none that has the field of document_comparison_field="
         ),
-        if_chunks=if_chunks,
+        parent_option="document_comparison_field",
         **evaluation,
     )
 
@@ -100,6 +107,21 @@ def fingerprint_of_retriever(retriever: Any) -> str:
     """
     text = json.dumps(_settings_of(retriever, _MAX_DEPTH), sort_keys=True)
     return hashlib.sha256(_UUID.sub("", text).encode(errors="backslashreplace")).hexdigest()
+
+
+def _objects_in(value: Any, depth: int) -> Iterator[Any]:
+    """Yield an object and those among its attributes, down to a depth, whose code it may run."""
+    if isinstance(value, (list, tuple)) and len(value) <= _MOST_SETTINGS:
+        for item in value:
+            yield from _objects_in(item, depth)
+        return
+    if isinstance(value, (*_PLAIN_TYPES, list, tuple, dict, set, frozenset, bytes)):
+        return
+    yield value
+    if depth:
+        private = getattr(value, "__pydantic_private__", None) or {}
+        for attribute in {**getattr(value, "__dict__", {}), **private}.values():
+            yield from _objects_in(attribute, depth - 1)
 
 
 def _settings_of(value: Any, depth: int) -> Any:

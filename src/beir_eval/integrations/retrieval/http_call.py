@@ -36,6 +36,7 @@ class HttpCall:
         fields: where an answer has its hits, and a hit its id and its score.
         timeout: the seconds after which a request fails.
         label: what messages call the server.
+        may_vary: whether the same query may get another ranking each time.
 
     Raises:
         SettingError: the address lacks ``{query}`` or a host, or is neither http nor https.
@@ -45,6 +46,7 @@ class HttpCall:
     fields: HitFields
     timeout: float
     label: str = "the server"
+    may_vary: bool = False
 
     def __post_init__(self) -> None:
         """Check the address."""
@@ -61,6 +63,10 @@ class HttpCall:
         if not has_host or QUERY in before_path or QUERY not in self.url:
             msg = f"url must have {QUERY} where the query goes, behind the host: {shown(self.url)}"
             raise SettingError(msg)
+
+    def own_code(self) -> dict[str, str]:
+        """Return no code: that of a server is not known."""
+        return {}
 
     def start(self, concurrency: int) -> AnswerFunction:  # noqa: ARG002 - of the protocol
         """Return the function that answers a query."""

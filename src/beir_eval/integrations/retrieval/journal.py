@@ -6,7 +6,8 @@ import json
 import math
 import os
 from contextlib import suppress
-from typing import IO, TYPE_CHECKING, Any
+from datetime import UTC, datetime
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from beir_eval.adapters.dataset_folder import JOURNAL_ENDING
 from beir_eval.adapters.writers import check_ids, format_to_write, write_run
@@ -16,6 +17,7 @@ from beir_eval.core.locks import try_lock
 from beir_eval.core.paths import as_path
 from beir_eval.errors import FileFormatError, InputError, SettingError
 from beir_eval.integrations.retrieval.documents import Ranking, run_from_rankings
+from beir_eval.integrations.retrieval.origin import LAYOUT, Origin
 from beir_eval.integrations.retrieval.query_runner import Answer
 
 if TYPE_CHECKING:
@@ -23,43 +25,70 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Self
 
-_VERSION = 1
+#: How to evaluate again without the saved answers, in messages.
+FRESH = "fresh=True"
+
+
+class SavedAnswer(NamedTuple):
+    """A line of a journal.
+
+    Attributes:
+        text: the text of the query.
+        answer: the answer.
+        at: when it was saved, in UTC, as ISO 8601.
+    """
+
+    text: str
+    answer: Answer
+    at: str
 
 
 class Journal:
     """The file ``<run>.progress.jsonl`` beside a saved run, open while the queries run.
 
-    Its first line holds the retriever and the settings that made the answers; each further line is
-    the answer to one query, which is on the disk before the query counts as answered. A last line
-    that an interruption has cut off is removed. The run file gets all answers of the journal.
+    Its first line holds what made the answers (``Origin``); each further line is the answer to one
+    query, which is on the disk before the query counts as answered. A last line that an
+    interruption has cut off is removed. The run file gets all answers of the journal.
 
     Raises:
         SettingError: the run's name has no ending of a format that can be written; a run exists
-            without a journal; the answers are those of another retriever or of other settings; or
-            another process has the journal open.
+            without a journal; the answers were made by something else, or saved in the layout of
+            an earlier version; or another process has the journal open.
         FileFormatError: the file is not a journal.
         InputError: the folder of the run does not exist, or an id cannot be written in the run's
             format.
+
+    Attributes:
+        path: the file.
+        changed_versions: {package: (version then, version now)} of the packages that have changed
+            since the answers were saved.
     """
 
     _file: IO[bytes]
 
     def __init__(
-        self, run_file: str | Path, made_by: Mapping[str, Any], maker: str = "retriever"
+        self,
+        run_file: str | Path,
+        origin: Origin,
+        maker: str = "retriever",
+        *,
+        fresh: bool = False,
     ) -> None:
-        """Take the run's file, and the retriever and settings that the journal must be of.
+        """Take the run's file, and what the answers must have been made by.
 
         Args:
             run_file: the file that the run is written to.
-            made_by: what identifies the retriever, and its settings: plain values.
+            origin: what makes the answers now.
             maker: what messages call the retriever.
+            fresh: whether the first new answer replaces the journal and the run.
         """
-        self._maker = maker
+        self._maker, self._fresh = maker, fresh
         self._run_file = as_path(run_file, "save_run")
         self._format = format_to_write(self._run_file)
         self.path = self._run_file.with_name(f"{self._run_file.name}{JOURNAL_ENDING}")
-        self._made_by = {"version": _VERSION, **made_by}
-        self._answers: dict[str, tuple[str, Answer]] = {}
+        self._origin = origin
+        self.changed_versions: dict[str, tuple[str, str]] = {}
+        self._answers: dict[str, SavedAnswer] = {}
 
     def __enter__(self) -> Self:
         """Open the file, lock it for other processes, and read its answers."""
@@ -92,12 +121,12 @@ class Journal:
                 self.path.unlink(missing_ok=True)
         self._file.close()
 
-    def answers_to(self, queries: Mapping[str, str]) -> dict[str, Answer]:
+    def answers_to(self, queries: Mapping[str, str]) -> dict[str, SavedAnswer]:
         """Return the saved answers to these queries, {query_id: text}; the texts must be equal."""
         return {
-            query_id: answer
-            for query_id, (text, answer) in self._answers.items()
-            if queries.get(query_id) == text
+            query_id: saved
+            for query_id, saved in self._answers.items()
+            if queries.get(query_id) == saved.text
         }
 
     def add(self, query_id: str, text: str, answer: Answer) -> None:
@@ -109,6 +138,7 @@ class Journal:
         """
         ranking = answer.ranking
         check_ids([query_id, *ranking.doc_ids], self._format)
+        at = datetime.now(UTC).isoformat(timespec="seconds")
         record = {
             "query_id": query_id,
             "query": text,
@@ -116,10 +146,21 @@ class Journal:
             "left_out": answer.left_out,
             "unnamed": ranking.unnamed,
             "without_parent": ranking.without_parent,
+            "chunks": [ranking.chunks, ranking.further_chunks],
             "seconds": answer.seconds,
+            "at": at,
         }
+        if answer.outputs:
+            record["outputs"] = answer.outputs
+        if answer.part is not None:
+            record["part"] = answer.part
+        if self._fresh:
+            self._file.truncate(0)
+            self._file.seek(0)
+            self._run_file.unlink(missing_ok=True)
+            self._fresh = False
         end = self._file.tell()
-        records = [record] if end else [self._made_by, record]
+        records = [record] if end else [self._origin.to_record(), record]
         lines = "".join(f"{json.dumps(entry)}\n" for entry in records)
         try:
             with write_errors(self.path):
@@ -132,11 +173,11 @@ class Journal:
             raise
         if not end:
             sync_folder(self.path.parent)
-        self._answers[query_id] = (text, answer)
+        self._answers[query_id] = SavedAnswer(text, answer, at)
 
     def write_run(self) -> None:
         """Write all answers as a run; if no document was retrieved, there is no run to write."""
-        rankings = {query_id: answer.ranking for query_id, (_, answer) in self._answers.items()}
+        rankings = {query_id: saved.answer.ranking for query_id, saved in self._answers.items()}
         if any(ranking.doc_ids for ranking in rankings.values()):
             write_run(run_from_rankings(rankings), self._run_file)
 
@@ -148,54 +189,96 @@ class Journal:
     def _read_answers(self) -> None:
         """Read the answers from the file; remove a line that an interruption has cut off.
 
-        Nothing is removed from a file that is not a journal of this retriever.
+        Nothing is removed from a file that is not a journal of this retriever. With ``fresh``, only
+        the first line is read, and nothing is removed.
         """
         self._file.seek(0)
         *lines, incomplete_line = self._file.read().split(b"\n")
         for number, line in enumerate(lines, start=1):
             record = self._parse_record(number, line)
             if number == 1:
-                self._check_made_by(record)
+                if self._fresh:
+                    self._check_is_journal(record)
+                    self._file.seek(0, os.SEEK_END)
+                    return
+                self._check_origin(record)
             else:
-                query_id, text, answer = self._parse_answer(number, record)
-                self._answers[query_id] = (text, answer)
+                query_id, saved = self._parse_answer(number, record)
+                self._answers[query_id] = saved
         if incomplete_line:
-            first_line = json.dumps(self._made_by).encode()
+            first_line = json.dumps(self._origin.to_record()).encode()
             if not lines and not first_line.startswith(incomplete_line):
                 self._parse_record(1, incomplete_line)
                 raise self._damaged_line_error(1, "the line has no end")
             self._file.truncate(sum(len(line) + 1 for line in lines))
         self._file.seek(0, os.SEEK_END)
 
-    def _check_made_by(self, record: dict[str, Any]) -> None:
-        if record == self._made_by:
+    def _check_is_journal(self, record: dict[str, Any]) -> None:
+        if not isinstance(record.get("version"), int):
+            raise self._damaged_line_error(1, "no layout")
+
+    def _check_origin(self, record: dict[str, Any]) -> None:
+        self._check_is_journal(record)
+        if record["version"] != LAYOUT:
+            msg = (
+                f"{self.path} was saved in layout {record['version']} by another version of "
+                f"beir-eval, which reads layout {LAYOUT}; evaluate again with {FRESH}"
+            )
+            raise SettingError(msg)
+        try:
+            differing = self._origin.differences(record)
+            self.changed_versions = self._origin.changed_versions(record)
+        except (KeyError, TypeError, AttributeError, ValueError) as error:
+            raise self._damaged_line_error(1, error) from error
+        if not differing:
             return
-        names = sorted({*record, *self._made_by})
-        differing = [name for name in names if record.get(name) != self._made_by.get(name)]
         msg = (
-            f"{self.path} holds the answers of another {self._maker}, or of other settings "
-            f"({', '.join(differing)}); save this run elsewhere, or delete that file and "
-            f"{self._run_file.name}"
+            f"{self.path} holds the answers of another {self._maker}, or of other settings or "
+            f"documents. What differs: {', '.join(differing)}. Evaluate again with {FRESH}, which "
+            f"replaces them, or save this run elsewhere"
         )
         raise SettingError(msg)
 
-    def _parse_answer(self, number: int, record: dict[str, Any]) -> tuple[str, str, Answer]:
+    def _parse_answer(self, number: int, record: dict[str, Any]) -> tuple[str, SavedAnswer]:
         try:
             doc_ids = [id_text(doc_id) for doc_id, _ in record["docs"]]
             scores = [_finite_number(score) for _, score in record["docs"]]
             seconds = None if record["seconds"] is None else _finite_number(record["seconds"])
             left_out = _count(record["left_out"])
-            # Journals of earlier versions lack these two.
-            unnamed = min(_count(record.get("unnamed", 0)), left_out)
-            without_parent = _count(record.get("without_parent", 0))
-            ranking = Ranking(doc_ids, scores, unnamed, without_parent)
-            answer = Answer(ranking, left_out, seconds)
-            query_id, text = id_text(record["query_id"]), str(record["query"])
-        except (KeyError, TypeError, ValueError, OverflowError) as error:
+            unnamed = min(_count(record["unnamed"]), left_out)
+            chunks, further_chunks = map(_count, record["chunks"])
+            ranking = Ranking(
+                doc_ids,
+                scores,
+                unnamed,
+                _count(record["without_parent"]),
+                chunks,
+                min(further_chunks, left_out - unnamed),
+            )
+            part = record.get("part")
+            answer = Answer(
+                ranking,
+                left_out,
+                seconds,
+                outputs={
+                    str(name): _count(size) for name, size in record.get("outputs", {}).items()
+                },
+                part=None if part is None else (_count(part[0]), _count(part[1])),
+            )
+            saved = SavedAnswer(str(record["query"]), answer, str(record["at"]))
+            query_id = id_text(record["query_id"])
+        except (
+            AttributeError,
+            IndexError,
+            KeyError,
+            TypeError,
+            ValueError,
+            OverflowError,
+        ) as error:
             raise self._damaged_line_error(number, error) from error
         if len(set(doc_ids)) < len(doc_ids):
             raise self._damaged_line_error(number, "a document is listed twice")
-        return query_id, text, answer
+        return query_id, saved
 
     def _parse_record(self, number: int, line: bytes) -> dict[str, Any]:
         try:

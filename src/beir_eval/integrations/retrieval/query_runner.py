@@ -35,14 +35,19 @@ class Answer(NamedTuple):
         ranking: ids and scores, each document once.
         left_out: the number of documents that were repeated or have no name.
         seconds: how long the query took; None if it is not known.
-        has_chunks: whether documents say which document they are a chunk of; False for an answer
-            that was saved before.
+        parents: {field: its values in the first documents}, for fields that may hold the document
+            that a chunk is a part of; empty for an answer that was saved before.
+        outputs: {output of the pipeline: the number of documents that it had}, for each output of
+            documents that ran; empty if they are not known.
+        part: (documents written, documents of the corpus), if the store has a part of a corpus.
     """
 
     ranking: Ranking
     left_out: int
     seconds: float | None
-    has_chunks: bool = False
+    parents: Mapping[str, frozenset[str]] = {}
+    outputs: Mapping[str, int] = {}
+    part: tuple[int, int] | None = None
 
 
 class QueryCall(Protocol):
@@ -51,6 +56,11 @@ class QueryCall(Protocol):
     @property
     def label(self) -> str:
         """What messages call the retriever, such as "the pipeline"."""
+        ...
+
+    @property
+    def may_vary(self) -> bool:
+        """Whether the same query may get another ranking each time, as with a language model."""
         ...
 
     def start(self, concurrency: int) -> AnswerFunction:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
 
 from beir_eval.core.ids import distinct_ids
 from beir_eval.core.run_sources.score_checks import is_finite_number
@@ -15,23 +17,31 @@ from beir_eval.errors import (
     SettingError,
     check_choice,
     check_count,
+    check_flag,
     first_few,
     shown,
     warn_caller,
 )
-from beir_eval.evaluation.records import Retrieval
+from beir_eval.evaluation.records import Retrieval, RetrievalProblem, Reused
 from beir_eval.integrations.retrieval.documents import run_from_rankings, without_parent_message
-from beir_eval.integrations.retrieval.journal import Journal
+from beir_eval.integrations.retrieval.journal import FRESH, Journal
 from beir_eval.integrations.retrieval.query_runner import QueryRunner
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from pathlib import Path
 
     from beir_eval.core.run import Run
+    from beir_eval.integrations.retrieval.documents import Ranking
+    from beir_eval.integrations.retrieval.journal import SavedAnswer
+    from beir_eval.integrations.retrieval.origin import Origin
     from beir_eval.integrations.retrieval.query_runner import Answer, QueryCall
 
 ON_ERROR_CHOICES = ("stop", "missing")
+#: How many queries with saved answers are run again.
+DEFAULT_CHECKED = 3
+#: Scores are equal if they differ by less than this share.
+_SCORE_TOLERANCE = 1e-6
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,6 +54,12 @@ class RunnerSettings:
         retries: how often an attempt that failed is repeated.
         on_error: "stop" raises the first failure; "missing" leaves queries that fail out.
         save_run: the file to write the run to, beside the journal; None for none.
+        fresh: whether the answers of an earlier call with the same ``save_run`` are replaced,
+            instead of being reused.
+        check_saved: how many queries with reused answers are run again, to compare their rankings;
+            0 for none.
+        rankings_vary: whether the same query may get another ranking each time; then no query is
+            run again to compare.
         progress: whether to show a progress bar, on a terminal or in a notebook.
 
     Raises:
@@ -55,13 +71,21 @@ class RunnerSettings:
     retries: int = 0
     on_error: str = "stop"
     save_run: str | Path | None = None
+    fresh: bool = False
+    check_saved: int = DEFAULT_CHECKED
+    rankings_vary: bool = False
     progress: bool = False
 
     def __post_init__(self) -> None:
         """Check the values."""
         check_count("concurrency", self.concurrency)
         check_count("retries", self.retries, least=0)
+        check_count("check_saved", self.check_saved, least=0)
+        check_flag("fresh", self.fresh)
         check_choice("on_error", self.on_error, ON_ERROR_CHOICES)
+        if self.fresh and self.save_run is None:
+            msg = f"{FRESH} replaces the saved answers of save_run, which is not set; leave it out"
+            raise SettingError(msg)
         timeout = self.timeout
         if timeout is None:
             return
@@ -75,19 +99,19 @@ class Retrieved(NamedTuple):
 
     Attributes:
         run: the run.
-        retrieval: times, failures, and documents that were left out.
-        has_chunks: whether documents say which document they are a chunk of.
+        retrieval: times, failures, documents that were left out, and answers that were reused.
+        parents: {query_id: {field: its values}}, of ``Answer.parents``.
     """
 
     run: Run
     retrieval: Retrieval
-    has_chunks: bool
+    parents: Mapping[str, Mapping[str, frozenset[str]]]
 
 
 def retrieve_all(
     call: QueryCall,
     queries: Mapping[str, str],
-    made_by: Mapping[str, str],
+    origin: Callable[[], Origin],
     settings: RunnerSettings,
     *,
     collapse: str | None = None,
@@ -97,21 +121,24 @@ def retrieve_all(
     Args:
         call: the retriever.
         queries: {query_id: text}.
-        made_by: what identifies the retriever; saved answers must be of an equal one.
+        origin: returns what makes the answers; called only if they are saved. Saved answers must be
+            of an equal origin.
         settings: how the queries are run.
         collapse: the field with the document that a chunk is a part of; None for no such field.
 
     Raises:
         RetrievalError: a query failed, with ``on_error="stop"``.
         RunError: every query failed.
-        InputError, SettingError, FileFormatError, OSError: as ``Journal``; or an id is neither text
-            nor an integer, or is listed twice.
+        SettingError: as ``Journal``; or a query whose answer was saved is ranked otherwise now.
+        InputError, FileFormatError, OSError: as ``Journal``; or an id is neither text nor an
+            integer, or is listed twice.
     """
     query_ids = distinct_ids(queries, "ids of queries", InputError)
     queries = dict(zip(query_ids, queries.values(), strict=True))
     if settings.save_run is None:
         return _retrieve(call, queries, settings, None, collapse)
-    with Journal(settings.save_run, made_by, call.label.removeprefix("the ")) as journal:
+    maker = call.label.removeprefix("the ")
+    with Journal(settings.save_run, origin(), maker, fresh=settings.fresh) as journal:
         return _retrieve(call, queries, settings, journal, collapse)
 
 
@@ -122,7 +149,11 @@ def _retrieve(
     journal: Journal | None,
     collapse: str | None,
 ) -> Retrieved:
-    answers = {} if journal is None else journal.answers_to(queries)
+    saved = {} if journal is None else journal.answers_to(queries)
+    reused = None
+    if journal is not None and saved:
+        reused = _reused(call, queries, settings, journal, saved)
+    answers = {query_id: entry.answer for query_id, entry in saved.items()}
     unanswered = {query_id: text for query_id, text in queries.items() if query_id not in answers}
 
     def save_answer(query_id: str, answer: Answer) -> None:
@@ -153,12 +184,12 @@ def _retrieve(
     ordered_answers = {query_id: answers[query_id] for query_id in queries if query_id in answers}
     rankings = {query_id: answer.ranking for query_id, answer in ordered_answers.items()}
     left_out = sum(answer.left_out for answer in ordered_answers.values())
-    unnamed = sum(ranking.unnamed for ranking in rankings.values())
     without_parent = sum(ranking.without_parent for ranking in rankings.values())
     num_documents = sum(len(ranking.doc_ids) for ranking in rankings.values()) + left_out
     problem = without_parent_message(collapse, without_parent, num_documents)
     if problem is not None:
         warn_caller(problem)
+    chunks = sum(ranking.chunks for ranking in rankings.values())
     retrieval = Retrieval(
         seconds={
             query_id: answer.seconds
@@ -167,10 +198,108 @@ def _retrieve(
         },
         failures=runner.failures,
         left_out=left_out,
-        further_chunks=0 if collapse is None else left_out - unnamed,
-        unnamed=unnamed,
+        further_chunks=sum(ranking.further_chunks for ranking in rankings.values()),
+        unnamed=sum(ranking.unnamed for ranking in rankings.values()),
         without_parent=without_parent,
         retries=len(runner.repeated_queries),
+        chunks=chunks,
+        collapse=collapse if collapse is not None and chunks else "",
+        reused=() if reused is None else (reused,),
+        problems=tuple(_problems(ordered_answers.values())),
     )
-    has_chunks = any(answer.has_chunks for answer in ordered_answers.values())
-    return Retrieved(run_from_rankings(rankings), retrieval, has_chunks)
+    parents = {query_id: answer.parents for query_id, answer in ordered_answers.items()}
+    return Retrieved(run_from_rankings(rankings), retrieval, parents)
+
+
+# Saved answers
+
+
+def _reused(
+    call: QueryCall,
+    queries: Mapping[str, str],
+    settings: RunnerSettings,
+    journal: Journal,
+    saved: Mapping[str, SavedAnswer],
+) -> Reused:
+    """Return what is reused, after some of these queries have been run again.
+
+    Raises:
+        SettingError: a query is ranked otherwise now.
+    """
+    times = sorted(entry.at for entry in saved.values())
+    facts: dict[str, Any] = {
+        "file": journal.path.name,
+        "answers": len(saved),
+        "queries": len(queries),
+        "first_saved": times[0],
+        "last_saved": times[-1],
+        "changed_versions": journal.changed_versions,
+    }
+    if settings.rankings_vary:
+        return Reused(**facts, not_checked="the rankings vary from run to run")
+    now: dict[str, Answer] = {}
+    spread = np.linspace(0, len(saved) - 1, min(settings.check_saved, len(saved))).round()
+    query_ids = [query_id for query_id in queries if query_id in saved]
+    checked = {query_ids[int(index)]: queries[query_ids[int(index)]] for index in spread}
+    runner = QueryRunner(
+        call,
+        checked,
+        stop_on_error=False,
+        on_answer=now.__setitem__,
+        advance=lambda: None,
+        timeout=settings.timeout,
+        retries=settings.retries,
+    )
+    if checked:
+        runner.run(settings.concurrency)
+    differing = [
+        query_id
+        for query_id, answer in now.items()
+        if not _are_alike(saved[query_id].answer.ranking, answer.ranking)
+    ]
+    if differing and not call.may_vary:
+        changed = ", ".join(
+            f"{name} {then or 'none'} -> {version or 'none'}"
+            for name, (then, version) in journal.changed_versions.items()
+        )
+        msg = (
+            f"{journal.path}: {len(differing)} of {len(now)} queries that were run again are "
+            f"ranked otherwise than when their answers were saved: {first_few(differing)}. "
+            f"Something has changed that is not recorded in the file, such as documents, a model "
+            f"or a service{f'; or one of these packages: {changed}' if changed else ''}. Evaluate "
+            f"again with {FRESH}, which replaces the saved answers. If {call.label} does not "
+            f"always rank alike, check_saved=0 reuses them without this check"
+        )
+        raise SettingError(msg)
+    failed = "; ".join(dict.fromkeys(runner.failures.values()))
+    return Reused(**facts, checked=len(now), differing=len(differing), not_checked=failed)
+
+
+def _are_alike(saved: Ranking, now: Ranking) -> bool:
+    """Return whether two rankings have the same documents in the same order, with equal scores."""
+    if saved.doc_ids != now.doc_ids or (saved.scores is None) != (now.scores is None):
+        return False
+    return np.allclose(saved.scores or (), now.scores or (), rtol=_SCORE_TOLERANCE, atol=1e-12)
+
+
+def _problems(answers: Iterable[Answer]) -> Iterator[RetrievalProblem]:
+    """Yield the outputs that had no document for any query, and that a store has a part."""
+    sizes: dict[str, list[int]] = {}
+    parts: set[tuple[int, int]] = set()
+    for answer in answers:
+        for output, size in answer.outputs.items():
+            sizes.setdefault(output, []).append(size)
+        if answer.part is not None:
+            parts.add(answer.part)
+    for output, by_query in sizes.items():
+        if not any(by_query) and len(by_query) > 1:  # one query alone may well find nothing
+            sentence = f"{output} returned no document for any of {len(by_query):,} queries"
+            yield RetrievalProblem(kind="silent", sentence=sentence)
+    for written, total in sorted(parts):
+        yield RetrievalProblem(
+            kind="part",
+            sentence=(
+                f"the store has {written:,} of the {total:,} documents of the corpus: scores are "
+                "higher than with all of them; compare only retrievers on the same part"
+            ),
+        )

@@ -28,17 +28,22 @@ from beir_eval.integrations.haystack.haystack_rules import (
     check_lengths,
     evaluate_as_haystack,
 )
-from beir_eval.integrations.retrieval.documents import DocumentNames
+from beir_eval.integrations.retrieval.documents import AUTO, DocumentNames
 from beir_eval.measures import DEFAULT_MEASURES, Measure, nDCG, parse, parse_all
 
 from .inputs import (
     UNJUDGED,
-    qrels_from_documents,
+    UNMATCHED,
+    are_chunks_of_indexed,
+    judgements_of,
+    naming_positions,
+    qrels_from_judgements,
     resolve_query_ids,
     select_qrels,
     warn_if_no_overlap,
     warn_of_names,
     with_rel,
+    with_unnamed,
 )
 from .outputs import OUTPUT_TYPES, component_outputs, make_run_async
 
@@ -81,7 +86,7 @@ class BEIREvaluator:
         *,
         primary: str | Measure | None = None,
         document_comparison_field: str | Sequence[str] | None = None,
-        collapse: str | None = None,
+        collapse: str | None = AUTO,
         qrels: Qrels | Mapping[str, Mapping[str, float]] | str | Path | None = None,
         split: str | None = None,
         qrels_sha256: str | None = None,
@@ -90,6 +95,7 @@ class BEIREvaluator:
         order: str = "given",
         duplicates: str = "first",
         unjudged: str = "error",
+        unmatched: str = "missed",
         rules: str = "beir_eval",
     ) -> None:
         """Set the measures, and how documents are matched.
@@ -107,7 +113,12 @@ class BEIREvaluator:
             collapse: the field with the name of the document that a chunk is a part of, such as
                 "meta.source_id", which Haystack's DocumentSplitter sets. Of several chunks of a
                 document, only the best-ranked counts; the documents below it move up. A document
-                without this field counts as a document of its own; a warning counts these.
+                without this field counts as a document of its own; a warning counts these. By
+                default ("auto") a document that ``index`` has written, or a chunk of it, counts as
+                the document in "meta.beir_doc_id", if documents are identified by their id, and
+                ``duplicates`` is "first"; with ground-truth documents also if no field is stated,
+                all documents have it and a retrieved one is a chunk. None: each chunk counts as a
+                document.
             qrels: judgements, as {query_id: {doc_id: grade}} or ``Qrels``; or a file or data-set
                 folder, read when the component warms up. The query ids are those of
                 ``query_ids``, the document ids are the values of ``document_comparison_field``.
@@ -125,6 +136,8 @@ class BEIREvaluator:
                 an "error".
             unjudged: a query without judgements is an "error", scores NaN and is left out of the
                 means ("skip"), or scores 0 ("zero").
+            unmatched: a ground-truth document without the field that identifies it can match
+                nothing: it counts as relevant and never found ("missed"), or is an "error".
             rules: "beir_eval", or "haystack" for the numbers of Haystack's own evaluators; see
                 ``haystack_compatible``, which sets the other arguments that it needs.
 
@@ -137,9 +150,10 @@ class BEIREvaluator:
         check_choice("order", order, ("given", "score"))
         check_choice("duplicates", duplicates, ("first", "keep", "error"))
         check_choice("unjudged", unjudged, UNJUDGED)
+        check_choice("unmatched", unmatched, UNMATCHED)
         check_choice("rules", rules, RULES)
         self.rel, self.order, self.duplicates = rel, order, duplicates
-        self.unjudged, self.rules = unjudged, rules
+        self.unjudged, self.unmatched, self.rules = unjudged, unmatched, rules
         default = HAYSTACK_MEASURES if rules == "haystack" else DEFAULT_MEASURES
         chosen: Iterable[Measure] = default if measures is None else parse_all(measures)  # type: ignore[arg-type]
         thresholded = [with_rel(measure, rel) for measure in chosen]
@@ -150,7 +164,10 @@ class BEIREvaluator:
         self.measures = tuple(dict.fromkeys([*thresholded, self.primary]))
         field = document_comparison_field
         self.document_comparison_field = list(field) if isinstance(field, (list, tuple)) else field
-        self.collapse, self.split, self.qrels_sha256 = collapse, split, qrels_sha256
+        self.split, self.qrels_sha256 = split, qrels_sha256
+        if collapse == AUTO and (duplicates != "first" or rules == "haystack"):
+            collapse = None
+        self.collapse = collapse
         if rules == "haystack" and isinstance(field, str):
             check_field(field)
         self._document_names("id")
@@ -201,10 +218,17 @@ class BEIREvaluator:
                 "computed, and primary is that of score: haystack_compatible(primary='MRR')"
             )
             raise SettingError(msg)
+        if not isinstance(document_comparison_field, str):
+            msg = (
+                "haystack_compatible compares documents by one field only, as Haystack does, not "
+                f"by {shown(document_comparison_field)}; a composite key needs BEIREvaluator(…)"
+            )
+            raise SettingError(msg)
         return cls(
             HAYSTACK_MEASURES,
             primary=primary,
             document_comparison_field=document_comparison_field,
+            collapse=None,
             unjudged="zero",
             duplicates="keep",
             rules="haystack",
@@ -213,6 +237,17 @@ class BEIREvaluator:
     def _document_names(self, default: str) -> DocumentNames:
         field = self.document_comparison_field
         return DocumentNames.from_fields(default if field is None else field, self.collapse)
+
+    def _names_for(
+        self, truth: list[list[Document]] | None, retrieved: list[list[Document]]
+    ) -> DocumentNames:
+        """Return the fields that identify documents: of ground truth, content unless stated."""
+        if truth is None or self.collapse not in {None, AUTO}:
+            return self._document_names("id")
+        is_stated = self.document_comparison_field is not None
+        if self.collapse == AUTO and not is_stated and are_chunks_of_indexed(truth, retrieved):
+            return self._document_names("id")
+        return self._document_names("content")
 
     def _check_haystack_rules(self) -> None:
         unsupported = [
@@ -225,6 +260,7 @@ class BEIREvaluator:
         field = self.document_comparison_field
         is_compatible = {
             "collapse": self.collapse is None,
+            "unmatched": self.unmatched == "missed",
             "qrels": self._qrels_path is None and self._qrels is None,
             "order": self.order == "given",
             "duplicates": self.duplicates == "keep",
@@ -277,6 +313,8 @@ class BEIREvaluator:
         Qrels from a file are serialised as its path and, once they have been read, their SHA-256.
         """
         qrels: Any = self._qrels_path
+        if self._qrels_path is not None:  # the YAML may be loaded in another folder
+            qrels = str(Path(self._qrels_path).absolute())
         sha256 = self.qrels_sha256
         max_grade = self._max_grade
         if self._qrels_path is None and self._qrels is not None:
@@ -299,6 +337,7 @@ class BEIREvaluator:
             order=self.order,
             duplicates=self.duplicates,
             unjudged=self.unjudged,
+            unmatched=self.unmatched,
             rules=self.rules,
         )
 
@@ -361,21 +400,42 @@ class BEIREvaluator:
             )
             raise InputError(msg)
         queries = resolve_query_ids(retrieved_documents, ground_truth_documents, query_ids)
+        has_positions = query_ids is None and not isinstance(retrieved_documents, Run)
+        with naming_positions(has_positions=has_positions):
+            return self._run(
+                queries, ground_truth_documents, retrieved_documents, qrels, judgements
+            )
+
+    run_async = make_run_async(run)
+
+    def _run(
+        self,
+        queries: list[str],
+        truth: list[list[Document]] | None,
+        retrieved: list[list[Document]] | Run,
+        qrels: Qrels | dict[str, dict[str, float]] | None,
+        judgements: Qrels | None,
+    ) -> dict[str, Any]:
+        """Return the outputs of ``run`` for queries with these ids.
+
+        Args:
+            queries: the ids. [Q]
+            truth: as of ``run``.
+            retrieved: likewise.
+            qrels: likewise.
+            judgements: ``qrels``, or those of the constructor.
+        """
         if qrels is not None and judgements is not None:
             self._check_sha256(judgements, "the qrels")
             judgements = self._with_max_grade(judgements)
-        if ground_truth_documents is not None:
+        if truth is not None:
             if judgements is not None:
                 msg = "ground_truth_documents and qrels are both given; judge by one of them"
                 raise InputError(msg)
             if self.rules == "haystack":
-                return self._run_with_haystack_rules(
-                    queries, retrieved_documents, ground_truth_documents
-                )
-        result = self._evaluate(queries, retrieved_documents, ground_truth_documents, judgements)
+                return self._run_with_haystack_rules(queries, retrieved, truth)
+        result = self._evaluate(queries, retrieved, truth, judgements)
         return component_outputs(result, queries, str(self.primary))
-
-    run_async = make_run_async(run)
 
     def _evaluate(
         self,
@@ -396,17 +456,20 @@ class BEIREvaluator:
         if isinstance(retrieved, Run):
             names, order, run = self._document_names("id"), "score", retrieved
         else:
-            is_by_content = truth is not None and self.collapse is None
-            names, order = self._document_names("content" if is_by_content else "id"), self.order
+            names, order = self._names_for(truth, retrieved), self.order
             retrieved_names = RetrievedNames(queries, retrieved, names)
             run = retrieved_names.run(scored=order == "score")
+        judged = None
         if truth is not None:
-            qrels = qrels_from_documents(queries, truth, names, self.unjudged)
+            judged = judgements_of(queries, truth, names, self.unmatched)
+            qrels = qrels_from_judgements(queries, judged, self.unjudged)
         else:
             assert judgements is not None  # noqa: S101 - checked by run
             qrels = select_qrels(queries, judgements, self.unjudged)
         evaluator = Evaluator(qrels, self.measures, order=order, duplicates=self.duplicates)
         result = evaluate_without_warning(evaluator, run)
+        if judged is not None:
+            result = with_unnamed(result, judged)
         if retrieved_names is not None:
             warn_of_names(retrieved_names, names)
         warn_if_no_overlap(run, qrels, result, names, retrieved)

@@ -1,6 +1,9 @@
 """Conversion of a component's inputs to a run and to qrels of the same queries."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from itertools import chain
 
 from haystack import Document, logging
 
@@ -10,24 +13,29 @@ from beir_eval.core.run import Run
 from beir_eval.errors import InputError, first_few
 from beir_eval.evaluation.result import EvaluationResult
 from beir_eval.integrations.haystack.documents import (
-    CHUNKS_HINT,
     EMPTY_STORE_HINT,
     NO_RELEVANT_DOCUMENT,
+    Judgements,
     RetrievedNames,
-    are_chunks,
     check_lists,
     judgements_from_documents,
 )
 from beir_eval.integrations.retrieval.documents import (
+    BEIR_DOC_ID,
+    NOT_DOCUMENTS,
     DocumentNames,
     no_overlap_message,
+    parents_in,
     without_parent_message,
 )
+from beir_eval.integrations.retrieval.evaluate_dataset import parent_advice
 from beir_eval.measures import Measure
 
 logger = logging.getLogger(__name__)
 
 UNJUDGED = ("error", "skip", "zero")
+UNMATCHED = ("missed", "error")
+_NUMBERED_QUERY = re.compile(r"query '(\d+)'")
 
 
 def with_rel(measure: Measure, rel: float | None) -> Measure:
@@ -81,29 +89,109 @@ def resolve_query_ids(
     return queries
 
 
-def qrels_from_documents(
-    queries: list[str], truth: list[list[Document]], names: DocumentNames, unjudged: str
-) -> Qrels:
-    """Return ground-truth documents as qrels of these queries.
+def judgements_of(
+    queries: list[str], truth: list[list[Document]], names: DocumentNames, unmatched: str
+) -> Judgements:
+    """Return ground-truth documents as judgements, and log what is odd about them.
 
     Args:
         queries: the ids of the queries. [Q]
         truth: the ground-truth documents of each query. [Q]
         names: the fields that identify a document.
+        unmatched: whether a document without them counts as never found ("missed") or is an
+            "error".
+
+    Raises:
+        InputError: an object is not a document, grades are not valid, or a document cannot match,
+            with "error".
+    """
+    judgements = judgements_from_documents(queries, truth, names)
+    if judgements.unnamed:
+        field = " + ".join(names.fields)
+        of_queries = first_few(judgements.unnamed)
+        number = sum(judgements.unnamed.values())
+        if unmatched == "error":
+            msg = (
+                f"{number} ground-truth documents have no {field}, so nothing can match them: in "
+                f"queries {of_queries}. Add it, identify documents by another field with "
+                "document_comparison_field, or count them as never found with unmatched='missed'"
+            )
+            raise InputError(msg)
+        logger.warning(
+            "{number} ground-truth documents have no {field}: they match nothing and count as "
+            "never found. They are in queries {queries}.",
+            number=number,
+            field=field,
+            queries=of_queries,
+        )
+    _warn_of_fractions(judgements.grades)
+    return judgements
+
+
+def qrels_from_judgements(queries: list[str], judgements: Judgements, unjudged: str) -> Qrels:
+    """Return judgements as qrels of these queries.
+
+    Args:
+        queries: the ids of the queries. [Q]
+        judgements: those of the queries.
         unjudged: whether a query without judgements is an "error", left out ("skip"), or has no
             relevant documents ("zero").
 
     Raises:
-        InputError: an object is not a document, grades are not valid, or a query has no judgements
-            (with "error"; with "skip", if no query has any).
+        InputError: a query has no judgements (with "error"; with "skip", if no query has any).
     """
-    judgements = judgements_from_documents(queries, truth, names)
-    _warn_of_unnamed("ground-truth", judgements.unnamed, names)
-    _warn_of_fractions(judgements.grades)
     judged = {query_id for query_id, grades in judgements.grades.items() if grades}
     _check_judged(queries, judged, unjudged, "")
     fill = NO_RELEVANT_DOCUMENT if unjudged == "zero" else {}
     return Qrels({query_id: judgements.grades[query_id] or fill for query_id in queries})
+
+
+def with_unnamed(result: EvaluationResult, judgements: Judgements) -> EvaluationResult:
+    """Return a result that counts the ground-truth documents without identity."""
+    if not judgements.unnamed or result.counted is None:
+        return result
+    update = {
+        "unnamed_judgements": sum(judgements.unnamed.values()),
+        "queries_without_named": judgements.queries_without_named,
+    }
+    return result.model_copy(update={"counted": result.counted.model_copy(update=update)})
+
+
+def are_chunks_of_indexed(truth: list[list[Document]], retrieved: list[list[Document]]) -> bool:
+    """Return whether all documents name the one that ``index`` wrote, and a retrieved is a chunk.
+
+    Args:
+        truth: the ground-truth documents of each query. [Q]
+        retrieved: the retrieved documents of each query. [Q]
+    """
+    try:
+        return all(
+            BEIR_DOC_ID in document.meta for document in chain.from_iterable([*truth, *retrieved])
+        ) and any(
+            document.meta[BEIR_DOC_ID] != document.id for document in chain.from_iterable(retrieved)
+        )
+    except NOT_DOCUMENTS:
+        return False  # an error names the object later
+
+
+@contextmanager
+def naming_positions(*, has_positions: bool) -> Iterator[None]:
+    """Call queries in errors by their positions, if there are no ids.
+
+    Args:
+        has_positions: whether the ids of the queries are their positions in the lists, from 0.
+    """
+    try:
+        yield
+    except InputError as error:
+        if has_positions:
+            error.args = tuple(
+                _NUMBERED_QUERY.sub(r"query at position \1", text)
+                if isinstance(text, str)
+                else text
+                for text in error.args
+            )
+        raise
 
 
 def _warn_of_fractions(grades: Mapping[str, Mapping[str, float]]) -> None:
@@ -206,13 +294,10 @@ def warn_if_no_overlap(
     """Log a warning if no retrieved document is judged, and that is not just a miss."""
     field = " + ".join(names.fields)
     advice = f"Documents are identified by {field}: see document_comparison_field."
-    are_unnamed_chunks = (
-        names.collapse is None
-        and not isinstance(retrieved, Run)
-        and are_chunks(document for ranking in retrieved for document in ranking)
-    )
-    if are_unnamed_chunks:
-        advice = f"{advice} {CHUNKS_HINT}"
+    if not isinstance(retrieved, Run) and (names.collapse is None or names.is_automatic):
+        by_query = zip(run.query_ids, retrieved, strict=True)
+        parents = {query_id: parents_in(documents) for query_id, documents in by_query}
+        advice = f"{advice} {parent_advice(parents, qrels, 'collapse')}".rstrip()
     problem = no_overlap_message(run, qrels, result, if_empty=EMPTY_STORE_HINT, advice=advice)
     if problem is not None:
         logger.warning("{problem}", problem=problem)

@@ -1,0 +1,89 @@
+"""The components of a pipeline, also in SuperComponents; and a component as a pipeline of one."""
+
+from __future__ import annotations
+
+import re
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import haystack
+from haystack.core.errors import PipelineError
+
+from beir_eval.errors import SettingError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_CAPITALS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+
+
+def is_pipeline(target: Any) -> bool:
+    """Return whether an object is a pipeline."""
+    return hasattr(target, "graph") and hasattr(target, "run")
+
+
+def walk_components(
+    pipeline: Any, outer: tuple[str, ...] = ()
+) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Yield (path, component) of a pipeline and of the pipelines inside its SuperComponents.
+
+    Args:
+        pipeline: the pipeline.
+        outer: the path of the component that it is in.
+    """
+    for name, component in pipeline.walk():
+        path = (*outer, name)
+        yield path, component
+        inner = inner_pipeline(component)
+        if inner is not None:
+            yield from walk_components(inner, path)
+
+
+def inner_pipeline(component: Any) -> Any:
+    """Return the pipeline inside a SuperComponent; None for another component."""
+    inner = getattr(component, "pipeline", None)
+    return inner if is_pipeline(inner) and hasattr(inner, "walk") else None
+
+
+def stores_of(pipeline: Any) -> list[tuple[str, Any]]:
+    """Return (component, store) of components with a document store, also in SuperComponents."""
+    return [
+        ("/".join(path), store)
+        for path, component in walk_components(pipeline)
+        if hasattr(store := getattr(component, "document_store", None), "count_documents")
+    ]
+
+
+@contextmanager
+def as_pipeline(target: Any, *, concurrent: bool = False) -> Iterator[Any]:
+    """Yield a pipeline: itself, or for a component a pipeline of this one component.
+
+    A component can be part of one pipeline at a time, so it is removed again after the block.
+
+    Args:
+        target: a pipeline or a component.
+        concurrent: whether the pipeline will run several queries at a time.
+
+    Raises:
+        SettingError: it is neither, or the component is part of a pipeline.
+    """
+    if is_pipeline(target):
+        yield target
+        return
+    if not hasattr(target, "__haystack_input__") or not hasattr(target, "run"):
+        msg = f"a Haystack pipeline or component was expected, not {type(target).__name__}"
+        raise SettingError(msg)
+    pipeline_class: Any = haystack.Pipeline
+    if concurrent:  # Haystack 2 has a class of its own for pipelines with run_async
+        pipeline_class = getattr(haystack, "AsyncPipeline", pipeline_class)
+    pipeline = pipeline_class()
+    name = _CAPITALS.sub("_", type(target).__name__).lower()
+    try:
+        pipeline.add_component(name, target)
+    except PipelineError as error:
+        msg = f"{type(target).__name__} is part of a pipeline already: evaluate that pipeline"
+        raise SettingError(msg) from error
+    try:
+        yield pipeline
+    finally:
+        pipeline.remove_component(name)

@@ -1,0 +1,361 @@
+"""Saved answers of a pipeline are reused only if nothing shows that they would differ now."""
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+import textwrap
+import warnings
+from contextlib import contextmanager
+
+import pytest
+from haystack import Document, Pipeline, component
+from haystack.components.retrievers.in_memory import InMemoryBM25Retriever
+from haystack.document_stores.in_memory import InMemoryDocumentStore
+from haystack.document_stores.types import DuplicatePolicy
+
+from beir_eval.errors import SettingError
+from beir_eval.integrations.haystack import evaluate_pipeline, index
+from beir_eval.integrations.retrieval import own_code
+from capitals import QUERIES
+from data_sets import write_dataset
+
+TEXTS = {
+    "paris": "Paris is the capital of France",
+    "oslo": "Oslo is the capital of Norway by a fjord",
+    "rome": "Rome lies on the river Tiber",
+}
+JUDGED = {"q1": {"paris": 1}, "q2": {"oslo": 1}, "q3": {"rome": 1}}
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return write_dataset(tmp_path / "capitals", TEXTS, QUERIES, JUDGED)
+
+
+def bm25(folder, **settings):
+    """Return a pipeline over a new store that holds the corpus of a folder."""
+    store = InMemoryDocumentStore()
+    index(folder, store, progress=False)
+    pipeline = Pipeline()
+    pipeline.add_component("retriever", InMemoryBM25Retriever(store, **{"top_k": 3} | settings))
+    return pipeline
+
+
+def evaluate_saved(pipeline, folder, **settings):
+    save_run = folder.parent / "run.trec"
+    return evaluate_pipeline(
+        pipeline, folder, measures=["MRR"], save_run=save_run, progress=False, **settings
+    )
+
+
+def test_reused_answers_are_counted_with_their_file_and_their_time_and_three_are_checked(folder):
+    first = evaluate_saved(bm25(folder), folder)
+    assert first.retrieval.reused == ()
+    second = evaluate_saved(bm25(folder), folder)
+    [reused] = second.retrieval.reused
+    assert (reused.answers, reused.queries, reused.checked, reused.differing) == (3, 3, 3, 0)
+    assert reused.first_saved <= reused.last_saved
+    sentence = (
+        r"3 of 3 answers were read from run\.trec\.progress\.jsonl, saved \d{4}-\d\d-\d\d "
+        r"\d\d:\d\d UTC.*; 3 of them were run again: the same rankings"
+    )
+    assert re.match(sentence, second.warnings()[0])
+    assert re.search(sentence, second.to_markdown())
+    assert second.values == first.values
+
+
+@contextmanager
+def warnings_of_absent():
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "(?s).*judged documents? (is|are) not in")
+        yield
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        ({"paris": None}, "the corpus, the number of stored documents, 3 then and 2 now"),
+        ({"paris": "Paris is a town"}, "the corpus"),
+        ({"lyon": "Lyon"}, "the corpus, the number of stored documents, 3 then and 4 now"),
+    ],
+)
+def test_a_changed_corpus_is_refused_by_name(folder, change, named):
+    evaluate_saved(bm25(folder), folder)
+    texts = {name: text for name, text in (TEXTS | change).items() if text is not None}
+    write_dataset(folder, texts, QUERIES, JUDGED)
+    with (
+        warnings_of_absent(),
+        pytest.raises(SettingError, match=rf"What differs: {named}\. .*fresh=True"),
+    ):
+        evaluate_saved(bm25(folder), folder)
+
+
+def test_a_document_deleted_from_the_store_is_refused(folder):
+    pipeline = bm25(folder)
+    evaluate_saved(pipeline, folder)
+    pipeline.get_component("retriever").document_store.delete_documents(["paris"])
+    message = "number of stored documents, 3 then and 2 now"
+    with warnings_of_absent(), pytest.raises(SettingError, match=message):
+        evaluate_saved(pipeline, folder)
+
+
+def test_a_text_edited_in_the_store_is_found_by_the_queries_that_are_run_again(folder):
+    pipeline = bm25(folder)
+    evaluate_saved(pipeline, folder)
+    store = pipeline.get_component("retriever").document_store
+    edited = Document(id="rome", content="a fjord", meta={"beir_doc_id": "rome"})
+    store.write_documents([edited], policy=DuplicatePolicy.OVERWRITE)
+    with pytest.raises(SettingError, match=r"ranked otherwise than when.*fresh=True"):
+        evaluate_saved(pipeline, folder)
+    unchecked = evaluate_saved(pipeline, folder, check_saved=0)
+    assert "none of them was run again" in unchecked.warnings()[0]
+
+
+def test_fresh_replaces_the_saved_answers_at_the_first_new_one_and_not_before(folder):
+    evaluate_saved(bm25(folder), folder)
+    saved = (folder.parent / "run.trec").read_bytes()
+    journal = folder.parent / "run.trec.progress.jsonl"
+    lines = journal.read_bytes()
+
+    @component
+    class Fails:
+        @component.output_types(documents=list[Document])
+        def run(self, query: str):
+            raise ConnectionError("no luck")
+
+    failing = Pipeline()
+    failing.add_component("fails", Fails())
+    with pytest.raises(RuntimeError, match="no luck"):
+        evaluate_saved(failing, folder, fresh=True)
+    assert (journal.read_bytes(), (folder.parent / "run.trec").read_bytes()) == (lines, saved)
+    result = evaluate_saved(bm25(folder, top_k=1), folder, fresh=True)
+    assert result.retrieval.reused == ()
+    assert len(journal.read_bytes().splitlines()) == 4
+    assert (folder.parent / "run.trec").read_bytes() != saved
+
+
+def test_fresh_without_a_saved_run_is_refused(folder):
+    with pytest.raises(SettingError, match="save_run, which is not set"):
+        evaluate_pipeline(bm25(folder), folder, fresh=True)
+
+
+def test_fresh_replaces_no_file_that_is_not_a_journal(folder):
+    notes = folder.parent / "run.trec.progress.jsonl"
+    notes.write_text('{"my": "notes"}\n')
+    with pytest.raises(ValueError, match="not a line of a journal"):
+        evaluate_saved(bm25(folder), folder, fresh=True)
+    assert notes.read_text() == '{"my": "notes"}\n'
+
+
+def test_answers_in_the_layout_of_an_earlier_version_are_refused_with_the_remedy(folder):
+    journal = folder.parent / "run.trec.progress.jsonl"
+    journal.write_text('{"version": 1, "pipeline": "p"}\n')
+    with pytest.raises(SettingError, match=r"layout 1 .*evaluate again with fresh=True"):
+        evaluate_saved(bm25(folder), folder)
+    assert evaluate_saved(bm25(folder), folder, fresh=True)["MRR"] == 1.0
+
+
+def change_header(folder, **fields):
+    """Change the first line of the journal, as if it had been saved so."""
+    journal = folder.parent / "run.trec.progress.jsonl"
+    header, *lines = journal.read_text().splitlines(keepends=True)
+    journal.write_text(json.dumps(json.loads(header) | fields) + "\n" + "".join(lines))
+
+
+def test_another_version_of_a_package_is_said_and_the_checked_queries_decide(folder):
+    evaluate_saved(bm25(folder), folder)
+    change_header(folder, packages={"haystack-ai": "1.0", "gone": "2"})
+    result = evaluate_saved(bm25(folder), folder)
+    changed = next(text for text in result.warnings() if "versions have changed" in text)
+    assert "haystack-ai 1.0 -> " in changed
+    assert "gone 2 -> none" in changed
+    assert result.retrieval.reused[0].checked == 3
+
+
+def test_what_was_not_known_then_or_is_not_known_now_is_not_compared(folder):
+    evaluate_saved(bm25(folder), folder)
+    change_header(folder, corpus=None, stored_documents=None)
+    assert evaluate_saved(bm25(folder), folder).retrieval.reused[0].answers == 3
+
+
+@pytest.mark.parametrize("fields", [{"made_by": []}, {"own_code": 1}, {"version": "2"}])
+def test_a_damaged_first_line_is_an_error_of_this_line(folder, fields):
+    evaluate_saved(bm25(folder), folder)
+    change_header(folder, **fields)
+    with pytest.raises(ValueError, match="line 1"):
+        evaluate_saved(bm25(folder), folder)
+
+
+def test_a_pipeline_that_generates_text_may_rank_otherwise_which_is_said(folder):
+    ranks = iter(range(1000))
+
+    @component
+    class Writer:
+        @component.output_types(replies=list[str])
+        def run(self, query: str):
+            return {"replies": [query]}
+
+    @component
+    class Turns:
+        @component.output_types(documents=list[Document])
+        def run(self, replies: list[str]):
+            documents = [Document(id="paris"), Document(id="oslo")]
+            return {"documents": documents if next(ranks) % 2 else documents[::-1]}
+
+    def generating():
+        pipeline = Pipeline()
+        pipeline.add_component("writer", Writer())
+        pipeline.add_component("turns", Turns())
+        pipeline.connect("writer.replies", "turns.replies")
+        return pipeline
+
+    evaluate_saved(generating(), folder)
+    result = evaluate_saved(generating(), folder)
+    assert result.retrieval.reused[0].differing > 0
+    assert "ranked otherwise, as with a language model" in result.warnings()[0]
+
+
+def test_queries_that_cannot_be_run_again_are_named_with_the_reason(folder):
+    evaluate_saved(bm25(folder), folder)
+    pipeline = bm25(folder)
+
+    def offline(**_):
+        raise ConnectionError("offline")
+
+    pipeline.get_component("retriever").run = offline
+    result = evaluate_saved(pipeline, folder)
+    assert "not run again: " in result.warnings()[0]
+    assert "offline" in result.warnings()[0]
+
+
+# Own code, each change in processes of their own
+
+PIPELINE = """
+    import sys
+    sys.path.insert(0, "code")
+    from haystack import Pipeline, Document, component
+    from beir_eval.integrations.haystack import evaluate_pipeline
+    from my_parts.ranker import Ranker
+    SIZE = 3
+    def texts_of(size):
+        return ["paris", "oslo", "rome"][:size]
+    @component
+    class Fixed:
+        @component.output_types(documents=list[Document])
+        def run(self, query: str):
+            return {"documents": [Document(id=name) for name in texts_of(SIZE)]}
+    pipeline = Pipeline()
+    pipeline.add_component("fixed", Fixed())
+    pipeline.add_component("ranker", Ranker())
+    pipeline.connect("fixed.documents", "ranker.documents")
+    print("unrelated")
+    result = evaluate_pipeline(
+        pipeline, "capitals", measures=["MRR"], save_run="run.trec", check_saved=0, progress=False
+    )
+    print(result.retrieval.reused[0].answers if result.retrieval.reused else "fresh")
+"""
+RANKER = """
+    from haystack import Document, component
+    from .order import ordered
+    import settings
+    @component
+    class Ranker:
+        @component.output_types(documents=list[Document])
+        def run(self, documents: list[Document]):
+            import lazy
+            return {"documents": lazy.same(ordered(documents))[:settings.DEPTH]}
+"""
+
+
+@pytest.fixture(scope="module")
+def evaluated_project(tmp_path_factory):
+    """A project whose script has saved its answers."""
+    root = tmp_path_factory.mktemp("project")
+    write_dataset(root / "capitals", TEXTS, QUERIES, JUDGED)
+    files = {
+        "main.py": PIPELINE,
+        "code/my_parts/__init__.py": "",
+        "code/my_parts/ranker.py": RANKER,
+        "code/my_parts/order.py": "def ordered(documents):\n    return documents[::-1]\n",
+        "code/settings.py": "DEPTH = 2\n",
+        "code/lazy.py": "def same(value):\n    return value\n",
+        "code/elsewhere.py": "X = 1\n",
+    }
+    for name, text in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(textwrap.dedent(text))
+    assert run_main(root)[1].endswith("fresh\n")
+    return root
+
+
+def run_main(project):
+    """Return (exit code, output) of the script of a project."""
+    process = subprocess.run(
+        [sys.executable, "-W", "ignore", "main.py"],
+        cwd=project, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    return process.returncode, process.stdout + process.stderr
+
+
+CHANGES = {
+    "own module": ("code/my_parts/ranker.py", "[:settings", "[0:settings", "my_parts.ranker"),
+    "a module that it imports": ("code/my_parts/order.py", "[::-1]", "[::1]", "my_parts.order"),
+    "a constant of a module": ("code/settings.py", "2", "1", "settings"),
+    "a module imported in a function": ("code/lazy.py", "value\n", "(value)\n", "lazy"),
+    "a class of the script": ("main.py", "id=name", "id=str(name)", "__main__.Fixed"),
+    "a function of the script": ("main.py", "[:size]", "[0:size]", "__main__.texts_of"),
+    "a constant of the script": ("main.py", "SIZE = 3", "SIZE = 2", "__main__.Fixed"),
+    "the script around them": ("main.py", "unrelated", "other", None),
+    "a module that nothing imports": ("code/elsewhere.py", "1", "2", None),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_change_of_own_code_is_refused_and_any_other_change_is_not(
+    evaluated_project, tmp_path, change
+):
+    file, old, new, named = CHANGES[change]
+    project = shutil.copytree(evaluated_project, tmp_path / "project")
+    path = project / file
+    assert path.read_text().count(old) == 1
+    path.write_text(path.read_text().replace(old, new))
+    code, output = run_main(project)
+    if named is None:
+        assert (code, output.splitlines()[-1]) == (0, "3")
+    else:
+        assert code == 1
+        assert f"the code of {named}" in output
+
+
+def test_code_typed_into_an_interpreter_is_known_by_its_bytecode():
+    namespace = sys.modules["__main__"].__dict__
+    versions = []
+    for size in (1, 1, 2):
+        code = f"class Typed:\n    def run(self):\n        return {size}\n"
+        exec(compile(code, "<input>", "exec"), namespace)  # noqa: S102 - a test
+        [(key, sha256)] = own_code.code_of([namespace["Typed"]()]).own.items()
+        assert "bytecode" in key
+        versions.append(sha256)
+    del namespace["Typed"]
+    assert versions[0] == versions[1] != versions[2]
+
+
+def test_installed_packages_are_known_by_their_version():
+    code = own_code.code_of([InMemoryDocumentStore()])
+    assert code.own == {}
+    assert list(code.packages) == ["haystack-ai"]
+
+
+def test_a_store_that_was_written_twice_is_known_by_both_corpora(folder, tmp_path):
+    other = write_dataset(
+        tmp_path / "other", {"rome": "Rome, also on the river Tiber"}, QUERIES, JUDGED
+    )
+    pipeline = bm25(folder)
+    index(other, pipeline.get_component("retriever").document_store, progress=False)
+    evaluate_saved(pipeline, folder)
+    with pytest.raises(SettingError, match=r"What differs: the corpus\. "):
+        evaluate_saved(bm25(folder), folder)

@@ -1,0 +1,490 @@
+"""What a pipeline cannot find is said before it counts, and no gate is decided on it."""
+
+import warnings
+from contextlib import contextmanager
+from dataclasses import replace
+
+import pytest
+from haystack import Document, Pipeline, SuperComponent, component, tracing
+from haystack.components.joiners import DocumentJoiner
+from haystack.components.preprocessors import (
+    DocumentCleaner,
+    DocumentSplitter,
+    HierarchicalDocumentSplitter,
+)
+from haystack.components.retrievers.in_memory import (
+    InMemoryBM25Retriever,
+    InMemoryEmbeddingRetriever,
+)
+from haystack.components.writers import DocumentWriter
+from haystack.document_stores.in_memory import InMemoryDocumentStore
+from haystack.tracing import Span, Tracer
+
+from beir_eval import check_gate, compare, load_dataset
+from beir_eval.comparison.gate import check_floors
+from beir_eval.errors import BeirEvalWarning, InputError, SettingError
+from beir_eval.integrations.haystack import PipelineRetriever, evaluate_pipeline, index
+from capitals import retrieving
+from data_sets import write_dataset
+
+TEXTS = {
+    "oven": "clean  the oven with the pyrolytic cycle at 500 degrees",
+    "pump": "empty  the drain pump filter of the washing machine",
+    "kettle": "descale  the kettle with citric acid",
+    "knives": "sharpen  kitchen knives on a wet stone",
+    "bread": "bake  bread at 220 degrees for forty minutes",
+    "beans": "store  coffee beans in a dark jar",
+    "board": "fold  the ironing board before storing it",
+}
+QUERIES = {"q1": "clean oven", "q2": "drain pump", "q3": "descale kettle", "q4": "sharpen knives"}
+JUDGED = {
+    "q1": {"oven": 1},
+    "q2": {"pump": 1},
+    "q3": {"kettle": 1},
+    "q4": {"knives": 2, "bread": 0},
+}
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return write_dataset(tmp_path / "kitchen", TEXTS, QUERIES, JUDGED)
+
+
+@pytest.fixture
+def store(folder):
+    indexed = InMemoryDocumentStore()
+    index(folder, indexed, progress=False)
+    return indexed
+
+
+def evaluate_quietly(pipeline, folder, **settings):
+    """Return the result; its warnings are read from it."""
+    settings = {"measures": ["Recall@5", "MRR"], "progress": False} | settings
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", BeirEvalWarning)
+        return evaluate_pipeline(pipeline, folder, **settings)
+
+
+@component
+class Letters:
+    """A text embedder that counts four letters."""
+
+    @component.output_types(embedding=list[float])
+    def run(self, text: str):
+        return {"embedding": [float(text.count(letter)) + 0.1 for letter in "aeio"]}
+
+
+@component
+class LetterDocuments:
+    @component.output_types(documents=list[Document])
+    def run(self, documents: list[Document]):
+        embedded = [
+            replace(document, embedding=Letters().run(document.content)["embedding"])
+            for document in documents
+        ]
+        return {"documents": embedded}
+
+
+def dense(store):
+    pipeline = Pipeline()
+    pipeline.add_component("embedder", Letters())
+    pipeline.add_component("dense", InMemoryEmbeddingRetriever(store, top_k=5))
+    pipeline.connect("embedder.embedding", "dense.query_embedding")
+    return pipeline
+
+
+def hybrid(store):
+    pipeline = dense(store)
+    pipeline.add_component("bm25", InMemoryBM25Retriever(store, top_k=5))
+    pipeline.add_component("joiner", DocumentJoiner(top_k=5))
+    pipeline.connect("bm25", "joiner")
+    pipeline.connect("dense", "joiner")
+    return pipeline
+
+
+def indexing(store, *parts):
+    """Return an indexing pipeline of these components and a writer."""
+    pipeline, before = Pipeline(), None
+    for number, part in enumerate([*parts, DocumentWriter(store, policy="overwrite")]):
+        pipeline.add_component(f"part{number}", part)
+        if before is not None:
+            pipeline.connect(before, f"part{number}.documents")
+        before = f"part{number}.documents"
+    return pipeline
+
+
+# Embeddings
+
+
+@pytest.mark.parametrize("make_pipeline", [dense, hybrid])
+def test_searching_by_embedding_without_embeddings_is_an_error_before_any_query(
+    folder, store, make_pipeline
+):
+    with pytest.raises(SettingError, match=r"dense searches by embedding.*none of the 7 documents"):
+        evaluate_pipeline(make_pipeline(store), folder, progress=False)
+
+
+def test_a_retriever_inside_a_super_component_is_found_too(folder, store):
+    outer = Pipeline()
+    outer.add_component("inner", SuperComponent(pipeline=dense(store)))
+    with pytest.raises(SettingError, match="inner/dense searches by embedding"):
+        evaluate_pipeline(outer, folder, progress=False)
+
+
+@pytest.mark.parametrize("make_pipeline", [dense, hybrid])
+def test_an_indexing_pipeline_with_an_embedder_writes_what_is_searched(folder, make_pipeline):
+    store = InMemoryDocumentStore()
+    index(folder, indexing(store, LetterDocuments()), progress=False)
+    result = evaluate_pipeline(make_pipeline(store), folder, measures="num_ret", progress=False)
+    assert result["num_ret"] == 4 * 5
+    assert result.warnings() == []
+
+
+# Judged documents that are absent
+
+
+def test_judged_documents_that_the_corpus_lacks_are_counted_and_named(folder):
+    kept = {name: text for name, text in TEXTS.items() if name not in {"oven", "bread"}}
+    write_dataset(folder, kept, QUERIES, JUDGED)
+    store = InMemoryDocumentStore()
+    index(folder, store, progress=False)
+    sentence = (
+        "2 of 5 judged documents are not in the corpus, 1 of them relevant, so no ranking can have "
+        "them: 'oven', 'bread'"
+    )
+    with pytest.warns(BeirEvalWarning, match=sentence):
+        result = evaluate_pipeline(retrieving(store), folder, measures="MRR", progress=False)
+    assert sentence in result.warnings()
+    assert sentence in result.to_markdown()
+    only = evaluate_quietly(retrieving(store), folder, limit=1)
+    assert only.warnings() == ["the corpus has none of the 1 judged documents: 'oven'"]
+
+
+def test_judged_documents_that_the_store_lacks_are_counted_and_named(folder, store):
+    store.delete_documents(["kettle"])
+    result = evaluate_quietly(retrieving(store), folder)
+    assert result.warnings() == [
+        "1 of 5 judged documents is not in the store, so no ranking can have them: 'kettle'"
+    ]
+
+
+class Remote:
+    """A store behind a network: it is asked through filters, which may be refused."""
+
+    def __init__(self, documents, refused=()):
+        self.documents, self.refused, self.requests = documents, refused, []
+
+    def count_documents(self):
+        return len(self.documents)
+
+    def filter_documents(self, filters):
+        field, values = filters["field"], filters["value"]
+        self.requests.append((field, len(values)))
+        if field in self.refused:
+            raise NotImplementedError("no filter on", field)
+        return [
+            document
+            for document in self.documents
+            if (document.id if field == "id" else document.meta.get(field[5:])) in values
+        ]
+
+
+@component
+class Searches:
+    """A retriever of a remote store: it returns all documents."""
+
+    def __init__(self, document_store):
+        self.document_store = document_store
+
+    @component.output_types(documents=list[Document])
+    def run(self, query: str):
+        documents = self.document_store.documents
+        return {
+            "documents": sorted(
+                documents, key=lambda document: document.content.split()[0] not in query
+            )
+        }
+
+    def to_dict(self):
+        return {"type": "Searches", "init_parameters": {}}
+
+
+def remote(documents, **settings):
+    pipeline = Pipeline()
+    pipeline.add_component("search", Searches(Remote(documents, **settings)))
+    return pipeline
+
+
+def documents_of(names, **meta):
+    return [
+        Document(id=name, content=TEXTS[name], meta={k: v(name) for k, v in meta.items()})
+        for name in names
+    ]
+
+
+def test_a_remote_store_is_asked_for_the_judged_documents_through_its_filters(folder):
+    pipeline = remote(documents_of(["oven", "pump", "kettle"]))
+    [sentence] = evaluate_quietly(pipeline, folder).warnings()
+    assert sentence.startswith("2 of 5 judged documents are not in the store, 1 of them relevant")
+    assert pipeline.get_component("search").document_store.requests == [
+        ("meta.beir_doc_id", 5),
+        ("id", 5),
+    ]
+
+
+def test_numbers_in_the_metadata_of_a_store_are_found_by_their_decimal_names(tmp_path):
+    judged = {"q1": {"7": 1}, "q2": {"8": 1}}
+    folder = write_dataset(tmp_path / "d", {"7": "x", "8": "y"}, {"q1": "x", "q2": "y"}, judged)
+    documents = [Document(content="x", meta={"file": 7}), Document(content="y", meta={"file": 8})]
+    result = evaluate_quietly(remote(documents), folder, document_comparison_field="meta.file")
+    assert result.warnings() == []
+    assert result["Recall@5"] == 1.0
+
+
+def test_a_store_that_refuses_one_filter_is_asked_by_the_other(folder):
+    pipeline = remote(documents_of(TEXTS), refused=["meta.beir_doc_id"])
+    assert evaluate_quietly(pipeline, folder).warnings() == []
+
+
+def test_a_store_that_cannot_be_asked_is_named_and_the_gate_is_not_decidable(folder):
+    pipeline = remote(documents_of(TEXTS), refused=["meta.beir_doc_id", "id"])
+    result = evaluate_quietly(pipeline, folder)
+    [sentence] = result.warnings()
+    assert "the document store of search could not be asked" in sentence
+    assert "NotImplementedError: ('no filter on', 'meta.beir_doc_id')" in sentence
+    [check] = check_floors(result, {"MRR": 0.1})
+    assert check.outcome == "undecidable"
+    assert "--allow-missing" in check.reason
+    [check] = check_floors(result, {"MRR": 0.1}, allow_missing=True)
+    assert check.outcome == "passed"
+
+
+def test_an_empty_store_is_named_and_the_gate_is_not_decidable(folder):
+    result = evaluate_quietly(retrieving(InMemoryDocumentStore()), folder)
+    assert "the document store of retriever is empty" in result.warnings()
+    [check] = check_floors(result, {"MRR": 0.0}, allow_missing=True)
+    assert check.outcome == "undecidable"
+
+
+# Components that return nothing
+
+
+@component
+class Nothing:
+    @component.output_types(documents=list[Document])
+    def run(self, query: str):
+        return {"documents": []}
+
+
+def joined_with_nothing(store, inner=None):
+    pipeline = Pipeline()
+    pipeline.add_component("bm25", InMemoryBM25Retriever(store, top_k=5))
+    pipeline.add_component("web", inner or Nothing())
+    pipeline.add_component("joiner", DocumentJoiner(top_k=5))
+    pipeline.connect("bm25", "joiner")
+    pipeline.connect("web.documents", "joiner")
+    return pipeline
+
+
+def test_a_component_that_returns_nothing_for_every_query_is_named_and_stops_a_gate(folder, store):
+    silent = evaluate_quietly(joined_with_nothing(store), folder, run_name="new")
+    assert silent.warnings() == ["web.documents returned no document for any of 4 queries"]
+    alone = evaluate_quietly(retrieving(store), folder, run_name="old")
+    [check] = check_gate(compare([alone, silent], "old"), ["MRR"])
+    assert check.outcome == "undecidable"
+    assert "web.documents returned no document" in check.reason
+    assert any("web.documents" in warning for warning in check.warnings)
+
+
+def test_a_component_inside_a_super_component_is_named_by_its_path(folder, store):
+    inner = Pipeline()
+    inner.add_component("search", Nothing())
+    result = evaluate_quietly(joined_with_nothing(store, SuperComponent(pipeline=inner)), folder)
+    assert result.warnings() == ["web/search.documents returned no document for any of 4 queries"]
+
+
+def test_the_answers_of_a_saved_run_name_a_silent_component_too(folder, store, tmp_path):
+    for _ in range(2):
+        result = evaluate_quietly(
+            joined_with_nothing(store), folder, save_run=tmp_path / "run.trec", check_saved=0
+        )
+        assert any("web.documents returned no document" in text for text in result.warnings())
+
+
+class TheirSpan(Span):
+    def __init__(self, log, name):
+        self.log, self.name = log, name
+
+    def set_tag(self, key, value):
+        self.log.append((self.name, key))
+
+    def raw_span(self):
+        return self.name
+
+
+class TheirTracer(Tracer):
+    """Records its spans with their parents."""
+
+    def __init__(self):
+        self.log, self.parents = [], []
+
+    @contextmanager
+    def trace(self, operation_name, tags=None, parent_span=None):
+        self.parents.append(parent_span)
+        yield TheirSpan(self.log, operation_name)
+
+    def current_span(self):
+        return None
+
+
+def test_a_tracer_that_is_installed_sees_its_own_spans_and_stays_installed(folder, store):
+    theirs, before = TheirTracer(), tracing.tracer.actual_tracer
+    tracing.tracer.actual_tracer = theirs
+    try:
+        evaluate_quietly(joined_with_nothing(store), folder)
+        assert tracing.tracer.actual_tracer is theirs
+    finally:
+        tracing.tracer.actual_tracer = before
+    assert len(theirs.parents) == 4 * 4  # per query: the pipeline and three components
+    assert {type(parent) for parent in theirs.parents} == {type(None), TheirSpan}
+
+
+@pytest.mark.parametrize("concurrency", [1, 4])
+def test_sizes_are_counted_in_an_event_loop_as_well(folder, store, concurrency):
+    pipeline = retrieving(store, is_async=True)
+    retriever = PipelineRetriever(pipeline, concurrency=concurrency)
+    before = tracing.tracer.actual_tracer
+    _, retrieval = retriever.retrieve({f"q{n}": "zzz" for n in range(20)})
+    assert [problem.sentence for problem in retrieval.problems] == [
+        "retriever.documents returned no document for any of 20 queries"
+    ]
+    assert tracing.tracer.actual_tracer is before
+
+
+# A part of the corpus
+
+
+def test_a_part_holds_all_judged_documents_and_every_later_result_says_so(folder):
+    store = InMemoryDocumentStore()
+    assert index(folder, store, limit=6, progress=False) == 6
+    stored = {document.id for document in store.filter_documents()}
+    assert stored == {*TEXTS} - {"board"}
+    result = evaluate_quietly(retrieving(store), folder)
+    [sentence] = result.warnings()
+    assert "6 of the 7 documents of the corpus: scores are higher than with all" in sentence
+
+
+def test_a_part_that_cannot_hold_the_judged_documents_is_refused(folder):
+    with pytest.raises(SettingError, match="limit=4: the corpus has 5 judged documents"):
+        index(folder, InMemoryDocumentStore(), limit=4)
+
+
+def test_a_limit_beyond_the_corpus_writes_everything_and_says_nothing(folder):
+    store = InMemoryDocumentStore()
+    assert index(folder, store, limit=100, progress=False) == 7
+    assert evaluate_quietly(retrieving(store), folder).warnings() == []
+
+
+# Chunks
+
+
+def words(length):
+    return DocumentSplitter(split_by="word", split_length=length, split_overlap=0)
+
+
+@pytest.mark.parametrize(
+    "make_parts",
+    [
+        lambda: [words(4)],
+        lambda: [DocumentCleaner(), words(4)],
+        lambda: [words(6), words(2)],
+        lambda: [DocumentCleaner(), words(6), DocumentCleaner(), words(2)],
+    ],
+    ids=["splitter", "cleaner, splitter", "splitter twice", "cleaner, splitter, twice"],
+)
+def test_chunks_count_as_the_documents_that_index_wrote(folder, make_parts):
+    store = InMemoryDocumentStore()
+    index(folder, indexing(store, *make_parts()), progress=False)
+    assert store.count_documents() > len(TEXTS)
+    result = evaluate_pipeline(
+        retrieving(store, top_k=20), folder, measures=["Success@1", "Recall@5"], progress=False
+    )
+    assert (result["Success@1"], result["Recall@5"]) == (1.0, 1.0)
+    assert result.warnings() == []
+    assert any("count as the document in meta.beir_doc_id" in note for note in result.notes())
+
+
+def test_hierarchical_chunks_count_as_the_documents_that_index_wrote(folder):
+    store = InMemoryDocumentStore()
+    splitter = HierarchicalDocumentSplitter(block_sizes={6, 3}, split_overlap=0, split_by="word")
+    index(folder, indexing(store, splitter), progress=False)
+    result = evaluate_pipeline(
+        retrieving(store, top_k=20), folder, measures=["Recall@5"], progress=False
+    )
+    assert result["Recall@5"] == 1.0
+
+
+def test_collapse_none_counts_each_chunk_and_a_stated_field_wins(folder):
+    store = InMemoryDocumentStore()
+    index(folder, indexing(store, words(4)), progress=False)
+    for collapse, expected in ((None, 0.0), ("meta.source_id", 1.0), ("auto", 1.0)):
+        result = evaluate_quietly(retrieving(store, top_k=20), folder, collapse=collapse)
+        assert result["Recall@5"] == expected
+
+
+def test_collapse_on_the_field_that_identifies_documents_is_refused(folder, store):
+    for fields in ("meta.file", ["meta.file", "meta.page"]):
+        with pytest.raises(SettingError, match=r"collapse='meta\.file' is the field that identif"):
+            evaluate_pipeline(
+                retrieving(store), folder, document_comparison_field=fields, collapse="meta.file"
+            )
+
+
+def test_the_warning_names_only_a_field_that_names_judged_documents(folder):
+    documents = [
+        Document(content=text, meta={"source_id": f"#{name}", "page": 1, "origin": name})
+        for name, text in TEXTS.items()
+    ]
+    store = InMemoryDocumentStore()
+    store.write_documents(documents)
+    with pytest.warns(BeirEvalWarning) as caught:
+        evaluate_pipeline(retrieving(store), folder, measures="MRR", progress=False)
+    texts = " ".join(str(warning.message) for warning in caught)
+    assert "collapse='meta.origin'" in texts
+    assert "source_id" not in texts
+    result = evaluate_quietly(retrieving(store), folder, collapse="meta.origin")
+    assert result["Recall@5"] == 1.0
+
+
+def test_metadata_of_the_corpus_is_written_and_a_clash_with_the_id_is_refused(tmp_path):
+    metadata = {"oven": {"lang": "en"}}
+    folder = write_dataset(tmp_path / "k", TEXTS, QUERIES, JUDGED, metadata)
+    store = InMemoryDocumentStore()
+    index(folder, store, progress=False)
+    by_id = {document.id: document.meta for document in store.filter_documents()}
+    assert by_id["oven"] == {"lang": "en", "title": "", "beir_doc_id": "oven"}
+    write_dataset(folder, TEXTS, QUERIES, JUDGED, {"pump": {"beir_doc_id": "x"}})
+    with pytest.raises(InputError, match=r"'pump' of k has the metadata 'beir_doc_id'.*id_key="):
+        index(load_dataset(folder), store, progress=False)
+    other = InMemoryDocumentStore()
+    index(folder, indexing(other, words(4)), id_key="doc", progress=False)
+    result = evaluate_quietly(retrieving(other, top_k=20), folder, collapse="meta.doc")
+    assert result["Recall@5"] == 1.0
+
+
+# Single components
+
+
+def test_a_retriever_and_a_super_component_are_pipelines_of_one(folder, store):
+    expected = evaluate_pipeline(retrieving(store, top_k=5), folder, measures="MRR", progress=False)
+    retriever = InMemoryBM25Retriever(store, top_k=5)
+    for _ in range(2):
+        alone = evaluate_pipeline(retriever, folder, measures="MRR", progress=False)
+        assert alone.values == expected.values
+    wrapped = SuperComponent(pipeline=retrieving(store, top_k=5))
+    result = evaluate_pipeline(wrapped, folder, measures="MRR", progress=False, concurrency=2)
+    assert result.values == expected.values
+    pipeline = Pipeline()
+    pipeline.add_component("free", retriever)  # it is part of no pipeline any more
+    with pytest.raises(SettingError, match="part of a pipeline already"):
+        evaluate_pipeline(retriever, folder)

@@ -1,0 +1,26 @@
+"""Writes a small data set in BEIR's layout."""
+
+import json
+
+
+def write_dataset(folder, texts, queries, judged, metadata=None):
+    """Write a data set to a folder, and return the folder.
+
+    ``texts`` is {doc_id: text}, ``queries`` {query_id: text}, ``judged`` {query_id: {doc_id:
+    grade}}, and ``metadata`` {doc_id: metadata}.
+    """
+    (folder / "qrels").mkdir(parents=True, exist_ok=True)
+    corpus = [
+        {"_id": name, "title": "", "text": text, "metadata": (metadata or {}).get(name, {})}
+        for name, text in texts.items()
+    ]
+    (folder / "corpus.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in corpus))
+    rows = [{"_id": name, "text": text} for name, text in queries.items()]
+    (folder / "queries.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    lines = [
+        f"{q}\t{doc}\t{grade}" for q, grades in judged.items() for doc, grade in grades.items()
+    ]
+    (folder / "qrels" / "test.tsv").write_text(
+        "\n".join(["query-id\tcorpus-id\tscore", *lines, ""])
+    )
+    return folder
