@@ -10,9 +10,9 @@ from sentence_transformers.cross_encoder import CrossEncoderTrainer, CrossEncode
 from sentence_transformers.cross_encoder import evaluation as hosts
 from sentence_transformers.cross_encoder.losses import BinaryCrossEntropyLoss
 
-from beir_eval import EvaluationResult, evaluate, load_dataset, read_run
+from beir_eval import EvaluationResult, Run, evaluate, load_dataset, read_run
 from beir_eval.datasets import demo
-from beir_eval.errors import InputError
+from beir_eval.errors import InputError, RunError
 from beir_eval.integrations import sentence_transformers as ours
 from tiny_transformers import tiny_cross_encoder
 
@@ -60,8 +60,7 @@ def binary_samples(dataset, texts, run, k=8):
     ]
 
 
-@pytest.mark.parametrize("always", [True, False])
-@pytest.mark.parametrize("compatible", [True, False])
+@pytest.mark.parametrize(("always", "compatible"), [(True, True), (True, False), (False, True)])
 def test_a_real_cross_encoder_has_the_numbers_files_and_card_of_sentence_transformers(
     model, bundled, tmp_path, always, compatible
 ):
@@ -156,6 +155,42 @@ def test_samples_that_cannot_be_ranked_are_an_error_before_any_evaluation(sample
 def test_documents_without_a_text_are_an_error(bundled):
     with pytest.raises(InputError, match=r"lacks 1 documents .*'nowhere'; a cross-encoder needs"):
         ours.CrossEncoderRerankingEvaluator.from_dataset(bundled.dataset, {"q01": {"nowhere": 1.0}})
+
+
+def test_documents_that_the_retriever_missed_count_as_never_found_as_in_evaluate(model, bundled):
+    dataset, texts, run = bundled
+    measures = [f"nDCG@{AT_K}", f"MRR@{AT_K}", "MAP"]
+    top = {query: best(run, query, 8) for query in run}
+    own = ours.CrossEncoderRerankingEvaluator.from_dataset(
+        dataset, run, rerank_k=8, at_k=AT_K, always_rerank_positives=False
+    )
+    metrics = own(model)
+    reranked = {}
+    for query, documents in top.items():
+        pairs = [(dataset.queries[query], texts[doc]) for doc in documents]
+        reranked[query] = dict(zip(documents, model.predict(pairs).tolist(), strict=True))
+    expected = evaluate(dataset.qrels, reranked, measures)
+    before = evaluate(dataset.qrels, Run.from_rankings(top), measures)
+    keys = [f"demo_ndcg@{AT_K}", f"demo_mrr@{AT_K}", "demo_map"]
+    for key, measure in zip(keys, measures, strict=True):
+        assert metrics[key] == pytest.approx(expected[measure], abs=1e-9)
+        assert metrics[key.replace("demo_", "demo_base_")] == pytest.approx(
+            before[measure], abs=1e-9
+        )
+
+
+@pytest.mark.parametrize("shape", [(3, 2), (3, 1), (2,)])
+def test_other_than_one_score_a_pair_is_an_error(shape):
+    class Classes:
+        model_card_data = None
+
+        def predict(self, pairs, **_settings):
+            return np.zeros(shape)
+
+    samples = [{"query": "q", "positive": ["a"], "negative": ["b", "c"]}]
+    own = ours.CrossEncoderRerankingEvaluator(samples)
+    with pytest.raises(RunError, match=r"for 3 pairs .*one number for each pair was expected"):
+        own(Classes())
 
 
 def test_a_list_of_one_document_is_ranked_again_too():

@@ -440,8 +440,7 @@ class Scorer:
         return np.array([float(document.split()[0]) for _, document in pairs])
 
 
-@pytest.mark.parametrize("always", [True, False])
-@pytest.mark.parametrize("compatible", [True, False])
+@pytest.mark.parametrize(("always", "compatible"), [(True, True), (True, False), (False, True)])
 def test_reranking_equals_sentence_transformers_where_no_scores_are_equal(
     tmp_path, always, compatible
 ):

@@ -15,7 +15,7 @@ from beir_eval.core.ids import id_text, repeated_ids
 from beir_eval.core.paths import as_path
 from beir_eval.core.qrels import Qrels
 from beir_eval.core.run import Run
-from beir_eval.errors import InputError, check_count, check_flag, first_few, shown
+from beir_eval.errors import InputError, RunError, check_count, check_flag, first_few, shown
 from beir_eval.evaluation.evaluator import Evaluator
 from beir_eval.evaluation.inputs import as_run, drops_identical_ids
 from beir_eval.integrations.sentence_transformers.retrieval import append_row
@@ -27,6 +27,7 @@ from beir_eval.integrations.sentence_transformers.step_results import (
 from beir_eval.measures import MAP, MRR, nDCG, parse_all
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
     from typing import Self
 
@@ -47,12 +48,15 @@ class _DocumentList(NamedTuple):
         query: its text.
         documents: their texts, in the order in which the model gets them. [N]
         grades: their grades, 0 for a document that is not relevant. [N]
+        missed: the grades of the relevant documents that the list lacks: no ranking has them, and
+            the best possible one does.
     """
 
     query_id: str
     query: str
     documents: list[str]
     grades: list[float]
+    missed: Sequence[float] = ()
 
     @property
     def is_scored(self) -> bool:
@@ -94,8 +98,9 @@ class CrossEncoderRerankingEvaluator(_HostEvaluator):
             from 0: "0", "1", ….
         args: further arguments of sentence-transformers' evaluator.
         compatible: whether the numbers are those of sentence-transformers: a document is relevant
-            or not, and documents with equal scores share their gains. By default grades count, and
-            documents with equal scores are in the order of trec_eval: by the number of the document
+            or not, documents with equal scores share their gains, and with
+            ``always_rerank_positives=False`` relevant documents that a list lacks do not count. By
+            default they count as never found, as in ``evaluate``; grades count; and documents with equal scores are in the order of trec_eval: by the number of the document
             in its list, descending as text; so are saved results in both cases. Without grades and
             equal scores the numbers are the same. Keys are those of sentence-transformers in both
             cases.
@@ -106,7 +111,8 @@ class CrossEncoderRerankingEvaluator(_HostEvaluator):
 
     Raises:
         InputError: a sample lacks a key, two have the same "query_id", or a grade is not a number.
-        RunError: in an evaluation: a score is not a finite number.
+        RunError: in an evaluation: the model does not return one number for each pair, or a score
+            is not a finite number.
         MissingExtraError: sentence-transformers is not installed.
     """
 
@@ -142,8 +148,8 @@ class CrossEncoderRerankingEvaluator(_HostEvaluator):
 
         A document is its title, a blank and its text, and is known by it. With
         ``always_rerank_positives=True``, as by default in sentence-transformers, all relevant
-        documents are added to the list; False ranks again only what the run has found, and then the
-        measures know of no other relevant documents.
+        documents are added to the list; False ranks again only what the run has found, and other
+        relevant documents count as never found (with ``compatible=True`` they do not count).
 
         Args:
             dataset: the data set, of ``load_dataset`` or ``load_from_hub``.
@@ -193,6 +199,11 @@ class CrossEncoderRerankingEvaluator(_HostEvaluator):
         ]
         settings.setdefault("name", dataset.name)
         return cls(samples, **settings)
+
+    @property
+    def _keeps_missed(self) -> bool:
+        """Whether relevant documents that a list lacks count as never found."""
+        return not self._compatible and not self.always_rerank_positives
 
     @property
     def measures(self) -> tuple[Measure, ...]:
@@ -297,8 +308,8 @@ class CrossEncoderRerankingEvaluator(_HostEvaluator):
     ) -> dict[str, float]:
         """Return the means of the lists as they came; empty if there are only negatives.
 
-        As in sentence-transformers, relevant documents that a list lacks follow at its end, and a
-        list without a relevant document counts as 0.
+        As in sentence-transformers, relevant documents that a list lacks follow at its end, unless
+        they count as never found; and a list without a relevant document counts as 0.
         """
         lists, scores = [], []
         samples: Any = self.samples
@@ -307,12 +318,14 @@ class CrossEncoderRerankingEvaluator(_HostEvaluator):
             if not documents:
                 continue
             listed = set(documents)
-            all_documents = [*documents, *(doc for doc in sample["positive"] if doc not in listed)]
+            missed = [doc for doc in sample["positive"] if doc not in listed]
+            all_documents = [*documents, *([] if self._keeps_missed else missed)]
             row = _DocumentList(
                 query_id,
                 sample["query"],
                 all_documents,
                 [of_sample.get(document, 0.0) for document in all_documents],
+                [of_sample[document] for document in missed] if self._keeps_missed else (),
             )
             lists.append(row)
             has_relevant = any(row.grades[: len(documents)])
@@ -326,7 +339,7 @@ class CrossEncoderRerankingEvaluator(_HostEvaluator):
 
     def _evaluator_of(self, lists: list[_DocumentList], *, fingerprint: bool = False) -> Evaluator:
         """Return an evaluator of queries whose documents have their number in the list as id."""
-        qrels = Qrels({row.query_id: _numbered(row.grades) for row in lists})
+        qrels = Qrels({row.query_id: _numbered([*row.grades, *row.missed]) for row in lists})
         return Evaluator(qrels, self.measures, fingerprint=fingerprint)
 
     def _result(self, scores: Any, name: str) -> EvaluationResult:
@@ -336,8 +349,19 @@ class CrossEncoderRerankingEvaluator(_HostEvaluator):
             scores: the scores of the documents of every sample that has a relevant one, one sample
                 after the other, f8[N].
             name: the name of the result.
+
+        Raises:
+            RunError: the model did not return one number for each document.
         """
         values: Floats = np.asarray(scores, dtype=np.float64)
+        num_pairs = sum(len(row.documents) for row in self._lists if row.is_scored)
+        if values.shape != (num_pairs,):
+            msg = (
+                f"the model returned scores of shape {values.shape} for {num_pairs:,} pairs of "
+                "query and document; one number for each pair was expected, as of a CrossEncoder "
+                "with num_labels=1"
+            )
+            raise RunError(msg)
         rankings: dict[str, dict[str, float]] = {}
         first = 0
         for row in self._lists:
@@ -351,7 +375,16 @@ class CrossEncoderRerankingEvaluator(_HostEvaluator):
         positive, documents = sample["positive"], sample.get("documents")
         if documents and not self.always_rerank_positives:
             ranked = list(documents)
-        elif documents:
+            listed = set(ranked)
+            missed = [grades[document] for document in positive if document not in listed]
+            return _DocumentList(
+                query_id,
+                sample["query"],
+                ranked,
+                [grades.get(document, 0.0) for document in ranked],
+                missed if self._keeps_missed else (),
+            )
+        if documents:
             ranked = [*positive, *(document for document in documents if document not in grades)]
         else:
             # A negative is not relevant, whatever is positive.
