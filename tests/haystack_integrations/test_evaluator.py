@@ -42,19 +42,6 @@ def scored(**score_of):
     return [Document(id=name, content=name, score=score) for name, score in score_of.items()]
 
 
-@pytest.fixture
-def logged(monkeypatch):
-    """The warnings that the component logs."""
-    messages = []
-    inputs_module = sys.modules["haystack_integrations.components.evaluators.beir_eval.inputs"]
-    monkeypatch.setattr(
-        inputs_module.logger,
-        "warning",
-        lambda text, **values: messages.append(text.format(**values)),
-    )
-    return messages
-
-
 def test_a_call_without_judgements_asks_for_judgements_only():
     with pytest.raises(InputError, match="nothing to judge by: pass ground_truth_documents, or"):
         BEIREvaluator().run(retrieved_documents=[docs("a")])

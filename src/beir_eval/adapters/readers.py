@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from beir_eval.core.qrels import Qrels
     from beir_eval.core.run import Run
+    from beir_eval.core.run_sources.chunks import ChunkIds
 
 
 def read_qrels(path: str | Path, *, split: str | None = None, format: str | None = None) -> Qrels:  # noqa: A002
@@ -71,7 +72,12 @@ def read_qrels(path: str | Path, *, split: str | None = None, format: str | None
     return qrels_from_content(FileContent(source), format)
 
 
-def read_run(path: str | Path, *, format: str | None = None) -> Run:  # noqa: A002
+def read_run(
+    path: str | Path,
+    *,
+    format: str | None = None,  # noqa: A002
+    collapse: ChunkIds | None = None,
+) -> Run:
     """Return the run of a file.
 
     The format is detected from the content of the file unless ``format`` names one of
@@ -97,6 +103,9 @@ def read_run(path: str | Path, *, format: str | None = None) -> Run:  # noqa: A0
     Args:
         path: the file.
         format: the name of the format; None detects it.
+        collapse: if the ids are those of chunks, the separator after the id of their document, such
+            as "#", or a regular expression with one group, that id. The best chunk of each document
+            counts; an id of another form counts as a document.
 
     Returns:
         The run.
@@ -108,13 +117,15 @@ def read_run(path: str | Path, *, format: str | None = None) -> Run:  # noqa: A0
             have the same rank, or its ranks do not begin at 0 or 1. MS MARCO with scores: also if
             the second column is always 0 or always Q0, as in TREC qrels. Also if ``path`` is a
             folder.
-        SettingError: an unknown format.
+        SettingError: an unknown format; or ``collapse`` is neither a separator nor a pattern with
+            one group.
         MissingExtraError: polars is needed for TREC, MS MARCO and Parquet, or zstandard for a zstd
             file.
         InputError: ``path`` is neither text nor a path, or contains a zero byte.
         OSError: the file cannot be read.
     """
-    return run_from_content(run_content(path), format)
+    run = run_from_content(run_content(path), format)
+    return run if collapse is None else run.collapsed(collapse)
 
 
 def read_mteb_predictions(path: str | Path) -> dict[str, Run]:

@@ -36,6 +36,7 @@ from beir_eval.cli.comparison_options import (
 )
 from beir_eval.cli.console import check_targets, print_errors
 from beir_eval.cli.options import (
+    CHUNK_IDS,
     DRAWS,
     HTML,
     QRELS_FORMAT,
@@ -175,6 +176,7 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter per option
     ] = None,
     split: Annotated[str | None, typer.Option(help="The split of a data-set folder.")] = None,
     run_format: Annotated[str | None, RUN_FORMAT] = None,
+    chunk_ids: Annotated[str | None, CHUNK_IDS] = None,
     qrels_format: Annotated[str | None, QRELS_FORMAT] = None,
 ) -> None:
     """Compare systems: means, differences with intervals, and a verdict for each pair."""
@@ -219,6 +221,7 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter per option
             policies,
             (qrels_format, run_format),
             judgements_first=bool(files),
+            chunk_ids=chunk_ids,
         )
         stated = run_files(inputs_or_folders[1:]) if inputs.qrels else inputs_or_folders
         inputs = inputs.grouped(input_files, groups, candidates, stated)

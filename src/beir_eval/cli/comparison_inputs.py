@@ -103,13 +103,14 @@ class ComparisonInputs(NamedTuple):
         return self._replace(systems=systems, candidates=all_candidates)
 
 
-def read_inputs(
+def read_inputs(  # noqa: PLR0913 - what the command was given
     files: Sequence[Path],
     split: str | None,
     policies: Mapping[str, Any],
     formats: tuple[str | None, str | None],
     *,
     judgements_first: bool,
+    chunk_ids: str | None = None,
 ) -> ComparisonInputs:
     """Return the judgements and runs, or the saved results, in the files.
 
@@ -120,6 +121,7 @@ def read_inputs(
         formats: the formats of the judgements and of the runs; None detects them.
         judgements_first: whether the first file may hold judgements; otherwise all of them must
             hold saved results.
+        chunk_ids: the form of the ids of chunks in the runs; None: they are those of documents.
 
     Raises:
         InputError: there are runs without judgements, or options that apply to runs only are set
@@ -134,13 +136,14 @@ def read_inputs(
             )
             raise InputError(msg)
         qrels = read_judgements(files[0], split, formats[0])
-        runs = read_runs(files[1:], formats[1])
+        runs = read_runs(files[1:], formats[1], chunk_ids)
         return ComparisonInputs(qrels, {name: [run] for name, run in runs.items()}, {})
-    if split is not None or any(formats) or EvaluationSettings(**policies) != EvaluationSettings():
+    is_for_runs = split is not None or any(formats) or chunk_ids is not None
+    if is_for_runs or EvaluationSettings(**policies) != EvaluationSettings():
         options = ", ".join(f"--{name.replace('_', '-')}" for name in policies)
         msg = (
-            f"{options}, --split, --format and --qrels-format are for judgements and runs; saved "
-            "results were evaluated already"
+            f"{options}, --split, --format, --qrels-format and --chunk-ids are for judgements and "
+            "runs; saved results were evaluated already"
         )
         raise InputError(msg)
     return ComparisonInputs(None, {result.name: [result] for result in results}, {})

@@ -9,6 +9,7 @@ import typer
 
 from beir_eval.cli.console import check_targets, print_errors
 from beir_eval.cli.options import (
+    CHUNK_IDS,
     HTML,
     LATEX,
     MARKDOWN,
@@ -27,7 +28,7 @@ from beir_eval.cli.options import (
 from beir_eval.cli.results_output import print_notes, print_scores, write_results
 from beir_eval.cli.standard_input import opened_inputs
 from beir_eval.cli.streaming import evaluate_in_parts, is_streamed
-from beir_eval.errors import check_choice
+from beir_eval.errors import SettingError, check_choice
 from beir_eval.evaluation.evaluator import Evaluator
 from beir_eval.measures import DEFAULT_MEASURES, TOOLS, parse_all
 
@@ -79,6 +80,7 @@ def evaluate(  # noqa: PLR0913, PLR0917 - one parameter per option
     ] = None,
     run_format: Annotated[str | None, RUN_FORMAT] = None,
     qrels_format: Annotated[str | None, QRELS_FORMAT] = None,
+    chunk_ids: Annotated[str | None, CHUNK_IDS] = None,
     stream: Annotated[
         bool | None,
         typer.Option(
@@ -109,6 +111,11 @@ def evaluate(  # noqa: PLR0913, PLR0917 - one parameter per option
         if judged_only:
             measures = tuple(parsed(judged_only=True) for parsed in measures)
         in_memory = {"--per-query": per_query, "--json": json, "--html": html}
+        if chunk_ids is not None:
+            if stream or table is not None:
+                msg = "--chunk-ids reads a run as a whole; leave out --stream and --table"
+                raise SettingError(msg)
+            stream = False
         if is_streamed(stream, files, run_format, table, in_memory):
             streamed = evaluate_in_parts(
                 qrels_file,
@@ -129,7 +136,7 @@ def evaluate(  # noqa: PLR0913, PLR0917 - one parameter per option
             **policies,
             **report_settings(html),
         )
-        results = evaluate_files(evaluator, files, run_format)
+        results = evaluate_files(evaluator, files, run_format, chunk_ids)
         if json is not None:
             results = _with_qrels_hash(results, evaluator.qrels)
         write_results(results, per_query=per_query, json=json, markdown=markdown, latex=latex)

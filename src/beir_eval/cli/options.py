@@ -53,6 +53,12 @@ QRELS_FORMAT = typer.Option(
 #: The option that writes the scores of every query.
 PER_QUERY = typer.Option(help="Write every query's scores to this CSV file.")
 
+#: The form of the ids of chunks in a run.
+CHUNK_IDS = typer.Option(
+    help="The ids of the runs are those of chunks: the separator after the document's id, for "
+    "example '#', or a regular expression with one group, that id. The best chunk of each document "
+    "counts."
+)
 #: Whether the answers that an earlier command has saved are reused, and how they are checked.
 FRESH_OPTION = typer.Option("--fresh", help="Replace saved answers instead of reusing them.")
 CHECK_SAVED = typer.Option(
@@ -136,20 +142,26 @@ def run_files(paths: Sequence[Path]) -> list[Path]:
     return files
 
 
-def read_runs(paths: Sequence[Path], run_format: str | None = None) -> dict[str, Run]:
+def read_runs(
+    paths: Sequence[Path], run_format: str | None = None, chunk_ids: str | None = None
+) -> dict[str, Run]:
     """Return {system name: run} of run files.
 
     Args:
         paths: the files.
         run_format: the name of their format; None detects it.
+        chunk_ids: the form of the ids of chunks; None: the ids are those of documents.
     """
     with naming_options(format="--format"):
-        runs = [read_run(path, format=run_format) for path in paths]
+        runs = [read_run(path, format=run_format, collapse=chunk_ids) for path in paths]
     return dict(zip(system_names(paths), runs, strict=True))
 
 
 def evaluate_files(
-    evaluator: Evaluator, paths: Sequence[Path], run_format: str | None = None
+    evaluator: Evaluator,
+    paths: Sequence[Path],
+    run_format: str | None = None,
+    chunk_ids: str | None = None,
 ) -> list[EvaluationResult]:
     """Return the result of each run file, named after its file, in the order of the files.
 
@@ -159,6 +171,7 @@ def evaluate_files(
         evaluator: the evaluator.
         paths: the files.
         run_format: the name of their format; None detects it.
+        chunk_ids: as of ``read_runs``.
 
     Raises:
         InputError: a run cannot be evaluated; the message names its file.
@@ -170,7 +183,7 @@ def evaluate_files(
     ) as advance:
         for path, name in zip(paths, system_names(paths), strict=True):
             with naming_options(format="--format"):
-                run = read_run(path, format=run_format)
+                run = read_run(path, format=run_format, collapse=chunk_ids)
             advance(description=f"measuring {name}")
             try:
                 results.append(evaluator.evaluate(run, name=name))

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from beir_eval.core.ids import is_dataframe, repeated_ids, rows_remedy
+from beir_eval.core.run_sources.chunks import source_of_documents
 from beir_eval.core.run_sources.lists import source_from_columns, source_from_rankings
 from beir_eval.core.run_sources.mapping import MappingSource
 from beir_eval.core.run_sources.topk_arrays import source_from_arrays
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from beir_eval.core.arrays import Floats
     from beir_eval.core.qrels import Qrels
     from beir_eval.core.run_sources.base import RankingBlock, RunSource
+    from beir_eval.core.run_sources.chunks import ChunkCounts, ChunkIds
 
     #: {query_id: {doc_id: score}}, the form of BEIR and pytrec_eval, which ``Run`` takes.
     RunMapping = Mapping[Any, Mapping[Any, Any]]
@@ -40,8 +42,15 @@ class Run:
 
     Args:
         mapping: {query_id: {doc_id: score}}.
+        collapse: if the ids are those of chunks, the separator after the id of their document, such
+            as "#", or a regular expression with one group, that id. The best chunk of each document
+            counts. An id of another form counts as a document. All rankings are read now.
+
+    Attributes:
+        chunk_counts: how many entries are chunks, with ``collapse``; else None.
 
     Raises:
+        SettingError: ``collapse`` is neither a separator nor a pattern with one group.
         RunError: ``mapping`` is not a mapping, or a query id is empty, neither text nor an integer,
             or listed both as an integer and as text. At evaluation: a ranking of a judged query is
             not a mapping, a document id is not valid, a score is not a finite number, or the
@@ -52,8 +61,9 @@ class Run:
     """
 
     _source: RunSource
+    chunk_counts: ChunkCounts | None = None
 
-    def __init__(self, mapping: RunMapping) -> None:
+    def __init__(self, mapping: RunMapping, *, collapse: ChunkIds | None = None) -> None:
         """Check the query ids and keep the mapping."""
         if not isinstance(mapping, Mapping):
             remedy = rows_remedy(mapping) or "read_run(path) reads a file"
@@ -62,22 +72,34 @@ class Run:
                 f"{type(mapping).__name__}; {remedy}"
             )
             raise RunError(msg)
-        self._source = MappingSource(mapping)
+        self._set_source(MappingSource(mapping), collapse)
+
+    def _set_source(self, source: RunSource, collapse: ChunkIds | None) -> None:
+        if collapse is None:
+            self._source = source
+        else:
+            self._source, self.chunk_counts = source_of_documents(source, collapse)
 
     @classmethod
-    def from_source(cls, source: RunSource) -> Self:
+    def from_source(cls, source: RunSource, *, collapse: ChunkIds | None = None) -> Self:
         """Return a run that reads from ``source``; adapters use this.
 
         Args:
             source: an object with the interface of ``RunSource``.
+            collapse: as of the constructor.
         """
         run = cls.__new__(cls)
-        run._source = source  # noqa: SLF001 - an instance of this class
+        run._set_source(source, collapse)  # noqa: SLF001 - an instance of this class
         return run
 
     @classmethod
     def from_columns(
-        cls, query_ids: Iterable[Any], doc_ids: Iterable[Any], scores: Iterable[Any]
+        cls,
+        query_ids: Iterable[Any],
+        doc_ids: Iterable[Any],
+        scores: Iterable[Any],
+        *,
+        collapse: ChunkIds | None = None,
     ) -> Self:
         """Return a run from three columns of the same length, with one row per retrieved document.
 
@@ -88,6 +110,7 @@ class Run:
             query_ids: the query of each row.
             doc_ids: the retrieved document.
             scores: its score; higher is better.
+            collapse: as of the constructor.
 
         Raises:
             RunError: a column is not iterable, the columns have different lengths, an id is empty
@@ -96,16 +119,19 @@ class Run:
         >>> Run.from_columns(["q1", "q1", "q2"], ["d1", "d2", "d1"], [0.9, 0.4, 0.7])
         Run(2 queries)
         """
-        return cls.from_source(source_from_columns(query_ids, doc_ids, scores))
+        return cls.from_source(source_from_columns(query_ids, doc_ids, scores), collapse=collapse)
 
     @classmethod
-    def from_rankings(cls, rankings: Mapping[Any, Iterable[Any]]) -> Self:
+    def from_rankings(
+        cls, rankings: Mapping[Any, Iterable[Any]], *, collapse: ChunkIds | None = None
+    ) -> Self:
         """Return a run from rankings without scores, {query_id: [doc_id, …]}, best first.
 
         The order given is the ranking; the settings ``order`` and ``ties`` have no effect.
 
         Args:
             rankings: the document ids of each query, in a list or another ordered iterable.
+            collapse: as of the constructor.
 
         Raises:
             RunError: ``rankings`` is not a mapping, a ranking is not an ordered iterable of ids, an
@@ -115,7 +141,7 @@ class Run:
         >>> Run.from_rankings({"q1": ["d1", "d2"], "q2": []})
         Run(2 queries)
         """
-        return cls.from_source(source_from_rankings(rankings))
+        return cls.from_source(source_from_rankings(rankings), collapse=collapse)
 
     @classmethod
     def from_dataframe(
@@ -125,6 +151,7 @@ class Run:
         query_id: str | None = None,
         doc_id: str | None = None,
         score: str | None = None,
+        collapse: ChunkIds | None = None,
     ) -> Self:
         """Return a run from a dataframe with one row per retrieved document, queries in any order.
 
@@ -141,6 +168,7 @@ class Run:
             query_id: the name of the column of query ids.
             doc_id: the name of the column of document ids.
             score: the name of the column of scores.
+            collapse: as of the constructor.
 
         Raises:
             RunError: the frame cannot be read, a column is missing, not recognised or one of
@@ -158,14 +186,14 @@ class Run:
 
         names = {"query_id": query_id, "doc_id": doc_id, "score": score}
         if is_relation(frame):
-            return cls.from_source(RelationSource(frame, names))
+            return cls.from_source(RelationSource(frame, names), collapse=collapse)
         columns = to_columns(
             frame, number_role=SCORE, names=names, error_class=RunError, label="the run"
         )
-        return cls.from_source(source_from_frames([columns]))
+        return cls.from_source(source_from_frames([columns]), collapse=collapse)
 
     @classmethod
-    def from_arrays(
+    def from_arrays(  # noqa: PLR0913 - one keyword a fact
         cls,
         ids: Any,
         scores: Any | None,
@@ -173,6 +201,7 @@ class Run:
         query_ids: Iterable[Any],
         doc_ids: Sequence[Any] | Mapping[int, Any] | None = None,
         check_duplicates: bool = False,
+        collapse: ChunkIds | None = None,
     ) -> Self:
         """Return a run from the best k documents of Q queries, as a vector index returns them.
 
@@ -194,6 +223,7 @@ class Run:
             check_duplicates: whether to look for duplicates among all documents. By default only
                 judged documents are checked, which is faster; an index returns no duplicates. If
                 ``doc_ids`` lists an id twice, all documents are checked in any case.
+            collapse: as of the constructor.
 
         Raises:
             RunError: an array has the wrong shape or type, an id is not valid, a query is listed
@@ -205,7 +235,8 @@ class Run:
         Run(2 queries)
         """
         return cls.from_source(
-            source_from_arrays(ids, scores, query_ids, doc_ids, check_duplicates)
+            source_from_arrays(ids, scores, query_ids, doc_ids, check_duplicates),
+            collapse=collapse,
         )
 
     @classmethod
@@ -293,6 +324,14 @@ class Run:
     def rankings(self) -> Iterator[tuple[str, Sequence[str], Floats | None]]:
         """Yield (query_id, doc_ids, scores or None) for every query, in the order given."""
         return self._source.rankings()
+
+    def collapsed(self, collapse: ChunkIds) -> Run:
+        """Return the run of the documents that this run's chunks are parts of.
+
+        Args:
+            collapse: as of the constructor.
+        """
+        return Run.from_source(self._source, collapse=collapse)
 
     def fingerprint(self) -> str:
         """Return the SHA-256 (hex) of the run; the order of the queries does not matter.

@@ -11,6 +11,7 @@ from beir_eval._version import __version__
 from beir_eval.core.qrels import has_fractional_grades
 from beir_eval.core.ranking import EvaluationSettings
 from beir_eval.core.relevance_matrix import relate
+from beir_eval.core.run_sources.chunks import ChunkCounts
 from beir_eval.core.saved import SCHEMA_VERSION
 from beir_eval.errors import (
     QueryMismatchError,
@@ -235,6 +236,7 @@ class Evaluator:
     def _count(self, matrix: RelevanceMatrix, summary: RunSummary, run: Run) -> Counted:
         """Return the counts of queries, documents and judgements of a run."""
         counts = QueryCounts.of_matrix(matrix, summary, self.qrels)
+        chunks = run.chunk_counts or ChunkCounts(0, 0, 0)
         return counts.counted(
             self._settings,
             {cutoff: len(judged_rows(matrix, cutoff)) for cutoff in cutoffs_of(self.measures)},
@@ -243,6 +245,9 @@ class Evaluator:
             duplicates_checked="all" if run.checks_all_documents else "judged",
             repeated_judgements=self.qrels.repeated_judgements,
             max_grade=matrix.max_grade,
+            chunks=chunks.chunks,
+            further_chunks=chunks.further,
+            ids_without_chunk=chunks.others,
             unmatched_ids=find_unmatched_ids(self.qrels, run, matrix, counts.match_counts),
         )
 

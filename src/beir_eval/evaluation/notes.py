@@ -146,6 +146,26 @@ def _document_notes(counted: Counted, settings: EvaluationSettings) -> Iterator[
         )
     if counted.negative_judgements:
         yield f"{_quantity(counted.negative_judgements, 'negative grade')}: pooled but unjudged"
+    yield from _identity_notes(counted)
+    if counted.repeated_judgements:
+        repeated = _quantity(counted.repeated_judgements, "repeated judgement")
+        yield f"{repeated} in the qrels, counted once"
+    if shares := judged_share_text({"": counted.judged_share}):
+        yield shares
+
+
+def _identity_notes(counted: Counted) -> Iterator[str]:
+    """Yield the notes on chunks, and on ground truth that nothing can match."""
+    if counted.chunks or counted.ids_without_chunk:
+        chunks = _quantity(counted.chunks, "chunk")
+        others = ""
+        if counted.ids_without_chunk:
+            ids = _quantity(counted.ids_without_chunk, "id")
+            others = f"; {ids} of another form: each counts as a document"
+        yield (
+            f"{chunks} count as their document, {counted.further_chunks} of them left out as the "
+            f"ranking holds a better chunk of it{others}"
+        )
     if counted.unnamed_judgements:
         number = counted.unnamed_judgements
         documents = _quantity(number, "ground-truth document")
@@ -157,11 +177,6 @@ def _document_notes(counted: Counted, settings: EvaluationSettings) -> Iterator[
             f"{documents} without the field that identifies documents "
             f"{'counts' if number == 1 else 'count'} as never found{without}"
         )
-    if counted.repeated_judgements:
-        repeated = _quantity(counted.repeated_judgements, "repeated judgement")
-        yield f"{repeated} in the qrels, counted once"
-    if shares := judged_share_text({"": counted.judged_share}):
-        yield shares
 
 
 def judged_share_text(shares: Mapping[str, Mapping[int, float]]) -> str:

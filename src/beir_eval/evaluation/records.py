@@ -73,6 +73,11 @@ class Counted(BaseModel):
         negative_judgements: the number of grades below 0, which mean "pooled but unjudged".
         repeated_judgements: the number of judgements listed again with the same grade; each counts
             once.
+        chunks: the number of entries of the whole run that are chunks and count as their document
+            (``collapse`` of ``read_run`` and ``Run``).
+        further_chunks: how many of these were left out, because their ranking has a better chunk of
+            the same document.
+        ids_without_chunk: the number of entries whose id is not that of a chunk, with ``collapse``.
         unnamed_judgements: the number of ground-truth documents without the field that identifies
             them; they count as never found.
         queries_without_named: ids of queries whose ground-truth documents are all of this kind.
@@ -110,6 +115,9 @@ class Counted(BaseModel):
     documents_retrieved: int | None = None
     documents_judged: int | None = None
     unmatched_ids: UnmatchedIds | None = None
+    chunks: int = 0
+    further_chunks: int = 0
+    ids_without_chunk: int = 0
     unnamed_judgements: int = 0
     queries_without_named: tuple[str, ...] = ()
 

@@ -27,7 +27,9 @@ if TYPE_CHECKING:
     from beir_eval.core.run import Run
 
 #: What makes two spellings of an id differ.
-Cause = Literal["white space", "case", "zero padding", "prefix", "row numbers", "swapped columns"]
+Cause = Literal[
+    "white space", "case", "zero padding", "prefix", "row numbers", "swapped columns", "chunks"
+]
 
 #: The ids are read only if fewer queries than this share retrieve a judged document.
 _FEW_MATCHED = 0.2
@@ -48,6 +50,8 @@ _OUTSIDE_SHARE, _LEAST_OUTSIDE = 0.2, 10
 #: Examples of ids, and the characters of each, in a sentence.
 _EXAMPLES, _LONGEST_ID = 3, 60
 _MOST_DIGITS = 12
+#: What may follow the id of a document in the id of its chunk.
+_CHUNK_SEPARATORS = ("#", "::", "@", "|", "/", ":", "_", "-", ".")
 _LEADING_ZEROS = re.compile(r"(?<!\d)0+(?=\d)")
 
 
@@ -380,6 +384,14 @@ class IdGroups:
                 "add it"
             )
             yield _Spelling("prefix", reason, _remover(prefix), _same)
+        listed = _distinct_ids(self.listed)
+        for separator in _CHUNK_SEPARATORS:
+            if 2 * sum(separator in text[1:] for text in listed) > len(listed):
+                reason = (
+                    f"the ids of {self.theirs} are those of chunks: count the best chunk of each "
+                    f"document with --chunk-ids {separator!r} (collapse={separator!r})"
+                )
+                yield _Spelling("chunks", reason, _same, _without_chunk(separator))
         name, other_name = (re.sub(r"[^\W_]*$", "", text) for text in (ours, theirs))
         if name and other_name and name != other_name:
             reason = (
@@ -453,6 +465,11 @@ def _row_number(text: str) -> int:
 def _remover(prefix: str) -> Callable[[str], str]:
     """Return a function that removes a prefix from an id."""
     return lambda text: text.removeprefix(prefix)
+
+
+def _without_chunk(separator: str) -> Callable[[str], str]:
+    """Return a function that removes the last separator, and what follows, from an id."""
+    return lambda text: text.rpartition(separator)[0] or text
 
 
 def _share_in(ids: Collection[str], others: AbstractSet[str]) -> float:

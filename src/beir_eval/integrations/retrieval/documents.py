@@ -389,7 +389,7 @@ def no_overlap_message(
         unmatched = None if result.counted is None else result.counted.unmatched_ids
     if unmatched is None:
         return None
-    has_spelling = unmatched.cause not in {None, "row numbers", "swapped columns"}
+    has_spelling = unmatched.cause not in {None, "row numbers", "swapped columns", "chunks"}
     remedy = f"Likely reason: {unmatched.reason}." if has_spelling else advice
     return (
         "Retrieved and judged documents have nothing in common, so nothing relevant was found for "
@@ -456,7 +456,7 @@ def _unmatched_names(
     if max(map(len, wanted | listed)) <= _LONGEST_NAME:
         groups = IdGroups(judged, retrieved, "the judgements", "the retrieved documents")
         unmatched = groups.unmatched_ids(frozenset())
-        if unmatched.cause not in {None, "row numbers", "swapped columns"}:
+        if unmatched.cause not in {None, "row numbers", "swapped columns", "chunks"}:
             return unmatched
     are_hashes, others_are = (
         {bool(_HASH.fullmatch(name)) for name in side} for side in (wanted, listed)

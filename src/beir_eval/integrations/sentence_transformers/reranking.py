@@ -100,10 +100,11 @@ class CrossEncoderRerankingEvaluator(_HostEvaluator):
         compatible: whether the numbers are those of sentence-transformers: a document is relevant
             or not, documents with equal scores share their gains, and with
             ``always_rerank_positives=False`` relevant documents that a list lacks do not count. By
-            default they count as never found, as in ``evaluate``; grades count; and documents with equal scores are in the order of trec_eval: by the number of the document
-            in its list, descending as text; so are saved results in both cases. Without grades and
-            equal scores the numbers are the same. Keys are those of sentence-transformers in both
-            cases.
+            default they count as never found, as in ``evaluate``; grades count; and documents with
+            equal scores are in the order of trec_eval: by the number of the document in its list,
+            descending as text, as in saved results in both cases. Without grades, equal scores and
+            documents that a list lacks, the numbers are the same. Keys are those of
+            sentence-transformers in both cases.
         kwargs: further keywords of sentence-transformers' evaluator.
 
     Attributes:

@@ -174,7 +174,8 @@ class BEIREvaluator:
         if collapse is not None and duplicates != "first":
             msg = "collapse counts the best-ranked chunk of a document: it needs duplicates='first'"
             raise SettingError(msg)
-        self._qrels_path = str(qrels) if isinstance(qrels, (str, Path)) else None
+        # The component may be saved, and read its qrels, in another folder than this one.
+        self._qrels_path = str(Path(qrels).absolute()) if isinstance(qrels, (str, Path)) else None
         if split is not None and self._qrels_path is None:
             msg = f"split={split!r} is for qrels in a data-set folder"
             raise SettingError(msg)
@@ -313,8 +314,6 @@ class BEIREvaluator:
         Qrels from a file are serialised as its path and, once they have been read, their SHA-256.
         """
         qrels: Any = self._qrels_path
-        if self._qrels_path is not None:  # the YAML may be loaded in another folder
-            qrels = str(Path(self._qrels_path).absolute())
         sha256 = self.qrels_sha256
         max_grade = self._max_grade
         if self._qrels_path is None and self._qrels is not None:

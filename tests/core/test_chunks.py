@@ -1,0 +1,136 @@
+"""The chunks of a run count as their documents: the best chunk of each."""
+
+import re
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
+from beir_eval import Run, evaluate, read_run
+from beir_eval.cli.app import app
+from beir_eval.errors import BeirEvalWarning, DuplicateDocumentError, SettingError
+
+QRELS = {f"q{i}": {f"d{i}": 1, "d#9": 1} for i in range(8)}
+CHUNKS = {f"q{i}": {"x#1": 5.0, f"d{i}#1": 3.0, f"d{i}#2": 9.0, "d#9#1": 1.0} for i in range(8)}
+
+
+def ranking_of(run):
+    return [
+        (query, list(docs), None if scores is None else list(scores))
+        for query, docs, scores in run.rankings()
+    ]
+
+
+def test_a_document_has_the_best_score_of_its_chunks_and_the_position_of_the_first():
+    run = Run({"q": {"a#1": 2.0, "b#1": 5.0, "a#2": 7.0, "plain": 1.0}}, collapse="#")
+    assert ranking_of(run) == [("q", ["a", "b", "plain"], [7.0, 5.0, 1.0])]
+    assert (run.chunk_counts.chunks, run.chunk_counts.further, run.chunk_counts.others) == (3, 1, 1)
+    unscored = Run.from_rankings({"q": ["a#1", "b#1", "a#2"]}, collapse="#")
+    assert ranking_of(unscored) == [("q", ["a", "b"], None)]
+
+
+@pytest.mark.parametrize("collapse", ["#", r"(.+)#\d+", re.compile(r"(.+)#\d+")])
+def test_every_way_to_make_a_run_takes_the_form_of_the_ids(tmp_path, collapse):
+    rows = [(q, doc, score) for q, docs in CHUNKS.items() for doc, score in docs.items()]
+    queries, docs, scores = (list(column) for column in zip(*rows, strict=True))
+    frame = pl.DataFrame({"query_id": queries, "doc_id": docs, "score": scores})
+    lines = [f"{q} Q0 {doc} 0 {score} t\n" for q, doc, score in rows]
+    (tmp_path / "run.trec").write_text("".join(lines))
+    frame.write_parquet(tmp_path / "run.parquet")
+    runs = [
+        Run(CHUNKS, collapse=collapse),
+        Run.from_columns(queries, docs, scores, collapse=collapse),
+        Run.from_dataframe(frame, collapse=collapse),
+        Run.from_arrays(
+            np.array(docs).reshape(8, 4), np.array(scores).reshape(8, 4),
+            query_ids=list(CHUNKS), collapse=collapse,
+        ),
+        read_run(tmp_path / "run.trec", collapse=collapse),
+        read_run(tmp_path / "run.parquet", collapse=collapse),
+    ]  # fmt: skip
+    expected = {f"q{i}": {"x": 5.0, f"d{i}": 9.0, "d#9": 1.0} for i in range(8)}
+    for run in runs:
+        assert run.as_dict() == expected
+        assert evaluate(QRELS, run, "MRR")["MRR"] == 1.0
+
+
+def test_the_result_counts_the_chunks():
+    result = evaluate(QRELS, Run(CHUNKS, collapse="#"), "MRR")
+    counted = result.counted
+    assert (counted.chunks, counted.further_chunks, counted.ids_without_chunk) == (32, 8, 0)
+    assert any(note.startswith("32 chunks count as their document, 8") for note in result.notes())
+
+
+@pytest.mark.parametrize("collapse", ["", 3, "(a)(b)", re.compile("a")])
+def test_what_is_neither_a_separator_nor_a_pattern_of_one_group_is_refused(collapse):
+    with pytest.raises(SettingError, match="one group, that id"):
+        Run({"q": {"a#1": 1.0}}, collapse=collapse)
+
+
+def test_a_chunk_that_is_listed_twice_stays_a_duplicate():
+    run = Run.from_columns(["q"] * 3, ["a#1", "a#1", "a#2"], [3.0, 2.0, 1.0], collapse="#")
+    with pytest.raises(DuplicateDocumentError):
+        evaluate({"q": {"a": 1}}, run, "MRR")
+
+
+@given(
+    st.dictionaries(
+        st.from_regex(r"[abc](#[123])?", fullmatch=True), st.integers(0, 3).map(float), max_size=9
+    )
+)
+def test_a_collapsed_run_has_the_scores_of_the_best_chunks(ranking):
+    best: dict[str, float] = {}
+    for doc, score in ranking.items():
+        parent = doc.partition("#")[0]
+        best[parent] = max(score, best.get(parent, score))
+    assert Run({"q": ranking}, collapse="#").as_dict() == {"q": best}
+    qrels = {"q": {"a": 2, "b": 1}}
+    measures = ["nDCG@2", "MRR", "Recall@1"]
+    collapsed = evaluate(qrels, Run({"q": ranking}, collapse="#"), measures)
+    assert collapsed.values == evaluate(qrels, {"q": best}, measures).values
+
+
+@pytest.mark.parametrize("separator", ["#", "::", "_", "-"])
+def test_the_warning_on_ids_that_match_nothing_proposes_the_form_that_helps(separator):
+    run = {f"q{i}": {f"d{i}{separator}{n}": 3.0 - n for n in range(3)} for i in range(8)}
+    qrels = {f"q{i}": {f"d{i}": 1} for i in range(8)}
+    remedy = rf"--chunk-ids '{re.escape(separator)}' \(collapse='{re.escape(separator)}'\)"
+    with pytest.warns(BeirEvalWarning, match=remedy):
+        evaluate(qrels, run, "MRR")
+    assert evaluate(qrels, Run(run, collapse=separator), "MRR")["MRR"] == 1.0
+
+
+def invoke(*arguments):
+    result = CliRunner().invoke(app, list(map(str, arguments)), env={"COLUMNS": "200"})
+    return result.exit_code, result.output
+
+
+@pytest.fixture
+def files(tmp_path):
+    qrels = [f"{q} 0 {doc} {grade}\n" for q, docs in QRELS.items() for doc, grade in docs.items()]
+    (tmp_path / "q.txt").write_text("".join(qrels))
+    for name in ("a", "b"):
+        lines = [f"{q} Q0 {d} 0 {s} t\n" for q, docs in CHUNKS.items() for d, s in docs.items()]
+        (tmp_path / f"{name}.trec").write_text("".join(lines))
+    return tmp_path
+
+
+def test_the_commands_take_the_form_of_the_ids(files):
+    judged, first, second = files / "q.txt", files / "a.trec", files / "b.trec"
+    code, output = invoke("evaluate", judged, first, "-m", "MRR", "--chunk-ids", "#")
+    assert (code, "1.0000" in output, "32 chunks" in output) == (0, True, True)
+    code, output = invoke("compare", judged, first, second, "-m", "MRR", "--chunk-ids", "#")
+    assert (code, "1.0000" in output) == (0, True)
+    code, output = invoke("evaluate", judged, first, "--chunk-ids", "#", "--stream")
+    assert (code, "leave out --stream" in output) == (2, True)
+
+
+def test_saved_results_take_no_form_of_ids(files):
+    for name in ("a", "b"):
+        result = evaluate(QRELS, read_run(files / f"{name}.trec", collapse="#"), "MRR", name=name)
+        result.save(files / f"{name}.json")
+    code, output = invoke("compare", files / "a.json", files / "b.json", "--chunk-ids", "#")
+    assert (code, "--chunk-ids" in output) == (2, True)
