@@ -116,7 +116,8 @@ def index(  # noqa: PLR0913 - one keyword a setting
     passed = 0
     with progress_bar(shown=progress, desc="documents", unit="") as advance:
         while batch := list(islice(documents, batch_size)):
-            digest.update("".join(map(_content_text, batch)).encode(errors="surrogatepass"))
+            for document in batch:  # 2.4 us a document; the texts of a batch joined, 3.6 us
+                digest.update(_content_text(document).encode(errors="surrogatepass"))
             absent.difference_update([document.id for document in batch])
             try:
                 write(batch)

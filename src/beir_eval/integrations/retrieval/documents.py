@@ -26,6 +26,8 @@ from beir_eval.errors import InputError, SettingError, first_few, shown
 from beir_eval.evaluation.unmatched_ids import IdGroups, UnmatchedIds
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from beir_eval.core.qrels import Qrels
     from beir_eval.evaluation.result import EvaluationResult
 
@@ -126,7 +128,10 @@ class DocumentNames:
         """
         if self.is_automatic:
             documents = list(documents)
-            if not any(BEIR_DOC_ID in document.meta for document in documents):
+            for document in documents:  # a third faster than any()
+                if BEIR_DOC_ID in document.meta:
+                    break
+            else:
                 return self._ids_of(documents)
         if self.collapse is None and self.fields == ("content",):
             return [document.content for document in documents]  # Haystack checks that it is text
@@ -358,7 +363,12 @@ def without_parent_message(collapse: str | None, lacking: int, total: int) -> st
 
 
 def no_overlap_message(
-    run: Run, qrels: Qrels, result: EvaluationResult, *, if_empty: str, advice: str = ""
+    run: Run,
+    qrels: Qrels,
+    result: EvaluationResult,
+    *,
+    if_empty: str,
+    advice: Callable[[], str],
 ) -> str | None:
     """Return a warning if no query has a retrieved document that is judged; None otherwise.
 
@@ -369,7 +379,7 @@ def no_overlap_message(
         qrels: the judgements.
         result: the evaluation of the run; for six queries or more it says whether the ids differ.
         if_empty: what to do if no document was retrieved.
-        advice: what to do if the ids differ and the reason is not known.
+        advice: returns what to do if the ids differ and the reason is not known.
     """
     row_of = {query_id: row for row, query_id in enumerate(qrels.query_ids)}
     retrieved: list[list[str]] = []
@@ -390,7 +400,7 @@ def no_overlap_message(
     if unmatched is None:
         return None
     has_spelling = unmatched.cause not in {None, "row numbers", "swapped columns", "chunks"}
-    remedy = f"Likely reason: {unmatched.reason}." if has_spelling else advice
+    remedy = f"Likely reason: {unmatched.reason}." if has_spelling else advice()
     return (
         "Retrieved and judged documents have nothing in common, so nothing relevant was found for "
         f"any query: retrieved are {_example_ids(retrieved)}; judged are {_example_ids(judged)}. "

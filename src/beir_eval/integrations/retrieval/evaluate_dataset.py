@@ -76,8 +76,13 @@ def evaluate_dataset(  # noqa: PLR0913 - one keyword a setting
     _warn_of(retrieval.problems, run_name)
     problems += retrieval.problems
     result = evaluate_without_warning(evaluator, run, run_name)
-    advice = parent_advice(parents, qrels, parent_option)
-    problem = no_overlap_message(run, qrels, result, if_empty=if_empty, advice=advice)
+    problem = no_overlap_message(
+        run,
+        qrels,
+        result,
+        if_empty=if_empty,
+        advice=lambda: parent_advice(parents, qrels, parent_option),
+    )
     if problem is not None:
         warn_caller(problem)
     else:

@@ -292,12 +292,16 @@ def warn_if_no_overlap(
     retrieved: list[list[Document]] | Run,
 ) -> None:
     """Log a warning if no retrieved document is judged, and that is not just a miss."""
-    field = " + ".join(names.fields)
-    advice = f"Documents are identified by {field}: see document_comparison_field."
-    if not isinstance(retrieved, Run) and (names.collapse is None or names.is_automatic):
+
+    def advice() -> str:
+        field = " + ".join(names.fields)
+        text = f"Documents are identified by {field}: see document_comparison_field."
+        if isinstance(retrieved, Run) or not (names.collapse is None or names.is_automatic):
+            return text
         by_query = zip(run.query_ids, retrieved, strict=True)
         parents = {query_id: parents_in(documents) for query_id, documents in by_query}
-        advice = f"{advice} {parent_advice(parents, qrels, 'collapse')}".rstrip()
+        return f"{text} {parent_advice(parents, qrels, 'collapse')}".rstrip()
+
     problem = no_overlap_message(run, qrels, result, if_empty=EMPTY_STORE_HINT, advice=advice)
     if problem is not None:
         logger.warning("{problem}", problem=problem)
