@@ -1,5 +1,6 @@
 """A benchmark saves its progress, resumes where it stopped, and redoes damaged files."""
 
+import importlib
 import json
 import math
 import os
@@ -151,6 +152,39 @@ def test_finished_work_is_not_repeated_unless_something_changed(tmp_path):
     corpus.write_text(corpus.read_text().rsplit("\n", 2)[0] + "\n")
     assert run_and_count_calls() == 4
     assert run_and_count_calls() == 4
+
+
+def test_reused_runs_are_said_with_their_file_and_time(tmp_path):
+    folder, out = small_dataset(tmp_path, "one", 5), tmp_path / "out"
+
+    def run(measures):
+        return Benchmark(folder, {"words": words}, out, measures=measures).run()
+
+    first = run("MRR")
+    assert first.warnings() == []
+    for measures in ("MRR", MEASURES):  # from the saved result, from the saved run
+        again = run(measures)
+        [warning] = again.warnings()
+        assert "5 of 5 answers were read from one/words/run.jsonl.gz, saved 20" in warning
+    assert run("MRR").results["words"]["one"].values == first.results["words"]["one"].values
+
+
+def test_a_system_whose_code_has_changed_is_run_again(tmp_path, monkeypatch):
+    folder = small_dataset(tmp_path / "data", "one", 5)
+    module = tmp_path / "my_search.py"
+    module.write_text(
+        "import helper\ndef search(queries, corpus):\n    return helper.run(queries)\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    for size in (1, 2):
+        helper = f"def run(queries):\n    return {{q: {{'d1': {size}.0}} for q in queries}}\n"
+        (tmp_path / "helper.py").write_text(helper)
+        for name in ("my_search", "helper"):
+            sys.modules.pop(name, None)
+        importlib.invalidate_caches()
+        search = importlib.import_module("my_search").search
+        result = Benchmark(folder, {"s": search}, tmp_path / "out", measures="MRR").run()
+        assert result.warnings() == []
 
 
 @pytest.mark.parametrize("name", ["run.jsonl.gz", "result.json", "state.json"])
@@ -383,7 +417,9 @@ def test_a_benchmark_killed_at_any_moment_resumes_and_ends_with_the_same_table_a
         completed = subprocess.run(
             [*command, str(out)], env=environment, capture_output=True, text=True, check=True
         )
-        return completed.stdout, completed.stderr.count("retrieval")
+        # Answers that are reused are a warning above the table.
+        table = "| nDCG@10 |" + completed.stdout.partition("| nDCG@10 |")[2]
+        return table, completed.stderr.count("retrieval")
 
     def num_saved(out):
         return sum(file.name in SAVED for file in out.rglob("*"))

@@ -6,6 +6,7 @@ import json
 import re
 import time
 from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from beir_eval.adapters.readers import read_run
@@ -59,6 +60,11 @@ class CacheEntry:
         if not self._is_valid("run", self.run_file, ("schema_version", "dataset", "system")):
             return None
         return read_run(self.run_file, format="jsonl")
+
+    def saved_at(self) -> str:
+        """Return when the saved run was written, in UTC, as ISO 8601."""
+        time_saved = datetime.fromtimestamp(self.run_file.stat().st_mtime, UTC)
+        return time_saved.isoformat(timespec="seconds")
 
     def save_run(self, run: Any) -> Run:
         """Save a run and return it as read from the file, so that a resumed benchmark has the same.

@@ -30,6 +30,7 @@ from beir_eval.display.progress import progress_bar
 from beir_eval.errors import SettingError, check_count, shown, warn_caller
 from beir_eval.evaluation.coverage import unmatched_ids_sentences
 from beir_eval.evaluation.evaluator import Evaluator, evaluate_without_warning
+from beir_eval.evaluation.records import Retrieval, Reused
 from beir_eval.measures import DEFAULT_MEASURES, MeasureLike, parse_all
 
 if TYPE_CHECKING:
@@ -65,8 +66,9 @@ class Benchmark:
 
             Saved runs and results are used again only for the same system. A run file is identified
             by its content; another system by its attribute ``fingerprint`` (a text, for example of
-            the checkpoint, or a function that returns one), else by its name here and the name of
-            its class or function.
+            the checkpoint, or a function that returns one), else by its name here, the name of its
+            class or function, and its code with the own modules that it imports. What a reused run
+            is read from, and when it was saved, is a warning of its result.
         folder: the folder of runs, results and logs: ``<folder>/<data set>/<system>/``.
         measures: a measure or a list of measures, each a name in any spelling that ``parse`` reads
             or a ``Measure``; by default nDCG, MAP, Recall, R_cap, Precision and MRR at 1, 3, 5, 10,
@@ -133,8 +135,8 @@ class Benchmark:
 
         It can be interrupted at any point and run again. Runs are saved, except those read from run
         files. A saved run is used if its file is intact and it is of the same data set and system;
-        a saved result, if also the measures and the
-        version of beir-eval are the same. A system that fails on a data set is listed in
+        a saved result, if also the measures and the version of beir-eval are the same. Queries are
+        not run again to check this. A system that fails on a data set is listed in
         ``BenchmarkResult.failures``, and the benchmark continues.
 
         Raises:
@@ -179,8 +181,12 @@ class Benchmark:
         saved_result = entry.saved_result()
         if saved_result is not None:
             # For keep_top=0 a result that kept documents is used too, without these documents.
-            return saved_result if self._keep_top else saved_result.model_copy(update={"top": None})
+            result = saved_result
+            if not self._keep_top:
+                result = saved_result.model_copy(update={"top": None})
+            return _with_reused(result, entry) if system.retrieves else result
         run = entry.saved_run() if system.retrieves else system.run(task)
+        is_saved = system.retrieves and run is not None
         if run is None:
             start = time.perf_counter()
             run = entry.save_run(system.run(task))
@@ -200,7 +206,7 @@ class Benchmark:
             raise
         entry.save_result(result)
         entry.log(result=True, seconds=round(time.perf_counter() - start, 3))
-        return result
+        return _with_reused(result, entry) if is_saved else result
 
     def _cache_entry(self, task: Task, system: System) -> CacheEntry:
         """Return the files of a system on a data set, and what they must be made from."""
@@ -212,6 +218,20 @@ class Benchmark:
             **({"keep_top": self._keep_top} if self._keep_top else {}),
         }
         return CacheEntry(self.folder / task.name / system.name, made_from)
+
+
+def _with_reused(result: EvaluationResult, entry: CacheEntry) -> EvaluationResult:
+    """Return a result that says that the rankings of its run were read from a file."""
+    at = entry.saved_at()
+    num_queries = len(result.query_ids)
+    reused = Reused(
+        file="/".join(entry.run_file.parts[-3:]),
+        answers=num_queries,
+        queries=num_queries,
+        first_saved=at,
+        last_saved=at,
+    )
+    return result.model_copy(update={"retrieval": Retrieval(seconds={}, reused=(reused,))})
 
 
 # Data sets

@@ -13,6 +13,7 @@ from beir_eval.adapters.readers import read_run
 from beir_eval.benchmark.mteb_names import predictions_stem
 from beir_eval.core.files import file_sha256, file_stem
 from beir_eval.core.imports import import_name
+from beir_eval.core.own_code import code_of
 from beir_eval.core.paths import as_path
 from beir_eval.errors import FileFormatError, RunError, SettingError, check_count
 
@@ -152,9 +153,11 @@ class System:
                 return "no run file"
         stated = getattr(self.source, "fingerprint", None)
         kind = getattr(self.source, "__qualname__", type(self.source).__qualname__)
-        identity = (
-            f"{self.name} ({kind})" if stated is None else stated() if callable(stated) else stated
-        )
+        if stated is None:
+            own_code = code_of([self.source]).own
+            identity = f"{self.name} ({kind}) {own_code}"
+        else:
+            identity = stated() if callable(stated) else stated
         return f"{identity}, top {self.top_k}" if hasattr(self.source, "search") else str(identity)
 
 

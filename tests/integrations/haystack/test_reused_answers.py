@@ -15,9 +15,9 @@ from haystack.components.retrievers.in_memory import InMemoryBM25Retriever
 from haystack.document_stores.in_memory import InMemoryDocumentStore
 from haystack.document_stores.types import DuplicatePolicy
 
+from beir_eval.core import own_code
 from beir_eval.errors import SettingError
 from beir_eval.integrations.haystack import evaluate_pipeline, index
-from beir_eval.integrations.retrieval import own_code
 from capitals import QUERIES
 from data_sets import write_dataset
 

@@ -7,6 +7,7 @@ import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from beir_eval.core.own_code import code_of
 from beir_eval.errors import check_count, warn_caller
 from beir_eval.integrations.haystack.components import as_pipeline, stores_of, walk_components
 from beir_eval.integrations.haystack.fingerprint import (
@@ -29,7 +30,6 @@ from beir_eval.integrations.haystack.store_checks import (
 from beir_eval.integrations.haystack.written_corpora import written_hash
 from beir_eval.integrations.retrieval.documents import AUTO, DocumentNames
 from beir_eval.integrations.retrieval.origin import Origin
-from beir_eval.integrations.retrieval.own_code import code_of
 from beir_eval.integrations.retrieval.retrieve_all import (
     DEFAULT_CHECKED,
     RunnerSettings,

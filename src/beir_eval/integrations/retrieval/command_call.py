@@ -14,10 +14,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from beir_eval.core.own_code import sha256_of_file
 from beir_eval.errors import InputError, SettingError, shown
 from beir_eval.integrations.retrieval import json_hits
 from beir_eval.integrations.retrieval.http_call import QUERY
-from beir_eval.integrations.retrieval.own_code import sha256_of_file
 
 if TYPE_CHECKING:
     from beir_eval.adapters.search_responses import HitFields

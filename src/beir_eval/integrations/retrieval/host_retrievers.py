@@ -7,10 +7,10 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
+from beir_eval.core.own_code import code_of
 from beir_eval.integrations.retrieval.documents import Ranking
 from beir_eval.integrations.retrieval.evaluate_dataset import evaluate_dataset
 from beir_eval.integrations.retrieval.origin import Origin
-from beir_eval.integrations.retrieval.own_code import code_of
 from beir_eval.integrations.retrieval.query_runner import Answer
 from beir_eval.integrations.retrieval.retrieve_all import Retrieved, retrieve_all
 
