@@ -314,21 +314,71 @@ CHANGES = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("change", CHANGES)
-def test_a_change_of_own_code_is_refused_and_any_other_change_is_not(
+@pytest.mark.parametrize("change", ["a module that it imports", "the script around them"])
+def test_a_run_after_a_change_of_own_code_is_refused_and_after_any_other_is_not(
     evaluated_project, tmp_path, change
 ):
-    file, old, new, named = CHANGES[change]
     project = shutil.copytree(evaluated_project, tmp_path / "project")
-    path = project / file
-    assert path.read_text().count(old) == 1
-    path.write_text(path.read_text().replace(old, new))
+    named = make_change(project, change)
     code, output = run_main(project)
     if named is None:
         assert (code, output.splitlines()[-1]) == (0, "3")
     else:
         assert code == 1
         assert f"the code of {named}" in output
+
+
+def make_change(project, change):
+    """Change a file of the project; return what of the code is another then, None for nothing."""
+    file, old, new, named = CHANGES[change]
+    path = project / file
+    assert path.read_text().count(old) == 1
+    path.write_text(path.read_text().replace(old, new))
+    return named
+
+
+CODE_OF_SCRIPT = """
+import json, sys
+from unittest import mock
+from beir_eval.core.own_code import code_of
+import beir_eval.integrations.haystack as host
+codes = []
+def record(pipeline, *_, **__):
+    codes.append(code_of([component for _, component in pipeline.walk()]).own)
+    raise SystemExit
+for folder in FOLDERS:
+    for name in ("my_parts", "my_parts.ranker", "my_parts.order", "settings", "lazy"):
+        sys.modules.pop(name, None)
+    sys.path[:] = [path for path in sys.path if "code" not in path]
+    source = open(f"{folder}/main.py").read().replace('"code"', repr(f"{folder}/code"))
+    with mock.patch.object(host, "evaluate_pipeline", record):
+        try:
+            exec(compile(source, f"{folder}/main.py", "exec"), sys.modules["__main__"].__dict__)
+        except SystemExit:
+            pass
+print(json.dumps(codes))
+"""
+
+
+@pytest.mark.slow
+def test_a_change_is_seen_in_the_code_that_it_changes_and_in_no_other(evaluated_project, tmp_path):
+    folders, named = [evaluated_project], []
+    for number, change in enumerate(CHANGES):
+        project = shutil.copytree(evaluated_project, tmp_path / f"project{number}")
+        named.append(make_change(project, change))
+        folders.append(project)
+    script = CODE_OF_SCRIPT.replace("FOLDERS", repr(list(map(str, folders))))
+    process = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    first, *others = json.loads(process.stdout.splitlines()[-1])
+    for change, name, code in zip(CHANGES, named, others, strict=True):
+        changed = {
+            key.partition(" (bytecode")[0]  # "python -c" has no file to read the source from
+            for key in {*first, *code}
+            if first.get(key) != code.get(key)
+        }
+        assert changed == ({name} if name else set()), change
 
 
 def test_code_typed_into_an_interpreter_is_known_by_its_bytecode():

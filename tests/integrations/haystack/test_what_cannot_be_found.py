@@ -4,6 +4,7 @@ import warnings
 from contextlib import contextmanager
 from dataclasses import replace
 
+import haystack
 import pytest
 from haystack import Document, Pipeline, SuperComponent, component, tracing
 from haystack.components.joiners import DocumentJoiner
@@ -482,7 +483,10 @@ def test_a_retriever_and_a_super_component_are_pipelines_of_one(folder, store):
         alone = evaluate_pipeline(retriever, folder, measures="MRR", progress=False)
         assert alone.values == expected.values
     wrapped = SuperComponent(pipeline=retrieving(store, top_k=5))
-    result = evaluate_pipeline(wrapped, folder, measures="MRR", progress=False, concurrency=2)
+    concurrency = 1 if hasattr(haystack, "AsyncPipeline") else 2  # Haystack 2: of its own class
+    result = evaluate_pipeline(
+        wrapped, folder, measures="MRR", progress=False, concurrency=concurrency
+    )
     assert result.values == expected.values
     pipeline = Pipeline()
     pipeline.add_component("free", retriever)  # it is part of no pipeline any more
