@@ -83,6 +83,7 @@ def test_the_evidence_trust_and_likeness_are_printed_with_detail_only(files):
     assert "--detail shows" not in detailed
 
 
+@pytest.mark.slow
 def test_intervals_of_many_pairs_are_left_to_detail_and_this_is_said(files):
     brief = run("compare", *files, *MEASURES).stdout
     assert "--detail shows the intervals and p of all pairs" in brief

@@ -179,6 +179,7 @@ def test_every_correction_works_with_a_baseline(correction):
     assert comparison.settings.correction == correction
 
 
+@pytest.mark.slow
 def test_tukey_works_for_all_pairs_only():
     comparison = compare_three(correction="tukey", draws=2_000)
     assert comparison.difference("MRR", "better", "base").verdict == "better"
@@ -632,6 +633,7 @@ def test_html_and_latex_in_names_are_escaped():
 # Real runs
 
 
+@pytest.mark.slow
 def test_five_repeats_of_a_re_ranker_do_not_differ_significantly(realdata):
     folder = realdata / "runs" / "dl19"
     runs = {f"repeat{n}": read_run(folder / f"bm25+gpt35-repeat{n}.trec") for n in range(1, 6)}

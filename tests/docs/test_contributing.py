@@ -70,7 +70,7 @@ TESTS = {
     "Add a statistical test": (
         "tests/significance/test_paired_tests_and_intervals.py",
         "-k",
-        "mirrors_the_test or order_of_the_queries or itself or cannot_be_compared",
+        "(mirrors_the_test or order_of_the_queries) and pratt or itself or cannot_be_compared",
     ),
     "Add an option": (
         "tests/test_public.py",
@@ -107,9 +107,8 @@ def run_example(folder):
     return run(folder, "doctest", "-o", "NORMALIZE_WHITESPACE", "example.txt", cwd=folder)
 
 
-#: The host of the recipe, bm25s, is not in the environment of the lowest versions; the tests of a
-#: statistical test compute exact distributions.
-MARKS = {"Add a host": [pytest.mark.peers], "Add a statistical test": [pytest.mark.slow]}
+#: The host of the recipe, bm25s, is not in the environment of the lowest versions.
+MARKS = {"Add a host": [pytest.mark.peers]}
 
 
 @pytest.mark.parametrize(

@@ -574,6 +574,7 @@ def test_unjudged_documents_cannot_reverse_that_dense_retrieval_is_better_than_b
     assert "MAP@100: ada2 is better than bm25, but unjudged documents" in comparison.to_markdown()
 
 
+@pytest.mark.slow
 def test_repeats_of_a_re_ranker_are_alike_and_unjudged_documents_could_change_verdicts(dl19):
     qrels, read_runs = dl19
     runs = read_runs(*(f"bm25+gpt35-repeat{number}" for number in range(1, 6)))

@@ -74,7 +74,8 @@ def kill_before_write(monkeypatch, number):
     return writes
 
 
-@pytest.mark.parametrize("order", ["grouped", pytest.param("shuffled", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("order", ["grouped", "shuffled"])
 def test_killed_before_any_write_it_resumes_with_the_same_bits(order, tmp_path, small_parts):
     path = write_run(tmp_path, order)
     uninterrupted = run_stream(path)
