@@ -362,7 +362,17 @@ def index_stores(
         of_which = "the pipeline's store"
         if len(retrievers) > 1:
             of_which = f"the store of {', '.join(owners[key])}"
-        written = f"{index(dataset, target):,} documents written to {of_which}"
+        try:
+            written = f"{index(dataset, target):,} documents written to {of_which}"
+        except (BeirEvalError, OSError):
+            raise
+        except Exception as error:  # whatever a component raises
+            msg = (
+                f"the corpus cannot be written to {of_which}: {type(error).__name__}: {error}. If "
+                "the store has the documents already, let the writer of the indexing pipeline "
+                "replace them (policy: overwrite), or leave out --index-pipeline"
+            )
+            raise InputError(msg) from error
         if index_pipeline is not None:
             written += f" through {index_pipeline}: {stores[key].count_documents():,} in the store"
         yield written

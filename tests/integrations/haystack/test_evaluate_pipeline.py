@@ -713,6 +713,8 @@ def test_failures_can_count_as_missing_and_are_reported(dataset):
     assert result.counted.queries_missing == ("q2",)
     assert "no luck" in result.retrieval.failures["q2"]
     assert "1 missing query failed" in result.to_markdown()
+    assert sum("missing" in note for note in result.notes()) == 2  # which are, and why
+    assert not any("count as missing" in note for note in result.notes())
 
 
 def test_a_pipeline_that_fails_for_every_query_is_an_error(dataset):
