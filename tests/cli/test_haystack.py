@@ -311,6 +311,20 @@ def test_searching_by_embedding_in_a_corpus_that_is_written_as_text_is_refused_b
     assert "--index-pipeline indexing.yaml" in output_of(result)
 
 
+def test_stores_that_would_share_their_documents_by_their_index_are_refused(tmp_path):
+    files = []
+    for name, regex in (("a", r"\w+"), ("b", r"\S+")):
+        store = InMemoryDocumentStore(index="docs", bm25_tokenization_regex=regex)
+        pipeline = Pipeline()
+        pipeline.add_component("retriever", InMemoryBM25Retriever(store))
+        files.append(tmp_path / f"{name}.yaml")
+        files[-1].write_text(pipeline.dumps())
+    result = run(*files, demo.FOLDER, "--index", "--gate", "MRR@10")
+    assert result.exit_code == 2
+    assert "the stores of a and of b have other settings and the same index" in output_of(result)
+    assert "documents written" not in result.output
+
+
 def test_fresh_needs_a_saved_run(pipeline_file):
     result = run(pipeline_file, demo.FOLDER, "--index", "--fresh")
     assert result.exit_code == 2

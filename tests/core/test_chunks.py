@@ -70,12 +70,19 @@ def test_what_is_neither_a_separator_nor_a_pattern_of_one_group_is_refused(colla
         Run({"q": {"a#1": 1.0}}, collapse=collapse)
 
 
+@pytest.mark.parametrize("collapse", ["@", r"#\d+"])
+def test_a_form_that_no_id_has_causes_a_warning(collapse):
+    with pytest.warns(BeirEvalWarning, match=r"no id of the run has this form, such as 'x#1'"):
+        Run(CHUNKS, collapse=collapse)
+
+
 def test_a_chunk_that_is_listed_twice_stays_a_duplicate():
     run = Run.from_columns(["q"] * 3, ["a#1", "a#1", "a#2"], [3.0, 2.0, 1.0], collapse="#")
     with pytest.raises(DuplicateDocumentError):
         evaluate({"q": {"a": 1}}, run, "MRR")
 
 
+@pytest.mark.filterwarnings("ignore:collapse=:beir_eval.BeirEvalWarning")
 @given(
     st.dictionaries(
         st.from_regex(r"[abc](#[123])?", fullmatch=True), st.integers(0, 3).map(float), max_size=9

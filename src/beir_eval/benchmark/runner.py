@@ -204,6 +204,10 @@ class Benchmark:
         except Exception:
             entry.discard()
             raise
+        problems = system.problems(task)
+        if problems:
+            retrieval = Retrieval(seconds={}, problems=problems)
+            result = result.model_copy(update={"retrieval": retrieval})
         entry.save_result(result)
         entry.log(result=True, seconds=round(time.perf_counter() - start, 3))
         return _with_reused(result, entry) if is_saved else result
@@ -224,6 +228,7 @@ def _with_reused(result: EvaluationResult, entry: CacheEntry) -> EvaluationResul
     """Return a result that says that the rankings of its run were read from a file."""
     at = entry.saved_at()
     num_queries = len(result.query_ids)
+    problems = () if result.retrieval is None else result.retrieval.problems
     reused = Reused(
         file="/".join(entry.run_file.parts[-3:]),
         answers=num_queries,
@@ -231,7 +236,9 @@ def _with_reused(result: EvaluationResult, entry: CacheEntry) -> EvaluationResul
         first_saved=at,
         last_saved=at,
     )
-    return result.model_copy(update={"retrieval": Retrieval(seconds={}, reused=(reused,))})
+    return result.model_copy(
+        update={"retrieval": Retrieval(seconds={}, reused=(reused,), problems=problems)}
+    )
 
 
 # Data sets

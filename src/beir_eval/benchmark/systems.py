@@ -15,6 +15,7 @@ from beir_eval.core.files import file_sha256, file_stem
 from beir_eval.core.imports import import_name
 from beir_eval.core.own_code import code_of
 from beir_eval.core.paths import as_path
+from beir_eval.core.qrels import highest_grades_of
 from beir_eval.errors import FileFormatError, RunError, SettingError, check_count
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from beir_eval.core.qrels import Qrels
     from beir_eval.datasets.catalogue import DatasetInfo
     from beir_eval.datasets.dataset import Dataset
+    from beir_eval.evaluation.records import RetrievalProblem
 
 
 #: The score function that is passed to BEIR's retrievers.
@@ -143,6 +145,13 @@ class System:
             return self.source.search(corpus, queries, self.top_k, _SCORE_FUNCTION)
         retrieve: Callable[..., Any] = self.source
         return retrieve(queries, task.dataset.corpus)
+
+    def problems(self, task: Task) -> tuple[RetrievalProblem, ...]:
+        """Return what the system cannot find, if it can say so: a Haystack pipeline can."""
+        look_ahead = getattr(self.source, "problems", None)
+        if look_ahead is None or task.dataset is None:
+            return ()
+        return (*look_ahead(highest_grades_of(task.qrels)), *self.source.last_problems)
 
     def fingerprint(self, task: Task) -> str:
         """Return a text that identifies the system, so that its saved runs can be used again."""

@@ -333,6 +333,7 @@ def index_stores(
     """
     from beir_eval.integrations.haystack import index  # noqa: PLC0415
     from beir_eval.integrations.haystack.load_pipeline import (  # noqa: PLC0415
+        check_not_shared,
         document_store_of,
         load_pipeline,
         write_to_store,
@@ -351,6 +352,7 @@ def index_stores(
                 check_text_is_enough(retriever.pipeline)
         stores[store_key(store)] = store
         owners.setdefault(store_key(store), []).append(name)
+    check_not_shared({", ".join(owners[key]): store for key, store in stores.items()})
     targets = stores
     if index_pipeline is not None:
         targets = {}

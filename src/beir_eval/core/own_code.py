@@ -22,6 +22,7 @@ import site
 import sys
 import sysconfig
 import types
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -32,6 +33,8 @@ _MAIN = "__main__"
 #: This package is known by its version, also in an editable install.
 _OUR_PACKAGES = ("beir_eval", "haystack_integrations.components.evaluators.beir_eval")
 _INSTALLED_FOLDERS = frozenset({"site-packages", "dist-packages"})
+#: Values inside values are read down to this depth.
+_MAX_DEPTH = 6
 _PLAIN_TYPES = (str, bytes, int, float, complex, bool, type(None))
 
 
@@ -55,8 +58,7 @@ def code_of(objects: Iterable[Any]) -> Code:
     """
     reader = _CodeReader()
     for item in objects:
-        is_code = isinstance(item, (type, types.FunctionType, types.MethodType))
-        reader.add(inspect.unwrap(item) if is_code else type(item))
+        reader.add_object(item)
     return Code(dict(sorted(reader.own.items())), dict(sorted(reader.packages.items())))
 
 
@@ -82,6 +84,24 @@ class _CodeReader:
         self.packages: dict[str, str] = {}
         self._seen_modules: set[str] = set()
         self._seen_in_main: set[int] = set()
+
+    def add_object(self, item: Any) -> None:
+        """Add a class or function, or the class of an instance; of a partial its function too."""
+        if isinstance(item, functools.partial):
+            self.add_object(item.func)
+            for argument in (*item.args, *item.keywords.values()):
+                if callable(argument):
+                    self.add_object(argument)
+        elif isinstance(item, types.MethodType):
+            self.add_object(item.__func__)
+            self.add(type(item.__self__))
+        elif isinstance(item, (type, types.FunctionType)):
+            self.add(item)
+        else:
+            self.add(type(item))
+        wrapped = getattr(item, "__wrapped__", None)  # of a decorator such as lru_cache
+        if callable(wrapped):
+            self.add_object(wrapped)
 
     def add(self, item: Any) -> None:
         """Add a class or a function, with the classes that a class is derived from."""
@@ -126,7 +146,7 @@ class _CodeReader:
         try:
             text = inspect.getsource(item)
         except (OSError, TypeError):  # typed into the interpreter
-            text = "\n".join(map(_bytecode_text, codes))
+            text = "\n".join(map(bytecode_text, codes))
             name = f"{name} (bytecode of Python {sys.version_info[0]}.{sys.version_info[1]})"
         values: dict[str, str] = {}
         variables = vars(sys.modules[_MAIN])
@@ -134,10 +154,10 @@ class _CodeReader:
             value = variables.get(used)
             if isinstance(value, types.ModuleType):
                 self._add_module(value.__name__)
-            elif isinstance(value, (type, types.FunctionType)):
-                self.add(inspect.unwrap(value))
-            elif isinstance(value, _PLAIN_TYPES) and used in variables:
-                values[used] = repr(value)
+            elif callable(value):
+                self.add_object(value)
+            elif used in variables:
+                values[used] = value_text(value)
         digest = hashlib.sha256(f"{text}\0{values}".encode(errors="surrogatepass"))
         self.own[f"{_MAIN}.{name}"] = digest.hexdigest()
 
@@ -180,17 +200,27 @@ def _source_of(name: str) -> _Source | None:
     if module is not None:
         file, is_package = getattr(module, "__file__", None), hasattr(module, "__path__")
     else:
-        parent = name.rpartition(".")[0]
-        folders = getattr(sys.modules.get(parent), "__path__", None)
-        if parent and folders is None:
-            return None
-        spec = importlib.machinery.PathFinder.find_spec(name, folders)
+        spec = _find_spec(name)
         if spec is None or not spec.has_location:
             return None
         file, is_package = spec.origin, spec.submodule_search_locations is not None
     if file is None:
         return None  # of the interpreter, or a folder without __init__.py
     return _Source(Path(file).resolve(), name if is_package else name.rpartition(".")[0])
+
+
+def _find_spec(name: str) -> importlib.machinery.ModuleSpec | None:
+    """Return where a module would be imported from, without importing its packages."""
+    parent = name.rpartition(".")[0]
+    folders = None
+    if parent:
+        folders = getattr(sys.modules.get(parent), "__path__", None)
+        if folders is None:
+            parent_spec = None if parent in sys.modules else _find_spec(parent)
+            folders = parent_spec and parent_spec.submodule_search_locations
+        if folders is None:
+            return None
+    return importlib.machinery.PathFinder.find_spec(name, folders)
 
 
 def _imported_names(source: _Source) -> Iterator[str]:
@@ -236,10 +266,32 @@ def _names_in(code: types.CodeType) -> Iterator[str]:
             yield from _names_in(constant)
 
 
-def _bytecode_text(code: types.CodeType) -> str:
+def value_text(value: Any, depth: int = 0) -> str:
+    """Return a value as text: plain values, the items of containers, and the bytes of an array.
+
+    Args:
+        value: the value.
+        depth: how deep inside other values it is.
+    """
+    if isinstance(value, _PLAIN_TYPES):
+        return repr(value)
+    if depth < _MAX_DEPTH and isinstance(value, Mapping):
+        pairs = [
+            f"{value_text(k, depth + 1)}: {value_text(v, depth + 1)}" for k, v in value.items()
+        ]
+        return f"{{{', '.join(pairs)}}}"
+    if depth < _MAX_DEPTH and isinstance(value, (list, tuple, set, frozenset)):
+        texts = [value_text(item, depth + 1) for item in value]
+        return f"[{', '.join(sorted(texts) if isinstance(value, (set, frozenset)) else texts)}]"
+    if hasattr(value, "tobytes") and hasattr(value, "shape"):
+        return f"{value.shape} {hashlib.sha256(value.tobytes()).hexdigest()}"
+    return type(value).__qualname__
+
+
+def bytecode_text(code: types.CodeType) -> str:
     """Return the bytecode, the names and the constants of a code object as text."""
     constants = [
-        _bytecode_text(constant) if isinstance(constant, types.CodeType) else repr(constant)
+        bytecode_text(constant) if isinstance(constant, types.CodeType) else repr(constant)
         for constant in code.co_consts
     ]
     return f"{code.co_code.hex()} {code.co_names} {constants}"

@@ -501,3 +501,12 @@ class Qrels:
     def __repr__(self) -> str:
         """Return the size, not the content."""
         return f"Qrels({len(self.query_ids)} queries, {len(self.doc_ids)} judgements)"
+
+
+def highest_grades_of(qrels: Qrels) -> dict[str, float]:
+    """Return {doc_id: its highest grade for any query} of all judged documents."""
+    highest: dict[str, float] = {}
+    for grades in qrels.as_dict().values():
+        for doc_id, grade in grades.items():
+            highest[doc_id] = max(grade, highest.get(doc_id, grade))
+    return highest

@@ -1,5 +1,6 @@
 """Saved answers of a pipeline are reused only if nothing shows that they would differ now."""
 
+import functools
 import json
 import re
 import shutil
@@ -8,16 +9,20 @@ import sys
 import textwrap
 import warnings
 from contextlib import contextmanager
+from dataclasses import replace
 
+import numpy as np
 import pytest
 from haystack import Document, Pipeline, component
 from haystack.components.retrievers.in_memory import InMemoryBM25Retriever
+from haystack.components.writers import DocumentWriter
 from haystack.document_stores.in_memory import InMemoryDocumentStore
 from haystack.document_stores.types import DuplicatePolicy
 
 from beir_eval.core import own_code
-from beir_eval.errors import SettingError
-from beir_eval.integrations.haystack import evaluate_pipeline, index
+from beir_eval.errors import BeirEvalWarning, SettingError
+from beir_eval.integrations.haystack import PipelineRetriever, evaluate_pipeline, index
+from beir_eval.integrations.haystack.written_corpora import written_hash
 from capitals import QUERIES
 from data_sets import write_dataset
 
@@ -217,15 +222,14 @@ def test_a_pipeline_that_generates_text_may_rank_otherwise_which_is_said(folder)
     assert "ranked otherwise, as with a language model" in result.warnings()[0]
 
 
-def test_queries_that_cannot_be_run_again_are_named_with_the_reason(folder):
+def test_queries_that_cannot_be_run_again_are_named_with_the_reason(folder, monkeypatch):
     evaluate_saved(bm25(folder), folder)
-    pipeline = bm25(folder)
 
-    def offline(**_):
+    def offline(*_, **__):
         raise ConnectionError("offline")
 
-    pipeline.get_component("retriever").run = offline
-    result = evaluate_saved(pipeline, folder)
+    monkeypatch.setattr(InMemoryDocumentStore, "bm25_retrieval", offline)
+    result = evaluate_saved(bm25(folder), folder)
     assert "not run again: " in result.warnings()[0]
     assert "offline" in result.warnings()[0]
 
@@ -233,19 +237,20 @@ def test_queries_that_cannot_be_run_again_are_named_with_the_reason(folder):
 # Own code, each change in processes of their own
 
 PIPELINE = """
-    import sys
+    import functools, sys
     sys.path.insert(0, "code")
     from haystack import Pipeline, Document, component
     from beir_eval.integrations.haystack import evaluate_pipeline
     from my_parts.ranker import Ranker
-    SIZE = 3
+    SIZES = {"all": [3]}
+    @functools.lru_cache
     def texts_of(size):
         return ["paris", "oslo", "rome"][:size]
     @component
     class Fixed:
         @component.output_types(documents=list[Document])
         def run(self, query: str):
-            return {"documents": [Document(id=name) for name in texts_of(SIZE)]}
+            return {"documents": [Document(id=name) for name in texts_of(SIZES["all"][0])]}
     pipeline = Pipeline()
     pipeline.add_component("fixed", Fixed())
     pipeline.add_component("ranker", Ranker())
@@ -264,8 +269,8 @@ RANKER = """
     class Ranker:
         @component.output_types(documents=list[Document])
         def run(self, documents: list[Document]):
-            import lazy
-            return {"documents": lazy.same(ordered(documents))[:settings.DEPTH]}
+            from lazy.sub import same
+            return {"documents": same(ordered(documents))[:settings.DEPTH]}
 """
 
 
@@ -280,7 +285,8 @@ def evaluated_project(tmp_path_factory):
         "code/my_parts/ranker.py": RANKER,
         "code/my_parts/order.py": "def ordered(documents):\n    return documents[::-1]\n",
         "code/settings.py": "DEPTH = 2\n",
-        "code/lazy.py": "def same(value):\n    return value\n",
+        "code/lazy/__init__.py": "",
+        "code/lazy/sub.py": "def same(value):\n    return value\n",
         "code/elsewhere.py": "X = 1\n",
     }
     for name, text in files.items():
@@ -304,10 +310,10 @@ CHANGES = {
     "own module": ("code/my_parts/ranker.py", "[:settings", "[0:settings", "my_parts.ranker"),
     "a module that it imports": ("code/my_parts/order.py", "[::-1]", "[::1]", "my_parts.order"),
     "a constant of a module": ("code/settings.py", "2", "1", "settings"),
-    "a module imported in a function": ("code/lazy.py", "value\n", "(value)\n", "lazy"),
+    "a module imported in a function": ("code/lazy/sub.py", "value\n", "(value)\n", "lazy.sub"),
     "a class of the script": ("main.py", "id=name", "id=str(name)", "__main__.Fixed"),
     "a function of the script": ("main.py", "[:size]", "[0:size]", "__main__.texts_of"),
-    "a constant of the script": ("main.py", "SIZE = 3", "SIZE = 2", "__main__.Fixed"),
+    "a dict of the script": ("main.py", "[3]", "[2]", "__main__.Fixed"),
     "the script around them": ("main.py", "unrelated", "other", None),
     "a module that nothing imports": ("code/elsewhere.py", "1", "2", None),
 }
@@ -347,7 +353,7 @@ def record(pipeline, *_, **__):
     codes.append(code_of([component for _, component in pipeline.walk()]).own)
     raise SystemExit
 for folder in FOLDERS:
-    for name in ("my_parts", "my_parts.ranker", "my_parts.order", "settings", "lazy"):
+    for name in ("my_parts", "my_parts.ranker", "my_parts.order", "settings", "lazy", "lazy.sub"):
         sys.modules.pop(name, None)
     sys.path[:] = [path for path in sys.path if "code" not in path]
     source = open(f"{folder}/main.py").read().replace('"code"', repr(f"{folder}/code"))
@@ -405,7 +411,132 @@ def test_a_store_that_was_written_twice_is_known_by_both_corpora(folder, tmp_pat
         tmp_path / "other", {"rome": "Rome, also on the river Tiber"}, QUERIES, JUDGED
     )
     pipeline = bm25(folder)
-    index(other, pipeline.get_component("retriever").document_store, progress=False)
+    store = pipeline.get_component("retriever").document_store
+    with pytest.warns(BeirEvalWarning, match="1 documents of the store had the id"):
+        index(other, store, progress=False)
     evaluate_saved(pipeline, folder)
     with pytest.raises(SettingError, match=r"What differs: the corpus\. "):
         evaluate_saved(bm25(folder), folder)
+
+
+def origin_of(pipeline, **settings):
+    origin = PipelineRetriever(pipeline, **settings).origin
+    return origin.settings["pipeline"], origin.settings["inputs"], origin.own_code
+
+
+class Rewrites:
+    """Makes inputs by its words."""
+
+    def __init__(self, words):
+        self.words = words
+
+    def inputs(self, _query_id, text):
+        return {"retriever": {"query": self.words.get(text, text)}}
+
+
+def make_inputs(_query_id, text, words):
+    return {"retriever": {"query": words.get(text, text)}}
+
+
+def with_part(folder, part):
+    pipeline = bm25(folder)
+    pipeline.add_component("part", part)
+    return pipeline
+
+
+@component
+class Holds:
+    """Holds anything in an attribute."""
+
+    def __init__(self, held):
+        self.held = held
+
+    @component.output_types(query=str)
+    def run(self, text: str):
+        return {"query": text}
+
+
+@pytest.mark.parametrize(
+    "make_settings",
+    [
+        lambda word: {"inputs": functools.partial(make_inputs, words={"a": word})},
+        lambda word: {"inputs": Rewrites({"a": word}).inputs},
+        lambda word: {"inputs": lambda _, text, word=word: {"retriever": {"query": word + text}}},
+    ],
+    ids=["partial", "bound method", "default value"],
+)
+def test_inputs_differ_by_what_their_function_holds(folder, make_settings):
+    pipeline = bm25(folder)
+    assert origin_of(pipeline, **make_settings("x")) == origin_of(pipeline, **make_settings("x"))
+    assert origin_of(pipeline, **make_settings("x")) != origin_of(pipeline, **make_settings("y"))
+
+
+def with_top_k(number):
+    pipeline = Pipeline()
+    retriever = InMemoryBM25Retriever(InMemoryDocumentStore(index="inner"), top_k=number)
+    pipeline.add_component("retriever", retriever)
+    return pipeline
+
+
+@pytest.mark.parametrize(
+    "hold",
+    [
+        lambda number: lambda text: text * number,
+        lambda number: np.where(np.arange(2000) == 1000, number, 0),
+        lambda number: InMemoryBM25Retriever(InMemoryDocumentStore(index="h"), top_k=number),
+        lambda number: {"words": ["a", {"b": number}]},
+        with_top_k,
+    ],
+    ids=["function", "array", "component", "dict", "pipeline"],
+)
+def test_pipelines_differ_by_what_their_components_hold(folder, hold):
+    first, same, other = (
+        origin_of(with_part(folder, Holds(hold(number))), inputs="retriever.query")
+        for number in (2, 2, 3)
+    )
+    assert first == same
+    assert first != other
+
+
+def test_the_line_of_a_function_in_its_file_makes_no_difference(folder):
+    functions = []
+    for blank_lines in (0, 5):
+        namespace = {}
+        code = "\n" * blank_lines + (
+            "def inputs(query_id, text):\n"
+            "    return {'retriever': {'query': ' '.join(w for w in text.split())}}\n"
+        )
+        exec(compile(code, f"cell{blank_lines}", "exec"), namespace)  # noqa: S102 - a notebook
+        functions.append(namespace["inputs"])
+    pipeline = bm25(folder)
+    first, second = (origin_of(pipeline, inputs=function) for function in functions)
+    assert first[1] == second[1]
+
+
+def test_embeddings_and_the_code_of_an_indexing_pipeline_are_part_of_the_corpus(folder):
+    hashes = []
+    for number in (0.5, 0.5, 0.6):
+        store = InMemoryDocumentStore()
+        index([Document(id="a", embedding=[number])], store, progress=False)
+        hashes.append(written_hash([store]))
+    assert hashes[0] == hashes[1] != hashes[2]
+    hashes = []
+    for factor in (1, 1, 2):
+        store = InMemoryDocumentStore()
+        indexing = Pipeline()
+        indexing.add_component("cleaner", Cleans(lambda text, factor=factor: text * factor))
+        indexing.add_component("writer", DocumentWriter(store))
+        indexing.connect("cleaner", "writer")
+        index(folder, indexing, progress=False)
+        hashes.append(written_hash([store]))
+    assert hashes[0] == hashes[1] != hashes[2]
+
+
+@component
+class Cleans:
+    def __init__(self, clean):
+        self.clean = clean
+
+    @component.output_types(documents=list[Document])
+    def run(self, documents: list[Document]):
+        return {"documents": [replace(doc, content=self.clean(doc.content)) for doc in documents]}

@@ -1,18 +1,21 @@
 """What a pipeline cannot find is said before it counts, and no gate is decided on it."""
 
 import warnings
+from collections.abc import Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from typing import Any
 
 import haystack
 import pytest
 from haystack import Document, Pipeline, SuperComponent, component, tracing
-from haystack.components.joiners import DocumentJoiner
+from haystack.components.joiners import BranchJoiner, DocumentJoiner
 from haystack.components.preprocessors import (
     DocumentCleaner,
     DocumentSplitter,
     HierarchicalDocumentSplitter,
 )
+from haystack.components.retrievers import MultiQueryEmbeddingRetriever, MultiQueryTextRetriever
 from haystack.components.retrievers.in_memory import (
     InMemoryBM25Retriever,
     InMemoryEmbeddingRetriever,
@@ -22,9 +25,15 @@ from haystack.document_stores.in_memory import InMemoryDocumentStore
 from haystack.tracing import Span, Tracer
 
 from beir_eval import check_gate, compare, load_dataset
+from beir_eval.benchmark import Benchmark
 from beir_eval.comparison.gate import check_floors
 from beir_eval.errors import BeirEvalWarning, InputError, SettingError
-from beir_eval.integrations.haystack import PipelineRetriever, evaluate_pipeline, index
+from beir_eval.integrations.haystack import (
+    PipelineRetriever,
+    beir_documents,
+    evaluate_pipeline,
+    index,
+)
 from capitals import retrieving
 from data_sets import write_dataset
 
@@ -492,3 +501,146 @@ def test_a_retriever_and_a_super_component_are_pipelines_of_one(folder, store):
     pipeline.add_component("free", retriever)  # it is part of no pipeline any more
     with pytest.raises(SettingError, match="part of a pipeline already"):
         evaluate_pipeline(retriever, folder)
+
+
+# Components inside components
+
+
+@component
+class Expand:
+    @component.output_types(queries=list[str])
+    def run(self, query: str):
+        return {"queries": [query, f"{query} now"]}
+
+
+def expanded(retriever):
+    pipeline = Pipeline()
+    pipeline.add_component("expand", Expand())
+    pipeline.add_component("search", retriever)
+    pipeline.connect("expand.queries", "search.queries")
+    return pipeline
+
+
+def test_the_store_of_a_retriever_inside_a_component_is_asked_too(folder, store):
+    store.delete_documents(["kettle"])
+    search = MultiQueryTextRetriever(retriever=InMemoryBM25Retriever(store, top_k=5))
+    assert evaluate_quietly(expanded(search), folder).warnings() == [
+        "1 of 5 judged documents is not in the store, so no ranking can have them: 'kettle'"
+    ]
+
+
+def test_a_search_by_embedding_inside_a_component_is_refused_without_embeddings(folder, store):
+    search = MultiQueryEmbeddingRetriever(
+        retriever=InMemoryEmbeddingRetriever(store), query_embedder=Letters()
+    )
+    with pytest.raises(SettingError, match="search/retriever searches by embedding"):
+        evaluate_pipeline(expanded(search), folder, progress=False)
+
+
+def test_documents_without_an_embedding_among_others_are_counted(folder):
+    store = InMemoryDocumentStore()
+    index(folder, indexing(store, LetterDocuments()), progress=False)
+    without = replace(store.filter_documents()[0], embedding=None)
+    store.write_documents([without], policy="overwrite")
+    [sentence] = evaluate_quietly(dense(store), folder).warnings()
+    assert sentence.startswith("1 of 7 documents in the store of dense has no embedding")
+    assert without.id in sentence
+
+
+# What may be the ranking
+
+
+@pytest.mark.parametrize("declared", [list, Any, list[Any], Sequence, "documents"])
+def test_a_component_behind_the_retriever_is_never_passed_over(folder, store, declared):
+    if declared == "documents":
+        declared = Sequence[Document]
+
+    class Turns:
+        def run(self, documents: list[Document]):
+            return {"documents": documents[1:]}
+
+    turns = component(Turns)
+    turns.run = component.output_types(documents=declared)(turns.run)
+    pipeline = retrieving(store, top_k=3)
+    pipeline.add_component("turns", turns())
+    pipeline.connect("retriever.documents", "turns.documents")
+    stated = evaluate_quietly(pipeline, folder, documents_from="turns.documents")
+    assert stated["MRR"] < evaluate_quietly(retrieving(store, top_k=3), folder)["MRR"]
+    if declared == Sequence[Document]:
+        assert evaluate_quietly(pipeline, folder).values == stated.values
+    else:
+        with pytest.raises(SettingError, match=r"state documents_from='turns\.documents'"):
+            evaluate_quietly(pipeline, folder)
+
+
+# Parts, loops and what index replaces
+
+
+def test_a_part_of_documents_is_said_too_and_not_after_all_were_written(folder, store):
+    part = InMemoryDocumentStore()
+    index(beir_documents(folder), part, limit=3, progress=False)
+    warned = evaluate_quietly(retrieving(part), folder).warnings()
+    assert any("the store has the first 3 of more documents" in text for text in warned)
+    index(folder, indexing(part), progress=False)
+    assert evaluate_quietly(retrieving(part), folder).warnings() == []
+
+
+def test_a_part_is_said_though_a_component_drops_the_metadata(folder):
+    store = InMemoryDocumentStore()
+    index(folder, store, limit=6, progress=False)
+
+    @component
+    class Bare:
+        @component.output_types(documents=list[Document])
+        def run(self, documents: list[Document]):
+            return {"documents": [Document(id=doc.id, content=doc.content) for doc in documents]}
+
+    pipeline = retrieving(store)
+    pipeline.add_component("bare", Bare())
+    pipeline.connect("retriever.documents", "bare.documents")
+    assert "6 of the 7 documents" in evaluate_quietly(pipeline, folder).warnings()[0]
+
+
+def test_a_loop_whose_last_turn_finds_nothing_is_not_silent(folder, store):
+    @component
+    class Again:
+        kept: list[Document]
+
+        @component.output_types(again=str, documents=list[Document])
+        def run(self, documents: list[Document]):
+            if documents:
+                self.kept = documents
+                return {"again": "nothinghere"}
+            return {"documents": self.kept}
+
+    pipeline = Pipeline()
+    pipeline.add_component("query", BranchJoiner(str))
+    pipeline.add_component("retriever", InMemoryBM25Retriever(store, top_k=3))
+    pipeline.add_component("again", Again())
+    pipeline.connect("query.value", "retriever.query")
+    pipeline.connect("retriever.documents", "again.documents")
+    pipeline.connect("again.again", "query.value")
+    result = evaluate_quietly(
+        pipeline, folder, inputs="query.value", documents_from="again.documents"
+    )
+    assert result.warnings() == []
+
+
+def test_a_judged_document_that_the_corpus_lists_twice_is_refused(folder):
+    with (folder / "corpus.jsonl").open("a") as file:
+        file.write('{"_id": "oven", "title": "", "text": "another"}\n')
+    with pytest.raises(InputError, match="lists the judged document 'oven' twice"):
+        index(folder, InMemoryDocumentStore(), progress=False)
+
+
+def test_documents_that_another_corpus_replaces_are_counted(folder, store, tmp_path):
+    other = write_dataset(tmp_path / "b", {"oven": "another", "new": "n"}, QUERIES, JUDGED)
+    with pytest.warns(BeirEvalWarning, match="1 documents of the store had the id of a document"):
+        index(other, store, progress=False)
+
+
+def test_a_benchmark_says_what_a_pipeline_cannot_find(folder, store, tmp_path):
+    store.delete_documents(["kettle"])
+    result = Benchmark(folder, {"bm25": retrieving(store)}, tmp_path / "out", measures="MRR").run()
+    [warning] = result.warnings()
+    assert "1 of 5 judged documents is not in the store" in warning

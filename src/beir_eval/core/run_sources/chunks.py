@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from beir_eval.core.run_sources.lists import source_from_lists
-from beir_eval.errors import SettingError, shown
+from beir_eval.errors import SettingError, shown, warn_caller
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -100,6 +100,13 @@ def source_of_documents(source: RunSource, collapse: ChunkIds) -> tuple[ColumnSo
         rankings.append([names[position] for position in kept])
         if best is not None:
             all_scores.append(best)
+    if others == chunks > 0:
+        form = shown(getattr(collapse, "pattern", collapse))
+        example = next(doc_id for ranking in rankings for doc_id in ranking)
+        warn_caller(
+            f"collapse={form}: no id of the run has this form, such as {shown(example)}; a pattern "
+            "needs one group, the id of the document"
+        )
     flat_scores = np.concatenate(all_scores) if all_scores else None
     counts = ChunkCounts(chunks - others, further, others)
     return source_from_lists(query_ids, rankings, flat_scores), counts

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,10 @@ from beir_eval.errors import SettingError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+#: Components are looked for inside others down to this depth.
+_MAX_DEPTH = 6
+#: Larger lists and dicts are data.
+_MOST_ITEMS = 50
 _CAPITALS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 
@@ -25,18 +30,60 @@ def is_pipeline(target: Any) -> bool:
 def walk_components(
     pipeline: Any, outer: tuple[str, ...] = ()
 ) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """Yield (path, component) of a pipeline and of the pipelines inside its SuperComponents.
+    """Yield (path, component) of a pipeline, and of what is inside its components.
+
+    Inside a component may be a pipeline, as in a SuperComponent, and other components, as the
+    retriever in a MultiQueryTextRetriever.
 
     Args:
         pipeline: the pipeline.
         outer: the path of the component that it is in.
     """
     for name, component in pipeline.walk():
-        path = (*outer, name)
-        yield path, component
-        inner = inner_pipeline(component)
-        if inner is not None:
-            yield from walk_components(inner, path)
+        yield from _walk_inside((*outer, name), component)
+
+
+def _walk_inside(path: tuple[str, ...], component: Any) -> Iterator[tuple[tuple[str, ...], Any]]:
+    yield path, component
+    inner = inner_pipeline(component)
+    if inner is not None:
+        yield from walk_components(inner, path)
+    if len(path) > _MAX_DEPTH:
+        return
+    for name, value in attributes_of(component):
+        if value is inner or value is component:
+            continue
+        if is_pipeline(value) and hasattr(value, "walk"):
+            yield from walk_components(value, path)
+        elif is_component(value):
+            yield from _walk_inside((*path, name), value)
+
+
+def is_component(value: Any) -> bool:
+    """Return whether an object is a component of Haystack."""
+    return hasattr(value, "__haystack_input__") and hasattr(value, "run")
+
+
+def attributes_of(component: Any) -> Iterator[tuple[str, Any]]:
+    """Yield (name, value) of the attributes of an object, and of the items of lists and dicts."""
+    for name, value in list(getattr(component, "__dict__", {}).items()):
+        if name.startswith("__"):
+            continue  # Haystack's own, such as the pipeline that the component was added to
+        if isinstance(value, Mapping):
+            yield from ((str(key), item) for key, item in list(value.items())[:_MOST_ITEMS])
+        elif isinstance(value, (list, tuple)):
+            yield from ((name, item) for item in value[:_MOST_ITEMS])
+        else:
+            yield name, value
+
+
+def functions_in(component: Any) -> list[Any]:
+    """Return the functions, and what is made of functions, among the attributes of a component."""
+    return [
+        value
+        for _, value in attributes_of(component)
+        if callable(value) and not isinstance(value, type) and not is_component(value)
+    ]
 
 
 def inner_pipeline(component: Any) -> Any:
@@ -70,7 +117,7 @@ def as_pipeline(target: Any, *, concurrent: bool = False) -> Iterator[Any]:
     if is_pipeline(target):
         yield target
         return
-    if not hasattr(target, "__haystack_input__") or not hasattr(target, "run"):
+    if not is_component(target):
         msg = f"a Haystack pipeline or component was expected, not {type(target).__name__}"
         raise SettingError(msg)
     pipeline_class: Any = haystack.Pipeline

@@ -37,7 +37,10 @@ INDEX_CALL = "index(dataset, store)"
 #: How it is written through a pipeline, with a splitter or an embedder.
 INDEX_PIPELINE = "index(dataset, indexing_pipeline)"
 #: What to do if no document was retrieved.
-EMPTY_STORE_HINT = f"is the document store empty? {INDEX_CALL} writes a corpus to it"
+EMPTY_STORE_HINT = (
+    f"is the document store empty? {INDEX_CALL} writes a corpus to it. Or does the query not reach "
+    "the retriever?"
+)
 #: The judgements of a query that counts as judged, without relevant documents.
 NO_RELEVANT_DOCUMENT = {f"{NOT_A_NAME}nothing": 0.0}
 _UNNAMED_PREFIX = f"{NOT_A_NAME}unnamed "

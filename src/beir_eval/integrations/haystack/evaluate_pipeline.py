@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from haystack.evaluation import EvaluationRunResult
 
+from beir_eval.core.qrels import highest_grades_of
 from beir_eval.datasets.dataset import Dataset
 from beir_eval.errors import SettingError
 from beir_eval.integrations.haystack.documents import EMPTY_STORE_HINT
@@ -180,11 +181,7 @@ def retrieve_and_evaluate(  # noqa: PLR0913 - what evaluate_pipeline passes on
         return Retrieved(run, retrieval, retriever.parents)
 
     def look_ahead(qrels: Qrels) -> tuple[RetrievalProblem, ...]:
-        highest: dict[str, float] = {}
-        for grades in qrels.as_dict().values():
-            for doc_id, grade in grades.items():
-                highest[doc_id] = max(grade, highest.get(doc_id, grade))
-        return retriever.problems(highest)
+        return retriever.problems(highest_grades_of(qrels))
 
     result = evaluate_dataset(
         retrieve,

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Iterable
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from haystack import Document
+from haystack.document_stores.in_memory import InMemoryDocumentStore
 from haystack.document_stores.types import DuplicatePolicy
 
+from beir_eval.core.own_code import code_of, value_text
 from beir_eval.datasets.dataset import Dataset, load_dataset
 from beir_eval.display.progress import progress_bar
-from beir_eval.errors import InputError, SettingError, check_count, shown
-from beir_eval.integrations.haystack.components import stores_of
+from beir_eval.errors import InputError, SettingError, check_count, shown, warn_caller
+from beir_eval.integrations.haystack.components import functions_in, stores_of, walk_components
 from beir_eval.integrations.haystack.fingerprint import fingerprint_of_pipeline
 from beir_eval.integrations.haystack.sockets import documents_input
 from beir_eval.integrations.haystack.written_corpora import record_written
@@ -92,33 +97,28 @@ def index(  # noqa: PLR0913 - one keyword a setting
         SettingError: ``dataset`` or ``target`` is something else, the pipeline does not have
             exactly one input of Documents, ``batch_size`` or ``limit`` is below 1, or ``limit`` is
             below the number of judged documents.
-        InputError: the metadata of a document has the key ``id_key`` already.
+        InputError: the metadata of a document has the key ``id_key`` already, or a judged document
+            is listed twice.
         FileFormatError, OSError: the data set cannot be read.
+
+    Warns:
+        BeirEvalWarning: documents of a store in memory were replaced by others of the same id.
     """
     check_count("batch_size", batch_size)
     if limit is not None:
         check_count("limit", limit)
     write = _writer(target)
-    if isinstance(dataset, Document) or not isinstance(dataset, (str, Path, Dataset, Iterable)):
-        msg = f"a data set, its folder or Documents were expected, not {type(dataset).__name__}"
-        raise SettingError(msg)
-    judged: set[str] = set()
-    if isinstance(dataset, (str, Path, Dataset)):
-        data = dataset if isinstance(dataset, Dataset) else load_dataset(dataset)
-        judged = set(data.qrels.doc_ids)
-        documents = beir_documents(data, id_key=id_key)
-        if limit is not None:
-            documents = _part(documents, data.corpus, judged, limit)
-    else:
-        documents = islice(iter(dataset), limit)
+    documents, judged, part = _selected(dataset, limit, id_key)
     digest = hashlib.sha256()
     absent = set(judged)
+    replaced = 0
     passed = 0
     with progress_bar(shown=progress, desc="documents", unit="") as advance:
         while batch := list(islice(documents, batch_size)):
             for document in batch:  # 2.4 us a document; the texts of a batch joined, 3.6 us
                 digest.update(_content_text(document).encode(errors="surrogatepass"))
-            absent.difference_update([document.id for document in batch])
+            _check_judged_once(batch, judged, absent)
+            replaced += _num_replaced(target, batch)
             try:
                 write(batch)
             except Exception as error:
@@ -129,20 +129,96 @@ def index(  # noqa: PLR0913 - one keyword a setting
     stores = [target]
     if hasattr(target, "graph"):
         digest.update(fingerprint_of_pipeline(target).encode())
+        components = [component for _, component in walk_components(target)]
+        functions = [function for part_of in components for function in functions_in(part_of)]
+        digest.update(json.dumps(code_of([*components, *functions]).own).encode())
         stores = [store for _, store in stores_of(target)]
-    record_written(stores, digest.hexdigest(), frozenset(absent))
+    record_written(stores, digest.hexdigest(), frozenset(absent), part)
+    if replaced:
+        warn_caller(
+            f"{replaced:,} documents of the store had the id of a document of this corpus and "
+            "another content, and were replaced; if they are of another corpus, give each corpus a "
+            "store of its own"
+        )
     return passed
 
 
+def _selected(
+    dataset: Dataset | str | Path | Iterable[Document], limit: int | None, id_key: str
+) -> tuple[Iterator[Document], set[str], tuple[int, int] | None]:
+    """Return the documents to write, the ids of the judged ones, and what part they are.
+
+    Args:
+        dataset: as of ``index``.
+        limit: likewise.
+        id_key: likewise.
+    """
+    if isinstance(dataset, Document) or not isinstance(dataset, (str, Path, Dataset, Iterable)):
+        msg = f"a data set, its folder or Documents were expected, not {type(dataset).__name__}"
+        raise SettingError(msg)
+    if not isinstance(dataset, (str, Path, Dataset)):
+        documents = iter(dataset)
+        return (documents, set(), None) if limit is None else _first(documents, limit)
+    data = dataset if isinstance(dataset, Dataset) else load_dataset(dataset)
+    judged = set(data.qrels.doc_ids)
+    documents = beir_documents(data, id_key=id_key)
+    if limit is None:
+        return documents, judged, None
+    return _part(documents, data.corpus, judged, limit)
+
+
+def _check_judged_once(batch: list[Document], judged: set[str], absent: set[str]) -> None:
+    """Remove the ids of a batch from the judged documents that are absent so far.
+
+    Raises:
+        InputError: a judged document is listed twice.
+    """
+    for document in batch:
+        if document.id in absent:
+            absent.remove(document.id)
+        elif document.id in judged:
+            msg = (
+                f"the corpus lists the judged document {shown(document.id)} twice; the second "
+                "would replace the first in the store: remove one of them"
+            )
+            raise InputError(msg)
+
+
+def _num_replaced(target: Any, batch: list[Document]) -> int:
+    """Return how many documents of a store in memory a batch replaces with another content."""
+    if not isinstance(target, InMemoryDocumentStore):
+        return 0
+    stored = target.storage
+    return sum(
+        document.id in stored and stored[document.id].content != document.content
+        for document in batch
+    )
+
+
 def _content_text(document: Document) -> str:
-    """Return id, content and metadata of a document as a text to hash."""
-    return f"{document.id}\0{document.content}\0{document.meta}\0"
+    """Return id, content, metadata and embedding of a document as a text to hash."""
+    embedding = ""
+    if document.embedding is not None:
+        embedding = value_text(np.asarray(document.embedding))
+    return f"{document.id}\0{document.content}\0{document.meta}\0{embedding}\0"
+
+
+def _first(
+    documents: Iterator[Document], limit: int
+) -> tuple[Iterator[Document], set[str], tuple[int, int] | None]:
+    """Return what ``_selected`` does, of the first documents."""
+    first = list(islice(documents, limit))
+    if next(documents, None) is None:
+        return iter(first), set(), None
+    part = f"{limit} of more"
+    marked = (replace(document, meta={**document.meta, PART: part}) for document in first)
+    return marked, set(), (limit, 0)
 
 
 def _part(
     documents: Iterator[Document], corpus: Corpus, judged: set[str], limit: int
-) -> Iterator[Document]:
-    """Return the judged documents of a corpus, and others up to a limit.
+) -> tuple[Iterator[Document], set[str], tuple[int, int] | None]:
+    """Return what ``_selected`` does, of the judged documents and others up to a limit.
 
     Args:
         documents: the documents of the corpus.
@@ -175,7 +251,7 @@ def _part(
                 document.meta[PART] = f"{limit} of {total}"
             yield document
 
-    return selected()
+    return selected(), judged, (limit, total) if limit < total else None
 
 
 def _writer(target: Any) -> Callable[[list[Document]], Any]:

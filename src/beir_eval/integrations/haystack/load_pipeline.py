@@ -11,6 +11,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import haystack
+from haystack.document_stores.in_memory import InMemoryDocumentStore
 from haystack.marshal import YamlMarshaller
 
 from beir_eval.core.files import FileContent
@@ -20,7 +21,7 @@ from beir_eval.integrations.haystack.fingerprint import settings_of_store
 from beir_eval.integrations.haystack.written_corpora import store_key
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from haystack.core.pipeline.base import PipelineBase
@@ -182,6 +183,31 @@ def write_to_store(pipeline: PipelineBase, store: Any, path: Path) -> None:
         raise SettingError(msg)
     for component in components:
         component.document_store = store
+
+
+def check_not_shared(stores: Mapping[str, Any]) -> None:
+    """Check that stores in memory with other settings do not share their documents.
+
+    Haystack keeps the documents of stores in memory by the name of their index.
+
+    Args:
+        stores: {names of pipelines: store}.
+
+    Raises:
+        SettingError: two stores have one index and other settings.
+    """
+    owner_of: dict[str, str] = {}
+    for names, store in stores.items():
+        if not isinstance(store, InMemoryDocumentStore):
+            continue
+        other = owner_of.setdefault(store.index, names)
+        if other != names:
+            msg = (
+                f"the stores of {other} and of {names} have other settings and the same index "
+                f"{shown(store.index)}, so they would share documents and statistics; give each "
+                "another index in its file, or run the pipelines by separate commands"
+            )
+            raise SettingError(msg)
 
 
 def document_store_of(pipeline: PipelineBase) -> Any:

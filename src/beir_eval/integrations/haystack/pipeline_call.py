@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from beir_eval.integrations.retrieval.query_runner import AnswerFunction
 
 
-_PART = re.compile(r"(\d{1,18}) of (\d{1,18})")
+_PART = re.compile(r"(\d{1,18}) of (\d{1,18}|more)")
 
 
 @dataclass(frozen=True)
@@ -38,6 +38,8 @@ class PipelineCall:
         names: the fields that identify a document.
         document_outputs: {path of a component: its outputs of documents}, which are counted.
         may_vary: whether a component generates text, so that rankings may vary.
+        reads_part: whether documents say that ``index`` wrote a part of a corpus; not if this
+            process knows what it has written.
         label: what messages call the pipeline.
     """
 
@@ -47,6 +49,7 @@ class PipelineCall:
     names: DocumentNames
     document_outputs: Mapping[tuple[str, ...], Sequence[str]]
     may_vary: bool = False
+    reads_part: bool = True
     label: str = "the pipeline"
 
     def start(self, concurrency: int) -> AnswerFunction:
@@ -97,13 +100,15 @@ class PipelineCall:
         documents = response.get(self.output.component, {}).get(self.output.name, [])
         ranking = Ranking.distinct_from_documents(query_id, documents, self.names)
         num_left_out = len(documents) - len(ranking.doc_ids)
-        return Answer(
-            ranking, num_left_out, seconds, parents_in(documents), sizes, _part_of(documents)
-        )
+        part = _part_of(documents) if self.reads_part else None
+        return Answer(ranking, num_left_out, seconds, parents_in(documents), sizes, part)
 
 
 def _part_of(documents: Sequence[Any]) -> tuple[int, int] | None:
     """Return (documents written, documents of the corpus) if ``index`` wrote a part of a corpus."""
-    text = documents[0].meta.get(PART) if documents else None
-    match = _PART.fullmatch(text) if isinstance(text, str) else None
-    return None if match is None else (int(match[1]), int(match[2]))
+    for document in documents:
+        text = document.meta.get(PART)
+        match = _PART.fullmatch(text) if isinstance(text, str) else None
+        if match is not None:
+            return int(match[1]), 0 if match[2] == "more" else int(match[2])
+    return None

@@ -9,7 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from beir_eval.core.own_code import code_of
 from beir_eval.errors import check_count, warn_caller
-from beir_eval.integrations.haystack.components import as_pipeline, stores_of, walk_components
+from beir_eval.integrations.haystack.components import (
+    as_pipeline,
+    functions_in,
+    stores_of,
+    walk_components,
+)
 from beir_eval.integrations.haystack.fingerprint import (
     fingerprint_of_function,
     fingerprint_of_pipeline,
@@ -27,7 +32,7 @@ from beir_eval.integrations.haystack.store_checks import (
     count_stored,
     store_problems,
 )
-from beir_eval.integrations.haystack.written_corpora import written_hash
+from beir_eval.integrations.haystack.written_corpora import is_known, written_hash
 from beir_eval.integrations.retrieval.documents import AUTO, DocumentNames
 from beir_eval.integrations.retrieval.origin import Origin
 from beir_eval.integrations.retrieval.retrieve_all import (
@@ -81,6 +86,7 @@ class PipelineRetriever:
     Attributes:
         pipeline: the pipeline, or the component.
         collapse: the field of this name, or "auto".
+        last_problems: what the last call of ``retrieve`` could not find.
         parents: {query_id: {field: its values in the first documents}} of the last call of
             ``retrieve``: fields that may hold the document that a chunk is a part of.
 
@@ -126,6 +132,7 @@ class PipelineRetriever:
         self._call = PipelineCall(None, request, output, names, document_outputs, may_vary)
         self._concurrency, self._progress, self._check_saved = concurrency, progress, check_saved
         self.pipeline, self.collapse = pipeline, collapse
+        self.last_problems: tuple[RetrievalProblem, ...] = ()
         self.parents: Mapping[str, Mapping[str, frozenset[str]]] = {}
 
     @property
@@ -141,7 +148,8 @@ class PipelineRetriever:
 
     def _origin(self, pipeline: Any) -> Origin:
         components = [component for _, component in walk_components(pipeline)]
-        code = code_of([*components, *filter(None, [self._function]), pipeline])
+        functions = [function for part in components for function in functions_in(part)]
+        code = code_of([*components, *functions, *filter(None, [self._function]), pipeline])
         collapse = self.names.collapse or ""
         return Origin(
             settings={
@@ -248,12 +256,14 @@ class PipelineRetriever:
         )
         with as_pipeline(self.pipeline, concurrent=self._concurrency > 1) as opened:
             check_embeddings(opened)
+            reads_part = not is_known(store for _, store in stores_of(opened))
             retrieved = retrieve_all(
-                replace(self._call, pipeline=opened),
+                replace(self._call, pipeline=opened, reads_part=reads_part),
                 queries,
                 lambda: self._origin(opened),
                 settings,
                 collapse=self.names.collapse,
             )
         self.parents = retrieved.parents
+        self.last_problems = retrieved.retrieval.problems
         return retrieved.run, retrieved.retrieval

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from types import UnionType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, Union, get_args, get_origin
 
@@ -23,6 +24,7 @@ _QUERY_NAMES = (*_OPTIONAL_NAMES, "text")
 #: An input of this name takes a list with the id of the query: that of ``BEIREvaluator``.
 _IDS_NAME = "query_ids"
 _REPLIES = "replies"
+_SEQUENCES = (list, tuple, Sequence)
 #: Inputs whose names begin so are those of an evaluator.
 _TRUTH_PREFIX = "ground_truth"
 
@@ -129,7 +131,28 @@ def documents_output(pipeline: PipelineBase, requested: str | None) -> Socket:
         for socket in candidates
         if not producers & nx.descendants(pipeline.graph, socket.component)
     ]
+    for socket in last:
+        _check_nothing_follows(socket, outputs, nx.descendants(pipeline.graph, socket.component))
     return _single_socket(last, outputs, "output", "documents_from='component.output'")
+
+
+def _check_nothing_follows(output: Socket, outputs: _Sockets, followers: set[str]) -> None:
+    """Check that no component behind an output may return documents, by the type that it declares.
+
+    Raises:
+        SettingError: one may.
+    """
+    unclear = [
+        socket
+        for socket, traits in outputs.items()
+        if socket.component in followers and _may_hold_documents(traits["type"])
+    ]
+    if unclear:
+        msg = (
+            f"the ranking may be {output}, or {_socket_names(unclear)}, whose type may hold "
+            f"documents too; state documents_from='{unclear[-1]}' or '{output}'"
+        )
+        raise SettingError(msg)
 
 
 def all_document_outputs(
@@ -231,11 +254,26 @@ def _takes_text(socket_type: Any) -> bool:
 
 
 def _holds_documents(socket_type: Any) -> bool:
-    """Return whether the type is list[Document], or a union with it."""
+    """Return whether the type is a list or another sequence of Documents, or a union with it."""
     return any(
-        get_origin(member) is list and get_args(member) == (Document,)
+        get_origin(member) in _SEQUENCES
+        and all(argument is ... or _is_document(argument) for argument in get_args(member))
         for member in _union_members(socket_type)
     )
+
+
+def _may_hold_documents(socket_type: Any) -> bool:
+    """Return whether a value of the type may be a list of Documents, though it need not be."""
+    return any(
+        member is Any
+        or member in _SEQUENCES
+        or (get_origin(member) in _SEQUENCES and Any in get_args(member))
+        for member in _union_members(socket_type)
+    )
+
+
+def _is_document(argument: Any) -> bool:
+    return isinstance(argument, type) and issubclass(argument, Document)
 
 
 def _union_members(socket_type: Any) -> tuple[Any, ...]:

@@ -31,7 +31,7 @@ class _Record:
 
     Attributes:
         sockets: {path of a component: its outputs of documents}.
-        sizes: {"outer/inner.output": the number of documents}, of the last time that it ran.
+        sizes: {"outer/inner.output": the number of documents}, the most of its runs, in a loop.
     """
 
     sockets: Mapping[Path, Sequence[str]]
@@ -41,7 +41,8 @@ class _Record:
         for socket in self.sockets.get(path, ()):
             documents = outputs.get(socket)
             if documents is not None:
-                self.sizes[f"{'/'.join(path)}.{socket}"] = len(documents)
+                output = f"{'/'.join(path)}.{socket}"
+                self.sizes[output] = max(len(documents), self.sizes.get(output, 0))
 
 
 #: The record of the query that runs in this thread or task, and the components that it is in.

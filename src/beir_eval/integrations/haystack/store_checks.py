@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -10,9 +11,10 @@ from haystack.document_stores.in_memory import InMemoryDocumentStore
 
 from beir_eval.errors import SettingError, first_few
 from beir_eval.evaluation.records import RetrievalProblem
-from beir_eval.integrations.haystack.components import inner_pipeline, stores_of
+from beir_eval.integrations.haystack.components import stores_of, walk_components
 from beir_eval.integrations.haystack.documents import INDEX_CALL, INDEX_PIPELINE
-from beir_eval.integrations.haystack.written_corpora import absent_from_corpus
+from beir_eval.integrations.haystack.written_corpora import absent_from_corpus, written_part
+from beir_eval.integrations.retrieval.retrieve_all import part_sentence
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
@@ -24,21 +26,16 @@ _ASKED_AT_ONCE, _MOST_REQUESTS = 1_000, 10
 _QUERY_EMBEDDING = "query_embedding"
 
 
-def embedding_retrievers(pipeline: Any, outer: tuple[str, ...] = ()) -> Iterator[tuple[str, Any]]:
+def embedding_retrievers(pipeline: Any) -> Iterator[tuple[str, Any]]:
     """Yield (component, store) of each component that searches a store by embedding.
 
     Args:
-        pipeline: the pipeline; SuperComponents in it are looked into.
-        outer: the path of the component that it is in.
+        pipeline: the pipeline; what is inside its components is looked into.
     """
-    inputs = pipeline.inputs(include_components_with_connected_inputs=True)
-    for name, component in pipeline.walk():
+    for path, component in walk_components(pipeline):
         store = getattr(component, "document_store", None)
-        if store is not None and _QUERY_EMBEDDING in inputs.get(name, {}):
-            yield "/".join((*outer, name)), store
-        inner = inner_pipeline(component)
-        if inner is not None:
-            yield from embedding_retrievers(inner, (*outer, name))
+        if store is not None and _QUERY_EMBEDDING in inspect.signature(component.run).parameters:
+            yield "/".join(path), store
 
 
 def check_embeddings(pipeline: Any) -> None:
@@ -104,10 +101,12 @@ def store_problems(
     """
     stores = {id(store): (name, store) for name, store in stores_of(pipeline)}
     all_answers: list[_StoreAnswer] = []
+    num_asked = 0
     for name, store in stores.values():
         if _count_documents(store) == 0:
             yield RetrievalProblem(kind="empty", sentence=f"the document store of {name} is empty")
             continue
+        num_asked += 1
         answer = _ask(store, judged, names)
         if answer is None:
             continue
@@ -117,10 +116,29 @@ def store_problems(
                 f"({answer.reason}), so whether it has them is not known"
             )
             yield RetrievalProblem(kind="not asked", sentence=sentence)
-            return
+            continue
         all_answers.append(answer)
-    if all_answers:
+    yield from _without_embedding(pipeline)
+    part = written_part(store for _, store in stores.values())
+    if part is not None:
+        yield RetrievalProblem(kind="part", sentence=part_sentence(part))
+    if all_answers and len(all_answers) == num_asked:
         yield from _absent(judged, all_answers, [store for _, store in stores.values()])
+
+
+def _without_embedding(pipeline: Any) -> Iterator[RetrievalProblem]:
+    """Yield that some documents have no embedding, though a component searches by it."""
+    for name, store in embedding_retrievers(pipeline):
+        if isinstance(store, InMemoryDocumentStore):
+            documents = store.storage.values()
+            lacking = [document.id for document in documents if document.embedding is None]
+            if 0 < len(lacking) < len(documents):  # all: an error of ``check_embeddings``
+                verb = "has" if len(lacking) == 1 else "have"
+                sentence = (
+                    f"{len(lacking):,} of {len(documents):,} documents in the store of {name} "
+                    f"{verb} no embedding, so it cannot find them: {first_few(lacking)}"
+                )
+                yield RetrievalProblem(kind="not found", sentence=sentence)
 
 
 def _absent(

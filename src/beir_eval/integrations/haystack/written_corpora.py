@@ -18,10 +18,13 @@ class _Written:
     Attributes:
         hashes: the SHA-256 of each corpus, the latest last; a dict in place of an ordered set.
         absent: the judged documents of the latest corpus that it does not have.
+        part: (documents written, documents of the corpus) of the latest corpus; None if it was
+            written as a whole.
     """
 
     hashes: dict[str, None] = field(default_factory=dict)
     absent: frozenset[str] = frozenset()
+    part: tuple[int, int] | None = None
 
 
 #: {key of the store: what was written to it}. Stores with one key share their documents.
@@ -40,19 +43,22 @@ def store_key(store: Any) -> str:
     return json.dumps(content, sort_keys=True, default=repr)
 
 
-def record_written(stores: Iterable[Any], sha256: str, absent: frozenset[str]) -> None:
+def record_written(
+    stores: Iterable[Any], sha256: str, absent: frozenset[str], part: tuple[int, int] | None
+) -> None:
     """Record that a corpus was written to stores.
 
     Args:
         stores: the stores.
         sha256: the SHA-256 of the documents, and of what they were written through.
         absent: the judged documents that the corpus does not have.
+        part: as of ``_Written``.
     """
     for key in {store_key(store) for store in stores}:
         written = _WRITTEN.setdefault(key, _Written())
         written.hashes.pop(sha256, None)
         written.hashes[sha256] = None
-        written.absent = absent
+        written.absent, written.part = absent, part
 
 
 def written_hash(stores: Iterable[Any]) -> str | None:
@@ -72,3 +78,15 @@ def absent_from_corpus(stores: Iterable[Any]) -> frozenset[str]:
     """Return the judged documents that the corpora written to these stores do not have."""
     written = [_WRITTEN[key] for key in map(store_key, stores) if key in _WRITTEN]
     return frozenset.union(frozenset(), *(entry.absent for entry in written))
+
+
+def is_known(stores: Iterable[Any]) -> bool:
+    """Return whether this process has written to each of these stores, of which there are some."""
+    keys = {store_key(store) for store in stores}
+    return bool(keys) and keys <= _WRITTEN.keys()
+
+
+def written_part(stores: Iterable[Any]) -> tuple[int, int] | None:
+    """Return the part of a corpus that was written to one of these stores; None if none was."""
+    parts = [_WRITTEN[key].part for key in map(store_key, stores) if key in _WRITTEN]
+    return next((part for part in parts if part is not None), None)

@@ -296,10 +296,20 @@ def _problems(answers: Iterable[Answer]) -> Iterator[RetrievalProblem]:
             sentence = f"{output} returned no document for any of {len(by_query):,} queries"
             yield RetrievalProblem(kind="silent", sentence=sentence)
     for written, total in sorted(parts):
-        yield RetrievalProblem(
-            kind="part",
-            sentence=(
-                f"the store has {written:,} of the {total:,} documents of the corpus: scores are "
-                "higher than with all of them; compare only retrievers on the same part"
-            ),
-        )
+        yield RetrievalProblem(kind="part", sentence=part_sentence((written, total)))
+
+
+def part_sentence(part: tuple[int, int]) -> str:
+    """Return that a store has a part of a corpus.
+
+    Args:
+        part: (documents written, documents of the corpus); 0 if that is not known.
+    """
+    written, total = part
+    of_all = f"{written:,} of the {total:,} documents of the corpus"
+    if not total:
+        of_all = f"the first {written:,} of more documents"
+    return (
+        f"the store has {of_all}: scores are higher than with all of them; compare only retrievers "
+        "on the same part"
+    )
