@@ -77,7 +77,9 @@ def test_chunks_of_indexed_documents_count_as_the_documents_with_qrels():
     retrieved = [[chunk("paris", 1), chunk("rome", 1), chunk("paris", 2), chunk("oslo", 1)]]
     settings = {"qrels": {"q": {"oslo": 1}}, "measures": ["MRR"]}
     request = {"retrieved_documents": retrieved, "query_ids": ["q"]}
-    assert BEIREvaluator(**settings).run(**request)["score"] == 1 / 3
+    outputs = BEIREvaluator(**settings).run(**request)
+    assert outputs["score"] == 1 / 3
+    assert "4 chunks count as their document" in outputs["result"].notes()
     assert BEIREvaluator(collapse=None, **settings).run(**request)["score"] == 0.0
     stated = BEIREvaluator(collapse="meta.source_id", **settings)
     assert stated.run(**request)["score"] == 0.0

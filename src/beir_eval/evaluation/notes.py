@@ -162,10 +162,14 @@ def _identity_notes(counted: Counted) -> Iterator[str]:
         if counted.ids_without_chunk:
             ids = _quantity(counted.ids_without_chunk, "id")
             others = f"; {ids} of another form: each counts as a document"
-        yield (
-            f"{chunks} count as their document, {counted.further_chunks} of them left out as the "
-            f"ranking holds a better chunk of it{others}"
-        )
+        left_out = ""
+        if counted.further_chunks:
+            left_out = (
+                f", {counted.further_chunks} of them left out as the ranking holds a better chunk "
+                "of it"
+            )
+        verb = "counts" if counted.chunks == 1 else "count"
+        yield f"{chunks} {verb} as their document{left_out}{others}"
     if counted.unnamed_judgements:
         number = counted.unnamed_judgements
         documents = _quantity(number, "ground-truth document")

@@ -74,9 +74,9 @@ class Counted(BaseModel):
         repeated_judgements: the number of judgements listed again with the same grade; each counts
             once.
         chunks: the number of entries of the whole run that are chunks and count as their document
-            (``collapse`` of ``read_run`` and ``Run``).
-        further_chunks: how many of these were left out, because their ranking has a better chunk of
-            the same document.
+            (``collapse`` of ``read_run``, ``Run`` and ``BEIREvaluator``).
+        further_chunks: how many of these were left out when the run was made, because their ranking
+            has a better chunk of the same document; others are among ``duplicates``.
         ids_without_chunk: the number of entries whose id is not that of a chunk, with ``collapse``.
         unnamed_judgements: the number of ground-truth documents without the field that identifies
             them; they count as never found.

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from haystack import Document, component, default_from_dict, default_to_dict, logging
 from haystack.core.component import InputSocket
@@ -42,8 +42,8 @@ from .inputs import (
     select_qrels,
     warn_if_no_overlap,
     warn_of_names,
+    with_identities,
     with_rel,
-    with_unnamed,
 )
 from .outputs import OUTPUT_TYPES, component_outputs, make_run_async
 
@@ -467,10 +467,11 @@ class BEIREvaluator:
             qrels = select_qrels(queries, judgements, self.unjudged)
         evaluator = Evaluator(qrels, self.measures, order=order, duplicates=self.duplicates)
         result = evaluate_without_warning(evaluator, run)
-        if judged is not None:
-            result = with_unnamed(result, judged)
         if retrieved_names is not None:
             warn_of_names(retrieved_names, names)
+            result = with_identities(result, judged, cast("list[list[Document]]", retrieved), names)
+        elif judged is not None:
+            result = with_identities(result, judged, [], names)
         warn_if_no_overlap(run, qrels, result, names, retrieved)
         return result
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from itertools import chain
+from typing import Any
 
 from haystack import Document, logging
 
@@ -146,15 +147,40 @@ def qrels_from_judgements(queries: list[str], judgements: Judgements, unjudged: 
     return Qrels({query_id: judgements.grades[query_id] or fill for query_id in queries})
 
 
-def with_unnamed(result: EvaluationResult, judgements: Judgements) -> EvaluationResult:
-    """Return a result that counts the ground-truth documents without identity."""
-    if not judgements.unnamed or result.counted is None:
+def with_identities(
+    result: EvaluationResult,
+    judgements: Judgements | None,
+    retrieved: list[list[Document]],
+    names: DocumentNames,
+) -> EvaluationResult:
+    """Return a result that counts chunks, and the ground-truth documents without identity.
+
+    Args:
+        result: the result.
+        judgements: the ground truth; None for qrels.
+        retrieved: the retrieved documents of each query. [Q]
+        names: the fields that identify a document.
+    """
+    counts: dict[str, Any] = {"chunks": _num_chunks(retrieved, names)}
+    if judgements is not None:
+        counts["unnamed_judgements"] = sum(judgements.unnamed.values())
+        counts["queries_without_named"] = judgements.queries_without_named
+    if result.counted is None or not any(counts.values()):
         return result
-    update = {
-        "unnamed_judgements": sum(judgements.unnamed.values()),
-        "queries_without_named": judgements.queries_without_named,
-    }
-    return result.model_copy(update={"counted": result.counted.model_copy(update=update)})
+    return result.model_copy(update={"counted": result.counted.model_copy(update=counts)})
+
+
+def _num_chunks(retrieved: list[list[Document]], names: DocumentNames) -> int:
+    """Return how many documents count as another one, of which they are chunks."""
+    if names.collapse is None:
+        return 0
+    return sum(
+        names.is_chunk(document)
+        for documents in retrieved
+        # If the collapse is automatic, most rankings hold no chunk.
+        if not names.is_automatic or any(BEIR_DOC_ID in doc.meta for doc in documents[:1])
+        for document in documents
+    )
 
 
 def are_chunks_of_indexed(truth: list[list[Document]], retrieved: list[list[Document]]) -> bool:
