@@ -1,5 +1,5 @@
 # make demo   create .venv with pip, evaluate the bundled runs
-# make test   install the test dependencies too, run all tests but the slow ones (5 to 8 minutes on two processors)
+# make test   install the test dependencies too, run all tests but the slow ones (about 5 minutes on two processors)
 # make test-slow  run the slow tests, and every property with more examples
 # make test-lowest  the tests that versions can change, with the oldest supported versions
 # make test-python  the same for the core, on Python 3.13 (PYTHON_TESTED=3.12 for another one)
