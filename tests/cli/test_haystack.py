@@ -28,6 +28,15 @@ from time_limit import time_limit
 
 RUNNER = CliRunner()
 MEASURES = ["-m", "nDCG@10", "-m", "Recall@20"]
+#: A module with a component that finds the same document for each query.
+FIXED_COMPONENT = """\
+from haystack import Document, component
+@component
+class Fixed:
+    @component.output_types(documents=list[Document])
+    def run(self, query: str):
+        return {'documents': [Document(id='mars-07')]}
+"""
 
 
 @pytest.fixture
@@ -201,14 +210,7 @@ def test_a_template_that_is_set_to_unsafe_is_refused(tmp_path):
 
 @pytest.mark.slow
 def test_a_class_that_is_not_haystacks_is_imported_only_if_allowed(pipeline_file, tmp_path):
-    (tmp_path / "my_parts.py").write_text(
-        "from haystack import Document, component\n"
-        "@component\n"
-        "class Fixed:\n"
-        "    @component.output_types(documents=list[Document])\n"
-        "    def run(self, query: str):\n"
-        "        return {'documents': [Document(id='mars-07')]}\n"
-    )
+    (tmp_path / "my_parts.py").write_text(FIXED_COMPONENT)
     content = yaml.safe_load(pipeline_file.read_text())
     content["components"] = {"fixed": {"type": "my_parts.Fixed", "init_parameters": {}}}
     pipeline_file.write_text(yaml.safe_dump(content))
@@ -335,14 +337,7 @@ def test_fresh_needs_a_saved_run(pipeline_file):
 def test_a_pattern_allows_a_package_and_its_modules(pipeline_file, tmp_path, monkeypatch, pattern):
     parts = tmp_path / "my_pkg" / "parts.py"
     parts.parent.mkdir()
-    parts.write_text(
-        "from haystack import Document, component\n"
-        "@component\n"
-        "class Fixed:\n"
-        "    @component.output_types(documents=list[Document])\n"
-        "    def run(self, query: str):\n"
-        "        return {'documents': [Document(id='mars-07')]}\n"
-    )
+    parts.write_text(FIXED_COMPONENT)
     (tmp_path / "my_pkg" / "__init__.py").write_text("from my_pkg.parts import Fixed\n")
     monkeypatch.syspath_prepend(tmp_path)
     content = yaml.safe_load(pipeline_file.read_text())

@@ -60,8 +60,14 @@ def test_every_way_to_make_a_run_takes_the_form_of_the_ids(tmp_path, collapse):
 def test_the_result_counts_the_chunks():
     result = evaluate(QRELS, Run(CHUNKS, collapse="#"), "MRR")
     counted = result.counted
-    assert (counted.chunks, counted.further_chunks, counted.ids_without_chunk) == (32, 8, 0)
+    assert (counted.chunks, counted.further_chunks, counted.ids_not_of_chunks) == (32, 8, 0)
     assert any(note.startswith("32 chunks count as their document, 8") for note in result.notes())
+
+
+@pytest.mark.parametrize("separator", ["(", "[", "::", "_c"])
+def test_a_separator_is_no_regular_expression(separator):
+    run = Run({"q": {f"a{separator}1": 1.0, f"a{separator}2": 2.0}}, collapse=separator)
+    assert run.as_dict() == {"q": {"a": 2.0}}
 
 
 @pytest.mark.parametrize("collapse", ["", 3, "(a)(b)", re.compile("a")])

@@ -34,7 +34,7 @@ def test_ground_truth_without_content_counts_as_never_found(logged):
     ideal = 1 + 1 / math.log2(3)
     assert outputs["results"]["nDCG"]["individual_scores"] == [1 / ideal, 0.0, 1.0]
     counted = outputs["result"].counted
-    assert (counted.unnamed_judgements, counted.queries_without_named) == (2, ("1",))
+    assert (counted.unnamed_judgements, counted.queries_only_unnamed) == (2, ("1",))
     [note] = [note for note in outputs["result"].notes() if "never found" in note]
     assert note == (
         "2 ground-truth documents without the field that identifies documents count as never "
@@ -45,7 +45,9 @@ def test_ground_truth_without_content_counts_as_never_found(logged):
 
 def test_ground_truth_without_content_can_be_an_error():
     truth, retrieved = [texts("paris", None)], [texts("paris")]
-    with pytest.raises(InputError, match=r"1 ground-truth documents have no content.*'q7'"):
+    with pytest.raises(
+        InputError, match=r"ground-truth documents have no content.*: 1 in queries 'q7'"
+    ):
         BEIREvaluator(unmatched="error").run(truth, retrieved, query_ids=["q7"])
     with pytest.raises(SettingError, match="unmatched="):
         BEIREvaluator(unmatched="ignore")

@@ -181,10 +181,9 @@ class Benchmark:
         saved_result = entry.saved_result()
         if saved_result is not None:
             # For keep_top=0 a result that kept documents is used too, without these documents.
-            result = saved_result
             if not self._keep_top:
-                result = saved_result.model_copy(update={"top": None})
-            return _with_reused(result, entry) if system.retrieves else result
+                saved_result = saved_result.model_copy(update={"top": None})
+            return _with_reused(saved_result, entry) if system.retrieves else saved_result
         run = entry.saved_run() if system.retrieves else system.run(task)
         is_saved = system.retrieves and run is not None
         if run is None:

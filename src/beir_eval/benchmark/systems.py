@@ -13,7 +13,6 @@ from beir_eval.adapters.readers import read_run
 from beir_eval.benchmark.mteb_names import predictions_stem
 from beir_eval.core.files import file_sha256, file_stem
 from beir_eval.core.imports import import_name
-from beir_eval.core.own_code import code_of
 from beir_eval.core.paths import as_path
 from beir_eval.core.qrels import highest_grades_of
 from beir_eval.errors import FileFormatError, RunError, SettingError, check_count
@@ -148,10 +147,11 @@ class System:
 
     def problems(self, task: Task) -> tuple[RetrievalProblem, ...]:
         """Return what the system cannot find, if it can say so: a Haystack pipeline can."""
-        look_ahead = getattr(self.source, "problems", None)
-        if look_ahead is None or task.dataset is None:
+        find_problems = getattr(self.source, "retrieval_problems", None)
+        if find_problems is None or task.dataset is None:
             return ()
-        return (*look_ahead(highest_grades_of(task.qrels)), *self.source.last_problems)
+        problems: tuple[RetrievalProblem, ...] = find_problems(highest_grades_of(task.qrels))
+        return problems
 
     def fingerprint(self, task: Task) -> str:
         """Return a text that identifies the system, so that its saved runs can be used again."""
@@ -163,6 +163,8 @@ class System:
         stated = getattr(self.source, "fingerprint", None)
         kind = getattr(self.source, "__qualname__", type(self.source).__qualname__)
         if stated is None:
+            from beir_eval.core.own_code import code_of  # noqa: PLC0415 - not for run files
+
             own_code = code_of([self.source]).own
             identity = f"{self.name} ({kind}) {own_code}"
         else:

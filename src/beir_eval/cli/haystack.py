@@ -113,8 +113,8 @@ _COMPARISON_OPTIONS = (
 )
 #: {option: keyword of ``Ledger``} of the options that a comparison and a ledger share.
 _LEDGER_SETTINGS = {"margin": "margin", "alpha": "alpha", "draws": "draws", "seed": "rng"}
-#: {value of --collapse: that of the keyword}, where they differ.
-_NO_COLLAPSE = {"none": None}
+#: The value of --collapse that counts each chunk.
+_NO_COLLAPSE = "none"
 _FOR_ONE = "NAME=… is for the pipeline of this name"
 
 
@@ -604,9 +604,9 @@ def _retriever_settings(
             "inputs": by_option["inputs"][name] or None,
             "document_comparison_field": by_option["document_comparison_field"][name] or "id",
             "documents_from": next(iter(documents_outputs[name]), None),
-            "collapse": _NO_COLLAPSE.get(stated := next(iter(collapse_fields[name]), AUTO), stated),
+            "collapse": None if fields == [_NO_COLLAPSE] else next(iter(fields), AUTO),
         }
-        for name in names
+        for name, fields in collapse_fields.items()
     }
 
 

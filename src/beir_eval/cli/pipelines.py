@@ -310,6 +310,23 @@ def load_retrievers(
     return retrievers
 
 
+@contextmanager
+def _naming_store(store: str, index_pipeline: Path | None) -> Iterator[None]:
+    """Name the store if a component raises while the corpus is written to it."""
+    try:
+        yield
+    except (BeirEvalError, OSError):
+        raise
+    except Exception as error:  # whatever a component raises
+        msg = f"the corpus cannot be written to {store}: {type(error).__name__}: {error}"
+        if index_pipeline is not None:
+            msg += (
+                ". If the store has the documents already, let the writer of the indexing "
+                "pipeline replace them (policy: overwrite), or leave out --index-pipeline"
+            )
+        raise InputError(msg) from error
+
+
 def index_stores(
     dataset: Dataset,
     retrievers: Mapping[str, PipelineRetriever],
@@ -364,17 +381,8 @@ def index_stores(
         of_which = "the pipeline's store"
         if len(retrievers) > 1:
             of_which = f"the store of {', '.join(owners[key])}"
-        try:
+        with _naming_store(of_which, index_pipeline):
             written = f"{index(dataset, target):,} documents written to {of_which}"
-        except (BeirEvalError, OSError):
-            raise
-        except Exception as error:  # whatever a component raises
-            msg = (
-                f"the corpus cannot be written to {of_which}: {type(error).__name__}: {error}. If "
-                "the store has the documents already, let the writer of the indexing pipeline "
-                "replace them (policy: overwrite), or leave out --index-pipeline"
-            )
-            raise InputError(msg) from error
         if index_pipeline is not None:
             written += f" through {index_pipeline}: {stores[key].count_documents():,} in the store"
         yield written

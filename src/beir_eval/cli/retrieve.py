@@ -115,8 +115,9 @@ def retrieve(  # noqa: PLR0913, PLR0917 - one parameter per option
             "score": score or "",
         }
         queries = first_queries(load_dataset(dataset, split), limit, call.label)
+        own_code = call.own_code() if isinstance(call, CommandCall) else {}
         retrieved = retrieve_all(
-            call, queries, lambda: Origin(settings=made_by, own_code=call.own_code()), settings
+            call, queries, lambda: Origin(settings=made_by, own_code=own_code), settings
         )
         num_answered = len(queries) - len(retrieved.retrieval.failures)
         console.print(Text(f"{output}: the answers to {num_answered} of {len(queries)} queries"))

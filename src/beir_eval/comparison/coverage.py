@@ -1,7 +1,8 @@
 """How much of the judgements the compared systems cover, and the warnings about it.
 
 Every output of a comparison shows these warnings before its verdicts: judged queries that are
-missing from a run, and document ids that do not match those of the qrels.
+missing from a run, document ids that do not match those of the qrels, what a retriever could not
+find, and answers that were reused.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from beir_eval.core.saved import FROZEN
 from beir_eval.display.tables import csv_text
 from beir_eval.errors import warn_caller
 from beir_eval.evaluation.coverage import warnings_on
+from beir_eval.evaluation.records import RetrievalProblem
 from beir_eval.evaluation.unmatched_ids import UnmatchedIds
 
 if TYPE_CHECKING:
@@ -39,8 +41,7 @@ class SystemCoverage(BaseModel):
         unmatched_ids: what shows that the document ids of the run do not match those of the qrels;
             None if they match, or nothing shows that they do not.
         obstacle: why scores are no basis for a decision: a component returned nothing for any
-            query, or a document store is empty or could not be asked; "" if nothing shows that.
-        obstacle_is_doubt: whether the obstacle is only that a store could not be asked.
+            query, or a document store is empty or could not be asked; None if nothing shows that.
         warnings: the sentences about it, each beginning with the system.
     """
 
@@ -54,8 +55,7 @@ class SystemCoverage(BaseModel):
     means: dict[str, float]
     retrieved_means: dict[str, float]
     unmatched_ids: UnmatchedIds | None = None
-    obstacle: str = ""
-    obstacle_is_doubt: bool = False
+    obstacle: RetrievalProblem | None = None
     warnings: tuple[str, ...]
 
 
@@ -95,8 +95,7 @@ def coverage_of(
                     means=_known(result.mean_over("judged"), measures),
                     retrieved_means=_known(result.mean_over("retrieved"), measures),
                     unmatched_ids=counted.unmatched_ids,
-                    obstacle=obstacles[0].sentence if obstacles else "",
-                    obstacle_is_doubt=bool(obstacles) and obstacles[0].kind == "not asked",
+                    obstacle=obstacles[0] if obstacles else None,
                     warnings=tuple(f"{label}: {sentence}" for sentence in sentences),
                 )
             )

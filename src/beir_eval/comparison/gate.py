@@ -661,12 +661,11 @@ class _Gate(NamedTuple):
             covered = [entry for entry in self.comparison.coverage if entry.system == system]
             if any(entry.unmatched_ids is not None for entry in covered):
                 return f"the document ids of {system} do not match those of the qrels"
-            obstacle = next((entry for entry in covered if entry.obstacle), None)
-            if obstacle is not None and not (obstacle.obstacle_is_doubt and self.allow_missing):
-                remedy = ""
-                if obstacle.obstacle_is_doubt:
-                    remedy = ". Check it all the same with --allow-missing (allow_missing=True)"
-                return f"{system}: {obstacle.obstacle}{remedy}"
+            obstacle = next((entry.obstacle for entry in covered if entry.obstacle), None)
+            is_doubt = obstacle is not None and obstacle.kind == "not asked"
+            if obstacle is not None and not (is_doubt and self.allow_missing):
+                remedy = ". Check it all the same with --allow-missing (allow_missing=True)"
+                return f"{system}: {obstacle.sentence}{remedy if is_doubt else ''}"
             if any(_is_empty(result) for result in (self.comparison.results or {}).get(system, ())):
                 return f"the run of {system} has no document for any judged query"
             missing = max((entry.queries_missing for entry in covered), default=0)

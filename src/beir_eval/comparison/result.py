@@ -106,8 +106,8 @@ class Comparison(Saved):
         computed_elsewhere: the systems whose scores, or those of a repeat, this package did not
             compute (``EvaluationResult.from_scores``). Their settings and qrels are not known, so
             they were not compared with those of the other systems.
-        coverage: the systems that miss judged queries or whose document ids do not match those of
-            the qrels, with the warnings; empty for none.
+        coverage: the systems with warnings, such as on judged queries that they miss; empty for
+            none.
         on_common_queries: the comparison over the queries that all systems have, if a system misses
             judged queries and these count as empty rankings; else None.
         clusters: the label of the cluster of each query, if queries are related; else None. [Q]

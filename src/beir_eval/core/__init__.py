@@ -7,8 +7,8 @@ rankings); ``relevance_matrix``. Shared with the other packages: ``arrays`` (gro
 ``ids``, ``column_names``, ``dataframes``, ``files`` (reading), ``file_kinds`` (the kind of a file,
 for messages), ``atomic_writes``, ``locks``, ``paths``, ``saved`` (records in JSON files),
 ``imports`` (lazy imports), ``line_parts`` (text read in parts), ``free_memory``,
-``http_redirects`` (of web requests). This package contains no measure and no file format of another
-tool.
+``http_redirects`` (of web requests), ``own_code`` (hashes of the user's modules). This package
+contains no measure and no file format of another tool.
 
 Public: ``Qrels``, ``Run``, ``EvaluationSettings``, ``RelevanceMatrix``, ``RunSummary``, ``relate``.
 """

@@ -4,7 +4,7 @@ Code that was installed into ``site-packages`` is known by the version of its pa
 code is the user's *own*, for a folder or an editable install has no version that moves: it is known
 by the SHA-256 of its modules, and of the own modules that these import, also inside functions. A
 class or function of a notebook or script (``__main__``) is known by its source and by that of the
-functions, classes and plain values of ``__main__`` that it uses, not by the whole file.
+functions, classes and values of ``__main__`` that it uses, not by the whole file.
 
 Not known by it: data files that code reads, C extensions, environment variables, models by name on
 a hub, services; and modules that are imported by a computed name.
@@ -25,6 +25,8 @@ import types
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+from beir_eval.core.files import file_sha256
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -60,15 +62,6 @@ def code_of(objects: Iterable[Any]) -> Code:
     for item in objects:
         reader.add_object(item)
     return Code(dict(sorted(reader.own.items())), dict(sorted(reader.packages.items())))
-
-
-def sha256_of_file(path: Path) -> str:
-    """Return the SHA-256 (hex) of a file, "" for a file that cannot be read."""
-    try:
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError:
-        return ""
 
 
 class _CodeReader:
@@ -126,7 +119,7 @@ class _CodeReader:
         if _is_installed(source.path):
             self._add_package(name)
             return
-        self.own[name] = sha256_of_file(source.path)
+        self.own[name] = file_sha256(source.path) if source.path.is_file() else ""
         for imported in _imported_names(source):
             self._add_module(imported)
 

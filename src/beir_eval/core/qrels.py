@@ -506,7 +506,6 @@ class Qrels:
 def highest_grades_of(qrels: Qrels) -> dict[str, float]:
     """Return {doc_id: its highest grade for any query} of all judged documents."""
     highest: dict[str, float] = {}
-    for grades in qrels.as_dict().values():
-        for doc_id, grade in grades.items():
-            highest[doc_id] = max(grade, highest.get(doc_id, grade))
+    for doc_id, grade in zip(qrels.doc_ids, qrels.grades.tolist(), strict=True):
+        highest[doc_id] = max(grade, highest.get(doc_id, grade))
     return highest

@@ -12,8 +12,8 @@ the wrong order); ``validation`` (checks of a result that was loaded from a file
 answers against gold answers).
 
 Public: ``evaluate``, ``Evaluator``, ``EvaluationResult``, its records ``Counted``, ``Provenance``,
-``Retrieval``, ``ScoreScale``, ``TopDocuments`` and ``UnmatchedIds`` (its settings are
-``core.EvaluationSettings``);
+``Retrieval``, ``RetrievalProblem``, ``Reused``, ``ScoreScale``, ``TopDocuments`` and
+``UnmatchedIds`` (its settings are ``core.EvaluationSettings``);
 ``evaluate_answers``, ``answers_to_relevance``, ``normalize_answer``, ``token_f1``;
 ``evaluate_stream``, ``StreamedResult``, ``read_score_table``.
 """
@@ -23,7 +23,13 @@ from typing import TYPE_CHECKING
 from beir_eval.core.imports import lazy_exports
 from beir_eval.core.relevance_matrix import TopDocuments
 from beir_eval.evaluation.evaluator import Evaluator, evaluate
-from beir_eval.evaluation.records import Counted, Provenance, Retrieval
+from beir_eval.evaluation.records import (
+    Counted,
+    Provenance,
+    Retrieval,
+    RetrievalProblem,
+    Reused,
+)
 from beir_eval.evaluation.result import EvaluationResult
 from beir_eval.evaluation.unmatched_ids import UnmatchedIds
 from beir_eval.measures.scales import ScoreScale
@@ -45,6 +51,8 @@ __all__ = [
     "Evaluator",
     "Provenance",
     "Retrieval",
+    "RetrievalProblem",
+    "Reused",
     "ScoreScale",
     "StreamedResult",
     "TopDocuments",

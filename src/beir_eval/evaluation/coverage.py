@@ -9,7 +9,7 @@ from beir_eval.display.tables import score_text
 from beir_eval.errors import first_few
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from beir_eval.evaluation.records import Retrieval, Reused
     from beir_eval.evaluation.result import EvaluationResult
@@ -55,7 +55,8 @@ def _reused_sentences(reused: Reused) -> Iterator[str]:
         same = "the same rankings"
         if reused.differing:
             same = f"{reused.differing:,} of them were ranked otherwise, as with a language model"
-        sentence += f"; {reused.checked:,} of them {_were(reused.checked)} run again: {same}"
+        verb = "was" if reused.checked == 1 else "were"
+        sentence += f"; {reused.checked:,} of them {verb} run again: {same}"
     elif not reused.not_checked:
         sentence += "; none of them was run again"
     if reused.not_checked:
@@ -65,15 +66,22 @@ def _reused_sentences(reused: Reused) -> Iterator[str]:
         "Times are those of the earlier run"
     )
     if reused.changed_versions:
-        changed = ", ".join(
-            f"{name} {then or 'none'} -> {now or 'none'}"
-            for name, (then, now) in reused.changed_versions.items()
-        )
+        changed = versions_text(reused.changed_versions)
         yield f"since the answers in {reused.file} were saved, versions have changed: {changed}"
 
 
-def _were(number: int) -> str:
-    return "was" if number == 1 else "were"
+def versions_text(changed: Mapping[str, tuple[str, str]]) -> str:
+    """Return versions that have changed as text.
+
+    Args:
+        changed: {package: (version then, version now)}; "" for a package that was or is missing.
+
+    >>> versions_text({"haystack-ai": ("3.3", "3.4"), "extra": ("", "1.0")})
+    'haystack-ai 3.3 -> 3.4, extra none -> 1.0'
+    """
+    return ", ".join(
+        f"{name} {then or 'none'} -> {now or 'none'}" for name, (then, now) in changed.items()
+    )
 
 
 def _time_text(time: str) -> str:

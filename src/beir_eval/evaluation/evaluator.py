@@ -247,7 +247,7 @@ class Evaluator:
             max_grade=matrix.max_grade,
             chunks=chunks.chunks,
             further_chunks=chunks.further,
-            ids_without_chunk=chunks.others,
+            ids_not_of_chunks=chunks.others,
             unmatched_ids=find_unmatched_ids(self.qrels, run, matrix, counts.match_counts),
         )
 

@@ -156,11 +156,11 @@ def _document_notes(counted: Counted, settings: EvaluationSettings) -> Iterator[
 
 def _identity_notes(counted: Counted) -> Iterator[str]:
     """Yield the notes on chunks, and on ground truth that nothing can match."""
-    if counted.chunks or counted.ids_without_chunk:
+    if counted.chunks or counted.ids_not_of_chunks:
         chunks = _quantity(counted.chunks, "chunk")
         others = ""
-        if counted.ids_without_chunk:
-            ids = _quantity(counted.ids_without_chunk, "id")
+        if counted.ids_not_of_chunks:
+            ids = _quantity(counted.ids_not_of_chunks, "id")
             others = f"; {ids} of another form: each counts as a document"
         left_out = ""
         if counted.further_chunks:
@@ -174,7 +174,7 @@ def _identity_notes(counted: Counted) -> Iterator[str]:
         number = counted.unnamed_judgements
         documents = _quantity(number, "ground-truth document")
         without = ""
-        if queries := counted.queries_without_named:
+        if queries := counted.queries_only_unnamed:
             verb = "has" if len(queries) == 1 else "have"
             without = f"; {first_few(queries)} {verb} no other"
         yield (

@@ -371,7 +371,8 @@ class IdGroups:
         yield _Spelling("white space", _REASONS["white space"], str.strip, str.strip)
         yield _Spelling("case", _REASONS["case"], str.casefold, str.casefold)
         yield _Spelling("zero padding", _REASONS["zero padding"], without_zeros, without_zeros)
-        ours, theirs = (_common_prefix(_distinct_ids(ids)) for ids in (self.wanted, self.listed))
+        wanted, listed = (_distinct_ids(ids) for ids in (self.wanted, self.listed))
+        ours, theirs = _common_prefix(wanted), _common_prefix(listed)
         for prefix in _prefixes_of(theirs):
             reason = (
                 f"the ids of {self.theirs} begin with {prefix!r}, those of {self.ours} do not; "
@@ -384,7 +385,6 @@ class IdGroups:
                 "add it"
             )
             yield _Spelling("prefix", reason, _remover(prefix), _same)
-        listed = _distinct_ids(self.listed)
         for separator in _CHUNK_SEPARATORS:
             if 2 * sum(separator in text[1:] for text in listed) > len(listed):
                 reason = (

@@ -19,7 +19,6 @@ from haystack.components.writers import DocumentWriter
 from haystack.document_stores.in_memory import InMemoryDocumentStore
 from haystack.document_stores.types import DuplicatePolicy
 
-from beir_eval.core import own_code
 from beir_eval.errors import BeirEvalWarning, SettingError
 from beir_eval.integrations.haystack import PipelineRetriever, evaluate_pipeline, index
 from beir_eval.integrations.haystack.written_corpora import written_hash
@@ -387,32 +386,13 @@ def test_a_change_is_seen_in_the_code_that_it_changes_and_in_no_other(evaluated_
         assert changed == ({name} if name else set()), change
 
 
-def test_code_typed_into_an_interpreter_is_known_by_its_bytecode():
-    namespace = sys.modules["__main__"].__dict__
-    versions = []
-    for size in (1, 1, 2):
-        code = f"class Typed:\n    def run(self):\n        return {size}\n"
-        exec(compile(code, "<input>", "exec"), namespace)  # noqa: S102 - a test
-        [(key, sha256)] = own_code.code_of([namespace["Typed"]()]).own.items()
-        assert "bytecode" in key
-        versions.append(sha256)
-    del namespace["Typed"]
-    assert versions[0] == versions[1] != versions[2]
-
-
-def test_installed_packages_are_known_by_their_version():
-    code = own_code.code_of([InMemoryDocumentStore()])
-    assert code.own == {}
-    assert list(code.packages) == ["haystack-ai"]
-
-
 def test_a_store_that_was_written_twice_is_known_by_both_corpora(folder, tmp_path):
     other = write_dataset(
         tmp_path / "other", {"rome": "Rome, also on the river Tiber"}, QUERIES, JUDGED
     )
     pipeline = bm25(folder)
     store = pipeline.get_component("retriever").document_store
-    with pytest.warns(BeirEvalWarning, match="1 documents of the store had the id"):
+    with pytest.warns(BeirEvalWarning, match="1 document was replaced in the store"):
         index(other, store, progress=False)
     evaluate_saved(pipeline, folder)
     with pytest.raises(SettingError, match=r"What differs: the corpus\. "):

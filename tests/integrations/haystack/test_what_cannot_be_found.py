@@ -167,7 +167,7 @@ def test_judged_documents_that_the_corpus_lacks_are_counted_and_named(folder):
     assert sentence in result.warnings()
     assert sentence in result.to_markdown()
     only = evaluate_quietly(retrieving(store), folder, limit=1)
-    assert only.warnings() == ["the corpus has none of the 1 judged documents: 'oven'"]
+    assert only.warnings() == ["the corpus does not have the only judged document, 'oven'"]
 
 
 def test_judged_documents_that_the_store_lacks_are_counted_and_named(folder, store):
@@ -635,7 +635,7 @@ def test_a_judged_document_that_the_corpus_lists_twice_is_refused(folder):
 
 def test_documents_that_another_corpus_replaces_are_counted(folder, store, tmp_path):
     other = write_dataset(tmp_path / "b", {"oven": "another", "new": "n"}, QUERIES, JUDGED)
-    with pytest.warns(BeirEvalWarning, match="1 documents of the store had the id of a document"):
+    with pytest.warns(BeirEvalWarning, match="1 document was replaced in the store: the same id"):
         index(other, store, progress=False)
 
 

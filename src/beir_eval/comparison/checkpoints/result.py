@@ -138,8 +138,8 @@ class CheckpointCurve(Saved):
         custom_measures: {name: its bounds, and whether higher scores are better} of the measures
             that are not measures of this package.
         computed_elsewhere: the checkpoints whose scores this package did not compute.
-        coverage: the checkpoints that miss judged queries or whose document ids do not match those
-            of the qrels, with the warnings; empty for none.
+        coverage: the checkpoints with warnings, such as on judged queries that they miss; empty for
+            none.
     """
 
     WHAT: ClassVar[str] = "curve of checkpoints"

@@ -88,8 +88,8 @@ class SlicedComparison(Saved):
         custom_measures: {name: its bounds, and whether higher scores are better} of the measures
             that are not measures of this package.
         computed_elsewhere: the systems whose scores this package did not compute.
-        coverage: the systems that miss judged queries or whose document ids do not match those of
-            the qrels, with the warnings; empty for none. Its means are over all slices.
+        coverage: the systems with warnings, such as on judged queries that they miss; empty for
+            none. Its means are over all slices.
     """
 
     WHAT: ClassVar[str] = "comparison by slices"

@@ -3,5 +3,6 @@
 Inside: ``base`` (the interface of a source, and the blocks it yields); ``mapping`` (dicts of
 dicts); ``columns`` (rankings in flat columns), which ``lists``, ``dataframe`` and ``topk_arrays``
 use; ``relation`` (DuckDB, read at evaluation); ``array_inputs`` (checks of top-k arrays);
-``score_checks``. Nothing is public: ``Run`` chooses the source.
+``score_checks``; ``chunks`` (chunks as their documents). Nothing is public: ``Run`` chooses the
+source.
 """

@@ -1,4 +1,4 @@
-"""The components of a pipeline, also in SuperComponents; and a component as a pipeline of one."""
+"""The components of a pipeline, and those inside them; and a component as a pipeline of one."""
 
 from __future__ import annotations
 
@@ -10,10 +10,13 @@ from typing import TYPE_CHECKING, Any
 import haystack
 from haystack.core.errors import PipelineError
 
+from beir_eval.core.own_code import code_of
 from beir_eval.errors import SettingError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from beir_eval.core.own_code import Code
 
 #: Components are looked for inside others down to this depth.
 _MAX_DEPTH = 6
@@ -24,7 +27,7 @@ _CAPITALS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 def is_pipeline(target: Any) -> bool:
     """Return whether an object is a pipeline."""
-    return hasattr(target, "graph") and hasattr(target, "run")
+    return all(hasattr(target, name) for name in ("graph", "run", "walk"))
 
 
 def walk_components(
@@ -45,17 +48,12 @@ def walk_components(
 
 def _walk_inside(path: tuple[str, ...], component: Any) -> Iterator[tuple[tuple[str, ...], Any]]:
     yield path, component
-    inner = inner_pipeline(component)
-    if inner is not None:
-        yield from walk_components(inner, path)
     if len(path) > _MAX_DEPTH:
         return
     for name, value in attributes_of(component):
-        if value is inner or value is component:
-            continue
-        if is_pipeline(value) and hasattr(value, "walk"):
+        if is_pipeline(value):
             yield from walk_components(value, path)
-        elif is_component(value):
+        elif is_component(value) and value is not component:
             yield from _walk_inside((*path, name), value)
 
 
@@ -77,23 +75,31 @@ def attributes_of(component: Any) -> Iterator[tuple[str, Any]]:
             yield name, value
 
 
-def functions_in(component: Any) -> list[Any]:
-    """Return the functions, and what is made of functions, among the attributes of a component."""
-    return [
+def code_of_components(pipeline: Any, *others: Any) -> Code:
+    """Return the code of a pipeline's components, and of the functions among their attributes.
+
+    Args:
+        pipeline: the pipeline.
+        others: what else belongs to it, such as a function that makes its inputs.
+    """
+    components = [component for _, component in walk_components(pipeline)]
+    functions = [
         value
+        for component in components
         for _, value in attributes_of(component)
         if callable(value) and not isinstance(value, type) and not is_component(value)
     ]
+    return code_of([pipeline, *components, *functions, *others])
 
 
 def inner_pipeline(component: Any) -> Any:
     """Return the pipeline inside a SuperComponent; None for another component."""
     inner = getattr(component, "pipeline", None)
-    return inner if is_pipeline(inner) and hasattr(inner, "walk") else None
+    return inner if is_pipeline(inner) else None
 
 
 def stores_of(pipeline: Any) -> list[tuple[str, Any]]:
-    """Return (component, store) of components with a document store, also in SuperComponents."""
+    """Return (component, store) of components with a document store, also inside components."""
     return [
         ("/".join(path), store)
         for path, component in walk_components(pipeline)

@@ -173,12 +173,12 @@ class Judgements(NamedTuple):
     Attributes:
         grades: {query_id: {name: grade}}. Unnamed documents have names that match nothing.
         unnamed: {query_id: the number of documents without a name}, of queries that have some.
-        queries_without_named: the queries with documents of which none has a name.
+        queries_only_unnamed: the queries with documents of which none has a name.
     """
 
     grades: dict[str, dict[str, float]]
     unnamed: dict[str, int]
-    queries_without_named: tuple[str, ...]
+    queries_only_unnamed: tuple[str, ...]
 
 
 def judgements_from_documents(
@@ -200,7 +200,7 @@ def judgements_from_documents(
     """
     grades_of_query: dict[str, dict[str, float]] = {}
     unnamed: dict[str, int] = {}
-    without_named: list[str] = []
+    only_unnamed: list[str] = []
     for query_id, documents in zip(query_ids, truth, strict=True):
         check_documents(query_id, documents, "ground-truth")
         try:
@@ -214,9 +214,9 @@ def judgements_from_documents(
                 document_names[number] = f"{_UNNAMED_TRUTH_PREFIX}{number}"
             unnamed[query_id] = len(numbers)
             if len(numbers) == len(document_names):
-                without_named.append(query_id)
+                only_unnamed.append(query_id)
         grades_of_query[query_id] = cast("dict[str, float]", highest_grades(document_names, grades))
-    return Judgements(grades_of_query, unnamed, tuple(without_named))
+    return Judgements(grades_of_query, unnamed, tuple(only_unnamed))
 
 
 def highest_grades(names: Sequence[_Name], grades: Sequence[float]) -> dict[_Name, float]:

@@ -14,7 +14,7 @@ from beir_eval.integrations.haystack.documents import EMPTY_STORE_HINT
 from beir_eval.integrations.haystack.retriever import PipelineRetriever
 from beir_eval.integrations.retrieval.documents import AUTO
 from beir_eval.integrations.retrieval.evaluate_dataset import evaluate_dataset
-from beir_eval.integrations.retrieval.retrieve_all import DEFAULT_CHECKED, Retrieved
+from beir_eval.integrations.retrieval.retrieve_all import DEFAULT_CHECKED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from beir_eval.evaluation.records import RetrievalProblem
     from beir_eval.evaluation.result import EvaluationResult
     from beir_eval.integrations.haystack.retriever import Inputs
+    from beir_eval.integrations.retrieval.retrieve_all import Retrieved
     from beir_eval.measures import MeasureLike
 
 
@@ -170,18 +171,18 @@ def retrieve_and_evaluate(  # noqa: PLR0913 - what evaluate_pipeline passes on
     runs: list[Run] = []
 
     def retrieve(queries: Mapping[str, str]) -> Retrieved:
-        run, retrieval = retriever.retrieve(
+        retrieved = retriever.retrieve_with_parents(
             queries,
             on_error=on_error,
             save_run=save_run,
             fresh=fresh,
             rankings_vary=rankings_vary,
         )
-        runs.append(run)
-        return Retrieved(run, retrieval, retriever.parents)
+        runs.append(retrieved.run)
+        return retrieved
 
     def look_ahead(qrels: Qrels) -> tuple[RetrievalProblem, ...]:
-        return retriever.problems(highest_grades_of(qrels))
+        return retriever.store_problems(highest_grades_of(qrels))
 
     result = evaluate_dataset(
         retrieve,

@@ -97,7 +97,7 @@ class _PlainValues:
             return sorted(map(repr, items)) if isinstance(value, (set, frozenset)) else items
         if isinstance(value, (types.FunctionType, types.MethodType, functools.partial)):
             return self.of_function(value, depth + 1)
-        if is_pipeline(value) and hasattr(value, "walk"):
+        if is_pipeline(value):
             return fingerprint_of_pipeline(value)
         if depth and hasattr(value, "to_dict"):  # a component or a store inside another component
             return _without_generated_index_names(_component_settings(value, self))

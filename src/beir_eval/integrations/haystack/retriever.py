@@ -7,14 +7,8 @@ import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from beir_eval.core.own_code import code_of
 from beir_eval.errors import check_count, warn_caller
-from beir_eval.integrations.haystack.components import (
-    as_pipeline,
-    functions_in,
-    stores_of,
-    walk_components,
-)
+from beir_eval.integrations.haystack.components import as_pipeline, code_of_components, stores_of
 from beir_eval.integrations.haystack.fingerprint import (
     fingerprint_of_function,
     fingerprint_of_pipeline,
@@ -47,6 +41,7 @@ if TYPE_CHECKING:
 
     from beir_eval.core.run import Run
     from beir_eval.evaluation.records import Retrieval, RetrievalProblem
+    from beir_eval.integrations.retrieval.retrieve_all import Retrieved
 
     #: Names of the inputs that take the query; or a function (query_id, text) -> pipeline inputs.
     Inputs = str | Iterable[str] | Callable[[str, str], Mapping[str, Any]]
@@ -86,9 +81,6 @@ class PipelineRetriever:
     Attributes:
         pipeline: the pipeline, or the component.
         collapse: the field of this name, or "auto".
-        last_problems: what the last call of ``retrieve`` could not find.
-        parents: {query_id: {field: its values in the first documents}} of the last call of
-            ``retrieve``: fields that may hold the document that a chunk is a part of.
 
     Raises:
         SettingError: this is not a pipeline, ``concurrency`` is below 1, a field is not one of the
@@ -132,8 +124,7 @@ class PipelineRetriever:
         self._call = PipelineCall(None, request, output, names, document_outputs, may_vary)
         self._concurrency, self._progress, self._check_saved = concurrency, progress, check_saved
         self.pipeline, self.collapse = pipeline, collapse
-        self.last_problems: tuple[RetrievalProblem, ...] = ()
-        self.parents: Mapping[str, Mapping[str, frozenset[str]]] = {}
+        self._last_problems: tuple[RetrievalProblem, ...] = ()
 
     @property
     def names(self) -> DocumentNames:
@@ -147,9 +138,8 @@ class PipelineRetriever:
             return self._origin(opened)
 
     def _origin(self, pipeline: Any) -> Origin:
-        components = [component for _, component in walk_components(pipeline)]
-        functions = [function for part in components for function in functions_in(part)]
-        code = code_of([*components, *functions, *filter(None, [self._function]), pipeline])
+        functions = [] if self._function is None else [self._function]
+        code = code_of_components(pipeline, *functions)
         collapse = self.names.collapse or ""
         return Origin(
             settings={
@@ -195,7 +185,7 @@ class PipelineRetriever:
             warn_caller(problem.sentence)
         return run
 
-    def problems(self, judged: Mapping[str, float]) -> tuple[RetrievalProblem, ...]:
+    def store_problems(self, judged: Mapping[str, float]) -> tuple[RetrievalProblem, ...]:
         """Return what the document stores show before any query is run.
 
         Args:
@@ -203,6 +193,14 @@ class PipelineRetriever:
         """
         with as_pipeline(self.pipeline) as opened:
             return tuple(store_problems(opened, judged, self.names))
+
+    def retrieval_problems(self, judged: Mapping[str, float]) -> tuple[RetrievalProblem, ...]:
+        """Return what the document stores and the last call show; a benchmark asks for it.
+
+        Args:
+            judged: {doc_id: highest grade} of the judged documents.
+        """
+        return (*self.store_problems(judged), *self._last_problems)
 
     def retrieve(
         self,
@@ -245,14 +243,27 @@ class PipelineRetriever:
             FileFormatError: the file with saved answers is damaged.
             OSError: a file cannot be written.
         """
-        settings = RunnerSettings(
+        run, retrieval, _ = self.retrieve_with_parents(
+            queries, on_error=on_error, save_run=save_run, fresh=fresh, rankings_vary=rankings_vary
+        )
+        return run, retrieval
+
+    def retrieve_with_parents(
+        self, queries: Mapping[str, str], *, rankings_vary: bool, **settings: Any
+    ) -> Retrieved:
+        """Return what ``retrieve`` does, and the fields that may name the document of a chunk.
+
+        Args:
+            queries: as of ``retrieve``.
+            rankings_vary: likewise.
+            settings: ``on_error``, ``save_run`` and ``fresh``, likewise.
+        """
+        runner_settings = RunnerSettings(
             concurrency=self._concurrency,
-            on_error=on_error,
-            save_run=save_run,
-            fresh=fresh,
             check_saved=self._check_saved,
             rankings_vary=rankings_vary,
             progress=self._progress,
+            **settings,
         )
         with as_pipeline(self.pipeline, concurrent=self._concurrency > 1) as opened:
             check_embeddings(opened)
@@ -261,9 +272,8 @@ class PipelineRetriever:
                 replace(self._call, pipeline=opened, reads_part=reads_part),
                 queries,
                 lambda: self._origin(opened),
-                settings,
+                runner_settings,
                 collapse=self.names.collapse,
             )
-        self.parents = retrieved.parents
-        self.last_problems = retrieved.retrieval.problems
-        return retrieved.run, retrieved.retrieval
+        self._last_problems = retrieved.retrieval.problems
+        return retrieved

@@ -183,12 +183,11 @@ def all_document_outputs(
 
 def generates_text(pipeline: PipelineBase) -> bool:
     """Return whether a component has an output "replies", as those with a language model."""
-    for name, component in pipeline.walk():
-        outputs = pipeline.outputs(include_components_with_connected_outputs=True)
-        inner = inner_pipeline(component)
-        if _REPLIES in outputs.get(name, {}) or (inner is not None and generates_text(inner)):
-            return True
-    return False
+    outputs = _by_socket(pipeline.outputs(include_components_with_connected_outputs=True))
+    inner_pipelines = filter(None, (inner_pipeline(component) for _, component in pipeline.walk()))
+    return any(socket.name == _REPLIES for socket in outputs) or any(
+        map(generates_text, inner_pipelines)
+    )
 
 
 def documents_input(pipeline: PipelineBase) -> Socket:

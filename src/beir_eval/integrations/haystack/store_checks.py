@@ -38,21 +38,28 @@ def embedding_retrievers(pipeline: Any) -> Iterator[tuple[str, Any]]:
             yield "/".join(path), store
 
 
-def check_embeddings(pipeline: Any) -> None:
-    """Check that documents have embeddings where a component searches by embedding.
+def _without_embedding(pipeline: Any) -> Iterator[tuple[str, list[str], int]]:
+    """Yield (component, ids of the documents without an embedding, number of documents).
 
-    Only a store in memory is looked at: others need not return embeddings.
+    Only stores in memory are looked at: others need not return embeddings.
+    """
+    for name, store in embedding_retrievers(pipeline):
+        if isinstance(store, InMemoryDocumentStore):
+            documents = store.storage.values()
+            lacking = [document.id for document in documents if document.embedding is None]
+            yield name, lacking, len(documents)
+
+
+def check_embeddings(pipeline: Any) -> None:
+    """Check that documents have embeddings where a component searches a store in memory by them.
 
     Raises:
         SettingError: no document of such a store has an embedding.
     """
-    for name, store in embedding_retrievers(pipeline):
-        if not isinstance(store, InMemoryDocumentStore):
-            continue
-        documents = store.storage.values()
-        if documents and all(document.embedding is None for document in documents):
+    for name, lacking, num_documents in _without_embedding(pipeline):
+        if len(lacking) == num_documents > 0:
             msg = (
-                f"{name} searches by embedding, but none of the {len(documents):,} documents in "
+                f"{name} searches by embedding, but none of the {num_documents:,} documents in "
                 "its store has one, so it finds nothing; write the corpus through a pipeline "
                 f"with an embedder: {INDEX_PIPELINE}"
             )
@@ -65,7 +72,8 @@ def check_text_is_enough(pipeline: Any) -> None:
     Raises:
         SettingError: a component does.
     """
-    for name, _ in embedding_retrievers(pipeline):
+    name = next((name for name, _ in embedding_retrievers(pipeline)), None)
+    if name is not None:
         msg = (
             f"{name} searches by embedding, and {INDEX_CALL} writes text without embeddings, so it "
             f"would find nothing; write the corpus through an indexing pipeline with an embedder: "
@@ -118,7 +126,7 @@ def store_problems(
             yield RetrievalProblem(kind="not asked", sentence=sentence)
             continue
         all_answers.append(answer)
-    yield from _without_embedding(pipeline)
+    yield from _embedding_problems(pipeline)
     part = written_part(store for _, store in stores.values())
     if part is not None:
         yield RetrievalProblem(kind="part", sentence=part_sentence(part))
@@ -126,19 +134,16 @@ def store_problems(
         yield from _absent(judged, all_answers, [store for _, store in stores.values()])
 
 
-def _without_embedding(pipeline: Any) -> Iterator[RetrievalProblem]:
-    """Yield that some documents have no embedding, though a component searches by it."""
-    for name, store in embedding_retrievers(pipeline):
-        if isinstance(store, InMemoryDocumentStore):
-            documents = store.storage.values()
-            lacking = [document.id for document in documents if document.embedding is None]
-            if 0 < len(lacking) < len(documents):  # all: an error of ``check_embeddings``
-                verb = "has" if len(lacking) == 1 else "have"
-                sentence = (
-                    f"{len(lacking):,} of {len(documents):,} documents in the store of {name} "
-                    f"{verb} no embedding, so it cannot find them: {first_few(lacking)}"
-                )
-                yield RetrievalProblem(kind="not found", sentence=sentence)
+def _embedding_problems(pipeline: Any) -> Iterator[RetrievalProblem]:
+    """Yield that some documents have no embedding; none is an error of ``check_embeddings``."""
+    for name, lacking, num_documents in _without_embedding(pipeline):
+        if 0 < len(lacking) < num_documents:
+            verb = "has" if len(lacking) == 1 else "have"
+            sentence = (
+                f"{len(lacking):,} of {num_documents:,} documents in the store of {name} {verb} no "
+                f"embedding, so it cannot find them: {first_few(lacking)}"
+            )
+            yield RetrievalProblem(kind="not found", sentence=sentence)
 
 
 def _absent(
@@ -154,7 +159,9 @@ def _absent(
     number = f"{len(requested):,} judged documents"
     if len(requested) < len(judged):
         number += f" that were asked for, of {len(judged):,}"
-    if absent == requested:
+    if len(judged) == 1:
+        sentence = f"the {source} does not have the only judged document, {examples}"
+    elif absent == requested:
         sentence = f"the {source} has none of the {number}: {examples}"
     else:
         relevant = sum(judged[name] > 0 for name in absent)

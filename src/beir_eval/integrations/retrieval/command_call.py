@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from beir_eval.core.own_code import sha256_of_file
+from beir_eval.core.files import file_sha256
 from beir_eval.errors import InputError, SettingError, shown
 from beir_eval.integrations.retrieval import json_hits
 from beir_eval.integrations.retrieval.http_call import QUERY
@@ -72,7 +72,7 @@ class CommandCall:
         """Return {file: SHA-256} of the files that the command names, such as a script."""
         named = [Path(argument) for argument in self._arguments if QUERY not in argument]
         return {
-            str(path): sha256_of_file(path)
+            str(path): file_sha256(path)
             for path in named
             if path.is_file() and path.stat().st_size <= _LARGEST_SCRIPT
         }

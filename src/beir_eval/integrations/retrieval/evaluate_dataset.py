@@ -111,12 +111,12 @@ def parent_advice(
         option: the keyword that names the field.
     """
     field = field_with_judged(parents, qrels)
-    if field is not None:
-        return (
-            f"The field {field} of the retrieved documents names judged documents: "
-            f"{option}={field!r} counts these."
-        )
-    return ""
+    if field is None:
+        return ""
+    return (
+        f"The field {field} of the retrieved documents names judged documents: {option}={field!r} "
+        "counts these."
+    )
 
 
 def first_queries(data: Dataset, limit: int | None, what: str) -> dict[str, str]:

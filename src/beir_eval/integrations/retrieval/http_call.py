@@ -64,10 +64,6 @@ class HttpCall:
             msg = f"url must have {QUERY} where the query goes, behind the host: {shown(self.url)}"
             raise SettingError(msg)
 
-    def own_code(self) -> dict[str, str]:
-        """Return no code: that of a server is not known."""
-        return {}
-
     def start(self, concurrency: int) -> AnswerFunction:  # noqa: ARG002 - of the protocol
         """Return the function that answers a query."""
         return self.run

@@ -235,7 +235,7 @@ class Journal:
         msg = (
             f"{self.path} holds the answers of another {self._maker}, or of other settings or "
             f"documents. What differs: {', '.join(differing)}. Evaluate again with {FRESH}, which "
-            f"replaces them, or save this run elsewhere"
+            "replaces them, or save this run elsewhere"
         )
         raise SettingError(msg)
 

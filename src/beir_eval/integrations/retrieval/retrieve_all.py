@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from beir_eval.errors import (
     shown,
     warn_caller,
 )
+from beir_eval.evaluation.coverage import versions_text
 from beir_eval.evaluation.records import Retrieval, RetrievalProblem, Reused
 from beir_eval.integrations.retrieval.documents import run_from_rankings, without_parent_message
 from beir_eval.integrations.retrieval.journal import FRESH, Journal
@@ -227,30 +228,30 @@ def _reused(
         SettingError: a query is ranked otherwise now.
     """
     times = sorted(entry.at for entry in saved.values())
-    facts: dict[str, Any] = {
-        "file": journal.path.name,
-        "answers": len(saved),
-        "queries": len(queries),
-        "first_saved": times[0],
-        "last_saved": times[-1],
-        "changed_versions": journal.changed_versions,
-    }
+    reused = Reused(
+        file=journal.path.name,
+        answers=len(saved),
+        queries=len(queries),
+        first_saved=times[0],
+        last_saved=times[-1],
+        changed_versions=journal.changed_versions,
+    )
     if settings.rankings_vary:
-        return Reused(**facts, not_checked="the rankings vary from run to run")
-    now: dict[str, Answer] = {}
-    spread = np.linspace(0, len(saved) - 1, min(settings.check_saved, len(saved))).round()
+        return reused.model_copy(update={"not_checked": "the rankings vary from run to run"})
     query_ids = [query_id for query_id in queries if query_id in saved]
-    checked = {query_ids[int(index)]: queries[query_ids[int(index)]] for index in spread}
+    num_checked = min(settings.check_saved, len(saved))
+    spread = np.linspace(0, len(saved) - 1, num_checked).round().astype(np.int64).tolist()
+    now: dict[str, Answer] = {}
     runner = QueryRunner(
         call,
-        checked,
+        {query_ids[index]: queries[query_ids[index]] for index in spread},
         stop_on_error=False,
         on_answer=now.__setitem__,
         advance=lambda: None,
         timeout=settings.timeout,
         retries=settings.retries,
     )
-    if checked:
+    if num_checked:
         runner.run(settings.concurrency)
     differing = [
         query_id
@@ -258,10 +259,7 @@ def _reused(
         if not _are_alike(saved[query_id].answer.ranking, answer.ranking)
     ]
     if differing and not call.may_vary:
-        changed = ", ".join(
-            f"{name} {then or 'none'} -> {version or 'none'}"
-            for name, (then, version) in journal.changed_versions.items()
-        )
+        changed = versions_text(journal.changed_versions)
         msg = (
             f"{journal.path}: {len(differing)} of {len(now)} queries that were run again are "
             f"ranked otherwise than when their answers were saved: {first_few(differing)}. "
@@ -271,8 +269,12 @@ def _reused(
             f"always rank alike, check_saved=0 reuses them without this check"
         )
         raise SettingError(msg)
-    failed = "; ".join(dict.fromkeys(runner.failures.values()))
-    return Reused(**facts, checked=len(now), differing=len(differing), not_checked=failed)
+    checks = {
+        "checked": len(now),
+        "differing": len(differing),
+        "not_checked": "; ".join(dict.fromkeys(runner.failures.values())),
+    }
+    return reused.model_copy(update=checks)
 
 
 def _are_alike(saved: Ranking, now: Ranking) -> bool:

@@ -318,16 +318,11 @@ class CrossEncoderRerankingEvaluator(_HostEvaluator):
             documents = sample.get("documents")
             if not documents:
                 continue
-            listed = set(documents)
-            missed = [doc for doc in sample["positive"] if doc not in listed]
-            all_documents = [*documents, *([] if self._keeps_missed else missed)]
-            row = _DocumentList(
-                query_id,
-                sample["query"],
-                all_documents,
-                [of_sample.get(document, 0.0) for document in all_documents],
-                [of_sample[document] for document in missed] if self._keeps_missed else (),
-            )
+            all_documents = list(documents)
+            if not self._keeps_missed:
+                listed = set(documents)
+                all_documents += [doc for doc in sample["positive"] if doc not in listed]
+            row = self._document_list(query_id, sample, all_documents, of_sample)
             lists.append(row)
             has_relevant = any(row.grades[: len(documents)])
             scores.append(
@@ -376,16 +371,7 @@ class CrossEncoderRerankingEvaluator(_HostEvaluator):
         positive, documents = sample["positive"], sample.get("documents")
         if documents and not self.always_rerank_positives:
             ranked = list(documents)
-            listed = set(ranked)
-            missed = [grades[document] for document in positive if document not in listed]
-            return _DocumentList(
-                query_id,
-                sample["query"],
-                ranked,
-                [grades.get(document, 0.0) for document in ranked],
-                missed if self._keeps_missed else (),
-            )
-        if documents:
+        elif documents:
             ranked = [*positive, *(document for document in documents if document not in grades)]
         else:
             # A negative is not relevant, whatever is positive.
@@ -393,8 +379,27 @@ class CrossEncoderRerankingEvaluator(_HostEvaluator):
             of_positives = [grades[document] for document in positive]
             ranked = [*positive, *(sample.get("negative") or ())]
             return _DocumentList(query_id, sample["query"], ranked, of_positives + of_negatives)
+        return self._document_list(query_id, sample, ranked, grades)
+
+    def _document_list(
+        self, query_id: str, sample: Any, documents: list[str], grades: dict[str, float]
+    ) -> _DocumentList:
+        """Return documents with their grades, and the grades of those that the list lacks.
+
+        Args:
+            query_id: the name of the query.
+            sample: the sample of the query.
+            documents: the texts of the documents. [N]
+            grades: {relevant document: grade}.
+        """
+        listed = set(documents)
+        missed = [grades[document] for document in sample["positive"] if document not in listed]
         return _DocumentList(
-            query_id, sample["query"], ranked, [grades.get(document, 0.0) for document in ranked]
+            query_id,
+            sample["query"],
+            documents,
+            [grades.get(document, 0.0) for document in documents],
+            missed if self._keeps_missed else (),
         )
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from haystack import Document, component, default_from_dict, default_to_dict, logging
 from haystack.core.component import InputSocket
@@ -469,9 +469,8 @@ class BEIREvaluator:
         result = evaluate_without_warning(evaluator, run)
         if retrieved_names is not None:
             warn_of_names(retrieved_names, names)
-            result = with_identities(result, judged, cast("list[list[Document]]", retrieved), names)
-        elif judged is not None:
-            result = with_identities(result, judged, [], names)
+        documents = [] if isinstance(retrieved, Run) else retrieved
+        result = with_identities(result, judged, documents, names)
         warn_if_no_overlap(run, qrels, result, names, retrieved)
         return result
 

@@ -113,7 +113,7 @@ def judgements_of(
         number = sum(judgements.unnamed.values())
         if unmatched == "error":
             msg = (
-                f"{number} ground-truth documents have no {field}, so nothing can match them: in "
+                f"ground-truth documents have no {field}, so nothing can match them: {number} in "
                 f"queries {of_queries}. Add it, identify documents by another field with "
                 "document_comparison_field, or count them as never found with unmatched='missed'"
             )
@@ -164,7 +164,7 @@ def with_identities(
     counts: dict[str, Any] = {"chunks": _num_chunks(retrieved, names)}
     if judgements is not None:
         counts["unnamed_judgements"] = sum(judgements.unnamed.values())
-        counts["queries_without_named"] = judgements.queries_without_named
+        counts["queries_only_unnamed"] = judgements.queries_only_unnamed
     if result.counted is None or not any(counts.values()):
         return result
     return result.model_copy(update={"counted": result.counted.model_copy(update=counts)})
@@ -174,13 +174,9 @@ def _num_chunks(retrieved: list[list[Document]], names: DocumentNames) -> int:
     """Return how many documents count as another one, of which they are chunks."""
     if names.collapse is None:
         return 0
-    return sum(
-        names.is_chunk(document)
-        for documents in retrieved
-        # If the collapse is automatic, most rankings hold no chunk.
-        if not names.is_automatic or any(BEIR_DOC_ID in doc.meta for doc in documents[:1])
-        for document in documents
-    )
+    if names.is_automatic:  # most rankings hold no chunk
+        retrieved = [docs for docs in retrieved if any(BEIR_DOC_ID in doc.meta for doc in docs)]
+    return sum(names.is_chunk(document) for documents in retrieved for document in documents)
 
 
 def are_chunks_of_indexed(truth: list[list[Document]], retrieved: list[list[Document]]) -> bool:
