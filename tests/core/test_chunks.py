@@ -11,7 +11,12 @@ from typer.testing import CliRunner
 
 from beir_eval import Run, evaluate, read_run
 from beir_eval.cli.app import app
-from beir_eval.errors import BeirEvalWarning, DuplicateDocumentError, SettingError
+from beir_eval.errors import (
+    BeirEvalWarning,
+    DuplicateDocumentError,
+    QueryMismatchError,
+    SettingError,
+)
 
 QRELS = {f"q{i}": {f"d{i}": 1, "d#9": 1} for i in range(8)}
 CHUNKS = {f"q{i}": {"x#1": 5.0, f"d{i}#1": 3.0, f"d{i}#2": 9.0, "d#9#1": 1.0} for i in range(8)}
@@ -114,6 +119,12 @@ def test_the_warning_on_ids_that_match_nothing_proposes_the_form_that_helps(sepa
     with pytest.warns(BeirEvalWarning, match=remedy):
         evaluate(qrels, run, "MRR")
     assert evaluate(qrels, Run(run, collapse=separator), "MRR")["MRR"] == 1.0
+
+
+def test_query_ids_are_never_called_those_of_chunks():
+    with pytest.raises(QueryMismatchError, match="no query in common") as caught:
+        evaluate(QRELS, {f"{query}.0": docs for query, docs in CHUNKS.items()}, "MRR")
+    assert "chunks" not in str(caught.value)
 
 
 def invoke(*arguments):

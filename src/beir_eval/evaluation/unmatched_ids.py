@@ -247,7 +247,8 @@ def reason_of_query_ids(query_ids: Sequence[str], run: Run) -> str:
         documents = []
     if documents and _share_in(documents, judged) >= _SWAPPED_SHARE:
         return _REASONS["swapped columns"]
-    groups = IdGroups([judged] * len(listed), [[query_id] for query_id in listed])
+    alone = [[query_id] for query_id in listed]
+    groups = IdGroups([judged] * len(listed), alone, may_be_chunks=False)
     unmatched = groups.unmatched_ids(frozenset())
     if unmatched.cause == "row numbers":
         numbers = set(map(_row_number, listed))
@@ -295,12 +296,14 @@ class IdGroups:
         wanted: the wanted ids of each group. [G]
         listed: the ids that are listed for each group. [G]
         ours, theirs: what sentences call the owner of the wanted, and of the listed ids.
+        may_be_chunks: whether listed ids may be those of chunks of documents.
     """
 
     wanted: Sequence[Collection[str]]
     listed: Sequence[Sequence[str]]
     ours: str = "the qrels"
     theirs: str = "the run"
+    may_be_chunks: bool = True
 
     @property
     def overlap(self) -> float:
@@ -385,7 +388,7 @@ class IdGroups:
                 "add it"
             )
             yield _Spelling("prefix", reason, _remover(prefix), _same)
-        for separator in _CHUNK_SEPARATORS:
+        for separator in _CHUNK_SEPARATORS if self.may_be_chunks else ():
             if 2 * sum(separator in text[1:] for text in listed) > len(listed):
                 reason = (
                     f"the ids of {self.theirs} are those of chunks: count the best chunk of each "

@@ -464,9 +464,10 @@ def _unmatched_names(
     if not wanted:
         return None
     if max(map(len, wanted | listed)) <= _LONGEST_NAME:
-        groups = IdGroups(judged, retrieved, "the judgements", "the retrieved documents")
+        names = "the judgements", "the retrieved documents"
+        groups = IdGroups(judged, retrieved, *names, may_be_chunks=False)
         unmatched = groups.unmatched_ids(frozenset())
-        if unmatched.cause not in {None, "row numbers", "swapped columns", "chunks"}:
+        if unmatched.cause not in {None, "row numbers", "swapped columns"}:
             return unmatched
     are_hashes, others_are = (
         {bool(_HASH.fullmatch(name)) for name in side} for side in (wanted, listed)
