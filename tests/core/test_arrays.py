@@ -104,6 +104,12 @@ def test_a_long_sum_is_correctly_rounded(count):
     assert exact_sum(values) == math.fsum(values.tolist())
 
 
+@pytest.mark.parametrize("scale", [1e-250, 1e250])
+def test_a_long_sum_of_extreme_values_is_correctly_rounded(scale):
+    values = np.random.default_rng(0).random(1_000) * scale
+    assert exact_sum(values) == math.fsum(values.tolist())
+
+
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 4)), max_size=6))
 def test_ranges_are_the_numbers_of_each_stretch_in_turn(firsts_and_counts):
     begin = np.array([first for first, _ in firsts_and_counts], dtype=np.int64)

@@ -23,6 +23,7 @@ import sys
 import own_settings
 import own_missing.sub
 import own_settings.not_a_package
+from own_settings import DEPTH
 from . import order
 from .deep.tools import same
 class Base:
@@ -118,7 +119,7 @@ def test_code_is_found_behind_every_kind_of_callable(own_modules, wrap):
 
 
 def test_installed_packages_are_known_by_their_version():
-    objects = [np.zeros(1), Qrels, json.JSONEncoder, 3]
+    objects = [np.zeros(1), np.random.default_rng(), Qrels, json.JSONEncoder, 3]
     versions = {name: metadata.version(name) for name in ("beir-eval", "numpy")}
     assert code_of(objects) == ({}, versions)
 

@@ -5,6 +5,7 @@ import os
 import socket
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,17 @@ from beir_eval import EvaluationResult
 from tiny_transformers import tiny_cross_encoder, tiny_encoder
 
 WORKER = Path(__file__).parents[1] / "support" / "evaluate_in_processes.py"
+
+
+def wait_for_all(processes, seconds):
+    """Return the exit codes; as soon as a process fails, or after so long, None for the others."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        codes = [process.poll() for process in processes]
+        if None not in codes or any(codes):
+            break
+        time.sleep(0.1)
+    return codes
 
 
 @pytest.fixture(scope="module")
@@ -25,25 +37,29 @@ def output(tmp_path_factory):
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     shared = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port), "WORLD_SIZE": "2"}
-    started = [
-        subprocess.Popen(
-            [sys.executable, str(WORKER), str(models), str(output)],
-            env=os.environ
-            | shared
-            | {"RANK": str(rank), "LOCAL_RANK": str(rank), "OMP_NUM_THREADS": "1"},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
-        for rank in (0, 1)
-    ]
+    # Into files: a process would wait for ever for somebody to read a full pipe, and the other one
+    # for this process.
+    printed = [tmp_path_factory.mktemp("printed") / f"{rank}.txt" for rank in (0, 1)]
+    started = []
     try:
-        printed = [process.communicate(timeout=500)[0] for process in started]
+        for rank, file in enumerate(printed):
+            own = {"RANK": str(rank), "LOCAL_RANK": str(rank), "OMP_NUM_THREADS": "1"}
+            with file.open("wb") as opened:
+                started.append(
+                    subprocess.Popen(
+                        [sys.executable, str(WORKER), str(models), str(output)],
+                        env=os.environ | shared | own,
+                        stdout=opened,
+                        stderr=subprocess.STDOUT,
+                    )
+                )
+        codes = wait_for_all(started, seconds=300)
     finally:
         for process in started:
             process.kill()
-    for process, text in zip(started, printed, strict=True):
-        assert process.returncode == 0, text[-3000:]
+            process.wait()
+    texts = [file.read_text(errors="replace")[-3000:] for file in printed]
+    assert codes == [0, 0], "\n\n".join(texts)
     return output
 
 

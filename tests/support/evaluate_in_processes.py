@@ -6,6 +6,7 @@ Each process writes what it saw to ``output/process-<rank>.json``; evaluators wr
 ``output/alone``, the trainer to ``output/trained``.
 """
 
+import faulthandler
 import json
 import sys
 from pathlib import Path
@@ -35,6 +36,8 @@ def retrieval_evaluator(dataset, **settings):
 
 def main():
     models, output = map(Path, sys.argv[1:])
+    # What a process waits for, should it wait so long.
+    faulthandler.dump_traceback_later(200)
     processes.init_process_group("gloo")
     rank, dataset = processes.get_rank(), load_dataset(demo.FOLDER)
     encoder = SentenceTransformer(str(models / "encoder"), device="cpu")
