@@ -8,6 +8,7 @@ Each process writes what it saw to ``output/process-<rank>.json``; evaluators wr
 
 import faulthandler
 import json
+import os
 import sys
 from pathlib import Path
 
@@ -86,6 +87,11 @@ def main():
     }
     (output / f"process-{rank}.json").write_text(json.dumps(seen))
     processes.destroy_process_group()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    # When the objects of torch are freed, its threads can wait for each other for ever: seen in one
+    # of two runs of this file beside other work.
+    os._exit(0)
 
 
 if __name__ == "__main__":
