@@ -286,7 +286,10 @@ def test_the_error_names_the_first_bad_score_in_the_order_of_the_run():
 
 def test_many_blocks_give_the_same_result_as_one(monkeypatch):
     qrels = {f"q{n}": {f"d{n}": 1, f"d{n + 1}": 2} for n in range(50)}
-    run = {query: {f"d{(n * 7) % 60}": float(n % 5) for n in range(40)} for query in qrels}
+    run = {
+        f"q{q}": {f"d{(q + n * 7) % 60}": float((n + 4) % 5) for n in range(40)}
+        for q in range(len(qrels))
+    }
     in_one_block = evaluate(qrels, run, keep_top=3)
     monkeypatch.setattr("beir_eval.core.run_sources.mapping.BLOCK_SCORES", 1)
     assert evaluate(qrels, run, keep_top=3) == in_one_block

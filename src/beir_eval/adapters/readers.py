@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from beir_eval.adapters.dataset_folder import find_qrels_file
 from beir_eval.adapters.formats import QRELS_FORMATS, RUN_FORMATS, FormatTable, load
 from beir_eval.core.files import FileContent
 from beir_eval.core.paths import as_path
+from beir_eval.core.ranking_sample import StatedRanks
 from beir_eval.errors import FileFormatError, InputError, SettingError, shown
+
+#: How many lines are looked at for ranks.
+_MOST_RANKS = 1_000
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -124,8 +129,12 @@ def read_run(
         InputError: ``path`` is neither text nor a path, or contains a zero byte.
         OSError: the file cannot be read.
     """
-    run = run_from_content(run_content(path), format)
-    return run if collapse is None else run.collapsed(collapse)
+    content = run_content(path)
+    run = run_from_content(content, format)
+    if collapse is not None:
+        return run.collapsed(collapse)
+    run.stated_ranks = stated_ranks_of(content, format)
+    return run
 
 
 def read_mteb_predictions(path: str | Path) -> dict[str, Run]:
@@ -195,7 +204,7 @@ def run_from_content(content: FileContent, stated: str | None = None) -> Run:
 
 
 def ranks_in_content(
-    content: FileContent, stated: str | None = None
+    content: FileContent, stated: str | None = None, *, only_head: bool = False
 ) -> Iterator[tuple[str, str, float]]:
     """Yield (query, rank, score) of every line of a run that has ranks beside scores.
 
@@ -204,9 +213,23 @@ def ranks_in_content(
     Args:
         content: the content of a run that was read without an error.
         stated: the name of the format; None detects it.
+        only_head: whether to read whole lines of the first bytes of the file only.
     """
     if RUN_FORMATS.choose(content, stated).name in ("trec", "msmarco"):
-        yield from load("text_runs:rows_with_ranks", "reading a run file")(content)
+        read = load("text_runs:rows_with_ranks", "reading a run file")
+        yield from read(content.whole_lines_of_head() if only_head else content)
+
+
+def stated_ranks_of(content: FileContent, stated: str | None = None) -> StatedRanks | None:
+    """Return the ranks in the first 1,000 lines of a run that has ranks beside scores; else None.
+
+    Args:
+        content: the content of a run that was read without an error.
+        stated: the name of the format; None detects it.
+    """
+    return StatedRanks.of_lines(
+        islice(ranks_in_content(content, stated, only_head=True), _MOST_RANKS)
+    )
 
 
 def _read(content: FileContent, formats: FormatTable, stated: str | None, purpose: str) -> Any:

@@ -30,7 +30,7 @@ from beir_eval.benchmark.dataset_scores import (
     stratum_of,
 )
 from beir_eval.comparison.alignment import check_baseline
-from beir_eval.comparison.coverage import warn_of_unmatched_ids
+from beir_eval.comparison.coverage import warn_of_content
 from beir_eval.comparison.differences import pairs_to_compare
 from beir_eval.comparison.tables import letter_at
 from beir_eval.measures.names import name_among, registered
@@ -163,7 +163,7 @@ def compare_benchmark(  # noqa: PLR0913 - one keyword a setting
         else groups_without_difference(order, pairs.listed, corrected.is_significant)
     )
     coverage = tuple(covered for stratum in strata for covered in stratum.coverage)
-    warn_of_unmatched_ids(coverage)
+    warn_of_content(coverage)
     datasets = mean_scores(strata, systems)
     by_dataset = dataset_differences(strata, datasets, systems, pairs, settings)
     return AcrossDatasets(

@@ -19,6 +19,7 @@ from beir_eval.datasets.catalogue import (
 from beir_eval.display.tables import Table, markdown_list, score_text
 from beir_eval.display.warning_texts import warnings_html, warnings_markdown
 from beir_eval.errors import NotEvaluatedError, SettingError
+from beir_eval.evaluation.coverage import labelled_warnings
 from beir_eval.measures import MeasureLike, nDCG, parse
 from beir_eval.measures.names import name_in
 
@@ -174,12 +175,13 @@ class BenchmarkResult:
         There is a sentence for each system and data set whose document ids do not match, and for
         each with missing queries, with the means over all judged queries and over those it has.
         """
-        return [
-            f"{system}, {name}: {sentence}"
+        sentences = (
+            sentence
             for system, by_dataset in self.results.items()
             for name, result in by_dataset.items()
-            for sentence in result.warnings()
-        ]
+            for sentence in labelled_warnings(result, f"{system}, {name}", dataset=name)
+        )
+        return list(dict.fromkeys(sentences))
 
     def notes(self) -> list[str]:
         """Return the warnings, then notes: conventions, duplicates and failures."""

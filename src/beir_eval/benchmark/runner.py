@@ -27,8 +27,8 @@ from beir_eval.core.qrels import Qrels
 from beir_eval.datasets.catalogue import find_info
 from beir_eval.datasets.dataset import Dataset, load_datasets
 from beir_eval.display.progress import progress_bar
-from beir_eval.errors import SettingError, check_count, shown, warn_caller
-from beir_eval.evaluation.coverage import unmatched_ids_sentences
+from beir_eval.errors import SettingError, check_count, shown
+from beir_eval.evaluation.coverage import warn_of_content
 from beir_eval.evaluation.evaluator import Evaluator, evaluate_without_warning
 from beir_eval.evaluation.records import Retrieval, Reused
 from beir_eval.measures import DEFAULT_MEASURES, MeasureLike, parse_all
@@ -144,14 +144,14 @@ class Benchmark:
             OSError: the folder cannot be made or locked.
 
         Warns:
-            BeirEvalWarning: the document ids of a system do not match those of a data set's qrels.
+            BeirEvalWarning: the document ids of a system do not match those of a data set's qrels,
+                or there is a sign of a mistake in its rankings or in the judgements.
         """
         with locked(self.folder):
             result = self._run()
         for system, by_dataset in result.results.items():
             for name, evaluated in by_dataset.items():
-                for sentence in unmatched_ids_sentences(evaluated):
-                    warn_caller(f"{system}, {name}: {sentence}")
+                warn_of_content(evaluated, f"{system}, {name}", dataset=name)
         return result
 
     def _run(self) -> BenchmarkResult:

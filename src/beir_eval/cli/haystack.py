@@ -75,6 +75,7 @@ from beir_eval.cli.results_output import (
 from beir_eval.cli.sampling_options import cluster_labels
 from beir_eval.comparison.records import PERMUTATION_CORRECTIONS, TESTS_OVER_REPEATS
 from beir_eval.errors import check_choice, check_count
+from beir_eval.evaluation.coverage import labelled_warnings
 from beir_eval.evaluation.inputs import drops_identical_ids
 from beir_eval.evaluation.tables import repeats_table, to_markdown, usual_measures
 from beir_eval.integrations.retrieval.documents import AUTO
@@ -680,7 +681,9 @@ def _print(
 def _print_repeats(evaluated: EvaluatedPipelines, measures: Sequence[str]) -> None:
     """Print the means over repeats with their spread, the notes, and which repeats are equal."""
     results = evaluated.all_results
-    print_warnings(f"{result.name}: {text}" for result in results for text in result.warnings())
+    print_warnings(
+        sentence for result in results for sentence in labelled_warnings(result, result.name)
+    )
     print_table(repeats_table(evaluated.results, measures))
     number = max(map(len, evaluated.results.values()))
     console.print(

@@ -11,6 +11,7 @@ from beir_eval.cli.console import console, print_table, print_warnings
 from beir_eval.core.atomic_writes import write_atomically
 from beir_eval.core.files import file_stem
 from beir_eval.display.tables import csv_text
+from beir_eval.evaluation.coverage import labelled_warnings
 from beir_eval.evaluation.notes import judged_share_text
 from beir_eval.evaluation.result import EvaluationResult
 from beir_eval.evaluation.side_by_side import shared_notes, shared_warnings
@@ -41,7 +42,7 @@ def print_scores(
             system are printed as measures by cutoffs, and of several systems the usual ones.
     """
     print_warnings(
-        f"{result.name}: {sentence}" for result in results for sentence in result.warnings()
+        sentence for result in results for sentence in labelled_warnings(result, result.name)
     )
     if not are_default_measures:
         print_table(means_table(results, names))

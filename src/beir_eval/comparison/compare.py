@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from beir_eval.comparison.alignment import align_scores, check_baseline, repeats_by_system
-from beir_eval.comparison.coverage import coverage_of, retrieved_by_all, warn_of_unmatched_ids
+from beir_eval.comparison.coverage import coverage_of, retrieved_by_all, warn_of_content
 from beir_eval.comparison.differences import differences_of, means_of, pairs_to_compare
 from beir_eval.comparison.likeness import likeness_of
 from beir_eval.comparison.records import (
@@ -327,7 +327,7 @@ def _compare_scores(
         clusters=aligned.clusters,
         choice=_choice_of(defined, settings, baseline),
     )
-    warn_of_unmatched_ids(coverage)
+    warn_of_content(coverage)
     return comparison
 
 

@@ -16,8 +16,9 @@ from pydantic import BaseModel
 from beir_eval.core.saved import FROZEN
 from beir_eval.display.tables import csv_text
 from beir_eval.errors import warn_caller
-from beir_eval.evaluation.coverage import warnings_on
+from beir_eval.evaluation.coverage import labelled_warnings, warnings_on
 from beir_eval.evaluation.records import RetrievalProblem
+from beir_eval.evaluation.suspicions import Suspicion
 from beir_eval.evaluation.unmatched_ids import UnmatchedIds
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ class SystemCoverage(BaseModel):
             None if they match, or nothing shows that they do not.
         obstacle: why scores are no basis for a decision: a component returned nothing for any
             query, or a document store is empty or could not be asked; None if nothing shows that.
+        suspicions: signs of mistakes in the judgements and in the run.
         warnings: the sentences about it, each beginning with the system.
     """
 
@@ -56,6 +58,7 @@ class SystemCoverage(BaseModel):
     retrieved_means: dict[str, float]
     unmatched_ids: UnmatchedIds | None = None
     obstacle: RetrievalProblem | None = None
+    suspicions: tuple[Suspicion, ...] = ()
     warnings: tuple[str, ...]
 
 
@@ -73,8 +76,7 @@ def coverage_of(
     for system, repeats in results.items():
         for number, result in enumerate(repeats, start=1):
             counted = result.counted
-            sentences = warnings_on(result, measures)
-            if counted is None or not sentences:
+            if counted is None or not warnings_on(result, measures):
                 continue
             problems = () if result.retrieval is None else result.retrieval.problems
             # What is known comes before what could not be asked.
@@ -96,7 +98,10 @@ def coverage_of(
                     retrieved_means=_known(result.mean_over("retrieved"), measures),
                     unmatched_ids=counted.unmatched_ids,
                     obstacle=obstacles[0] if obstacles else None,
-                    warnings=tuple(f"{label}: {sentence}" for sentence in sentences),
+                    suspicions=counted.suspicions,
+                    warnings=tuple(
+                        labelled_warnings(result, label, measures=measures, dataset=dataset)
+                    ),
                 )
             )
     return tuple(coverage)
@@ -137,12 +142,14 @@ def warnings_of(
         coverage: the coverage of a comparison.
         systems: the names of the systems; None for all.
     """
-    return [
+    sentences = (
         sentence
         for covered in coverage
         if systems is None or covered.system in systems
         for sentence in covered.warnings
-    ]
+    )
+    # What is about the judgements is a warning of every system.
+    return list(dict.fromkeys(sentences))
 
 
 def missing_note(query_id: str, new: EvaluationResult, old: EvaluationResult) -> str:
@@ -155,11 +162,14 @@ def missing_note(query_id: str, new: EvaluationResult, old: EvaluationResult) ->
     return f", missing from {' and '.join(names)}" if names else ""
 
 
-def warn_of_unmatched_ids(coverage: Iterable[SystemCoverage]) -> None:
-    """Emit a BeirEvalWarning for each system whose document ids do not match."""
+def warn_of_content(coverage: Iterable[SystemCoverage]) -> None:
+    """Emit a BeirEvalWarning for ids that do not match, and for each sign of a mistake, once."""
+    sentences: dict[str, None] = {}
     for covered in coverage:
-        if covered.unmatched_ids is not None:
-            warn_caller(covered.warnings[0])
+        number = (covered.unmatched_ids is not None) + len(covered.suspicions)
+        sentences.update(dict.fromkeys(covered.warnings[:number]))
+    for sentence in sentences:
+        warn_caller(sentence)
 
 
 def with_warning_column(

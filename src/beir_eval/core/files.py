@@ -70,6 +70,11 @@ class FileContent:
         """Return the whole content."""
         return self.path.read_bytes() if self._unpacked is None else self._unpacked
 
+    def whole_lines_of_head(self) -> FileContent:
+        """Return a content of the first bytes only, without a line that they cut."""
+        end = len(self.head) if len(self.head) < HEAD_SIZE else self.head.rfind(b"\n") + 1
+        return FileContent.from_bytes(self.path, self.head[:end])
+
     def source(self) -> Path | io.BytesIO:
         """Return what polars can read the content from: the path, or a buffer of the bytes.
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from beir_eval.core.qrels import Qrels
+    from beir_eval.core.ranking_sample import Sampler
     from beir_eval.core.run import Run
     from beir_eval.core.run_sources.base import RankingBlock
 
@@ -387,7 +388,12 @@ class RunSummary(NamedTuple):
 
 
 def relate(
-    qrels: Qrels, run: Run, settings: EvaluationSettings, *, keep_top: int = 0
+    qrels: Qrels,
+    run: Run,
+    settings: EvaluationSettings,
+    *,
+    keep_top: int = 0,
+    sampler: Sampler | None = None,
 ) -> tuple[RelevanceMatrix, RunSummary]:
     """Return the matrix of all judged queries, in the order of the qrels, and a summary of the run.
 
@@ -396,6 +402,7 @@ def relate(
         run: the rankings. Queries that are not judged are ignored.
         settings: how scores, ties and duplicates become ranks.
         keep_top: how many of the best documents of each query the summary contains.
+        sampler: collects a few of the rankings; None if they are not wanted.
 
     Raises:
         RunError: a ranking of a judged query is not valid, for example a score is not a finite
@@ -414,6 +421,8 @@ def relate(
         rank, is_tied = rank_hits(kept_block, qrels, settings)
         missing[block.rows] = False
         num_retrieved[block.rows] = np.diff(kept_block.starts)
+        if sampler is not None:
+            sampler.add(block)
         if keep_top:
             top.update(_top_documents(kept_block, qrels, settings, keep_top))
         judgements.append(kept_block.hit_judgement)

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from beir_eval.core.arrays import Floats
     from beir_eval.core.qrels import Qrels
+    from beir_eval.core.ranking_sample import StatedRanks
     from beir_eval.core.run_sources.base import RankingBlock, RunSource
     from beir_eval.core.run_sources.chunks import ChunkCounts, ChunkIds
 
@@ -48,6 +49,7 @@ class Run:
 
     Attributes:
         chunk_counts: how many entries are chunks, with ``collapse``; else None.
+        stated_ranks: the ranks in the first lines of the file that was read; None if it has none.
 
     Raises:
         SettingError: ``collapse`` is neither a separator nor a pattern with one group.
@@ -62,6 +64,7 @@ class Run:
 
     _source: RunSource
     chunk_counts: ChunkCounts | None = None
+    stated_ranks: StatedRanks | None = None
 
     def __init__(self, mapping: RunMapping, *, collapse: ChunkIds | None = None) -> None:
         """Check the query ids and keep the mapping."""

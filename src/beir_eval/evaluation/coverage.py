@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from beir_eval.display.tables import score_text
-from beir_eval.errors import first_few
+from beir_eval.errors import first_few, warn_caller
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -32,7 +32,60 @@ def warnings_on(result: EvaluationResult, measures: Sequence[str] | None = None)
         return []
     names = result.measures[:_MOST_MEANS] if measures is None else measures
     retrieval = [] if result.retrieval is None else retrieval_warnings(result.retrieval)
-    return [*unmatched_ids_sentences(result), *_missing_sentences(result, names), *retrieval]
+    return [*content_warnings(result), *_missing_sentences(result, names), *retrieval]
+
+
+def labelled_warnings(
+    result: EvaluationResult,
+    label: str,
+    *,
+    measures: Sequence[str] | None = None,
+    dataset: str = "",
+) -> list[str]:
+    """Return the warnings on one of several results, each with its label before it.
+
+    What is about the judgements is the same for all results of a data set, and has its name only.
+
+    Args:
+        result: the result.
+        label: what the result is called, such as the system.
+        measures: as of ``warnings_on``.
+        dataset: the name of the data set, if there are several.
+    """
+    return _labelled(result, warnings_on(result, measures), label, dataset)
+
+
+def warn_of_content(result: EvaluationResult, label: str, dataset: str = "") -> None:
+    """Emit a BeirEvalWarning for ids that do not match, and for each sign of a mistake.
+
+    Args:
+        result: the result.
+        label: what it is called, such as the system.
+        dataset: the name of the data set, if there are several.
+    """
+    for sentence in _labelled(result, content_warnings(result), label, dataset):
+        warn_caller(sentence)
+
+
+def _labelled(
+    result: EvaluationResult, sentences: Sequence[str], label: str, dataset: str
+) -> list[str]:
+    suspicions = () if result.counted is None else result.counted.suspicions
+    of_qrels = {suspicion.sentence for suspicion in suspicions if suspicion.is_about_qrels}
+    labels = [dataset if sentence in of_qrels else label for sentence in sentences]
+    return [
+        f"{label}: {sentence}" if label else sentence
+        for label, sentence in zip(labels, sentences, strict=True)
+    ]
+
+
+def content_warnings(result: EvaluationResult) -> list[str]:
+    """Return the warnings on what judgements and run contain: ids, scores, grades."""
+    suspicions = () if result.counted is None else result.counted.suspicions
+    return [
+        *unmatched_ids_sentences(result),
+        *(suspicion.sentence for suspicion in suspicions),
+    ]
 
 
 def retrieval_warnings(retrieval: Retrieval) -> list[str]:

@@ -10,6 +10,7 @@ import numpy as np
 from beir_eval._version import __version__
 from beir_eval.core.qrels import has_fractional_grades
 from beir_eval.core.ranking import EvaluationSettings
+from beir_eval.core.ranking_sample import Sampler
 from beir_eval.core.relevance_matrix import relate
 from beir_eval.core.run_sources.chunks import ChunkCounts
 from beir_eval.core.saved import SCHEMA_VERSION
@@ -22,7 +23,7 @@ from beir_eval.errors import (
     first_few,
     warn_caller,
 )
-from beir_eval.evaluation.coverage import unmatched_ids_sentences
+from beir_eval.evaluation.coverage import warn_of_content
 from beir_eval.evaluation.inputs import as_qrels, as_run, drops_identical_ids
 from beir_eval.evaluation.query_scores import (
     QueryCounts,
@@ -34,6 +35,7 @@ from beir_eval.evaluation.query_scores import (
 from beir_eval.evaluation.records import Provenance
 from beir_eval.evaluation.result import EvaluationResult
 from beir_eval.evaluation.score_matrix import ScoreMatrix
+from beir_eval.evaluation.suspicions import suspicions_of_qrels, suspicions_of_run
 from beir_eval.evaluation.swapped_inputs import (
     grades_look_like_scores,
     scores_look_like_grades,
@@ -47,6 +49,7 @@ if TYPE_CHECKING:
 
     from beir_eval.core.arrays import Floats, Mask
     from beir_eval.core.qrels import Qrels
+    from beir_eval.core.ranking_sample import RankingSample
     from beir_eval.core.relevance_matrix import RelevanceMatrix, RunSummary
     from beir_eval.core.run import Run
     from beir_eval.evaluation.inputs import QrelsLike, RunLike
@@ -162,6 +165,7 @@ class Evaluator:
         check_flag("fingerprint", fingerprint)
         self._qrels_sha256 = self.qrels.fingerprint() if fingerprint else None
         self._may_be_swapped = grades_look_like_scores(self.qrels)
+        self._suspicions = suspicions_of_qrels(self.qrels, self.measures)
         warn_of_fractional_grades(self.qrels.grades, self.measures)
         check_tie_extremes(ties, self.measures)
 
@@ -193,19 +197,21 @@ class Evaluator:
                 run and qrels do not match; or the qrels look like a run, and the run like qrels.
         """
         result = self._evaluate(run, name)
-        for sentence in unmatched_ids_sentences(result):
-            warn_caller(f"{name}: {sentence}")
+        warn_of_content(result, name)
         return result
 
     def _evaluate(self, run: RunLike, name: str) -> EvaluationResult:
-        """Return what ``evaluate`` returns, without the warning of unmatched ids."""
+        """Return what ``evaluate`` returns, without the warnings of unmatched ids and mistakes."""
         check_name("name", name)
         run = as_run(run)
         if self._may_be_swapped and scores_look_like_grades(run, self.qrels):
             warn_caller(swapped_inputs_sentence(self.qrels))
-        matrix, summary = relate(self.qrels, run, self._settings, keep_top=self._keep_top)
+        sampler = Sampler(len(self.qrels))
+        matrix, summary = relate(
+            self.qrels, run, self._settings, keep_top=self._keep_top, sampler=sampler
+        )
         check_queries(self.qrels.query_ids, summary.missing, run, self._settings)
-        counted = self._count(matrix, summary, run)
+        counted = self._count(matrix, summary, run, sampler.sample(run.stated_ranks))
         skipped = None
         if self._settings.missing == "skip" and summary.missing.any():
             skipped = matrix.select(np.flatnonzero(summary.missing))
@@ -233,9 +239,19 @@ class Evaluator:
         """Return the score of every query on every measure."""
         return ScoreMatrix.from_owned_array(scores_of(matrix, self.measures, self._settings))
 
-    def _count(self, matrix: RelevanceMatrix, summary: RunSummary, run: Run) -> Counted:
-        """Return the counts of queries, documents and judgements of a run."""
+    def _count(
+        self, matrix: RelevanceMatrix, summary: RunSummary, run: Run, sample: RankingSample
+    ) -> Counted:
+        """Return the counts of queries, documents and judgements of a run, and suspicions."""
         counts = QueryCounts.of_matrix(matrix, summary, self.qrels)
+        unmatched = find_unmatched_ids(self.qrels, run, matrix, counts.match_counts)
+        of_run = suspicions_of_run(
+            self.qrels,
+            matrix,
+            sample,
+            self._settings,
+            ids_match=unmatched is None,
+        )
         chunks = run.chunk_counts or ChunkCounts(0, 0, 0)
         return counts.counted(
             self._settings,
@@ -248,7 +264,8 @@ class Evaluator:
             chunks=chunks.chunks,
             further_chunks=chunks.further,
             ids_not_of_chunks=chunks.others,
-            unmatched_ids=find_unmatched_ids(self.qrels, run, matrix, counts.match_counts),
+            unmatched_ids=unmatched,
+            suspicions=(*self._suspicions, *of_run),
         )
 
 

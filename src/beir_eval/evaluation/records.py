@@ -11,6 +11,7 @@ from pydantic import BaseModel, BeforeValidator
 
 from beir_eval.core.saved import FROZEN
 from beir_eval.errors import shown
+from beir_eval.evaluation.suspicions import Suspicion, suspicions_of_parts
 from beir_eval.evaluation.unmatched_ids import UnmatchedIds, unmatched_ids_of_parts
 
 if TYPE_CHECKING:
@@ -91,6 +92,7 @@ class Counted(BaseModel):
         documents_judged: the number of those that are judged for their query.
         unmatched_ids: what shows that the document ids of run and qrels do not match; None if they
             match, or nothing shows that they do not.
+        suspicions: signs of mistakes in the judgements and in the run.
     """
 
     model_config = FROZEN
@@ -120,6 +122,7 @@ class Counted(BaseModel):
     ids_not_of_chunks: int = 0
     unnamed_judgements: int = 0
     queries_only_unnamed: tuple[str, ...] = ()
+    suspicions: tuple[Suspicion, ...] = ()
 
     @classmethod
     def from_parts(cls, parts: Sequence[Counted]) -> Counted:
@@ -140,6 +143,8 @@ class Counted(BaseModel):
                 counts[name] = min(values, key=("judged", "all").index)
             elif name == "unmatched_ids":
                 counts[name] = unmatched_ids_of_parts(values, counts)
+            elif name == "suspicions":
+                counts[name] = suspicions_of_parts(values)
             elif None in values:
                 counts[name] = None
             elif isinstance(values[0], tuple):

@@ -27,6 +27,7 @@ from beir_eval.evaluation.query_scores import (
 from beir_eval.evaluation.records import Provenance
 from beir_eval.evaluation.result import EvaluationResult
 from beir_eval.evaluation.score_matrix import ScoreMatrix
+from beir_eval.evaluation.suspicions import Suspicion
 from beir_eval.evaluation.unmatched_ids import UnmatchedIds, unmatched_ids_of_counts
 from beir_eval.evaluation.validation import check_measure_names, check_result
 from beir_eval.measures import parse
@@ -86,6 +87,8 @@ class TableFacts(Saved):
         ids_compared: whether document ids of run and qrels were compared where few of them match.
             If not, the counts alone decide whether ids do not match, and no reason is known.
         unmatched_ids: what the comparison showed.
+        suspicions: signs of mistakes in the judgements and in the run, as far as they were looked
+            for.
     """
 
     WHAT: ClassVar[str] = "score table"
@@ -102,6 +105,7 @@ class TableFacts(Saved):
     repeated_judgements: int = 0
     ids_compared: bool = False
     unmatched_ids: UnmatchedIds | None = None
+    suspicions: tuple[Suspicion, ...] = ()
 
     @classmethod
     def from_text(cls, text: str, origin: str | Path) -> TableFacts:
@@ -342,6 +346,7 @@ class _Rows:
             repeated_judgements=facts.repeated_judgements if repeated is None else repeated,
             max_grade=facts.max_grade,
             unmatched_ids=unmatched,
+            suspicions=facts.suspicions,
         )
 
 

@@ -16,6 +16,7 @@ from pydantic import BaseModel
 
 from beir_eval.core.saved import FROZEN
 from beir_eval.errors import RunError
+from beir_eval.evaluation.spellings import without_fraction, without_quotes, without_zeros
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -28,7 +29,16 @@ if TYPE_CHECKING:
 
 #: What makes two spellings of an id differ.
 Cause = Literal[
-    "white space", "case", "zero padding", "prefix", "row numbers", "swapped columns", "chunks"
+    "white space",
+    "quotation marks",
+    "floats",
+    "case",
+    "zero padding",
+    "prefix",
+    "suffix",
+    "row numbers",
+    "swapped columns",
+    "chunks",
 ]
 
 #: The ids are read only if fewer queries than this share retrieve a judged document.
@@ -52,7 +62,6 @@ _EXAMPLES, _LONGEST_ID = 3, 60
 _MOST_DIGITS = 12
 #: What may follow the id of a document in the id of its chunk.
 _CHUNK_SEPARATORS = ("#", "::", "@", "|", "/", ":", "_", "-", ".")
-_LEADING_ZEROS = re.compile(r"(?<!\d)0+(?=\d)")
 
 
 #: How the ids of gold answers, and of predictions that are none, begin in judged answers.
@@ -257,8 +266,15 @@ def reason_of_query_ids(query_ids: Sequence[str], run: Run) -> str:
     return unmatched.reason
 
 
-_REASONS: dict[str, str] = {
+_REASONS: dict[Cause, str] = {
     "white space": "white space around the ids differs; remove it",
+    "quotation marks": (
+        "ids of one side are in quotation marks, which the other side does not have; remove them"
+    ),
+    "floats": (
+        "ids of one side end in '.0', as whole numbers that were read as floats; read the column "
+        "of ids as text, for example with dtype=str"
+    ),
     "case": "upper and lower case differ; change the ids of one of the two",
     "zero padding": "leading zeros differ; change the ids of one of the two",
     "row numbers": (
@@ -372,8 +388,14 @@ class IdGroups:
     def _spellings(self) -> Iterator[_Spelling]:
         """Yield the changes to try: each prefix only if all ids of a side have it."""
         yield _Spelling("white space", _REASONS["white space"], str.strip, str.strip)
-        yield _Spelling("case", _REASONS["case"], str.casefold, str.casefold)
-        yield _Spelling("zero padding", _REASONS["zero padding"], without_zeros, without_zeros)
+        changes: dict[Cause, Callable[[str], str]] = {
+            "quotation marks": without_quotes,
+            "floats": without_fraction,
+            "case": str.casefold,
+            "zero padding": without_zeros,
+        }
+        for cause, change in changes.items():
+            yield _Spelling(cause, _REASONS[cause], change, change)
         wanted, listed = (_distinct_ids(ids) for ids in (self.wanted, self.listed))
         ours, theirs = _common_prefix(wanted), _common_prefix(listed)
         for prefix in _prefixes_of(theirs):
@@ -388,6 +410,16 @@ class IdGroups:
                 "add it"
             )
             yield _Spelling("prefix", reason, _remover(prefix), _same)
+        for owner, other, ids, verb in (
+            (self.theirs, self.ours, listed, "remove"),
+            (self.ours, self.theirs, wanted, "add"),
+        ):
+            suffix = _common_suffix(ids)
+            if suffix:
+                reason = f"the ids of {owner} end in {suffix!r}, those of {other} do not; {verb} it"
+                removed = _suffix_remover(suffix)
+                pair = (_same, removed) if verb == "remove" else (removed, _same)
+                yield _Spelling("suffix", reason, *pair)
         for separator in _CHUNK_SEPARATORS if self.may_be_chunks else ():
             if 2 * sum(separator in text[1:] for text in listed) > len(listed):
                 reason = (
@@ -440,11 +472,6 @@ def _same(text: str) -> str:
     return text
 
 
-def without_zeros(text: str) -> str:
-    """Return an id without the leading zeros of its numbers."""
-    return _LEADING_ZEROS.sub("", text)
-
-
 def _common_prefix(ids: Collection[str]) -> str:
     """Return the longest text that all ids begin with."""
     if not ids:
@@ -452,6 +479,12 @@ def _common_prefix(ids: Collection[str]) -> str:
     first, last = min(ids), max(ids)
     pairs = enumerate(zip(first, last, strict=False))
     return first[: next((index for index, pair in pairs if pair[0] != pair[1]), len(first))]
+
+
+def _common_suffix(ids: Collection[str]) -> str:
+    """Return the longest text that all ids end with; it begins with neither letter nor digit."""
+    suffix = _common_prefix([text[::-1] for text in ids])[::-1]
+    return re.sub(r"^[^\W_]+", "", suffix)
 
 
 def _prefixes_of(text: str) -> Iterator[str]:
@@ -468,6 +501,11 @@ def _row_number(text: str) -> int:
 def _remover(prefix: str) -> Callable[[str], str]:
     """Return a function that removes a prefix from an id."""
     return lambda text: text.removeprefix(prefix)
+
+
+def _suffix_remover(suffix: str) -> Callable[[str], str]:
+    """Return a function that removes a suffix from an id."""
+    return lambda text: text.removesuffix(suffix)
 
 
 def _without_chunk(separator: str) -> Callable[[str], str]:

@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from beir_eval.evaluation.suspicions import REMEDIES
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -115,6 +117,13 @@ _CODES = (
         remedy="Nothing, for measures such as nDCG, MAP, Recall and MRR.",
     ),
     FindingCode(
+        code="no-relevant-documents",
+        level="error",
+        meaning="no document is relevant for any query (no grade above 0)",
+        consequence="Every mean is 0, or the lowest value of its measure, for every system.",
+        remedy=f"{REMEDIES['no-relevant-documents']}.",
+    ),
+    FindingCode(
         code="queries-without-relevant",
         level="note",
         meaning="judged queries without a relevant document (no grade above 0)",
@@ -130,13 +139,13 @@ _CODES = (
     ),
     FindingCode(
         code="deep-learning-grades",
-        level="note",
+        level="warning",
         meaning="passages with grades 0 to 3, as in the TREC Deep Learning tracks",
         consequence=(
             "The tracks count a passage as relevant from grade 2 in MAP, Recall, Precision and "
             "MRR; here it counts from grade 1. nDCG is not affected."
         ),
-        remedy="To compare with published values, set rel=2, as in MAP(rel=2) or MRR(rel=2)@10.",
+        remedy=f"{REMEDIES['deep-learning-grades']}.",
     ),
     # Runs
     FindingCode(
@@ -158,7 +167,7 @@ _CODES = (
         level="warning",
         meaning="ids that match without white space, case, leading zeros, encoding or a prefix",
         consequence="These queries or documents count as missing or unjudged.",
-        remedy="Write the ids in the same way in all files.",
+        remedy=f"{REMEDIES['ids-nearly-match']}.",
     ),
     FindingCode(
         code="judged-queries-missing",
@@ -193,15 +202,49 @@ _CODES = (
         level="warning",
         meaning="the scores of most rankings ascend from the first document to the last",
         consequence="Higher scores are better, so the last document is ranked first.",
-        remedy="Negate distances. If the best document is listed last, change nothing.",
+        remedy=f"{REMEDIES['ascending-scores']}.",
     ),
     FindingCode(
         code="constant-scores",
         level="error",
         meaning="all documents of most rankings have the same score",
         consequence="The order of the document ids decides about the ranks.",
-        remedy="Write the scores of the system, or state that the order is the ranking: "
-        "order='given'.",
+        remedy=f"{REMEDIES['constant-scores']}.",
+    ),
+    FindingCode(
+        code="swapped-ranks-and-scores",
+        level="error",
+        meaning="the scores of most rankings are 1, 2, …, and their ranks descend",
+        consequence="The last document is ranked first.",
+        remedy=f"{REMEDIES['swapped-ranks-and-scores']}.",
+    ),
+    FindingCode(
+        code="relevant-ranked-last",
+        level="warning",
+        meaning="relevant documents tend to have the lowest scores of their rankings",
+        consequence="Higher scores are better, so such scores may be distances.",
+        remedy=f"{REMEDIES['relevant-ranked-last']}.",
+    ),
+    FindingCode(
+        code="judgements-as-run",
+        level="error",
+        meaning="rankings consist of judged documents only, with their grades as scores",
+        consequence="Such a run is perfect.",
+        remedy=f"{REMEDIES['judgements-as-run']}.",
+    ),
+    FindingCode(
+        code="rankings-of-other-queries",
+        level="error",
+        meaning="rankings contain the relevant documents of other queries than theirs",
+        consequence="They score 0 or close to it, whatever the system retrieved.",
+        remedy=f"{REMEDIES['rankings-of-other-queries']}.",
+    ),
+    FindingCode(
+        code="same-ranking",
+        level="warning",
+        meaning="many rankings begin with the same documents in the same order",
+        consequence="The system may search for the same text each time.",
+        remedy=f"{REMEDIES['same-ranking']}.",
     ),
     FindingCode(
         code="tied-scores",
@@ -215,7 +258,7 @@ _CODES = (
         level="warning",
         meaning="rankings in TREC's or MS MARCO's format whose ranks and scores disagree",
         consequence="Scores decide, as in trec_eval; the ranks are ignored.",
-        remedy="Write scores that descend with the rank; rankings without scores are read too.",
+        remedy=f"{REMEDIES['ranks-against-scores']}.",
     ),
     FindingCode(
         code="shallow-rankings",

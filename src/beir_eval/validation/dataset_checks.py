@@ -6,14 +6,10 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from beir_eval.errors import shown
+from beir_eval.evaluation.spellings import folded, nearly_equal, without_prefixes
 from beir_eval.evaluation.unmatched_ids import IdGroups
+from beir_eval.validation.ids import check_spellings
 from beir_eval.validation.records import Finding, InputSummary
-from beir_eval.validation.spellings import (
-    check_spellings,
-    folded,
-    nearly_equal,
-    without_prefixes,
-)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

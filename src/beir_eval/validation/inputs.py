@@ -45,7 +45,7 @@ from beir_eval.errors import (
     SettingError,
     shown,
 )
-from beir_eval.validation.encodings import with_latin1_lines
+from beir_eval.validation.ids import with_latin1_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -11,8 +11,9 @@ import numpy as np
 from beir_eval.core.arrays import position_in_row
 from beir_eval.core.column_names import DOC_NAMES, QUERY_NAMES, matching_names
 from beir_eval.errors import shown
-from beir_eval.validation.encodings import check_encodings
-from beir_eval.validation.records import Finding, number_of
+from beir_eval.evaluation.suspicions import suspicions_of_qrels
+from beir_eval.validation.ids import check_encodings
+from beir_eval.validation.records import Finding, findings_of, number_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -27,10 +28,6 @@ _HIGHEST_GRADE = 10
 _FEWEST_RANKS = 3
 #: Names of data sets with the passages of the TREC Deep Learning tracks.
 _DEEP_LEARNING_NAME = re.compile(r"(?i)(?<![a-z])(dl|deep[-_ ]?learning)[-_ ]?(20)?(19|2[0-3])")
-#: Ids of MS MARCO's passages; those of its documents, for which grade 1 counts, begin with D.
-_PASSAGE_ID = re.compile(r"\d+|msmarco_(v2\.1_)?(passage|segmented)_.+|msmarco_v2\.1_doc_.+#.+")
-#: The tracks judged some 200 passages of each query; other data sets with these grades judge few.
-_DEEP_POOL = 50
 
 
 def check_qrels(judged: QrelsInput, measures: Iterable[Measure]) -> Iterator[Finding]:
@@ -53,7 +50,15 @@ def check_qrels(judged: QrelsInput, measures: Iterable[Measure]) -> Iterator[Fin
         name, (qrels.query_ids, qrels.doc_ids), len(qrels) + len(qrels.doc_ids), judged.bad_lines
     )
     yield from _check_grades(name, qrels)
-    yield from _check_deep_learning(name, qrels, measures)
+    yield from findings_of(
+        name,
+        suspicions_of_qrels(
+            qrels,
+            measures,
+            is_deep_learning=_DEEP_LEARNING_NAME.search(name) is not None,
+            is_thorough=True,
+        ),
+    )
 
 
 def check_header(subject: str, rankings: Iterable[tuple[str, Sequence[str]]]) -> Iterator[Finding]:
@@ -145,7 +150,7 @@ def _check_grades(name: str, qrels: Qrels) -> Iterator[Finding]:
         )
     num_relevant = np.bincount(qrels.row[grades > 0], minlength=len(qrels))
     without = [qrels.query_ids[row] for row in np.flatnonzero(num_relevant == 0).tolist()]
-    if without:
+    if 0 < len(without) < len(qrels):
         yield Finding.from_code(
             "queries-without-relevant",
             name,
@@ -170,38 +175,3 @@ def _are_ranks(qrels: Qrels) -> bool:
     """Return whether the grades of every query are 1, 2, … in the order given, to 3 at least."""
     expected = position_in_row(qrels.row) + 1
     return bool((qrels.grades == expected).all() and expected.max() >= _FEWEST_RANKS)
-
-
-def _check_deep_learning(name: str, qrels: Qrels, measures: Iterable[Measure]) -> Iterator[Finding]:
-    """Yield "deep-learning-grades" for passages that are judged as in TREC's tracks.
-
-    The tracks count grade 1 ("related") as not relevant for passages in binary measures; for
-    documents they count it as relevant. Source: the notes of NIST on the judgements of 2019 to
-    2022, https://trec.nist.gov/data/deep2019.html; Craswell et al., Overview of the TREC 2019 deep
-    learning track, arXiv:2003.07820.
-    """
-    without_threshold = [
-        measure
-        for measure in measures
-        if "rel" in measure.definition.defaults and "rel" not in dict(measure.parameters)
-    ]
-    present = set(np.unique(qrels.grades).tolist())
-    is_scale = {1.0, 2.0, 3.0} <= present <= {0.0, 1.0, 2.0, 3.0}
-    if not without_threshold or not is_scale:
-        return
-    are_passages = all(map(_PASSAGE_ID.fullmatch, qrels.doc_ids)) and all(
-        map(str.isdecimal, qrels.query_ids)
-    )
-    is_deep = len(qrels.doc_ids) >= _DEEP_POOL * len(qrels)
-    if are_passages and (is_deep or _DEEP_LEARNING_NAME.search(name)):
-        names = dict.fromkeys(str(measure).partition("@")[0] for measure in without_threshold)
-        count = int(np.count_nonzero(qrels.grades == 1))
-        yield Finding.from_code(
-            "deep-learning-grades",
-            name,
-            f"{count:,} of {len(qrels.grades):,} passages have grade 1, of grades up to 3; they "
-            f"count as relevant in {', '.join(names)}, and not in the results of the TREC Deep "
-            "Learning tracks",
-            count=count,
-            total=len(qrels.grades),
-        )

@@ -11,8 +11,10 @@ from beir_eval.errors import shown
 from beir_eval.validation.codes import FINDING_CODES, Level
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
     from typing import Self
+
+    from beir_eval.evaluation.suspicions import Suspicion
 
 #: The largest number of examples of a finding.
 MOST_EXAMPLES = 3
@@ -74,6 +76,24 @@ class Finding(BaseModel):
             sentence=sentence,
             examples=tuple(list(examples)[:MOST_EXAMPLES]),
             remedy=row.remedy,
+        )
+
+
+def findings_of(subject: str, suspicions: Iterable[Suspicion]) -> Iterator[Finding]:
+    """Yield suspicions as findings.
+
+    Args:
+        subject: the file or the system that they are about.
+        suspicions: what evaluations look for too.
+    """
+    for suspicion in suspicions:
+        yield Finding.from_code(
+            suspicion.code,
+            subject,
+            suspicion.fact,
+            count=suspicion.count,
+            total=suspicion.total,
+            examples=suspicion.examples,
         )
 
 

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from itertools import chain, pairwise
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from beir_eval.core.ids import repeated_ids
+from beir_eval.core.ranking import EvaluationSettings
+from beir_eval.core.ranking_sample import RankingSample, StatedRanks
+from beir_eval.core.relevance_matrix import relate
 from beir_eval.errors import shown
 from beir_eval.evaluation.evaluator import Evaluator, evaluate_without_warning
+from beir_eval.evaluation.spellings import nearly_equal
+from beir_eval.evaluation.suspicions import (
+    relative_ranks,
+    suspicions_of_rankings,
+    suspicions_of_scores,
+)
 from beir_eval.evaluation.swapped_inputs import grades_look_like_scores, scores_look_like_grades
 from beir_eval.evaluation.unmatched_ids import reason_of_query_ids
-from beir_eval.validation.encodings import check_encodings
+from beir_eval.validation.ids import check_encodings, check_spellings
 from beir_eval.validation.qrels_checks import check_header
-from beir_eval.validation.records import Finding, number_of
-from beir_eval.validation.spellings import check_spellings, nearly_equal
+from beir_eval.validation.records import Finding, findings_of, number_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -26,10 +33,6 @@ if TYPE_CHECKING:
     from beir_eval.measures import Measure
     from beir_eval.validation.inputs import RunInput
 
-#: More than this share of the rankings must ascend, or be constant.
-_MOST_RANKINGS = 0.5
-#: Rankings with fewer documents ascend by chance; so do a few of them with few steps in all.
-_LEAST_DOCUMENTS, _LEAST_STEPS = 3, 10
 #: The share of documents with a score of another one that is reported.
 _TIED_SHARE = 0.1
 #: The share of rankings with their query's id that is reported; fewer are equal by chance.
@@ -61,19 +64,9 @@ def check_run(system: RunInput, qrels: Qrels, measures: Iterable[Measure]) -> It
             count=1,
         )
     yield from _check_matches(system, qrels)
-    num_ranked, against = _rank_conflicts(system)
-    # A file may list the best document last, if its ranks say so.
-    yield from _check_scores(system, may_ascend=num_ranked > 0 and not against)
-    if against:
-        yield Finding.from_code(
-            "ranks-against-scores",
-            name,
-            f"in {len(against):,} of {num_ranked:,} rankings a document has a higher score than "
-            "one with a better rank",
-            count=len(against),
-            total=num_ranked,
-            examples=against,
-        )
+    sample = RankingSample.of_run(run, qrels, StatedRanks.of_lines(system.ranks()))
+    yield from _check_content(system, sample, qrels)
+    yield from _check_ties(name, sample)
     depth = max((len(doc_ids) for _, doc_ids, _ in run.rankings()), default=0)
     yield from _check_depth(name, depth, measures)
 
@@ -189,45 +182,26 @@ def _repeated(system: RunInput, qrels: Qrels) -> Iterator[str]:
             yield f"{shown(repeated_ids(doc_ids)[0])} for query {shown(query_id)}"
 
 
-def _check_scores(system: RunInput, *, may_ascend: bool) -> Iterator[Finding]:
-    """Yield findings about ascending, constant and tied scores.
+def _check_content(system: RunInput, sample: RankingSample, qrels: Qrels) -> Iterator[Finding]:
+    """Yield the signs of mistakes that evaluations look for too, here in all rankings.
 
-    Args:
-        system: the run.
-        may_ascend: whether scores that ascend are not reported.
+    Document ids in two spellings are compared elsewhere, each with each.
     """
-    name, num_documents = system.name, system.num_documents
-    num_several = num_long = num_tied = num_constant = num_ascending = num_steps = 0
-    for _, _, scores in system.run.rankings():
-        if scores is None or len(scores) < 2:  # noqa: PLR2004 - nothing to compare
-            continue
-        num_several += 1
-        num_long += len(scores) >= _LEAST_DOCUMENTS
-        counts = np.unique(scores, return_counts=True)[1]
+    if sample.scores is not None:
+        matrix, _ = relate(qrels, system.run, EvaluationSettings(duplicates="keep"))
+        about_scores = suspicions_of_scores(sample, relative_ranks(matrix), is_thorough=True)
+        yield from findings_of(system.name, about_scores)
+    yield from findings_of(system.name, suspicions_of_rankings(qrels, sample))
+
+
+def _check_ties(name: str, sample: RankingSample) -> Iterator[Finding]:
+    """Yield "tied-scores" if many documents have the score of another one in their ranking."""
+    if sample.scores is None:
+        return
+    num_documents, num_tied = len(sample.scores), 0
+    for documents in sample.slices():
+        counts = np.unique(sample.scores[documents], return_counts=True)[1]
         num_tied += int(counts[counts > 1].sum())
-        num_constant += len(counts) == 1
-        ascends = scores[0] < scores[-1] and bool((scores[1:] >= scores[:-1]).all())
-        if ascends and len(scores) >= _LEAST_DOCUMENTS:
-            num_ascending += 1
-            num_steps += len(scores) - 1
-    do_ascend = num_ascending > _MOST_RANKINGS * num_long and num_steps >= _LEAST_STEPS
-    if do_ascend and not may_ascend:
-        yield Finding.from_code(
-            "ascending-scores",
-            name,
-            f"the scores of {num_ascending:,} of {num_long:,} rankings ascend from the first "
-            "document to the last",
-            count=num_ascending,
-            total=num_long,
-        )
-    if num_constant > _MOST_RANKINGS * num_several:
-        yield Finding.from_code(
-            "constant-scores",
-            name,
-            f"all documents have the same score in {num_constant:,} of {num_several:,} rankings",
-            count=num_constant,
-            total=num_several,
-        )
     if num_tied >= _TIED_SHARE * num_documents and num_tied:
         yield Finding.from_code(
             "tied-scores",
@@ -237,30 +211,6 @@ def _check_scores(system: RunInput, *, may_ascend: bool) -> Iterator[Finding]:
             count=num_tied,
             total=num_documents,
         )
-
-
-def _rank_conflicts(system: RunInput) -> tuple[int, list[str]]:
-    """Return how many rankings have ranks, and a text for each whose scores disagree with them.
-
-    Only rankings whose ranks are different whole numbers are compared.
-    """
-    rows_of: dict[str, list[tuple[int, float]]] = defaultdict(list)
-    for query_id, rank, score in system.ranks():
-        if not (rank.isascii() and rank.isdecimal()):
-            return 0, []
-        rows_of[query_id].append((int(rank), score))
-    num_ranked = 0
-    against: list[str] = []
-    for query_id, rows in rows_of.items():
-        if len({rank for rank, _ in rows}) < len(rows):
-            continue
-        num_ranked += 1
-        rows.sort()
-        conflict = next((pair for pair in pairwise(rows) if pair[1][1] > pair[0][1]), None)
-        if conflict is not None:
-            texts = [f"rank {number} has {score:g}" for number, score in conflict]
-            against.append(f"query {shown(query_id)}: {', '.join(texts)}")
-    return num_ranked, against
 
 
 def _check_depth(name: str, depth: int, measures: Iterable[Measure]) -> Iterator[Finding]:

@@ -116,7 +116,7 @@ def test_a_process_that_is_killed_at_any_moment_resumes(tmp_path):
     """It is killed again and again, each time after a later part is there."""
     path, qrels, table = tmp_path / "run.trec", tmp_path / "qrels", tmp_path / "scores"
     lines = [
-        f"q{query:05} Q0 d{rank} 1 {5 - rank / 8} tag\n"
+        f"q{query:05} Q0 d{(query + rank) % 40} 1 {5 - rank / 8} tag\n"
         for query in range(1_000)
         for rank in range(10)
     ]

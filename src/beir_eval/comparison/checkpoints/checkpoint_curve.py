@@ -13,7 +13,7 @@ from beir_eval.comparison.checkpoints.result import (
 )
 from beir_eval.comparison.checkpoints.settled import find_settling
 from beir_eval.comparison.checkpoints.steps import LAST_NUMBER, steps_of
-from beir_eval.comparison.coverage import coverage_of, warn_of_unmatched_ids
+from beir_eval.comparison.coverage import coverage_of, warn_of_content
 from beir_eval.comparison.differences import Pair, Pairs, differences_of, means_of
 from beir_eval.comparison.records import ComparisonSettings
 from beir_eval.significance import best_of_many
@@ -129,7 +129,7 @@ def checkpoint_curve(  # noqa: PLR0913 - one keyword a setting
         changes += differences_of([scores], pairs, settings)
         outcomes.append(_outcome(checkpoints, scores, best, settings))
     coverage = coverage_of(joined.results, joined.measures)
-    warn_of_unmatched_ids(coverage)
+    warn_of_content(coverage)
     return CheckpointCurve(
         checkpoints=tuple(checkpoints),
         measures=joined.measures,

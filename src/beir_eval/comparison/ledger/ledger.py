@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from beir_eval.comparison.alignment import align_scores
-from beir_eval.comparison.coverage import coverage_of, warn_of_unmatched_ids, warnings_of
+from beir_eval.comparison.coverage import coverage_of, warn_of_content, warnings_of
 from beir_eval.comparison.ledger.ledger_file import (
     create_ledger_file,
     locked_ledger,
@@ -226,7 +226,7 @@ class Ledger:
         recorded = self._recorded(self.looks, name, scores_hash)
         if recorded is not None:
             return recorded
-        warn_of_unmatched_ids(coverage)
+        warn_of_content(coverage)
         gains = self._header.scale.gains(scores.scores[1] - scores.scores[0])
         signs = SignVectors.choose(len(gains), self.settings.draws, self.settings.rng)
         # Before the lock, since this takes most of the time and needs no earlier look.

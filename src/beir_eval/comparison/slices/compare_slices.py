@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from beir_eval.comparison.alignment import align_scores, check_baseline
-from beir_eval.comparison.coverage import coverage_of, warn_of_unmatched_ids
+from beir_eval.comparison.coverage import coverage_of, warn_of_content
 from beir_eval.comparison.differences import (
     corrected_together,
     equality_p_of,
@@ -140,7 +140,7 @@ def compare_slices(  # noqa: PLR0913 - one keyword a setting
     for scores in joined.by_measure:
         _add_measure(drafts, scores, pairs, settings)
     coverage = coverage_of(joined.results, joined.measures)
-    warn_of_unmatched_ids(coverage)
+    warn_of_content(coverage)
     return SlicedComparison(
         systems=joined.systems,
         baseline=baseline,

@@ -130,6 +130,7 @@ class _Summary:
                 "queries_without_judgements": facts.queries_without_judgements,
                 "repeated_judgements": facts.repeated_judgements,
                 "unmatched_ids": unmatched,
+                "suspicions": facts.suspicions,
             }
         )
 

@@ -14,11 +14,14 @@ import polars as pl
 
 from beir_eval._version import __version__
 from beir_eval.adapters.dataset_folder import find_qrels_file
+from beir_eval.adapters.readers import stated_ranks_of
 from beir_eval.adapters.run_parts import Place, RunFile
 from beir_eval.core.dataframes import QUERY
-from beir_eval.core.files import file_stem, is_packed
+from beir_eval.core.files import FileContent, file_stem, is_packed
 from beir_eval.core.paths import as_path
 from beir_eval.core.ranking import EvaluationSettings
+from beir_eval.core.ranking_sample import Sampler
+from beir_eval.core.relevance_matrix import relate
 from beir_eval.display.progress import progress_bar
 from beir_eval.errors import (
     BeirEvalError,
@@ -29,7 +32,7 @@ from beir_eval.errors import (
     shown,
     warn_caller,
 )
-from beir_eval.evaluation.coverage import unmatched_ids_sentences
+from beir_eval.evaluation.coverage import warn_of_content
 from beir_eval.evaluation.evaluator import (
     check_queries,
     check_tie_extremes,
@@ -52,6 +55,7 @@ from beir_eval.evaluation.streaming.progress_files import ProgressFolder, disk_e
 from beir_eval.evaluation.streaming.result import StreamedResult
 from beir_eval.evaluation.streaming.size import TIMES_PACKED
 from beir_eval.evaluation.streaming.table_files import merge_parts, write_part
+from beir_eval.evaluation.suspicions import suspicions_of_qrels, suspicions_of_run
 from beir_eval.evaluation.swapped_inputs import (
     grades_look_like_scores,
     scores_look_like_grades,
@@ -71,6 +75,7 @@ if TYPE_CHECKING:
     from beir_eval.core.arrays import Ints, Mask
     from beir_eval.core.run import Run
     from beir_eval.evaluation.inputs import QrelsLike
+    from beir_eval.evaluation.suspicions import Suspicion
     from beir_eval.measures import MeasureLike
 
 #: The version of the layout of a folder of finished parts.
@@ -80,6 +85,8 @@ _BUCKET_ROWS, _ROW_BYTES = 1_500_000, {"trec": 30, "jsonl": 30, "parquet": 8}
 _MOST_BUCKETS = 256
 #: The queries and rows that are read to say why no query of a run is judged.
 _FIRST_ROWS = 100_000
+#: How many queries of the judgements are looked at for signs of mistakes.
+_FIRST_QUERIES = 10_000
 
 
 def evaluate_stream(  # noqa: PLR0913 - one keyword a setting
@@ -185,8 +192,7 @@ def evaluate_stream(  # noqa: PLR0913 - one keyword a setting
             how=stream.how,
             parts_resumed=stream.parts_resumed,
         )
-    for sentence in unmatched_ids_sentences(result):  # type: ignore[arg-type]
-        warn_caller(f"{run_name}: {sentence}")
+    warn_of_content(result, run_name)  # type: ignore[arg-type]
     return result
 
 
@@ -390,7 +396,8 @@ class _Stream:
             queries_without_judgements=self._judgements.queries_without_judgements,
             repeated_judgements=self._judgements.repeated_judgements,
             ids_compared=True,
-            unmatched_ids=self._unmatched_ids(files),
+            unmatched_ids=(unmatched := self._unmatched_ids(files)),
+            suspicions=self._suspicions(ids_match=unmatched is None),
         )
         _remove_abandoned_files(self._table)
         with disk_errors(self._table):
@@ -434,6 +441,30 @@ class _Stream:
             counts,
             self._judgements.queries.to_list() if 2 * counts.ranked < counts.judged else [],
         )
+
+    def _suspicions(self, *, ids_match: bool) -> tuple[Suspicion, ...]:
+        """Return signs of mistakes in the judgements, and in the first rows of the run.
+
+        Args:
+            ids_match: whether nothing shows that the document ids are other ones.
+        """
+        judgements = self._judgements
+        first = np.arange(min(len(judgements), _FIRST_QUERIES), dtype=np.int64)
+        of_qrels = suspicions_of_qrels(judgements.select(first), self._scorer.measures)
+        run = self._first_rows()
+        rows = judgements.find(pl.Series(run.query_ids, dtype=pl.String))
+        rows = np.sort(rows[rows >= 0])
+        if not len(rows):
+            return of_qrels
+        qrels, sampler = judgements.select(rows), Sampler(len(rows))
+        matrix, _ = relate(qrels, run, self._settings, sampler=sampler)
+        ranks = None
+        if self._run.format == "trec" and not is_packed(self._run.path):
+            ranks = stated_ranks_of(FileContent(self._run.path), "trec")
+        of_run = suspicions_of_run(
+            qrels, matrix, sampler.sample(ranks), self._settings, ids_match=ids_match
+        )
+        return (*of_qrels, *of_run)
 
     def _rankings_of(self, rows: Ints) -> Run:
         """Return the rankings of some judged queries, read from the file again."""

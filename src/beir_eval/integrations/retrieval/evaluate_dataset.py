@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from beir_eval.datasets.dataset import Dataset, load_dataset
 from beir_eval.errors import InputError, SettingError, check_count, check_name, warn_caller
-from beir_eval.evaluation.coverage import unmatched_ids_sentences
+from beir_eval.evaluation.coverage import warn_of_content
 from beir_eval.evaluation.evaluator import Evaluator, evaluate_without_warning
 from beir_eval.integrations.retrieval.documents import field_with_judged, no_overlap_message
 
@@ -86,8 +86,7 @@ def evaluate_dataset(  # noqa: PLR0913 - one keyword a setting
     if problem is not None:
         warn_caller(problem)
     else:
-        for sentence in unmatched_ids_sentences(result):
-            warn_caller(f"{run_name}: {sentence}")
+        warn_of_content(result, run_name)
     update = {"beyond_limit": len(data.qrels) - len(qrels), "problems": problems}
     retrieval = retrieval.model_copy(update=update)
     return result.model_copy(update={"retrieval": retrieval})

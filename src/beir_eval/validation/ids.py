@@ -1,4 +1,4 @@
-"""Mixed encodings: lines of a file that are not UTF-8, and ids with traces of another encoding."""
+"""Checks of ids: traces of another encoding, lines that are not UTF-8, two spellings."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 from beir_eval.core.files import FileContent
 from beir_eval.errors import shown
-from beir_eval.validation.records import Finding, number_of
+from beir_eval.evaluation.spellings import plain_id, spelling_differences
+from beir_eval.validation.records import Finding, number_of, pair_texts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-_BYTE_ORDER_MARK = "\ufeff"
 #: The character that stands for bytes that could not be decoded.
 _REPLACEMENT = "\ufffd"
 
@@ -30,23 +30,6 @@ def with_latin1_lines(content: FileContent) -> tuple[FileContent, list[int]]:
             numbers.append(number)
             lines[number - 1] = line.decode("latin-1").encode()
     return FileContent.from_bytes(content.path, b"\n".join(lines)), numbers
-
-
-def plain_id(text: str) -> str:
-    """Return an id without traces of another encoding.
-
-    A byte order mark at its beginning is removed, and UTF-8 that was decoded as Windows-1252 or
-    Latin-1 is decoded again.
-    """
-    if text.isascii():
-        return text
-    text = text.removeprefix(_BYTE_ORDER_MARK)
-    for encoding in ("cp1252", "latin-1"):
-        try:
-            return text.encode(encoding).decode()
-        except UnicodeError:
-            continue
-    return text
 
 
 def check_encodings(
@@ -87,4 +70,27 @@ def check_encodings(
                 else shown(text)
                 for text in dict.fromkeys(unusual)
             ],
+        )
+
+
+def check_spellings(
+    subject: str, kind: str, owner: str, pairs: Iterable[tuple[str, str]]
+) -> Iterator[Finding]:
+    """Yield "ids-nearly-match" for each difference between two spellings.
+
+    Args:
+        subject: the file or the system with the listed ids.
+        kind: "query" or "document".
+        owner: what the sentence calls the subject, such as "the run".
+        pairs: (id of the qrels, id of the subject), as ``nearly_equal`` yields them.
+    """
+    for difference, different in spelling_differences(pairs):
+        count = len(different)
+        yield Finding.from_code(
+            "ids-nearly-match",
+            subject,
+            f"{number_of(count, f'{kind} id')} of the qrels and of {owner} differ in {difference} "
+            "only",
+            count=count,
+            examples=pair_texts(different),
         )

@@ -1,0 +1,572 @@
+"""Honest mistakes, made on real runs: which are refused, warned of, noted, or silent.
+
+    BEIR_EVAL_REALDATA=../shared/data python benchmarks/mistakes.py [--write docs/mistakes.md]
+
+Each mistake changes the judgements or the run of a pair of real files, which are then evaluated as
+a user would: ``beir-eval evaluate qrels run -m nDCG@10 -m MAP -m Recall@100``, and with pytrec_eval,
+ranx and ir_measures. What is printed beyond what the right files print decides:
+
+- refused: an error, no number;
+- warned: a warning, or another one than for the right files;
+- noted: only a note below the table differs, or the asterisk of a cutoff;
+- silent: another number, and not a word;
+- no effect: the numbers are those of the right files;
+- not possible: the files have nothing that the mistake changes.
+
+A mistake "on a third" is made in every third query or, where it says so, on a third of the lines.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import io
+import json
+import multiprocessing
+import os
+import random
+import re
+import sys
+import tempfile
+import warnings
+from collections import Counter, defaultdict
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+DATA = Path(os.environ.get("BEIR_EVAL_REALDATA", "../shared/data"))
+MEASURES = {
+    "beir-eval": ["nDCG@10", "MAP", "Recall@100"],
+    "pytrec_eval": ["ndcg_cut_10", "map", "recall_100"],
+    "ranx": ["ndcg@10", "map", "recall@100"],
+    "ir_measures": ["nDCG@10", "AP", "R@100"],
+}
+TOOLS = tuple(MEASURES)
+OUTCOMES = ("refused", "warned", "noted", "silent", "no effect", "not possible")
+#: (folder of runs, judgements, name) of each data set.
+SETS = (
+    ("runs/dl19", "qrels/dl19-passage.trec", "DL 2019"),
+    ("runs/dl21", "qrels/dl21-passage.trec.gz", "DL 2021"),
+    ("runs/scifact", "scifact", "SciFact"),
+    ("runs/trec-covid", "qrels/trec-covid.trec", "TREC-COVID"),
+)
+#: Real runs with real faults, which are no base for made ones: no query in common with the qrels,
+#: tables of another format, rankings of other queries with copies of documents.
+LEFT_OUT = ("david_e5", "kirl_rerank_tabs", "kl_hybrid")
+
+
+@dataclass(frozen=True)
+class Files:
+    """Judgements and a run as lines, before they are written.
+
+    Attributes:
+        qrels: (query, document, grade as text).
+        run: (query, document, rank as text, score as text).
+        first: whether the judgements are passed first, as they must be.
+        end: text after the last line of the run.
+        qrels_end: text after the last line of the judgements.
+        header: a first line of the run.
+    """
+
+    qrels: Sequence[tuple[str, str, str]]
+    run: Sequence[tuple[str, str, str, str]]
+    first: bool = True
+    end: str = ""
+    qrels_end: str = ""
+    header: str = ""
+
+    def write(self, folder: Path) -> tuple[Path, Path]:
+        """Write both files, and return what is passed as judgements and as run."""
+        qrels, run = folder / "qrels.trec", folder / "run.trec"
+        qrels.write_text(
+            "".join(f"{query} 0 {doc} {grade}\n" for query, doc, grade in self.qrels)
+            + self.qrels_end
+        )
+        lines = (f"{query} Q0 {doc} {rank} {score} tag\n" for query, doc, rank, score in self.run)
+        run.write_text(self.header + "".join(lines) + self.end)
+        return (qrels, run) if self.first else (run, qrels)
+
+
+def by_query(run: Sequence[tuple[str, str, str, str]]) -> dict[str, list[tuple[str, ...]]]:
+    """Return {query: its lines}."""
+    lines: dict[str, list[tuple[str, ...]]] = defaultdict(list)
+    for line in run:
+        lines[line[0]].append(line)
+    return lines
+
+
+def change_run(
+    change: Callable[..., Any], *, share: int = 1, of: str = "query"
+) -> Callable[[Files], Files]:
+    """Return a mistake that changes lines of a run, of every ``share``-th query or line.
+
+    Args:
+        change: gets the lines of a query and returns others.
+        share: 1 for all, 3 for a third.
+        of: "query" or "line".
+    """
+
+    def made(files: Files) -> Files:
+        lines: list[Any] = []
+        for number, (_, ranking) in enumerate(by_query(files.run).items()):
+            if of == "query":
+                lines += change(ranking) if number % share == 0 else ranking
+            else:
+                changed = change(ranking)
+                lines += [
+                    new if index % share == 0 else old
+                    for index, (old, new) in enumerate(zip(ranking, changed, strict=True))
+                ]
+        return replace(files, run=lines)
+
+    return made
+
+
+def with_scores(score_of: Callable[[int, float, int], object]) -> Callable[..., Any]:
+    """Return a change of the scores of a ranking: score_of(rank from 1, score, length)."""
+    return lambda ranking: [
+        (query, doc, rank, f"{score_of(number, float(score), len(ranking))}")
+        for number, (query, doc, rank, score) in enumerate(ranking, start=1)
+    ]
+
+
+def with_ids(change: Callable[[str], str]) -> Callable[..., Any]:
+    """Return a change of the document ids of a ranking."""
+    return lambda ranking: [(query, change(doc), *rest) for query, doc, *rest in ranking]
+
+
+def with_query_ids(change: Callable[[str], str]) -> Callable[..., Any]:
+    """Return a change of the query id of a ranking."""
+    return lambda ranking: [(change(query), *rest) for query, *rest in ranking]
+
+
+def shuffled_scores(ranking: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
+    """Return a ranking whose scores belong to other documents."""
+    scores = [line[3] for line in ranking]
+    random.Random(len(scores)).shuffle(scores)
+    return [(*line[:3], score) for line, score in zip(ranking, scores, strict=True)]
+
+
+def other_rankings(order: Callable[[list[str]], list[str]]) -> Callable[[Files], Files]:
+    """Return a mistake that gives rankings to other queries.
+
+    Args:
+        order: gets the queries and returns, for each, the query whose ranking it gets.
+    """
+
+    def made(files: Files) -> Files:
+        rankings = by_query(files.run)
+        queries = [query for query in dict.fromkeys(line[0] for line in files.qrels) if query in rankings]
+        sources = dict(zip(queries, order(queries), strict=True))
+        return replace(
+            files,
+            run=[
+                (query, *rest)
+                for query, source in sources.items()
+                for _, *rest in rankings[source]
+            ],
+        )
+
+    return made
+
+
+def rotated(queries: list[str]) -> list[str]:
+    return queries[-1:] + queries[:-1]
+
+
+def rotated_in_a_third(queries: list[str]) -> list[str]:
+    """One query is missing from the middle of a file, and the rest of its lines are off by one."""
+    begin = len(queries) - len(queries) // 3
+    return queries[:begin] + rotated(queries[begin:])
+
+
+def exchanged(queries: list[str]) -> list[str]:
+    other = list(queries)
+    random.Random(0).shuffle(other)
+    return other
+
+
+def change_qrels(change: Callable[..., Any]) -> Callable[[Files], Files]:
+    """Return a mistake that changes the judgements."""
+    return lambda files: replace(files, qrels=change(files.qrels))
+
+
+def with_grades(grade_of: Callable[[str], str]) -> Callable[[Files], Files]:
+    return change_qrels(lambda qrels: [(query, doc, grade_of(grade)) for query, doc, grade in qrels])
+
+
+def judgements_as_run(files: Files) -> Files:
+    ranked = sorted(files.qrels, key=lambda line: -float(line[2]))
+    return replace(
+        files, run=[(query, doc, "1", grade) for query, doc, grade in ranked]
+    )
+
+
+def swapped_columns(files: Files) -> Files:
+    return replace(files, run=[(doc, query, *rest) for query, doc, *rest in files.run])
+
+
+def row_numbers(files: Files) -> Files:
+    row_of: dict[str, str] = {}
+    for _, doc, *_ in files.run:
+        row_of.setdefault(doc, str(len(row_of)))
+    return replace(files, run=[(query, row_of[doc], *rest) for query, doc, *rest in files.run])
+
+
+def cut(files: Files) -> Files:
+    keep = 2 * len(files.run) // 3
+    return replace(files, run=files.run[:keep])
+
+
+def subtopics(files: Files) -> Files:
+    """Every document judged for two subtopics, relevant for the second only, as ndeval's qrels."""
+    return replace(
+        files,
+        qrels=[
+            (query, doc, text) for query, doc, grade in files.qrels for text in ("0", grade)
+        ],
+    )
+
+
+def same_ranking(files: Files) -> Files:
+    first = next(iter(by_query(files.run).values()))
+    return replace(
+        files,
+        run=[(query, *rest) for query in by_query(files.run) for _, *rest in first],
+    )
+
+
+ALL = 1
+THIRD = 3
+#: Why it cannot be seen, for those that cannot.
+CANNOT_BE_SEEN = {
+    "grades made binary": "grades 0 and 1 are what most data sets have",
+    "a third of the judgements lost": "a smaller pool looks the same",
+}
+MISTAKES: dict[str, Callable[[Files], Files]] = {
+    "scores negated": change_run(with_scores(lambda _, score, __: -score)),
+    "scores negated in a third": change_run(with_scores(lambda _, score, __: -score), share=THIRD),
+    "distances, the nearest first": change_run(with_scores(lambda rank, _, __: 0.1 + rank / 1000)),
+    "the rank as score": change_run(with_scores(lambda rank, _, __: rank)),
+    "the rank as score in a third": change_run(with_scores(lambda rank, _, __: rank), share=THIRD),
+    "scores of other documents": change_run(shuffled_scores),
+    "scores of other documents in a third": change_run(shuffled_scores, share=THIRD),
+    "constant scores": change_run(with_scores(lambda *_: 1.0)),
+    "constant scores in a third": change_run(with_scores(lambda *_: 1.0), share=THIRD),
+    "rank and score swapped": change_run(
+        lambda ranking: [(query, doc, score, rank) for query, doc, rank, score in ranking]
+    ),
+    "scores rounded to whole numbers": change_run(with_scores(lambda _, score, __: round(score))),
+    "a score that is not a number": change_run(with_scores(lambda rank, score, _: "nan" if rank == 3 else score)),
+    "decimal commas": change_run(
+        lambda ranking: [(*line[:3], line[3].replace(".", ",")) for line in ranking]
+    ),
+    "a prefix on document ids": change_run(with_ids("msmarco_{}".format)),
+    "a prefix on a third of the document ids": change_run(
+        with_ids("msmarco_{}".format), share=THIRD, of="line"
+    ),
+    "a suffix on document ids": change_run(with_ids("{}#0".format)),
+    "a suffix on a third of the document ids": change_run(
+        with_ids("{}#0".format), share=THIRD, of="line"
+    ),
+    "document ids read as floats": change_run(with_ids("{}.0".format)),
+    "a third of the document ids read as floats": change_run(
+        with_ids("{}.0".format), share=THIRD, of="line"
+    ),
+    "document ids in quotation marks": change_run(with_ids('"{}"'.format)),
+    "a third of the document ids in quotation marks": change_run(
+        with_ids('"{}"'.format), share=THIRD, of="line"
+    ),
+    "document ids padded with zeros": change_run(with_ids(lambda doc: doc.zfill(12))),
+    "a third of the document ids padded": change_run(
+        with_ids(lambda doc: doc.zfill(12)), share=THIRD, of="line"
+    ),
+    "document ids in upper case": change_run(with_ids(str.upper)),
+    "row numbers as document ids": row_numbers,
+    "document ids cut to four characters": change_run(with_ids(lambda doc: doc[:4])),
+    "queries and documents swapped": swapped_columns,
+    "query ids read as floats": change_run(with_query_ids("{}.0".format)),
+    "a third of the query ids read as floats": change_run(
+        with_query_ids("{}.0".format), share=THIRD
+    ),
+    "a prefix on query ids": change_run(with_query_ids("q{}".format)),
+    "a prefix on a third of the query ids": change_run(with_query_ids("q{}".format), share=THIRD),
+    "rankings shifted by one query": other_rankings(rotated),
+    "rankings shifted by one query in the last third": other_rankings(rotated_in_a_third),
+    "rankings exchanged at random": other_rankings(exchanged),
+    "the same ranking for every query": same_ranking,
+    "the last third of the run lost": cut,
+    "the last line of the run cut off": lambda files: replace(files, end="42 Q0 12"),
+    "the run written twice into one file": lambda files: replace(files, run=[*files.run, *files.run]),
+    "a header in the run": lambda files: replace(files, header="query q0 doc rank score tag\n"),
+    "the judgements as the run": judgements_as_run,
+    "judgements and run swapped": lambda files: replace(files, first=False),
+    "all grades 0": with_grades(lambda _: "0"),
+    "grades 1 less, so that few are relevant": with_grades(lambda grade: str(int(float(grade)) - 1)),
+    "grades in the column of documents": change_qrels(
+        lambda qrels: [(query, grade, doc if doc.isdecimal() else "1") for query, doc, grade in qrels]
+    ),
+    "judgements by subtopic": subtopics,
+    "the last line of the judgements cut off": lambda files: replace(files, qrels_end="42 0"),
+    "half of the judged queries lost": change_qrels(lambda qrels: qrels[: len(qrels) // 2]),
+    "only the first ten documents kept": change_run(lambda ranking: ranking[:10]),
+    "grades made binary": with_grades(lambda grade: str(min(1, int(float(grade))))),
+    "a third of the judgements lost": change_qrels(
+        lambda qrels: [line for number, line in enumerate(qrels) if number % 3]
+    ),
+}
+
+
+# The tools
+
+
+def evaluate_with(tool: str, qrels: Path, run: Path) -> tuple[str, list[float], list[str], list[str]]:
+    """Return ("refused" or "", means, warnings, notes) of a tool."""
+    return _EVALUATE[tool](qrels, run)
+
+
+def _beir_eval(qrels: Path, run: Path) -> tuple[str, list[float], list[str], list[str]]:
+    import typer.testing
+
+    from beir_eval.cli.app import app
+
+    options = [part for measure in MEASURES["beir-eval"] for part in ("-m", measure)]
+    with tempfile.TemporaryDirectory() as folder:
+        results = Path(folder) / "results.json"
+        done = typer.testing.CliRunner().invoke(
+            app,
+            ["evaluate", str(qrels), str(run), *options, "--json", str(results)],
+            env={"COLUMNS": "200"},
+        )
+        if done.exit_code:
+            return "refused", [], [], []
+        loaded = json.loads(results.read_text())[0]
+    from beir_eval import EvaluationResult
+
+    result = EvaluationResult.model_validate(loaded)
+    lines = [line for line in done.output.splitlines() if line]
+    warned = [line for line in lines if line.startswith("warning")]
+    return "", [result[name] for name in MEASURES["beir-eval"]], warned, [
+        line for line in lines if line not in warned and not line.startswith(("run ", "system"))
+    ]
+
+
+def _quietly(call: Callable[[], list[float]]) -> tuple[str, list[float], list[str], list[str]]:
+    """Return the means, and what Python's warnings and the two streams say."""
+    printed = io.StringIO()
+    with (
+        warnings.catch_warnings(record=True) as caught,
+        contextlib.redirect_stdout(printed),
+        contextlib.redirect_stderr(printed),
+    ):
+        warnings.simplefilter("always")
+        try:
+            means = call()
+        except Exception as error:  # noqa: BLE001 - whatever a tool raises refuses
+            return "refused", [], [str(error)], []
+    texts = [str(warning.message) for warning in caught]
+    # Warnings about a tool's own dependencies say nothing about the files.
+    texts = [text for text in texts if not any(word in text.lower() for word in ("numba", "deprecat"))]
+    return "", means, [*texts, *printed.getvalue().split("\n")[:-1]], []
+
+
+def _pytrec_eval(qrels: Path, run: Path) -> tuple[str, list[float], list[str], list[str]]:
+    import pytrec_eval
+
+    def call() -> list[float]:
+        with qrels.open() as judged, run.open() as ranked:
+            judgements, rankings = pytrec_eval.parse_qrel(judged), pytrec_eval.parse_run(ranked)
+        evaluator = pytrec_eval.RelevanceEvaluator(judgements, {"ndcg_cut.10", "map", "recall.100"})
+        scores = list(evaluator.evaluate(rankings).values())
+        return [sum(query[name] for query in scores) / len(scores) for name in MEASURES["pytrec_eval"]]
+
+    return _quietly(call)
+
+
+def _ranx(qrels: Path, run: Path) -> tuple[str, list[float], list[str], list[str]]:
+    import ranx
+
+    def call() -> list[float]:
+        judgements = ranx.Qrels.from_file(str(qrels), kind="trec")
+        rankings = ranx.Run.from_file(str(run), kind="trec")
+        means = ranx.evaluate(judgements, rankings, MEASURES["ranx"], make_comparable=True)
+        return [float(means[name]) for name in MEASURES["ranx"]]
+
+    return _quietly(call)
+
+
+def _ir_measures(qrels: Path, run: Path) -> tuple[str, list[float], list[str], list[str]]:
+    import ir_measures
+
+    def call() -> list[float]:
+        measures = [ir_measures.parse_measure(name) for name in MEASURES["ir_measures"]]
+        means = ir_measures.calc_aggregate(
+            measures,
+            ir_measures.read_trec_qrels(str(qrels)),
+            ir_measures.read_trec_run(str(run)),
+        )
+        return [means[measure] for measure in measures]
+
+    return _quietly(call)
+
+
+_EVALUATE = {
+    "beir-eval": _beir_eval,
+    "pytrec_eval": _pytrec_eval,
+    "ranx": _ranx,
+    "ir_measures": _ir_measures,
+}
+
+
+class Tool:
+    """A tool in a process of its own, because some end the process on a wrong file."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self._pool = self._start()
+
+    @staticmethod
+    def _start() -> ProcessPoolExecutor:
+        return ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn"))
+
+    def evaluate(self, qrels: Path, run: Path) -> tuple[str, list[float], list[str], list[str]]:
+        """Return what ``evaluate_with`` does; a process that ends refuses."""
+        try:
+            return self._pool.submit(evaluate_with, self.name, qrels, run).result()
+        except BrokenProcessPool:
+            self._pool = self._start()
+            return "refused", [], ["the process ended"], []
+
+
+# The table
+
+
+def real_files(folder: str, qrels: str) -> dict[str, Files]:
+    """Return {run: its files} of a data set."""
+    from beir_eval import read_qrels
+
+    judged = read_qrels(DATA / qrels)
+    grades = judged.grades.astype(int).tolist()
+    queries = [judged.query_ids[row] for row in judged.row.tolist()]
+    lines = [
+        (query, doc, str(grade)) for query, doc, grade in zip(queries, judged.doc_ids, grades, strict=True)
+    ]
+    runs = {}
+    for path in sorted((DATA / folder).iterdir()):
+        if path.name.startswith(LEFT_OUT):
+            continue
+        fields = [line.split() for line in path.read_text().splitlines()]
+        ranked = [(line[0], line[2], line[3], line[4]) for line in fields]
+        runs[path.name.removesuffix(".trec")] = Files(lines, ranked)
+    return runs
+
+
+def outcome_of(right: Any, wrong: Any) -> str:
+    """Return the outcome of a mistake, from what a tool says about the right and wrong files."""
+    refused, means, warned, notes = wrong
+    if refused:
+        return "refused"
+    if set(warned) - set(right[2]):
+        return "warned"
+    if means == right[1]:
+        return "no effect"
+    # A line that differs in its numbers only says nothing about the mistake.
+    kinds = [{re.sub(r"[\d.,%<>]+", "#", note) for note in said} for said in (notes, right[3])]
+    return "noted" if kinds[0] - kinds[1] else "silent"
+
+
+def look(only: Sequence[str] = ()) -> tuple[dict[str, dict[str, Counter[str]]], list[str]]:
+    """Return {tool: {mistake: how often each outcome}}, and the warnings of the right files."""
+    tools = {name: Tool(name) for name in TOOLS}
+    counts: dict[str, dict[str, Counter[str]]] = {
+        name: {mistake: Counter() for mistake in MISTAKES} for name in TOOLS
+    }
+    alarms: list[str] = []
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        for runs, qrels, title in SETS:
+            for system, files in real_files(runs, qrels).items():
+                paths = files.write(folder)
+                right = {tool: tools[tool].evaluate(*paths) for tool in TOOLS}
+                alarms += [f"{title}, {system}: {text}" for text in right["beir-eval"][2]]
+                for mistake, make in MISTAKES.items():
+                    if only and mistake not in only:
+                        continue
+                    changed = make(files)
+                    if changed == files:
+                        for tool in TOOLS:
+                            counts[tool][mistake]["not possible"] += 1
+                        continue
+                    paths = changed.write(folder)
+                    for tool in TOOLS:
+                        outcome = outcome_of(right[tool], tools[tool].evaluate(*paths))
+                        counts[tool][mistake][outcome] += 1
+                        if tool == "beir-eval" and outcome in {"silent", "noted"}:
+                            print(f"{outcome}: {mistake}: {title}, {system}", file=sys.stderr)
+    return counts, alarms
+
+
+def share_text(counts: Counter[str]) -> str:
+    """Return the outcomes of a mistake, the commonest first."""
+    possible = {outcome: number for outcome, number in counts.items() if outcome != "not possible"}
+    if not possible:
+        return "not possible"
+    if len(possible) == 1:
+        return next(iter(possible))
+    ordered = sorted(possible.items(), key=lambda item: -item[1])
+    return ", ".join(f"{outcome} {number}" for outcome, number in ordered)
+
+
+def totals(counts: dict[str, Counter[str]]) -> Counter[str]:
+    """Return how often each outcome occurs, over the mistakes that can be seen."""
+    total: Counter[str] = Counter()
+    for mistake, outcomes in counts.items():
+        if mistake not in CANNOT_BE_SEEN:
+            total.update(outcomes)
+    return total
+
+
+def table(counts: dict[str, dict[str, Counter[str]]]) -> str:
+    """Return the table as Markdown: a row for each mistake, and the shares below."""
+    rows = [f"| mistake | {' | '.join(TOOLS)} |", f"|---|{'---|' * len(TOOLS)}"]
+    for mistake in MISTAKES:
+        cells = [share_text(counts[tool][mistake]) for tool in TOOLS]
+        rows.append(f"| {mistake} | {' | '.join(cells)} |")
+    for title, wanted in (
+        ("refused or warned of", ("refused", "warned")),
+        ("noted", ("noted",)),
+        ("silent", ("silent",)),
+    ):
+        cells = []
+        for tool in TOOLS:
+            total = totals(counts[tool])
+            number = sum(total[outcome] for outcome in ("refused", "warned", "noted", "silent"))
+            share = sum(total[outcome] for outcome in wanted)
+            cells.append(f"{share / max(1, number):.1%} ({share:,} of {number:,})")
+        rows.append(f"| **{title}**, of what can be seen and changes a number | {' | '.join(cells)} |")
+    return "\n".join(rows)
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--only", action="append", default=[], help="a mistake; repeat it for more")
+    options = parser.parse_args()
+    counts, alarms = look(options.only)
+    print(table(counts))
+    print("\nCannot be seen:")
+    for mistake, reason in CANNOT_BE_SEEN.items():
+        if mistake in MISTAKES:
+            print(f"- {mistake}: {reason}")
+    print("\nWarnings on the right files:")
+    for text, number in Counter(text.partition(": ")[2] for text in alarms).items():
+        print(f"- {number}: {text}")
+
+
+if __name__ == "__main__":
+    main()
