@@ -40,6 +40,7 @@ from beir_eval.cli.options import (
     DRAWS,
     HTML,
     QRELS_FORMAT,
+    REL,
     RUN_FORMAT,
     add_policy_options,
     check_report,
@@ -67,6 +68,7 @@ if TYPE_CHECKING:
     from beir_eval.comparison.records import DocumentToJudge, GateCheck
     from beir_eval.comparison.result import Comparison
     from beir_eval.comparison.slices.result import SlicedComparison
+    from beir_eval.measures import MeasureLike
 
 #: How many documents ``--to-judge`` writes for each measure, unless ``-n`` is set.
 _TO_JUDGE = 20
@@ -85,6 +87,7 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter per option
         list[str] | None,
         typer.Option("-m", "--measure", help="A measure; repeat it for more.  [default: nDCG@10]"),
     ] = None,
+    rel: Annotated[float | None, REL] = None,
     baseline: Annotated[str | None, BASELINE] = None,
     margin: Annotated[float, MARGIN] = 0.01,
     alpha: Annotated[float, ALPHA] = 0.05,
@@ -200,7 +203,7 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter per option
             floor_interval=floor_interval,
             allow_missing=allow_missing,
             junit=junit,
-        )
+        ).with_rel(rel)
         floors = requested.floors
         check_options(
             {
@@ -259,7 +262,7 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter per option
             checks = _check_one_system(
                 inputs,
                 measures,
-                policies,
+                {"rel": rel, **policies},
                 {"markdown": markdown, "junit": junit},
                 requested,
             )
@@ -283,6 +286,7 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter per option
             policies=policies,
             for_report=report_settings(html),
             settings={
+                "rel": rel,
                 "test": test,
                 "correction": correction,
                 "interval": interval,
@@ -339,7 +343,7 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter per option
 
 def _compare_inputs(  # noqa: PLR0913 - the options of the command
     inputs: ComparisonInputs,
-    measures: Sequence[str] | None,
+    measures: Sequence[MeasureLike] | None,
     baseline: str | None,
     *,
     first_is_baseline: bool,
@@ -385,7 +389,7 @@ def _compare_inputs(  # noqa: PLR0913 - the options of the command
 
 def _check_one_system(
     inputs: ComparisonInputs,
-    measures: Sequence[str] | None,
+    measures: Sequence[MeasureLike] | None,
     policies: Mapping[str, Any],
     targets: Mapping[str, Path | None],
     requested: Gate,
@@ -395,7 +399,7 @@ def _check_one_system(
     Args:
         inputs: one run with judgements, or one saved result.
         measures: the measures of the means.
-        policies: the fields of ``EvaluationSettings``.
+        policies: ``rel`` and the fields of ``EvaluationSettings``.
         targets: the files "markdown" and "junit"; None: no such file.
         requested: the gate.
     """

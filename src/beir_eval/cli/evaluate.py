@@ -15,6 +15,7 @@ from beir_eval.cli.options import (
     MARKDOWN,
     PER_QUERY,
     QRELS_FORMAT,
+    REL,
     RUN_FORMAT,
     add_policy_options,
     check_report,
@@ -30,7 +31,7 @@ from beir_eval.cli.standard_input import opened_inputs
 from beir_eval.cli.streaming import evaluate_in_parts, is_streamed
 from beir_eval.errors import SettingError, check_choice
 from beir_eval.evaluation.evaluator import Evaluator
-from beir_eval.measures import DEFAULT_MEASURES, TOOLS, parse_all
+from beir_eval.measures import DEFAULT_MEASURES, TOOLS, parse_all, with_rel
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -63,6 +64,7 @@ def evaluate(  # noqa: PLR0913, PLR0917 - one parameter per option
             "Recall, R_cap, Precision and MRR at 1, 3, 5, 10, 100 and 1000]",
         ),
     ] = None,
+    rel: Annotated[float | None, REL] = None,
     per_query: Annotated[Path | None, PER_QUERY] = None,
     json: Annotated[
         Path | None, typer.Option(help="Write all results, a JSON list, to this file.")
@@ -107,7 +109,7 @@ def evaluate(  # noqa: PLR0913, PLR0917 - one parameter per option
         files = run_files(run_inputs)
         check_targets([qrels_file, *files], [per_query, json, markdown, latex, html, table])
         check_report(html)
-        measures = parse_all(measure) if measure else DEFAULT_MEASURES
+        measures = with_rel(parse_all(measure) if measure else DEFAULT_MEASURES, rel)
         if judged_only:
             measures = tuple(parsed(judged_only=True) for parsed in measures)
         in_memory = {"--per-query": per_query, "--json": json, "--html": html}

@@ -50,6 +50,7 @@ from beir_eval.cli.options import (
     HTML,
     LATEX,
     PER_QUERY,
+    REL,
     check_report,
     report_settings,
     write_html,
@@ -79,7 +80,7 @@ from beir_eval.evaluation.inputs import drops_identical_ids
 from beir_eval.evaluation.tables import repeats_table, to_markdown, usual_measures
 from beir_eval.integrations.retrieval.documents import AUTO
 from beir_eval.integrations.retrieval.retrieve_all import DEFAULT_CHECKED
-from beir_eval.measures import DEFAULT_MEASURES, parse_all
+from beir_eval.measures import DEFAULT_MEASURES, parse_all, with_rel
 from beir_eval.significance import PAIRED_TESTS
 from beir_eval.significance.repeats import FEWEST_REPEATS
 
@@ -91,7 +92,7 @@ if TYPE_CHECKING:
     from beir_eval.comparison.result import Comparison
     from beir_eval.core.qrels import Qrels
     from beir_eval.datasets.dataset import Dataset
-    from beir_eval.measures import Measure
+    from beir_eval.measures import Measure, MeasureLike
 
 #: What is compared unless measures are named, as in ``beir-eval compare``.
 _COMPARED = "nDCG@10"
@@ -137,6 +138,7 @@ def haystack(  # noqa: PLR0913, PLR0917 - one parameter per option
             "compared on nDCG@10.",
         ),
     ] = None,
+    rel: Annotated[float | None, REL] = None,
     inputs: Annotated[
         list[str] | None,
         typer.Option(
@@ -276,7 +278,7 @@ def haystack(  # noqa: PLR0913, PLR0917 - one parameter per option
             floor_interval=floor_interval,
             allow_missing=allow_missing,
             junit=junit,
-        )
+        ).with_rel(rel)
         _check_combination(names, _stated(context), requested, repeats, deterministic or [])
         _check_test_over_repeats(repeats, test, correction)
         check_options(
@@ -301,11 +303,11 @@ def haystack(  # noqa: PLR0913, PLR0917 - one parameter per option
         check_report(html)
         _check_running(concurrency, on_error)
         retriever_settings = _retriever_settings(names, inputs, documents_from, field, collapse)
-        compared = parse_all(
-            [*(measure or ()), *requested.measures, *requested.floors] or [_COMPARED]
-        )
+        named = [*(measure or ()), *requested.measures, *requested.floors]
+        compared = with_rel(parse_all(named or [_COMPARED]), rel)
         looks_of = _looks_of(context, ledger, looks, names, compared)
-        measures = [*(measure or DEFAULT_MEASURES), *compared]
+        shown = with_rel(parse_all(measure) if measure else DEFAULT_MEASURES, rel)
+        measures: list[MeasureLike] = [*shown, *compared]
         if looks_of is not None:
             measures.append(looks_of.measure)
         task = _Task(

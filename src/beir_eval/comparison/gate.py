@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from itertools import compress
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -55,6 +55,8 @@ if TYPE_CHECKING:
     from beir_eval.measures.scales import ScoreScale
     from beir_eval.significance import PairedTestMethod
 
+#: {measure: the lowest mean that passes}. Keys of a dict type are invariant, hence the three.
+Floors: TypeAlias = "Mapping[str, float] | Mapping[Measure, float] | Mapping[MeasureLike, float]"
 #: How many of the queries that lost most a failed check lists.
 _WORST_QUERIES = 5
 
@@ -64,7 +66,7 @@ def check_gate(  # noqa: PLR0913 - one keyword a setting
     measures: Iterable[MeasureLike] | MeasureLike | None = None,
     *,
     non_inferior: bool = False,
-    floors: Mapping[str, float] | Mapping[Measure, float] | None = None,
+    floors: Floors | None = None,
     floor_interval: bool = False,
     allow_missing: bool = False,
 ) -> list[GateCheck]:
@@ -153,7 +155,7 @@ def check_gate(  # noqa: PLR0913 - one keyword a setting
 
 def check_floors(
     result: EvaluationResult,
-    floors: Mapping[str, float],
+    floors: Floors,
     *,
     floor_interval: bool = False,
     allow_missing: bool = False,
@@ -201,7 +203,7 @@ def check_floors(
 def _chosen_measures(
     comparison: Comparison,
     measures: Iterable[MeasureLike] | MeasureLike | None,
-    floors: Mapping[str, float] | Mapping[Measure, float] | None,
+    floors: Floors | None,
 ) -> list[str]:
     """Return the names of the measures to compare with the baseline, each once.
 
@@ -225,7 +227,7 @@ def _chosen_measures(
 
 def _checked_floors(
     names: Mapping[Any, str],
-    floors: Mapping[str, float] | Mapping[Measure, float] | None,
+    floors: Floors | None,
     custom_measures: Mapping[str, ScoreScale],
     *,
     floor_interval: bool,

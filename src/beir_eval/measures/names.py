@@ -18,6 +18,7 @@ from beir_eval.errors import (
     shorten,
     shown,
 )
+from beir_eval.measures.parameters import CHECKS
 from beir_eval.measures.registry import (
     HIGHEST_CUTOFF,
     Definition,
@@ -30,7 +31,15 @@ from beir_eval.measures.registry import (
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Sequence
 
-__all__ = ["TOOLS", "MeasureLike", "definition_of", "parse", "parse_all", "spelled"]
+__all__ = [
+    "TOOLS",
+    "MeasureLike",
+    "definition_of",
+    "parse",
+    "parse_all",
+    "spelled",
+    "with_rel",
+]
 
 #: What every function that needs a measure accepts: a ``Measure``, or its name in any spelling.
 MeasureLike: TypeAlias = "Measure | str"
@@ -96,7 +105,7 @@ def _parse_complete(text: str) -> Measure:
     return _parse(text).check_complete()
 
 
-def parse_all(texts: Iterable[MeasureLike]) -> tuple[Measure, ...]:
+def parse_all(texts: Iterable[MeasureLike] | MeasureLike) -> tuple[Measure, ...]:
     """Return the measures with these names, each measure once, in the order of the names.
 
     Args:
@@ -119,6 +128,36 @@ def parse_all(texts: Iterable[MeasureLike]) -> tuple[Measure, ...]:
         msg = "no measure is named; name at least one, for example 'nDCG@10'"
         raise MeasureError(msg)
     return measures
+
+
+def with_rel(measures: Iterable[Measure], rel: float | None) -> tuple[Measure, ...]:
+    """Return the measures with a lowest grade that is relevant, as trec_eval's option -l sets it.
+
+    A measure that states its ``rel`` keeps it. A measure that takes none, such as nDCG or ERR, is
+    unchanged: it takes the grades as they are.
+
+    Args:
+        measures: the measures.
+        rel: the lowest grade that is relevant; None changes nothing.
+
+    Returns:
+        The measures in the same order, each once.
+
+    Raises:
+        MeasureError: ``rel`` is not a finite number above 0.
+
+    >>> with_rel(parse_all("MAP, P(rel=1)@5, nDCG@10"), 2)
+    (MAP(rel=2), Precision(rel=1)@5, nDCG@10)
+    """
+    if rel is not None:
+        level = CHECKS["rel"]("rel", rel)
+        measures = (measure(rel=level) if _lacks_rel(measure) else measure for measure in measures)
+    return tuple(dict.fromkeys(measures))
+
+
+def _lacks_rel(measure: Measure) -> bool:
+    """Return whether a measure takes a lowest relevant grade and states none."""
+    return "rel" in measure.definition.defaults and "rel" not in dict(measure.parameters)
 
 
 def definition_of(name: str) -> Definition:

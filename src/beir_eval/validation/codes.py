@@ -136,7 +136,7 @@ _CODES = (
             "The tracks count a passage as relevant from grade 2 in MAP, Recall, Precision and "
             "MRR; here it counts from grade 1. nDCG is not affected."
         ),
-        remedy="To compare with published values, set rel=2, as in MAP(rel=2) or MRR(rel=2)@10.",
+        remedy="To compare with published values, evaluate with rel=2 (--rel 2).",
     ),
     # Runs
     FindingCode(
