@@ -97,6 +97,20 @@ def test_the_table_of_a_benchmark_has_the_level(files):
     assert "qrels 1.0000 0.5000" in output_of(result)
 
 
+# Spellings
+
+
+def test_lists_of_cutoffs_are_measures_of_every_command(files):
+    evaluated = run("evaluate", "qrels.trec", "best.trec", "-m", "P.1,2", "-m", "recip_rank-l2")
+    assert "system Precision@1 Precision@2 MRR(rel=2)" in output_of(evaluated)
+    compared = run("compare", "qrels.trec", "best.trec", "worse.trec", "--gate", "nDCG@1,5")
+    assert compared.exit_code == 1
+    assert output_of(compared).count("gate failed: worse vs best: ") == 2
+    refused = run("bench", "qrels.trec", "best.trec", "-m", "P.5,10")
+    assert refused.exit_code == 2
+    assert "one measure was expected, not 2: 'P.5', 'P.10'" in output_of(refused)
+
+
 @pytest.mark.parametrize("level", ["0", "-1", "nan"])
 def test_an_impossible_level_is_one_clear_line(files, level):
     refused = run("evaluate", "qrels.trec", "best.trec", "-l", level)

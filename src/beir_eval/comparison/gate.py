@@ -30,7 +30,7 @@ from beir_eval.evaluation.result import EvaluationResult
 from beir_eval.evaluation.saved_results import load_result
 from beir_eval.evaluation.score_matrix import ScoreMatrix
 from beir_eval.measures import Measure
-from beir_eval.measures.names import name_among
+from beir_eval.measures.names import name_among, names_among
 from beir_eval.measures.scales import scale_of
 from beir_eval.significance import (
     PAIRED_TESTS,
@@ -222,7 +222,8 @@ def _chosen_measures(
     listed = [measures] if isinstance(measures, (str, Measure)) else list(measures)
     if listed and comparison.baseline is None:
         raise SettingError("a gate needs a baseline: compare(results, baseline=…), or --baseline")
-    return list(dict.fromkeys(_name_in(comparison, measure) for measure in listed))
+    names = names_among(comparison.measures, listed) if listed else ()
+    return list(dict.fromkeys(_name_in(comparison, name) for name in names))
 
 
 def _checked_floors(

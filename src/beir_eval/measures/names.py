@@ -18,7 +18,7 @@ from beir_eval.errors import (
     shorten,
     shown,
 )
-from beir_eval.measures.parameters import CHECKS
+from beir_eval.measures.parameters import CHECKS, LONGEST_TABLE
 from beir_eval.measures.registry import (
     HIGHEST_CUTOFF,
     Definition,
@@ -29,7 +29,7 @@ from beir_eval.measures.registry import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Sequence
+    from collections.abc import Container, Iterable, Iterator, Sequence
 
 __all__ = [
     "TOOLS",
@@ -55,9 +55,18 @@ _SUFFIX = re.compile(
 )
 # rbp.95 (ranx)
 _RANX_RBP = re.compile(r"rbp\.(?P<digits>\d+)", re.IGNORECASE | re.ASCII)
+# P.5,10 and iprec_at_recall.0.1,0.2 (trec_eval), nDCG@5,10: a name with a number, and one more
+_NUMBER = re.compile(r"\d+(?:\.\d+)?|\.\d+", re.ASCII)
+_NUMBERED = re.compile(rf"(?P<name>.*?[@_.])(?:{_NUMBER.pattern})", re.ASCII)
+# map-l2, mrr@10-l2 (ranx): the lowest relevant grade
+_RANX_LEVEL = re.compile(r"(?P<measure>.+)-l(?P<level>\d+)", re.IGNORECASE | re.ASCII)
+# a text without quotes, such as exp or exp-log2
+_BARE_WORD = re.compile(r"[a-z][\w-]*", re.IGNORECASE | re.ASCII)
 # nDCG10, nDCG-10, nDCG 10 and nDCG at 10, which no tool writes
 _WITHOUT_AT = re.compile(r"(?P<name>.*?[^\W\d])(?:\s+at\s+|[\s_-]*)(?P<number>\d+)", re.ASCII)
 _LONGEST_NAME = 100_000
+#: The number of characters of a name that may have several numbers, each of which repeats it.
+_LONGEST_REPEATED = 1000
 #: The number of characters of a text for which another spelling is suggested.
 _LONGEST_SUGGESTED = 100
 #: More digits than the highest cutoff has.
@@ -70,15 +79,17 @@ def parse(text: MeasureLike) -> Measure:
     """Return the measure with this name.
 
     Reads the canonical names and the spellings of BEIR (``NDCG@10``), trec_eval (``ndcg_cut_10``,
-    ``map_cut.100``), ir_measures (``AP@100``, ``nDCG(dcg="exp-log2")@10``), ranx (``hit_rate@5``)
-    and MTEB (``ndcg_at_10``). The case of a measure's name does not matter.
+    ``map_cut.100``), ir_measures (``AP@100``, ``nDCG(dcg="exp-log2")@10``), ranx (``hit_rate@5``,
+    ``map-l2``) and MTEB (``ndcg_at_10``). The case of a measure's name does not matter, and
+    neither do quotes around a value: ``nDCG(gain=exp)@10``.
 
     Args:
         text: a name, with parameters in brackets and a cutoff after @ where wanted, or a
             ``Measure``, which is returned unchanged.
 
     Raises:
-        UnknownMeasureError: no measure has this name; the message suggests similar ones.
+        UnknownMeasureError: no measure has this name, and the message suggests similar ones; or
+            the text has several, such as ``P.5,10``, which ``parse_all`` reads.
         MeasureError: ``text`` is neither a name nor a ``Measure``, a parameter or the cutoff is not
             allowed, or a required parameter is missing.
 
@@ -110,7 +121,8 @@ def parse_all(texts: Iterable[MeasureLike] | MeasureLike) -> tuple[Measure, ...]
 
     Args:
         texts: names or ``Measure`` values, or a single one of them. A text may hold several names,
-            separated by commas or blanks.
+            separated by commas or blanks; a name may have several cutoffs, as in trec_eval's
+            ``P.5,10``.
 
     Raises:
         UnknownMeasureError: no measure has one of the names.
@@ -119,6 +131,8 @@ def parse_all(texts: Iterable[MeasureLike] | MeasureLike) -> tuple[Measure, ...]
 
     >>> parse_all("nDCG@10, MAP@100"), parse_all(["P@5 P@10", "MRR"])
     ((nDCG@10, MAP@100), (Precision@5, Precision@10, MRR))
+    >>> parse_all("ndcg_cut.5,10"), parse_all("nDCG@5,10, MAP")
+    ((nDCG@5, nDCG@10), (nDCG@5, nDCG@10, MAP))
     """
     if isinstance(texts, (str, Measure)):
         texts = [texts]
@@ -254,19 +268,39 @@ def _check_is_list(measures: object) -> None:
 
 
 def _names_in(text: MeasureLike) -> Sequence[MeasureLike]:
-    """Return the names in a text that commas or blanks separate; any other object alone."""
+    """Return the names in a text that commas or blanks separate; any other object alone.
+
+    A number after a comma is one more cutoff of the name before it: P.5,10 is P.5 and P.10.
+    """
     # "nDCG 10" is one name, in a spelling that ``parse`` refuses with a suggestion.
     if not isinstance(text, str) or len(text) > _LONGEST_NAME or _meant(text.strip()):
         return [text]
     # "nDCG (rel=2) @ 10" is one name too.
     for mark in "@(":
         text = mark.join(part.strip() for part in text.split(mark))
-    depth, characters = 0, []
+    names: list[str] = []
+    for part, is_after_comma in _split(text):
+        numbered = None
+        if is_after_comma and names and len(names[-1]) <= _LONGEST_REPEATED:
+            numbered = _NUMBER.fullmatch(part) and _NUMBERED.fullmatch(names[-1])
+        names.append(f"{numbered['name']}{part}" if numbered else part)
+    return names or [text]
+
+
+def _split(text: str) -> Iterator[tuple[str, bool]]:
+    """Yield the parts between commas and blanks outside brackets, and whether after a comma."""
+    depth, part, is_after_comma = 0, "", False
     for character in text:
         depth += (character == "(") - (character == ")")
-        is_separator = depth <= 0 and (character == "," or character.isspace())
-        characters.append("\n" if is_separator else character)
-    return list(filter(None, "".join(characters).split("\n"))) or [text]
+        if depth > 0 or not (character == "," or character.isspace()):
+            part += character
+            continue
+        if part:
+            yield part, is_after_comma
+            part, is_after_comma = "", False
+        is_after_comma = is_after_comma or character == ","
+    if part:
+        yield part, is_after_comma
 
 
 def _meant(text: str) -> str:
@@ -292,6 +326,9 @@ def _parse(text: str) -> Measure:
     """Return the measure with this name; required parameters may be missing."""
     if ranx_rbp := _RANX_RBP.fullmatch(text):
         return Measure("RBP")(p=float(f"0.{ranx_rbp['digits']}"))
+    ranx = _RANX_LEVEL.fullmatch(text)
+    if ranx and not _RANX_LEVEL.fullmatch(ranx["measure"]):
+        return _at_level(_parse(ranx["measure"]), int(ranx["level"][:_MOST_DIGITS]), text)
     form = _FORM.fullmatch(text)
     if form is None:
         raise _unknown(text, text)
@@ -312,6 +349,34 @@ def _parse(text: str) -> Measure:
     return measure if number is None else _with_number(measure, number, text)
 
 
+def _at_level(measure: Measure, level: int, text: str) -> Measure:
+    """Return the measure with the lowest relevant grade of a name of ranx, such as map-l2.
+
+    Raises:
+        MeasureError: the measure takes none, or states one.
+    """
+    if _lacks_rel(measure):
+        return measure(rel=level)
+    takes = measure.definition.defaults
+    if "rel" in takes:
+        msg = f"{shown(text)} states two levels of relevance; leave one out: {measure}"
+    elif "gain" in takes:
+        # ranx gives no gain to grades below the level; every other grade is its gain.
+        grades = range(max(1, level - 5), level + 2)
+        instead = measure(gain={grade: grade if grade >= level else 0 for grade in grades})
+        msg = (
+            f"in {shown(text)}, -l{level} is no level of {measure.name}, which takes the grades as "
+            f"they are; to give grades below {level} no gain, write a table with the gains of all "
+            f"grades in the qrels, such as {instead}"
+        )
+    else:
+        msg = (
+            f"in {shown(text)}, -l{level} is a level of relevance, and {measure.name} takes none; "
+            f"write {measure}"
+        )
+    raise MeasureError(msg)
+
+
 def _unknown(
     text: str, name: str, parameters: str | None = None, number: str | None = None
 ) -> UnknownMeasureError:
@@ -325,7 +390,10 @@ def _unknown(
     """
     names = _names_in(text)
     if len(names) > 1:
-        msg = f"one measure was expected, not {len(names)}: {first_few(names)}"
+        msg = (
+            f"one measure was expected, not {len(names)}: {first_few(names)}; name one of them "
+            "(parse_all reads several)"
+        )
         return UnknownMeasureError(msg)
     ending = "" if parameters is None else f"({parameters})"
     if number is not None:
@@ -350,6 +418,8 @@ def _with_ending(name: str, ending: str) -> str:
 def _with_number(measure: Measure, number: str, text: str) -> Measure:
     """Return the measure with the number of its name set: as its cutoff, or as a parameter."""
     definition = measure.definition
+    if not _NUMBER.fullmatch(number) and len(_names_in(text)) > 1:
+        raise _unknown(text, definition.name)
     if definition.number_sets != "cutoff":
         try:
             return measure(**{definition.number_sets: float(number)})
@@ -357,8 +427,6 @@ def _with_number(measure: Measure, number: str, text: str) -> Measure:
             msg = f"in {shown(text)}, {shown(number)} is no {definition.number_sets}: {error}"
             raise MeasureError(msg) from error
     if not (number.isascii() and number.isdecimal()):
-        if len(_names_in(text)) > 1:
-            raise _unknown(text, definition.name)
         msg = (
             f"in {shown(text)}, the cutoff {shown(number)} is not a whole number above 0; write "
             f"one, as in {definition.name}@10"
@@ -375,13 +443,19 @@ def _with_number(measure: Measure, number: str, text: str) -> Measure:
 
 
 def _read_parameters(text: str, listed: str) -> dict[str, Any]:
-    """Return the parameters in ``rel=2, gain="exp"``. Values must be literals: no code runs."""
+    """Return the parameters in ``rel=2, gain="exp"``. Values must be literals: no code runs.
+
+    A text needs no quotes: ``gain=exp``.
+    """
+    source = f"f({listed})"
     try:
-        call = ast.parse(f"f({listed})", mode="eval").body
+        call = ast.parse(source, mode="eval").body
         if not isinstance(call, ast.Call) or call.args:
             raise ValueError  # noqa: TRY301 - one message for every way to be wrong
         values = {
-            keyword.arg: ast.literal_eval(keyword.value) for keyword in call.keywords if keyword.arg
+            keyword.arg: _read_value(source, keyword.value)
+            for keyword in call.keywords
+            if keyword.arg
         }
         if len(values) < len(call.keywords):
             raise ValueError  # noqa: TRY301
@@ -389,6 +463,8 @@ def _read_parameters(text: str, listed: str) -> dict[str, Any]:
         problem = 'is not a list of parameters such as (rel=2, gain="exp")'
         msg = f"in {shown(text)}, ({shorten(listed, MAX_VALUE_SHOWN)}) {problem}"
         raise MeasureError(msg) from error
+    if isinstance(values.get("gains"), Mapping) and not values.keys() & {"gain", "dcg"}:
+        values["gain"] = _with_grades_between(values.pop("gains"))
     if "dcg" in values:
         gain = values.pop("dcg")
         if not isinstance(gain, str) or gain not in _IR_MEASURES_GAINS:
@@ -397,6 +473,26 @@ def _read_parameters(text: str, listed: str) -> dict[str, Any]:
             raise MeasureError(msg)
         values["gain"] = _IR_MEASURES_GAINS[gain]
     return values
+
+
+def _read_value(source: str, value: ast.expr) -> Any:
+    """Return the value of a parameter: a literal, or a text without quotes."""
+    text = (
+        ast.get_source_segment(source, value) if isinstance(value, (ast.Name, ast.BinOp)) else None
+    )
+    return text if text and _BARE_WORD.fullmatch(text) else ast.literal_eval(value)
+
+
+def _with_grades_between(gains: Mapping[Any, Any]) -> Mapping[Any, Any]:
+    """Return ir_measures' gains of grades, {grade: gain}, as a gain table.
+
+    There, a grade that is not in it is its own gain, and such grades are left out of its names; in
+    a gain table they must be listed. So whole grades below the highest are added. A qrels with
+    another grade is then refused when it is evaluated, not scored differently.
+    """
+    if not all(isinstance(grade, int) and grade <= LONGEST_TABLE for grade in gains):
+        return gains
+    return {grade: grade for grade in range(1, max(gains, default=0))} | dict(gains)
 
 
 def spelled(measure: Measure, tool: str) -> str:
