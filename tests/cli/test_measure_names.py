@@ -102,13 +102,66 @@ def test_the_table_of_a_benchmark_has_the_level(files):
 
 def test_lists_of_cutoffs_are_measures_of_every_command(files):
     evaluated = run("evaluate", "qrels.trec", "best.trec", "-m", "P.1,2", "-m", "recip_rank-l2")
-    assert "system Precision@1 Precision@2 MRR(rel=2)" in output_of(evaluated)
+    assert "system Precision@1 Precision@2 recip_rank(rel=2)" in output_of(evaluated)
     compared = run("compare", "qrels.trec", "best.trec", "worse.trec", "--gate", "nDCG@1,5")
     assert compared.exit_code == 1
     assert output_of(compared).count("gate failed: worse vs best: ") == 2
     refused = run("bench", "qrels.trec", "best.trec", "-m", "P.5,10")
     assert refused.exit_code == 2
     assert "one measure was expected, not 2: 'P.5', 'P.10'" in output_of(refused)
+
+
+# The name that was typed
+
+
+def test_a_measure_is_printed_under_the_name_that_was_typed_and_saved_under_its_own(files):
+    measures = ["-m", "Hits@10,hit_rate@1", "-m", "AP", "-m", "P@1", "-m", "ndcg_cut_5"]
+    result = run("evaluate", "qrels.trec", "best.trec", *measures, "--json", "r.json")
+    heading = "system Hits@10 * hit_rate@1 AP Precision@1 nDCG@5 *"
+    assert heading in output_of(result)
+    canonical = ["utility(other=0)@10", "Success@1", "MAP", "Precision@1", "nDCG@5"]
+    assert json.loads((files / "r.json").read_text())[0]["measures"] == canonical
+
+
+def test_the_level_of_relevance_is_part_of_a_name_that_was_typed(files):
+    evaluate = ["evaluate", "qrels.trec", "best.trec", "-m", "Hits@2,recip_rank-l2,RR(rel=1)@5"]
+    assert "system Hits@2 RR(rel=2)" not in output_of(run(*evaluate))
+    assert "system Hits(rel=2)@2 recip_rank(rel=2) RR(rel=1)@5" in output_of(run(*evaluate, "-l2"))
+    with_judged = run(*evaluate, "--judged-only")
+    assert "Hits(judged_only=True)@2" in output_of(with_judged)
+
+
+def test_verdicts_tables_and_gate_have_the_name_that_was_typed(files):
+    compare = ["compare", "qrels.trec", "best.trec", "worse.trec", "--detail", "-m", "Hits@1"]
+    result = run(*compare, "-l", "2", "--gate", "RR", "--floor", "hit@1=0.5", "--json", "c.json")
+    printed = output_of(result)
+    assert "gate failed: worse vs best: -0.5000 RR(rel=2)" in printed
+    assert "hit(rel=2)@1" in printed
+    for canonical in ("MRR", "utility", "Success"):
+        assert canonical not in printed
+    saved = json.loads((files / "c.json").read_text())
+    assert saved["measures"] == ["utility(other=0, rel=2)@1", "MRR(rel=2)", "Success(rel=2)@1"]
+
+
+def test_a_benchmark_prints_the_name_that_was_typed(files):
+    result = run("bench", "qrels.trec", "best.trec", "worse.trec", "-m", "hit_rate@10")
+    assert "hit_rate@10 best worse" in output_of(result)
+
+
+def test_names_asked_for_and_names_of_systems_are_not_replaced(files):
+    named = run("evaluate", "qrels.trec", "best.trec", "-m", "hit_rate@1", "--names", "ir_measures")
+    assert "system Success@1" in output_of(named)
+    (files / "best.trec").rename(files / "MAP.trec")
+    assert "MAP 1.0000" in output_of(run("evaluate", "qrels.trec", "MAP.trec", "-m", "AP"))
+    (files / "MAP.trec").rename(files / "my-MAP.trec")
+    result = run("evaluate", "qrels.trec", "my-MAP.trec", "-m", "AP,AP@5,MAP@3")
+    assert "system AP AP@5 * MAP@3 *" in output_of(result)
+    assert "my-MAP 1.0000" in output_of(result)
+
+
+def test_the_name_of_one_command_is_not_that_of_the_next(files):
+    run("evaluate", "qrels.trec", "best.trec", "-m", "AP")
+    assert "system MAP" in output_of(run("evaluate", "qrels.trec", "best.trec", "-m", "map"))
 
 
 @pytest.mark.parametrize("level", ["0", "-1", "nan"])

@@ -39,6 +39,7 @@ from beir_eval import (
 )
 from beir_eval.errors import BeirEvalError, MeasureError, SettingError, UnknownMeasureError
 from beir_eval.measures import DEFAULT_MEASURES, definitions, parse_all, spelled
+from beir_eval.measures.names import names_as_typed
 from time_limit import time_limit
 
 SPELLINGS = {
@@ -502,6 +503,37 @@ def test_a_list_of_cutoffs_where_one_measure_is_expected_is_an_error_with_the_si
 def test_a_number_without_a_name_with_a_number_before_it_is_no_cutoff(text):
     with pytest.raises(UnknownMeasureError):
         parse_all(text)
+
+
+@pytest.mark.parametrize("typed", ["p@5", "P_5", "prec@5", "R@9", "ndcg_cut.5", "map_cut_5", "F@2"])
+def test_a_spelling_of_the_canonical_name_is_no_other_name(typed):
+    assert names_as_typed([typed]) == {}
+
+
+@pytest.mark.parametrize(
+    ("typed", "canonical", "named"),
+    [
+        ("Hits@10", "utility(other=0)@10", "Hits@10"),
+        ("hits(missed=-1)", "utility(missed=-1, other=0)", "hits(missed=-1)"),
+        ("hit_rate_at_5", "Success@5", "hit_rate@5"),
+        ("Accuracy@5", "Success@5", "Accuracy@5"),
+        ("AP(rel=2)@100", "MAP(rel=2)@100", "AP(rel=2)@100"),
+        ("recip_rank", "MRR", "recip_rank"),
+        ("set_P", "Precision", "set_P"),
+        ("ndcg_burges@5", 'nDCG(gain="exp")@5', "ndcg_burges@5"),
+        ("11pt_avg", "AP_11pt", "11pt_avg"),
+        ("relative_P_5", "R_cap@5", "relative_P@5"),
+        ("hit-l2", "Success(rel=2)", "hit(rel=2)"),
+    ],
+)
+def test_another_name_of_a_measure_is_kept_with_its_parameters(typed, canonical, named):
+    assert names_as_typed([typed]) == {canonical: named}
+    assert parse(named) == parse(canonical) == parse(typed)
+
+
+def test_of_two_names_for_a_measure_the_first_is_kept():
+    assert names_as_typed(["RR", "MRR,recip_rank"]) == {"MRR": "RR"}
+    assert names_as_typed(["MRR", "RR"]) == names_as_typed(["seconds", MAP]) == {}
 
 
 def test_results_can_be_named_as_in_other_tools():

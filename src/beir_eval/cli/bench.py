@@ -23,6 +23,7 @@ from beir_eval.cli.console import (
     check_folder,
     check_targets,
     console,
+    print_as_typed,
     print_errors,
     print_table,
     print_warnings,
@@ -36,6 +37,7 @@ from beir_eval.display.tables import Table, latex_table
 from beir_eval.display.warning_texts import warnings_latex
 from beir_eval.errors import InputError, ResultError, first_few
 from beir_eval.measures import DEFAULT_MEASURES, parse, with_rel
+from beir_eval.measures.names import names_as_typed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -134,6 +136,7 @@ def bench(  # noqa: PLR0913, PLR0917 - one parameter per option
         check_report(html)
         [table_measure] = with_rel([parse(measure)], rel)
         judged, systems = _find_datasets(datasets), _find_systems(runs)
+        print_as_typed(names_as_typed([measure], rel), [*judged, *systems])
         _check_layout(judged, systems)
         benchmark = Benchmark(
             judged,

@@ -34,7 +34,7 @@ from beir_eval.cli.comparison_options import (
     check_options,
     exit_code,
 )
-from beir_eval.cli.console import check_targets, print_errors
+from beir_eval.cli.console import check_targets, print_as_typed, print_errors
 from beir_eval.cli.options import (
     CHUNK_IDS,
     DRAWS,
@@ -59,6 +59,7 @@ from beir_eval.comparison.records import ON_CHOICES, REPEATS
 from beir_eval.errors import InputError, SettingError, first_few
 from beir_eval.evaluation.evaluator import Evaluator
 from beir_eval.evaluation.tables import to_markdown
+from beir_eval.measures.names import names_as_typed
 from beir_eval.significance.corrections import CORRECTIONS as P_CORRECTIONS
 
 if TYPE_CHECKING:
@@ -195,7 +196,7 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter per option
         input_files = all_files(inputs_or_folders, groups, candidates)
         check_targets(input_files, outputs)
         check_report(html)
-        requested = Gate.from_options(
+        as_typed = Gate.from_options(
             gate,
             floor,
             alpha=alpha,
@@ -203,7 +204,9 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter per option
             floor_interval=floor_interval,
             allow_missing=allow_missing,
             junit=junit,
-        ).with_rel(rel)
+        )
+        named = [*(measure or ()), *as_typed.measures, *as_typed.floors]
+        requested = as_typed.with_rel(rel)
         floors = requested.floors
         check_options(
             {
@@ -214,7 +217,7 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter per option
             }
         )
         _check_steps(steps)
-        measures = [*(measure or ()), *requested.measures, *floors] or None
+        measures = named or None
         first = input_files[0]
         folder = first if first.is_dir() and not is_score_table(first) else None
         labels = None if clusters is None else cluster_labels(clusters, folder)
@@ -226,6 +229,7 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter per option
             judgements_first=bool(files),
             chunk_ids=chunk_ids,
         )
+        print_as_typed(names_as_typed(named, rel), inputs.names)
         stated = run_files(inputs_or_folders[1:]) if inputs.qrels else inputs_or_folders
         inputs = inputs.grouped(input_files, groups, candidates, stated)
         is_alone = len(inputs.names) == 1

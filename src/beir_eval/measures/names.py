@@ -253,6 +253,44 @@ def names_among(
     return listed or tuple(map(str, parse_all(())))  # which raises the error
 
 
+def names_as_typed(
+    texts: Iterable[MeasureLike], rel: float | None = None, *, judged_only: bool = False
+) -> dict[str, str]:
+    """Return {canonical name: name with the word that was typed} for measures of another name.
+
+    Another name is one that neither begins with the canonical one nor is the beginning of it,
+    besides case and punctuation (AP for MAP, hit_rate for Success), or one that implies parameters.
+    P_5 and ndcg_cut_10 are spellings of Precision@5 and nDCG@10.
+
+    Args:
+        texts: the names that were typed, of which each may hold several.
+        rel: the level of relevance that the measures got, as of ``with_rel``.
+        judged_only: whether they got ``judged_only=True``.
+
+    >>> names_as_typed(["hits@10, AP", "P_5"]), names_as_typed(["RR-l2"])
+    ({'utility(other=0)@10': 'hits@10', 'MAP': 'AP'}, {'MRR(rel=2)': 'RR(rel=2)'})
+    """
+    typed: dict[str, str] = {}
+    for name in [name for text in texts for name in _names_in(text) if isinstance(name, str)]:
+        try:
+            measure, word = _read(name.strip())
+        except UnknownMeasureError:  # a custom measure
+            continue
+        [measure] = with_rel([measure(judged_only=True) if judged_only else measure], rel)
+        named = measure.named(word) if _is_another_name(word, measure) else str(measure)
+        typed.setdefault(str(measure), named)
+    return {canonical: name for canonical, name in typed.items() if name != canonical}
+
+
+def _is_another_name(word: str, measure: Measure) -> bool:
+    """Return whether a word for a measure is another name, not a spelling of the canonical one."""
+    entry = resolve(word)
+    if entry is not None and entry[1]:
+        return True
+    typed, canonical = (re.sub(r"[\W_]", "", name.lower()) for name in (word, measure.name))
+    return not (typed.startswith(canonical) or canonical.startswith(typed))
+
+
 def _is_among(names: Container[str], measure: MeasureLike) -> bool:
     return isinstance(measure, str) and measure in names
 
@@ -324,11 +362,17 @@ def _meant(text: str) -> str:
 
 def _parse(text: str) -> Measure:
     """Return the measure with this name; required parameters may be missing."""
+    return _read(text)[0]
+
+
+def _read(text: str) -> tuple[Measure, str]:
+    """Return the measure with this name, and the word in it that names the measure."""
     if ranx_rbp := _RANX_RBP.fullmatch(text):
-        return Measure("RBP")(p=float(f"0.{ranx_rbp['digits']}"))
+        return Measure("RBP")(p=float(f"0.{ranx_rbp['digits']}")), "RBP"
     ranx = _RANX_LEVEL.fullmatch(text)
     if ranx and not _RANX_LEVEL.fullmatch(ranx["measure"]):
-        return _at_level(_parse(ranx["measure"]), int(ranx["level"][:_MOST_DIGITS]), text)
+        measure, word = _read(ranx["measure"])
+        return _at_level(measure, int(ranx["level"][:_MOST_DIGITS]), text), word
     form = _FORM.fullmatch(text)
     if form is None:
         raise _unknown(text, text)
@@ -346,7 +390,7 @@ def _parse(text: str) -> Measure:
     if form["parameters"] is not None:
         parameters |= _read_parameters(text, form["parameters"])
     measure = Measure(definition.name)(**parameters)
-    return measure if number is None else _with_number(measure, number, text)
+    return (measure if number is None else _with_number(measure, number, text)), name
 
 
 def _at_level(measure: Measure, level: int, text: str) -> Measure:
