@@ -157,6 +157,8 @@ def test_names_asked_for_and_names_of_systems_are_not_replaced(files):
     result = run("evaluate", "qrels.trec", "my-MAP.trec", "-m", "AP,AP@5,MAP@3")
     assert "system AP AP@5 * MAP@3 *" in output_of(result)
     assert "my-MAP 1.0000" in output_of(result)
+    (files / "MAP.x.trec").write_text("nonsense\n")
+    assert "MAP.x.trec" in output_of(run("evaluate", "qrels.trec", "MAP.x.trec", "-m", "AP"))
 
 
 def test_the_name_of_one_command_is_not_that_of_the_next(files):

@@ -229,9 +229,9 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter per option
             judgements_first=bool(files),
             chunk_ids=chunk_ids,
         )
-        print_as_typed(names_as_typed(named, rel), inputs.names)
         stated = run_files(inputs_or_folders[1:]) if inputs.qrels else inputs_or_folders
         inputs = inputs.grouped(input_files, groups, candidates, stated)
+        print_as_typed(names_as_typed(named, rel), inputs.names)
         is_alone = len(inputs.names) == 1
         check_options(
             {

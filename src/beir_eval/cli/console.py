@@ -136,9 +136,9 @@ def _as_typed(printed: Any) -> Any:
     if not _typed_names or not isinstance(printed, (str, Text)):
         return printed
     longest_first = sorted(_typed_names, key=len, reverse=True)
-    # MAP is no part of MAP@10, MAP(rel=2), gm_MAP or the system my-MAP.
+    # MAP is no part of MAP@10, MAP(rel=2), gm_MAP, the system my-MAP or the file MAP.x.trec.
     listed = "|".join(map(re.escape, longest_first))
-    matches = list(re.finditer(rf"(?<![\w@./-])(?:{listed})(?![\w@(/-])", str(printed)))
+    matches = list(re.finditer(rf"(?<![\w@./-])(?:{listed})(?![\w@(/-]|\.\w)", str(printed)))
     if not matches:
         return printed
     text = printed if isinstance(printed, Text) else Text(printed)

@@ -439,6 +439,8 @@ def _with_rel_evaluated(
         MeasureError: ``rel`` is not a finite number above 0.
         NotEvaluatedError: a result does not hold a measure with this ``rel``.
     """
+    if rel is None:
+        return tuple(names)
     measures = {name: registered(name) for name in names}
     at_level = {
         name: str(of_level)
