@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from beir_eval import ERR, RBP, Judged, evaluate, parse
+from beir_eval.errors import MeasureError
 from strategies import qrels_and_run
 
 
@@ -35,6 +36,28 @@ def test_rbp_equals_that_of_cwl_eval(case, p):
     ours = evaluate(qrels, run, [RBP(p=p)], ties="trec_eval9").per_query
     for query, scores in ours.items():
         assert scores[str(RBP(p=p))] == pytest.approx(oracle[query], abs=1e-12)
+
+
+@pytest.mark.parametrize("gains", [{0: 0, 1: 1, 2: 3, 3: 3}, {3: 7}, {1: 0, 2: 0}, {1: 2, 3: 4}])
+@given(case=qrels_and_run(grade=st.integers(0, 3), min_size=1, complete=True))
+@settings(max_examples=settings.default.max_examples // 2)
+def test_gains_of_ir_measures_are_read_with_the_same_scores_or_refused(gains, case):
+    qrels, run = case[0], untied(case[1])
+    theirs = ir_measures.nDCG(gains=gains) @ 3
+    oracle = {
+        metric.query_id: metric.value
+        for metric in ir_measures.pytrec_eval.iter_calc([theirs], qrels, run)
+    }
+    try:
+        ours = evaluate(qrels, run, str(theirs), ties="trec_eval9").per_query
+    except MeasureError:
+        # A grade above those in the name is its own gain there; which grades, ours must know.
+        listed = dict(parse(str(theirs)).parameters)["gain"]
+        assert max(grade for judged in qrels.values() for grade in judged.values()) > listed[-1][0]
+        return
+    assert {query: list(scores.values()) for query, scores in ours.items()} == {
+        query: [oracle[query]] for query in ours
+    }
 
 
 @pytest.mark.skipif(not shutil.which("perl"), reason="gdeval is a Perl script; perl is missing")

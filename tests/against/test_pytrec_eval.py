@@ -37,6 +37,7 @@ from beir_eval import (
     set_map,
     utility,
 )
+from beir_eval.measures import with_rel
 from strategies import qrels_and_run
 
 CUTOFFS = (1, 2, 3, 5, 10, 15, 20, 30, 100, 200, 500, 1000, 5000)
@@ -103,14 +104,13 @@ def assert_identical(
     pairs = {}
     for name, measure in PAIRS.items():
         if name not in without:
-            adapted = measure
-            if level != 1 and "rel" in measure.definition.defaults:
-                adapted = adapted(rel=level)
+            [adapted] = with_rel([measure], None if level == 1 else level)
             pairs[name] = adapted(judged_only=True) if judged_only else adapted
     result = evaluate(
         qrels,
         run if given_run is None else given_run,
-        list(pairs.values()),
+        [PAIRS[name](judged_only=judged_only) for name in pairs],
+        rel=None if level == 1 else level,
         ties="trec_eval9",
         missing="skip",
     )
@@ -213,6 +213,17 @@ def test_every_value_is_the_same_on_the_real_runs(realdata, qrels_name, folder):
         assert_identical(qrels, run)
         if file.stem != "kl_hybrid":  # it repeats documents, which a mapping cannot
             assert_identical(qrels, run, given_run=beir_eval.read_run(file))
+
+
+def test_every_value_of_the_deep_learning_track_is_the_same_with_relevance_from_grade_2(realdata):
+    qrels = {
+        query: {doc: int(grade) for doc, grade in judged.items()}
+        for query, judged in beir_eval.read_qrels(realdata / "qrels/dl19-passage.trec")
+        .as_dict()
+        .items()
+    }
+    run = beir_eval.read_run(realdata / "runs/dl19/bm25.trec").as_dict()
+    assert_identical(qrels, run, level=2)
 
 
 @pytest.mark.parametrize("number_of_relevant", range(1, 60))

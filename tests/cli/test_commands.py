@@ -42,7 +42,7 @@ def output_of(result):
 def test_the_means_are_printed_with_one_row_per_system(files):
     result = run("evaluate", files / "qrels.trec", files / "good.trec", "-m", "P@1", "-m", "AP")
     assert result.exit_code == 0
-    assert "system Precision@1 MAP" in output_of(result)
+    assert "system Precision@1 AP" in output_of(result)
     assert "good 1.0000 1.0000" in output_of(result)
     assert "2 judged queries, all of them in the run" in output_of(result)
 

@@ -163,6 +163,16 @@ def test_the_gate_has_the_exit_codes_and_checks_of_compare(deep_and_shallow, tmp
     assert run(deep, demo.FOLDER, "--index", "--floor", "nDCG@10=0.1").exit_code == 0
 
 
+def test_the_level_of_relevance_reaches_means_verdicts_and_gate(deep_and_shallow, tmp_path):
+    names = ["-m", "MRR@10", "--gate", "MAP", "--json", "r.json"]
+    result = run(*deep_and_shallow, demo.FOLDER, "--index", *DRAWS, *names, "--rel", "1")
+    measures = ["MRR(rel=1)@10", "MAP(rel=1)"]
+    assert json.loads((tmp_path / "r.json").read_text())[0]["measures"] == measures
+    saved = json.loads((tmp_path / "r.compare.json").read_text())
+    assert (saved["measures"], saved["gate"][0]["measure"]) == (measures, measures[1])
+    assert result.exit_code in {0, 1}
+
+
 def test_a_pipeline_that_fails_at_a_query_is_named_or_makes_the_gate_undecidable(
     deep_and_shallow, recorded
 ):

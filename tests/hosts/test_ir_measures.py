@@ -213,6 +213,31 @@ def test_input_is_not_changed_and_errors_say_what_is_wrong():
         ours.provider.calc_aggregate([AP], {"q": {"a": "x"}}, run)
 
 
+def generators():
+    qrels = (ir_measures.Qrel(q, doc, grade) for q in GRADED for doc, grade in GRADED[q].items())
+    run = (ir_measures.ScoredDoc(q, doc, score) for q in RANKED for doc, score in RANKED[q].items())
+    return qrels, run
+
+
+@pytest.mark.parametrize("measures", [[AP], [AP, ir_measures.RR @ 5]], ids=["one", "fallback"])
+def test_a_generator_that_was_read_before_is_an_error_with_the_remedy(installed, measures):
+    expected = ir_measures.calc_aggregate(measures, GRADED, RANKED)
+    qrels, run = generators()
+    assert ir_measures.calc_aggregate(measures, qrels, run) == expected
+    with pytest.raises(QrelsError, match=r"was read before.*qrels = list\(qrels\)"):
+        ir_measures.calc_aggregate(measures, qrels, run)
+    with pytest.raises(RunError, match=r"was read before.*run = list\(run\)"):
+        ir_measures.calc_aggregate(measures, GRADED, run)
+    listed_qrels, listed_run = map(list, generators())
+    for _ in range(2):
+        assert ir_measures.calc_aggregate(measures, listed_qrels, listed_run) == expected
+
+
+def test_a_run_of_a_system_that_retrieved_nothing_scores_0(installed):
+    for nothing in ({}, []):
+        assert ir_measures.calc_aggregate([AP], GRADED, nothing) == {AP: 0.0}
+
+
 def computed_with(monkeypatch):
     """Return the list to which each evaluation by our provider adds its measures."""
     calls = []

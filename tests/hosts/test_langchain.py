@@ -72,6 +72,11 @@ def test_a_vector_store_has_the_scores_of_its_own_rankings(retriever, concurrenc
     assert result.values == expected.values
 
 
+def test_the_level_of_relevance_is_that_of_measures_that_state_none(retriever):
+    result = evaluate_retriever(retriever, DATASET, measures=["MRR", "nDCG@10"], rel=1)
+    assert result.measures == ("MRR(rel=1)", "nDCG@10")
+
+
 def test_random_embeddings_have_the_scores_of_their_own_rankings():
     retriever = make_retriever(DeterministicFakeEmbedding(size=16), top_k=100)
     result = evaluate_retriever(retriever, DATASET, measures=MEASURES)

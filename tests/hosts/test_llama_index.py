@@ -127,6 +127,8 @@ def test_two_queries_of_one_text_are_an_error_of_the_metric_and_not_of_evaluate_
     dataset = write_dataset(tmp_path, qrels, queries)
     result = evaluate_retriever(Listed({"who?": ["b", "a"]}), dataset, measures="MRR")
     assert scores_by_query(result, "MRR") == {"q1": 0.5, "q2": 1.0}
+    at_level = evaluate_retriever(Listed({"who?": ["b", "a"]}), dataset, measures="MRR", rel=2)
+    assert at_level.as_dict() == {"MRR(rel=2)": 0}
 
 
 def test_a_query_that_the_metric_does_not_have_is_an_error():

@@ -5,7 +5,7 @@ import pytest
 
 from beir_eval import Measure, Precision, evaluate, measures, nDCG, parse
 from beir_eval.errors import MeasureError, UnknownMeasureError
-from beir_eval.measures import definition_of, registry
+from beir_eval.measures import DEFAULT_MEASURES, definition_of, parse_all, registry, with_rel
 from beir_eval.measures.names import name_among, names_among, registered
 
 LISTED = ["faithfulness", "nDCG@10"]
@@ -44,6 +44,23 @@ def test_a_definition_is_looked_up_by_any_spelling():
     assert definition_of(" ndcg_cut_10 ").name == "nDCG"
     assert registered("map@5") == parse("MAP@5")
     assert registered("faithfulness") is None
+
+
+def test_a_level_of_relevance_is_set_where_a_measure_takes_one_and_states_none():
+    named = parse_all("MAP, P(rel=1)@5, nDCG@10, ERR@20, RBP(p=0.5)")
+    at_level = parse_all("MAP(rel=2), P(rel=1)@5, nDCG@10, ERR@20, RBP(p=0.5, rel=2)")
+    assert with_rel(named, 2) == with_rel(list(named), 2.0) == at_level
+    assert with_rel(parse_all("MAP, MAP(rel=2)"), 2) == parse_all("MAP(rel=2)")
+
+
+def test_without_a_level_of_relevance_measures_are_unchanged():
+    assert with_rel(DEFAULT_MEASURES, None) == DEFAULT_MEASURES
+
+
+@pytest.mark.parametrize("rel", [0, -1, float("nan"), float("inf"), "2", True, [2]])
+def test_a_level_of_relevance_is_checked_even_if_no_measure_takes_one(rel):
+    with pytest.raises(MeasureError, match="rel must be"):
+        with_rel([nDCG], rel)
 
 
 def test_a_measure_that_no_registry_has_cannot_be_made():
@@ -123,7 +140,7 @@ def test_an_alias_belongs_to_one_measure_and_every_parameter_is_checked(monkeypa
 
 def test_the_package_exports_its_measures_and_what_finds_them():
     others = {"DEFAULT_MEASURES", "Definition", "JUDGED_ONLY", "Measure", "MeasureLike", "TOOLS"}
-    others |= {"definition_of", "definitions", "parse", "parse_all", "spelled"}
+    others |= {"definition_of", "definitions", "parse", "parse_all", "spelled", "with_rel"}
     assert set(measures.__all__) == others | set(measures.definitions())
 
 

@@ -39,6 +39,7 @@ from beir_eval import (
 )
 from beir_eval.errors import BeirEvalError, MeasureError, SettingError, UnknownMeasureError
 from beir_eval.measures import DEFAULT_MEASURES, definitions, parse_all, spelled
+from beir_eval.measures.names import names_as_typed
 from time_limit import time_limit
 
 SPELLINGS = {
@@ -111,8 +112,12 @@ SPELLINGS = {
     "dcg@5": DCG @ 5,
     "ndcg_burges@5": nDCG(gain="exp") @ 5,
     "hits@5": utility(other=0) @ 5,
-    # MTEB, and names that are identifiers in Python
+    "map-l2": MAP(rel=2),
+    "mrr@10-l2": MRR(rel=2) @ 10,
+    "P@10-l3": Precision(rel=3) @ 10,
+    "hit_rate@5-L2": Success(rel=2) @ 5,
     "ndcg_at_10": nDCG @ 10,
+    # MTEB, and names that are identifiers in Python
     "map_at_100": MAP @ 100,
     "recall_at_5": Recall @ 5,
     "precision_at_5": Precision @ 5,
@@ -123,6 +128,12 @@ SPELLINGS = {
     "  nDCG@10 ": nDCG @ 10,
     "PRECISION@5": Precision @ 5,
     'nDCG(gain="exp")@10': nDCG(gain="exp") @ 10,
+    "nDCG(gain=exp)@10": nDCG(gain="exp") @ 10,
+    "nDCG(dcg=exp-log2)@10": nDCG(gain="exp") @ 10,
+    "IPrec(recall=0.5, rounding=trec_eval9)": IPrec(recall=0.5, rounding="trec_eval9"),
+    "nDCG(gains={0:0,1:1,2:3})@10": nDCG(gain={0: 0, 1: 1, 2: 3}) @ 10,
+    # ir_measures leaves out grades that are their own gains
+    "nDCG(gains={2:3})@10": nDCG(gain={1: 1, 2: 3}) @ 10,
     "CG(gain={0: 0, 1: 2, 2: 2.5})@3": CG(gain={0: 0, 1: 2, 2: 2.5}) @ 3,
     "F1(beta=0.5)@10": F1(beta=0.5) @ 10,
 }
@@ -318,7 +329,22 @@ def test_what_a_text_of_more_than_100_characters_meant_is_not_guessed():
         (f"P(rel={'-' * 50_000}1)@5", "is not a list of parameters"),
         (f"P(rel=1{'+1' * 3000})@5", "is not a list of parameters"),
         ("IPrec(recall=0.5, rounding='up')", "rounding must be one of"),
-        ("ERR(max_grade=inf)", "is not a list of parameters"),
+        ("ERR(max_grade=inf)", "max_grade must be a number, not 'inf'"),
+        ("P(rel=high)@5", "rel must be a number, not 'high'"),
+        ("nDCG(gain=exp+1)@10", "is not a list of parameters"),
+        ("nDCG(gain=exp, gains={1: 2})@10", "no parameter 'gains'"),
+        ("nDCG(dcg=exp-log2, gains={1: 2})@10", "no parameter 'gains'"),
+        ("nDCG(gains={3: 1})@10", "nor decrease with the grade"),
+        ("nDCG(gains=exp)@10", "no parameter 'gains'"),
+        ("P(gains={1: 2})@10", "Precision has no parameter 'gain'"),
+        ("ndcg@10-l2", "such as nDCG(gain={1: 0, 2: 2, 3: 3})@10"),
+        ("ndcg-l1", "such as nDCG(gain={1: 1, 2: 2})"),
+        ("ndcg-l4", "such as nDCG(gain={1: 0, 2: 0, 3: 0, 4: 4, 5: 5})"),
+        ("map-l2-l3", "no measure 'map-l2-l3'"),
+        (f"map{'-l2' * 30_000}", "no measure 'map-l2"),
+        ("err@20-l2", "ERR takes none; write ERR@20"),
+        ("P(rel=1)@5-l2", "states two levels of relevance; leave one out: Precision(rel=1)@5"),
+        ("map-l0", "rel must be above 0"),
         ("x" * 100_001, "at most 100000 characters"),
         ("nDCG(gain=[(1, 1), (1, 2)])@5", "each grade once"),
         (f"nDCG@{2**53 + 1}", "at most 9007199254740992"),
@@ -418,7 +444,14 @@ def test_a_text_of_100000_characters_may_hold_several_names():
     assert parse_all("nDCG@10,MAP@10, " * 6250) == (nDCG @ 10, MAP @ 10)
 
 
-@pytest.mark.parametrize("text", ["_" * 100_000, "a " * 40_000, " " * 100_000, "a@ " * 30_000])
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("_" * 100_000, "a " * 40_000, " " * 100_000, "a@ " * 30_000),
+        *("a@1" + ",1" * 40_000, "a" * 50_000 + "@1" + ",1" * 20_000, "a_" * 30_000 + "1,1"),
+    ],
+    ids=range(7),
+)
 def test_a_long_text_is_refused_in_a_moment(text):
     with time_limit(5), pytest.raises(MeasureError):
         parse_all(text)
@@ -427,6 +460,80 @@ def test_a_long_text_is_refused_in_a_moment(text):
 def test_a_look_up_of_one_measure_refuses_several():
     with pytest.raises(MeasureError, match="one measure was expected, not 2: 'nDCG@10', 'MAP'"):
         parse("nDCG@10,MAP")
+
+
+@pytest.mark.parametrize(
+    ("text", "measures"),
+    [
+        ("ndcg_cut.5,10", [nDCG @ 5, nDCG @ 10]),
+        ("P.5,10", [Precision @ 5, Precision @ 10]),
+        ("P_5,10", [Precision @ 5, Precision @ 10]),
+        ("nDCG@5,10", [nDCG @ 5, nDCG @ 10]),
+        ("nDCG@5, 10, MAP", [nDCG @ 5, nDCG @ 10, MAP]),
+        ("MAP,P(rel=2)@1,3,5 MRR", [MAP, *(Precision(rel=2) @ k for k in (1, 3, 5)), MRR]),
+        ("iprec_at_recall.0.1,0.25", [IPrec(recall=0.1), IPrec(recall=0.25)]),
+        ("IPrec@0.1,.5", [IPrec(recall=0.1), IPrec(recall=0.5)]),
+        ("ndcg_at_5,10", [nDCG @ 5, nDCG @ 10]),
+        ("map_cut.5,map_cut.10,5", [MAP @ 5, MAP @ 10]),
+    ],
+)
+def test_a_list_of_cutoffs_is_several_measures(text, measures):
+    assert parse_all(text) == parse_all([text]) == tuple(measures)
+
+
+@pytest.mark.parametrize(
+    ("text", "single"),
+    [
+        ("P.5,10", "'P.5', 'P.10'"),
+        ("nDCG@5,10", "'nDCG@5', 'nDCG@10'"),
+        ("IPrec@0.1,0.2", "'IPrec@0.1', 'IPrec@0.2'"),
+    ],
+)
+def test_a_list_of_cutoffs_where_one_measure_is_expected_is_an_error_with_the_single_names(
+    text, single
+):
+    expected = f"one measure was expected, not 2: {single}; name one of them (parse_all reads"
+    with pytest.raises(UnknownMeasureError, match=re.escape(expected)):
+        parse(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["MAP,10", "10", "5,10", "MAP 10,20", "P.5 10", "utility.1,-1,0,0"]
+)
+def test_a_number_without_a_name_with_a_number_before_it_is_no_cutoff(text):
+    with pytest.raises(UnknownMeasureError):
+        parse_all(text)
+
+
+@pytest.mark.parametrize("typed", ["p@5", "P_5", "prec@5", "R@9", "ndcg_cut.5", "map_cut_5", "F@2"])
+def test_a_spelling_of_the_canonical_name_is_no_other_name(typed):
+    assert names_as_typed([typed]) == {}
+
+
+@pytest.mark.parametrize(
+    ("typed", "canonical", "named"),
+    [
+        ("Hits@10", "utility(other=0)@10", "Hits@10"),
+        ("hits(missed=-1)", "utility(missed=-1, other=0)", "hits(missed=-1)"),
+        ("hit_rate_at_5", "Success@5", "hit_rate@5"),
+        ("Accuracy@5", "Success@5", "Accuracy@5"),
+        ("AP(rel=2)@100", "MAP(rel=2)@100", "AP(rel=2)@100"),
+        ("recip_rank", "MRR", "recip_rank"),
+        ("set_P", "Precision", "set_P"),
+        ("ndcg_burges@5", 'nDCG(gain="exp")@5', "ndcg_burges@5"),
+        ("11pt_avg", "AP_11pt", "11pt_avg"),
+        ("relative_P_5", "R_cap@5", "relative_P@5"),
+        ("hit-l2", "Success(rel=2)", "hit(rel=2)"),
+    ],
+)
+def test_another_name_of_a_measure_is_kept_with_its_parameters(typed, canonical, named):
+    assert names_as_typed([typed]) == {canonical: named}
+    assert parse(named) == parse(canonical) == parse(typed)
+
+
+def test_of_two_names_for_a_measure_the_first_is_kept():
+    assert names_as_typed(["RR", "MRR,recip_rank"]) == {"MRR": "RR"}
+    assert names_as_typed(["MRR", "RR"]) == names_as_typed(["seconds", MAP]) == {}
 
 
 def test_results_can_be_named_as_in_other_tools():

@@ -31,7 +31,7 @@ from beir_eval.errors import SettingError, check_count, shown
 from beir_eval.evaluation.coverage import warn_of_content
 from beir_eval.evaluation.evaluator import Evaluator, evaluate_without_warning
 from beir_eval.evaluation.records import Retrieval, Reused
-from beir_eval.measures import DEFAULT_MEASURES, MeasureLike, parse_all
+from beir_eval.measures import DEFAULT_MEASURES, MeasureLike, parse_all, with_rel
 
 if TYPE_CHECKING:
     from beir_eval.evaluation.result import EvaluationResult
@@ -73,6 +73,8 @@ class Benchmark:
         measures: a measure or a list of measures, each a name in any spelling that ``parse`` reads
             or a ``Measure``; by default nDCG, MAP, Recall, R_cap, Precision and MRR at 1, 3, 5, 10,
             100 and 1,000.
+        rel: the lowest grade that is relevant, for every measure that takes a ``rel`` and does not
+            state it; as in ``evaluate``. Tables then list MAP as MAP(rel=2).
         top_k: how many documents a BEIR retriever returns. Other systems do not use
             it.
         keep_top: how many of the best documents of each query a result keeps (its ``top``); 0 for
@@ -90,7 +92,7 @@ class Benchmark:
             set or a system is none of the above, a run file does not exist, or ``top_k`` is below 1
             for a BEIR retriever.
         MeasureError: a measure does not exist (UnknownMeasureError), its parameter or cutoff is
-            impossible, or no measure is named.
+            impossible, or no measure is named; or ``rel`` is not a finite number above 0.
         QrelsError: the judgements of a data set are empty or not valid.
         FileFormatError, OSError: a data set cannot be read.
         MissingExtraError: a data set is in Parquet files, and polars is not installed.
@@ -103,6 +105,7 @@ class Benchmark:
         folder: str | Path = "benchmark",
         *,
         measures: Iterable[MeasureLike] | MeasureLike | None = None,
+        rel: float | None = None,
         top_k: int = 1000,
         keep_top: int = 0,
         progress: bool = False,
@@ -110,9 +113,8 @@ class Benchmark:
         """Read the judgements; check everything that needs no retrieval."""
         self.folder = as_path(folder, "the folder")
         check_count("keep_top", keep_top, least=0)
-        self.measures: tuple[Measure, ...] = (
-            DEFAULT_MEASURES if measures is None else parse_all(measures)  # type: ignore[arg-type]
-        )
+        parsed = DEFAULT_MEASURES if measures is None else parse_all(measures)
+        self.measures: tuple[Measure, ...] = with_rel(parsed, rel)
         self._tasks = list(_read_tasks(datasets))
         if not systems or not hasattr(systems, "items"):
             msg = f"systems must be {{name: system}}, not {systems!r}"

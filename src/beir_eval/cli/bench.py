@@ -23,11 +23,12 @@ from beir_eval.cli.console import (
     check_folder,
     check_targets,
     console,
+    print_as_typed,
     print_errors,
     print_table,
     print_warnings,
 )
-from beir_eval.cli.options import DRAWS, HTML, check_report, choice, write_html
+from beir_eval.cli.options import DRAWS, HTML, REL, check_report, choice, write_html
 from beir_eval.cli.results_output import sibling, write_texts
 from beir_eval.comparison.records import ON_CHOICES
 from beir_eval.core.atomic_writes import write_atomically
@@ -35,7 +36,8 @@ from beir_eval.core.files import file_stem
 from beir_eval.display.tables import Table, latex_table
 from beir_eval.display.warning_texts import warnings_latex
 from beir_eval.errors import InputError, ResultError, first_few
-from beir_eval.measures import DEFAULT_MEASURES, parse
+from beir_eval.measures import DEFAULT_MEASURES, parse, with_rel
+from beir_eval.measures.names import names_as_typed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -62,6 +64,7 @@ def bench(  # noqa: PLR0913, PLR0917 - one parameter per option
     measure: Annotated[
         str, typer.Option("-m", "--measure", help="The measure of the table.")
     ] = "nDCG@10",
+    rel: Annotated[float | None, REL] = None,
     bm25: Annotated[  # noqa: FBT002 - an option
         bool, typer.Option("--bm25", help="Show a column with Anserini's BM25, for nDCG@10.")
     ] = False,
@@ -131,14 +134,16 @@ def bench(  # noqa: PLR0913, PLR0917 - one parameter per option
         for folder in (out, mteb):
             check_folder(folder)
         check_report(html)
-        table_measure = parse(measure)
+        [table_measure] = with_rel([parse(measure)], rel)
         judged, systems = _find_datasets(datasets), _find_systems(runs)
+        print_as_typed(names_as_typed([measure], rel), [*judged, *systems])
         _check_layout(judged, systems)
         benchmark = Benchmark(
             judged,
             systems,
             out,
-            measures=list(dict.fromkeys([table_measure, *DEFAULT_MEASURES])),
+            measures=[table_measure, *DEFAULT_MEASURES],
+            rel=rel,
             keep_top=_REPORT_DEPTH if html is not None else 0,
             progress=True,
         )

@@ -34,12 +34,13 @@ from beir_eval.cli.comparison_options import (
     check_options,
     exit_code,
 )
-from beir_eval.cli.console import check_targets, print_errors
+from beir_eval.cli.console import check_targets, print_as_typed, print_errors
 from beir_eval.cli.options import (
     CHUNK_IDS,
     DRAWS,
     HTML,
     QRELS_FORMAT,
+    REL,
     RUN_FORMAT,
     add_policy_options,
     check_report,
@@ -58,6 +59,7 @@ from beir_eval.comparison.records import ON_CHOICES, REPEATS
 from beir_eval.errors import InputError, SettingError, first_few
 from beir_eval.evaluation.evaluator import Evaluator
 from beir_eval.evaluation.tables import to_markdown
+from beir_eval.measures.names import names_as_typed
 from beir_eval.significance.corrections import CORRECTIONS as P_CORRECTIONS
 
 if TYPE_CHECKING:
@@ -67,6 +69,7 @@ if TYPE_CHECKING:
     from beir_eval.comparison.records import DocumentToJudge, GateCheck
     from beir_eval.comparison.result import Comparison
     from beir_eval.comparison.slices.result import SlicedComparison
+    from beir_eval.measures import MeasureLike
 
 #: How many documents ``--to-judge`` writes for each measure, unless ``-n`` is set.
 _TO_JUDGE = 20
@@ -85,6 +88,7 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter per option
         list[str] | None,
         typer.Option("-m", "--measure", help="A measure; repeat it for more.  [default: nDCG@10]"),
     ] = None,
+    rel: Annotated[float | None, REL] = None,
     baseline: Annotated[str | None, BASELINE] = None,
     margin: Annotated[float, MARGIN] = 0.01,
     alpha: Annotated[float, ALPHA] = 0.05,
@@ -192,7 +196,7 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter per option
         input_files = all_files(inputs_or_folders, groups, candidates)
         check_targets(input_files, outputs)
         check_report(html)
-        requested = Gate.from_options(
+        as_typed = Gate.from_options(
             gate,
             floor,
             alpha=alpha,
@@ -201,6 +205,8 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter per option
             allow_missing=allow_missing,
             junit=junit,
         )
+        named = [*(measure or ()), *as_typed.measures, *as_typed.floors]
+        requested = as_typed.with_rel(rel)
         floors = requested.floors
         check_options(
             {
@@ -211,7 +217,7 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter per option
             }
         )
         _check_steps(steps)
-        measures = [*(measure or ()), *requested.measures, *floors] or None
+        measures = named or None
         first = input_files[0]
         folder = first if first.is_dir() and not is_score_table(first) else None
         labels = None if clusters is None else cluster_labels(clusters, folder)
@@ -225,6 +231,7 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter per option
         )
         stated = run_files(inputs_or_folders[1:]) if inputs.qrels else inputs_or_folders
         inputs = inputs.grouped(input_files, groups, candidates, stated)
+        print_as_typed(names_as_typed(named, rel), inputs.names)
         is_alone = len(inputs.names) == 1
         check_options(
             {
@@ -259,7 +266,7 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter per option
             checks = _check_one_system(
                 inputs,
                 measures,
-                policies,
+                {"rel": rel, **policies},
                 {"markdown": markdown, "junit": junit},
                 requested,
             )
@@ -283,6 +290,7 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter per option
             policies=policies,
             for_report=report_settings(html),
             settings={
+                "rel": rel,
                 "test": test,
                 "correction": correction,
                 "interval": interval,
@@ -339,7 +347,7 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter per option
 
 def _compare_inputs(  # noqa: PLR0913 - the options of the command
     inputs: ComparisonInputs,
-    measures: Sequence[str] | None,
+    measures: Sequence[MeasureLike] | None,
     baseline: str | None,
     *,
     first_is_baseline: bool,
@@ -385,7 +393,7 @@ def _compare_inputs(  # noqa: PLR0913 - the options of the command
 
 def _check_one_system(
     inputs: ComparisonInputs,
-    measures: Sequence[str] | None,
+    measures: Sequence[MeasureLike] | None,
     policies: Mapping[str, Any],
     targets: Mapping[str, Path | None],
     requested: Gate,
@@ -395,7 +403,7 @@ def _check_one_system(
     Args:
         inputs: one run with judgements, or one saved result.
         measures: the measures of the means.
-        policies: the fields of ``EvaluationSettings``.
+        policies: ``rel`` and the fields of ``EvaluationSettings``.
         targets: the files "markdown" and "junit"; None: no such file.
         requested: the gate.
     """

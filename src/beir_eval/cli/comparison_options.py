@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import typer
 
 from beir_eval.cli.options import choice
 from beir_eval.comparison.records import CORRECTIONS, INTERVALS
-from beir_eval.errors import InputError
+from beir_eval.errors import InputError, UnknownMeasureError
+from beir_eval.measures import parse_all, with_rel
 from beir_eval.significance import PAIRED_TESTS
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from beir_eval.comparison.records import GateCheck
     from beir_eval.comparison.result import Comparison
     from beir_eval.evaluation.result import EvaluationResult
+    from beir_eval.measures import MeasureLike
 
 BASELINE = typer.Option(help="The system that the others are compared with.")
 MARGIN = typer.Option(help="The smallest difference that matters.")
@@ -73,16 +75,16 @@ class Gate:
     """The gate that options ask for; without measures, floors and ``non_inferior`` there is none.
 
     Attributes:
-        measures: the measures of ``--gate``.
-        floors: {measure: floor} of ``--floor``.
+        measures: the measures of ``--gate``: as typed, or with the level of ``--rel``.
+        floors: {measure: floor} of ``--floor``, likewise.
         alpha: the value of this option; so are the others.
         non_inferior: likewise.
         floor_interval: likewise.
         allow_missing: likewise.
     """
 
-    measures: list[str]
-    floors: dict[str, float]
+    measures: list[MeasureLike]
+    floors: dict[MeasureLike, float]
     alpha: float
     non_inferior: bool
     floor_interval: bool
@@ -124,6 +126,25 @@ class Gate:
             }
         )
         return requested
+
+    def with_rel(self, rel: float | None) -> Self:
+        """Return the gate with the level of ``--rel`` in its measures; None: as it is.
+
+        Raises:
+            InputError: two floors are for the same measure.
+            MeasureError: the level, or a parameter of a measure, is not allowed.
+        """
+        if rel is None:
+            return self
+        measures = [of_level for name in self.measures for of_level in _at_level(name, rel)]
+        floors: dict[MeasureLike, float] = {}
+        for name, limit in self.floors.items():
+            for measure in _at_level(name, rel):
+                if measure in floors:
+                    msg = f"--floor names {measure} twice; leave out one floor"
+                    raise InputError(msg)
+                floors[measure] = limit
+        return replace(self, measures=measures, floors=floors)
 
     @property
     def is_against_baseline(self) -> bool:
@@ -178,7 +199,18 @@ def check_options(problems: Mapping[str, object]) -> None:
             raise InputError(message)
 
 
-def _gates(options: Sequence[str]) -> list[str]:
+def _at_level(name: MeasureLike, rel: float) -> Sequence[MeasureLike]:
+    """Return the measures of a name, with this lowest relevant grade if they take and lack one.
+
+    The name of a custom measure, which only the results know, is returned as it is.
+    """
+    try:
+        return with_rel(parse_all(name), rel)
+    except UnknownMeasureError:
+        return [name]
+
+
+def _gates(options: Sequence[str]) -> list[MeasureLike]:
     """Return the measures of ``--gate``.
 
     Raises:
@@ -196,13 +228,13 @@ def _gates(options: Sequence[str]) -> list[str]:
     return list(options)
 
 
-def _floors(options: Sequence[str]) -> dict[str, float]:
+def _floors(options: Sequence[str]) -> dict[MeasureLike, float]:
     """Return {measure: floor} of values such as "nDCG@10=0.45".
 
     Raises:
         InputError: a value has another form, or a measure is named twice.
     """
-    floors: dict[str, float] = {}
+    floors: dict[MeasureLike, float] = {}
     for option in options:
         measure, _, text = option.rpartition("=")
         try:

@@ -18,6 +18,7 @@ from rich.text import Text
 
 from beir_eval.core.atomic_writes import check_can_write
 from beir_eval.core.ranking import EvaluationSettings
+from beir_eval.display import tables
 from beir_eval.errors import (
     BeirEvalError,
     BeirEvalWarning,
@@ -27,13 +28,12 @@ from beir_eval.errors import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from rich.console import ConsoleOptions, RenderableType
     from rich.segment import Segment
 
-    from beir_eval.display import tables
 
 #: The width of output that does not go to a terminal: too large for any line to wrap.
 UNWRAPPED = 10_000
@@ -45,7 +45,15 @@ VERDICT_COLOURS = {"better": "green", "worse": "red", "equal": "cyan", "undecide
 #: {argument: option} of the arguments that messages name and whose option has the same name.
 _OPTIONS = {
     name: f"--{name.replace('_', '-')}"
-    for name in (*EvaluationSettings.SUMMARIES, "on", "test", "correction", "interval", "split")
+    for name in (
+        *EvaluationSettings.SUMMARIES,
+        "on",
+        "test",
+        "correction",
+        "interval",
+        "split",
+        "rel",
+    )
 }
 
 
@@ -65,9 +73,9 @@ class _EscapingConsole(Console):
             )
 
     def print(self, *objects: Any, **options: Any) -> None:
-        """Print, unless the reader of the output has closed it, as ``| head`` does."""
+        """Print measures as they were typed, unless the reader closed the output (``| head``)."""
         try:
-            super().print(*objects, **options)
+            super().print(*map(_as_typed, objects), **options)
         except BrokenPipeError:  # rich before 14
             self.on_broken_pipe()
 
@@ -104,6 +112,42 @@ _shown_words: dict[str, str] = {}
 def show_in_messages(text: Path | str, words: str) -> None:
     """Show words in place of a path or another text, in the errors and warnings of this command."""
     _shown_words[str(text)] = words
+
+
+#: {canonical name of a measure: the name that is printed in its place}.
+_typed_names: dict[str, str] = {}
+
+
+def print_as_typed(names: Mapping[str, str], systems: Collection[str] = ()) -> None:
+    """Print measures under other names, in all tables and sentences of this command.
+
+    The sentences of results are complete before they are printed, and files keep the canonical
+    names; so the names are replaced where texts are printed.
+
+    Args:
+        names: {canonical name: the name that the user typed}, of ``names_as_typed``.
+        systems: the names of the systems; a measure with the name of a system keeps its own.
+    """
+    _typed_names.update({name: typed for name, typed in names.items() if name not in systems})
+
+
+def _as_typed(printed: Any) -> Any:
+    """Return a text with measures under the names that were typed; other objects unchanged."""
+    if not _typed_names or not isinstance(printed, (str, Text)):
+        return printed
+    longest_first = sorted(_typed_names, key=len, reverse=True)
+    # MAP is no part of MAP@10, MAP(rel=2), gm_MAP, the system my-MAP or the file MAP.x.trec.
+    listed = "|".join(map(re.escape, longest_first))
+    matches = list(re.finditer(rf"(?<![\w@./-])(?:{listed})(?![\w@(/-]|\.\w)", str(printed)))
+    if not matches:
+        return printed
+    text = printed if isinstance(printed, Text) else Text(printed)
+    # The parts between the matches, and the matches, in turn.
+    parts = text.divide([offset for match in matches for offset in match.span()])
+    for part, match in zip(parts[1::2], matches, strict=True):
+        part.plain = _typed_names[match[0]]
+    joined = text.blank_copy("").join(parts)
+    return joined if isinstance(printed, Text) else joined.plain
 
 
 @contextmanager
@@ -242,6 +286,7 @@ def print_errors() -> Iterator[None]:
     """
     _printed_warnings.clear()
     _shown_words.clear()
+    _typed_names.clear()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", BeirEvalWarning)
         try:
@@ -289,6 +334,10 @@ def print_table(table: tables.Table, *, edge: bool = True) -> None:
         table: the table.
         edge: whether there are empty lines above and below it, and a blank left and right of it.
     """
+    table = tables.Table(
+        tuple(map(_as_typed, table.header)),
+        [tuple(map(_as_typed, row)) for row in table.rows],
+    )
     width = console.width + (0 if edge else _GAP)
     parts = _parts_that_fit(table, width)
     if parts is None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from beir_eval.cli.console import check_targets, print_errors
+from beir_eval.cli.console import check_targets, print_as_typed, print_errors
 from beir_eval.cli.options import (
     CHUNK_IDS,
     HTML,
@@ -15,6 +15,7 @@ from beir_eval.cli.options import (
     MARKDOWN,
     PER_QUERY,
     QRELS_FORMAT,
+    REL,
     RUN_FORMAT,
     add_policy_options,
     check_report,
@@ -23,6 +24,7 @@ from beir_eval.cli.options import (
     report_settings,
     report_texts,
     run_files,
+    system_names,
     write_html,
 )
 from beir_eval.cli.results_output import print_notes, print_scores, write_results
@@ -30,7 +32,8 @@ from beir_eval.cli.standard_input import opened_inputs
 from beir_eval.cli.streaming import evaluate_in_parts, is_streamed
 from beir_eval.errors import SettingError, check_choice
 from beir_eval.evaluation.evaluator import Evaluator
-from beir_eval.measures import DEFAULT_MEASURES, TOOLS, parse_all
+from beir_eval.measures import DEFAULT_MEASURES, TOOLS, parse_all, with_rel
+from beir_eval.measures.names import names_as_typed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -63,6 +66,7 @@ def evaluate(  # noqa: PLR0913, PLR0917 - one parameter per option
             "Recall, R_cap, Precision and MRR at 1, 3, 5, 10, 100 and 1000]",
         ),
     ] = None,
+    rel: Annotated[float | None, REL] = None,
     per_query: Annotated[Path | None, PER_QUERY] = None,
     json: Annotated[
         Path | None, typer.Option(help="Write all results, a JSON list, to this file.")
@@ -107,9 +111,13 @@ def evaluate(  # noqa: PLR0913, PLR0917 - one parameter per option
         files = run_files(run_inputs)
         check_targets([qrels_file, *files], [per_query, json, markdown, latex, html, table])
         check_report(html)
-        measures = parse_all(measure) if measure else DEFAULT_MEASURES
+        measures = with_rel(parse_all(measure) if measure else DEFAULT_MEASURES, rel)
         if judged_only:
             measures = tuple(parsed(judged_only=True) for parsed in measures)
+        if names is None:
+            print_as_typed(
+                names_as_typed(measure or (), rel, judged_only=judged_only), system_names(files)
+            )
         in_memory = {"--per-query": per_query, "--json": json, "--html": html}
         if chunk_ids is not None:
             if stream or table is not None:

@@ -37,6 +37,7 @@ from beir_eval.cli.console import (
     check_targets,
     console,
     naming_options,
+    print_as_typed,
     print_errors,
     print_table,
     print_warnings,
@@ -50,6 +51,7 @@ from beir_eval.cli.options import (
     HTML,
     LATEX,
     PER_QUERY,
+    REL,
     check_report,
     report_settings,
     write_html,
@@ -80,7 +82,8 @@ from beir_eval.evaluation.inputs import drops_identical_ids
 from beir_eval.evaluation.tables import repeats_table, to_markdown, usual_measures
 from beir_eval.integrations.retrieval.documents import AUTO
 from beir_eval.integrations.retrieval.retrieve_all import DEFAULT_CHECKED
-from beir_eval.measures import DEFAULT_MEASURES, parse_all
+from beir_eval.measures import DEFAULT_MEASURES, parse_all, with_rel
+from beir_eval.measures.names import names_as_typed
 from beir_eval.significance import PAIRED_TESTS
 from beir_eval.significance.repeats import FEWEST_REPEATS
 
@@ -138,6 +141,7 @@ def haystack(  # noqa: PLR0913, PLR0917 - one parameter per option
             "compared on nDCG@10.",
         ),
     ] = None,
+    rel: Annotated[float | None, REL] = None,
     inputs: Annotated[
         list[str] | None,
         typer.Option(
@@ -269,7 +273,7 @@ def haystack(  # noqa: PLR0913, PLR0917 - one parameter per option
         show_in_messages(FRESH, "--fresh")
         check_arguments(pipelines, dataset)
         names = pipeline_names(pipelines, name or [])
-        requested = Gate.from_options(
+        as_typed = Gate.from_options(
             gate,
             floor,
             alpha=alpha,
@@ -278,6 +282,9 @@ def haystack(  # noqa: PLR0913, PLR0917 - one parameter per option
             allow_missing=allow_missing,
             junit=junit,
         )
+        named = [*(measure or ()), *as_typed.measures, *as_typed.floors]
+        print_as_typed(names_as_typed(named, rel), names)
+        requested = as_typed.with_rel(rel)
         _check_combination(names, _stated(context), requested, repeats, deterministic or [])
         _check_test_over_repeats(repeats, test, correction)
         check_options(
@@ -302,13 +309,14 @@ def haystack(  # noqa: PLR0913, PLR0917 - one parameter per option
         check_report(html)
         _check_running(concurrency, on_error)
         retriever_settings = _retriever_settings(names, inputs, documents_from, field, collapse)
-        compared = parse_all(
-            [*(measure or ()), *requested.measures, *requested.floors] or [_COMPARED]
-        )
+        compared = with_rel(parse_all(named or [_COMPARED]), rel)
         looks_of = _looks_of(context, ledger, looks, names, compared)
-        measures = [*(measure or DEFAULT_MEASURES), *compared]
+        measures = [
+            *with_rel(parse_all(measure) if measure else DEFAULT_MEASURES, rel),
+            *compared,
+        ]
         if looks_of is not None:
-            measures.append(looks_of.measure)
+            measures += parse_all(looks_of.measure)
         task = _Task(
             data=load_dataset(dataset, split),
             limit=limit,

@@ -36,6 +36,13 @@ DRAWS = typer.Option(
     help="How many sign vectors the test draws.  [default: 100000, or 20000 for more than 1000 "
     "queries or 500 pairs of systems]"
 )
+#: The option that states from which grade a document is relevant.
+REL = typer.Option(
+    "-l",
+    "--rel",
+    help="The lowest grade that is relevant, for every measure that takes a rel and has none "
+    "stated; nDCG and ERR take the grades as they are.  [default: every grade above 0]",
+)
 #: The options that write the means of results.
 MARKDOWN = typer.Option(help="Write the means on all measures and the notes as Markdown.")
 LATEX = typer.Option(help="Write the means on all measures as a LaTeX table.")

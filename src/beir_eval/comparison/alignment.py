@@ -24,7 +24,7 @@ from beir_eval.errors import (
 from beir_eval.evaluation.result import EvaluationResult
 from beir_eval.evaluation.saved_results import as_result
 from beir_eval.evaluation.side_by_side import check_same_scale, shared_measures
-from beir_eval.measures.names import names_among, registered
+from beir_eval.measures.names import names_among, registered, with_rel
 from beir_eval.measures.scales import scale_of
 from beir_eval.significance.validation import FEWEST_QUERIES
 
@@ -207,6 +207,8 @@ def align_scores(
     measures: Iterable[MeasureLike] | MeasureLike | None,
     on: str,
     clusters: Mapping[str, str] | None = None,
+    *,
+    rel: float | None = None,
 ) -> AlignedScores:
     """Return the scores of all systems on the queries that they share.
 
@@ -216,6 +218,7 @@ def align_scores(
             compared.
         on: "error" or "intersection", for systems with different queries.
         clusters: {query_id: label} of the clusters of related queries.
+        rel: the lowest relevant grade of the measures that take one and state none.
 
     Raises:
         InputError: a query that is compared has no cluster.
@@ -233,7 +236,7 @@ def align_scores(
         raise ResultError(msg)
     named_results = [(system, result) for system, repeats in systems.items() for result in repeats]
     _check_alike(named_results)
-    measure_names = _measures_to_compare([result for _, result in named_results], measures)
+    measure_names = _measures_to_compare([result for _, result in named_results], measures, rel)
     custom_measures = _custom_scales(named_results, measure_names)
     in_order = _sort_queries([result for _, result in named_results])
     query_ids, left_out = _shared_queries(named_results, in_order, on)
@@ -394,20 +397,22 @@ def _check_alike(results: Sequence[tuple[str, EvaluationResult]]) -> None:
 
 
 def _measures_to_compare(
-    results: Sequence[EvaluationResult], measures: Iterable[MeasureLike] | MeasureLike | None
+    results: Sequence[EvaluationResult],
+    measures: Iterable[MeasureLike] | MeasureLike | None,
+    rel: float | None,
 ) -> tuple[str, ...]:
     """Return the names of the measures, without repeats.
 
     Raises:
         MeasureError: a measure cannot be compared, or the results have none in common.
-        NotEvaluatedError: a result does not hold a custom measure.
+        NotEvaluatedError: a result does not hold a custom measure, or one with this ``rel``.
     """
     if measures is None:
         names = [name for name in shared_measures(results) if _can_be_compared(registered(name))]
         if not names:
             msg = "the results have no measure in common; evaluate the systems with the same ones"
             raise MeasureError(msg)
-        return tuple(names)
+        return _with_rel_evaluated(results, names, rel)
     listed = {name for result in results for name in result.measures}
     chosen = names_among(listed, measures)
     for name in chosen:
@@ -422,7 +427,36 @@ def _measures_to_compare(
             if measure is None and name not in result.measures:
                 msg = f"{result.name!r} has no {name}; it holds {', '.join(result.measures)}"
                 raise NotEvaluatedError(msg)
-    return chosen
+    return _with_rel_evaluated(results, chosen, rel)
+
+
+def _with_rel_evaluated(
+    results: Sequence[EvaluationResult], names: Sequence[str], rel: float | None
+) -> tuple[str, ...]:
+    """Return the names of the measures with this ``rel`` where they take one and state none.
+
+    Raises:
+        MeasureError: ``rel`` is not a finite number above 0.
+        NotEvaluatedError: a result does not hold a measure with this ``rel``.
+    """
+    if rel is None:
+        return tuple(names)
+    measures = {name: registered(name) for name in names}
+    at_level = {
+        name: str(of_level)
+        for name, measure in measures.items()
+        if measure is not None
+        for of_level in with_rel([measure], rel)
+    }
+    for name, of_level in at_level.items():
+        for result in results:
+            if name != of_level not in result.measures:
+                msg = (
+                    f"{of_level} was not evaluated for {result.name!r}; it holds "
+                    f"{', '.join(result.measures)}; evaluate the runs with the same rel= first"
+                )
+                raise NotEvaluatedError(msg)
+    return tuple(dict.fromkeys(at_level.get(name, name) for name in names))
 
 
 def _can_be_compared(measure: Measure | None) -> bool:

@@ -45,7 +45,7 @@ from beir_eval.evaluation.evaluator import Evaluator, evaluate_without_warning
 from beir_eval.evaluation.inputs import as_qrels, as_run, drops_identical_ids
 from beir_eval.evaluation.result import EvaluationResult
 from beir_eval.evaluation.score_matrix import ScoreMatrix
-from beir_eval.measures import parse_all
+from beir_eval.measures import parse_all, with_rel
 from beir_eval.significance import PAIRED_TESTS
 from beir_eval.significance.selection_bias import PARTITIONS, held_out_bias
 from beir_eval.significance.validation import FEWEST_QUERIES, generator, row_means
@@ -71,6 +71,7 @@ def compare(  # noqa: PLR0913 - one keyword a setting
     baseline: str | None = None,
     *,
     measures: Iterable[MeasureLike] | MeasureLike | None = None,
+    rel: float | None = None,
     test: str = "sign_flip",
     correction: str | None = None,
     interval: str = "test",
@@ -102,6 +103,9 @@ def compare(  # noqa: PLR0913 - one keyword a setting
             values. None takes all measures that every result holds, if they are means over queries
             and do not measure what is unjudged (Hole, RBP_residual). Of a custom measure for which
             lower is better, the better system is the one with the lower mean.
+        rel: the lowest grade that is relevant, for every measure that takes a ``rel`` and does not
+            state it: rel=2 compares MAP(rel=2) where MAP would be compared. It selects among the
+            measures that the results hold, and computes none.
         test: the name in ``significance.PAIRED_TESTS`` of the test of the differences:
 
             - "sign_flip": randomisation test that flips the signs of the differences.
@@ -215,7 +219,8 @@ def compare(  # noqa: PLR0913 - one keyword a setting
         rng=rng,
         deterministic=deterministic,
     )
-    aligned = align_scores(systems | candidates, measures, on, checked_clusters(clusters, test))
+    labels = checked_clusters(clusters, test)
+    aligned = align_scores(systems | candidates, measures, on, labels, rel=rel)
     comparison = _compare_scores(aligned, baseline, settings, tuple(systems))
     extra_fields: dict[str, Any] = {"trust": trust_from_results(comparison, systems)}
     if all(results_of[0].top is not None for results_of in systems.values()):
@@ -394,6 +399,7 @@ def compare_runs(  # noqa: PLR0913 - one keyword a setting
     runs: Mapping[str, RunLike | Sequence[RunLike]],
     measures: Iterable[MeasureLike] | MeasureLike | None = None,
     *,
+    rel: float | None = None,
     baseline: str | None = None,
     test: str = "sign_flip",
     correction: str | None = None,
@@ -424,6 +430,8 @@ def compare_runs(  # noqa: PLR0913 - one keyword a setting
             spread is reported.
         measures: the measures to compute and compare, one or several, as names in any spelling or
             ``Measure`` values; None takes nDCG@10.
+        rel: the lowest grade that is relevant, for every measure that takes a ``rel`` and does not
+            state it; as in ``evaluate``.
         baseline: the name of the system that all others are compared with; None compares all pairs
             of systems.
         test: the name in ``significance.PAIRED_TESTS`` of the test of the differences:
@@ -521,7 +529,8 @@ def compare_runs(  # noqa: PLR0913 - one keyword a setting
             (with missing="error"); or the systems have different queries (with on="error").
         ResultError: ``runs`` is not a mapping, or has fewer than two systems.
         MeasureError: a measure does not exist, is not a mean over queries, measures what is
-            unjudged (Hole, RBP_residual), or has a score beyond what a float can hold.
+            unjudged (Hole, RBP_residual), or has a score beyond what a float can hold; or ``rel``
+            is not a finite number above 0.
         InputError: all systems have a score on fewer than two queries.
         SettingError: an argument has a value that does not exist or that does not go with the
             others, ``baseline`` is not a system, or all pairs of more than 100 systems are to be
@@ -547,7 +556,8 @@ def compare_runs(  # noqa: PLR0913 - one keyword a setting
             f"{type(runs).__name__}"
         )
         raise ResultError(msg)
-    parsed_measures = parse_all("nDCG@10" if measures is None else measures)  # type: ignore[arg-type]
+    parsed_measures = parse_all("nDCG@10" if measures is None else measures)
+    parsed_measures = with_rel(parsed_measures, rel)
     check_flag("trust", trust)
     if likeness_k is not None:
         check_count("likeness_k", likeness_k)

@@ -209,7 +209,7 @@ def experiment_power(
     (0.057, 0.072)
     """
     judged = as_qrels(qrels)
-    chosen = parse_all(MEASURES if measures is None else measures)  # type: ignore[arg-type]
+    chosen = parse_all(MEASURES if measures is None else measures)
     num_queries = len(judged)
     if num_queries < 2:  # noqa: PLR2004 - a spread
         raise InputError("1 judged query: nothing can be shown with less than 2")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from itertools import compress
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -30,7 +30,7 @@ from beir_eval.evaluation.result import EvaluationResult
 from beir_eval.evaluation.saved_results import load_result
 from beir_eval.evaluation.score_matrix import ScoreMatrix
 from beir_eval.measures import Measure
-from beir_eval.measures.names import name_among
+from beir_eval.measures.names import name_among, names_among
 from beir_eval.measures.scales import scale_of
 from beir_eval.significance import (
     PAIRED_TESTS,
@@ -55,6 +55,8 @@ if TYPE_CHECKING:
     from beir_eval.measures.scales import ScoreScale
     from beir_eval.significance import PairedTestMethod
 
+#: {measure: the lowest mean that passes}. Keys of a dict type are invariant, hence the three.
+Floors: TypeAlias = "Mapping[str, float] | Mapping[Measure, float] | Mapping[MeasureLike, float]"
 #: How many of the queries that lost most a failed check lists.
 _WORST_QUERIES = 5
 
@@ -64,7 +66,7 @@ def check_gate(  # noqa: PLR0913 - one keyword a setting
     measures: Iterable[MeasureLike] | MeasureLike | None = None,
     *,
     non_inferior: bool = False,
-    floors: Mapping[str, float] | Mapping[Measure, float] | None = None,
+    floors: Floors | None = None,
     floor_interval: bool = False,
     allow_missing: bool = False,
 ) -> list[GateCheck]:
@@ -153,7 +155,7 @@ def check_gate(  # noqa: PLR0913 - one keyword a setting
 
 def check_floors(
     result: EvaluationResult,
-    floors: Mapping[str, float],
+    floors: Floors,
     *,
     floor_interval: bool = False,
     allow_missing: bool = False,
@@ -201,7 +203,7 @@ def check_floors(
 def _chosen_measures(
     comparison: Comparison,
     measures: Iterable[MeasureLike] | MeasureLike | None,
-    floors: Mapping[str, float] | Mapping[Measure, float] | None,
+    floors: Floors | None,
 ) -> list[str]:
     """Return the names of the measures to compare with the baseline, each once.
 
@@ -220,12 +222,13 @@ def _chosen_measures(
     listed = [measures] if isinstance(measures, (str, Measure)) else list(measures)
     if listed and comparison.baseline is None:
         raise SettingError("a gate needs a baseline: compare(results, baseline=…), or --baseline")
-    return list(dict.fromkeys(_name_in(comparison, measure) for measure in listed))
+    names = names_among(comparison.measures, listed) if listed else ()
+    return list(dict.fromkeys(_name_in(comparison, name) for name in names))
 
 
 def _checked_floors(
     names: Mapping[Any, str],
-    floors: Mapping[str, float] | Mapping[Measure, float] | None,
+    floors: Floors | None,
     custom_measures: Mapping[str, ScoreScale],
     *,
     floor_interval: bool,

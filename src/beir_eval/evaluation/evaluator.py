@@ -42,7 +42,7 @@ from beir_eval.evaluation.swapped_inputs import (
     swapped_inputs_sentence,
 )
 from beir_eval.evaluation.unmatched_ids import find_unmatched_ids, reason_of_query_ids
-from beir_eval.measures import DEFAULT_MEASURES, parse_all
+from beir_eval.measures import DEFAULT_MEASURES, parse_all, with_rel
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -69,6 +69,9 @@ class Evaluator:
         measures: a measure or a list of measures, each a name in any spelling that ``parse`` reads
             or a ``Measure``; by default nDCG, MAP, Recall, R_cap, Precision and MRR at 1, 3, 5, 10,
             100 and 1,000.
+        rel: the lowest grade that is relevant, for every measure that takes a ``rel`` and does not
+            state it, such as MAP and Recall, which are then MAP(rel=2) and Recall(rel=2); None:
+            every grade above 0 is. nDCG and ERR take the grades as they are.
         order: how a query's documents are ranked:
 
             - "score": highest score first;
@@ -114,7 +117,7 @@ class Evaluator:
         QrelsError: there is no judgement, an id is empty or of another type, or a grade is not a
             finite number.
         MeasureError: a measure does not exist (UnknownMeasureError), its parameter or cutoff is
-            impossible, or no measure is named.
+            impossible, or no measure is named; or ``rel`` is not a finite number above 0.
         SettingError: a setting has another value; or ``ties`` is "best" or "worst" for a measure
             whose highest and lowest scores are not those of relevant documents first and last.
         MissingExtraError: the qrels are a dataframe, and polars (or pyarrow for pandas) is not
@@ -136,6 +139,7 @@ class Evaluator:
         qrels: QrelsLike,
         measures: Iterable[MeasureLike] | MeasureLike | None = None,
         *,
+        rel: float | None = None,
         order: str = "score",
         ties: str = "trec_eval",
         missing: str = "zero",
@@ -147,9 +151,8 @@ class Evaluator:
     ) -> None:
         """Check everything that can be checked without a run."""
         self.qrels: Qrels = as_qrels(qrels)
-        self.measures: tuple[Measure, ...] = (
-            DEFAULT_MEASURES if measures is None else parse_all(measures)  # type: ignore[arg-type]
-        )
+        parsed = DEFAULT_MEASURES if measures is None else parse_all(measures)
+        self.measures: tuple[Measure, ...] = with_rel(parsed, rel)
         self._settings = EvaluationSettings(
             order=order,
             ties=ties,
@@ -287,6 +290,7 @@ def evaluate(  # noqa: PLR0913 - one keyword a policy
     run: RunLike,
     measures: Iterable[MeasureLike] | MeasureLike | None = None,
     *,
+    rel: float | None = None,
     order: str = "score",
     ties: str = "trec_eval",
     missing: str = "zero",
@@ -310,6 +314,9 @@ def evaluate(  # noqa: PLR0913 - one keyword a policy
         measures: a measure or a list of measures, each a name in any spelling that ``parse`` reads
             or a ``Measure``; by default nDCG, MAP, Recall, R_cap, Precision and MRR at 1, 3, 5, 10,
             100 and 1,000.
+        rel: the lowest grade that is relevant, for every measure that takes a ``rel`` and does not
+            state it, such as MAP and Recall, which are then MAP(rel=2) and Recall(rel=2); None:
+            every grade above 0 is. nDCG and ERR take the grades as they are.
         order: how a query's documents are ranked:
 
             - "score": highest score first;
@@ -361,7 +368,8 @@ def evaluate(  # noqa: PLR0913 - one keyword a policy
         QueryMismatchError: the run has no judged query; or, with ``missing="error"``, not all of
             them.
         MeasureError: a measure does not exist (UnknownMeasureError), its parameter or cutoff is
-            impossible, no measure is named, or a score is beyond what a float can hold.
+            impossible, no measure is named, ``rel`` is not a finite number above 0, or a score is
+            beyond what a float can hold.
         SettingError: a setting has another value, or the name is not text; or ``ties`` is "best" or
             "worst" for a measure whose highest and lowest scores are not those of relevant
             documents first and last.
@@ -383,6 +391,7 @@ def evaluate(  # noqa: PLR0913 - one keyword a policy
     evaluator = Evaluator(
         qrels,
         measures,
+        rel=rel,
         order=order,
         ties=ties,
         missing=missing,

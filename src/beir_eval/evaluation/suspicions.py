@@ -47,10 +47,7 @@ SuspicionCode = Literal[
 #: {code: what to do}, as sentences without the last full stop.
 REMEDIES: Mapping[SuspicionCode, str] = {
     "no-relevant-documents": "Check that the column of grades was read",
-    "deep-learning-grades": (
-        "To compare with published values, count passages from grade 2 on: rel=2, on the command "
-        "line --rel 2"
-    ),
+    "deep-learning-grades": ("To compare with published values, evaluate with rel=2 (--rel 2)"),
     "ascending-scores": ("Negate distances. If the best document is listed last, change nothing"),
     "constant-scores": (
         "Write the scores of the system, or state that the order is the ranking: order='given'"

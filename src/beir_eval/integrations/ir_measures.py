@@ -17,13 +17,16 @@ Different from the provider ``pytrec_eval``:
   there, only the last of them gets it and the others 0.
 - ``SetP(relative=True)`` of a query without relevant documents is 0, not NaN.
 - A cutoff of 0 is an error; there, it ends the process.
+- An iterator without items, such as a generator that was read before, is an error; there, every
+  score is 0, or nothing is scored.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from beir_eval.errors import needs_extra
+from beir_eval.errors import QrelsError, RunError, needs_extra
 from beir_eval.evaluation.evaluator import Evaluator
 from beir_eval.integrations._trec_eval_names import Value, values_of_measures
 from beir_eval.integrations.pytrec_inputs import (
@@ -41,7 +44,7 @@ with needs_extra("ir_measures", "ir-measures", "the provider of ir_measures"):
     from ir_measures.providers.base import Any as AnyValue
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
 __all__ = ["BeirEvalProvider", "install", "provider", "uninstall"]
 
@@ -118,14 +121,18 @@ class BeirEvalProvider(ir_measures.providers.Provider):
         Raises:
             ValueError: a measure is not supported.
             MeasureError: (a ValueError) a parameter is out of range, such as a cutoff of 0.
-            QrelsError: (a ValueError) an id or a grade is not valid.
+            QrelsError: (a ValueError) an id or a grade is not valid, or the qrels are an iterator
+                without items.
         """
         # A pipeline of ir_measures passes a set; PyTerrier orders its columns as values arrive.
         distinct = sorted(set(measures), key=str)
         if unsupported := [str(measure) for measure in distinct if not self.supports(measure)]:
             msg = f"the provider {self.NAME} does not compute {', '.join(unsupported)}"
             raise ValueError(msg)
-        return _RunEvaluator(distinct, ir_measures.util.QrelsConverter(qrels).as_dict_of_dict())
+        judgements = ir_measures.util.QrelsConverter(qrels).as_dict_of_dict()
+        if not judgements and isinstance(qrels, Iterator):
+            raise QrelsError(_no_items("qrels"))
+        return _RunEvaluator(distinct, judgements)
 
 
 class _RunEvaluator(HostEvaluator):
@@ -154,9 +161,13 @@ class _RunEvaluator(HostEvaluator):
         """Yield the values of the queries that are judged and in the run, in the run's order.
 
         Raises:
-            RunError: (a ValueError) a score is NaN or not a number, or an id is not valid.
+            RunError: (a ValueError) a score is NaN or not a number, an id is not valid, or the run
+                is an iterator without items.
         """
-        scores = without_empty_ids(ir_measures.util.RunConverter(run).as_dict_of_dict())
+        rankings = ir_measures.util.RunConverter(run).as_dict_of_dict()
+        if not rankings and isinstance(run, Iterator):
+            raise RunError(_no_items("run"))
+        scores = without_empty_ids(rankings)
         judged = [str(query_id) for query_id in scores if str(query_id) in self._query_ids]
         for part in self._parts if judged else []:
             row_of, columns = part.values(scores)
@@ -203,6 +214,21 @@ class _Part:
             for measure, value, adapted in self._values
         ]
         return {query_id: row for row, query_id in enumerate(result.query_ids)}, columns
+
+
+def _no_items(name: str) -> str:
+    """Return the message for an iterator without items.
+
+    Args:
+        name: "qrels" or "run". ir_measures also passes an empty list as an iterator, if several
+            providers compute the measures.
+    """
+    past = "judged" if name == "qrels" else "retrieved"
+    return (
+        f"the iterator {name} has no items: a generator, as of ir_measures.read_trec_{name}, can "
+        f"be read once, and this one was read before or is empty. Pass a list each time, "
+        f"{name} = list({name}); if nothing was {past}, pass {{}}"
+    )
 
 
 def _value_of(measure: ir_measures.Measure) -> tuple[Value, list[Measure]]:

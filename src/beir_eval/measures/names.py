@@ -18,6 +18,7 @@ from beir_eval.errors import (
     shorten,
     shown,
 )
+from beir_eval.measures.parameters import CHECKS, LONGEST_TABLE
 from beir_eval.measures.registry import (
     HIGHEST_CUTOFF,
     Definition,
@@ -28,9 +29,17 @@ from beir_eval.measures.registry import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Sequence
+    from collections.abc import Container, Iterable, Iterator, Sequence
 
-__all__ = ["TOOLS", "MeasureLike", "definition_of", "parse", "parse_all", "spelled"]
+__all__ = [
+    "TOOLS",
+    "MeasureLike",
+    "definition_of",
+    "parse",
+    "parse_all",
+    "spelled",
+    "with_rel",
+]
 
 #: What every function that needs a measure accepts: a ``Measure``, or its name in any spelling.
 MeasureLike: TypeAlias = "Measure | str"
@@ -46,9 +55,18 @@ _SUFFIX = re.compile(
 )
 # rbp.95 (ranx)
 _RANX_RBP = re.compile(r"rbp\.(?P<digits>\d+)", re.IGNORECASE | re.ASCII)
+# P.5,10 and iprec_at_recall.0.1,0.2 (trec_eval), nDCG@5,10: a name with a number, and one more
+_NUMBER = re.compile(r"\d+(?:\.\d+)?|\.\d+", re.ASCII)
+_NUMBERED = re.compile(rf"(?P<name>.*?[@_.])(?:{_NUMBER.pattern})", re.ASCII)
+# map-l2, mrr@10-l2 (ranx): the lowest relevant grade
+_RANX_LEVEL = re.compile(r"(?P<measure>.+)-l(?P<level>\d+)", re.IGNORECASE | re.ASCII)
+# a text without quotes, such as exp or exp-log2
+_BARE_WORD = re.compile(r"[a-z][\w-]*", re.IGNORECASE | re.ASCII)
 # nDCG10, nDCG-10, nDCG 10 and nDCG at 10, which no tool writes
 _WITHOUT_AT = re.compile(r"(?P<name>.*?[^\W\d])(?:\s+at\s+|[\s_-]*)(?P<number>\d+)", re.ASCII)
 _LONGEST_NAME = 100_000
+#: The number of characters of a name that may have several numbers, each of which repeats it.
+_LONGEST_REPEATED = 1000
 #: The number of characters of a text for which another spelling is suggested.
 _LONGEST_SUGGESTED = 100
 #: More digits than the highest cutoff has.
@@ -61,15 +79,17 @@ def parse(text: MeasureLike) -> Measure:
     """Return the measure with this name.
 
     Reads the canonical names and the spellings of BEIR (``NDCG@10``), trec_eval (``ndcg_cut_10``,
-    ``map_cut.100``), ir_measures (``AP@100``, ``nDCG(dcg="exp-log2")@10``), ranx (``hit_rate@5``)
-    and MTEB (``ndcg_at_10``). The case of a measure's name does not matter.
+    ``map_cut.100``), ir_measures (``AP@100``, ``nDCG(dcg="exp-log2")@10``), ranx (``hit_rate@5``,
+    ``map-l2``) and MTEB (``ndcg_at_10``). The case of a measure's name does not matter, and
+    neither do quotes around a value: ``nDCG(gain=exp)@10``.
 
     Args:
         text: a name, with parameters in brackets and a cutoff after @ where wanted, or a
             ``Measure``, which is returned unchanged.
 
     Raises:
-        UnknownMeasureError: no measure has this name; the message suggests similar ones.
+        UnknownMeasureError: no measure has this name, and the message suggests similar ones; or
+            the text has several, such as ``P.5,10``, which ``parse_all`` reads.
         MeasureError: ``text`` is neither a name nor a ``Measure``, a parameter or the cutoff is not
             allowed, or a required parameter is missing.
 
@@ -96,12 +116,13 @@ def _parse_complete(text: str) -> Measure:
     return _parse(text).check_complete()
 
 
-def parse_all(texts: Iterable[MeasureLike]) -> tuple[Measure, ...]:
+def parse_all(texts: Iterable[MeasureLike] | MeasureLike) -> tuple[Measure, ...]:
     """Return the measures with these names, each measure once, in the order of the names.
 
     Args:
         texts: names or ``Measure`` values, or a single one of them. A text may hold several names,
-            separated by commas or blanks.
+            separated by commas or blanks; a name may have several cutoffs, as in trec_eval's
+            ``P.5,10``.
 
     Raises:
         UnknownMeasureError: no measure has one of the names.
@@ -110,6 +131,8 @@ def parse_all(texts: Iterable[MeasureLike]) -> tuple[Measure, ...]:
 
     >>> parse_all("nDCG@10, MAP@100"), parse_all(["P@5 P@10", "MRR"])
     ((nDCG@10, MAP@100), (Precision@5, Precision@10, MRR))
+    >>> parse_all("ndcg_cut.5,10"), parse_all("nDCG@5,10, MAP")
+    ((nDCG@5, nDCG@10), (nDCG@5, nDCG@10, MAP))
     """
     if isinstance(texts, (str, Measure)):
         texts = [texts]
@@ -119,6 +142,36 @@ def parse_all(texts: Iterable[MeasureLike]) -> tuple[Measure, ...]:
         msg = "no measure is named; name at least one, for example 'nDCG@10'"
         raise MeasureError(msg)
     return measures
+
+
+def with_rel(measures: Iterable[Measure], rel: float | None) -> tuple[Measure, ...]:
+    """Return the measures with a lowest grade that is relevant, as trec_eval's option -l sets it.
+
+    A measure that states its ``rel`` keeps it. A measure that takes none, such as nDCG or ERR, is
+    unchanged: it takes the grades as they are.
+
+    Args:
+        measures: the measures.
+        rel: the lowest grade that is relevant; None changes nothing.
+
+    Returns:
+        The measures in the same order, each once.
+
+    Raises:
+        MeasureError: ``rel`` is not a finite number above 0.
+
+    >>> with_rel(parse_all("MAP, P(rel=1)@5, nDCG@10"), 2)
+    (MAP(rel=2), Precision(rel=1)@5, nDCG@10)
+    """
+    if rel is not None:
+        level = CHECKS["rel"]("rel", rel)
+        measures = (measure(rel=level) if _lacks_rel(measure) else measure for measure in measures)
+    return tuple(dict.fromkeys(measures))
+
+
+def _lacks_rel(measure: Measure) -> bool:
+    """Return whether a measure takes a lowest relevant grade and states none."""
+    return "rel" in measure.definition.defaults and "rel" not in dict(measure.parameters)
 
 
 def definition_of(name: str) -> Definition:
@@ -200,6 +253,44 @@ def names_among(
     return listed or tuple(map(str, parse_all(())))  # which raises the error
 
 
+def names_as_typed(
+    texts: Iterable[MeasureLike], rel: float | None = None, *, judged_only: bool = False
+) -> dict[str, str]:
+    """Return {canonical name: name with the word that was typed} for measures of another name.
+
+    Another name is one that neither begins with the canonical one nor is the beginning of it,
+    besides case and punctuation (AP for MAP, hit_rate for Success), or one that implies parameters.
+    P_5 and ndcg_cut_10 are spellings of Precision@5 and nDCG@10.
+
+    Args:
+        texts: the names that were typed, of which each may hold several.
+        rel: the level of relevance that the measures got, as of ``with_rel``.
+        judged_only: whether they got ``judged_only=True``.
+
+    >>> names_as_typed(["hits@10, AP", "P_5"]), names_as_typed(["RR-l2"])
+    ({'utility(other=0)@10': 'hits@10', 'MAP': 'AP'}, {'MRR(rel=2)': 'RR(rel=2)'})
+    """
+    typed: dict[str, str] = {}
+    for name in [name for text in texts for name in _names_in(text) if isinstance(name, str)]:
+        try:
+            measure, word = _read(name.strip())
+        except UnknownMeasureError:  # a custom measure
+            continue
+        [measure] = with_rel([measure(judged_only=True) if judged_only else measure], rel)
+        named = measure.named(word) if _is_another_name(word, measure) else str(measure)
+        typed.setdefault(str(measure), named)
+    return {canonical: name for canonical, name in typed.items() if name != canonical}
+
+
+def _is_another_name(word: str, measure: Measure) -> bool:
+    """Return whether a word for a measure is another name, not a spelling of the canonical one."""
+    entry = resolve(word)
+    if entry is not None and entry[1]:
+        return True
+    typed, canonical = (re.sub(r"[\W_]", "", name.lower()) for name in (word, measure.name))
+    return not (typed.startswith(canonical) or canonical.startswith(typed))
+
+
 def _is_among(names: Container[str], measure: MeasureLike) -> bool:
     return isinstance(measure, str) and measure in names
 
@@ -215,19 +306,39 @@ def _check_is_list(measures: object) -> None:
 
 
 def _names_in(text: MeasureLike) -> Sequence[MeasureLike]:
-    """Return the names in a text that commas or blanks separate; any other object alone."""
+    """Return the names in a text that commas or blanks separate; any other object alone.
+
+    A number after a comma is one more cutoff of the name before it: P.5,10 is P.5 and P.10.
+    """
     # "nDCG 10" is one name, in a spelling that ``parse`` refuses with a suggestion.
     if not isinstance(text, str) or len(text) > _LONGEST_NAME or _meant(text.strip()):
         return [text]
     # "nDCG (rel=2) @ 10" is one name too.
     for mark in "@(":
         text = mark.join(part.strip() for part in text.split(mark))
-    depth, characters = 0, []
+    names: list[str] = []
+    for part, is_after_comma in _split(text):
+        numbered = None
+        if is_after_comma and names and len(names[-1]) <= _LONGEST_REPEATED:
+            numbered = _NUMBER.fullmatch(part) and _NUMBERED.fullmatch(names[-1])
+        names.append(f"{numbered['name']}{part}" if numbered else part)
+    return names or [text]
+
+
+def _split(text: str) -> Iterator[tuple[str, bool]]:
+    """Yield the parts between commas and blanks outside brackets, and whether after a comma."""
+    depth, part, is_after_comma = 0, "", False
     for character in text:
         depth += (character == "(") - (character == ")")
-        is_separator = depth <= 0 and (character == "," or character.isspace())
-        characters.append("\n" if is_separator else character)
-    return list(filter(None, "".join(characters).split("\n"))) or [text]
+        if depth > 0 or not (character == "," or character.isspace()):
+            part += character
+            continue
+        if part:
+            yield part, is_after_comma
+            part, is_after_comma = "", False
+        is_after_comma = is_after_comma or character == ","
+    if part:
+        yield part, is_after_comma
 
 
 def _meant(text: str) -> str:
@@ -251,8 +362,17 @@ def _meant(text: str) -> str:
 
 def _parse(text: str) -> Measure:
     """Return the measure with this name; required parameters may be missing."""
+    return _read(text)[0]
+
+
+def _read(text: str) -> tuple[Measure, str]:
+    """Return the measure with this name, and the word in it that names the measure."""
     if ranx_rbp := _RANX_RBP.fullmatch(text):
-        return Measure("RBP")(p=float(f"0.{ranx_rbp['digits']}"))
+        return Measure("RBP")(p=float(f"0.{ranx_rbp['digits']}")), "RBP"
+    ranx = _RANX_LEVEL.fullmatch(text)
+    if ranx and not _RANX_LEVEL.fullmatch(ranx["measure"]):
+        measure, word = _read(ranx["measure"])
+        return _at_level(measure, int(ranx["level"][:_MOST_DIGITS]), text), word
     form = _FORM.fullmatch(text)
     if form is None:
         raise _unknown(text, text)
@@ -270,7 +390,35 @@ def _parse(text: str) -> Measure:
     if form["parameters"] is not None:
         parameters |= _read_parameters(text, form["parameters"])
     measure = Measure(definition.name)(**parameters)
-    return measure if number is None else _with_number(measure, number, text)
+    return (measure if number is None else _with_number(measure, number, text)), name
+
+
+def _at_level(measure: Measure, level: int, text: str) -> Measure:
+    """Return the measure with the lowest relevant grade of a name of ranx, such as map-l2.
+
+    Raises:
+        MeasureError: the measure takes none, or states one.
+    """
+    if _lacks_rel(measure):
+        return measure(rel=level)
+    takes = measure.definition.defaults
+    if "rel" in takes:
+        msg = f"{shown(text)} states two levels of relevance; leave one out: {measure}"
+    elif "gain" in takes:
+        # ranx gives no gain to grades below the level; every other grade is its gain.
+        grades = range(max(1, level - 5), level + 2)
+        instead = measure(gain={grade: grade if grade >= level else 0 for grade in grades})
+        msg = (
+            f"in {shown(text)}, -l{level} is no level of {measure.name}, which takes the grades as "
+            f"they are; to give grades below {level} no gain, write a table with the gains of all "
+            f"grades in the qrels, such as {instead}"
+        )
+    else:
+        msg = (
+            f"in {shown(text)}, -l{level} is a level of relevance, and {measure.name} takes none; "
+            f"write {measure}"
+        )
+    raise MeasureError(msg)
 
 
 def _unknown(
@@ -286,7 +434,10 @@ def _unknown(
     """
     names = _names_in(text)
     if len(names) > 1:
-        msg = f"one measure was expected, not {len(names)}: {first_few(names)}"
+        msg = (
+            f"one measure was expected, not {len(names)}: {first_few(names)}; name one of them "
+            "(parse_all reads several)"
+        )
         return UnknownMeasureError(msg)
     ending = "" if parameters is None else f"({parameters})"
     if number is not None:
@@ -311,6 +462,8 @@ def _with_ending(name: str, ending: str) -> str:
 def _with_number(measure: Measure, number: str, text: str) -> Measure:
     """Return the measure with the number of its name set: as its cutoff, or as a parameter."""
     definition = measure.definition
+    if not _NUMBER.fullmatch(number) and len(_names_in(text)) > 1:
+        raise _unknown(text, definition.name)
     if definition.number_sets != "cutoff":
         try:
             return measure(**{definition.number_sets: float(number)})
@@ -318,8 +471,6 @@ def _with_number(measure: Measure, number: str, text: str) -> Measure:
             msg = f"in {shown(text)}, {shown(number)} is no {definition.number_sets}: {error}"
             raise MeasureError(msg) from error
     if not (number.isascii() and number.isdecimal()):
-        if len(_names_in(text)) > 1:
-            raise _unknown(text, definition.name)
         msg = (
             f"in {shown(text)}, the cutoff {shown(number)} is not a whole number above 0; write "
             f"one, as in {definition.name}@10"
@@ -336,13 +487,19 @@ def _with_number(measure: Measure, number: str, text: str) -> Measure:
 
 
 def _read_parameters(text: str, listed: str) -> dict[str, Any]:
-    """Return the parameters in ``rel=2, gain="exp"``. Values must be literals: no code runs."""
+    """Return the parameters in ``rel=2, gain="exp"``. Values must be literals: no code runs.
+
+    A text needs no quotes: ``gain=exp``.
+    """
+    source = f"f({listed})"
     try:
-        call = ast.parse(f"f({listed})", mode="eval").body
+        call = ast.parse(source, mode="eval").body
         if not isinstance(call, ast.Call) or call.args:
             raise ValueError  # noqa: TRY301 - one message for every way to be wrong
         values = {
-            keyword.arg: ast.literal_eval(keyword.value) for keyword in call.keywords if keyword.arg
+            keyword.arg: _read_value(source, keyword.value)
+            for keyword in call.keywords
+            if keyword.arg
         }
         if len(values) < len(call.keywords):
             raise ValueError  # noqa: TRY301
@@ -350,6 +507,8 @@ def _read_parameters(text: str, listed: str) -> dict[str, Any]:
         problem = 'is not a list of parameters such as (rel=2, gain="exp")'
         msg = f"in {shown(text)}, ({shorten(listed, MAX_VALUE_SHOWN)}) {problem}"
         raise MeasureError(msg) from error
+    if isinstance(values.get("gains"), Mapping) and not values.keys() & {"gain", "dcg"}:
+        values["gain"] = _with_grades_between(values.pop("gains"))
     if "dcg" in values:
         gain = values.pop("dcg")
         if not isinstance(gain, str) or gain not in _IR_MEASURES_GAINS:
@@ -358,6 +517,26 @@ def _read_parameters(text: str, listed: str) -> dict[str, Any]:
             raise MeasureError(msg)
         values["gain"] = _IR_MEASURES_GAINS[gain]
     return values
+
+
+def _read_value(source: str, value: ast.expr) -> Any:
+    """Return the value of a parameter: a literal, or a text without quotes."""
+    text = (
+        ast.get_source_segment(source, value) if isinstance(value, (ast.Name, ast.BinOp)) else None
+    )
+    return text if text and _BARE_WORD.fullmatch(text) else ast.literal_eval(value)
+
+
+def _with_grades_between(gains: Mapping[Any, Any]) -> Mapping[Any, Any]:
+    """Return ir_measures' gains of grades, {grade: gain}, as a gain table.
+
+    There, a grade that is not in it is its own gain, and such grades are left out of its names; in
+    a gain table they must be listed. So whole grades below the highest are added. A qrels with
+    another grade is then refused when it is evaluated, not scored differently.
+    """
+    if not all(isinstance(grade, int) and grade <= LONGEST_TABLE for grade in gains):
+        return gains
+    return {grade: grade for grade in range(1, max(gains, default=0))} | dict(gains)
 
 
 def spelled(measure: Measure, tool: str) -> str:

@@ -347,9 +347,27 @@ class Measure:
 
     def __str__(self) -> str:
         """Return the canonical name, which ``parse`` reads."""
-        listed = ", ".join(f"{name}={format_value(value)}" for name, value in self.parameters)
+        return self.named(self.name)
+
+    def named(self, word: str) -> str:
+        """Return the name with another word for the measure, which ``parse`` reads too.
+
+        Args:
+            word: the canonical name or an alias; the parameters that it implies are left out.
+
+        >>> from beir_eval import Success
+        >>> (Success(rel=2) @ 5).named("hit_rate")
+        'hit_rate(rel=2)@5'
+        """
+        entry = resolve(word)
+        implied = {} if entry is None else entry[1]
+        listed = ", ".join(
+            f"{name}={format_value(value)}"
+            for name, value in self.parameters
+            if implied.get(name) != value
+        )
         brackets = f"({listed})" if listed else ""
-        return f"{self.name}{brackets}" + ("" if self.cutoff is None else f"@{self.cutoff}")
+        return f"{word}{brackets}" + ("" if self.cutoff is None else f"@{self.cutoff}")
 
     def __repr__(self) -> str:
         """Return the canonical name."""

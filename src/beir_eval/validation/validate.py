@@ -82,9 +82,7 @@ def validate(  # noqa: PLR0913 - one keyword an input
     >>> [(finding.code, finding.level) for finding in validation.findings]
     [('constant-scores', 'error'), ('tied-scores', 'warning'), ('shallow-rankings', 'note')]
     """
-    chosen: tuple[Measure, ...] = (
-        DEFAULT_MEASURES if measures is None else parse_all(measures)  # type: ignore[arg-type]
-    )
+    chosen: tuple[Measure, ...] = DEFAULT_MEASURES if measures is None else parse_all(measures)
     inputs: list[InputSummary] = []
     findings: list[Finding] = []
     with warnings.catch_warnings():

@@ -313,6 +313,12 @@ def test_inputs_and_output_can_be_set(dataset):
     assert by_name["MRR"] == 1.0
 
 
+def test_the_level_of_relevance_is_that_of_measures_that_state_none(dataset):
+    expected = evaluate_pipeline(retrieving(), dataset, measures=["MRR(rel=1)", "nDCG@10"])
+    result = evaluate_pipeline(retrieving(), dataset, measures=["MRR", "nDCG@10"], rel=1)
+    assert (result.measures, result.values) == (expected.measures, expected.values)
+
+
 @pytest.mark.parametrize("inputs", [None, "retriever.query"])
 def test_an_evaluator_in_the_pipeline_gets_the_id_of_the_query(dataset, inputs):
     expected = evaluate_pipeline(retrieving(), dataset, measures="MRR")

@@ -67,7 +67,7 @@ from beir_eval.evaluation.unmatched_ids import (
     sampled_rows,
     unmatched_ids_of_sample,
 )
-from beir_eval.measures import DEFAULT_MEASURES, parse_all
+from beir_eval.measures import DEFAULT_MEASURES, parse_all, with_rel
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -94,6 +94,7 @@ def evaluate_stream(  # noqa: PLR0913 - one keyword a setting
     run: str | Path,
     measures: Iterable[MeasureLike] | MeasureLike | None = None,
     *,
+    rel: float | None = None,
     table: str | Path | None = None,
     name: str | None = None,
     format: str | None = None,  # noqa: A002
@@ -121,6 +122,8 @@ def evaluate_stream(  # noqa: PLR0913 - one keyword a setting
         measures: a measure or a list of measures, each a name in any spelling that ``parse`` reads
             or a ``Measure``; by default nDCG, MAP, Recall, R_cap, Precision and MRR at 1, 3, 5, 10,
             100 and 1,000.
+        rel: the lowest grade that is relevant, for every measure that takes a ``rel`` and does not
+            state it; as in ``evaluate``.
         table: the score table, a Parquet file that gets a row for each judged query; an existing
             file is replaced. None keeps no scores of queries, and cannot be resumed.
         name: the name of the system that made the run; by default that of the file.
@@ -174,7 +177,8 @@ def evaluate_stream(  # noqa: PLR0913 - one keyword a setting
     target = None if table is None else _checked_table(table, qrels, run_file.path)
     run_name = file_stem(run_file.path) if name is None else name
     check_name("name", run_name)
-    parsed = DEFAULT_MEASURES if measures is None else parse_all(measures)  # type: ignore[arg-type]
+    parsed = DEFAULT_MEASURES if measures is None else parse_all(measures)
+    parsed = with_rel(parsed, rel)
     if policies.get("drop_identical_ids") is None:
         policies["drop_identical_ids"] = drops_identical_ids(qrels)
     settings = EvaluationSettings(**policies)

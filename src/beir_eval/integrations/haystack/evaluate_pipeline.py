@@ -33,6 +33,7 @@ def evaluate_pipeline(  # noqa: PLR0913 - one keyword a setting
     dataset: Dataset | str | Path,
     *,
     measures: Iterable[MeasureLike] | MeasureLike | None = None,
+    rel: float | None = None,
     inputs: Inputs | None = None,
     documents_from: str | None = None,
     run_name: str = "pipeline",
@@ -59,6 +60,8 @@ def evaluate_pipeline(  # noqa: PLR0913 - one keyword a setting
         dataset: a ``Dataset``, or its folder.
         measures: what to compute; by default nDCG, MAP, Recall, R_cap, Precision and MRR at 1, 3,
             5, 10, 100 and 1000. The pipeline's ``top_k`` determines the depth of the rankings.
+        rel: the lowest grade that is relevant, for every measure that takes a ``rel`` and does not
+            state it; as in ``evaluate``.
         inputs: the inputs that take the query, as "component.input" or several of them; or a
             function (query_id, text) that returns the inputs of the pipeline, {component: {input:
             value}}. By default, the query goes to the one required input of text, or to several
@@ -103,7 +106,8 @@ def evaluate_pipeline(  # noqa: PLR0913 - one keyword a setting
         RunError: the pipeline failed for every query.
         SettingError: a setting has no such value, the inputs or the output do not exist or are
             ambiguous, or the saved answers were made by another pipeline.
-        MeasureError: a measure or a cutoff that does not exist.
+        MeasureError: a measure or a cutoff that does not exist, or ``rel`` is not a finite number
+            above 0.
         InputError: no judged query has a text, the folder of ``save_run`` does not exist, or an id
             cannot be written to it.
         FileFormatError, OSError: the data set or the saved answers cannot be read, or the run
@@ -138,6 +142,7 @@ def evaluate_pipeline(  # noqa: PLR0913 - one keyword a setting
         save_run=save_run,
         fresh=fresh,
         run_name=run_name,
+        rel=rel,
         limit=limit,
         keep_top=keep_top,
         fingerprint=fingerprint,
@@ -166,7 +171,7 @@ def retrieve_and_evaluate(  # noqa: PLR0913 - what evaluate_pipeline passes on
         save_run: likewise.
         fresh: likewise.
         rankings_vary: whether rankings vary from run to run, as ``PipelineRetriever.retrieve``.
-        evaluation: ``run_name``, ``limit``, ``keep_top`` and ``fingerprint``, likewise.
+        evaluation: ``run_name``, ``rel``, ``limit``, ``keep_top`` and ``fingerprint``, likewise.
     """
     runs: list[Run] = []
 

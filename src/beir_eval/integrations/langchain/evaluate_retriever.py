@@ -36,6 +36,7 @@ def evaluate_retriever(  # noqa: PLR0913 - one keyword a setting
     dataset: Dataset | str | Path,
     *,
     measures: Iterable[MeasureLike] | MeasureLike | None = None,
+    rel: float | None = None,
     run_name: str = "retriever",
     concurrency: int = 1,
     timeout: float | None = None,
@@ -62,6 +63,8 @@ def evaluate_retriever(  # noqa: PLR0913 - one keyword a setting
         dataset: a ``Dataset``, or its folder.
         measures: what to compute; by default nDCG, MAP, Recall, R_cap, Precision and MRR at 1, 3,
             5, 10, 100 and 1000. The retriever determines the depth of the rankings.
+        rel: the lowest grade that is relevant, for every measure that takes a ``rel`` and does not
+            state it; as in ``evaluate``.
         run_name: the name of the run in tables and reports.
         concurrency: how many queries run at a time.
         timeout: the seconds after which an attempt to answer a query fails; None for no limit. A
@@ -128,6 +131,7 @@ def evaluate_retriever(  # noqa: PLR0913 - one keyword a setting
     made_by = {"documents_go_by": " + ".join(names.fields)}
     evaluation = {
         "run_name": run_name,
+        "rel": rel,
         "limit": limit,
         "keep_top": keep_top,
         "fingerprint": fingerprint,

@@ -34,6 +34,7 @@ def evaluate_dataset(  # noqa: PLR0913 - one keyword a setting
     fingerprint: bool,
     if_empty: str,
     parent_option: str,
+    rel: float | None = None,
     look_ahead: Callable[[Qrels], Sequence[RetrievalProblem]] | None = None,
 ) -> EvaluationResult:
     """Retrieve for every judged query of a data set, and return the scores of the rankings.
@@ -50,6 +51,8 @@ def evaluate_dataset(  # noqa: PLR0913 - one keyword a setting
         if_empty: what to do if no document was retrieved, for the warning.
         parent_option: the keyword that names the field with the document that a chunk is a part of,
             for the warning that the ids of documents differ.
+        rel: the lowest grade that is relevant, for every measure that takes a ``rel`` and does not
+            state it.
         look_ahead: returns what the retriever cannot find, before it retrieves.
 
     Raises:
@@ -66,6 +69,7 @@ def evaluate_dataset(  # noqa: PLR0913 - one keyword a setting
     evaluator = Evaluator(
         qrels,
         measures,
+        rel=rel,
         drop_identical_ids=data.info is not None and data.info.drop_identical_ids,
         keep_top=keep_top,
         fingerprint=fingerprint,

@@ -69,7 +69,7 @@ class BEIRAnswerEvaluator:
         check_choice("match", match, MATCHES)
         check_choice("gold_lists", gold_lists, GOLD_LISTS)
         chosen: tuple[Measure, ...] = (
-            DEFAULT_ANSWER_MEASURES if measures is None else parse_all(measures)  # type: ignore[arg-type]
+            DEFAULT_ANSWER_MEASURES if measures is None else parse_all(measures)
         )
         first = parse(chosen[0] if primary is None else primary)
         self.measures = tuple(dict.fromkeys([*chosen, first]))

@@ -155,7 +155,7 @@ class BEIREvaluator:
         self.rel, self.order, self.duplicates = rel, order, duplicates
         self.unjudged, self.unmatched, self.rules = unjudged, unmatched, rules
         default = HAYSTACK_MEASURES if rules == "haystack" else DEFAULT_MEASURES
-        chosen: Iterable[Measure] = default if measures is None else parse_all(measures)  # type: ignore[arg-type]
+        chosen: Iterable[Measure] = default if measures is None else parse_all(measures)
         thresholded = [with_rel(measure, rel) for measure in chosen]
         if primary is not None:
             self.primary = with_rel(parse(primary), rel)

@@ -1,0 +1,173 @@
+"""Measures on the command line: their level of relevance, their spellings, and their names."""
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from beir_eval import EvaluationResult
+from beir_eval.cli.app import app
+
+RUNNER = CliRunner()
+QUERIES = [f"q{number}" for number in range(1, 9)]
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    """Return a folder with qrels of grades 1 and 2, and two runs; it is the current folder."""
+    (tmp_path / "qrels.trec").write_text("".join(f"{q} 0 a 2\n{q} 0 b 1\n" for q in QUERIES))
+    for name, (first, second) in {"best": "ab", "worse": "ba"}.items():
+        lines = (f"{q} Q0 {first} 1 2 t\n{q} Q0 {second} 2 1 t\n" for q in QUERIES)
+        (tmp_path / f"{name}.trec").write_text("".join(lines))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def run(*arguments):
+    return RUNNER.invoke(app, [str(argument) for argument in arguments])
+
+
+def output_of(result):
+    """Return the printed text with white space collapsed."""
+    return " ".join(result.output.split())
+
+
+# The level of relevance
+
+
+def test_the_level_of_relevance_gives_the_numbers_of_trec_eval(realdata):
+    measures = ["MAP", "MRR", "Recall@100", "P@10", "bpref", "Rprec", "nDCG@10"]
+    result = run(
+        *("evaluate", realdata / "qrels/dl19-passage.trec", realdata / "runs/dl19/bm25.trec"),
+        *("-m", ",".join(measures), "-l", "2"),
+    )
+    assert "bm25 0.2476 0.7036 0.4910 0.4116 0.2641 0.2876 0.5058" in output_of(result)
+    assert "MAP(rel=2)" in result.output
+
+
+def test_the_level_reaches_the_gate_and_the_floors_of_a_comparison(files):
+    compare = ["compare", "qrels.trec", "best.trec", "worse.trec", "-l", "2"]
+    failed = run(*compare, "--gate", "MRR", "--junit", "gate.xml", "--json", "c.json")
+    assert failed.exit_code == 1, failed.output
+    assert "gate failed: worse vs best: -0.5000 MRR(rel=2)" in output_of(failed)
+    assert json.loads((files / "c.json").read_text())["measures"] == ["MRR(rel=2)"]
+    below = run(*compare, "--floor", "MRR=0.6")
+    assert below.exit_code == 1
+    assert "MRR(rel=2)" in output_of(below)
+    assert run("compare", "qrels.trec", "worse.trec", "--floor", "MRR=0.6").exit_code == 0
+    alone = run("compare", "qrels.trec", "worse.trec", "--floor", "MRR=0.6", "--rel", "2")
+    assert alone.exit_code == 1
+
+
+def test_two_floors_of_one_measure_at_the_level_are_refused(files):
+    floors = ["--floor", "MRR=0.6", "--floor", "MRR(rel=2)=0.7"]
+    refused = run("compare", "qrels.trec", "best.trec", "-l", "2", *floors)
+    assert refused.exit_code == 2
+    assert "--floor names MRR(rel=2) twice" in output_of(refused)
+
+
+def test_with_saved_results_the_level_selects_measures_that_were_evaluated(files):
+    for name, measures in (("both", "MRR,MRR(rel=2)"), ("one", "MRR")):
+        evaluate = ["evaluate", "qrels.trec", "best.trec", "worse.trec", "-m", measures]
+        assert run(*evaluate, "--json", f"{name}.json").exit_code == 0
+    selected = run("compare", "both.json", "-l", "2", "--json", "c.json", "--gate", "MRR")
+    assert selected.exit_code == 1
+    assert json.loads((files / "c.json").read_text())["measures"] == ["MRR(rel=2)"]
+    refused = run("compare", "one.json", "-m", "MRR", "-l", "2")
+    assert refused.exit_code == 2
+    problem = "MRR(rel=2) was not evaluated for 'best'; it holds MRR; evaluate the runs with the"
+    assert f"{problem} same --rel first" in output_of(refused)
+
+
+def test_a_custom_measure_has_no_level_of_relevance(files):
+    for name, seconds in (("slow", 2.0), ("fast", 1.0)):
+        scores = {query: seconds + index / 100 for index, query in enumerate(QUERIES)}
+        by_measure = {"seconds per query": scores}
+        result = EvaluationResult.from_scores(name, by_measure, higher_is_better=False)
+        result.save(files / f"{name}.json")
+    gate = ["--gate", "seconds per query", "--floor", "seconds per query=1.5"]
+    passed = run("compare", "slow.json", "fast.json", "-l", "2", *gate)
+    assert passed.exit_code == 0, passed.output
+
+
+def test_the_table_of_a_benchmark_has_the_level(files):
+    result = run("bench", "qrels.trec", "best.trec", "worse.trec", "-m", "MRR@10", "-l", "2")
+    assert result.exit_code == 0, result.output
+    assert "MRR(rel=2)@10 best worse" in output_of(result)
+    assert "qrels 1.0000 0.5000" in output_of(result)
+
+
+# Spellings
+
+
+def test_lists_of_cutoffs_are_measures_of_every_command(files):
+    evaluated = run("evaluate", "qrels.trec", "best.trec", "-m", "P.1,2", "-m", "recip_rank-l2")
+    assert "system Precision@1 Precision@2 recip_rank(rel=2)" in output_of(evaluated)
+    compared = run("compare", "qrels.trec", "best.trec", "worse.trec", "--gate", "nDCG@1,5")
+    assert compared.exit_code == 1
+    assert output_of(compared).count("gate failed: worse vs best: ") == 2
+    refused = run("bench", "qrels.trec", "best.trec", "-m", "P.5,10")
+    assert refused.exit_code == 2
+    assert "one measure was expected, not 2: 'P.5', 'P.10'" in output_of(refused)
+
+
+# The name that was typed
+
+
+def test_a_measure_is_printed_under_the_name_that_was_typed_and_saved_under_its_own(files):
+    measures = ["-m", "Hits@10,hit_rate@1", "-m", "AP", "-m", "P@1", "-m", "ndcg_cut_5"]
+    result = run("evaluate", "qrels.trec", "best.trec", *measures, "--json", "r.json")
+    heading = "system Hits@10 * hit_rate@1 AP Precision@1 nDCG@5 *"
+    assert heading in output_of(result)
+    canonical = ["utility(other=0)@10", "Success@1", "MAP", "Precision@1", "nDCG@5"]
+    assert json.loads((files / "r.json").read_text())[0]["measures"] == canonical
+
+
+def test_the_level_of_relevance_is_part_of_a_name_that_was_typed(files):
+    evaluate = ["evaluate", "qrels.trec", "best.trec", "-m", "Hits@2,recip_rank-l2,RR(rel=1)@5"]
+    assert "system Hits@2 RR(rel=2)" not in output_of(run(*evaluate))
+    assert "system Hits(rel=2)@2 recip_rank(rel=2) RR(rel=1)@5" in output_of(run(*evaluate, "-l2"))
+    with_judged = run(*evaluate, "--judged-only")
+    assert "Hits(judged_only=True)@2" in output_of(with_judged)
+
+
+def test_verdicts_tables_and_gate_have_the_name_that_was_typed(files):
+    compare = ["compare", "qrels.trec", "best.trec", "worse.trec", "--detail", "-m", "Hits@1"]
+    result = run(*compare, "-l", "2", "--gate", "RR", "--floor", "hit@1=0.5", "--json", "c.json")
+    printed = output_of(result)
+    assert "gate failed: worse vs best: -0.5000 RR(rel=2)" in printed
+    assert "hit(rel=2)@1" in printed
+    for canonical in ("MRR", "utility", "Success"):
+        assert canonical not in printed
+    saved = json.loads((files / "c.json").read_text())
+    assert saved["measures"] == ["utility(other=0, rel=2)@1", "MRR(rel=2)", "Success(rel=2)@1"]
+
+
+def test_a_benchmark_prints_the_name_that_was_typed(files):
+    result = run("bench", "qrels.trec", "best.trec", "worse.trec", "-m", "hit_rate@10")
+    assert "hit_rate@10 best worse" in output_of(result)
+
+
+def test_names_asked_for_and_names_of_systems_are_not_replaced(files):
+    named = run("evaluate", "qrels.trec", "best.trec", "-m", "hit_rate@1", "--names", "ir_measures")
+    assert "system Success@1" in output_of(named)
+    (files / "best.trec").rename(files / "MAP.trec")
+    assert "MAP 1.0000" in output_of(run("evaluate", "qrels.trec", "MAP.trec", "-m", "AP"))
+    (files / "MAP.trec").rename(files / "my-MAP.trec")
+    result = run("evaluate", "qrels.trec", "my-MAP.trec", "-m", "AP,AP@5,MAP@3")
+    assert "system AP AP@5 * MAP@3 *" in output_of(result)
+    assert "my-MAP 1.0000" in output_of(result)
+    (files / "MAP.x.trec").write_text("nonsense\n")
+    assert "MAP.x.trec" in output_of(run("evaluate", "qrels.trec", "MAP.x.trec", "-m", "AP"))
+
+
+def test_the_name_of_one_command_is_not_that_of_the_next(files):
+    run("evaluate", "qrels.trec", "best.trec", "-m", "AP")
+    assert "system MAP" in output_of(run("evaluate", "qrels.trec", "best.trec", "-m", "map"))
+
+
+@pytest.mark.parametrize("level", ["0", "-1", "nan"])
+def test_an_impossible_level_is_one_clear_line(files, level):
+    refused = run("evaluate", "qrels.trec", "best.trec", "-l", level)
+    assert refused.exit_code == 2
+    assert "error: rel must be" in output_of(refused)
