@@ -15,6 +15,7 @@ import typer
 from beir_eval.cli.comparison_inputs import ComparisonInputs, all_files, read_inputs
 from beir_eval.cli.comparison_options import (
     ALLOW_MISSING,
+    ALLOW_UNEQUAL_DEPTH,
     ALPHA,
     BASELINE,
     CLUSTERS,
@@ -103,6 +104,7 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter per option
     floor: Annotated[list[str] | None, FLOOR] = None,
     floor_interval: Annotated[bool, FLOOR_INTERVAL] = False,
     allow_missing: Annotated[bool, ALLOW_MISSING] = False,
+    allow_unequal_depth: Annotated[bool, ALLOW_UNEQUAL_DEPTH] = False,
     on: Annotated[str, choice("--on", ON_CHOICES, "Systems with different queries.")] = "error",
     detail: Annotated[bool, DETAIL] = False,
     policies: dict[str, Any],
@@ -203,6 +205,7 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter per option
             non_inferior=non_inferior,
             floor_interval=floor_interval,
             allow_missing=allow_missing,
+            allow_unequal_depth=allow_unequal_depth,
             junit=junit,
         )
         named = [*(measure or ()), *as_typed.measures, *as_typed.floors]

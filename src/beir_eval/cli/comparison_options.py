@@ -64,6 +64,10 @@ FLOOR_INTERVAL = typer.Option(
 ALLOW_MISSING = typer.Option(
     "--allow-missing", help="Check runs that lack judged queries all the same."
 )
+ALLOW_UNEQUAL_DEPTH = typer.Option(
+    "--allow-unequal-depth",
+    help="Check systems of different depths all the same on measures that compare these.",
+)
 JUNIT = typer.Option(help="Write the gate's checks as JUnit XML.")
 
 #: The exit codes by the outcome of the gate.
@@ -81,6 +85,7 @@ class Gate:
         non_inferior: likewise.
         floor_interval: likewise.
         allow_missing: likewise.
+        allow_unequal_depth: likewise.
     """
 
     measures: list[MeasureLike]
@@ -89,6 +94,7 @@ class Gate:
     non_inferior: bool
     floor_interval: bool
     allow_missing: bool
+    allow_unequal_depth: bool
 
     @classmethod
     def from_options(  # noqa: PLR0913 - one keyword an option
@@ -100,6 +106,7 @@ class Gate:
         non_inferior: bool,
         floor_interval: bool,
         allow_missing: bool,
+        allow_unequal_depth: bool,
         junit: object,
     ) -> Self:
         """Return the gate of the options.
@@ -114,12 +121,16 @@ class Gate:
             non_inferior=non_inferior,
             floor_interval=floor_interval,
             allow_missing=allow_missing,
+            allow_unequal_depth=allow_unequal_depth,
         )
         is_gated = requested.is_gated
         check_options(
             {
                 "--junit writes the checks of a gate; add --gate MEASURE": junit and not is_gated,
                 "--allow-missing is for a gate; add --gate MEASURE": allow_missing and not is_gated,
+                "--allow-unequal-depth is for a gate; add --gate MEASURE": (
+                    allow_unequal_depth and not is_gated
+                ),
                 "--floor-interval is for a floor; add --floor MEASURE=SCORE": (
                     floor_interval and not requested.floors
                 ),
@@ -169,6 +180,7 @@ class Gate:
             floors=self.floors,
             floor_interval=self.floor_interval,
             allow_missing=self.allow_missing,
+            allow_unequal_depth=self.allow_unequal_depth,
         )
         return comparison.model_copy(update={"gate": tuple(checks)})
 

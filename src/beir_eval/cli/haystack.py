@@ -14,6 +14,7 @@ from rich.text import Text
 
 from beir_eval.cli.comparison_options import (
     ALLOW_MISSING,
+    ALLOW_UNEQUAL_DEPTH,
     ALPHA,
     BASELINE,
     CLUSTERS,
@@ -213,6 +214,7 @@ def haystack(  # noqa: PLR0913, PLR0917 - one parameter per option
     floor: Annotated[list[str] | None, FLOOR] = None,
     floor_interval: Annotated[bool, FLOOR_INTERVAL] = False,
     allow_missing: Annotated[bool, ALLOW_MISSING] = False,
+    allow_unequal_depth: Annotated[bool, ALLOW_UNEQUAL_DEPTH] = False,
     detail: Annotated[bool, DETAIL] = False,
     ledger: Annotated[
         Path | None,
@@ -280,6 +282,7 @@ def haystack(  # noqa: PLR0913, PLR0917 - one parameter per option
             non_inferior=non_inferior,
             floor_interval=floor_interval,
             allow_missing=allow_missing,
+            allow_unequal_depth=allow_unequal_depth,
             junit=junit,
         )
         named = [*(measure or ()), *as_typed.measures, *as_typed.floors]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from beir_eval.comparison.coverage import SHALLOW_PART, compares_depths, depths_text
 from beir_eval.comparison.headlines import MOST_NAMED
 from beir_eval.display.tables import score_text
 from beir_eval.measures.names import registered
@@ -16,8 +17,8 @@ if TYPE_CHECKING:
 
 #: A judged share is low if it is below this part of the highest, and this much lower.
 _LOW_PART, _LEAST_GAP = 0.75, 0.1
-#: Rankings with fewer documents down to a cutoff than this part of another system's are shallow.
-_SHALLOW_PART = 0.95
+#: How many depths a sentence names.
+_MOST_DEPTHS = 4
 
 
 def cautions_on(comparison: Comparison) -> list[str]:
@@ -26,14 +27,35 @@ def cautions_on(comparison: Comparison) -> list[str]:
     They are about rankings of different depths, judged shares that differ much, and ties that
     decide scores. Without the results and the runs, little of this is known.
     """
-    depths = list(_depth_cautions(comparison))
+    depths = [*_unequal_depths(comparison), *_depth_cautions(comparison)]
     # Of deeper rankings a smaller share is judged, whatever their quality.
     shares = [] if depths else judged_cautions(comparison)
     return [*depths, *shares, *_tie_cautions(comparison)]
 
 
+def _unequal_depths(comparison: Comparison) -> Iterator[str]:
+    """Yield a sentence on systems of different depths, and the measures that compare these."""
+    depths = comparison.deepest_rankings
+    measures = [name for name in comparison.measures if compares_depths(name, depths)]
+    if not measures:
+        return
+    shallowest, deepest = min(depths.values()), max(depths.values())
+    ascending = sorted(depths, key=lambda system: depths[system])
+    named = [*ascending[: _MOST_DEPTHS - 1], ascending[-1]]
+    others = "" if len(depths) <= _MOST_DEPTHS else f" and {len(depths) - len(named)} in between"
+    assert shallowest < deepest  # noqa: S101 - else no measure compares depths
+    yield (
+        f"{depths_text({system: depths[system] for system in named})}{others}: "
+        f"{', '.join(measures)} {'compares' if len(measures) == 1 else 'compare'} depths. Compare "
+        f"rankings of equal depth, or at a cutoff of at most {shallowest:,}"
+    )
+
+
 def _depth_cautions(comparison: Comparison) -> Iterator[str]:
-    """Yield a sentence for each cutoff down to which a system has fewer documents than another."""
+    """Yield a sentence for each cutoff down to which a system has fewer documents than another.
+
+    Measures of systems whose longest rankings differ have a sentence of their own.
+    """
     depths_by_cutoff: dict[int, dict[str, float]] = {}
     for system, repeats in (comparison.results or {}).items():
         counted = repeats[0].counted
@@ -43,13 +65,15 @@ def _depth_cautions(comparison: Comparison) -> Iterator[str]:
         measures = [
             name
             for name in comparison.measures
-            if (measure := registered(name)) is not None and measure.cutoff == cutoff
+            if (measure := registered(name)) is not None
+            and measure.cutoff == cutoff
+            and not compares_depths(name, comparison.deepest_rankings)
         ]
         deepest = max(mean_depths, key=lambda system: mean_depths[system])
         shallow = [
             f"{system} {_depth_text(depth)}"
             for system, depth in mean_depths.items()
-            if depth < _SHALLOW_PART * mean_depths[deepest]
+            if depth < SHALLOW_PART * mean_depths[deepest]
         ]
         if measures and shallow:
             yield (

@@ -328,12 +328,25 @@ def _compare_scores(
         custom_measures=aligned.custom_measures,
         computed_elsewhere=tuple(name for name in aligned.computed_elsewhere if name in systems),
         coverage=tuple(entry for entry in coverage if entry.system in systems),
+        deepest_rankings=_deepest_rankings(aligned.results, systems),
         on_common_queries=_on_common_queries(aligned, pairs, settings, systems),
         clusters=aligned.clusters,
         choice=_choice_of(defined, settings, baseline),
     )
     warn_of_content(coverage)
     return comparison
+
+
+def _deepest_rankings(
+    results: Mapping[str, Sequence[EvaluationResult]], systems: Sequence[str]
+) -> dict[str, int]:
+    """Return {system: documents in its longest ranking}, where documents were counted."""
+    counts = {system: [result.counted for result in results[system]] for system in systems}
+    return {
+        system: min(counted.deepest_ranking for counted in repeats if counted is not None)
+        for system, repeats in counts.items()
+        if None not in repeats
+    }
 
 
 def _of_systems(records: Iterable[Any], systems: Sequence[str]) -> tuple[Any, ...]:

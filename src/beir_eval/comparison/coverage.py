@@ -20,6 +20,7 @@ from beir_eval.evaluation.coverage import labelled_warnings, warnings_on
 from beir_eval.evaluation.records import RetrievalProblem
 from beir_eval.evaluation.suspicions import Suspicion
 from beir_eval.evaluation.unmatched_ids import UnmatchedIds
+from beir_eval.measures.names import registered
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -170,6 +171,42 @@ def warn_of_content(coverage: Iterable[SystemCoverage]) -> None:
         sentences.update(dict.fromkeys(covered.warnings[:number]))
     for sentence in sentences:
         warn_caller(sentence)
+
+
+#: A ranking with fewer documents than this part of another one's is shallower.
+SHALLOW_PART = 0.95
+
+
+def compares_depths(measure: str, depths: Mapping[str, int]) -> bool:
+    """Return whether a measure compares the depths of systems and not their rankings only.
+
+    That is so if it has no cutoff, or one beyond the shallowest system, and another system is
+    deeper.
+
+    Args:
+        measure: the name of the measure; False for one that is not a measure of this package.
+        depths: {system: the number of documents in its longest ranking}.
+    """
+    parsed = registered(measure)
+    if parsed is None or len(depths) <= 1:
+        return False
+    counted = [
+        depth if parsed.cutoff is None else min(depth, parsed.cutoff) for depth in depths.values()
+    ]
+    return min(counted) < SHALLOW_PART * max(counted)
+
+
+def depths_text(depths: Mapping[str, int]) -> str:
+    """Return the depths of systems as text, the shallowest first.
+
+    >>> depths_text({"bm25": 100, "top10": 10})
+    'top10 has at most 10 documents a query, bm25 100'
+    """
+    ascending = sorted(depths.items(), key=lambda item: item[1])
+    (first, shallowest), *others = ascending
+    noun = "document" if shallowest == 1 else "documents"
+    parts = [f"{first} has at most {shallowest:,} {noun} a query"]
+    return ", ".join([*parts, *(f"{system} {depth:,}" for system, depth in others)])
 
 
 def with_warning_column(

@@ -11,7 +11,13 @@ import numpy as np
 
 from beir_eval.comparison.alignment import MeasureScores, align_scores
 from beir_eval.comparison.compare import compare
-from beir_eval.comparison.coverage import coverage_of, missing_note, warnings_of
+from beir_eval.comparison.coverage import (
+    compares_depths,
+    coverage_of,
+    depths_text,
+    missing_note,
+    warnings_of,
+)
 from beir_eval.comparison.differences import POWER, Pair, Pairs, tests_of, unit_deviations
 from beir_eval.comparison.gate_output import lost_most_lines
 from beir_eval.comparison.records import FEWEST_CLUSTERS, ComparisonSettings, GateCheck
@@ -69,6 +75,7 @@ def check_gate(  # noqa: PLR0913 - one keyword a setting
     floors: Floors | None = None,
     floor_interval: bool = False,
     allow_missing: bool = False,
+    allow_unequal_depth: bool = False,
 ) -> list[GateCheck]:
     """Return a check of every system against the baseline, and against a floor of its mean.
 
@@ -93,8 +100,9 @@ def check_gate(  # noqa: PLR0913 - one keyword a setting
     to 31% with 10 queries and in 21% to 26% with 100 (``benchmarks/gate.py``).
 
     A check is undecidable if scores are no basis for it: judged queries are missing from one of the
-    two runs (unless ``allow_missing``), a run retrieves nothing, document ids do not match those of
-    the qrels, or there are so few queries that no loss could be significant.
+    two runs (unless ``allow_missing``), one run is shallower than the other and the measure has no
+    cutoff or one beyond it (unless ``allow_unequal_depth``), a run retrieves nothing, document ids
+    do not match those of the qrels, or there are so few queries that no loss could be significant.
 
     A comparison that was loaded from a file has the scores of queries that all systems have, and no
     others: with on="intersection", its checks depend on which systems it holds.
@@ -113,6 +121,8 @@ def check_gate(  # noqa: PLR0913 - one keyword a setting
             confidence 1 − alpha (if lower is better, for the upper end), not for the mean.
         allow_missing: whether runs are checked that lack judged queries. With missing="zero" these
             count as empty rankings.
+        allow_unequal_depth: whether systems of different depths are checked on measures that
+            compare these: without a cutoff, or with one beyond the shallower.
 
     Returns:
         The checks against the baseline, by measure, and for each measure in the order of the
@@ -141,7 +151,7 @@ def check_gate(  # noqa: PLR0913 - one keyword a setting
     )
     if not chosen and not limits:
         raise SettingError("a gate without measures checks nothing: give one measure or more")
-    gate = _Gate(comparison, non_inferior, floor_interval, allow_missing)
+    gate = _Gate(comparison, non_inferior, floor_interval, allow_missing, allow_unequal_depth)
     systems = [system for system in comparison.systems if system != comparison.baseline]
     return [
         *(gate.check_pair(measure, system) for measure in chosen for system in systems),
@@ -277,6 +287,7 @@ class _Gate(NamedTuple):
     non_inferior: bool
     floor_interval: bool
     allow_missing: bool
+    allow_unequal_depth: bool = False
 
     @property
     def alpha(self) -> float:
@@ -298,7 +309,11 @@ class _Gate(NamedTuple):
             "higher_is_better": scale.higher_is_better,
             "warnings": tuple(warnings_of(self.comparison.coverage, (system, baseline))),
         }
-        obstacle = self._obstacle((system, baseline)) or self._obstacle_of_sample()
+        obstacle = (
+            self._obstacle((system, baseline))
+            or self._obstacle_of_depths(measure, system, baseline)
+            or self._obstacle_of_sample()
+        )
         if obstacle:
             measure_name = measure_text(measure, higher_is_better=scale.higher_is_better)
             reason = f"{system} vs {baseline}, {measure_name}: {obstacle}"
@@ -633,6 +648,18 @@ class _Gate(NamedTuple):
             num_queries=len(scores),
         )
 
+    def _obstacle_of_depths(self, measure: str, system: str, baseline: str) -> str:
+        """Return why depths are no basis for a decision; "" if they are."""
+        known = self.comparison.deepest_rankings
+        depths = {name: known[name] for name in (baseline, system) if name in known}
+        if self.allow_unequal_depth or not compares_depths(measure, depths):
+            return ""
+        return (
+            f"{depths_text(depths)}: the measure compares depths. Compare rankings of equal depth, "
+            f"at a cutoff of at most {min(depths.values()):,}, or check them all the same with "
+            "--allow-unequal-depth (allow_unequal_depth=True)"
+        )
+
     def _obstacle_of_sample(self) -> str:
         """Return why repeats or clusters are no basis for a decision; "" if they are."""
         comparison = self.comparison
@@ -805,6 +832,7 @@ def assert_no_regression(  # noqa: PLR0913 - one keyword a setting
     alpha: float = 0.05,
     non_inferior: bool = False,
     allow_missing: bool = False,
+    allow_unequal_depth: bool = False,
 ) -> None:
     """Raise AssertionError if a system is worse than the baseline, for use in tests.
 
@@ -821,6 +849,7 @@ def assert_no_regression(  # noqa: PLR0913 - one keyword a setting
             fails unless the result is shown to lose less than the margin; this takes enough
             queries.
         allow_missing: whether results are compared that lack judged queries.
+        allow_unequal_depth: as of ``check_gate``.
 
     Raises:
         AssertionError: the result fails. The message has the warnings, the evidence, and up to five
@@ -833,7 +862,8 @@ def assert_no_regression(  # noqa: PLR0913 - one keyword a setting
         MeasureError: the measure does not exist, is not a mean over queries, or measures what is
             unjudged (Hole, RBP_residual).
         InputError: the results are no basis for a decision: judged queries are missing (unless
-            ``allow_missing``), a run is empty, document ids do not match, there are too few queries
+            ``allow_missing``), depths differ (unless ``allow_unequal_depth``) under a measure that
+            compares them, a run is empty, document ids do not match, there are too few queries
             for any loss to be significant, or both results have a score on fewer than two.
         SettingError: ``margin`` or ``alpha`` is out of range.
         MissingExtraError: scipy is not installed.
@@ -858,7 +888,12 @@ def assert_no_regression(  # noqa: PLR0913 - one keyword a setting
         margin=margin,
         alpha=alpha,
     )
-    [check] = check_gate(comparison, non_inferior=non_inferior, allow_missing=allow_missing)
+    [check] = check_gate(
+        comparison,
+        non_inferior=non_inferior,
+        allow_missing=allow_missing,
+        allow_unequal_depth=allow_unequal_depth,
+    )
     if check.passed:
         return
     first = "".join(f"Warning: {warning}\n" for warning in check.warnings)

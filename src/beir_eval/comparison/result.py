@@ -108,6 +108,8 @@ class Comparison(Saved):
             they were not compared with those of the other systems.
         coverage: the systems with warnings, such as on judged queries that they miss; empty for
             none.
+        deepest_rankings: {system: the number of documents in its longest ranking}, the smallest of
+            its repeats; without systems whose documents were not counted.
         on_common_queries: the comparison over the queries that all systems have, if a system misses
             judged queries and these count as empty rankings; else None.
         clusters: the label of the cluster of each query, if queries are related; else None. [Q]
@@ -146,6 +148,7 @@ class Comparison(Saved):
     )
     computed_elsewhere: tuple[str, ...] = ()
     coverage: tuple[SystemCoverage, ...] = ()
+    deepest_rankings: dict[str, int] = Field(default_factory=dict)
     on_common_queries: CommonQueries | None = None
     clusters: tuple[str, ...] | None = None
     choice: Choice | None = None

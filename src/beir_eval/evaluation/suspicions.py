@@ -78,18 +78,17 @@ _LEAST_DIFFERENT = 30
 #: How many documents of a ranking show whose ranking it is.
 _TOP = 10
 #: How many judgements are compared with them, in at least so many queries.
-_MOST_COMPARED, _FEWEST_COMPARED = 20_000, 15
+_MOST_COMPARED, _FEWEST_COMPARED = 20_000, 50
 #: The share of rankings that the right query may fit best if they were exchanged, and how well it
 #: may fit compared with the best query.
 _OWN_FITS, _LITTLE = 0.05, 0.25
 #: How many times more often the first documents are relevant for a query than later ones, and how
 #: many times better a query fits than it does by chance.
 _TIMES_MORE_FIRST, _TIMES_BETTER = 2.0, 1.5
-#: How many times more rankings fit the query after theirs than the query before it.
-_TIMES_MORE = 3
-#: The mean relative rank of relevant documents, from 0 to 1, above which they are ranked last, and
-#: by how many standard errors it must be above the middle.
-_RANKED_LAST, _STANDARD_ERRORS = 0.58, 3.0
+#: By how many standard errors a number must differ from what is expected by chance.
+_STANDARD_ERRORS = 3.0
+#: The mean relative rank of relevant documents, from 0 to 1, above which they are ranked last.
+_RANKED_LAST = 0.58
 #: The mean relative rank below which relevant documents are ranked first.
 _RANKED_FIRST = 0.5
 #: Ids of MS MARCO's passages; those of its documents, for which grade 1 counts, begin with D.
@@ -549,7 +548,8 @@ def _other_queries(qrels: Qrels, sample: RankingSample) -> Iterator[Suspicion]:
         for step in (1, -1)
     )
     most, fewest = max(num_after, num_before), min(num_after, num_before)
-    if most >= max(_LEAST_QUERIES - 1, _LEAST_SHARE * len(tops), _TIMES_MORE * fewest):
+    is_no_chance = most - fewest >= _STANDARD_ERRORS * (most + fewest) ** 0.5
+    if is_no_chance and most >= max(_LEAST_RANKINGS, _LEAST_SHARE * len(tops)):
         which = "after" if num_after > num_before else "before"
         yield _belongs_to_others(most, len(tops), f"the query {which} theirs, and not their own")
 

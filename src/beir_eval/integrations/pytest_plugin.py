@@ -51,7 +51,7 @@ class RetrievalBaseline:
             *measures: the measures to check, ``nDCG@10`` if there is none.
             name: tells several results of one test apart.
             **settings: those of ``assert_no_regression``: ``margin``, ``alpha``, ``non_inferior``,
-                ``allow_missing``.
+                ``allow_missing``, ``allow_unequal_depth``.
 
         Raises:
             AssertionError: there is no baseline, or the result is worse; the message has the
