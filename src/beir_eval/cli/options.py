@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any
 
+    from beir_eval.cli.damaged_runs import DamagedRuns
     from beir_eval.core.qrels import Qrels
     from beir_eval.core.run import Run
     from beir_eval.evaluation.evaluator import Evaluator
@@ -160,6 +161,7 @@ def read_runs(
 def evaluate_files(
     evaluator: Evaluator,
     paths: Sequence[Path],
+    damaged: DamagedRuns,
     run_format: str | None = None,
     chunk_ids: str | None = None,
 ) -> list[EvaluationResult]:
@@ -170,11 +172,12 @@ def evaluate_files(
     Args:
         evaluator: the evaluator.
         paths: the files.
+        damaged: notes the files that cannot be evaluated, which have no result.
         run_format: the name of their format; None detects it.
         chunk_ids: as of ``read_runs``.
 
     Raises:
-        InputError: a run cannot be evaluated; the message names its file.
+        InputError: the only run cannot be evaluated; the message names its file.
     """
     results = []
     steps, layout = 2 * len(paths), "{desc} {bar} {elapsed}"
@@ -182,15 +185,12 @@ def evaluate_files(
         delayed=True, leave=False, total=steps, desc="reading", bar_format=layout
     ) as advance:
         for path, name in zip(paths, system_names(paths), strict=True):
-            with naming_options(format="--format"):
-                run = read_run(path, format=run_format, collapse=chunk_ids)
-            advance(description=f"measuring {name}")
-            try:
+            with damaged.noting(path):
+                with naming_options(format="--format"):
+                    run = read_run(path, format=run_format, collapse=chunk_ids)
+                advance(description=f"measuring {name}")
                 results.append(evaluator.evaluate(run, name=name))
-            except InputError as error:
-                msg = f"{path}: {error}"
-                raise InputError(msg) from error
-            advance(description=f"measured {name}")
+                advance(description=f"measured {name}")
     return results
 
 
