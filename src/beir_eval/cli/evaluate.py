@@ -17,6 +17,7 @@ from beir_eval.cli.options import (
     PER_QUERY,
     QRELS_FORMAT,
     RUN_FORMAT,
+    SPLIT,
     add_policy_options,
     check_report,
     evaluate_files,
@@ -76,9 +77,7 @@ def evaluate(  # noqa: PLR0913, PLR0917 - one parameter per option
     judged_only: Annotated[
         bool, typer.Option("--judged-only", help="Drop unjudged documents before measuring.")
     ] = False,
-    split: Annotated[
-        str | None, typer.Option(help="The split of a data-set folder; test by default.")
-    ] = None,
+    split: Annotated[str | None, SPLIT] = None,
     run_format: Annotated[str | None, RUN_FORMAT] = None,
     qrels_format: Annotated[str | None, QRELS_FORMAT] = None,
     chunk_ids: Annotated[str | None, CHUNK_IDS] = None,

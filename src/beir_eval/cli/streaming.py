@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
-from beir_eval.adapters.dataset_folder import find_qrels_file
 from beir_eval.cli.console import console, naming_options
 from beir_eval.cli.options import system_names
 from beir_eval.errors import SettingError
@@ -93,13 +92,8 @@ def evaluate_in_parts(  # noqa: PLR0913 - what the command was given
     from beir_eval.evaluation.streaming.judgements import Judgements  # noqa: PLC0415
     from beir_eval.evaluation.streaming.stream import evaluate_stream  # noqa: PLC0415
 
-    if qrels.is_dir():
-        qrels = find_qrels_file(qrels, split or "test")
-    elif split is not None:
-        msg = f"split={split!r} belongs to a data-set folder, but {qrels} is a file"
-        raise SettingError(msg)
     with naming_options(format="--qrels-format"):
-        judgements = Judgements.from_file(qrels, formats[0])
+        judgements = Judgements.from_path(qrels, split, formats[0])
     results = []
     for path, name in zip(files, system_names(files), strict=True):
         with damaged.noting(path), naming_options(format="--format"):

@@ -42,7 +42,8 @@ from beir_eval.errors import (
     check_flag,
 )
 from beir_eval.evaluation.evaluator import Evaluator, evaluate_without_warning
-from beir_eval.evaluation.inputs import as_qrels, as_run, drops_identical_ids
+from beir_eval.evaluation.inputs import JudgedFolder, as_qrels, as_run, conventions_of
+from beir_eval.evaluation.notes import convention_sentences
 from beir_eval.evaluation.result import EvaluationResult
 from beir_eval.evaluation.score_matrix import ScoreMatrix
 from beir_eval.measures import parse_all
@@ -324,11 +325,24 @@ def _compare_scores(
         computed_elsewhere=tuple(name for name in aligned.computed_elsewhere if name in systems),
         coverage=tuple(entry for entry in coverage if entry.system in systems),
         on_common_queries=_on_common_queries(aligned, pairs, settings, systems),
+        conventions=_conventions_of(aligned, systems),
         clusters=aligned.clusters,
         choice=_choice_of(defined, settings, baseline),
     )
     warn_of_unmatched_ids(coverage)
     return comparison
+
+
+def _conventions_of(aligned: AlignedScores, systems: Sequence[str]) -> tuple[str, ...]:
+    """Return the sentences on BEIR's conventions that the results followed unasked, each once."""
+    return tuple(
+        dict.fromkeys(
+            sentence
+            for name in systems
+            for result in aligned.results[name]
+            for sentence in convention_sentences(result)
+        )
+    )
 
 
 def _of_systems(records: Iterable[Any], systems: Sequence[str]) -> tuple[Any, ...]:
@@ -503,7 +517,7 @@ def compare_runs(  # noqa: PLR0913 - one keyword a setting
               default), only its best-ranked copy counts and the ranking closes up ("first"), or
               later copies gain nothing and ranks stay ("keep").
             - ``drop_identical_ids``: True leaves out documents whose id is the query's; by
-              default only for a ``Dataset`` of which BEIR does.
+              default only for a ``Dataset`` or a data-set folder of which BEIR does.
             - ``keep_top``: how many top documents of each query every result keeps, 0 by default;
               at least as many as ``trust`` and ``likeness_k`` need.
             - ``fingerprint``: True keeps the SHA-256 of qrels and runs in the results; False by
@@ -574,7 +588,7 @@ def compare_runs(  # noqa: PLR0913 - one keyword a setting
     labels = checked_clusters(clusters, test)
     check_baseline(baseline, tuple(runs_by_system))  # before the runs are evaluated
     judgements = as_qrels(qrels)
-    policies.setdefault("drop_identical_ids", drops_identical_ids(qrels))
+    judged = JudgedFolder(judgements, conventions_of(qrels))
     kept = max(
         [likeness_k or 0, keep_top, *(_kept_for(measure) for measure in parsed_measures if trust)]
     )
@@ -582,7 +596,7 @@ def compare_runs(  # noqa: PLR0913 - one keyword a setting
     if trust and can_be_analysed(len(runs), baseline):
         num_rankings = len(judgements) * sum(map(len, runs_by_system.values()))
         depth = look_up_depth(parsed_measures, num_rankings)
-    evaluator = Evaluator(judgements, parsed_measures, keep_top=max(kept, depth), **policies)
+    evaluator = Evaluator(judged, parsed_measures, keep_top=max(kept, depth), **policies)
     results = {
         name: [_evaluate_run(evaluator, run, name) for run in repeats]
         for name, repeats in runs_by_system.items()
@@ -595,7 +609,7 @@ def compare_runs(  # noqa: PLR0913 - one keyword a setting
             name: [_with_top(result, kept) for result in repeats]
             for name, repeats in results.items()
         }
-    plain = Evaluator(judgements, parsed_measures, **policies)
+    plain = Evaluator(judged, parsed_measures, **policies)
     results_of_candidates = {
         name: [_evaluate_run(plain, run, name) for run in many] for name, many in candidates.items()
     }
