@@ -14,7 +14,7 @@ import polars as pl
 
 from beir_eval._version import __version__
 from beir_eval.adapters.run_parts import Place, RunFile
-from beir_eval.core.dataframes import QUERY
+from beir_eval.core.column_names import QUERY
 from beir_eval.core.files import file_stem, is_packed
 from beir_eval.core.paths import as_path
 from beir_eval.core.ranking import EvaluationSettings
