@@ -26,9 +26,33 @@ from beir_eval import evaluate
 result = evaluate({"q1": {"d1": 1}}, {"q1": {"d1": 2.0, "d2": 1.0}}, ["nDCG@10"])
 assert result.aggregate == {"nDCG@10": 1.0}
 """
+#: The base job on files: an evaluation, judgements of BEIR, and a verdict whose p is 2 of 2^8.
+COMPARE_FILES = """
+import sys, warnings
+from pathlib import Path
+from beir_eval import compare_runs, evaluate, read_qrels
+queries = [f"q{n}" for n in range(8)]
+Path("qrels.trec").write_text("".join(f"{q} 0 d1 1\\n" for q in queries))
+rows = "".join(f"{q}\\td1\\t1\\n" for q in queries)
+Path("set/qrels").mkdir(parents=True)
+Path("set/qrels/test.tsv").write_text(f"query-id\\tcorpus-id\\tscore\\n{rows}")
+for name, documents in (("good", ("d1", "d2")), ("bad", ("d2", "d1"))):
+    lines = [f"{q} Q0 {d} {r} {-r} {name}\\n" for q in queries for r, d in enumerate(documents, 1)]
+    Path(f"{name}.trec").write_text("".join(lines))
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    assert evaluate("qrels.trec", "bad.trec", "MRR@10")["MRR@10"] == 0.5
+    assert evaluate("set", "good.trec", "MRR@10")["MRR@10"] == 1.0
+assert ["beir-eval[files]" in str(warning.message) for warning in caught] == [True]
+assert read_qrels("set").as_dict() == read_qrels("qrels.trec").as_dict()
+comparison = compare_runs("set", {"bad": "bad.trec", "good": "good.trec"}, "MRR@10")
+[difference] = comparison.differences
+assert (difference.p, difference.verdict) == (2 / 2**8, "better"), difference
+assert not {"polars", "scipy"} & set(sys.modules)
+"""
 #: A program for each extra that uses what only this extra brings.
 USES = {
-    "": EVALUATE,
+    "": EVALUATE + COMPARE_FILES,
     "files": EVALUATE
     + """
 import polars

@@ -3,6 +3,7 @@
 import gzip
 import os
 import sys
+import warnings
 
 import pytest
 from hypothesis import given, settings
@@ -12,6 +13,7 @@ from beir_eval import evaluate, read_qrels, read_run
 from beir_eval.adapters.formats import text_runs
 from beir_eval.errors import (
     BeirEvalError,
+    BeirEvalWarning,
     DuplicateDocumentError,
     FileFormatError,
     MissingExtraError,
@@ -259,13 +261,65 @@ def test_a_folder_is_refused_as_a_run(tmp_path):
         read_run(tmp_path)
 
 
-def test_a_run_file_without_polars_says_what_to_install(tmp_path, monkeypatch):
+@pytest.fixture
+def without_polars(monkeypatch):
+    """Let the readers of run files be imported again, as if polars were not installed."""
     monkeypatch.setitem(sys.modules, "polars", None)
-    monkeypatch.delitem(sys.modules, "beir_eval.adapters.formats.text_runs", raising=False)
-    monkeypatch.delattr(sys.modules["beir_eval.adapters.formats"], "text_runs", raising=False)
-    with pytest.raises(MissingExtraError, match=r"pip install 'beir-eval\[files\]'"):
-        read_run(write_file(tmp_path, RUN_FORMS["tabs"]))
+    for name in ("text_runs", "parquet"):
+        module = f"beir_eval.adapters.formats.{name}"
+        monkeypatch.delitem(sys.modules, module, raising=False)
+        monkeypatch.delattr(sys.modules["beir_eval.adapters.formats"], name, raising=False)
+
+
+def test_run_files_without_polars_are_read_line_by_line_and_the_extra_is_named_once(
+    tmp_path, without_polars
+):
+    expected = {"q1": {"d1": 2.0, "d2": 1.0}, "q2": {"d3": 0.5}}
+    path = write_file(tmp_path, "q1 Q0 d1 1 2 t\nq1 Q0 d2 2 1 t\nq2 Q0 d3 1 0.5 t\n")
+    with pytest.warns(BeirEvalWarning, match=r"pip install 'beir-eval\[files\]'"):
+        assert read_run(path).as_dict() == expected
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert read_run(path).as_dict() == expected
     assert read_qrels(write_file(tmp_path, "q1 0 d1 1\n")).as_dict() == {"q1": {"d1": 1.0}}
+    parquet = write_file(tmp_path, b"PAR1 and so on", "run.parquet")
+    with pytest.raises(MissingExtraError, match=r"pip install 'beir-eval\[files\]'"):
+        read_run(parquet)
+
+
+def outcome_of(path):
+    """Return the rankings of a run file in their order, or the error."""
+    try:
+        rankings = read_run(path).rankings()
+        return [
+            (query, list(docs), None if scores is None else scores.tolist())
+            for query, docs, scores in rankings
+        ]
+    except BeirEvalError as error:
+        return type(error), str(error)
+
+
+@pytest.mark.filterwarnings("ignore:polars is not installed")
+def test_files_are_read_or_refused_without_polars_as_with_it(tmp_path, monkeypatch):
+    contents = [*RUN_FORMS.values(), *(content for content, _ in BAD_RUNS.values())]
+    contents += [
+        "q2 d1 2\nq1 d1 1\nq2 d2 1\nq1 d2 0\n",  # MS MARCO, the best document first or last
+        "q1 d1 1\nq1 d2 1\n",
+        "q1 d1 3\nq1 d2 4\n",
+        "q1 d1 1 0.5\nq2 d1 1 0.25\nq1 d2 2 0.5\n",
+        "q1 0 d1 1\nq2 0 d2 1\n",
+        "q1 d1 x\n",
+        "q1 Q0 d1 1 1e400 t\n",
+        "q1 Q0 d1 1 0.1234567890123456789 t\nq2 Q0 d1 1 5e-324 t\nq1 Q0 d1 2 1 t\n",
+        "# nothing\n",
+    ]
+    paths = [
+        write_file(tmp_path, content, f"file{number}") for number, content in enumerate(contents)
+    ]
+    expected = [outcome_of(path) for path in paths]
+    monkeypatch.setattr(text_runs, "pl", None)
+    for path, outcome in zip(paths, expected, strict=True):
+        assert outcome_of(path) == outcome
 
 
 QRELS_FORMS = {

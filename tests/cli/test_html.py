@@ -143,6 +143,9 @@ def test_a_missing_corpus_is_mentioned_and_a_broken_corpus_is_an_error(tmp_path)
 def test_the_texts_are_those_of_the_split_that_was_evaluated(tmp_path):
     folder, html = tmp_path / "msmarco", tmp_path / "r.html"  # BEIR evaluates msmarco on dev
     shutil.copytree(demo.FOLDER, folder)
+    assert run("evaluate", folder, BM25, "--split", "test", "--html", html).exit_code == 0
+    check_texts(report_data(html)["parts"][0])
+    (folder / "qrels" / "test.tsv").rename(folder / "qrels" / "dev.tsv")
     assert run("evaluate", folder, BM25, "--html", html).exit_code == 0
     check_texts(report_data(html)["parts"][0])
 

@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from beir_eval import Qrels, Run, evaluate, write_run
-from beir_eval.core.dataframes import DOC, QUERY, SCORE
+from beir_eval.core.column_names import DOC, QUERY, SCORE
 from beir_eval.core.ranking import EvaluationSettings
 from beir_eval.core.run_sources.dataframe import source_from_frames
 from beir_eval.errors import DuplicateDocumentError, MissingExtraError, QrelsError, RunError

@@ -14,7 +14,8 @@ from beir_eval.adapters.formats import QRELS_FORMATS
 from beir_eval.adapters.formats.text_lines import BYTE_ORDER_MARK
 from beir_eval.adapters.formats.text_qrels import is_header
 from beir_eval.adapters.formats.text_runs import NotPlainError, read_plain_columns
-from beir_eval.core.dataframes import DOC, GRADE, QUERY, to_columns
+from beir_eval.core.column_names import DOC, GRADE, QUERY
+from beir_eval.core.dataframes import to_columns
 from beir_eval.core.files import FileContent, parquet_errors
 from beir_eval.core.judgement_errors import HIGHEST_GRADE
 from beir_eval.errors import QrelsError

@@ -124,10 +124,13 @@ def read_run(
             folder.
         SettingError: an unknown format; or ``collapse`` is neither a separator nor a pattern with
             one group.
-        MissingExtraError: polars is needed for TREC, MS MARCO and Parquet, or zstandard for a zstd
-            file.
+        MissingExtraError: polars is needed for a Parquet file, or zstandard for a zstd file.
         InputError: ``path`` is neither text nor a path, or contains a zero byte.
         OSError: the file cannot be read.
+
+    Warns:
+        BeirEvalWarning: polars is not installed, so that TREC and MS MARCO files are read line by
+            line; said once.
     """
     content = run_content(path)
     run = run_from_content(content, format)

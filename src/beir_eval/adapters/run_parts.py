@@ -15,7 +15,8 @@ with needs_extra("polars", "files", "reading a run file in parts"):
 
 from beir_eval.adapters.formats.text_lines import read_later_lines
 from beir_eval.adapters.formats.text_runs import trec_frames, trec_separator
-from beir_eval.core.dataframes import DOC, QUERY, SCORE, choose_column, to_columns
+from beir_eval.core.column_names import DOC, QUERY, SCORE
+from beir_eval.core.dataframes import choose_column, to_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

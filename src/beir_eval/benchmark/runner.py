@@ -27,7 +27,7 @@ from beir_eval.core.qrels import Qrels
 from beir_eval.datasets.catalogue import find_info
 from beir_eval.datasets.dataset import Dataset, load_datasets
 from beir_eval.display.progress import progress_bar
-from beir_eval.errors import SettingError, check_count, shown
+from beir_eval.errors import NotEvaluatedError, SettingError, check_count, shown
 from beir_eval.evaluation.coverage import warn_of_content
 from beir_eval.evaluation.evaluator import Evaluator, evaluate_without_warning
 from beir_eval.evaluation.records import Retrieval, Reused
@@ -132,6 +132,22 @@ class Benchmark:
         """{name: data set}, for ``write_report``; data sets with only judgements are left out."""
         return {task.name: task.dataset for task in self._tasks if task.dataset is not None}
 
+    def run_file(self, system: str, name: str) -> Path | None:
+        """Return the run file of a system for a data set; None if there is none, or it retrieves.
+
+        Args:
+            system: the name of the system.
+            name: the name of the data set.
+
+        Raises:
+            NotEvaluatedError: there is no such system or data set.
+        """
+        task = next((task for task in self._tasks if task.name == name), None)
+        if system not in self._systems or task is None:
+            msg = f"there is no system {shown(system)} with a data set {shown(name)}"
+            raise NotEvaluatedError(msg)
+        return self._systems[system].run_file(task)
+
     def run(self) -> BenchmarkResult:
         """Retrieve and evaluate what is not saved yet, and return all results.
 
@@ -167,7 +183,10 @@ class Benchmark:
                 try:
                     results[name][task.name] = self._evaluate(task, self._systems[name])
                 except Exception as error:  # noqa: BLE001 - a system may raise anything
-                    failures.setdefault(name, {})[task.name] = f"{type(error).__name__}: {error}"
+                    file = self._systems[name].run_file(task)
+                    is_named = file is None or str(file) in str(error)
+                    problem = str(error) if is_named else f"{file}: {error}"
+                    failures.setdefault(name, {})[task.name] = f"{type(error).__name__}: {problem}"
                     CacheEntry(self.folder / task.name / name, {}).log(
                         failed=failures[name][task.name]
                     )

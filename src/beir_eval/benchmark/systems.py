@@ -145,6 +145,15 @@ class System:
         retrieve: Callable[..., Any] = self.source
         return retrieve(queries, task.dataset.corpus)
 
+    def run_file(self, task: Task) -> Path | None:
+        """Return its run file for a data set; None if it has none, or retrieves."""
+        if not isinstance(self.source, Path):
+            return None
+        try:
+            return _run_file(self.source, task)
+        except FileFormatError:
+            return None
+
     def problems(self, task: Task) -> tuple[RetrievalProblem, ...]:
         """Return what the system cannot find, if it can say so: a Haystack pipeline can."""
         find_problems = getattr(self.source, "retrieval_problems", None)
@@ -156,10 +165,8 @@ class System:
     def fingerprint(self, task: Task) -> str:
         """Return a text that identifies the system, so that its saved runs can be used again."""
         if isinstance(self.source, Path):
-            try:
-                return file_sha256(_run_file(self.source, task))
-            except FileFormatError:
-                return "no run file"
+            file = self.run_file(task)
+            return "no run file" if file is None else file_sha256(file)
         stated = getattr(self.source, "fingerprint", None)
         kind = getattr(self.source, "__qualname__", type(self.source).__qualname__)
         if stated is None:

@@ -28,6 +28,7 @@ from beir_eval.cli.console import (
     print_table,
     print_warnings,
 )
+from beir_eval.cli.damaged_runs import DamagedRuns
 from beir_eval.cli.options import DRAWS, HTML, REL, check_report, choice, write_html
 from beir_eval.cli.results_output import sibling, write_texts
 from beir_eval.comparison.records import ON_CHOICES
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
 
     from beir_eval.benchmark.comparison_result import AcrossDatasets
     from beir_eval.benchmark.result import BenchmarkResult
+    from beir_eval.benchmark.runner import Benchmark
 
 #: How many documents of each ranking are kept for the report.
 _REPORT_DEPTH = 10
@@ -157,7 +159,7 @@ def bench(  # noqa: PLR0913, PLR0917 - one parameter per option
                     result.to_markdown(table_measure, baseline=bm25), across
                 ),
                 latex: lambda: (
-                    warnings_latex(warnings)
+                    warnings_latex([*warnings, *result.failure_sentences()])
                     + latex_table(
                         table, caption=f"{table_measure} by data set.", label="tab:data-sets"
                     )
@@ -189,8 +191,22 @@ def bench(  # noqa: PLR0913, PLR0917 - one parameter per option
             console.print(f"- {note}", markup=False)
         if across is not None:
             _print_comparison(across)
-        if result.failures:
-            raise typer.Exit(1)
+    # After the block, which prints its warnings at its end: the last lines are not overlooked.
+    _damaged_runs(benchmark, result).end(in_output=False)
+    if result.failures:
+        raise typer.Exit(1)
+
+
+def _damaged_runs(benchmark: Benchmark, result: BenchmarkResult) -> DamagedRuns:
+    """Return the run files that exist and could not be evaluated; the notes name them too."""
+    damaged = DamagedRuns(sum(map(len, (*result.results.values(), *result.failures.values()))))
+    for system, by_dataset in result.failures.items():
+        for name, problem in by_dataset.items():
+            if benchmark.run_file(system, name) is not None:
+                damaged.problems.append(
+                    problem.partition(": ")[2]
+                )  # without the class of the error
+    return damaged
 
 
 def _compare(result: BenchmarkResult, **settings: Any) -> AcrossDatasets:
@@ -307,10 +323,17 @@ def _with_warnings(table: Table, result: BenchmarkResult) -> Table:
         (
             *row,
             " | ".join(
-                f"{system}: {sentence}"
-                for system, by_dataset in result.results.items()
-                if str(row[0]) in by_dataset
-                for sentence in by_dataset[str(row[0])].warnings()
+                [
+                    f"{system}: {sentence}"
+                    for system, by_dataset in result.results.items()
+                    if str(row[0]) in by_dataset
+                    for sentence in by_dataset[str(row[0])].warnings()
+                ]
+                + [
+                    f"{system}: failed with {by_dataset[str(row[0])]}"
+                    for system, by_dataset in result.failures.items()
+                    if str(row[0]) in by_dataset
+                ]
             ),
         )
         for row in table.rows

@@ -43,6 +43,7 @@ from beir_eval.cli.options import (
     QRELS_FORMAT,
     REL,
     RUN_FORMAT,
+    SPLIT,
     add_policy_options,
     check_report,
     choice,
@@ -180,7 +181,7 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter per option
         int | None,
         typer.Option("-n", min=1, help=f"How many of these documents.  [default: {_TO_JUDGE}]"),
     ] = None,
-    split: Annotated[str | None, typer.Option(help="The split of a data-set folder.")] = None,
+    split: Annotated[str | None, SPLIT] = None,
     run_format: Annotated[str | None, RUN_FORMAT] = None,
     chunk_ids: Annotated[str | None, CHUNK_IDS] = None,
     qrels_format: Annotated[str | None, QRELS_FORMAT] = None,
@@ -280,7 +281,7 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter per option
                 slice_parts,
                 folder=folder,
                 split=split,
-                qrels=inputs.qrels,
+                qrels=None if inputs.qrels is None else inputs.qrels.qrels,
             )
             if slices
             else None

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from beir_eval.core.qrels import Qrels
+    from beir_eval.evaluation.inputs import JudgedFolder
 
 
 def all_files(
@@ -48,12 +48,12 @@ class ComparisonInputs(NamedTuple):
     """What is compared: judgements and runs, or saved results (without judgements).
 
     Attributes:
-        qrels: the judgements; None for saved results.
+        qrels: the judgements, with BEIR's conventions for them; None for saved results.
         systems: {name: its repeats}, runs or results.
         candidates: {name: run or result} of all candidates; empty if they are not known.
     """
 
-    qrels: Qrels | None
+    qrels: JudgedFolder | None
     systems: dict[str, list[Any]]
     candidates: dict[str, list[Any]]
 
@@ -138,8 +138,15 @@ def read_inputs(  # noqa: PLR0913 - what the command was given
         qrels = read_judgements(files[0], split, formats[0])
         runs = read_runs(files[1:], formats[1], chunk_ids)
         return ComparisonInputs(qrels, {name: [run] for name, run in runs.items()}, {})
-    is_for_runs = split is not None or any(formats) or chunk_ids is not None
-    if is_for_runs or EvaluationSettings(**policies) != EvaluationSettings():
+    stated = {name: value for name, value in policies.items() if value is not None}
+    is_for_runs = (
+        split is not None
+        or any(formats)
+        or chunk_ids is not None
+        or "drop_identical_ids" in stated
+        or EvaluationSettings(**stated) != EvaluationSettings()
+    )
+    if is_for_runs:
         options = ", ".join(f"--{name.replace('_', '-')}" for name in policies)
         msg = (
             f"{options}, --split, --format, --qrels-format and --chunk-ids are for judgements and "

@@ -101,8 +101,21 @@ error_console = _new_console(stderr=True)
 
 def fail(message: str) -> NoReturn:
     """Print an error on one line of standard error and end with exit code 2."""
-    error_console.print(Text.assemble(("error: ", "bold red"), _one_line(message)))
+    print_error_lines([message])
     raise typer.Exit(2)
+
+
+def print_error_lines(messages: Iterable[str], *, in_output: bool = False) -> None:
+    """Print errors on standard error, each on one line, and go on.
+
+    Args:
+        messages: the errors.
+        in_output: whether standard output gets them too, unless both are the same terminal or file.
+    """
+    targets = [console, error_console] if in_output and not _streams_are_one() else [error_console]
+    for message in messages:
+        for target in targets:
+            target.print(Text.assemble(("error: ", "bold red"), one_line(message)))
 
 
 #: {path or other text: the words that messages show in its place}.
@@ -186,7 +199,7 @@ def with_options(message: str, options: Mapping[str, str]) -> str:
     return message
 
 
-def _one_line(message: str) -> str:
+def one_line(message: str) -> str:
     """Return a message on one line, with control characters as escapes, of limited length."""
     for text, words in _shown_words.items():
         message = message.replace(text, words)
@@ -195,7 +208,7 @@ def _one_line(message: str) -> str:
 
 def warn(message: str) -> None:
     """Print a warning on one line of standard error."""
-    error_console.print(Text.assemble(("warning: ", "bold yellow"), _one_line(message)))
+    error_console.print(Text.assemble(("warning: ", "bold yellow"), one_line(message)))
 
 
 #: The warnings that ``print_warnings`` printed since the last ``print_errors`` began.

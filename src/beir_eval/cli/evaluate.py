@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from beir_eval.cli.console import check_targets, print_as_typed, print_errors
+from beir_eval.cli.damaged_runs import DamagedRuns
 from beir_eval.cli.options import (
     CHUNK_IDS,
     HTML,
@@ -17,6 +18,7 @@ from beir_eval.cli.options import (
     QRELS_FORMAT,
     REL,
     RUN_FORMAT,
+    SPLIT,
     add_policy_options,
     check_report,
     evaluate_files,
@@ -79,9 +81,7 @@ def evaluate(  # noqa: PLR0913, PLR0917 - one parameter per option
     judged_only: Annotated[
         bool, typer.Option("--judged-only", help="Drop unjudged documents before measuring.")
     ] = False,
-    split: Annotated[
-        str | None, typer.Option(help="The split of a data-set folder; test by default.")
-    ] = None,
+    split: Annotated[str | None, SPLIT] = None,
     run_format: Annotated[str | None, RUN_FORMAT] = None,
     qrels_format: Annotated[str | None, QRELS_FORMAT] = None,
     chunk_ids: Annotated[str | None, CHUNK_IDS] = None,
@@ -124,8 +124,10 @@ def evaluate(  # noqa: PLR0913, PLR0917 - one parameter per option
                 msg = "--chunk-ids reads a run as a whole; leave out --stream and --table"
                 raise SettingError(msg)
             stream = False
+        damaged = DamagedRuns(len(files))
+        results: list[Any]
         if is_streamed(stream, files, run_format, table, in_memory):
-            streamed = evaluate_in_parts(
+            results = evaluate_in_parts(
                 qrels_file,
                 files,
                 measures,
@@ -134,24 +136,32 @@ def evaluate(  # noqa: PLR0913, PLR0917 - one parameter per option
                 formats=(qrels_format, run_format),
                 table=table,
                 stated=stream is True or table is not None,
+                damaged=damaged,
             )
-            write_results(streamed, per_query=None, json=None, markdown=markdown, latex=latex)
-            print_notes(streamed, print_scores(streamed, names, are_default_measures=not measure))
-            return
-        evaluator = Evaluator(
-            read_judgements(qrels_file, split, qrels_format),
-            measures,
-            **policies,
-            **report_settings(html),
+        else:
+            evaluator = Evaluator(
+                read_judgements(qrels_file, split, qrels_format),
+                measures,
+                **policies,
+                **report_settings(html),
+            )
+            results = evaluate_files(evaluator, files, damaged, run_format, chunk_ids)
+            if json is not None:
+                results = _with_qrels_hash(results, evaluator.qrels)
+        damaged.end_if_none_is_left()
+        write_results(
+            results,
+            damaged.sentences(),
+            per_query=per_query,
+            json=json,
+            markdown=markdown,
+            latex=latex,
         )
-        results = evaluate_files(evaluator, files, run_format, chunk_ids)
-        if json is not None:
-            results = _with_qrels_hash(results, evaluator.qrels)
-        write_results(results, per_query=per_query, json=json, markdown=markdown, latex=latex)
         if html is not None:
             write_html(html, results, **report_texts(qrels_file, split))
-        shown = print_scores(results, names, are_default_measures=not measure)
-        print_notes(results, shown)
+        print_notes(results, print_scores(results, names, are_default_measures=not measure))
+    # After the block, which prints its warnings at its end: the last lines are not overlooked.
+    damaged.end(in_output=True)
 
 
 def _with_qrels_hash(results: Sequence[EvaluationResult], qrels: Qrels) -> list[EvaluationResult]:

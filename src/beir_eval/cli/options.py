@@ -10,7 +10,7 @@ import typer
 
 from beir_eval.adapters.dataset_folder import is_run_file
 from beir_eval.adapters.formats import QRELS_FORMATS, RUN_FORMATS
-from beir_eval.adapters.readers import read_qrels, read_run
+from beir_eval.adapters.readers import read_run
 from beir_eval.cli.console import naming_options, warn
 from beir_eval.core.files import file_stem
 from beir_eval.core.ids import repeated_ids
@@ -18,13 +18,14 @@ from beir_eval.core.paths import name_as_text
 from beir_eval.core.ranking import EvaluationSettings
 from beir_eval.display.progress import progress_bar
 from beir_eval.errors import InputError
+from beir_eval.evaluation.inputs import JudgedFolder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
     from typing import Any
 
-    from beir_eval.core.qrels import Qrels
+    from beir_eval.cli.damaged_runs import DamagedRuns
     from beir_eval.core.run import Run
     from beir_eval.evaluation.evaluator import Evaluator
     from beir_eval.evaluation.result import EvaluationResult
@@ -56,6 +57,10 @@ QRELS_FORMAT = typer.Option(
     "--qrels-format",
     help="The format of the judgements, if it is to be stated. One of: "
     f"{', '.join(row.name for row in QRELS_FORMATS.formats)}.",
+)
+#: The split of a data-set folder with the judgements.
+SPLIT = typer.Option(
+    help="The split of a data-set folder; by default BEIR's official one, or test."
 )
 #: The option that writes the scores of every query.
 PER_QUERY = typer.Option(help="Write every query's scores to this CSV file.")
@@ -111,21 +116,29 @@ def _policy_parameters() -> Iterator[inspect.Parameter]:
         option = f"--{field.name.replace('_', '-')}"
         choices = EvaluationSettings.CHOICES.get(field.name)
         help_text = EvaluationSettings.SUMMARIES[field.name]
-        info = (
-            choice(option, choices, help_text) if choices else typer.Option(option, help=help_text)
-        )
+        default: Any = field.default
+        kind: Any = type(field.default)
+        if field.name == "drop_identical_ids":
+            # Three values: unless one of the two is given, the convention of the data set decides.
+            help_text += "  [default: drop for the folders of ArguAna and Quora, as BEIR does]"
+            info = typer.Option(f"{option}/--keep-identical-ids", help=help_text)
+            default, kind = None, bool | None
+        elif choices:
+            info = choice(option, choices, help_text)
+        else:
+            info = typer.Option(option, help=help_text)
         yield inspect.Parameter(
             field.name,
             inspect.Parameter.KEYWORD_ONLY,
-            default=field.default,
-            annotation=Annotated[type(field.default), info],
+            default=default,
+            annotation=Annotated[kind, info],
         )
 
 
-def read_judgements(path: Path, split: str | None, qrels_format: str | None) -> Qrels:
-    """Return what ``read_qrels`` does; an error names the option ``--qrels-format``."""
+def read_judgements(path: Path, split: str | None, qrels_format: str | None = None) -> JudgedFolder:
+    """Return the judgements and BEIR's conventions for them; an error names ``--qrels-format``."""
     with naming_options(format="--qrels-format"):
-        return read_qrels(path, split=split, format=qrels_format)
+        return JudgedFolder.read(path, split, qrels_format)
 
 
 def run_files(paths: Sequence[Path]) -> list[Path]:
@@ -167,6 +180,7 @@ def read_runs(
 def evaluate_files(
     evaluator: Evaluator,
     paths: Sequence[Path],
+    damaged: DamagedRuns,
     run_format: str | None = None,
     chunk_ids: str | None = None,
 ) -> list[EvaluationResult]:
@@ -177,11 +191,12 @@ def evaluate_files(
     Args:
         evaluator: the evaluator.
         paths: the files.
+        damaged: notes the files that cannot be evaluated, which have no result.
         run_format: the name of their format; None detects it.
         chunk_ids: as of ``read_runs``.
 
     Raises:
-        InputError: a run cannot be evaluated; the message names its file.
+        InputError: the only run cannot be evaluated; the message names its file.
     """
     results = []
     steps, layout = 2 * len(paths), "{desc} {bar} {elapsed}"
@@ -189,15 +204,12 @@ def evaluate_files(
         delayed=True, leave=False, total=steps, desc="reading", bar_format=layout
     ) as advance:
         for path, name in zip(paths, system_names(paths), strict=True):
-            with naming_options(format="--format"):
-                run = read_run(path, format=run_format, collapse=chunk_ids)
-            advance(description=f"measuring {name}")
-            try:
+            with damaged.noting(path):
+                with naming_options(format="--format"):
+                    run = read_run(path, format=run_format, collapse=chunk_ids)
+                advance(description=f"measuring {name}")
                 results.append(evaluator.evaluate(run, name=name))
-            except InputError as error:
-                msg = f"{path}: {error}"
-                raise InputError(msg) from error
-            advance(description=f"measured {name}")
+                advance(description=f"measured {name}")
     return results
 
 
@@ -244,7 +256,7 @@ def report_texts(path: Path, split: str | None = None) -> dict[str, Any]:
 
     Args:
         path: the file or folder of the judgements. Without a corpus or queries the result is empty.
-        split: the split that was evaluated; None means "test", as for ``read_qrels``.
+        split: the split that was evaluated; None means the default, as for ``load_dataset``.
 
     Raises:
         FileFormatError: a file of the data set is malformed.
@@ -258,7 +270,7 @@ def report_texts(path: Path, split: str | None = None) -> dict[str, Any]:
         # Only a warning: the judgements were read before, and the results need no texts.
         warn(f"{path} has no {' and no '.join(missing)}: the report shows ids without texts")
         return {}
-    dataset = load_dataset(path, split or "test")
+    dataset = load_dataset(path, split)
     return {"queries": dataset.queries, "corpus": dataset.corpus}
 
 

@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from beir_eval.adapters.readers import read_qrels
 from beir_eval.cli.console import check_targets, console, print_errors, print_table
+from beir_eval.cli.options import SPLIT, read_judgements
 from beir_eval.cli.results_output import write_texts
 from beir_eval.cli.standard_input import opened_inputs
 
@@ -39,7 +39,7 @@ def power(  # noqa: PLR0913, PLR0917 - one parameter per option
         float, typer.Option(help="The probability of detecting a true difference.")
     ] = 0.8,
     json: Annotated[Path | None, typer.Option(help="Write all numbers.")] = None,
-    split: Annotated[str | None, typer.Option(help="The split of a data-set folder.")] = None,
+    split: Annotated[str | None, SPLIT] = None,
 ) -> None:
     """Show which differences a set of judged queries can detect, before any run exists."""
     with print_errors(), opened_inputs([qrels]) as [qrels_file]:
@@ -47,7 +47,7 @@ def power(  # noqa: PLR0913, PLR0917 - one parameter per option
 
         check_targets([qrels_file], [json])
         result = experiment_power(
-            read_qrels(qrels_file, split=split), measure or None, sd=sd, alpha=alpha, power=power
+            read_judgements(qrels_file, split), measure or None, sd=sd, alpha=alpha, power=power
         )
         write_texts({json: result.model_dump_json})
         print_table(result.to_table())

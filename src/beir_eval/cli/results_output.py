@@ -11,6 +11,7 @@ from beir_eval.cli.console import console, print_table, print_warnings
 from beir_eval.core.atomic_writes import write_atomically
 from beir_eval.core.files import file_stem
 from beir_eval.display.tables import csv_text
+from beir_eval.display.warning_texts import warnings_latex, warnings_markdown
 from beir_eval.evaluation.coverage import labelled_warnings
 from beir_eval.evaluation.notes import judged_share_text
 from beir_eval.evaluation.result import EvaluationResult
@@ -86,8 +87,10 @@ def print_notes(results: Sequence[EvaluationResult], measures: Sequence[str]) ->
         console.print(Text(note))
 
 
-def write_results(
+def write_results(  # noqa: PLR0913 - one keyword a file
     results: Sequence[EvaluationResult],
+    not_evaluated: Sequence[str] = (),
+    /,
     *,
     per_query: Path | None,
     json: Path | None,
@@ -98,6 +101,7 @@ def write_results(
 
     Args:
         results: the results of all systems, on the same measures.
+        not_evaluated: sentences on runs that have no result, for Markdown and LaTeX.
         per_query: the scores of every query, as CSV.
         json: everything.
         markdown: warnings, the means on all measures, and notes.
@@ -107,7 +111,12 @@ def write_results(
         _write_per_query(per_query, results)
     if json is not None:
         write_atomically(json, TypeAdapter(list[EvaluationResult]).dump_json(list(results)))
-    write_texts({markdown: lambda: to_markdown(results), latex: lambda: to_latex(results)})
+    write_texts(
+        {
+            markdown: lambda: warnings_markdown(not_evaluated) + to_markdown(results),
+            latex: lambda: warnings_latex(not_evaluated) + to_latex(results),
+        }
+    )
 
 
 def write_texts(texts: Mapping[Path | None, Callable[[], str]]) -> None:

@@ -6,16 +6,17 @@ from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
-from beir_eval.adapters.dataset_folder import find_qrels_file
 from beir_eval.cli.console import console, naming_options
 from beir_eval.cli.options import system_names
-from beir_eval.errors import InputError, SettingError
+from beir_eval.errors import SettingError
 from beir_eval.evaluation.streaming.size import needs_streaming
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    from beir_eval.cli.damaged_runs import DamagedRuns
+    from beir_eval.evaluation.streaming.result import StreamedResult
     from beir_eval.measures import Measure
 
 
@@ -69,6 +70,7 @@ def evaluate_in_parts(  # noqa: PLR0913 - what the command was given
     formats: tuple[str | None, str | None],
     table: Path | None,
     stated: bool,
+    damaged: DamagedRuns,
 ) -> list[Any]:
     """Return the streamed result of each run file, and print how each was read.
 
@@ -81,44 +83,45 @@ def evaluate_in_parts(  # noqa: PLR0913 - what the command was given
         formats: the formats of the judgements and of the runs; None detects them.
         table: the score table; None for none.
         stated: whether the user asked for it.
+        damaged: notes the files that cannot be evaluated, which have no result.
 
     Raises:
-        InputError: a run cannot be evaluated.
+        InputError: the only run cannot be evaluated; the message names its file.
         SettingError: a split is named, and the judgements are a file.
     """
     from beir_eval.evaluation.streaming.judgements import Judgements  # noqa: PLC0415
     from beir_eval.evaluation.streaming.stream import evaluate_stream  # noqa: PLC0415
 
-    if qrels.is_dir():
-        qrels = find_qrels_file(qrels, split or "test")
-    elif split is not None:
-        msg = f"split={split!r} belongs to a data-set folder, but {qrels} is a file"
-        raise SettingError(msg)
     with naming_options(format="--qrels-format"):
-        judgements = Judgements.from_file(qrels, formats[0])
+        judgements = Judgements.from_path(qrels, split, formats[0])
     results = []
     for path, name in zip(files, system_names(files), strict=True):
-        try:
-            with naming_options(format="--format"):
-                result = evaluate_stream(
-                    judgements,
-                    path,
-                    measures,
-                    table=table,
-                    name=name,
-                    format=formats[1],
-                    **policies,
-                )
-        except InputError as error:
-            if str(path) in str(error):
-                raise
-            msg = f"{path}: {error}"
-            raise InputError(msg) from error
-        results.append(result)
-        why = "" if stated else ", because it would take more than half of the free memory"
-        resumed = (
-            f"; resumed after {result.parts_resumed} finished parts" if result.parts_resumed else ""
-        )
-        where = f"; the scores of queries are in {table}" if table is not None else ""
-        console.print(Text(f"{name}: read in parts{why}; {result.how}{resumed}{where}", "dim"))
+        with damaged.noting(path), naming_options(format="--format"):
+            result = evaluate_stream(
+                judgements,
+                path,
+                measures,
+                table=table,
+                name=name,
+                format=formats[1],
+                **policies,
+            )
+            results.append(result)
+            _print_how(result, table, stated=stated)
     return results
+
+
+def _print_how(result: StreamedResult, table: Path | None, *, stated: bool) -> None:
+    """Print how a run was read in parts.
+
+    Args:
+        result: its result.
+        table: the score table; None for none.
+        stated: whether the user asked for it.
+    """
+    why = "" if stated else ", because it would take more than half of the free memory"
+    resumed = (
+        f"; resumed after {result.parts_resumed} finished parts" if result.parts_resumed else ""
+    )
+    where = f"; the scores of queries are in {table}" if table is not None else ""
+    console.print(Text(f"{result.name}: read in parts{why}; {result.how}{resumed}{where}", "dim"))

@@ -42,7 +42,8 @@ from beir_eval.errors import (
     check_flag,
 )
 from beir_eval.evaluation.evaluator import Evaluator, evaluate_without_warning
-from beir_eval.evaluation.inputs import as_qrels, as_run, drops_identical_ids
+from beir_eval.evaluation.inputs import JudgedFolder, as_qrels, as_run, conventions_of
+from beir_eval.evaluation.notes import convention_sentences
 from beir_eval.evaluation.result import EvaluationResult
 from beir_eval.evaluation.score_matrix import ScoreMatrix
 from beir_eval.measures import parse_all, with_rel
@@ -181,7 +182,8 @@ def compare(  # noqa: PLR0913 - one keyword a setting
         SettingError: an argument has a value that does not exist or that does not go with the
             others, ``baseline`` is not a system, or all pairs of more than 100 systems are to be
             compared.
-        MissingExtraError: scipy is not installed.
+        MissingExtraError: scipy is not installed, and the test is not "sign_flip", or a system has
+            random repeats.
 
     Warns:
         BeirEvalWarning: the document ids of a system do not match those of the qrels.
@@ -330,6 +332,7 @@ def _compare_scores(
         coverage=tuple(entry for entry in coverage if entry.system in systems),
         deepest_rankings=_deepest_rankings(aligned.results, systems),
         on_common_queries=_on_common_queries(aligned, pairs, settings, systems),
+        conventions=_conventions_of(aligned, systems),
         clusters=aligned.clusters,
         choice=_choice_of(defined, settings, baseline),
     )
@@ -347,6 +350,18 @@ def _deepest_rankings(
         for system, repeats in counts.items()
         if None not in repeats
     }
+
+
+def _conventions_of(aligned: AlignedScores, systems: Sequence[str]) -> tuple[str, ...]:
+    """Return the sentences on BEIR's conventions that the results followed unasked, each once."""
+    return tuple(
+        dict.fromkeys(
+            sentence
+            for name in systems
+            for result in aligned.results[name]
+            for sentence in convention_sentences(result)
+        )
+    )
 
 
 def _of_systems(records: Iterable[Any], systems: Sequence[str]) -> tuple[Any, ...]:
@@ -524,7 +539,7 @@ def compare_runs(  # noqa: PLR0913 - one keyword a setting
               default), only its best-ranked copy counts and the ranking closes up ("first"), or
               later copies gain nothing and ranks stay ("keep").
             - ``drop_identical_ids``: True leaves out documents whose id is the query's; by
-              default only for a ``Dataset`` of which BEIR does.
+              default only for a ``Dataset`` or a data-set folder of which BEIR does.
             - ``keep_top``: how many top documents of each query every result keeps, 0 by default;
               at least as many as ``trust`` and ``likeness_k`` need.
             - ``fingerprint``: True keeps the SHA-256 of qrels and runs in the results; False by
@@ -549,8 +564,8 @@ def compare_runs(  # noqa: PLR0913 - one keyword a setting
             others, ``baseline`` is not a system, or all pairs of more than 100 systems are to be
             compared.
         TypeError: a keyword that is not listed here.
-        MissingExtraError: scipy is not installed, or polars (or pyarrow for pandas) for a
-            dataframe.
+        MissingExtraError: scipy is not installed, and the test is not "sign_flip", or a system has
+            random repeats; or polars (or pyarrow for pandas) is not, for a dataframe.
 
     Warns:
         BeirEvalWarning: the qrels have fractional grades, and a measure without a threshold counts
@@ -597,7 +612,7 @@ def compare_runs(  # noqa: PLR0913 - one keyword a setting
     labels = checked_clusters(clusters, test)
     check_baseline(baseline, tuple(runs_by_system))  # before the runs are evaluated
     judgements = as_qrels(qrels)
-    policies.setdefault("drop_identical_ids", drops_identical_ids(qrels))
+    judged = JudgedFolder(judgements, conventions_of(qrels))
     kept = max(
         [likeness_k or 0, keep_top, *(_kept_for(measure) for measure in parsed_measures if trust)]
     )
@@ -605,7 +620,7 @@ def compare_runs(  # noqa: PLR0913 - one keyword a setting
     if trust and can_be_analysed(len(runs), baseline):
         num_rankings = len(judgements) * sum(map(len, runs_by_system.values()))
         depth = look_up_depth(parsed_measures, num_rankings)
-    evaluator = Evaluator(judgements, parsed_measures, keep_top=max(kept, depth), **policies)
+    evaluator = Evaluator(judged, parsed_measures, keep_top=max(kept, depth), **policies)
     results = {
         name: [_evaluate_run(evaluator, run, name) for run in repeats]
         for name, repeats in runs_by_system.items()
@@ -618,7 +633,7 @@ def compare_runs(  # noqa: PLR0913 - one keyword a setting
             name: [_with_top(result, kept) for result in repeats]
             for name, repeats in results.items()
         }
-    plain = Evaluator(judgements, parsed_measures, **policies)
+    plain = Evaluator(judged, parsed_measures, **policies)
     results_of_candidates = {
         name: [_evaluate_run(plain, run, name) for run in many] for name, many in candidates.items()
     }

@@ -18,20 +18,19 @@ from beir_eval.comparison.records import (
     Verdict,
 )
 from beir_eval.comparison.verdict_sentences import interval_label
-from beir_eval.errors import SettingError
+from beir_eval.errors import MissingExtraError, SettingError
 from beir_eval.significance import (
     PAIRED_TESTS,
     bootstrap_intervals,
     correct,
     estimate_power,
     margin_tests,
-    paired_t,
     smallest_margin,
 )
 from beir_eval.significance.corrections import corrected_tests
 from beir_eval.significance.effect_sizes import Spread, effect_of
 from beir_eval.significance.multiple_comparisons import max_t_tests, tukey_tests
-from beir_eval.significance.paired_tests import t_intervals, t_p_values
+from beir_eval.significance.paired_tests import t_intervals, t_p_values, two_sided_t_p
 from beir_eval.significance.randomisation import Family, randomise, rank_at
 from beir_eval.significance.repeats import (
     CrossedTests,
@@ -534,7 +533,7 @@ def _t_p_value(tests: Tests, index: int, differences: Floats) -> float:
         differences: its differences by unit, f8[U].
     """
     if tests.scores.clusters is None:
-        return paired_t(differences).p
+        return two_sided_t_p(differences)
     means, deviations = tests.flipped.means[[index]], tests.deviations[[index]]
     return float(t_p_values(means, deviations, len(differences))[0])
 
@@ -564,7 +563,13 @@ def _power_fields(
     if not tests.can_decide:
         return {**dict.fromkeys(unknown), "power_note": "power is not known"}
     margin = tests.settings.margin
-    power = estimate_power(differences, delta=margin, alpha=level, power=POWER)
+    try:
+        power = estimate_power(differences, delta=margin, alpha=level, power=POWER)
+    except MissingExtraError as error:  # the verdict needs no scipy
+        note = (
+            f"power is not known without {error.package} (pip install 'beir-eval[{error.extra}]')"
+        )
+        return {**dict.fromkeys(unknown), "power_note": note}
     if tests.crossed is not None and power.detectable is not None:
         crossed = crossed_power(
             tests.crossed, index, differences, delta=margin, alpha=level, power=POWER

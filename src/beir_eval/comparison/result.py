@@ -112,6 +112,8 @@ class Comparison(Saved):
             its repeats; without systems whose documents were not counted.
         on_common_queries: the comparison over the queries that all systems have, if a system misses
             judged queries and these count as empty rankings; else None.
+        conventions: what the evaluations followed of BEIR's conventions for a data set without
+            being asked, in sentences; mostly empty.
         clusters: the label of the cluster of each query, if queries are related; else None. [Q]
         choice: the number of candidates that the systems were chosen from by their scores on these
             queries, and the optimism of the best mean; None if they were not chosen.
@@ -150,6 +152,7 @@ class Comparison(Saved):
     coverage: tuple[SystemCoverage, ...] = ()
     deepest_rankings: dict[str, int] = Field(default_factory=dict)
     on_common_queries: CommonQueries | None = None
+    conventions: tuple[str, ...] = ()
     clusters: tuple[str, ...] | None = None
     choice: Choice | None = None
     gate: tuple[GateCheck, ...] = ()

@@ -316,10 +316,11 @@ def common_notes(comparison: Comparison) -> Iterator[str]:
 
 
 def further_notes(comparison: Comparison) -> Iterator[str]:
-    """Yield notes that only some comparisons have: sources, queries left out, tests, repeats."""
+    """Yield notes that only some comparisons have: sources, conventions, tests, repeats."""
     yield from source_notes(
         comparison.systems, comparison.computed_elsewhere, comparison.custom_measures
     )
+    yield from comparison.conventions
     yield from left_out_notes(comparison.left_out)
     yield from {difference.note: None for difference in comparison.differences if difference.note}
     for mean in comparison.means:

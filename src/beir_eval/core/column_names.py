@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+#: The names of columns in our own tables.
+QUERY, DOC, SCORE, GRADE = "query_id", "doc_id", "score", "grade"
 #: All names are in lower case, with ``_`` instead of ``-`` and blanks (see ``matching_names``).
 QUERY_NAMES = ("query_id", "qid", "queryid", "q_id", "topic_id")
 DOC_NAMES = ("doc_id", "docno", "docid", "corpus_id", "document_id", "pid", "passage_id")

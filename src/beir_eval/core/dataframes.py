@@ -9,9 +9,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from beir_eval.core.column_names import (
+    DOC,
     DOC_NAMES,
+    GRADE,
     GRADE_NAMES,
+    QUERY,
     QUERY_NAMES,
+    SCORE,
     SCORE_NAMES,
     matching_names,
 )
@@ -23,8 +27,6 @@ with needs_extra("polars", "files", "reading a dataframe"):
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
-
-QUERY, DOC, SCORE, GRADE = "query_id", "doc_id", "score", "grade"
 
 USUAL_NAMES = {QUERY: QUERY_NAMES, DOC: DOC_NAMES, SCORE: SCORE_NAMES, GRADE: GRADE_NAMES}
 

@@ -21,6 +21,7 @@ from beir_eval.core.arrays import (
     rows_from_lengths,
     starts_from_lengths,
 )
+from beir_eval.core.column_names import GRADE
 from beir_eval.core.ids import (
     checked_columns,
     checked_ids,
@@ -249,7 +250,7 @@ class Qrels:
                 twice with different grades.
             MissingExtraError: polars is not installed, or pyarrow for pandas.
         """
-        from beir_eval.core.dataframes import GRADE, to_columns  # noqa: PLC0415 - an extra
+        from beir_eval.core.dataframes import to_columns  # noqa: PLC0415 - an extra
 
         names = {"query_id": query_id, "doc_id": doc_id, "grade": grade}
         columns = to_columns(

@@ -71,7 +71,7 @@ class EvaluationSettings:
         "missing": "Judged queries that a run lacks.",
         "no_relevant": "Queries with nothing relevant.",
         "duplicates": "Documents listed twice.",
-        "drop_identical_ids": "Drop documents that have their query's id.",
+        "drop_identical_ids": "Drop the query itself from its ranking, or keep it.",
     }
 
     order: str = "score"

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from beir_eval.core.column_names import SCORE
 from beir_eval.core.ids import is_dataframe, repeated_ids, rows_remedy
 from beir_eval.core.run_sources.chunks import source_of_documents
 from beir_eval.core.run_sources.lists import source_from_columns, source_from_rankings
@@ -180,7 +181,7 @@ class Run:
                 evaluation.
             MissingExtraError: polars is not installed, or pyarrow for pandas.
         """
-        from beir_eval.core.dataframes import SCORE, to_columns  # noqa: PLC0415 - an extra
+        from beir_eval.core.dataframes import to_columns  # noqa: PLC0415 - an extra
         from beir_eval.core.run_sources.dataframe import source_from_frames  # noqa: PLC0415
         from beir_eval.core.run_sources.relation import (  # noqa: PLC0415
             RelationSource,

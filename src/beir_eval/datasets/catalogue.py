@@ -97,6 +97,19 @@ def find_info(name: str) -> DatasetInfo | None:
     return DATASETS.get(short)
 
 
+def split_or_default(name: str, split: str | None) -> str:
+    """Return a split; None means the official one of a BEIR data set, or "test".
+
+    Args:
+        name: the name of the data set, as for ``find_info``.
+        split: the name of the split that was stated, if any.
+    """
+    if split is not None:
+        return split
+    info = find_info(name)
+    return "test" if info is None else info.split
+
+
 def parent_info(name: str) -> DatasetInfo | None:
     """Return the conventions of the data set that this one is a part of, or None.
 

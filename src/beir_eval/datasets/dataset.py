@@ -10,7 +10,7 @@ from beir_eval.adapters.dataset_folder import dataset_name, find_dataset_files, 
 from beir_eval.adapters.readers import read_qrels
 from beir_eval.core.paths import as_path
 from beir_eval.core.qrels import Qrels
-from beir_eval.datasets.catalogue import DatasetInfo, find_info
+from beir_eval.datasets.catalogue import DatasetInfo, find_info, split_or_default
 from beir_eval.datasets.corpus import (
     Corpus,
     JsonlCorpus,
@@ -199,14 +199,6 @@ def _load_table(name: str, config: str | None, revision: str | None, split: str)
         f"{name} has no split {split!r} of {config or 'its judgements'}; it has {', '.join(splits)}"
     )
     raise SettingError(msg)
-
-
-def split_or_default(name: str, split: str | None) -> str:
-    """Return a split; None means the official one of a BEIR data set, or "test"."""
-    if split is not None:
-        return split
-    info = find_info(name)
-    return "test" if info is None else info.split
 
 
 def _dataset_names(folder: Path) -> list[str]:

@@ -24,6 +24,7 @@ from beir_eval.core.imports import lazy_exports
 from beir_eval.core.relevance_matrix import TopDocuments
 from beir_eval.evaluation.evaluator import Evaluator, evaluate
 from beir_eval.evaluation.records import (
+    Conventions,
     Counted,
     Provenance,
     Retrieval,
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
     from beir_eval.evaluation.streaming.table_files import read_score_table
 
 __all__ = [
+    "Conventions",
     "Counted",
     "EvaluationResult",
     "Evaluator",

@@ -24,7 +24,7 @@ from beir_eval.errors import (
     warn_caller,
 )
 from beir_eval.evaluation.coverage import warn_of_content
-from beir_eval.evaluation.inputs import as_qrels, as_run, drops_identical_ids
+from beir_eval.evaluation.inputs import as_qrels, as_run, conventions_of, followed
 from beir_eval.evaluation.query_scores import (
     QueryCounts,
     check_missing,
@@ -65,7 +65,8 @@ class Evaluator:
 
     Args:
         qrels: ``Qrels``, {query_id: {doc_id: grade}}, a dataframe that ``Qrels.from_dataframe``
-            reads, a path that ``read_qrels`` reads, or a ``Dataset``.
+            reads, a path that ``read_qrels`` reads, or a ``Dataset``. Of a folder named as a data
+            set of BEIR, the official split is read ("dev" for msmarco).
         measures: a measure or a list of measures, each a name in any spelling that ``parse`` reads
             or a ``Measure``; by default nDCG, MAP, Recall, R_cap, Precision and MRR at 1, 3, 5, 10,
             100 and 1,000.
@@ -103,7 +104,8 @@ class Evaluator:
             - "first": only the best-ranked copy counts, and the ranking closes up;
             - "keep": the best-ranked copy counts; the others gain nothing but keep their ranks.
         drop_identical_ids: whether documents whose id equals the query id are removed from the
-            rankings; None removes them for a ``Dataset`` of which BEIR does (ArguAna, Quora).
+            rankings; None removes them for a ``Dataset`` or a data-set folder of which BEIR does
+            (ArguAna, Quora), and a note of the result says so.
         keep_top: how many of the best documents of each query the result keeps (its ``top``); 0 for
             none.
         fingerprint: whether the result records the SHA-256 of the qrels and of the run (its
@@ -151,6 +153,7 @@ class Evaluator:
     ) -> None:
         """Check everything that can be checked without a run."""
         self.qrels: Qrels = as_qrels(qrels)
+        self._conventions = followed(conventions_of(qrels), drop_identical_ids)
         parsed = DEFAULT_MEASURES if measures is None else parse_all(measures)
         self.measures: tuple[Measure, ...] = with_rel(parsed, rel)
         self._settings = EvaluationSettings(
@@ -160,7 +163,9 @@ class Evaluator:
             no_relevant=no_relevant,
             duplicates=duplicates,
             drop_identical_ids=(
-                drops_identical_ids(qrels) if drop_identical_ids is None else drop_identical_ids
+                self._conventions is not None and self._conventions.drops_identical_ids
+                if drop_identical_ids is None
+                else drop_identical_ids
             ),
         )
         check_count("keep_top", keep_top, least=0)
@@ -234,6 +239,7 @@ class Evaluator:
                 package_version=__version__,
                 qrels_sha256=self._qrels_sha256,
                 run_sha256=None if self._qrels_sha256 is None else run.fingerprint(),
+                conventions=self._conventions,
             ),
             top=summary.top if self._keep_top else None,
         )
@@ -308,7 +314,8 @@ def evaluate(  # noqa: PLR0913 - one keyword a policy
 
     Args:
         qrels: ``Qrels``, {query_id: {doc_id: grade}}, a dataframe that ``Qrels.from_dataframe``
-            reads, a path that ``read_qrels`` reads, or a ``Dataset``.
+            reads, a path that ``read_qrels`` reads, or a ``Dataset``. Of a folder named as a data
+            set of BEIR, the official split is read ("dev" for msmarco).
         run: ``Run``, {query_id: {doc_id: score}}, a dataframe that ``Run.from_dataframe``
             reads, or the path of a run file.
         measures: a measure or a list of measures, each a name in any spelling that ``parse`` reads
@@ -348,7 +355,8 @@ def evaluate(  # noqa: PLR0913 - one keyword a policy
             - "first": only the best-ranked copy counts, and the ranking closes up;
             - "keep": the best-ranked copy counts; the others gain nothing but keep their ranks.
         drop_identical_ids: whether documents whose id equals the query id are removed from the
-            rankings; None removes them for a ``Dataset`` of which BEIR does (ArguAna, Quora).
+            rankings; None removes them for a ``Dataset`` or a data-set folder of which BEIR does
+            (ArguAna, Quora), and a note of the result says so.
         name: the name of the system that made the run, for tables and reports.
         keep_top: how many of the best documents of each query the result keeps (its ``top``); 0 for
             none.

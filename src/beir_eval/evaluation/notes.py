@@ -28,11 +28,35 @@ def notes_on(result: EvaluationResult) -> list[str]:
         return list(_notes_on_given_scores(result))
     return [
         *warnings_on(result),
+        *convention_sentences(result),
         *_query_notes(counted, settings, result.retrieval),
         *([] if result.retrieval is None else retrieval_notes(result.retrieval)),
         *_document_notes(counted, settings),
         *_measure_notes(counted, settings, result.num_scored),
     ]
+
+
+def convention_sentences(result: EvaluationResult) -> Iterator[str]:
+    """Yield what the result followed of BEIR's conventions unasked, and how it is changed.
+
+    Nothing about documents with the id of their query if there were none to leave out.
+    """
+    conventions, counted = result.provenance.conventions, result.counted
+    if conventions is None:
+        return
+    followed = []
+    if conventions.split is not None:
+        followed.append(
+            f"the split is {conventions.split} (--split or load_dataset(folder, split=...) chooses "
+            "another)"
+        )
+    if conventions.drops_identical_ids and counted is not None and counted.identical_ids:
+        followed.append(
+            "documents with the id of their query are left out (--keep-identical-ids or "
+            "drop_identical_ids=False keeps them)"
+        )
+    if followed:
+        yield f"BEIR's conventions for {conventions.dataset}: {'; '.join(followed)}"
 
 
 def _notes_on_given_scores(result: EvaluationResult) -> Iterator[str]:

@@ -18,6 +18,24 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
+class Conventions(BaseModel):
+    """BEIR's conventions for a data set, as far as an evaluation followed them without being asked.
+
+    Attributes:
+        dataset: BEIR's name of the data set, after which the folder is named.
+        split: the official split, which was evaluated because none was stated; None if one was, if
+            it is "test", or if a ``Dataset`` was passed, which has its split.
+        drops_identical_ids: whether documents with the id of their query were left out because the
+            convention says so.
+    """
+
+    model_config = FROZEN
+
+    dataset: str
+    split: str | None = None
+    drops_identical_ids: bool = False
+
+
 class Provenance(BaseModel):
     """The package version and the hashes of the inputs behind a result.
 
@@ -26,6 +44,8 @@ class Provenance(BaseModel):
         qrels_sha256: the SHA-256 (hex) of the qrels; None without ``fingerprint=True``, unless
             ``beir-eval evaluate --json`` made the result.
         run_sha256: the SHA-256 (hex) of the run; None without ``fingerprint=True``.
+        conventions: the conventions of a data set of BEIR that were followed because of its name;
+            None if there are none, or all were stated.
     """
 
     model_config = FROZEN
@@ -33,6 +53,7 @@ class Provenance(BaseModel):
     package_version: str
     qrels_sha256: str | None = None
     run_sha256: str | None = None
+    conventions: Conventions | None = None
 
 
 def _read_cutoff(key: object) -> object:

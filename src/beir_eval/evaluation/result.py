@@ -532,7 +532,10 @@ class EvaluationResult(Saved):
             counted=Counted.from_parts(counts) if counts else None,
             settings=self.settings,
             # The merged result is not of one qrels file and one run file, so it has no hashes.
-            provenance=Provenance(package_version=self.provenance.package_version),
+            provenance=Provenance(
+                package_version=self.provenance.package_version,
+                conventions=self.provenance.conventions,
+            ),
             custom_measures=self.custom_measures,
             top={query: top for part in tops for query, top in part.items()}
             if len(tops) == len(results)

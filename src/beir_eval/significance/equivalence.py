@@ -10,6 +10,7 @@ import numpy as np
 
 from beir_eval.errors import InputError, SettingError
 from beir_eval.significance.bounded_mean import gaffke_p_values
+from beir_eval.significance.student_t import student_t
 from beir_eval.significance.validation import (
     FEWEST_QUERIES,
     TOLERANCE,
@@ -297,7 +298,6 @@ def margin_tests(
         InputError: the differences are not finite numbers, are not two-dimensional, cover fewer
             than two queries, or exceed ``score_range``.
         SettingError: delta or ``score_range`` is not above 0.
-        MissingExtraError: scipy is not installed.
 
     >>> tests = margin_tests([[0.0] * 299, [0.0] * 298 + [-1.0]], delta=0.01)
     >>> tests.p_worse.round(3).tolist(), tests.p_better.round(3).tolist()
@@ -470,13 +470,13 @@ def _t_p_values(values: Floats) -> Floats:
 
     If all values of a row are equal, p is 2^−Q for values above 0 and 1 for others.
     """
-    stats, num_queries = scipy_stats("a test within a margin"), values.shape[1]
+    num_queries = values.shape[1]
     largest = np.abs(values).max(axis=1, keepdims=True)
     scaled = values / np.where(largest, largest, 1.0)  # so that squares stay in a float's range
     means, deviations = row_means(scaled), scaled.std(axis=1, ddof=1)
     constant = all_equal(scaled)
     statistics = means * math.sqrt(num_queries) / np.where(constant, 1.0, deviations)
-    p = stats.t.sf(statistics, num_queries - 1)
+    p = student_t().sf(statistics, num_queries - 1)
     exact = np.where(means > 0, at_least_smallest(math.ldexp(1.0, -num_queries)), 1.0)
     return np.maximum(np.where(constant, exact, p), at_least_smallest(0.0))
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from beir_eval.significance.student_t import student_t
 from beir_eval.significance.validation import (
     all_equal,
     at_least_smallest,
@@ -115,6 +116,7 @@ def paired_t(first: Any, second: Any = None, *, alternative: str = "two-sided") 
     """
     differences = differences_of(first, second)
     check_alternative(alternative)
+    scipy_stats("the paired t test")
     statistic, p = _t_test(differences, alternative)
     return PairedTest(
         test="paired t",
@@ -127,6 +129,14 @@ def paired_t(first: Any, second: Any = None, *, alternative: str = "two-sided") 
     )
 
 
+def two_sided_t_p(differences: Floats) -> float:
+    """Return the two-sided p of ``paired_t`` on differences that are checked already, f8[Q].
+
+    It is shown beside the p of another test, which needs no scipy, so this needs none either.
+    """
+    return _t_test(differences, "two-sided")[1]
+
+
 def t_intervals(means: Floats, deviations: Floats, num_queries: int, levels: Floats) -> Any:
     """Return the low and high ends of t intervals, each at its own level: f8[D] and f8[D].
 
@@ -137,11 +147,8 @@ def t_intervals(means: Floats, deviations: Floats, num_queries: int, levels: Flo
         deviations: the standard deviations, Q − 1 in the denominator, f8[D].
         num_queries: Q, the number of queries.
         levels: 1 − the confidence of each interval, f8[D].
-
-    Raises:
-        MissingExtraError: scipy is not installed.
     """
-    half_widths = scipy_stats("t intervals").t.isf(levels / 2, num_queries - 1)
+    half_widths = student_t().isf(levels / 2, num_queries - 1)
     half_widths = half_widths * deviations / math.sqrt(num_queries)
     return means - half_widths, means + half_widths
 
@@ -154,13 +161,9 @@ def t_p_values(means: Floats, deviations: Floats, num_queries: int) -> Floats:
         deviations: the standard deviations, Q − 1 in the denominator, f8[D]. If one is 0, p is that
             of the exact sign-flip test, or 1 for a mean of 0.
         num_queries: Q, the number of queries.
-
-    Raises:
-        MissingExtraError: scipy is not installed.
     """
-    stats = scipy_stats("the paired t test")
     statistics = np.abs(means) * math.sqrt(num_queries) / np.where(deviations, deviations, 1.0)
-    p = 2 * stats.t.sf(statistics, num_queries - 1)
+    p = 2 * student_t().sf(statistics, num_queries - 1)
     exact = np.where(means, math.ldexp(1.0, 1 - num_queries), 1.0)
     return np.maximum(np.where(deviations, p, exact), at_least_smallest(0.0))
 
@@ -202,16 +205,16 @@ def _effect(differences: Floats) -> float:
 
 def _t_test(differences: Floats, alternative: str) -> tuple[float, float]:
     """Return t and p for f8[Q]."""
-    stats = scipy_stats("the paired t test")
+    distribution = student_t()
     num_queries = len(differences)
     statistic = _effect(differences) * math.sqrt(num_queries)
     if math.isinf(statistic):
         return statistic, _p_of_equal_differences(statistic > 0, num_queries, alternative)
     if alternative == "two-sided":
-        p = 2 * float(stats.t.sf(abs(statistic), num_queries - 1))
+        p = 2 * float(distribution.sf(abs(statistic), num_queries - 1))
     else:
         p = float(
-            stats.t.sf(statistic if alternative == "greater" else -statistic, num_queries - 1)
+            distribution.sf(statistic if alternative == "greater" else -statistic, num_queries - 1)
         )
     if not differences.any():
         p = 1.0

@@ -15,6 +15,7 @@ import numpy as np
 
 from beir_eval.errors import InputError
 from beir_eval.significance.power import MOST_QUERIES, deviation_factors
+from beir_eval.significance.student_t import student_t
 from beir_eval.significance.validation import (
     FEWEST_QUERIES,
     as_scores,
@@ -131,6 +132,7 @@ class CrossedTests:
             return 1.0
         if not variance:
             return math.exp(_SMALLEST_LOG_P)
+        scipy_stats("a test over repeats")
         from scipy.optimize import brentq  # noqa: PLC0415 - an extra
 
         statistic = abs(difference) / math.sqrt(variance)
@@ -159,12 +161,12 @@ def critical_value(
         degrees_of_freedom: of the second variance; may be infinite.
         tail: the probability of one tail.
     """
-    stats = scipy_stats("a test over repeats")
-    of_queries = float(stats.t.isf(tail, num_queries - 1))
+    distribution = student_t()
+    of_queries = float(distribution.isf(tail, num_queries - 1))
     if not repeat_variance:
         return of_queries
-    # As infinite degrees of freedom, scipy takes the normal distribution.
-    of_repeats = float(stats.t.isf(tail, degrees_of_freedom))
+    # With infinite degrees of freedom this is the normal distribution.
+    of_repeats = float(distribution.isf(tail, degrees_of_freedom))
     share = repeat_variance / (query_variance + repeat_variance)
     return (1 - share) * of_queries + share * of_repeats
 

@@ -30,12 +30,12 @@ from beir_eval.core.files import FileContent, file_stem
 from beir_eval.core.paths import as_path, name_as_text
 from beir_eval.core.qrels import Qrels
 from beir_eval.core.run import Run
+from beir_eval.datasets.catalogue import split_or_default
 from beir_eval.datasets.corpus import Corpus, Document, JsonlCorpus, read_queries
 from beir_eval.datasets.dataset import (
     Dataset,
     corpus_from_files,
     queries_from_files,
-    split_or_default,
 )
 from beir_eval.errors import (
     BeirEvalError,

@@ -2,7 +2,7 @@
 
 polars reads files whose columns are separated by exactly one blank or one tab. All other files are
 read line by line: this is slower, but allows any number of blanks and tabs, and an error names the
-line.
+line. Without polars, an extra, every file is read so.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from __future__ import annotations
 import os
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import polars as pl
 
 from beir_eval.adapters.formats.text_lines import (
     BYTE_ORDER_MARK,
@@ -21,11 +21,17 @@ from beir_eval.adapters.formats.text_lines import (
     first_line_of,
     read_later_lines,
 )
-from beir_eval.core.dataframes import DOC, QUERY, SCORE
+from beir_eval.core.column_names import DOC, QUERY, SCORE
 from beir_eval.core.files import decode, read_number, split_fields
 from beir_eval.core.run import Run
-from beir_eval.core.run_sources.dataframe import source_from_frames
-from beir_eval.errors import FileFormatError, shown
+from beir_eval.errors import FileFormatError, shown, warn_caller
+
+try:
+    import polars as pl
+
+    from beir_eval.core.run_sources.dataframe import source_from_frames
+except ImportError:  # the base install: ``_read`` needs none of the functions that use it
+    pl = None  # type: ignore[assignment]
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -117,6 +123,8 @@ def rows_with_ranks(content: FileContent) -> Iterator[tuple[str, str, float]]:
 
 
 def _read(content: FileContent, layout: Layout) -> Run:
+    if pl is None:
+        return _read_by_lines(content, layout)
     try:
         frames = _read_columns(content, layout)
         if layout is TREC:
@@ -125,8 +133,7 @@ def _read(content: FileContent, layout: Layout) -> Run:
     except NotPlainError:
         frame = _read_lines(content, layout)
         if frame.is_empty():
-            problem = f"there is no line in it; expected lines of {layout.description} columns"
-            raise FileFormatError(content.path, problem) from None
+            raise _no_line_error(content, layout) from None
     if layout is MSMARCO_SCORED:
         _refuse_qrels(content, frame)
     if layout.ranked_by == RANK:
@@ -364,8 +371,10 @@ def _plain_lines(part: bytes, columns: int, separator: int) -> int:
     return lines
 
 
-def _read_lines(content: FileContent, layout: Layout) -> pl.DataFrame:
-    """Return the columns, read line by line.
+def _columns_of_lines(
+    content: FileContent, layout: Layout
+) -> tuple[list[str], list[str], list[float]]:
+    """Return queries, documents, and scores or ranks, read line by line.
 
     Raises:
         FileFormatError: a line has another number of columns or an invalid number; the error names
@@ -392,7 +401,13 @@ def _read_lines(content: FileContent, layout: Layout) -> pl.DataFrame:
             values.append(_parse_rank(content, number, fields[value]))
         else:
             values.append(read_number(content.path, number, "score", fields[value]))
-    dtype = pl.Int64 if by_rank else pl.Float64
+    return queries, docs, values
+
+
+def _read_lines(content: FileContent, layout: Layout) -> pl.DataFrame:
+    """Return the columns, read line by line; raise what ``_columns_of_lines`` does."""
+    queries, docs, values = _columns_of_lines(content, layout)
+    dtype = pl.Int64 if layout.ranked_by == RANK else pl.Float64
     columns = {
         QUERY: pl.Series(queries, dtype=pl.String),
         DOC: pl.Series(docs, dtype=pl.String),
@@ -439,26 +454,108 @@ def _sort_by_rank(content: FileContent, frame: pl.DataFrame) -> pl.DataFrame:
     repeated = frame.filter(frame.select(QUERY, RANK).is_duplicated())
     if len(repeated):
         query, _, rank = repeated.row(0)
-        problem = f"two documents have the rank {rank} for query {shown(query)}"
-        raise FileFormatError(content.path, problem)
+        raise _repeated_rank_error(content, query, rank)
     first_ranks = frame.group_by(QUERY, maintain_order=True).agg(pl.col(RANK).min())
     wrong_start = first_ranks.filter(pl.col(RANK) > 1)
     if len(wrong_start):
         query, rank = wrong_start.row(0)
-        problem = (
-            f"the ranks of query {shown(query)} begin at {rank}, not at 0 or 1; three columns are "
-            "query, document and rank, not a score"
-        )
-        raise FileFormatError(content.path, problem)
+        raise _first_rank_error(content, query, rank)
     return frame.sort(RANK, maintain_order=True).drop(RANK)
 
 
 def _refuse_qrels(content: FileContent, frame: pl.DataFrame) -> None:
     """Raise FileFormatError if the second column is the iteration of TREC qrels, not a document."""
-    iterations = frame[DOC].unique().to_list()
-    if iterations in (["0"], ["Q0"]):
+    _refuse_iterations(content, frame[DOC].unique().to_list())
+
+
+def _refuse_iterations(content: FileContent, documents: list[str]) -> None:
+    """Raise FileFormatError if the distinct documents of a run are the iteration of TREC qrels."""
+    if documents in (["0"], ["Q0"]):
         problem = (
-            f"the second of four columns is always {iterations[0]!r}: these look like TREC qrels, "
+            f"the second of four columns is always {documents[0]!r}: these look like TREC qrels, "
             "not like a run (query, document, rank, score)"
         )
         raise FileFormatError(content.path, problem)
+
+
+def _repeated_rank_error(content: FileContent, query: str, rank: int) -> FileFormatError:
+    """Return the error of two documents with the same rank for a query."""
+    problem = f"two documents have the rank {rank} for query {shown(query)}"
+    return FileFormatError(content.path, problem)
+
+
+def _first_rank_error(content: FileContent, query: str, rank: int) -> FileFormatError:
+    """Return the error of a query whose ranks do not begin at 0 or 1."""
+    problem = (
+        f"the ranks of query {shown(query)} begin at {rank}, not at 0 or 1; three columns are "
+        "query, document and rank, not a score"
+    )
+    return FileFormatError(content.path, problem)
+
+
+def _no_line_error(content: FileContent, layout: Layout) -> FileFormatError:
+    """Return the error of a file without a line."""
+    problem = f"there is no line in it; expected lines of {layout.description} columns"
+    return FileFormatError(content.path, problem)
+
+
+# Without polars
+
+
+def _read_by_lines(content: FileContent, layout: Layout) -> Run:
+    """Return the run of a file of format "trec" or "msmarco".
+
+    Args:
+        content: the file.
+        layout: the columns of its lines.
+
+    Raises:
+        FileFormatError, OSError: see ``beir_eval.read_run``.
+
+    Warns:
+        BeirEvalWarning: polars would read it faster; once in a process.
+    """
+    _warn_of_missing_polars()
+    queries, docs, values = _columns_of_lines(content, layout)
+    if not queries:
+        raise _no_line_error(content, layout)
+    if layout is MSMARCO_SCORED:
+        _refuse_iterations(content, list(set(docs)))
+    if layout.ranked_by == RANK:
+        return _run_of_ranks(content, queries, docs, values)
+    return Run.from_columns(queries, docs, values)
+
+
+def _run_of_ranks(
+    content: FileContent, queries: Sequence[str], docs: Sequence[str], ranks: Sequence[float]
+) -> Run:
+    """Return a run whose documents are ordered by rank.
+
+    Raises:
+        FileFormatError: two documents of a query have the same rank, or its ranks do not begin at
+            0 or 1.
+    """
+    first_rank: dict[str, int] = {}
+    lines_of: dict[tuple[str, float], int] = {}
+    for query, rank in zip(queries, ranks, strict=True):
+        first_rank[query] = min(int(rank), first_rank.get(query, int(rank)))
+        lines_of[query, rank] = lines_of.get((query, rank), 0) + 1
+    for query, rank in zip(queries, ranks, strict=True):
+        if lines_of[query, rank] > 1:
+            raise _repeated_rank_error(content, query, int(rank))
+    for query, lowest in first_rank.items():
+        if lowest > 1:
+            raise _first_rank_error(content, query, lowest)
+    rankings: dict[str, list[str]] = {}
+    for line in sorted(range(len(ranks)), key=ranks.__getitem__):
+        rankings.setdefault(queries[line], []).append(docs[line])
+    return Run.from_rankings(rankings)
+
+
+@cache
+def _warn_of_missing_polars() -> None:
+    """Warn that files are read line by line; only the first call does."""
+    warn_caller(
+        "polars is not installed: run files are read line by line, with the same scores but more "
+        "slowly. Install it with: pip install 'beir-eval[files]'"
+    )

@@ -20,7 +20,8 @@ from beir_eval.significance import correct
 from beir_eval.significance.bounded_mean import gaffke_p_values
 from beir_eval.significance.equivalence import smallest_margin
 from beir_eval.significance.randomisation import Family, randomise
-from beir_eval.significance.validation import is_at_most, scipy_stats
+from beir_eval.significance.student_t import student_t
+from beir_eval.significance.validation import is_at_most
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -218,8 +219,7 @@ def _t_p(mean: Floats, squares: Floats, num_queries: int) -> Floats:
         statistic = np.where(
             error > 0, mean / error, np.where(mean > 0, math.inf, np.where(mean < 0, -math.inf, 0))
         )
-    stats = scipy_stats("a test of equality")
-    return np.asarray(np.maximum(stats.t.sf(statistic, num_queries - 1), 0.0))
+    return np.asarray(np.maximum(student_t().sf(statistic, num_queries - 1), 0.0))
 
 
 # Max-T

@@ -106,7 +106,7 @@ def compare_slices(  # noqa: PLR0913 - one keyword a setting
         QueryMismatchError: different queries with ``on="error"``, or no query in common.
         NotEvaluatedError: a measure that a result lacks.
         MeasureError: an unknown measure, one that cannot be compared, or none in common.
-        MissingExtraError: scipy is not installed.
+        MissingExtraError: scipy is not installed, and the test is not "sign_flip".
 
     Warns:
         BeirEvalWarning: the document ids of a system do not match those of the qrels.

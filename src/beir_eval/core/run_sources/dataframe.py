@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from beir_eval.core.arrays import Ints, starts_from_lengths
-from beir_eval.core.dataframes import DOC, QUERY, SCORE
+from beir_eval.core.column_names import DOC, QUERY, SCORE
 from beir_eval.core.ids import pick_ids
 from beir_eval.core.number_lookup import find_occurrences, find_repeated, first_occurrences
 from beir_eval.core.run_sources.columns import ColumnSource, FlatRankings, LookUpResult

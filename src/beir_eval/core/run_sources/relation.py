@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import numpy as np
 import polars as pl
 
-from beir_eval.core.dataframes import DOC, QUERY, SCORE, names_of_columns, to_columns
+from beir_eval.core.column_names import DOC, QUERY, SCORE
+from beir_eval.core.dataframes import names_of_columns, to_columns
 from beir_eval.core.run_sources.dataframe import source_from_frames
 from beir_eval.errors import RunError, first_few
 

@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from beir_eval.adapters.run_parts import Place
-from beir_eval.core.dataframes import QUERY
+from beir_eval.core.column_names import QUERY
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -12,19 +12,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from beir_eval.adapters.dataset_folder import find_qrels_file
 from beir_eval.adapters.qrels_columns import qrels_columns
 from beir_eval.core.arrays import concatenate_ranges, starts_from_lengths
-from beir_eval.core.dataframes import DOC, GRADE, QUERY
+from beir_eval.core.column_names import DOC, GRADE, QUERY
 from beir_eval.core.ids import check_unicode
 from beir_eval.core.paths import as_path
 from beir_eval.core.qrels import Qrels
-from beir_eval.evaluation.inputs import as_qrels
+from beir_eval.evaluation.inputs import as_qrels, conventions_of, find_judgements
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from beir_eval.core.arrays import Floats, Ints
+    from beir_eval.evaluation.records import Conventions
 
 
 class Judgements:
@@ -39,6 +39,9 @@ class Judgements:
         identity: what the judgements and their order are recognised by, for resuming: a file with
             its size and time, or hashes.
     """
+
+    #: BEIR's conventions for the folder of the judgements; None for all else.
+    conventions: Conventions | None = None
 
     def __init__(self, frame: pl.DataFrame, *, repeated: int, empty: int, identity: str) -> None:
         """Keep checked judgements: distinct, with finite grades.
@@ -79,11 +82,23 @@ class Judgements:
         if isinstance(qrels, cls):
             return qrels
         if not isinstance(qrels, str) and not hasattr(qrels, "__fspath__"):
-            return cls.from_qrels(as_qrels(qrels))
-        path: Path = as_path(qrels)
-        if path.is_dir():
-            path = find_qrels_file(path, "test")
-        return cls.from_file(path)
+            judgements = cls.from_qrels(as_qrels(qrels))
+            judgements.conventions = conventions_of(qrels)
+            return judgements
+        return cls.from_path(as_path(qrels))
+
+    @classmethod
+    def from_path(
+        cls,
+        path: Path,
+        split: str | None = None,
+        format: str | None = None,  # noqa: A002
+    ) -> Judgements:
+        """Return the judgements of a file or of a data-set folder; see ``find_judgements``."""
+        file, conventions = find_judgements(path, split)
+        judgements = cls.from_file(file, format)
+        judgements.conventions = conventions
+        return judgements
 
     @classmethod
     def from_file(cls, path: Path, format: str | None = None) -> Judgements:  # noqa: A002

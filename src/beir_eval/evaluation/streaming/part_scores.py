@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from beir_eval.core.arrays import starts_from_lengths
-from beir_eval.core.dataframes import DOC, QUERY, SCORE
+from beir_eval.core.column_names import DOC, QUERY, SCORE
 from beir_eval.core.run import Run
 from beir_eval.core.run_sources.columns import ColumnSource
 from beir_eval.core.run_sources.dataframe import FrameRankings

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 from polars.io.plugins import register_io_source
 
-from beir_eval.core.dataframes import DOC, QUERY, SCORE
+from beir_eval.core.column_names import DOC, QUERY, SCORE
 from beir_eval.evaluation.streaming.part_scores import ROW
 
 if TYPE_CHECKING:

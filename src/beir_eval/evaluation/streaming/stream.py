@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import tempfile
 from contextlib import contextmanager, suppress
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,10 +13,9 @@ import numpy as np
 import polars as pl
 
 from beir_eval._version import __version__
-from beir_eval.adapters.dataset_folder import find_qrels_file
 from beir_eval.adapters.readers import stated_ranks_of
 from beir_eval.adapters.run_parts import Place, RunFile
-from beir_eval.core.dataframes import QUERY
+from beir_eval.core.column_names import QUERY
 from beir_eval.core.files import FileContent, file_stem, is_packed
 from beir_eval.core.paths import as_path
 from beir_eval.core.ranking import EvaluationSettings
@@ -38,7 +37,7 @@ from beir_eval.evaluation.evaluator import (
     check_tie_extremes,
     warn_of_fractional_grades,
 )
-from beir_eval.evaluation.inputs import drops_identical_ids
+from beir_eval.evaluation.inputs import find_judgements, followed
 from beir_eval.evaluation.query_scores import check_missing
 from beir_eval.evaluation.records import Provenance
 from beir_eval.evaluation.score_table import POSITION, TableFacts
@@ -147,7 +146,7 @@ def evaluate_stream(  # noqa: PLR0913 - one keyword a setting
               default), only its best-ranked copy counts ("first"), or later copies gain nothing and
               ranks stay ("keep").
             - ``drop_identical_ids``: True leaves out documents whose id is the query's; by
-              default only for a ``Dataset`` of which BEIR does.
+              default only for a ``Dataset`` or a data-set folder of which BEIR does.
 
     Returns:
         The means, counts and notes. ``load()`` reads the scores of all queries into memory.
@@ -177,17 +176,21 @@ def evaluate_stream(  # noqa: PLR0913 - one keyword a setting
     target = None if table is None else _checked_table(table, qrels, run_file.path)
     run_name = file_stem(run_file.path) if name is None else name
     check_name("name", run_name)
-    parsed = DEFAULT_MEASURES if measures is None else parse_all(measures)
-    parsed = with_rel(parsed, rel)
-    if policies.get("drop_identical_ids") is None:
-        policies["drop_identical_ids"] = drops_identical_ids(qrels)
-    settings = EvaluationSettings(**policies)
+    parsed = with_rel(DEFAULT_MEASURES if measures is None else parse_all(measures), rel)
+    stated = policies.pop("drop_identical_ids", None)
+    settings = EvaluationSettings(
+        **policies, drop_identical_ids=False if stated is None else stated
+    )
     check_tie_extremes(settings.ties, parsed)
     judgements = Judgements.read(qrels)
+    conventions = followed(judgements.conventions, stated)
+    if conventions is not None and conventions.drops_identical_ids:
+        settings = replace(settings, drop_identical_ids=True)
     warn_of_fractional_grades(judgements.grades, parsed)
     scorer = Scorer(judgements, parsed, settings)
+    provenance = Provenance(package_version=__version__, conventions=conventions)
     with _table_path(target) as path:
-        stream = _Stream(run_file, scorer, run_name, part_queries, path)
+        stream = _Stream(run_file, scorer, run_name, part_queries, path, provenance)
         with stream.progress(shown=progress):
             stream.evaluate()
         result = StreamedResult.of_table(
@@ -220,7 +223,7 @@ def _checked_table(table: str | Path, qrels: QrelsLike | Judgements, run: Path) 
     inputs = [run]
     if isinstance(qrels, str) or hasattr(qrels, "__fspath__"):
         judged = as_path(qrels)
-        inputs.append(find_qrels_file(judged, "test") if judged.is_dir() else judged)
+        inputs.append(find_judgements(judged)[0])
     if path.resolve() in [file.resolve() for file in inputs]:
         msg = f"{table}: the score table would replace an input; write it to another file"
         raise InputError(msg)
@@ -245,9 +248,16 @@ class _Stream:
         parts_resumed: how many parts were finished before.
     """
 
-    def __init__(
-        self, run: RunFile, scorer: Scorer, name: str, part_queries: int, table: Path
+    def __init__(  # noqa: PLR0913, PLR0917 - what the evaluation of a file is made of
+        self,
+        run: RunFile,
+        scorer: Scorer,
+        name: str,
+        part_queries: int,
+        table: Path,
+        provenance: Provenance,
     ) -> None:
+        self._provenance = provenance
         self._run, self._scorer, self._name, self._table = run, scorer, name, table
         self._part_queries = part_queries
         self._judgements, self._settings = scorer.judgements, scorer.settings
@@ -394,7 +404,7 @@ class _Stream:
             name=self._name,
             measures=tuple(str(measure) for measure in self._scorer.measures),
             settings=self._settings,
-            provenance=Provenance(package_version=__version__),
+            provenance=self._provenance,
             max_grade=self._judgements.max_grade,
             queries_not_judged=sum(part["not_judged"] for part in self._folder.parts),
             queries_without_judgements=self._judgements.queries_without_judgements,

@@ -7,10 +7,9 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from beir_eval._version import __version__
-from beir_eval.core.column_names import SCORE_NAMES, matching_names
-from beir_eval.core.dataframes import DOC as DOC_ROLE
-from beir_eval.core.dataframes import GRADE, SCORE
-from beir_eval.core.dataframes import QUERY as QUERY_ROLE
+from beir_eval.core.column_names import DOC as DOC_ROLE
+from beir_eval.core.column_names import GRADE, SCORE, SCORE_NAMES, matching_names
+from beir_eval.core.column_names import QUERY as QUERY_ROLE
 from beir_eval.core.ranking import EvaluationSettings
 from beir_eval.errors import (
     QrelsError,

@@ -1,0 +1,115 @@
+"""``evaluate`` and ``compare`` follow BEIR's conventions for a folder of its name, and say so."""
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from beir_eval.cli.app import app
+
+DROPPED = "BEIR's conventions for arguana: documents with the id of their query are left out"
+SPLIT = "BEIR's conventions for msmarco: the split is dev"
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """Return a folder with two data sets and two runs."""
+    for name, splits in (("arguana", ["test"]), ("msmarco", ["dev", "test"])):
+        (tmp_path / name / "qrels").mkdir(parents=True)
+        texts = "".join(
+            json.dumps({"_id": identifier, "title": "", "text": "x"}) + "\n"
+            for identifier in ("q1", "q2", "d1", "d2")
+        )
+        for file in ("corpus.jsonl", "queries.jsonl"):
+            (tmp_path / name / file).write_text(texts)
+        for split, judged in zip(splits, ("d1", "d2"), strict=False):
+            rows = f"query-id\tcorpus-id\tscore\nq1\t{judged}\t1\nq2\t{judged}\t1\n"
+            (tmp_path / name / "qrels" / f"{split}.tsv").write_text(rows)
+    for name in ("a", "b"):
+        lines = "".join(
+            f"{query} Q0 {document} 1 {score} {name}\n"
+            for query in ("q1", "q2")
+            for document, score in ((query, 3), ("d1", 2), ("d2", 1))
+        )
+        (tmp_path / f"{name}.trec").write_text(lines)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def run(*arguments):
+    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
+    assert result.exit_code == 0, result.output
+    return " ".join(result.output.split())
+
+
+@pytest.mark.parametrize("reading", [[], ["--stream"]])
+def test_evaluate_leaves_identical_ids_out_and_every_output_says_so(folder, reading):
+    written = ["--markdown", "t.md", *([] if reading else ["--json", "t.json"])]
+    output = run("evaluate", "arguana", "a.trec", "b.trec", "-m", "MRR", *reading, *written)
+    assert "a 1.0000" in output
+    assert output.count(DROPPED) == 1
+    assert "--keep-identical-ids" in output
+    assert DROPPED in (folder / "t.md").read_text()
+    if not reading:
+        settings = json.loads((folder / "t.json").read_text())[0]["settings"]
+        assert settings["drop_identical_ids"] is True
+
+
+@pytest.mark.parametrize("reading", [[], ["--stream"]])
+def test_each_of_the_two_options_overrides_the_convention(folder, reading):
+    for option, score in (("--keep-identical-ids", "0.5000"), ("--drop-identical-ids", "1.0000")):
+        output = run("evaluate", "arguana", "a.trec", "-m", "MRR", option, *reading)
+        assert f"a {score}" in output
+        assert "convention" not in output
+    file = run("evaluate", "arguana/qrels/test.tsv", "a.trec", "-m", "MRR", *reading)
+    assert "a 0.5000" in file
+    assert "convention" not in file
+
+
+@pytest.mark.parametrize("reading", [[], ["--stream"]])
+def test_evaluate_takes_the_official_split_and_a_stated_one_is_not_commented(folder, reading):
+    options = ["msmarco", "a.trec", "-m", "MRR", "--keep-identical-ids", *reading]
+    output = run("evaluate", *options)
+    assert "a 0.5000" in output
+    assert SPLIT in output
+    assert "--split" in output
+    for split, score in (("dev", "0.5000"), ("test", "0.3333")):
+        stated = run("evaluate", *options, "--split", split)
+        assert f"a {score}" in stated
+        assert "convention" not in stated
+
+
+def test_compare_follows_the_conventions_and_every_output_says_so(folder):
+    options = ["-m", "MRR", "--markdown", "c.md", "--json", "c.json", "--html", "c.html"]
+    output = run("compare", "arguana", "a.trec", "b.trec", *options)
+    assert "1.0000" in output
+    assert output.count(DROPPED) == 1
+    for file in ("c.md", "c.json"):
+        assert DROPPED in (folder / file).read_text()
+    assert "documents with the id of their query are left out" in (folder / "c.html").read_text()
+    kept = run("compare", "arguana", "a.trec", "b.trec", "-m", "MRR", "--keep-identical-ids")
+    assert "0.5000" in kept
+    assert "convention" not in kept
+    alone = run("compare", "arguana", "a.trec", "-m", "MRR", "--floor", "MRR=0.9")
+    assert DROPPED in alone
+
+
+def test_a_report_of_the_official_split_has_its_texts(folder):
+    (folder / "msmarco/qrels/test.tsv").unlink()
+    run("evaluate", "msmarco", "a.trec", "--html", "r.html")
+
+
+def test_the_options_are_refused_for_saved_results(folder):
+    run("evaluate", "arguana", "a.trec", "--json", "a.json")
+    run("evaluate", "arguana", "b.trec", "--json", "b.json")
+    run("compare", "a.json", "b.json")
+    for option in ("--keep-identical-ids", "--drop-identical-ids"):
+        refused = CliRunner().invoke(app, ["compare", "a.json", "b.json", option])
+        assert refused.exit_code == 2
+        assert "saved results were evaluated already" in refused.stderr
+
+
+def test_power_is_that_of_the_official_split(folder):
+    assert "2 " in run("power", "msmarco")
+    (folder / "msmarco/qrels/test.tsv").unlink()
+    run("power", "msmarco")

@@ -1,0 +1,187 @@
+"""A folder named as a data set of BEIR is evaluated as BEIR does, and the result says so."""
+
+import json
+
+import pytest
+
+from beir_eval import (
+    Comparison,
+    EvaluationResult,
+    Evaluator,
+    compare,
+    compare_runs,
+    evaluate,
+    evaluate_stream,
+    load_dataset,
+    read_qrels,
+)
+from beir_eval.benchmark import Benchmark
+from beir_eval.comparison import experiment_power
+from beir_eval.errors import FileFormatError, SettingError
+
+KEPT = "--keep-identical-ids or drop_identical_ids=False keeps them"
+DROPPED = (
+    f"BEIR's conventions for arguana: documents with the id of their query are left out ({KEPT})"
+)
+SPLIT = (
+    "BEIR's conventions for msmarco: the split is dev (--split or load_dataset(folder, split=...) "
+)
+
+
+def make_data_set(folder, splits):
+    """Write a data set with two judged queries a split, ``q1`` and ``q2`` in the first."""
+    (folder / "qrels").mkdir(parents=True)
+    documents = ("q1", "q2", "d1", "d2", "d3")
+    (folder / "corpus.jsonl").write_text(
+        "".join(json.dumps({"_id": d, "title": "", "text": d}) + "\n" for d in documents)
+    )
+    queries = [f"q{number}" for number in range(1, 2 * len(splits) + 1)]
+    (folder / "queries.jsonl").write_text(
+        "".join(json.dumps({"_id": query, "text": query}) + "\n" for query in queries)
+    )
+    for number, split in enumerate(splits):
+        rows = "".join(f"{query}\td1\t1\n" for query in queries[2 * number : 2 * number + 2])
+        (folder / "qrels" / f"{split}.tsv").write_text(f"query-id\tcorpus-id\tscore\n{rows}")
+    return folder
+
+
+def write_run(path, queries, *, identical):
+    """Write a run in which the judged document follows the query itself, or is first."""
+    rankings = [(query, ([query] if identical else []) + ["d1", "d2"]) for query in queries]
+    path.write_text(
+        "".join(
+            f"{query} Q0 {document} {rank} {-rank} tag\n"
+            for query, ranking in rankings
+            for rank, document in enumerate(ranking, start=1)
+        )
+    )
+    return path
+
+
+@pytest.fixture
+def arguana(tmp_path):
+    return make_data_set(tmp_path / "arguana", ["test"])
+
+
+@pytest.fixture
+def run(tmp_path):
+    return write_run(tmp_path / "r.trec", ["q1", "q2"], identical=True)
+
+
+def test_a_folder_has_the_score_of_its_data_set_and_of_the_benchmark(arguana, run, tmp_path):
+    results = {
+        "text": evaluate(str(arguana), run, "MRR"),
+        "path": evaluate(arguana, run, "MRR"),
+        "evaluator": Evaluator(arguana, "MRR").evaluate(run),
+        "data set": evaluate(load_dataset(arguana), run, "MRR"),
+        "parts": evaluate_stream(arguana, run, "MRR", progress=False),
+        "table": evaluate_stream(
+            arguana, run, "MRR", table=tmp_path / "t.parquet", progress=False
+        ).load(),
+        "comparison": compare_runs(arguana, {"a": run, "b": run}, "MRR").results["a"][0],
+        "benchmark": Benchmark(arguana, {"a": run}, tmp_path / "out", measures="MRR")
+        .run()
+        .results["a"]["arguana"],
+    }
+    assert {name: result["MRR"] for name, result in results.items()} == dict.fromkeys(results, 1.0)
+    del results["benchmark"]  # its result has a note of its own
+    for result in results.values():
+        assert result.settings.drop_identical_ids
+        assert DROPPED in result.notes()
+        assert "2 documents with the id of the query (dropped)" in result.notes()
+
+
+def test_a_link_and_another_spelling_of_the_name_are_the_data_set(arguana, run, tmp_path):
+    (tmp_path / "elsewhere").mkdir()
+    for name in ("ArguAna", "elsewhere/arguana"):
+        (tmp_path / name).symlink_to(arguana, target_is_directory=True)
+        assert evaluate(tmp_path / name, run, "MRR")["MRR"] == 1.0
+
+
+@pytest.mark.parametrize("stated", [True, False])
+def test_a_stated_setting_holds_and_no_convention_is_named(arguana, run, stated):
+    result = evaluate(arguana, run, "MRR", drop_identical_ids=stated)
+    assert result["MRR"] == (1.0 if stated else 0.5)
+    assert result.settings.drop_identical_ids is stated
+    assert not [note for note in result.notes() if "convention" in note]
+    streamed = evaluate_stream(arguana, run, "MRR", drop_identical_ids=stated, progress=False)
+    assert streamed["MRR"] == result["MRR"]
+    comparison = compare_runs(arguana, {"a": run, "b": run}, "MRR", drop_identical_ids=stated)
+    assert not [note for note in comparison.notes() if "convention" in note]
+
+
+def test_a_qrels_file_and_another_folder_keep_identical_ids(arguana, run, tmp_path):
+    other = make_data_set(tmp_path / "own", ["test"])
+    for qrels in (arguana / "qrels" / "test.tsv", other, read_qrels(arguana)):
+        result = evaluate(qrels, run, "MRR")
+        assert result["MRR"] == 0.5
+        assert "2 documents with the id of the query (kept)" in result.notes()
+        assert not [note for note in result.notes() if "convention" in note]
+
+
+def test_nothing_is_said_if_nothing_was_dropped_and_the_split_is_test(arguana, tmp_path):
+    run = write_run(tmp_path / "without.trec", ["q1", "q2"], identical=False)
+    notes = evaluate(arguana, run, "MRR").notes()
+    assert not [note for note in notes if "convention" in note]
+
+
+def test_the_official_split_is_evaluated_and_said(tmp_path):
+    folder = make_data_set(tmp_path / "msmarco", ["dev", "test"])
+    run = write_run(tmp_path / "r.trec", ["q1", "q2"], identical=False)
+    results = [
+        evaluate(folder, run, "MRR"),
+        evaluate_stream(folder, run, "MRR", progress=False),
+        compare_runs(folder, {"a": run, "b": run}, "MRR").results["a"][0],
+    ]
+    for result in results:
+        assert result["MRR"] == 1.0
+        [note] = [note for note in result.notes() if "convention" in note]
+        assert note.startswith(SPLIT)
+    assert Evaluator(folder).qrels.query_ids == load_dataset(folder).qrels.query_ids
+    assert experiment_power(folder, "MRR").num_queries == 2
+    # The split of a data set was chosen when it was loaded.
+    assert not [n for n in evaluate(load_dataset(folder), run).notes() if "convention" in n]
+
+
+def test_a_folder_without_the_official_split_says_how_another_is_chosen(tmp_path):
+    folder = make_data_set(tmp_path / "msmarco", ["test"])
+    with pytest.raises(
+        FileFormatError, match=r"official one.*--split or read_qrels\(folder, split"
+    ):
+        evaluate(folder, {"q1": {"d1": 1.0}})
+
+
+def test_the_note_is_in_every_output_of_a_comparison_and_survives_saving(arguana, run, tmp_path):
+    other = write_run(tmp_path / "o.trec", ["q1", "q2"], identical=False)
+    comparison = compare_runs(arguana, {"a": run, "b": other}, "MRR")
+    assert comparison.notes().count(DROPPED) == 1
+    assert DROPPED in str(comparison)
+    comparison.save(tmp_path / "c.json")
+    loaded = Comparison.load(tmp_path / "c.json")
+    assert loaded == comparison
+    assert DROPPED in loaded.notes()
+    saved = []
+    for name, file in (("a", run), ("b", other)):
+        evaluate(arguana, file, "MRR", name=name).save(tmp_path / f"{name}.json")
+        saved.append(EvaluationResult.load(tmp_path / f"{name}.json"))
+    assert DROPPED in saved[0].notes()
+    assert DROPPED in compare({result.name: result for result in saved}).notes()
+
+
+def test_results_of_parts_of_a_data_set_keep_the_convention(arguana, run):
+    qrels = load_dataset(arguana)
+    first = evaluate(qrels, {"q1": {"q1": 2.0, "d1": 1.0}}, "MRR", missing="skip")
+    assert first.merge().provenance.conventions == first.provenance.conventions
+
+
+def test_a_result_that_was_saved_without_conventions_is_loaded(run, tmp_path):
+    evaluate({"q1": {"d1": 1}}, run).save(tmp_path / "r.json")
+    content = json.loads((tmp_path / "r.json").read_text())
+    del content["provenance"]["conventions"]
+    (tmp_path / "old.json").write_text(json.dumps(content))
+    assert EvaluationResult.load(tmp_path / "old.json").provenance.conventions is None
+
+
+def test_a_setting_of_another_type_is_refused(arguana):
+    with pytest.raises(SettingError, match="drop_identical_ids must be True or False"):
+        Evaluator(arguana, drop_identical_ids="yes")

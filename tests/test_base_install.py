@@ -1,0 +1,124 @@
+"""The base install, numpy and pydantic, evaluates run files and compares two runs."""
+
+import json
+import math
+import os
+import subprocess
+import sys
+
+import pytest
+
+from beir_eval.datasets import demo
+from beir_eval.significance.student_t import PlainStudentT
+
+#: Prints what an evaluation and a comparison return, as JSON. Arguments: packages that are not
+#: installed, the qrels, and two runs.
+PROGRAM = """
+import json, sys, warnings
+
+class Missing:
+    def __init__(self, packages):
+        self.packages = packages
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in self.packages:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+missing, qrels, *runs = sys.argv[1:]
+sys.meta_path.insert(0, Missing(missing.split(",")))
+from beir_eval import compare_runs, evaluate, load_dataset
+from beir_eval.errors import MissingExtraError
+
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    results = [evaluate(qrels, run, fingerprint=True) for run in runs]
+comparison = compare_runs(qrels, dict(zip("ab", runs)), ["nDCG@10", "MAP@100"])
+refused = {}
+for options in ({"test": "wilcoxon"}, {"test": "t"}, {"test": "sign"}):
+    try:
+        compare_runs(qrels, dict(zip("ab", runs)), "nDCG@10", **options)
+    except MissingExtraError as error:
+        refused[options["test"]] = str(error)
+print(json.dumps({
+    "results": [json.loads(result.model_dump_json()) for result in results],
+    "comparison": json.loads(comparison.model_dump_json()),
+    "notes": comparison.notes(),
+    "text": str(comparison),
+    "warnings": [str(warning.message) for warning in caught],
+    "refused": refused,
+    "loaded": sorted({"scipy", "polars"} & set(sys.modules)),
+}))
+"""
+#: The fields of a difference that the base install has with the same bits.
+EXACT = (
+    *("difference", "low", "high", "p", "p_corrected", "verdict", "num_queries", "draws", "exact"),
+    *("wins", "ties", "losses", "effect"),
+)
+#: Those that it computes with its own t distribution.
+CLOSE = ("p_t", "p_equal", "smallest_margin")
+
+
+def outcome_of(missing, *files):
+    """Return what ``PROGRAM`` prints if these packages cannot be imported."""
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM, missing, *map(str, files)],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+    assert not done.returncode, done.stderr
+    return json.loads(done.stdout)
+
+
+def check_same(files):
+    """Check that results without polars and scipy are those with them; return the former."""
+    full, base = outcome_of("none", *files), outcome_of("polars,scipy", *files)
+    assert base["loaded"] == []
+    assert base["results"] == full["results"]  # every score, count and hash
+    for ours, theirs in zip(
+        base["comparison"]["differences"], full["comparison"]["differences"], strict=True
+    ):
+        assert {name: ours[name] for name in EXACT} == {name: theirs[name] for name in EXACT}
+        for name in CLOSE:
+            assert ours[name] == pytest.approx(theirs[name], rel=1e-9)
+    for ours, theirs in zip(base["comparison"]["means"], full["comparison"]["means"], strict=True):
+        assert ours["mean"] == theirs["mean"]
+        for end in ("low", "high"):
+            assert ours[end] == pytest.approx(theirs[end], rel=1e-9)
+    assert full["warnings"] == []
+    assert full["refused"] == {}
+    return base
+
+
+def test_the_base_install_evaluates_and_compares_run_files_with_the_same_result():
+    base = check_same([demo.FOLDER, *demo.RUNS])
+    [warning] = base["warnings"]  # for two runs, once
+    assert "pip install 'beir-eval[files]'" in warning
+    assert set(base["refused"]) == {"wilcoxon", "t", "sign"}
+    for message in base["refused"].values():
+        assert "pip install 'beir-eval[stats]'" in message
+    assert "the Wilcoxon test" in base["refused"]["wilcoxon"]
+
+
+def test_real_runs_have_the_same_result_without_polars_and_scipy(realdata):
+    runs = sorted((realdata / "runs" / "dl19").glob("*"))[:2]
+    base = check_same([realdata / "qrels" / "dl19-passage.trec", *runs])
+    for difference in base["comparison"]["differences"]:
+        if difference["verdict"] == "undecided":
+            assert "beir-eval[stats]" in difference["power_note"]
+
+
+def test_the_plain_t_distribution_against_scipy():
+    stats = pytest.importorskip("scipy.stats")
+    plain = PlainStudentT()
+    statistics = [0.0, 1e-3, 0.5, 1.0, 2.5, 7.0, 30.0, -0.5, -3.0, math.inf, -math.inf]
+    tails = [0.5, 0.4, 0.025, 1e-3, 1e-12, 1e-100, 0.9]
+    for freedom in (1, 2, 3, 7, 29, 99, 100, 101, 1_000, 6_979, 100_000, math.inf):
+        assert plain.sf(statistics, freedom) == pytest.approx(
+            stats.t.sf(statistics, freedom), rel=1e-9, abs=1e-300
+        )
+        assert plain.isf(tails, freedom) == pytest.approx(
+            stats.t.isf(tails, freedom), rel=1e-9, abs=1e-12
+        )
+    assert plain.sf(2.5, 9) == plain.sf([2.5], 9)[0]
+    assert math.isnan(plain.sf(math.nan, 9))
