@@ -8,13 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from beir_eval.core.column_names import (
-    DOC_NAMES,
-    GRADE_NAMES,
-    QUERY_NAMES,
-    SCORE_NAMES,
-    matching_names,
-)
+from beir_eval.core.column_names import USUAL_NAMES, columns_of_role
 from beir_eval.core.ids import check_unicode
 from beir_eval.errors import InputError, MissingExtraError, first_few, needs_extra, shown
 
@@ -25,8 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
 QUERY, DOC, SCORE, GRADE = "query_id", "doc_id", "score", "grade"
-
-USUAL_NAMES = {QUERY: QUERY_NAMES, DOC: DOC_NAMES, SCORE: SCORE_NAMES, GRADE: GRADE_NAMES}
 
 
 def to_columns(  # noqa: PLR0913 - what is read, and what messages say
@@ -173,15 +165,14 @@ def choose_column(  # noqa: PLR0913 - what the message says
             return requested
         msg = f"{label} has no column {shown(requested)}; it has {first_few(names)}"
         raise error_class(msg)
-    usual_names = USUAL_NAMES[role]
-    matches = matching_names(names, usual_names)
+    matches = columns_of_role(names, role)
     if len(matches) == 1:
         return matches[0]
     if matches:
         problem = f"several columns that could be {role}: {first_few(matches)}"
     else:
         problem = (
-            f"no column that is recognisably {role} (one of {', '.join(usual_names)}); it has "
+            f"no column that is recognisably {role} (one of {', '.join(USUAL_NAMES[role])}); it has "
             f"{first_few(names)}"
         )
     msg = f"{label} has {problem}. Rename it, or state it in {function}: {role}='…'"

@@ -14,13 +14,7 @@ from beir_eval.adapters.formats.text_lines import (
     first_line_of,
 )
 from beir_eval.adapters.formats.text_qrels import grade_text
-from beir_eval.core.column_names import (
-    DOC_NAMES,
-    GRADE_NAMES,
-    QUERY_NAMES,
-    SCORE_NAMES,
-    matching_names,
-)
+from beir_eval.core.column_names import USUAL_NAMES, columns_of_role
 from beir_eval.core.files import read_number
 from beir_eval.core.qrels import Qrels
 from beir_eval.core.run import Run
@@ -40,7 +34,7 @@ def read_run(content: FileContent) -> Run:
         FileFormatError: the header lacks a column, a line has another number of columns, an id is
             empty, a score is not a finite number, or there is no document.
     """
-    return Run.from_columns(*_read_columns(content, "score", SCORE_NAMES))
+    return Run.from_columns(*_read_columns(content, "score"))
 
 
 def read_qrels(content: FileContent) -> Qrels:
@@ -51,7 +45,7 @@ def read_qrels(content: FileContent) -> Qrels:
             empty, a grade is not a finite number, or there is no judgement.
         QrelsError: a document is judged twice with different grades.
     """
-    return Qrels.from_columns(*_read_columns(content, "grade", GRADE_NAMES))
+    return Qrels.from_columns(*_read_columns(content, "grade"))
 
 
 def write_run(rankings: Sequence[tuple[str, Sequence[str], Floats]], _tag: str) -> bytes:
@@ -86,14 +80,13 @@ def write_qrels(rows: Sequence[tuple[str, str, float]]) -> bytes:
 
 
 def _read_columns(
-    content: FileContent, role: str, usual_names: Sequence[str]
+    content: FileContent, role: str
 ) -> tuple[list[str], list[str], list[float]]:
     """Return query ids, document ids and numbers.
 
     Args:
         content: the file.
         role: what the numbers are, "score" or "grade".
-        usual_names: the names by which their column is recognised.
 
     Raises:
         FileFormatError: as ``read_run``.
@@ -101,11 +94,11 @@ def _read_columns(
     rows = _rows(content)
     number, header = next(rows, (1, [""]))
     names = [name.strip(ASCII_BLANKS) for name in header]
-    usual_of = {"query_id": QUERY_NAMES, "doc_id": DOC_NAMES, role: usual_names}
+    roles = ("query_id", "doc_id", role)
     try:
-        query, doc, value = (_index_of(names, *usual) for usual in usual_of.items())
+        query, doc, value = (_index_of(names, role) for role in roles)
     except InputError as error:
-        problem = f"{error}. The first line names the columns, such as {','.join(usual_of)}"
+        problem = f"{error}. The first line names the columns, such as {','.join(roles)}"
         raise FileFormatError(content.path, problem, line=number) from error
     queries: list[str] = []
     docs: list[str] = []
@@ -143,25 +136,24 @@ def _rows(content: FileContent) -> Iterator[tuple[int, list[str]]]:
         raise FileFormatError(content.path, problem, line=num_above + reader.line_num) from error
 
 
-def _index_of(names: Sequence[str], role: str, usual_names: Sequence[str]) -> int:
+def _index_of(names: Sequence[str], role: str) -> int:
     """Return the index of a column of the header.
 
     Args:
         names: the names of the columns.
-        role: what messages call the column.
-        usual_names: the names by which it is recognised.
+        role: a key of ``USUAL_NAMES``.
 
     Raises:
         InputError: no column, or several, have one of the names.
     """
-    matches = matching_names(names, usual_names)
+    matches = columns_of_role(names, role)
     if len(matches) == 1:
         return names.index(matches[0])
     if matches:
         msg = f"several columns could be {role}: {first_few(matches)}; rename all but one"
     else:
         msg = (
-            f"no column is recognisably {role} (one of {', '.join(usual_names)}) among "
+            f"no column is recognisably {role} (one of {', '.join(USUAL_NAMES[role])}) among "
             f"{first_few(names)}"
         )
     raise InputError(msg)
