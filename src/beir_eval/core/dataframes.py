@@ -165,6 +165,7 @@ def choose_column(  # noqa: PLR0913 - what the message says
             return requested
         msg = f"{label} has no column {shown(requested)}; it has {first_few(names)}"
         raise error_class(msg)
+    usual = ", ".join(USUAL_NAMES[role])
     matches = columns_of_role(names, role)
     if len(matches) == 1:
         return matches[0]
@@ -172,8 +173,7 @@ def choose_column(  # noqa: PLR0913 - what the message says
         problem = f"several columns that could be {role}: {first_few(matches)}"
     else:
         problem = (
-            f"no column that is recognisably {role} (one of {', '.join(USUAL_NAMES[role])}); it has "
-            f"{first_few(names)}"
+            f"no column that is recognisably {role} (one of {usual}); it has {first_few(names)}"
         )
     msg = f"{label} has {problem}. Rename it, or state it in {function}: {role}='…'"
     raise error_class(msg)

@@ -23,8 +23,9 @@ def as_qrels(qrels: Any) -> Qrels:
     """Return judgements as ``Qrels``.
 
     Args:
-        qrels: ``Qrels``, {query_id: {doc_id: grade}}, a dataframe, a ``Dataset``, or what
-            ``read_qrels`` reads: the path of a file, or of a data-set folder for its split "test".
+        qrels: ``Qrels``, {query_id: {doc_id: grade}}, {query_id: [doc_id, …]} (each counts as
+            grade 1), a dataframe, a ``Dataset``, or what ``read_qrels`` reads: the path of a file,
+            or of a data-set folder for its split "test".
 
     Raises:
         QrelsError: the judgements are not usable.

@@ -14,7 +14,7 @@ from beir_eval.adapters.formats.text_lines import (
     first_line_of,
 )
 from beir_eval.adapters.formats.text_qrels import grade_text
-from beir_eval.core.column_names import USUAL_NAMES, columns_of_role
+from beir_eval.core.column_names import USUAL_NAMES, columns_of_role, matching_names
 from beir_eval.core.files import read_number
 from beir_eval.core.qrels import Qrels
 from beir_eval.core.run import Run
@@ -25,6 +25,10 @@ if TYPE_CHECKING:
 
     from beir_eval.core.arrays import Floats
     from beir_eval.core.files import FileContent
+
+
+#: Columns beside those of ids that can hold no grade: without others, each judgement has grade 1.
+_NO_GRADES = ("iteration", "iter", "q0", "query", "query_text", "topic", "text", "title", "docid")
 
 
 def read_run(content: FileContent) -> Run:
@@ -39,6 +43,8 @@ def read_run(content: FileContent) -> Run:
 
 def read_qrels(content: FileContent) -> Qrels:
     """Return the qrels of a file of format "csv": a header, then a judgement per line.
+
+    Without a column that may hold grades, each has grade 1.
 
     Raises:
         FileFormatError: the header lacks a column, a line has another number of columns, an id is
@@ -79,9 +85,7 @@ def write_qrels(rows: Sequence[tuple[str, str, float]]) -> bytes:
     return encode_utf8("".join(["query_id,doc_id,grade\n", *lines]))
 
 
-def _read_columns(
-    content: FileContent, role: str
-) -> tuple[list[str], list[str], list[float]]:
+def _read_columns(content: FileContent, role: str) -> tuple[list[str], list[str], list[float]]:
     """Return query ids, document ids and numbers.
 
     Args:
@@ -96,7 +100,10 @@ def _read_columns(
     names = [name.strip(ASCII_BLANKS) for name in header]
     roles = ("query_id", "doc_id", role)
     try:
-        query, doc, value = (_index_of(names, role) for role in roles)
+        query, doc = (_index_of(names, role) for role in roles[:2])
+        rest = [name for index, name in enumerate(names) if index not in (query, doc)]
+        are_relevant = role == "grade" and len(matching_names(rest, _NO_GRADES)) == len(rest)
+        value = None if are_relevant else _index_of(names, role)
     except InputError as error:
         problem = f"{error}. The first line names the columns, such as {','.join(roles)}"
         raise FileFormatError(content.path, problem, line=number) from error
@@ -111,7 +118,7 @@ def _read_columns(
             raise FileFormatError(content.path, "an id is empty", line=number)
         queries.append(row[query])
         docs.append(row[doc])
-        values.append(read_number(content.path, number, role, row[value]))
+        values.append(1.0 if value is None else read_number(content.path, number, role, row[value]))
     if not queries:
         raise FileFormatError(content.path, "there is no line below the header")
     return queries, docs, values

@@ -17,7 +17,7 @@ from beir_eval.core.column_names import (
 )
 from beir_eval.core.file_kinds import kind_of_json
 from beir_eval.core.ids import id_text, repeated_ids
-from beir_eval.core.qrels import Qrels
+from beir_eval.core.qrels import Qrels, check_listed_ids, refuse_columns
 from beir_eval.core.run import Run
 from beir_eval.core.run_sources.lists import source_from_lists
 from beir_eval.errors import FileFormatError, RunError, first_few, shown
@@ -39,8 +39,12 @@ _DOC_LIST_NAMES = (
     "hits",
     "doc_ids",
 )
+#: Keys under which a record of judgements lists relevant documents.
+_RELEVANT_LIST_NAMES = ("docs", "documents", "doc_ids")
 #: Keys under which a record lists the scores of these documents.
 _SCORE_LIST_NAMES = ("scores", "doc_scores")
+#: Keys under which a record may list numbers of documents, so that these are not without grades.
+_NUMBER_LIST_NAMES = (*_SCORE_LIST_NAMES, "grades", "labels", "relevances", "ratings")
 #: Keys of an id that are used if there is no more specific one.
 _ID_NAMES = ("_id", "id")
 _PAIR_LENGTH = 2
@@ -137,15 +141,17 @@ def jsonl_rows(content: FileContent) -> tuple[list[str], list[str | None], list[
 def read_json_qrels(content: FileContent) -> Qrels:
     """Return the qrels of a file of format "json": ``{query_id: {doc_id: grade}}``.
 
+    A list of ids in place of an object has documents of grade 1.
+
     Raises:
         FileFormatError: the content is not JSON, or has another shape.
-        QrelsError: a document is judged twice with different grades.
+        QrelsError: a document is judged twice with different grades, a list has entries that are
+            no ids, or the lists are the columns of a table.
     """
+    parsed = _parse(content, content.text(), None)
     judgements = (
         (line, query, doc, grade)
-        for line, query, pairs in _nested_objects(
-            content, _parse(content, content.text(), None), "grade"
-        )
+        for line, query, pairs in _nested_objects(content, _with_grades(content, parsed), "grade")
         for doc, grade in pairs
     )
     return _qrels_from_judgements(content, judgements)
@@ -154,11 +160,13 @@ def read_json_qrels(content: FileContent) -> Qrels:
 def read_jsonl_qrels(content: FileContent) -> Qrels:
     """Return the qrels of a file of format "jsonl": ``{"query_id", "doc_id", "grade"}`` per line.
 
+    A line may also list relevant documents, ``{"query_id", "docs"}``, each of grade 1.
+
     Raises:
         FileFormatError: a line is not JSON, or has another shape.
         QrelsError: a document is judged twice with different grades.
     """
-    return _qrels_from_judgements(content, _jsonl_judgements(content, GRADE_NAMES))
+    return _qrels_from_judgements(content, _jsonl_judgements(content))
 
 
 def write_run(rankings: Iterable[tuple[str, Sequence[str], Floats]], _tag: str) -> bytes:
@@ -290,6 +298,34 @@ def _nested_objects(
             _refuse_shape(content, parsed, problem)
 
 
+def _with_grades(content: FileContent, parsed: Any) -> Any:
+    """Return parsed JSON of judgements with the grade 1 for each id of a list; else unchanged.
+
+    Raises:
+        FileFormatError: it is a saved record.
+        QrelsError: a list has entries that are no ids, or the lists are the columns of a table.
+    """
+    if not isinstance(parsed, dict) or not any(isinstance(ids, list) for ids in parsed.values()):
+        return parsed
+    if parsed.keys() >= _MTEB_RESULT or kind_of_json(parsed)[0]:
+        _refuse_shape(content, parsed, "")
+    refuse_columns(parsed)
+    return {
+        query: _graded(query, judged) if isinstance(judged, list) else judged
+        for query, judged in parsed.items()
+    }
+
+
+def _graded(query: str, ids: list[Any]) -> _RepeatedKeys:
+    """Return (id, 1) of each id of a list, which may list one twice.
+
+    Raises:
+        QrelsError: an entry is a list or an object.
+    """
+    check_listed_ids(query, ids)
+    return _RepeatedKeys([(doc, 1) for doc in ids])
+
+
 def _refuse_shape(content: FileContent, parsed: object, problem: str) -> NoReturn:
     """Raise FileFormatError for JSON of another shape; the message names a saved record.
 
@@ -383,15 +419,31 @@ def _document_pair(content: FileContent, line: int, document: Any) -> tuple[Any,
     return document, None
 
 
-def _jsonl_judgements(content: FileContent, grade_names: tuple[str, ...]) -> Iterator[_Judgement]:
-    """Yield the judgement of each line, whose grade is under one of these names."""
+def _jsonl_judgements(content: FileContent) -> Iterator[_Judgement]:
+    """Yield the judgement of each line, or those of the documents that it lists."""
     for line, record in _read_records(content):
         query_key = _query_key(content, line, record)
         doc_key = _doc_key(content, line, record, query_key)
-        grade_key = _single_key(content, line, record, grade_names)
-        if doc_key is None or grade_key is None or record[grade_key] is None:
-            _refuse_record(content, line, "doc_id and grade", record)
-        yield line, record[query_key], record[doc_key], record[grade_key]
+        grade_key = _single_key(content, line, record, GRADE_NAMES)
+        if doc_key is not None and grade_key is not None and record[grade_key] is not None:
+            yield line, record[query_key], record[doc_key], record[grade_key]
+            continue
+        for doc in _relevant_documents(content, line, record):
+            yield line, record[query_key], doc, 1
+
+
+def _relevant_documents(content: FileContent, line: int, record: dict[str, Any]) -> list[Any]:
+    """Return the ids of the documents that a record lists without grades.
+
+    Raises:
+        FileFormatError: the record has no such list, or something beside it that may be grades.
+    """
+    list_key = _single_key(content, line, record, _RELEVANT_LIST_NAMES)
+    numbers = matching_names(record, (*GRADE_NAMES, *_NUMBER_LIST_NAMES))
+    documents = None if list_key is None or numbers else record[list_key]
+    if not isinstance(documents, list):
+        _refuse_record(content, line, "doc_id and grade (or docs, a list of relevant ids)", record)
+    return documents
 
 
 def _read_records(content: FileContent) -> Iterator[tuple[int, dict[str, Any]]]:
