@@ -285,12 +285,25 @@ def read_number(path: Path, line: int, label: str, text: str) -> float:
     Raises:
         FileFormatError: the text is not a finite number.
     """
+    value = _number(text)
+    if value is None:
+        problem = f"the {label} {shown(text)} is not a finite number"
+        raise FileFormatError(path, problem, line=line)
+    return value
+
+
+def is_number(text: str) -> bool:
+    """Return whether a text spells a finite number, as ``read_number`` reads it."""
+    return _number(text) is not None
+
+
+def _number(text: str) -> float | None:
+    """Return the finite number that a text spells; None if it spells none."""
     try:
         value = float(text)
     except ValueError:
-        value = math.nan
+        return None
     # float() also reads "1_0" as 10, digits of other scripts, and control characters around them.
     if not math.isfinite(value) or "_" in text or not (text.isascii() and text.isprintable()):
-        problem = f"the {label} {shown(text)} is not a finite number"
-        raise FileFormatError(path, problem, line=line)
+        return None
     return value

@@ -166,11 +166,11 @@ class Qrels:
     """The judged documents of each query, with their grades.
 
     ``Qrels({"q1": {"d1": 2, "d2": 0}})`` takes BEIR's dict of dicts. The dict is copied, so later
-    changes to it have no effect. ``Qrels({"q1": ["d1", "d2"]})`` takes the relevant documents alone,
-    in a list, a tuple or a set: each has grade 1. Ids are text, and an integer id means its decimal
-    string. Grades are finite numbers, fractions included. A document with a grade above 0 is
-    relevant, unless a measure sets ``rel``. Grade 0 is judged and not relevant. Any negative grade
-    means "pooled but unjudged", as in trec_eval. A query without judgements is left out.
+    changes to it have no effect. ``Qrels({"q1": ["d1", "d2"]})`` takes the relevant documents
+    alone, in a list, a tuple or a set: each has grade 1. Ids are text, and an integer id means its
+    decimal string. Grades are finite numbers, fractions included. A document with a grade above 0
+    is relevant, unless a measure sets ``rel``. Grade 0 is judged and not relevant. Any negative
+    grade means "pooled but unjudged", as in trec_eval. A query without judgements is left out.
 
     Args:
         mapping: {query_id: {doc_id: grade}}, or {query_id: [doc_id, …]}.

@@ -22,11 +22,12 @@ from beir_eval.adapters.formats.text_lines import (
     csv_cell,
     encode_utf8,
     first_line_of,
+    tag_of_words,
     trec_word,
 )
 from beir_eval.core.column_names import DOC_NAMES, QUERY_NAMES, matching_names
 from beir_eval.core.file_kinds import kind_of_text
-from beir_eval.core.files import HEAD_SIZE, PARQUET_MAGIC, check_is_text, is_binary
+from beir_eval.core.files import HEAD_SIZE, PARQUET_MAGIC, check_is_text, is_binary, split_fields
 from beir_eval.core.imports import import_name
 from beir_eval.errors import FileFormatError, check_choice, needs_extra
 
@@ -181,6 +182,14 @@ def _has_columns(*numbers: int, or_by_tabs: bool = False) -> Callable[[FileConte
     return has_columns
 
 
+def _is_trec_run(_content: FileContent, line: bytes) -> bool:
+    """Return whether a line has the six columns of a TREC run, or more by the blanks of its tag."""
+    columns = len(line.split())
+    if columns <= _TREC_RUN_COLUMNS:
+        return columns == _TREC_RUN_COLUMNS
+    return bool(tag_of_words(split_fields(line.decode(errors="replace"))))
+
+
 def _is_trec_and_beir(line: bytes) -> bool:
     """Return whether a line can be one of TREC's qrels and one of BEIR's, whose ids hold blanks."""
     columns, by_tabs = line.split(), line.split(b"\t")
@@ -194,7 +203,7 @@ def _is_trec_and_beir(line: bytes) -> bool:
 def _hint_of_run(line: bytes) -> str:
     """Return where a TREC run belongs, for a line of one that was read as qrels; else ""."""
     fields = line.split()
-    is_run = len(fields) == _TREC_RUN_COLUMNS and fields[3].isdigit()
+    is_run = len(fields) >= _TREC_RUN_COLUMNS and fields[3].isdigit()
     where = "; this looks like a run: the qrels come first, then the runs (read_run reads a run)"
     return where if is_run else ""
 
@@ -248,7 +257,7 @@ RUN_FORMATS = FormatTable(
     formats=(
         Format(
             "trec",
-            _has_columns(6),
+            _is_trec_run,
             (".trec", ".run", ".txt", ".res"),
             "text_runs:read_trec",
             "trec_run_writer:write_trec",

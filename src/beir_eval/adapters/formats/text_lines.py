@@ -6,11 +6,11 @@ import io
 import re
 from typing import TYPE_CHECKING, TypeVar
 
-from beir_eval.core.files import HEAD_SIZE, FileContent, split_fields
+from beir_eval.core.files import HEAD_SIZE, FileContent, is_number, split_fields
 from beir_eval.errors import FileFormatError, InputError, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from beir_eval.core.line_parts import LinePart
@@ -22,6 +22,8 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 ASCII_BLANKS = " \t\n\r\v\f"
 #: The number of characters that a cell of a CSV file may have; Python's module csv reads no more.
 LONGEST_CSV_CELL = 131_072
+#: The index of the rank, the score and the first word of the tag in a line of a TREC run.
+_RANK, _SCORE, _TAG = 3, 4, 5
 _ZERO_BYTE = "a zero byte; ids and numbers of a text file contain none"
 
 
@@ -58,6 +60,32 @@ def first_line_of(content: FileContent, *, hash_ids: bool = False) -> tuple[int,
     if is_complete or len(content.head) < HEAD_SIZE:
         return number, line
     return first_line(content.data(), hash_ids=hash_ids)
+
+
+def tag_of_words(fields: Sequence[str]) -> tuple[str, ...]:
+    """Return the tag of a line of a TREC run if it has several words; else nothing.
+
+    The rank before it must be a whole number, the score a number, and the first word of the tag
+    none: otherwise the blank may be one in an id, which shifts rank and score to the right.
+
+    Args:
+        fields: the words of the line.
+
+    >>> tag_of_words("q1 Q0 d1 1 0.9 BM25 (k1=0.9)".split())
+    ('BM25', '(k1=0.9)')
+    >>> tag_of_words("q1 Q0 my d1 1 0.9 BM25".split())
+    ()
+    """
+    tag = tuple(fields[_TAG:])
+    if len(tag) > 1 and has_rank_and_score(fields) and not is_number(tag[0]):
+        return tag
+    return ()
+
+
+def has_rank_and_score(fields: Sequence[str]) -> bool:
+    """Return whether a line of a TREC run has a whole number as rank and a number as score."""
+    rank = fields[_RANK]
+    return rank.isascii() and rank.isdecimal() and is_number(fields[_SCORE])
 
 
 def check_no_zero_byte(content: FileContent, text: str) -> None:

@@ -19,7 +19,9 @@ from beir_eval.adapters.formats.text_lines import (
     BYTE_ORDER_MARK,
     check_no_zero_byte,
     first_line_of,
+    has_rank_and_score,
     read_later_lines,
+    tag_of_words,
 )
 from beir_eval.core.dataframes import DOC, QUERY, SCORE
 from beir_eval.core.files import decode, read_number, split_fields
@@ -73,6 +75,29 @@ TREC = Layout(
     "6 (query, Q0, document, rank, score, tag)",
     SCORE,
 )
+
+
+class TrecForm(NamedTuple):
+    """How the columns of a TREC run are separated, as its first line shows.
+
+    Attributes:
+        separator: the single character between the columns of the first line, or None.
+        tag: the words of the tag of the first line if it contains blanks; else empty.
+    """
+
+    separator: str | None
+    tag: tuple[str, ...]
+
+    @classmethod
+    def from_content(cls, content: FileContent) -> TrecForm:
+        """Return the form of a file.
+
+        Args:
+            content: the file, or its first lines.
+        """
+        return cls(_separator(content, TREC), _tag_of(content))
+
+
 MSMARCO = Layout((QUERY, DOC, RANK), "3 (query, document, rank)", RANK)
 MSMARCO_SCORED = Layout((QUERY, DOC, GIVEN_RANK, SCORE), "4 (query, document, rank, score)", SCORE)
 
@@ -108,7 +133,7 @@ def rows_with_ranks(content: FileContent) -> Iterator[tuple[str, str, float]]:
     """
     _, line = first_line_of(content)
     layouts = {len(layout.names): layout for layout in (TREC, MSMARCO_SCORED)}
-    layout = layouts.get(len(line.split()))
+    layout = layouts.get(len(line.split()), TREC if _tag_of(content) else None)
     if layout is None:
         return
     query, rank, score = map(layout.index_of, (QUERY, GIVEN_RANK, SCORE))
@@ -123,7 +148,7 @@ def _read(content: FileContent, layout: Layout) -> Run:
             return Run.from_source(source_from_frames(frames))
         frame = pl.concat(frames)
     except NotPlainError:
-        frame = _read_lines(content, layout)
+        frame = _read_lines(content, layout, _tag_of(content) if layout is TREC else ())
         if frame.is_empty():
             problem = f"there is no line in it; expected lines of {layout.description} columns"
             raise FileFormatError(content.path, problem) from None
@@ -147,7 +172,7 @@ def _separator(content: FileContent, layout: Layout) -> str | None:
 
 
 def trec_frames(
-    path: Path, parts: Iterable[LinePart], separator: str | None
+    path: Path, parts: Iterable[LinePart], form: TrecForm
 ) -> Iterator[tuple[LinePart, pl.DataFrame]]:
     """Yield each part of a TREC run with its columns: query, document, score.
 
@@ -157,7 +182,7 @@ def trec_frames(
     Args:
         path: the file, for messages.
         parts: its lines.
-        separator: what ``trec_separator`` returned.
+        form: the form of the file.
 
     Raises:
         FileFormatError: as ``read_trec``; the error names the line.
@@ -165,11 +190,11 @@ def trec_frames(
 
     def read(part: LinePart) -> pl.DataFrame:
         try:
-            if separator is not None:
-                return _read_plain_part(part.data, TREC, separator)
+            if form.separator is not None:
+                return _read_plain_part(part.data, TREC, form.separator)
         except NotPlainError:
             pass
-        return read_later_lines(path, part, lambda content: _read_lines(content, TREC))
+        return read_later_lines(path, part, lambda content: _read_lines(content, TREC, form.tag))
 
     workers = min(os.cpu_count() or 1, _MOST_WORKERS)
     with ThreadPoolExecutor(workers) as pool:
@@ -187,13 +212,10 @@ def trec_frames(
             pool.shutdown(cancel_futures=True)
 
 
-def trec_separator(content: FileContent) -> str | None:
-    """Return the single character between the columns of a TREC run, or None.
-
-    Args:
-        content: the first lines of the file.
-    """
-    return _separator(content, TREC)
+def _tag_of(content: FileContent) -> tuple[str, ...]:
+    """Return the words of the tag in the first line of a TREC run if it has several, else none."""
+    _, line = first_line_of(content)
+    return tag_of_words(split_fields(line.decode(errors="replace")))
 
 
 def _read_columns(content: FileContent, layout: Layout) -> Iterator[pl.DataFrame]:
@@ -364,8 +386,13 @@ def _plain_lines(part: bytes, columns: int, separator: int) -> int:
     return lines
 
 
-def _read_lines(content: FileContent, layout: Layout) -> pl.DataFrame:
+def _read_lines(content: FileContent, layout: Layout, tag: tuple[str, ...] = ()) -> pl.DataFrame:
     """Return the columns, read line by line.
+
+    Args:
+        content: the file, or lines of it.
+        layout: its columns.
+        tag: the words of the tag that every line of a TREC run must have, if they are several.
 
     Raises:
         FileFormatError: a line has another number of columns or an invalid number; the error names
@@ -376,12 +403,20 @@ def _read_lines(content: FileContent, layout: Layout) -> pl.DataFrame:
     values: list[float] = []
     query, doc, value = (layout.index_of(name) for name in (QUERY, DOC, layout.ranked_by))
     num_columns, by_rank = len(layout.names), layout.ranked_by == RANK
+    if tag:
+        num_columns += len(tag) - 1
     for number, fields in _split_lines(content):
-        if len(fields) != num_columns:
+        if len(fields) != num_columns or (tag and not _has_tag(fields, tag)):
             problem = (
                 f"{len(fields)} columns, expected {layout.description} separated by blanks or tabs"
             )
-            if len(fields) < num_columns and _is_cut_line(content, number):
+            if tag:
+                problem += (
+                    f"; the tag of the first line, {shown(' '.join(tag))}, contains blanks, so "
+                    "every line must have it after a whole rank and a score, and no id may contain "
+                    "a blank. Write a tag without blanks"
+                )
+            if (tag or len(fields) < num_columns) and _is_cut_line(content, number):
                 problem += "; it is the last line and has no end: the file may be cut off"
             raise FileFormatError(content.path, problem, line=number)
         if layout is MSMARCO_SCORED:
@@ -399,6 +434,11 @@ def _read_lines(content: FileContent, layout: Layout) -> pl.DataFrame:
         layout.ranked_by: pl.Series(values, dtype=dtype),
     }
     return pl.DataFrame(columns)
+
+
+def _has_tag(fields: Sequence[str], tag: tuple[str, ...]) -> bool:
+    """Return whether a line of a TREC run has a tag with blanks, after a rank and a score."""
+    return tuple(fields[-len(tag) :]) == tag and has_rank_and_score(fields)
 
 
 def _is_cut_line(content: FileContent, number: int) -> bool:
