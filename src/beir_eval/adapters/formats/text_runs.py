@@ -48,8 +48,20 @@ _MOST_WORKERS = 4
 _ZLIB_HEADERS = (b"x\x01", b"x^", b"x\x9c", b"x\xda")
 
 
+#: Whole numbers in this range may be grades.
+_LOWEST_GRADE, _HIGHEST_GRADE = -2, 4
+
+
 class NotPlainError(Exception):
     """Lines that polars may not read as we do: they are read one by one."""
+
+
+class _NotRanksError(FileFormatError):
+    """The third of three columns does not hold ranks; it may hold scores."""
+
+
+class _NotScoresError(FileFormatError):
+    """The third of three columns does not hold scores either."""
 
 
 class Layout(NamedTuple):
@@ -99,6 +111,7 @@ class TrecForm(NamedTuple):
 
 
 MSMARCO = Layout((QUERY, DOC, RANK), "3 (query, document, rank)", RANK)
+THREE_SCORED = Layout((QUERY, DOC, SCORE), "3 (query, document, score)", SCORE)
 MSMARCO_SCORED = Layout((QUERY, DOC, GIVEN_RANK, SCORE), "4 (query, document, rank, score)", SCORE)
 
 
@@ -114,16 +127,34 @@ def read_trec(content: FileContent) -> Run:
 def read_msmarco(content: FileContent) -> Run:
     """Return the run of a file of format "msmarco": query, document, rank, and optionally a score.
 
+    The third of three columns may also be a score.
+
     Raises:
         FileFormatError, OSError: see ``beir_eval.read_run``.
     """
     number, line = first_line_of(content)
     columns = len(line.split())
-    layouts = {len(layout.names): layout for layout in (MSMARCO, MSMARCO_SCORED)}
-    if columns not in layouts:
+    if columns == len(MSMARCO_SCORED.names):
+        return _read(content, MSMARCO_SCORED)
+    if columns != len(MSMARCO.names):
         problem = f"{columns} columns, expected 3 or 4 (query, document, rank, and maybe a score)"
         raise FileFormatError(content.path, problem, line=number)
-    return _read(content, layouts[columns])
+    try:
+        return _read(content, MSMARCO)
+    except _NotRanksError as error:
+        not_ranks = error
+    try:
+        return _read(content, THREE_SCORED)
+    except FileFormatError as error:
+        if not isinstance(error, _NotScoresError) and error.line != not_ranks.line:
+            raise
+        problem = (
+            f"the third of three columns holds neither ranks ({not_ranks.problem}) nor scores "
+            f"({error.problem}). The ranks of a query are different whole numbers from 0 or 1 on; "
+            "its scores have fractions, or never increase. Write a TREC run, or CSV with the "
+            "header query_id,doc_id,score; qrels are read with read_qrels"
+        )
+        raise FileFormatError(content.path, problem, line=not_ranks.line) from error
 
 
 def rows_with_ranks(content: FileContent) -> Iterator[tuple[str, str, float]]:
@@ -156,6 +187,8 @@ def _read(content: FileContent, layout: Layout) -> Run:
         _refuse_qrels(content, frame)
     if layout.ranked_by == RANK:
         frame = _sort_by_rank(content, frame)
+    if layout is THREE_SCORED:
+        _check_scores(content, frame)
     return Run.from_source(source_from_frames([frame]))
 
 
@@ -420,11 +453,11 @@ def _read_lines(content: FileContent, layout: Layout, tag: tuple[str, ...] = ())
                 problem += "; it is the last line and has no end: the file may be cut off"
             raise FileFormatError(content.path, problem, line=number)
         if layout is MSMARCO_SCORED:
-            _parse_rank(content, number, fields[layout.index_of(GIVEN_RANK)])
+            _parse_rank(content, number, fields[layout.index_of(GIVEN_RANK)], layout)
         queries.append(fields[query])
         docs.append(fields[doc])
         if by_rank:
-            values.append(_parse_rank(content, number, fields[value]))
+            values.append(_parse_rank(content, number, fields[value], layout))
         else:
             values.append(read_number(content.path, number, "score", fields[value]))
     dtype = pl.Int64 if by_rank else pl.Float64
@@ -457,13 +490,15 @@ def _split_lines(content: FileContent) -> Iterator[tuple[int, list[str]]]:
             yield number, fields
 
 
-def _parse_rank(content: FileContent, number: int, text: str) -> int:
+def _parse_rank(content: FileContent, number: int, text: str, layout: Layout) -> int:
     """Return a rank; raise FileFormatError for the line if it is not a whole number."""
     if not (text.isascii() and text.isdecimal() and len(text) <= _MOST_RANK_DIGITS):
-        problem = (
-            f"the rank {shown(text)} is not a whole number; three columns are query, "
-            "document and rank, four have a score after them. For query, document and score write "
-            "a dataframe or a TREC run; TREC qrels are read with read_qrels"
+        problem = f"the rank {shown(text)} is not a whole number"
+        if layout is MSMARCO:
+            raise _NotRanksError(content.path, problem, line=number)
+        problem += (
+            "; four columns are query, document, rank and score. TREC qrels are read with "
+            "read_qrels"
         )
         raise FileFormatError(content.path, problem, line=number)
     return int(text)
@@ -473,24 +508,55 @@ def _sort_by_rank(content: FileContent, frame: pl.DataFrame) -> pl.DataFrame:
     """Return the rows sorted by rank, without the column of ranks.
 
     Raises:
-        FileFormatError: two documents of a query have the same rank, or its ranks do not begin at
-            0 or 1.
+        _NotRanksError: two documents of a query have the same rank, or its ranks do not begin at 0
+            or 1.
     """
     repeated = frame.filter(frame.select(QUERY, RANK).is_duplicated())
     if len(repeated):
         query, _, rank = repeated.row(0)
         problem = f"two documents have the rank {rank} for query {shown(query)}"
-        raise FileFormatError(content.path, problem)
+        raise _NotRanksError(content.path, problem)
     first_ranks = frame.group_by(QUERY, maintain_order=True).agg(pl.col(RANK).min())
     wrong_start = first_ranks.filter(pl.col(RANK) > 1)
     if len(wrong_start):
         query, rank = wrong_start.row(0)
-        problem = (
-            f"the ranks of query {shown(query)} begin at {rank}, not at 0 or 1; three columns are "
-            "query, document and rank, not a score"
-        )
-        raise FileFormatError(content.path, problem)
+        problem = f"the ranks of query {shown(query)} begin at {rank}, not at 0 or 1"
+        raise _NotRanksError(content.path, problem)
     return frame.sort(RANK, maintain_order=True).drop(RANK)
+
+
+def _check_scores(content: FileContent, frame: pl.DataFrame) -> None:
+    """Check that the third of three columns can hold scores and nothing else.
+
+    Args:
+        content: the file, for messages.
+        frame: query, document and number of each line, in the order of the file.
+
+    Raises:
+        _NotScoresError: the whole numbers of a query increase, there is neither a fraction nor a
+            number that is less than the one before, or the numbers may be grades.
+    """
+    number = pl.col(SCORE)
+    rows = frame.with_columns(
+        before=number.shift(1).over(QUERY),
+        has_fraction=(number != number.floor()).any().over(QUERY),
+    )
+    rising = rows.filter((number > pl.col("before")) & ~pl.col("has_fraction"))
+    if len(rising):
+        query, doc, value, before, _ = rising.row(0)
+        problem = (
+            f"the whole numbers of query {shown(query)} rise from {before:g} to {value:g} at "
+            f"document {shown(doc)}"
+        )
+        raise _NotScoresError(content.path, problem)
+    if rows["has_fraction"].any():
+        return
+    if not (rows["before"] > rows[SCORE]).any():
+        problem = "no number is a fraction, or less than the one before for its query"
+        raise _NotScoresError(content.path, problem)
+    if frame[SCORE].is_between(_LOWEST_GRADE, _HIGHEST_GRADE).all():
+        problem = f"whole numbers up to {_HIGHEST_GRADE} that never increase may be grades"
+        raise _NotScoresError(content.path, problem)
 
 
 def _refuse_qrels(content: FileContent, frame: pl.DataFrame) -> None:
