@@ -249,7 +249,11 @@ BAD_RUNS = {
         None,
         "recognisably query_id .* among 'q1', 'a'",
     ),
-    "CSV with other names": ("qid,passage,score\nq,a,1\n", None, "line 1: no column .* doc_id"),
+    "CSV with other names": (
+        "qid,passage_text,score\nq,a,1\n",
+        None,
+        "line 1: no column .* doc_id",
+    ),
     "CSV with two columns of scores": (
         "qid,docid,score,sim\nq,a,1,2\n",
         None,

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import polars as pl
 
 from beir_eval.adapters.formats import QRELS_FORMATS
-from beir_eval.adapters.formats.text_lines import BYTE_ORDER_MARK
-from beir_eval.adapters.formats.text_qrels import is_header
+from beir_eval.adapters.formats.text_lines import BYTE_ORDER_MARK, is_header
 from beir_eval.adapters.formats.text_runs import NotPlainError, read_plain_columns
 from beir_eval.core.dataframes import DOC, GRADE, QUERY, to_columns
 from beir_eval.core.files import FileContent, parquet_errors

@@ -20,6 +20,32 @@ USUAL_NAMES: Mapping[str, Sequence[str]] = {
     "score": SCORE_NAMES,
     "grade": GRADE_NAMES,
 }
+#: {role: names of its column in tables that have none of the usual names}. They are less specific,
+#: or those of few tools, such as "query" of trectools and "_id" of Elasticsearch.
+OTHER_NAMES: Mapping[str, Sequence[str]] = {
+    "query_id": ("query", "topic", "topicid", "query_no", "query_number", "topic_no", "qno"),
+    "doc_id": (
+        "doc",
+        "document",
+        "documentid",
+        "doc_no",
+        "passage",
+        "passageid",
+        "corpusid",
+        "_id",
+    ),
+    "score": ("_score", "relevance_score", "similarity_score", "sim_score", "retrieval_score"),
+    "grade": (
+        "relevance_score",
+        "relevance_label",
+        "relevance_grade",
+        "relevancy",
+        "judgment",
+        "judgement",
+        "rating",
+        "qrel",
+    ),
+}
 #: What PyTerrier calls its columns of queries, row numbers of documents, and document ids.
 _PYTERRIER_QUERY, _PYTERRIER_ROW, _PYTERRIER_DOC = "qid", "docid", "docno"
 
@@ -36,8 +62,9 @@ def matching_names(names: Iterable[str], usual: Sequence[str]) -> list[str]:
 def columns_of_role(names: Iterable[str], role: str) -> list[str]:
     """Return those ``names`` of the columns of a table that may be the column of a role.
 
-    In the tables of PyTerrier, which have the columns qid, docid and docno, docno is the document
-    id, and docid a row number of the index.
+    These are the usual names of the role, or if there are none, the other names. In the tables of
+    PyTerrier, which have the columns qid, docid and docno, docno is the document id, and docid a
+    row number of the index.
 
     Args:
         names: the names of all columns.
@@ -49,7 +76,9 @@ def columns_of_role(names: Iterable[str], role: str) -> list[str]:
     ['docid']
     """
     available = list(names)
-    matches = matching_names(available, USUAL_NAMES[role])
+    matches = matching_names(available, USUAL_NAMES[role]) or matching_names(
+        available, OTHER_NAMES[role]
+    )
     forms = set(map(_usual_form, available))
     if {_PYTERRIER_QUERY, _PYTERRIER_ROW, _PYTERRIER_DOC} <= forms:
         return [name for name in matches if _usual_form(name) != _PYTERRIER_ROW]

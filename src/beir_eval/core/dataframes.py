@@ -143,7 +143,7 @@ def choose_column(  # noqa: PLR0913 - what the message says
     error_class: type[InputError],
     label: str,
     *,
-    function: str = "from_dataframe",
+    how_to_state: str = "state it in from_dataframe: {role}='…'",
 ) -> str:
     """Return the name of the column that has a role.
 
@@ -153,7 +153,7 @@ def choose_column(  # noqa: PLR0913 - what the message says
         requested: the name that the caller states; None recognises one by the usual names.
         error_class: the class of the error to raise.
         label: what messages call the frame, for example "the run".
-        function: the function in which the caller can state the name, for messages.
+        how_to_state: how the caller can state the name, for messages; ``{role}`` is the role.
 
     Raises:
         InputError: (of class ``error_class``) a column is missing, not recognised or one of
@@ -175,7 +175,7 @@ def choose_column(  # noqa: PLR0913 - what the message says
         problem = (
             f"no column that is recognisably {role} (one of {usual}); it has {first_few(names)}"
         )
-    msg = f"{label} has {problem}. Rename it, or state it in {function}: {role}='…'"
+    msg = f"{label} has {problem}. Rename it, or {how_to_state.format(role=role)}"
     raise error_class(msg)
 
 

@@ -22,10 +22,12 @@ from beir_eval.adapters.formats.text_lines import (
     csv_cell,
     encode_utf8,
     first_line_of,
+    header_delimiter,
+    is_beir_header,
     tag_of_words,
     trec_word,
 )
-from beir_eval.core.column_names import DOC_NAMES, QUERY_NAMES, matching_names
+from beir_eval.core.column_names import QUERY_NAMES, matching_names
 from beir_eval.core.file_kinds import kind_of_text
 from beir_eval.core.files import HEAD_SIZE, PARQUET_MAGIC, check_is_text, is_binary, split_fields
 from beir_eval.core.imports import import_name
@@ -233,17 +235,21 @@ def _is_jsonl(content: FileContent, line: bytes) -> bool:
 
 
 def _is_csv(_content: FileContent, line: bytes) -> bool:
-    """Return whether the first line is a header with commas, or can only be a line with commas.
+    """Return whether the first line is a header, or can only be a line with commas.
 
     No other format has lines of one column, except JSON, which begins with a bracket. The reader
     refuses such a line if it is not a header, and says so.
     """
-    if b"," not in line[:HEAD_SIZE] or line.startswith((b"{", b"[", b"<")):
+    if line.startswith((b"{", b"[", b"<")):
         return False
-    text = line[:HEAD_SIZE].decode(errors="replace")
-    names = [name.strip(' \t"') for name in text.split(",")]
-    is_header = matching_names(names, QUERY_NAMES) and matching_names(names, DOC_NAMES)
-    return bool(is_header) or (len(names) >= _CSV_COLUMNS and len(line.split()) == 1)
+    if header_delimiter(line) is not None:
+        return True
+    return line[:HEAD_SIZE].count(b",") + 1 >= _CSV_COLUMNS and len(line.split()) == 1
+
+
+def _is_csv_qrels(content: FileContent, line: bytes) -> bool:
+    """Return what ``_is_csv`` does, but not for the header of BEIR's qrels, with three tabs."""
+    return not is_beir_header(line) and _is_csv(content, line)
 
 
 def _is_parquet(content: FileContent, _line: bytes) -> bool:
@@ -322,7 +328,7 @@ QRELS_FORMATS = FormatTable(
         Format("jsonl", _is_jsonl, (), "json_formats:read_jsonl_qrels"),
         Format(
             "csv",
-            _is_csv,
+            _is_csv_qrels,
             (),
             "csv_formats:read_qrels",
             "csv_formats:write_qrels",

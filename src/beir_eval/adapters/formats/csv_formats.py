@@ -1,4 +1,7 @@
-"""Readers and writers of runs and judgements as comma-separated values with a header."""
+"""Readers of runs and judgements as values below a header, and writers with commas.
+
+Commas, semicolons or tabs separate the values that are read.
+"""
 
 from __future__ import annotations
 
@@ -12,10 +15,12 @@ from beir_eval.adapters.formats.text_lines import (
     csv_cell,
     encode_utf8,
     first_line_of,
+    header_delimiter,
+    is_beir_header,
 )
 from beir_eval.adapters.formats.text_qrels import grade_text
 from beir_eval.core.column_names import USUAL_NAMES, columns_of_role, matching_names
-from beir_eval.core.files import read_number
+from beir_eval.core.files import is_number, read_number
 from beir_eval.core.qrels import Qrels
 from beir_eval.core.run import Run
 from beir_eval.errors import FileFormatError, InputError, RunError, first_few
@@ -27,6 +32,8 @@ if TYPE_CHECKING:
     from beir_eval.core.files import FileContent
 
 
+#: Whole numbers up to this may be grades.
+_HIGHEST_GRADE = 4
 #: Columns beside those of ids that can hold no grade: without others, each judgement has grade 1.
 _NO_GRADES = ("iteration", "iter", "q0", "query", "query_text", "topic", "text", "title", "docid")
 
@@ -38,7 +45,14 @@ def read_run(content: FileContent) -> Run:
         FileFormatError: the header lacks a column, a line has another number of columns, an id is
             empty, a score is not a finite number, or there is no document.
     """
-    return Run.from_columns(*_read_columns(content, "score"))
+    queries, docs, scores = _read_columns(content, "score")
+    if is_beir_header(first_line_of(content)[1]) and all(map(_may_be_grade, scores)):
+        problem = (
+            f"a header such as that of BEIR's qrels, and whole numbers up to {_HIGHEST_GRADE}: "
+            "these look like judgements, not like scores; read them with read_qrels"
+        )
+        raise FileFormatError(content.path, problem)
+    return Run.from_columns(queries, docs, scores)
 
 
 def read_qrels(content: FileContent) -> Qrels:
@@ -95,7 +109,8 @@ def _read_columns(content: FileContent, role: str) -> tuple[list[str], list[str]
     Raises:
         FileFormatError: as ``read_run``.
     """
-    rows = _rows(content)
+    delimiter = header_delimiter(first_line_of(content)[1]) or ","
+    rows = _rows(content, delimiter)
     number, header = next(rows, (1, [""]))
     names = [name.strip(ASCII_BLANKS) for name in header]
     roles = ("query_id", "doc_id", role)
@@ -118,28 +133,51 @@ def _read_columns(content: FileContent, role: str) -> tuple[list[str], list[str]
             raise FileFormatError(content.path, "an id is empty", line=number)
         queries.append(row[query])
         docs.append(row[doc])
-        values.append(1.0 if value is None else read_number(content.path, number, role, row[value]))
+        values.append(1.0 if value is None else _number(content, number, role, row[value]))
     if not queries:
         raise FileFormatError(content.path, "there is no line below the header")
     return queries, docs, values
 
 
-def _rows(content: FileContent) -> Iterator[tuple[int, list[str]]]:
+def _number(content: FileContent, line: int, role: str, text: str) -> float:
+    """Return the number of a cell; the error says so if a comma is its decimal point."""
+    try:
+        return read_number(content.path, line, role, text)
+    except FileFormatError as error:
+        if text.count(",") != 1 or not is_number(text.replace(",", ".")):
+            raise
+        problem = f"{error.problem}: write a decimal point, not a comma"
+        raise FileFormatError(content.path, problem, line=line) from error
+
+
+def _may_be_grade(number: float) -> bool:
+    return number.is_integer() and 0 <= number <= _HIGHEST_GRADE
+
+
+def _rows(content: FileContent, delimiter: str) -> Iterator[tuple[int, list[str]]]:
     """Yield (1-based number of its last line, cells) of the header and of every row below it.
 
     Blank lines are left out, and comments above the header.
+
+    Args:
+        content: the file.
+        delimiter: what separates the cells.
+
+    Raises:
+        FileFormatError: a quote has no end, or text after it.
     """
     text = content.text()
     check_no_zero_byte(content, text)
     num_above = first_line_of(content)[0] - 1
     lines = io.StringIO(text.split("\n", num_above)[-1], newline="")
-    reader = csv.reader(lines, strict=True, skipinitialspace=True)
+    reader = csv.reader(lines, delimiter=delimiter, strict=True, skipinitialspace=True)
     try:
         for row in reader:
             if len(row) > 1 or "".join(row).strip(ASCII_BLANKS):
                 yield num_above + reader.line_num, row
     except csv.Error as error:
-        problem = f"not comma-separated values: {error}"
+        kind = {",": "comma", ";": "semicolon", "\t": "tab"}[delimiter]
+        problem = f"not {kind}-separated values: {error}"
         raise FileFormatError(content.path, problem, line=num_above + reader.line_num) from error
 
 

@@ -6,6 +6,7 @@ import io
 import re
 from typing import TYPE_CHECKING, TypeVar
 
+from beir_eval.core.column_names import columns_of_role
 from beir_eval.core.files import HEAD_SIZE, FileContent, is_number, split_fields
 from beir_eval.errors import FileFormatError, InputError, shown
 
@@ -24,6 +25,10 @@ ASCII_BLANKS = " \t\n\r\v\f"
 LONGEST_CSV_CELL = 131_072
 #: The index of the rank, the score and the first word of the tag in a line of a TREC run.
 _RANK, _SCORE, _TAG = 3, 4, 5
+_GRADE_HEADERS = frozenset({"score", "grade", "label", "rel", "relevance", "relevance_score"})
+_BEIR_COLUMNS = 3
+#: What may separate the columns below a header.
+DELIMITERS = (",", ";", "\t")
 _ZERO_BYTE = "a zero byte; ids and numbers of a text file contain none"
 
 
@@ -86,6 +91,54 @@ def has_rank_and_score(fields: Sequence[str]) -> bool:
     """Return whether a line of a TREC run has a whole number as rank and a number as score."""
     rank = fields[_RANK]
     return rank.isascii() and rank.isdecimal() and is_number(fields[_SCORE])
+
+
+def cells_of(line: str, delimiter: str) -> list[str]:
+    """Return the cells of a header, without blanks and quotes around them."""
+    return [cell.strip(ASCII_BLANKS + '"') for cell in line.split(delimiter)]
+
+
+def header_delimiter(line: bytes) -> str | None:
+    """Return what separates the columns of a header that names queries and documents; else None.
+
+    Between tabs and semicolons, a line with a number is no header.
+
+    Args:
+        line: the first line of a file.
+
+    >>> header_delimiter(b"qid;docno;score"), header_delimiter(b"q1 Q0 d1 1 0.9 tag")
+    (';', None)
+    """
+    text = line[:HEAD_SIZE].decode(errors="replace")
+    for delimiter in DELIMITERS:
+        cells = cells_of(text, delimiter)
+        if (
+            all(columns_of_role(cells, role) for role in ("query_id", "doc_id"))
+            and len(cells) > 1
+            and (delimiter == "," or not any(map(is_number, cells)))
+        ):
+            return delimiter
+    return None
+
+
+def is_header(fields: Sequence[str]) -> bool:
+    """Return whether the first row of a BEIR qrels file names its columns.
+
+    Some files have no such row, and skipping it blindly loses a judgement.
+    """
+    return fields[-1].strip(ASCII_BLANKS).lower() in _GRADE_HEADERS
+
+
+def is_beir_header(line: bytes) -> bool:
+    """Return whether a line names query, document and grade between tabs, in BEIR's order."""
+    if line.count(b"\t") != _BEIR_COLUMNS - 1:
+        return False
+    names = cells_of(line.decode(errors="replace"), "\t")
+    return (
+        is_header(names)
+        and columns_of_role(names, "query_id") == names[:1]
+        and columns_of_role(names, "doc_id") == names[1:2]
+    )
 
 
 def check_no_zero_byte(content: FileContent, text: str) -> None:

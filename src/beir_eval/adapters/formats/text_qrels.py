@@ -8,6 +8,7 @@ from beir_eval.adapters.formats.text_lines import (
     ASCII_BLANKS,
     check_no_zero_byte,
     encode_utf8,
+    is_header,
     trec_word,
 )
 from beir_eval.core.files import read_number, split_fields
@@ -23,7 +24,6 @@ _TREC_COLUMNS = 4
 _BEIR_COLUMNS = 3
 #: Fewer grades that count 1, 2, … may well be grades.
 _FEWEST_RANKS = 3
-_GRADE_HEADERS = frozenset({"score", "grade", "label", "rel", "relevance", "relevance_score"})
 
 
 def read_trec(content: FileContent) -> Qrels:
@@ -185,14 +185,6 @@ def _beir_rows(content: FileContent) -> Iterator[tuple[int, list[str]]]:
         if not (is_first and is_header(fields)):
             yield number, fields
         is_first = False
-
-
-def is_header(fields: Sequence[str]) -> bool:
-    """Return whether the first row of a BEIR qrels file names its columns.
-
-    Some files have no such row, and skipping it blindly loses a judgement.
-    """
-    return fields[-1].strip(ASCII_BLANKS).lower() in _GRADE_HEADERS
 
 
 def _filled_lines(content: FileContent) -> Iterator[tuple[int, str]]:

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from beir_eval._version import __version__
-from beir_eval.core.column_names import SCORE_NAMES, matching_names
+from beir_eval.core.column_names import columns_of_role
 from beir_eval.core.dataframes import DOC as DOC_ROLE
 from beir_eval.core.dataframes import GRADE, SCORE
 from beir_eval.core.dataframes import QUERY as QUERY_ROLE
@@ -180,7 +180,7 @@ def evaluate(  # noqa: PLR0913 - one keyword a policy
 
 def _has_scores(run_df: Any) -> bool:
     """Return whether a column of the run is recognisably of scores."""
-    return isinstance(run_df, DataFrame) and bool(matching_names(run_df.columns, SCORE_NAMES))
+    return isinstance(run_df, DataFrame) and bool(columns_of_role(run_df.columns, "score"))
 
 
 def _selected(frame: DataFrame, names: Sequence[str]) -> DataFrame:
