@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 from beir_eval.adapters.dataset_folder import find_qrels_file
 from beir_eval.adapters.formats import QRELS_FORMATS, RUN_FORMATS, FormatTable, load
+from beir_eval.core.column_names import NO_COLUMNS, QRELS_ROLES, RUN_ROLES, StatedColumns
 from beir_eval.core.files import FileContent
 from beir_eval.core.paths import as_path
 from beir_eval.errors import FileFormatError, InputError, SettingError, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     from beir_eval.core.qrels import Qrels
@@ -19,7 +20,13 @@ if TYPE_CHECKING:
     from beir_eval.core.run_sources.chunks import ChunkIds
 
 
-def read_qrels(path: str | Path, *, split: str | None = None, format: str | None = None) -> Qrels:  # noqa: A002
+def read_qrels(
+    path: str | Path,
+    *,
+    split: str | None = None,
+    format: str | None = None,  # noqa: A002
+    columns: Mapping[str, str] | StatedColumns | None = None,
+) -> Qrels:
     """Return the judgements of a file, or of a split of a data-set folder.
 
     The format is detected from the content of the file unless ``format`` names one of
@@ -42,6 +49,9 @@ def read_qrels(path: str | Path, *, split: str | None = None, format: str | None
             downloaded from Hugging Face.
         split: the split of a folder, "test" by default; not allowed for a file.
         format: the name of the format; None detects it.
+        columns: the names of columns that have no usual names, such as {"doc_id": "passage",
+            "grade": "label"}; the keys are query_id, doc_id and grade. For CSV, Parquet and JSON
+            lines with one judgement each.
 
     Returns:
         The judgements.
@@ -54,7 +64,8 @@ def read_qrels(path: str | Path, *, split: str | None = None, format: str | None
             are 1, 2, …, and one of its grades is a fraction), if the first line can be TREC's or
             BEIR's (``format`` decides), or if a folder lacks the split or has its judgements in
             several files (``load_dataset`` reads these).
-        SettingError: ``split`` for a file, a ``split`` that is not a name, or an unknown format.
+        SettingError: ``split`` for a file, a ``split`` that is not a name, an unknown format, or
+            ``columns`` for a format without names of columns.
         MissingExtraError: polars is needed for a Parquet file, or zstandard for a zstd file.
         InputError: ``path`` is neither text nor a path, or contains a zero byte.
         OSError: the file cannot be read.
@@ -69,13 +80,14 @@ def read_qrels(path: str | Path, *, split: str | None = None, format: str | None
     elif split is not None:
         msg = f"split={shown(split)} belongs to a data-set folder, but {path} is a file"
         raise SettingError(msg)
-    return qrels_from_content(FileContent(source), format)
+    return qrels_from_content(FileContent(source), format, columns)
 
 
 def read_run(
     path: str | Path,
     *,
     format: str | None = None,  # noqa: A002
+    columns: Mapping[str, str] | StatedColumns | None = None,
     collapse: ChunkIds | None = None,
 ) -> Run:
     """Return the run of a file.
@@ -103,6 +115,9 @@ def read_run(
     Args:
         path: the file.
         format: the name of the format; None detects it.
+        columns: the names of columns that have no usual names, such as {"doc_id": "passage"}; the
+            keys are query_id, doc_id and score. For CSV, Parquet and JSON lines with one document
+            each.
         collapse: if the ids are those of chunks, the separator after the id of their document, such
             as "#", or a regular expression with one group, that id. The best chunk of each document
             counts; an id of another form counts as a document.
@@ -117,14 +132,14 @@ def read_run(
             have the same rank, or its ranks do not begin at 0 or 1. MS MARCO with scores: also if
             the second column is always 0 or always Q0, as in TREC qrels. Also if ``path`` is a
             folder.
-        SettingError: an unknown format; or ``collapse`` is neither a separator nor a pattern with
-            one group.
+        SettingError: an unknown format; ``columns`` for a format without names of columns; or
+            ``collapse`` is neither a separator nor a pattern with one group.
         MissingExtraError: polars is needed for TREC, MS MARCO and Parquet, or zstandard for a zstd
             file.
         InputError: ``path`` is neither text nor a path, or contains a zero byte.
         OSError: the file cannot be read.
     """
-    run = run_from_content(run_content(path), format)
+    run = run_from_content(run_content(path), format, columns)
     return run if collapse is None else run.collapsed(collapse)
 
 
@@ -166,36 +181,44 @@ def run_content(path: str | Path) -> FileContent:
     return FileContent(source)
 
 
-def qrels_from_content(content: FileContent, stated: str | None = None) -> Qrels:
+def qrels_from_content(
+    content: FileContent, stated: str | None = None, columns: object = None
+) -> Qrels:
     """Return the judgements in the content of a file.
 
     Args:
         content: the content.
         stated: the name of the format; None detects it.
+        columns: the names of columns, as for ``read_qrels``.
 
     Raises:
         FileFormatError, SettingError, MissingExtraError: as ``read_qrels``.
     """
-    qrels: Qrels = _read(content, QRELS_FORMATS, stated, "reading a Parquet file")
+    names = StatedColumns.read(columns, QRELS_ROLES)
+    qrels: Qrels = _read(content, QRELS_FORMATS, stated, names, "reading a Parquet file")
     return qrels
 
 
-def run_from_content(content: FileContent, stated: str | None = None) -> Run:
+def run_from_content(
+    content: FileContent, stated: str | None = None, columns: object = None
+) -> Run:
     """Return the run in the content of a file.
 
     Args:
         content: the content.
         stated: the name of the format; None detects it.
+        columns: the names of columns, as for ``read_run``.
 
     Raises:
         FileFormatError, SettingError, MissingExtraError: as ``read_run``.
     """
-    run: Run = _read(content, RUN_FORMATS, stated, "reading a run file")
+    names = StatedColumns.read(columns, RUN_ROLES)
+    run: Run = _read(content, RUN_FORMATS, stated, names, "reading a run file")
     return run
 
 
 def ranks_in_content(
-    content: FileContent, stated: str | None = None
+    content: FileContent, stated: str | None = None, columns: StatedColumns = NO_COLUMNS
 ) -> Iterator[tuple[str, str, float]]:
     """Yield (query, rank, score) of every line of a run that has ranks beside scores.
 
@@ -204,16 +227,30 @@ def ranks_in_content(
     Args:
         content: the content of a run that was read without an error.
         stated: the name of the format; None detects it.
+        columns: the names of columns, as for ``read_run``.
     """
-    if RUN_FORMATS.choose(content, stated).name in ("trec", "msmarco"):
+    if RUN_FORMATS.choose(content, stated, columns).name in ("trec", "msmarco"):
         yield from load("text_runs:rows_with_ranks", "reading a run file")(content)
 
 
-def _read(content: FileContent, formats: FormatTable, stated: str | None, purpose: str) -> Any:
+def _read(
+    content: FileContent,
+    formats: FormatTable,
+    stated: str | None,
+    columns: StatedColumns,
+    purpose: str,
+) -> Any:
     """Return what the reader of a file's format returns; every error names the file."""
-    file_format = formats.choose(content, stated)
+    file_format = formats.choose(content, stated, columns)
+    if columns and not columns.is_shared and not file_format.has_columns:
+        msg = (
+            f"{content.path}: columns= names the columns of CSV, Parquet and JSON lines, but this "
+            f"file has the format {file_format.name!r}, without names; leave columns= out"
+        )
+        raise SettingError(msg)
+    read = load(file_format.read, purpose)
     try:
-        return load(file_format.read, purpose)(content)
+        return read(content, columns) if file_format.has_columns else read(content)
     except FileFormatError:
         raise
     except InputError as error:

@@ -45,7 +45,15 @@ VERDICT_COLOURS = {"better": "green", "worse": "red", "equal": "cyan", "undecide
 #: {argument: option} of the arguments that messages name and whose option has the same name.
 _OPTIONS = {
     name: f"--{name.replace('_', '-')}"
-    for name in (*EvaluationSettings.SUMMARIES, "on", "test", "correction", "interval", "split")
+    for name in (
+        *EvaluationSettings.SUMMARIES,
+        "on",
+        "test",
+        "correction",
+        "interval",
+        "split",
+        "columns",
+    )
 }
 
 

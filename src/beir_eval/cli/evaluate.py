@@ -10,6 +10,7 @@ import typer
 from beir_eval.cli.console import check_targets, print_errors
 from beir_eval.cli.options import (
     CHUNK_IDS,
+    COLUMNS,
     HTML,
     LATEX,
     MARKDOWN,
@@ -23,6 +24,7 @@ from beir_eval.cli.options import (
     report_settings,
     report_texts,
     run_files,
+    stated_columns,
     write_html,
 )
 from beir_eval.cli.results_output import print_notes, print_scores, write_results
@@ -80,6 +82,7 @@ def evaluate(  # noqa: PLR0913, PLR0917 - one parameter per option
     ] = None,
     run_format: Annotated[str | None, RUN_FORMAT] = None,
     qrels_format: Annotated[str | None, QRELS_FORMAT] = None,
+    columns: Annotated[str | None, COLUMNS] = None,
     chunk_ids: Annotated[str | None, CHUNK_IDS] = None,
     stream: Annotated[
         bool | None,
@@ -111,9 +114,11 @@ def evaluate(  # noqa: PLR0913, PLR0917 - one parameter per option
         if judged_only:
             measures = tuple(parsed(judged_only=True) for parsed in measures)
         in_memory = {"--per-query": per_query, "--json": json, "--html": html}
-        if chunk_ids is not None:
+        for option, value in (("--chunk-ids", chunk_ids), ("--columns", columns)):
+            if value is None:
+                continue
             if stream or table is not None:
-                msg = "--chunk-ids reads a run as a whole; leave out --stream and --table"
+                msg = f"{option} reads a run as a whole; leave out --stream and --table"
                 raise SettingError(msg)
             stream = False
         if is_streamed(stream, files, run_format, table, in_memory):
@@ -130,13 +135,14 @@ def evaluate(  # noqa: PLR0913, PLR0917 - one parameter per option
             write_results(streamed, per_query=None, json=None, markdown=markdown, latex=latex)
             print_notes(streamed, print_scores(streamed, names, are_default_measures=not measure))
             return
-        evaluator = Evaluator(
-            read_judgements(qrels_file, split, qrels_format),
-            measures,
-            **policies,
-            **report_settings(html),
-        )
-        results = evaluate_files(evaluator, files, run_format, chunk_ids)
+        with stated_columns(columns) as names_of_columns:
+            evaluator = Evaluator(
+                read_judgements(qrels_file, split, qrels_format, names_of_columns),
+                measures,
+                **policies,
+                **report_settings(html),
+            )
+            results = evaluate_files(evaluator, files, run_format, chunk_ids, names_of_columns)
         if json is not None:
             results = _with_qrels_hash(results, evaluator.qrels)
         write_results(results, per_query=per_query, json=json, markdown=markdown, latex=latex)

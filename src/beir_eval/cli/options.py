@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from contextlib import contextmanager
 from dataclasses import fields
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,6 +13,7 @@ from beir_eval.adapters.dataset_folder import is_run_file
 from beir_eval.adapters.formats import QRELS_FORMATS, RUN_FORMATS
 from beir_eval.adapters.readers import read_qrels, read_run
 from beir_eval.cli.console import naming_options, warn
+from beir_eval.core.column_names import NO_COLUMNS, StatedColumns
 from beir_eval.core.files import file_stem
 from beir_eval.core.ids import repeated_ids
 from beir_eval.core.paths import name_as_text
@@ -49,6 +51,12 @@ QRELS_FORMAT = typer.Option(
     "--qrels-format",
     help="The format of the judgements, if it is to be stated. One of: "
     f"{', '.join(row.name for row in QRELS_FORMATS.formats)}.",
+)
+#: The option that names columns of tables; ``StatedColumns.parse`` reads it.
+COLUMNS = typer.Option(
+    "--columns",
+    help="The names of columns in CSV, Parquet or JSON lines if they are not recognised: "
+    "doc_id=docno,grade=label. The keys are query_id, doc_id, score (runs) and grade (judgements).",
 )
 #: The option that writes the scores of every query.
 PER_QUERY = typer.Option(help="Write every query's scores to this CSV file.")
@@ -115,10 +123,25 @@ def _policy_parameters() -> Iterator[inspect.Parameter]:
         )
 
 
-def read_judgements(path: Path, split: str | None, qrels_format: str | None) -> Qrels:
+@contextmanager
+def stated_columns(option: str | None) -> Iterator[StatedColumns]:
+    """Yield the names of columns that the option ``--columns`` states, for all files to be read.
+
+    Raises:
+        SettingError: the option has another form.
+        InputError: at the end of the block, no file has a column of one of the names.
+    """
+    columns = NO_COLUMNS if option is None else StatedColumns.parse(option)
+    yield columns
+    columns.refuse_unused()
+
+
+def read_judgements(
+    path: Path, split: str | None, qrels_format: str | None, columns: StatedColumns = NO_COLUMNS
+) -> Qrels:
     """Return what ``read_qrels`` does; an error names the option ``--qrels-format``."""
     with naming_options(format="--qrels-format"):
-        return read_qrels(path, split=split, format=qrels_format)
+        return read_qrels(path, split=split, format=qrels_format, columns=columns)
 
 
 def run_files(paths: Sequence[Path]) -> list[Path]:
@@ -143,7 +166,10 @@ def run_files(paths: Sequence[Path]) -> list[Path]:
 
 
 def read_runs(
-    paths: Sequence[Path], run_format: str | None = None, chunk_ids: str | None = None
+    paths: Sequence[Path],
+    run_format: str | None = None,
+    chunk_ids: str | None = None,
+    columns: StatedColumns = NO_COLUMNS,
 ) -> dict[str, Run]:
     """Return {system name: run} of run files.
 
@@ -151,9 +177,12 @@ def read_runs(
         paths: the files.
         run_format: the name of their format; None detects it.
         chunk_ids: the form of the ids of chunks; None: the ids are those of documents.
+        columns: the names of columns.
     """
     with naming_options(format="--format"):
-        runs = [read_run(path, format=run_format, collapse=chunk_ids) for path in paths]
+        runs = [
+            read_run(path, format=run_format, columns=columns, collapse=chunk_ids) for path in paths
+        ]
     return dict(zip(system_names(paths), runs, strict=True))
 
 
@@ -162,6 +191,7 @@ def evaluate_files(
     paths: Sequence[Path],
     run_format: str | None = None,
     chunk_ids: str | None = None,
+    columns: StatedColumns = NO_COLUMNS,
 ) -> list[EvaluationResult]:
     """Return the result of each run file, named after its file, in the order of the files.
 
@@ -172,6 +202,7 @@ def evaluate_files(
         paths: the files.
         run_format: the name of their format; None detects it.
         chunk_ids: as of ``read_runs``.
+        columns: the names of columns.
 
     Raises:
         InputError: a run cannot be evaluated; the message names its file.
@@ -183,7 +214,7 @@ def evaluate_files(
     ) as advance:
         for path, name in zip(paths, system_names(paths), strict=True):
             with naming_options(format="--format"):
-                run = read_run(path, format=run_format, collapse=chunk_ids)
+                run = read_run(path, format=run_format, columns=columns, collapse=chunk_ids)
             advance(description=f"measuring {name}")
             try:
                 results.append(evaluator.evaluate(run, name=name))

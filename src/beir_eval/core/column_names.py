@@ -1,11 +1,17 @@
-"""The usual names of columns and keys that dataframes, JSON files and votes are read by."""
+"""The names of columns and keys that tables, JSON files and votes are read by.
+
+These are the usual names, or those that the caller states (``StatedColumns``).
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Self
+
+from beir_eval.errors import InputError, SettingError, first_few, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
 #: All names are in lower case, with ``_`` instead of ``-`` and blanks (see ``matching_names``).
 QUERY_NAMES = ("query_id", "qid", "queryid", "q_id", "topic_id")
@@ -46,6 +52,8 @@ OTHER_NAMES: Mapping[str, Sequence[str]] = {
         "qrel",
     ),
 }
+#: The columns of the tables of runs, and of those of judgements.
+RUN_ROLES, QRELS_ROLES = ("query_id", "doc_id", "score"), ("query_id", "doc_id", "grade")
 #: What PyTerrier calls its columns of queries, row numbers of documents, and document ids.
 _PYTERRIER_QUERY, _PYTERRIER_ROW, _PYTERRIER_DOC = "qid", "docid", "docno"
 
@@ -88,3 +96,120 @@ def columns_of_role(names: Iterable[str], role: str) -> list[str]:
 def _usual_form(name: str) -> str:
     """Return a name in the form in which the usual names are written."""
     return name.lower().replace("-", "_").replace(" ", "_")
+
+
+class StatedColumns:
+    """The names of columns that a caller states, in place of those that are recognised.
+
+    Attributes:
+        names: {role: name of its column}.
+        is_shared: whether they are for several files: a name is used for the files that have such a
+            column, and ``refuse_unused`` tells whether one has. Otherwise the file must have all.
+    """
+
+    names: Mapping[str, str]
+    is_shared: bool
+
+    def __init__(self, names: Mapping[str, str], *, is_shared: bool = False) -> None:
+        """Keep the names."""
+        self.names, self.is_shared = dict(names), is_shared
+        self._used: set[str] = set()
+        self._available: dict[str, None] = {}
+
+    @classmethod
+    def read(
+        cls, columns: object, roles: Sequence[str], *, is_shared: bool = False
+    ) -> StatedColumns:
+        """Return what the argument ``columns`` of a reader says.
+
+        Args:
+            columns: {role: name}, None for no names, or an object of this class.
+            roles: the roles that the table has.
+            is_shared: as the attribute.
+
+        Raises:
+            SettingError: ``columns`` is no mapping, a role is none of these, or a name is not text.
+        """
+        if isinstance(columns, StatedColumns):
+            return columns
+        stated = {} if columns is None else columns
+        if not isinstance(stated, Mapping):
+            msg = f"columns must be such as {{'doc_id': 'docno'}}, not {shown(stated)}"
+            raise SettingError(msg)
+        cls._check(stated, roles)
+        return cls(stated, is_shared=is_shared)
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """Return the names that an option states for several files, "doc_id=docno,grade=label".
+
+        Raises:
+            SettingError: the text has another form, or a role is unknown or stated twice.
+        """
+        names: dict[str, str] = {}
+        for pair in text.split(","):
+            role, is_pair, name = (part.strip() for part in pair.partition("="))
+            if not is_pair or not name or role in names:
+                msg = (
+                    "columns= must be pairs such as doc_id=docno,grade=label, each role once, not "
+                    f"{shown(text)}"
+                )
+                raise SettingError(msg)
+            names[role] = name
+        cls._check(names, tuple(USUAL_NAMES))
+        return cls(names, is_shared=True)
+
+    @staticmethod
+    def _check(names: Mapping[Any, Any], roles: Sequence[str]) -> None:
+        """Raise SettingError if a role is none of these, or a name is not text."""
+        for role, name in names.items():
+            if role not in roles:
+                msg = f"columns= names the columns {', '.join(roles)}, not {shown(role)}"
+                raise SettingError(msg)
+            if not isinstance(name, str) or not name:
+                msg = f"the column of {role} must have a name, not {shown(name)}"
+                raise SettingError(msg)
+
+    def __bool__(self) -> bool:
+        """Return whether a name is stated."""
+        return bool(self.names)
+
+    def name_of(self, role: str, available: Iterable[str]) -> str | None:
+        """Return the stated name of the column of a role; None if it is to be recognised.
+
+        Args:
+            role: a key of ``USUAL_NAMES``.
+            available: the names of all columns of a table.
+        """
+        name = self.names.get(role)
+        if name is None:
+            return None
+        if name in available:
+            self._used.add(role)
+        elif self.is_shared:
+            self._available.update(dict.fromkeys(available))
+            return None
+        return name
+
+    def refuse_unused(self) -> None:
+        """Check that each name was that of a column in one of the files that were read.
+
+        Raises:
+            InputError: one was not.
+        """
+        for role, name in self.names.items():
+            if role in self._used:
+                continue
+            having = (
+                f"the tables have {first_few(self._available)}"
+                if self._available
+                else f"no file is a table with a column for {role} (CSV, Parquet or JSON lines)"
+            )
+            msg = (
+                f"columns= states {role}={name}, but no file has the column {shown(name)}: {having}"
+            )
+            raise InputError(msg)
+
+
+#: No stated names.
+NO_COLUMNS = StatedColumns({})

@@ -27,7 +27,7 @@ from beir_eval.adapters.formats.text_lines import (
     tag_of_words,
     trec_word,
 )
-from beir_eval.core.column_names import QUERY_NAMES, matching_names
+from beir_eval.core.column_names import NO_COLUMNS, QUERY_NAMES, matching_names
 from beir_eval.core.file_kinds import kind_of_text
 from beir_eval.core.files import HEAD_SIZE, PARQUET_MAGIC, check_is_text, is_binary, split_fields
 from beir_eval.core.imports import import_name
@@ -36,6 +36,7 @@ from beir_eval.errors import FileFormatError, check_choice, needs_extra
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from beir_eval.core.column_names import StatedColumns
     from beir_eval.core.files import FileContent
 
 #: Keys of the query id in a record of JSON lines; ``_id`` and ``id`` count if there is no other.
@@ -67,6 +68,7 @@ class Format:
         check_id: a function that raises InputError for an id that a written run cannot contain; the
             writers of judgements check ids themselves.
         keeps_empty: whether a written run keeps queries without documents.
+        has_columns: whether the columns have names: then the reader also takes ``StatedColumns``.
     """
 
     name: str
@@ -77,6 +79,7 @@ class Format:
     written_endings: tuple[str, ...] = ()
     check_id: Callable[[str], object] = encode_utf8
     keeps_empty: bool = False
+    has_columns: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,20 +109,26 @@ class FormatTable:
         """The endings by which files of any of the formats are found in a folder."""
         return tuple(ending for file_format in self.formats for ending in file_format.endings)
 
-    def choose(self, content: FileContent, stated: str | None) -> Format:
+    def choose(
+        self, content: FileContent, stated: str | None, columns: StatedColumns = NO_COLUMNS
+    ) -> Format:
         """Return the format of a file.
 
         Args:
             content: the file, from which the format is detected if ``stated`` is None.
             stated: the name of the format.
+            columns: the names of columns that the caller states.
 
         Raises:
             SettingError: there is no format of this name.
             FileFormatError: the content has none of the formats.
         """
-        if stated is None:
-            return self._detect(content)
         by_name = {file_format.name: file_format for file_format in self.formats}
+        if stated is None:
+            _, line = first_line_of(content, hash_ids=self.hash_ids)
+            if columns and not is_binary(content.head) and header_delimiter(line, columns):
+                return by_name["csv"]
+            return self._detect(content)
         check_choice("format", stated, by_name)
         return by_name[stated]
 
@@ -240,10 +249,10 @@ def _is_csv(_content: FileContent, line: bytes) -> bool:
     No other format has lines of one column, except JSON, which begins with a bracket. The reader
     refuses such a line if it is not a header, and says so.
     """
-    if line.startswith((b"{", b"[", b"<")):
-        return False
     if header_delimiter(line) is not None:
         return True
+    if line.startswith((b"{", b"[", b"<")):
+        return False
     return line[:HEAD_SIZE].count(b",") + 1 >= _CSV_COLUMNS and len(line.split()) == 1
 
 
@@ -279,7 +288,7 @@ RUN_FORMATS = FormatTable(
             "json_formats:write_run",
             keeps_empty=True,
         ),
-        Format("jsonl", _is_jsonl, (".jsonl",), "json_formats:read_jsonl_run"),
+        Format("jsonl", _is_jsonl, (".jsonl",), "json_formats:read_jsonl_run", has_columns=True),
         Format(
             "csv",
             _is_csv,
@@ -287,8 +296,16 @@ RUN_FORMATS = FormatTable(
             "csv_formats:read_run",
             "csv_formats:write_run",
             check_id=csv_cell,
+            has_columns=True,
         ),
-        Format("parquet", _is_parquet, (".parquet",), "parquet:read_run", "parquet:write_run"),
+        Format(
+            "parquet",
+            _is_parquet,
+            (".parquet",),
+            "parquet:read_run",
+            "parquet:write_run",
+            has_columns=True,
+        ),
     ),
     example="'q1 Q0 d1 1 0.9 tag'",
     columns=(
@@ -325,7 +342,7 @@ QRELS_FORMATS = FormatTable(
             "json_formats:write_qrels",
             (".json",),
         ),
-        Format("jsonl", _is_jsonl, (), "json_formats:read_jsonl_qrels"),
+        Format("jsonl", _is_jsonl, (), "json_formats:read_jsonl_qrels", has_columns=True),
         Format(
             "csv",
             _is_csv_qrels,
@@ -333,8 +350,16 @@ QRELS_FORMATS = FormatTable(
             "csv_formats:read_qrels",
             "csv_formats:write_qrels",
             (".csv",),
+            has_columns=True,
         ),
-        Format("parquet", _is_parquet, (".parquet",), "parquet:read_qrels", "parquet:write_qrels"),
+        Format(
+            "parquet",
+            _is_parquet,
+            (".parquet",),
+            "parquet:read_qrels",
+            "parquet:write_qrels",
+            has_columns=True,
+        ),
     ),
     example="'q1 0 d1 1' or 'q1<tab>d1<tab>1'",
     columns=(

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from beir_eval.adapters.formats.text_lines import (
     ASCII_BLANKS,
+    DELIMITERS,
     check_no_zero_byte,
     csv_cell,
     encode_utf8,
@@ -19,16 +20,17 @@ from beir_eval.adapters.formats.text_lines import (
     is_beir_header,
 )
 from beir_eval.adapters.formats.text_qrels import grade_text
-from beir_eval.core.column_names import USUAL_NAMES, columns_of_role, matching_names
+from beir_eval.core.column_names import NO_COLUMNS, USUAL_NAMES, columns_of_role, matching_names
 from beir_eval.core.files import is_number, read_number
 from beir_eval.core.qrels import Qrels
 from beir_eval.core.run import Run
-from beir_eval.errors import FileFormatError, InputError, RunError, first_few
+from beir_eval.errors import FileFormatError, InputError, RunError, first_few, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from beir_eval.core.arrays import Floats
+    from beir_eval.core.column_names import StatedColumns
     from beir_eval.core.files import FileContent
 
 
@@ -38,14 +40,14 @@ _HIGHEST_GRADE = 4
 _NO_GRADES = ("iteration", "iter", "q0", "query", "query_text", "topic", "text", "title", "docid")
 
 
-def read_run(content: FileContent) -> Run:
+def read_run(content: FileContent, columns: StatedColumns = NO_COLUMNS) -> Run:
     """Return the run of a file of format "csv": a header, then a document per line.
 
     Raises:
         FileFormatError: the header lacks a column, a line has another number of columns, an id is
             empty, a score is not a finite number, or there is no document.
     """
-    queries, docs, scores = _read_columns(content, "score")
+    queries, docs, scores = _read_columns(content, "score", columns)
     if is_beir_header(first_line_of(content)[1]) and all(map(_may_be_grade, scores)):
         problem = (
             f"a header such as that of BEIR's qrels, and whole numbers up to {_HIGHEST_GRADE}: "
@@ -55,7 +57,7 @@ def read_run(content: FileContent) -> Run:
     return Run.from_columns(queries, docs, scores)
 
 
-def read_qrels(content: FileContent) -> Qrels:
+def read_qrels(content: FileContent, columns: StatedColumns = NO_COLUMNS) -> Qrels:
     """Return the qrels of a file of format "csv": a header, then a judgement per line.
 
     Without a column that may hold grades, each has grade 1.
@@ -65,7 +67,7 @@ def read_qrels(content: FileContent) -> Qrels:
             empty, a grade is not a finite number, or there is no judgement.
         QrelsError: a document is judged twice with different grades.
     """
-    return Qrels.from_columns(*_read_columns(content, "grade"))
+    return Qrels.from_columns(*_read_columns(content, "grade", columns))
 
 
 def write_run(rankings: Sequence[tuple[str, Sequence[str], Floats]], _tag: str) -> bytes:
@@ -99,26 +101,36 @@ def write_qrels(rows: Sequence[tuple[str, str, float]]) -> bytes:
     return encode_utf8("".join(["query_id,doc_id,grade\n", *lines]))
 
 
-def _read_columns(content: FileContent, role: str) -> tuple[list[str], list[str], list[float]]:
+def _read_columns(
+    content: FileContent, role: str, columns: StatedColumns
+) -> tuple[list[str], list[str], list[float]]:
     """Return query ids, document ids and numbers.
 
     Args:
         content: the file.
         role: what the numbers are, "score" or "grade".
+        columns: the names of columns that the caller states.
 
     Raises:
         FileFormatError: as ``read_run``.
     """
-    delimiter = header_delimiter(first_line_of(content)[1]) or ","
+    line = first_line_of(content)[1]
+    delimiter = header_delimiter(line, columns) or max(
+        DELIMITERS, key=lambda mark: line.count(mark.encode())
+    )
     rows = _rows(content, delimiter)
     number, header = next(rows, (1, [""]))
     names = [name.strip(ASCII_BLANKS) for name in header]
     roles = ("query_id", "doc_id", role)
     try:
-        query, doc = (_index_of(names, role) for role in roles[:2])
+        query, doc = (_index_of(names, role, columns) for role in roles[:2])
         rest = [name for index, name in enumerate(names) if index not in (query, doc)]
-        are_relevant = role == "grade" and len(matching_names(rest, _NO_GRADES)) == len(rest)
-        value = None if are_relevant else _index_of(names, role)
+        are_relevant = (
+            role == "grade"
+            and columns.name_of(role, names) is None
+            and len(matching_names(rest, _NO_GRADES)) == len(rest)
+        )
+        value = None if are_relevant else _index_of(names, role, columns)
     except InputError as error:
         problem = f"{error}. The first line names the columns, such as {','.join(roles)}"
         raise FileFormatError(content.path, problem, line=number) from error
@@ -181,24 +193,35 @@ def _rows(content: FileContent, delimiter: str) -> Iterator[tuple[int, list[str]
         raise FileFormatError(content.path, problem, line=num_above + reader.line_num) from error
 
 
-def _index_of(names: Sequence[str], role: str) -> int:
+def _index_of(names: Sequence[str], role: str, columns: StatedColumns) -> int:
     """Return the index of a column of the header.
 
     Args:
         names: the names of the columns.
         role: a key of ``USUAL_NAMES``.
+        columns: the names of columns that the caller states.
 
     Raises:
-        InputError: no column, or several, have one of the names.
+        InputError: no column, or several, have the stated name or one of the usual names.
     """
-    matches = columns_of_role(names, role)
+    stated = columns.name_of(role, names)
+    if stated is None:
+        matches = columns_of_role(names, role)
+    else:
+        matches = [name for name in names if name == stated]
+        if not matches:
+            msg = f"there is no column {shown(stated)} among {first_few(names)}"
+            raise InputError(msg)
     if len(matches) == 1:
         return names.index(matches[0])
     if matches:
-        msg = f"several columns could be {role}: {first_few(matches)}; rename all but one"
+        msg = (
+            f"several columns could be {role}: {first_few(matches)}; rename all but one, or name "
+            f"one with columns= as {role}"
+        )
     else:
         msg = (
             f"no column is recognisably {role} (one of {', '.join(USUAL_NAMES[role])}) among "
-            f"{first_few(names)}"
+            f"{first_few(names)}; name it with columns= as {role}"
         )
     raise InputError(msg)

@@ -11,8 +11,10 @@ from beir_eval.core.arrays import read_floats
 from beir_eval.core.column_names import (
     DOC_NAMES,
     GRADE_NAMES,
+    NO_COLUMNS,
     QUERY_NAMES,
     SCORE_NAMES,
+    columns_of_role,
     matching_names,
 )
 from beir_eval.core.file_kinds import kind_of_json
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from beir_eval.core.arrays import Floats
+    from beir_eval.core.column_names import StatedColumns
     from beir_eval.core.files import FileContent
 
 #: Keys under which a record lists its documents.
@@ -108,13 +111,13 @@ def read_mteb_runs(content: FileContent) -> dict[str, Run]:
     return _mteb_runs(content, parsed)
 
 
-def read_jsonl_run(content: FileContent) -> Run:
+def read_jsonl_run(content: FileContent, columns: StatedColumns = NO_COLUMNS) -> Run:
     """Return the run of a file of format "jsonl": on each line a query with its documents, or one.
 
     Raises:
         FileFormatError: a line is not JSON, or has another shape.
     """
-    return _run_from_rankings(content, _jsonl_rankings(content))
+    return _run_from_rankings(content, _jsonl_rankings(content, columns))
 
 
 def jsonl_rows(content: FileContent) -> tuple[list[str], list[str | None], list[float | None]]:
@@ -129,7 +132,7 @@ def jsonl_rows(content: FileContent) -> tuple[list[str], list[str | None], list[
     queries: list[str] = []
     docs: list[str | None] = []
     scores: list[float | None] = []
-    for line, query, documents in _jsonl_rankings(content):
+    for line, query, documents in _jsonl_rankings(content, NO_COLUMNS):
         query_id = _read_id(content, line, query)
         pairs: Sequence[tuple[str | None, float | None]] = documents or [(None, None)]
         queries += [query_id] * len(pairs)
@@ -157,7 +160,7 @@ def read_json_qrels(content: FileContent) -> Qrels:
     return _qrels_from_judgements(content, judgements)
 
 
-def read_jsonl_qrels(content: FileContent) -> Qrels:
+def read_jsonl_qrels(content: FileContent, columns: StatedColumns = NO_COLUMNS) -> Qrels:
     """Return the qrels of a file of format "jsonl": ``{"query_id", "doc_id", "grade"}`` per line.
 
     A line may also list relevant documents, ``{"query_id", "docs"}``, each of grade 1.
@@ -166,7 +169,7 @@ def read_jsonl_qrels(content: FileContent) -> Qrels:
         FileFormatError: a line is not JSON, or has another shape.
         QrelsError: a document is judged twice with different grades.
     """
-    return _qrels_from_judgements(content, _jsonl_judgements(content))
+    return _qrels_from_judgements(content, _jsonl_judgements(content, columns))
 
 
 def write_run(rankings: Iterable[tuple[str, Sequence[str], Floats]], _tag: str) -> bytes:
@@ -350,14 +353,21 @@ def _refuse_shape(content: FileContent, parsed: object, problem: str) -> NoRetur
 # Files with an object on each line
 
 
-def _jsonl_rankings(content: FileContent) -> Iterator[_Ranking]:
-    """Yield the documents of each line: all those of a query, or a single one."""
+def _jsonl_rankings(content: FileContent, columns: StatedColumns) -> Iterator[_Ranking]:
+    """Yield the documents of each line: all those of a query, or a single one.
+
+    With a stated key of documents or scores, a line has a single one.
+    """
     for line, record in _read_records(content):
-        query_key = _query_key(content, line, record)
-        list_key = _single_key(content, line, record, _DOC_LIST_NAMES)
+        query_key = _query_key(content, line, record, columns)
+        doc_key = _stated_key(content, line, record, columns, "doc_id")
+        score_key = _stated_key(content, line, record, columns, "score")
+        list_key = None
+        if doc_key is None and score_key is None:
+            list_key = _single_key(content, line, record, _DOC_LIST_NAMES)
         if list_key is None:
-            doc_key = _doc_key(content, line, record, query_key)
-            score_key = _single_key(content, line, record, SCORE_NAMES)
+            doc_key = doc_key or _doc_key(content, line, record, query_key)
+            score_key = score_key or _single_key(content, line, record, SCORE_NAMES)
             if doc_key is None or score_key is None or record[score_key] is None:
                 _refuse_record(content, line, "docs (or doc_id and score)", record)
             pairs = [(record[doc_key], record[score_key])]
@@ -419,12 +429,16 @@ def _document_pair(content: FileContent, line: int, document: Any) -> tuple[Any,
     return document, None
 
 
-def _jsonl_judgements(content: FileContent) -> Iterator[_Judgement]:
+def _jsonl_judgements(content: FileContent, columns: StatedColumns) -> Iterator[_Judgement]:
     """Yield the judgement of each line, or those of the documents that it lists."""
     for line, record in _read_records(content):
-        query_key = _query_key(content, line, record)
-        doc_key = _doc_key(content, line, record, query_key)
-        grade_key = _single_key(content, line, record, GRADE_NAMES)
+        query_key = _query_key(content, line, record, columns)
+        doc_key = _stated_key(content, line, record, columns, "doc_id") or _doc_key(
+            content, line, record, query_key
+        )
+        grade_key = _stated_key(content, line, record, columns, "grade") or _single_key(
+            content, line, record, GRADE_NAMES
+        )
         if doc_key is not None and grade_key is not None and record[grade_key] is not None:
             yield line, record[query_key], record[doc_key], record[grade_key]
             continue
@@ -461,10 +475,14 @@ def _read_records(content: FileContent) -> Iterator[tuple[int, dict[str, Any]]]:
         yield line, record
 
 
-def _query_key(content: FileContent, line: int, record: dict[str, Any]) -> str:
-    """Return the key of the query id: a usual name of it, or else ``_id`` or ``id``."""
-    key = _single_key(content, line, record, QUERY_NAMES) or _single_key(
-        content, line, record, _ID_NAMES
+def _query_key(
+    content: FileContent, line: int, record: dict[str, Any], columns: StatedColumns
+) -> str:
+    """Return the key of the query id: as stated, a usual name of it, or else ``_id`` or ``id``."""
+    key = (
+        _stated_key(content, line, record, columns, "query_id")
+        or _single_key(content, line, record, QUERY_NAMES)
+        or _single_key(content, line, record, _ID_NAMES)
     )
     if key is None:
         _refuse_record(content, line, "query_id", record)
@@ -479,9 +497,28 @@ def _doc_key(
     The key of the query id is not considered; None if there is no such key.
     """
     other_fields = {key: value for key, value in record.items() if key != query_key}
+    usual = matching_names(other_fields, DOC_NAMES)
+    if len(usual) > 1:  # such as in the records of PyTerrier
+        usual = [key for key in columns_of_role(record, "doc_id") if key in other_fields]
+    if len(usual) == 1:
+        return usual[0]
     return _single_key(content, line, other_fields, DOC_NAMES) or _single_key(
         content, line, other_fields, _ID_NAMES
     )
+
+
+def _stated_key(
+    content: FileContent, line: int, record: dict[str, Any], columns: StatedColumns, role: str
+) -> str | None:
+    """Return the key that the caller states for a role; None if it is to be recognised.
+
+    Raises:
+        FileFormatError: the record has no such key.
+    """
+    key = columns.name_of(role, record) if columns else None
+    if key is not None and key not in record:
+        _refuse_record(content, line, shown(key), record)
+    return key
 
 
 def _single_key(

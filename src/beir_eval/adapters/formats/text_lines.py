@@ -6,7 +6,7 @@ import io
 import re
 from typing import TYPE_CHECKING, TypeVar
 
-from beir_eval.core.column_names import columns_of_role
+from beir_eval.core.column_names import NO_COLUMNS, USUAL_NAMES, columns_of_role
 from beir_eval.core.files import HEAD_SIZE, FileContent, is_number, split_fields
 from beir_eval.errors import FileFormatError, InputError, shown
 
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
+    from beir_eval.core.column_names import StatedColumns
     from beir_eval.core.line_parts import LinePart
 
 Result = TypeVar("Result")
@@ -27,6 +28,8 @@ LONGEST_CSV_CELL = 131_072
 _RANK, _SCORE, _TAG = 3, 4, 5
 _GRADE_HEADERS = frozenset({"score", "grade", "label", "rel", "relevance", "relevance_score"})
 _BEIR_COLUMNS = 3
+#: What messages say about the last line of a file if it is too short and has no line end.
+CUT_OFF = "; it is the last line and has no end: the file may be cut off"
 #: What may separate the columns below a header.
 DELIMITERS = (",", ";", "\t")
 _ZERO_BYTE = "a zero byte; ids and numbers of a text file contain none"
@@ -98,24 +101,31 @@ def cells_of(line: str, delimiter: str) -> list[str]:
     return [cell.strip(ASCII_BLANKS + '"') for cell in line.split(delimiter)]
 
 
-def header_delimiter(line: bytes) -> str | None:
+def header_delimiter(line: bytes, columns: StatedColumns = NO_COLUMNS) -> str | None:
     """Return what separates the columns of a header that names queries and documents; else None.
 
-    Between tabs and semicolons, a line with a number is no header.
+    Between tabs and semicolons, a line with a number is no header. If the caller states names, one
+    name that is stated or recognised is enough.
 
     Args:
         line: the first line of a file.
+        columns: the names of columns that the caller states.
 
     >>> header_delimiter(b"qid;docno;score"), header_delimiter(b"q1 Q0 d1 1 0.9 tag")
     (';', None)
     """
+    if line.startswith((b"{", b"[", b"<")):
+        return None
     text = line[:HEAD_SIZE].decode(errors="replace")
     for delimiter in DELIMITERS:
         cells = cells_of(text, delimiter)
-        if (
-            all(columns_of_role(cells, role) for role in ("query_id", "doc_id"))
-            and len(cells) > 1
-            and (delimiter == "," or not any(map(is_number, cells)))
+        if len(cells) == 1 or (delimiter != "," and any(map(is_number, cells))):
+            continue
+        if all(columns_of_role(cells, role) for role in ("query_id", "doc_id")):
+            return delimiter
+        if columns and (
+            any(name in cells for name in columns.names.values())
+            or any(columns_of_role(cells, role) for role in USUAL_NAMES)
         ):
             return delimiter
     return None
@@ -139,6 +149,12 @@ def is_beir_header(line: bytes) -> bool:
         and columns_of_role(names, "query_id") == names[:1]
         and columns_of_role(names, "doc_id") == names[1:2]
     )
+
+
+def is_cut_line(content: FileContent, number: int) -> bool:
+    """Return whether a line is the last of a file and has no line end."""
+    data = content.data()
+    return not data.endswith(b"\n") and data.count(b"\n") == number - 1
 
 
 def check_no_zero_byte(content: FileContent, text: str) -> None:

@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING
 
 from beir_eval.adapters.formats.text_lines import (
     ASCII_BLANKS,
+    CUT_OFF,
     check_no_zero_byte,
     encode_utf8,
+    is_cut_line,
     is_header,
     trec_word,
 )
@@ -164,6 +166,8 @@ def _trec_rows(content: FileContent, iterations: set[str]) -> Iterator[tuple[int
                 f"{len(fields)} columns, expected 4 (query, iteration, document, grade) separated "
                 "by blanks or tabs"
             )
+            if len(fields) < _TREC_COLUMNS and is_cut_line(content, number):
+                problem += CUT_OFF
             raise FileFormatError(content.path, problem, line=number)
         iterations.add(fields[1])
         yield number, fields
@@ -181,6 +185,8 @@ def _beir_rows(content: FileContent) -> Iterator[tuple[int, list[str]]]:
         if len(fields) != _BEIR_COLUMNS:
             columns = f"{len(fields)} columns"
             problem = f"{columns}, expected 3 (query, document, grade) separated by tabs"
+            if len(fields) < _BEIR_COLUMNS and is_cut_line(content, number):
+                problem += CUT_OFF
             raise FileFormatError(content.path, problem, line=number)
         if not (is_first and is_header(fields)):
             yield number, fields

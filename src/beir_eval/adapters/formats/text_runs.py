@@ -17,9 +17,11 @@ import polars as pl
 
 from beir_eval.adapters.formats.text_lines import (
     BYTE_ORDER_MARK,
+    CUT_OFF,
     check_no_zero_byte,
     first_line_of,
     has_rank_and_score,
+    is_cut_line,
     read_later_lines,
     tag_of_words,
 )
@@ -449,8 +451,8 @@ def _read_lines(content: FileContent, layout: Layout, tag: tuple[str, ...] = ())
                     "every line must have it after a whole rank and a score, and no id may contain "
                     "a blank. Write a tag without blanks"
                 )
-            if (tag or len(fields) < num_columns) and _is_cut_line(content, number):
-                problem += "; it is the last line and has no end: the file may be cut off"
+            if (tag or len(fields) < num_columns) and is_cut_line(content, number):
+                problem += CUT_OFF
             raise FileFormatError(content.path, problem, line=number)
         if layout is MSMARCO_SCORED:
             _parse_rank(content, number, fields[layout.index_of(GIVEN_RANK)], layout)
@@ -472,12 +474,6 @@ def _read_lines(content: FileContent, layout: Layout, tag: tuple[str, ...] = ())
 def _has_tag(fields: Sequence[str], tag: tuple[str, ...]) -> bool:
     """Return whether a line of a TREC run has a tag with blanks, after a rank and a score."""
     return tuple(fields[-len(tag) :]) == tag and has_rank_and_score(fields)
-
-
-def _is_cut_line(content: FileContent, number: int) -> bool:
-    """Return whether a line is the last of a file and has no line end."""
-    data = content.data()
-    return not data.endswith(b"\n") and data.count(b"\n") == number - 1
 
 
 def _split_lines(content: FileContent) -> Iterator[tuple[int, list[str]]]:
