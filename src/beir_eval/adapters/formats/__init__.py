@@ -125,9 +125,10 @@ class FormatTable:
         """
         by_name = {file_format.name: file_format for file_format in self.formats}
         if stated is None:
-            _, line = first_line_of(content, hash_ids=self.hash_ids)
-            if columns and not is_binary(content.head) and header_delimiter(line, columns):
-                return by_name["csv"]
+            if columns and not is_binary(content.head):
+                _, line = first_line_of(content)
+                if header_delimiter(line, columns):
+                    return by_name["csv"]
             return self._detect(content)
         check_choice("format", stated, by_name)
         return by_name[stated]
