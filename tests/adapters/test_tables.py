@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from beir_eval import Qrels, Run, read_qrels, read_run
-from beir_eval.errors import FileFormatError
+from beir_eval.errors import BeirEvalWarning, FileFormatError
 
 PYTERRIER = {
     "qid": ["q1", "q1", "q2"],
@@ -126,9 +126,17 @@ def test_cells_may_be_quoted_and_the_first_header_may_be_empty(tmp_path, separat
     assert read_run(path).as_dict() == {"q 1": {f"d{separator}1": 2.0}}
 
 
-def test_the_header_decides_the_order_of_the_columns(tmp_path):
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+def test_the_header_decides_the_order_of_the_columns(tmp_path, separator):
+    content = "relevance,corpus-id,query-id\n2,d1,q1\n".replace(",", separator)
+    assert read_qrels(write(tmp_path, content, "qrels")).as_dict() == {"q1": {"d1": 2.0}}
+
+
+def test_qrels_of_beir_whose_header_names_the_document_first_are_a_warning(tmp_path):
     path = write(tmp_path, "corpus-id\tquery-id\tscore\nd1\tq1\t2\n", "qrels.tsv")
-    assert read_qrels(path).as_dict() == {"q1": {"d1": 2.0}}
+    with pytest.warns(BeirEvalWarning, match="the header names corpus-id before query-id"):
+        assert read_qrels(path).as_dict() == {"d1": {"q1": 2.0}}
+    assert read_qrels(path, format="csv").as_dict() == {"q1": {"d1": 2.0}}
 
 
 def test_qrels_of_beir_are_not_read_as_a_run(tmp_path):

@@ -35,14 +35,16 @@ def read_qrels(
     - "trec": query, iteration, document, grade, separated by blanks or tabs; lines that start with
       ``#`` are comments;
     - "beir": query, document, grade, separated by tabs; a header row is optional;
-    - "json": ``{query_id: {doc_id: grade}}``;
-    - "jsonl": one object ``{"query_id": …, "doc_id": …, "grade": …}`` per line;
-    - "csv": comma-separated values below a header, with column names that
+    - "json": ``{query_id: {doc_id: grade}}``, or ``{query_id: [doc_id, …]}``;
+    - "jsonl": one object ``{"query_id": …, "doc_id": …, "grade": …}`` per line, or a query with
+      ``{"query_id": …, "docs": [doc_id, …]}``;
+    - "csv": values below a header, separated by commas, semicolons or tabs, with column names that
       ``Qrels.from_dataframe`` recognises, such as ``query_id,doc_id,grade``;
     - "parquet": columns with names that ``Qrels.from_dataframe`` recognises.
 
     Files compressed with gzip or zstd are decompressed, whatever their names. Grades may be
-    fractions ("1.0", "0.5").
+    fractions ("1.0", "0.5"). Documents without grades, in lists or in a CSV file with columns of
+    ids (and of texts and iterations) only, have grade 1.
 
     Args:
         path: a file; or a data-set folder, as BEIR publishes it (``qrels/<split>.tsv``) or as
@@ -72,7 +74,8 @@ def read_qrels(
 
     Warns:
         BeirEvalWarning: the grades of every query of a file with three columns are 1, 2, … in the
-            order of the lines, as in an MS MARCO run.
+            order of the lines, as in an MS MARCO run; or the header of a BEIR file names the
+            document before the query.
     """
     source = as_path(path)
     if source.is_dir():
@@ -97,14 +100,18 @@ def read_run(
 
     - "trec": query, Q0, document, rank, score, tag, separated by blanks or tabs. Documents are
       ranked by score; the rank is ignored, as in trec_eval. Lines that start with ``#`` are
-      comments;
+      comments. A tag may contain blanks if it is the same in every line, does not begin with a
+      number, and follows a whole rank and a score;
     - "msmarco": query, document, rank, and optionally a score, separated by blanks or tabs.
-      Documents are ranked by score if there is one, and by rank otherwise;
-    - "json": ``{query_id: {doc_id: score}}``, or MTEB's predictions of a single split;
+      Documents are ranked by score if there is one, and by rank otherwise. The third of three
+      columns is the rank if its numbers are whole, different for each query, and begin at 0 or 1,
+      in any order; it is the score if those of each query have a fraction or never increase;
+    - "json": ``{query_id: {doc_id: score}}``, MTEB's predictions of a single split, or an answer of
+      ``_rank_eval`` of Elasticsearch or OpenSearch;
     - "jsonl": one query per line, ``{"query_id": …, "docs": …}``, where the documents are
       ``{doc_id: score}``, a list of ids (best first), of ``[doc_id, score]`` or of objects; or one
       document per line, ``{"query_id": …, "doc_id": …, "score": …}``;
-    - "csv": comma-separated values below a header, with column names that
+    - "csv": values below a header, separated by commas, semicolons or tabs, with column names that
       ``Run.from_dataframe`` recognises, such as ``query_id,doc_id,score``;
     - "parquet": columns with names that ``Run.from_dataframe`` recognises.
 
@@ -128,8 +135,8 @@ def read_run(
     Raises:
         FileFormatError: the content does not have the format: a line has another number of columns,
             a score is not a finite number, a rank is not a whole number, there is no query, or the
-            file is binary or damaged. MS MARCO without scores: also if two documents of a query
-            have the same rank, or its ranks do not begin at 0 or 1. MS MARCO with scores: also if
+            file is binary or damaged. Three columns: also if the third holds neither ranks nor
+            scores, or whole numbers up to 4 that may be grades. MS MARCO with scores: also if
             the second column is always 0 or always Q0, as in TREC qrels. Also if ``path`` is a
             folder.
         SettingError: an unknown format; ``columns`` for a format without names of columns; or

@@ -290,8 +290,9 @@ class Qrels:
         """Return qrels from a dataframe with one row per judgement, in any order.
 
         Columns that are not named are recognised by their usual names, such as query_id, qid or
-        query-id; doc_id, docno, docid or corpus-id; grade, relevance, label, rel or score. Needs
-        polars.
+        query-id; doc_id, docno, docid or corpus-id; grade, relevance, label, rel or score; or, if
+        there are none of these, by other names, such as query, document and judgment. Of the
+        columns qid, docid and docno, docno is the document, as in PyTerrier. Needs polars.
 
         Args:
             frame: anything with the Arrow PyCapsule interface: a polars or pandas dataframe (pandas

@@ -140,15 +140,14 @@ def is_header(fields: Sequence[str]) -> bool:
 
 
 def is_beir_header(line: bytes) -> bool:
-    """Return whether a line names query, document and grade between tabs, in BEIR's order."""
-    if line.count(b"\t") != _BEIR_COLUMNS - 1:
-        return False
+    """Return whether a line names three columns between tabs, the last one the grade."""
     names = cells_of(line.decode(errors="replace"), "\t")
-    return (
-        is_header(names)
-        and columns_of_role(names, "query_id") == names[:1]
-        and columns_of_role(names, "doc_id") == names[1:2]
-    )
+    return len(names) == _BEIR_COLUMNS and is_header(names)
+
+
+def names_document_first(fields: Sequence[str]) -> bool:
+    """Return whether the header of BEIR's qrels names the document before the query."""
+    return bool(columns_of_role(fields[:1], "doc_id") and columns_of_role(fields[1:2], "query_id"))
 
 
 def is_cut_line(content: FileContent, number: int) -> bool:

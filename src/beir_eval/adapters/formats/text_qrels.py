@@ -11,6 +11,7 @@ from beir_eval.adapters.formats.text_lines import (
     encode_utf8,
     is_cut_line,
     is_header,
+    names_document_first,
     trec_word,
 )
 from beir_eval.core.files import read_number, split_fields
@@ -49,7 +50,7 @@ def read_beir(content: FileContent) -> Qrels:
     A header row is optional.
 
     Warns:
-        BeirEvalWarning: the grades look like ranks.
+        BeirEvalWarning: the grades look like ranks, or the header names the document first.
 
     Raises:
         FileFormatError: a line has another number of columns, an id is empty, a grade is not a
@@ -190,6 +191,12 @@ def _beir_rows(content: FileContent) -> Iterator[tuple[int, list[str]]]:
             raise FileFormatError(content.path, problem, line=number)
         if not (is_first and is_header(fields)):
             yield number, fields
+        elif names_document_first(fields):
+            warn_caller(
+                f"{content.path}: the header names {fields[0]} before {fields[1]}, but the first "
+                "column of BEIR's qrels is the query, and is read so; format='csv' reads the "
+                "columns by their names"
+            )
         is_first = False
 
 
