@@ -87,7 +87,8 @@ CALLS = [
     ),
     (lambda: evaluate({"A": RUN}, QRELS), "the qrels are the first argument"),
     (lambda: evaluate(QRELS, ["nDCG@10"], RUN), "measures must be a list of names"),
-    (lambda: evaluate({"q1": ["a"]}, RUN), "write 1 as the grade of each"),
+    (lambda: evaluate({"q1": [("a", 1)]}, RUN), "with grades, write {doc_id: grade}"),
+    (lambda: evaluate({"query_id": ["q1"], "doc_id": ["a"]}, RUN), "Qrels.from_columns takes"),
     (lambda: evaluate(QRELS, {"q1": ["a"]}), "for a list of ids use Run.from_rankings"),
     (lambda: evaluate(QRELS, {"q1": [("a", 1.0)]}), "for a list of pairs dict(pairs)"),
     (

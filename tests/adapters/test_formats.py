@@ -199,7 +199,7 @@ def test_an_empty_ranking_survives_in_json(tmp_path):
 
 
 BAD_RUNS = {
-    "a rank that is a score": ("q d 0.9\n", None, "line 1: the rank '0.9' is not a whole number"),
+    "a number of no kind": ("q a 1\nq b high\n", None, "line 2: .* 'high' is not a whole number"),
     "two documents at one rank": ("q a 1\nq b 1\n", None, "have the rank 1 for query 'q'"),
     "qrels": ("q1 0 d1 1\nq1 0 d2 0\n", None, "the rank 'd1' is not a whole number"),
     "qrels with numbers for ids": ("q 0 7 1\nq 0 9 1\n", None, "look like TREC qrels"),
@@ -249,7 +249,11 @@ BAD_RUNS = {
         None,
         "recognisably query_id .* among 'q1', 'a'",
     ),
-    "CSV with other names": ("qid,passage,score\nq,a,1\n", None, "line 1: no column .* doc_id"),
+    "CSV with other names": (
+        "qid,passage_text,score\nq,a,1\n",
+        None,
+        "line 1: no column .* doc_id",
+    ),
     "CSV with two columns of scores": (
         "qid,docid,score,sim\nq,a,1,2\n",
         None,

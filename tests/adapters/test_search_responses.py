@@ -1,5 +1,6 @@
 """Answers of search engines and vector databases become the run that they list."""
 
+import json
 import uuid
 from types import SimpleNamespace
 from typing import NamedTuple
@@ -8,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from beir_eval import Qrels, evaluate, rank_eval_request, run_from_responses
-from beir_eval.errors import InputError, QrelsError, SettingError
+from beir_eval import Qrels, evaluate, rank_eval_request, read_run, run_from_responses
+from beir_eval.errors import FileFormatError, InputError, QrelsError, SettingError
 
 ID = uuid.UUID("936da01f-9abd-4d9d-80c7-02af85c822a8")
 
@@ -268,3 +269,49 @@ def test_a_query_without_a_request_and_a_rating_that_is_a_fraction_are_refused()
         rank_eval_request({"q": {"a": 0.5}}, REQUESTS, index="i", metric=DCG)
     with pytest.raises(QrelsError, match="empty"):
         rank_eval_request({}, REQUESTS, index="i", metric=DCG)
+
+
+def rank_eval_answer(**changes):
+    def hit(doc_id, score, rating):
+        return {"hit": {"_index": "hotels", "_id": doc_id, "_score": score}, "rating": rating}
+
+    return {
+        "metric_score": 0.5,
+        "details": {
+            "q1": {
+                "metric_score": 1.0,
+                "unrated_docs": [{"_index": "hotels", "_id": "d2"}],
+                "hits": [hit("d1", 2.5, 1), hit("d2", 1.5, None)],
+                "metric_details": {"dcg": {"dcg": 1.0}},
+            },
+            "q2": {"metric_score": 0.0, "unrated_docs": [], "hits": []},
+        },
+        "failures": {},
+        **changes,
+    }
+
+
+@pytest.mark.parametrize("indent", [None, 1])
+def test_an_answer_of_rank_eval_is_a_run_in_memory_and_as_a_file(tmp_path, indent):
+    expected = {"q1": {"d1": 2.5, "d2": 1.5}, "q2": {}}
+    assert run_from_responses(rank_eval_answer()).as_dict() == expected
+    path = tmp_path / "answer.json"
+    path.write_text(json.dumps(rank_eval_answer(), indent=indent), encoding="utf-8")
+    assert read_run(path).as_dict() == expected
+
+
+def test_an_answer_of_rank_eval_with_failed_queries_is_refused_with_their_names(tmp_path):
+    failures = {"q3": {"error": {"reason": "no such index"}}, "q4": {"error": {}}}
+    answer = rank_eval_answer(failures=failures)
+    with pytest.raises(InputError, match=r"2 failed queries, 'q3', 'q4', .*no such index"):
+        run_from_responses(answer)
+    path = tmp_path / "answer.json"
+    path.write_text(json.dumps(answer), encoding="utf-8")
+    with pytest.raises(FileFormatError, match=r"answer\.json: .* failed queries, 'q3', 'q4'"):
+        read_run(path)
+
+
+@pytest.mark.parametrize("detail", [None, {}, {"hits": {}}, {"hits": [{"_id": "d1"}]}, ["d1"]])
+def test_an_answer_of_rank_eval_of_another_shape_is_refused(detail):
+    with pytest.raises(InputError, match=r"the details of query 'q1' .* must have 'hits'"):
+        run_from_responses(rank_eval_answer(details={"q1": detail}))

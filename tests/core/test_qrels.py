@@ -82,7 +82,7 @@ def test_a_query_without_judgements_is_left_out_and_counted():
     assert any("1 query of the qrels with no judgement" in note for note in result.notes())
 
 
-@pytest.mark.parametrize("wrong", [None, 7, [("q", "a", 1)], {"q": ["a"]}, {"q": 1}, "file.tsv"])
+@pytest.mark.parametrize("wrong", [None, 7, [("q", "a", 1)], {"q": "a"}, {"q": 1}, "file.tsv"])
 def test_qrels_of_another_shape_are_refused(wrong):
     with pytest.raises(QrelsError, match=r"must be \{"):
         Qrels(wrong)

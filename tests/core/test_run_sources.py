@@ -682,7 +682,7 @@ GOOD_FRAME = {"qid": ["q", "q"], "docid": ["a", "b"], "score": [2.0, 1.0]}
     ("change", "problem"),
     [
         ({"docid": None}, r"no column that is recognisably doc_id .* it has 'qid', 'score'"),
-        ({"docno": ["a", "b"]}, "several columns that could be doc_id: 'docid', 'docno'"),
+        ({"doc_id": ["a", "b"]}, "several columns that could be doc_id: 'docid', 'doc_id'"),
         ({"qid": ["q", None]}, ": ids are null in the column 'qid', first in row 1"),
         ({"docid": [None, None]}, ": ids are null in the column 'docid', first in row 0"),
         ({"docid": [1.0, 2.0]}, r"the column 'docid' \(doc_id\) holds Float64"),

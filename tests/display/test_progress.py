@@ -12,7 +12,8 @@ from contextlib import contextmanager, redirect_stderr, suppress
 import pytest
 
 from beir_eval import Benchmark, Evaluator, read_qrels
-from beir_eval.cli.options import evaluate_files
+from beir_eval.cli.damaged_runs import DamagedRuns
+from beir_eval.cli.options import RunReading, evaluate_files
 from beir_eval.core.files import file_stem
 from beir_eval.datasets import demo
 from beir_eval.display import progress
@@ -166,7 +167,9 @@ def test_the_bar_of_a_command_names_the_current_run_and_is_gone_afterwards(termi
                 wait_until(lambda: f"measuring {file_stem(demo.RUNS[0])}" in written())
                 return super().evaluate(run, name=name)
 
-        evaluate_files(Slow(read_qrels(demo.FOLDER), "MRR"), demo.RUNS[:1])
+        evaluate_files(
+            Slow(read_qrels(demo.FOLDER), "MRR"), demo.RUNS[:1], RunReading(), DamagedRuns(1)
+        )
         assert last_line(written()) == ""
 
 

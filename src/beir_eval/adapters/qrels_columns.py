@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import polars as pl
 
 from beir_eval.adapters.formats import QRELS_FORMATS
-from beir_eval.adapters.formats.text_lines import BYTE_ORDER_MARK
-from beir_eval.adapters.formats.text_qrels import is_header
+from beir_eval.adapters.formats.text_lines import BYTE_ORDER_MARK, is_header, names_document_first
 from beir_eval.adapters.formats.text_runs import NotPlainError, read_plain_columns
 from beir_eval.core.column_names import DOC, GRADE, QUERY
 from beir_eval.core.dataframes import to_columns
@@ -78,6 +77,9 @@ def _read_text(content: FileContent, name: str) -> pl.DataFrame | None:
     """
     columns = {"trec": (QUERY, _ITERATION, DOC, GRADE), "beir": (QUERY, DOC, GRADE)}.get(name)
     if columns is None or content.head.startswith(BYTE_ORDER_MARK):
+        return None
+    head = content.head.partition(b"\n")[0].decode(errors="replace").split("\t")
+    if is_header(head) and names_document_first(head):
         return None
     separator = " " if name == "trec" and b" " in content.head.partition(b"\n")[0] else "\t"
     frames = []

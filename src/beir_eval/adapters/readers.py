@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from beir_eval.adapters.dataset_folder import find_qrels_file
 from beir_eval.adapters.formats import QRELS_FORMATS, RUN_FORMATS, FormatTable, load
+from beir_eval.core.column_names import NO_COLUMNS, QRELS_ROLES, RUN_ROLES, StatedColumns
 from beir_eval.core.files import FileContent
 from beir_eval.core.paths import as_path
 from beir_eval.core.ranking_sample import StatedRanks
@@ -16,7 +17,7 @@ from beir_eval.errors import FileFormatError, InputError, SettingError, shown
 _MOST_RANKS = 1_000
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     from beir_eval.core.qrels import Qrels
@@ -24,7 +25,13 @@ if TYPE_CHECKING:
     from beir_eval.core.run_sources.chunks import ChunkIds
 
 
-def read_qrels(path: str | Path, *, split: str | None = None, format: str | None = None) -> Qrels:  # noqa: A002
+def read_qrels(
+    path: str | Path,
+    *,
+    split: str | None = None,
+    format: str | None = None,  # noqa: A002
+    columns: Mapping[str, str] | StatedColumns | None = None,
+) -> Qrels:
     """Return the judgements of a file, or of a split of a data-set folder.
 
     The format is detected from the content of the file unless ``format`` names one of
@@ -33,20 +40,25 @@ def read_qrels(path: str | Path, *, split: str | None = None, format: str | None
     - "trec": query, iteration, document, grade, separated by blanks or tabs; lines that start with
       ``#`` are comments;
     - "beir": query, document, grade, separated by tabs; a header row is optional;
-    - "json": ``{query_id: {doc_id: grade}}``;
-    - "jsonl": one object ``{"query_id": …, "doc_id": …, "grade": …}`` per line;
-    - "csv": comma-separated values below a header, with column names that
+    - "json": ``{query_id: {doc_id: grade}}``, or ``{query_id: [doc_id, …]}``;
+    - "jsonl": one object ``{"query_id": …, "doc_id": …, "grade": …}`` per line, or a query with
+      ``{"query_id": …, "docs": [doc_id, …]}``;
+    - "csv": values below a header, separated by commas, semicolons or tabs, with column names that
       ``Qrels.from_dataframe`` recognises, such as ``query_id,doc_id,grade``;
     - "parquet": columns with names that ``Qrels.from_dataframe`` recognises.
 
     Files compressed with gzip or zstd are decompressed, whatever their names. Grades may be
-    fractions ("1.0", "0.5").
+    fractions ("1.0", "0.5"). Documents without grades, in lists or in a CSV file with columns of
+    ids (and of texts and iterations) only, have grade 1.
 
     Args:
         path: a file; or a data-set folder, as BEIR publishes it (``qrels/<split>.tsv``) or as
             downloaded from Hugging Face.
         split: the split of a folder, "test" by default; not allowed for a file.
         format: the name of the format; None detects it.
+        columns: the names of columns that have no usual names, such as {"doc_id": "passage",
+            "grade": "label"}; the keys are query_id, doc_id and grade. For CSV, Parquet and JSON
+            lines with one judgement each.
 
     Returns:
         The judgements.
@@ -59,14 +71,16 @@ def read_qrels(path: str | Path, *, split: str | None = None, format: str | None
             are 1, 2, …, and one of its grades is a fraction), if the first line can be TREC's or
             BEIR's (``format`` decides), or if a folder lacks the split or has its judgements in
             several files (``load_dataset`` reads these).
-        SettingError: ``split`` for a file, a ``split`` that is not a name, or an unknown format.
+        SettingError: ``split`` for a file, a ``split`` that is not a name, an unknown format, or
+            ``columns`` for a format without names of columns.
         MissingExtraError: polars is needed for a Parquet file, or zstandard for a zstd file.
         InputError: ``path`` is neither text nor a path, or contains a zero byte.
         OSError: the file cannot be read.
 
     Warns:
         BeirEvalWarning: the grades of every query of a file with three columns are 1, 2, … in the
-            order of the lines, as in an MS MARCO run.
+            order of the lines, as in an MS MARCO run; or the header of a BEIR file names the
+            document before the query.
     """
     source = as_path(path)
     if source.is_dir():
@@ -74,13 +88,14 @@ def read_qrels(path: str | Path, *, split: str | None = None, format: str | None
     elif split is not None:
         msg = f"split={shown(split)} belongs to a data-set folder, but {path} is a file"
         raise SettingError(msg)
-    return qrels_from_content(FileContent(source), format)
+    return qrels_from_content(FileContent(source), format, columns)
 
 
 def read_run(
     path: str | Path,
     *,
     format: str | None = None,  # noqa: A002
+    columns: Mapping[str, str] | StatedColumns | None = None,
     collapse: ChunkIds | None = None,
 ) -> Run:
     """Return the run of a file.
@@ -90,14 +105,18 @@ def read_run(
 
     - "trec": query, Q0, document, rank, score, tag, separated by blanks or tabs. Documents are
       ranked by score; the rank is ignored, as in trec_eval. Lines that start with ``#`` are
-      comments;
+      comments. A tag may contain blanks if it is the same in every line, does not begin with a
+      number, and follows a whole rank and a score;
     - "msmarco": query, document, rank, and optionally a score, separated by blanks or tabs.
-      Documents are ranked by score if there is one, and by rank otherwise;
-    - "json": ``{query_id: {doc_id: score}}``, or MTEB's predictions of a single split;
+      Documents are ranked by score if there is one, and by rank otherwise. The third of three
+      columns is the rank if its numbers are whole, different for each query, and begin at 0 or 1,
+      in any order; it is the score if those of each query have a fraction or never increase;
+    - "json": ``{query_id: {doc_id: score}}``, MTEB's predictions of a single split, or an answer of
+      ``_rank_eval`` of Elasticsearch or OpenSearch;
     - "jsonl": one query per line, ``{"query_id": …, "docs": …}``, where the documents are
       ``{doc_id: score}``, a list of ids (best first), of ``[doc_id, score]`` or of objects; or one
       document per line, ``{"query_id": …, "doc_id": …, "score": …}``;
-    - "csv": comma-separated values below a header, with column names that
+    - "csv": values below a header, separated by commas, semicolons or tabs, with column names that
       ``Run.from_dataframe`` recognises, such as ``query_id,doc_id,score``;
     - "parquet": columns with names that ``Run.from_dataframe`` recognises.
 
@@ -108,6 +127,9 @@ def read_run(
     Args:
         path: the file.
         format: the name of the format; None detects it.
+        columns: the names of columns that have no usual names, such as {"doc_id": "passage"}; the
+            keys are query_id, doc_id and score. For CSV, Parquet and JSON lines with one document
+            each.
         collapse: if the ids are those of chunks, the separator after the id of their document, such
             as "#", or a regular expression with one group, that id. The best chunk of each document
             counts; an id of another form counts as a document.
@@ -118,12 +140,12 @@ def read_run(
     Raises:
         FileFormatError: the content does not have the format: a line has another number of columns,
             a score is not a finite number, a rank is not a whole number, there is no query, or the
-            file is binary or damaged. MS MARCO without scores: also if two documents of a query
-            have the same rank, or its ranks do not begin at 0 or 1. MS MARCO with scores: also if
+            file is binary or damaged. Three columns: also if the third holds neither ranks nor
+            scores, or whole numbers up to 4 that may be grades. MS MARCO with scores: also if
             the second column is always 0 or always Q0, as in TREC qrels. Also if ``path`` is a
             folder.
-        SettingError: an unknown format; or ``collapse`` is neither a separator nor a pattern with
-            one group.
+        SettingError: an unknown format; ``columns`` for a format without names of columns; or
+            ``collapse`` is neither a separator nor a pattern with one group.
         MissingExtraError: polars is needed for a Parquet file, or zstandard for a zstd file.
         InputError: ``path`` is neither text nor a path, or contains a zero byte.
         OSError: the file cannot be read.
@@ -133,7 +155,7 @@ def read_run(
             line; said once.
     """
     content = run_content(path)
-    run = run_from_content(content, format)
+    run = run_from_content(content, format, columns)
     if collapse is not None:
         return run.collapsed(collapse)
     run.stated_ranks = stated_ranks_of(content, format)
@@ -178,36 +200,48 @@ def run_content(path: str | Path) -> FileContent:
     return FileContent(source)
 
 
-def qrels_from_content(content: FileContent, stated: str | None = None) -> Qrels:
+def qrels_from_content(
+    content: FileContent, stated: str | None = None, columns: object = None
+) -> Qrels:
     """Return the judgements in the content of a file.
 
     Args:
         content: the content.
         stated: the name of the format; None detects it.
+        columns: the names of columns, as for ``read_qrels``.
 
     Raises:
         FileFormatError, SettingError, MissingExtraError: as ``read_qrels``.
     """
-    qrels: Qrels = _read(content, QRELS_FORMATS, stated, "reading a Parquet file")
+    names = StatedColumns.read(columns, QRELS_ROLES)
+    qrels: Qrels = _read(content, QRELS_FORMATS, stated, names, "reading a Parquet file")
     return qrels
 
 
-def run_from_content(content: FileContent, stated: str | None = None) -> Run:
+def run_from_content(
+    content: FileContent, stated: str | None = None, columns: object = None
+) -> Run:
     """Return the run in the content of a file.
 
     Args:
         content: the content.
         stated: the name of the format; None detects it.
+        columns: the names of columns, as for ``read_run``.
 
     Raises:
         FileFormatError, SettingError, MissingExtraError: as ``read_run``.
     """
-    run: Run = _read(content, RUN_FORMATS, stated, "reading a run file")
+    names = StatedColumns.read(columns, RUN_ROLES)
+    run: Run = _read(content, RUN_FORMATS, stated, names, "reading a run file")
     return run
 
 
 def ranks_in_content(
-    content: FileContent, stated: str | None = None, *, only_head: bool = False
+    content: FileContent,
+    stated: str | None = None,
+    columns: StatedColumns = NO_COLUMNS,
+    *,
+    only_head: bool = False,
 ) -> Iterator[tuple[str, str, float]]:
     """Yield (query, rank, score) of every line of a run that has ranks beside scores.
 
@@ -216,9 +250,10 @@ def ranks_in_content(
     Args:
         content: the content of a run that was read without an error.
         stated: the name of the format; None detects it.
+        columns: the names of columns, as for ``read_run``.
         only_head: whether to read whole lines of the first bytes of the file only.
     """
-    if RUN_FORMATS.choose(content, stated).name in ("trec", "msmarco"):
+    if RUN_FORMATS.choose(content, stated, columns).name in ("trec", "msmarco"):
         read = load("text_runs:rows_with_ranks", "reading a run file")
         yield from read(content.whole_lines_of_head() if only_head else content)
 
@@ -235,11 +270,24 @@ def stated_ranks_of(content: FileContent, stated: str | None = None) -> StatedRa
     )
 
 
-def _read(content: FileContent, formats: FormatTable, stated: str | None, purpose: str) -> Any:
+def _read(
+    content: FileContent,
+    formats: FormatTable,
+    stated: str | None,
+    columns: StatedColumns,
+    purpose: str,
+) -> Any:
     """Return what the reader of a file's format returns; every error names the file."""
-    file_format = formats.choose(content, stated)
+    file_format = formats.choose(content, stated, columns)
+    if columns and not columns.is_shared and not file_format.has_columns:
+        msg = (
+            f"{content.path}: columns= names the columns of CSV, Parquet and JSON lines, but this "
+            f"file has the format {file_format.name!r}, without names; leave columns= out"
+        )
+        raise SettingError(msg)
+    read = load(file_format.read, purpose)
     try:
-        return load(file_format.read, purpose)(content)
+        return read(content, columns) if file_format.has_columns else read(content)
     except FileFormatError:
         raise
     except InputError as error:

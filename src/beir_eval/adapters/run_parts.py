@@ -14,7 +14,7 @@ with needs_extra("polars", "files", "reading a run file in parts"):
     import polars as pl
 
 from beir_eval.adapters.formats.text_lines import read_later_lines
-from beir_eval.adapters.formats.text_runs import trec_frames, trec_separator
+from beir_eval.adapters.formats.text_runs import TrecForm, trec_frames
 from beir_eval.core.column_names import DOC, QUERY, SCORE
 from beir_eval.core.dataframes import choose_column, to_columns
 
@@ -120,7 +120,7 @@ class RunFile:
 
     def _trec(self, begin: Place) -> Iterator[RunPart]:
         lines = line_parts(self.path, _PART_SIZE, begin=begin.offset, first_line=begin.line)
-        for part, frame in trec_frames(self.path, lines, trec_separator(self._head)):
+        for part, frame in trec_frames(self.path, lines, TrecForm.from_content(self._head)):
             yield RunPart(frame, Place(part.begin, part.first_line), part.bytes_read)
 
     def _jsonl(self, begin: Place) -> Iterator[RunPart]:

@@ -53,7 +53,8 @@ def run_from_responses(
 
     An answer is parsed JSON or an object of the system's Python client:
 
-    - Elasticsearch, OpenSearch: the answer of ``_search``; of ``_msearch`` with ``query_ids``.
+    - Elasticsearch, OpenSearch: the answer of ``_search``; of ``_msearch`` with ``query_ids``. Also
+      the answer of ``_rank_eval`` alone, which names its queries.
     - Qdrant: the answer of ``points/query`` or ``points/search``, or a list of scored points; of
       their batch forms with ``query_ids``.
     - Weaviate: what a query of a collection returns, or the answer of GraphQL's ``Get``.
@@ -64,7 +65,7 @@ def run_from_responses(
 
     Args:
         responses: {query_id: answer}; or with ``query_ids`` the answer to a batch of queries, or a
-            list of answers.
+            list of answers; or the answer of ``_rank_eval``.
         query_ids: the queries of a batch, in its order.
         doc_id: where a hit has the document's id, such as "_source.doc_id" (Elasticsearch),
             "payload.doc_id" (Qdrant), "properties.doc_id" (Weaviate) or "entity.doc_id" (Milvus);
@@ -130,6 +131,8 @@ def _answers_by_query(responses: Any, query_ids: Iterable[Any] | None) -> dict[s
             "answers to a batch of queries, pass query_ids=[…] too"
         )
         raise InputError(msg)
+    if is_rank_eval(responses):
+        return _hits_of_rank_eval(responses)
     if any(key in responses for key in ("hits", "responses", "result", "points", "data")):
         msg = (
             "responses looks like one answer; pass {query_id: answer}, or query_ids=[…] too if it "
@@ -444,6 +447,51 @@ def _never_increase(hits: Sequence[_Hit], sign: int) -> bool:
 
 
 # Elasticsearch's evaluation
+
+
+def is_rank_eval(answer: object) -> bool:
+    """Return whether parsed JSON is an answer of ``_rank_eval``."""
+    return isinstance(answer, Mapping) and answer.keys() >= {"metric_score", "details"}
+
+
+def _hits_of_rank_eval(answer: Mapping[Any, Any]) -> dict[str, list[Any]]:
+    """Return {query_id: its hits} of an answer of ``_rank_eval``.
+
+    Raises:
+        InputError: queries failed, so that their documents are missing, or the answer has another
+            shape.
+    """
+    if failures := answer.get("failures"):
+        query_id = next(iter(failures))
+        reason = failures[query_id] if isinstance(failures, Mapping) else query_id
+        msg = (
+            f"the answer of _rank_eval has {len(failures)} failed queries, {first_few(failures)}, "
+            f"which would count as without a document; the first failed with {shown(reason)}. Ask "
+            "again, or remove them from 'failures' if they are to count so"
+        )
+        raise InputError(msg)
+    details = answer["details"]
+    if not isinstance(details, Mapping):
+        msg = f"the details of an answer of _rank_eval must be by query, not {shown(details)}"
+        raise InputError(msg)
+    queries = checked_query_ids(details, "details", InputError)
+    return {
+        query_id: _rated_hits(query_id, detail)
+        for query_id, detail in zip(queries, details.values(), strict=True)
+    }
+
+
+def _rated_hits(query_id: str, detail: Any) -> list[Any]:
+    """Return the hits of one query, each without its rating."""
+    listed: Any = _value(detail, "hits")
+    hits = [_value(rated, "hit") for rated in listed] if _is_list(listed) else [None]
+    if not all(isinstance(hit, Mapping) for hit in hits):
+        msg = (
+            f"the details of query {shown(query_id)} in an answer of _rank_eval must have 'hits', "
+            f"a list of {{'hit': …, 'rating': …}}, not {shown(detail)}"
+        )
+        raise InputError(msg)
+    return hits
 
 
 def rank_eval_request(

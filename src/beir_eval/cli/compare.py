@@ -38,6 +38,7 @@ from beir_eval.cli.comparison_options import (
 from beir_eval.cli.console import check_targets, print_as_typed, print_errors
 from beir_eval.cli.options import (
     CHUNK_IDS,
+    COLUMNS,
     DRAWS,
     HTML,
     QRELS_FORMAT,
@@ -185,6 +186,7 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter per option
     run_format: Annotated[str | None, RUN_FORMAT] = None,
     chunk_ids: Annotated[str | None, CHUNK_IDS] = None,
     qrels_format: Annotated[str | None, QRELS_FORMAT] = None,
+    names_of_columns: Annotated[str | None, COLUMNS] = None,
 ) -> None:
     """Compare systems: means, differences with intervals, and a verdict for each pair."""
     with print_errors(), opened_inputs(files or []) as stated_inputs:
@@ -232,6 +234,7 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter per option
             (qrels_format, run_format),
             judgements_first=bool(files),
             chunk_ids=chunk_ids,
+            columns=names_of_columns,
         )
         stated = run_files(inputs_or_folders[1:]) if inputs.qrels else inputs_or_folders
         inputs = inputs.grouped(input_files, groups, candidates, stated)

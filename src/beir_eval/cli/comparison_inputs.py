@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from beir_eval.cli.options import read_judgements, read_runs, run_files
+from beir_eval.cli.options import (
+    RunReading,
+    read_judgements,
+    read_runs,
+    run_files,
+    stated_columns,
+)
 from beir_eval.cli.saved_results import is_score_table, read_saved_results
 from beir_eval.core.ranking import EvaluationSettings
 from beir_eval.errors import InputError
@@ -111,6 +117,7 @@ def read_inputs(  # noqa: PLR0913 - what the command was given
     *,
     judgements_first: bool,
     chunk_ids: str | None = None,
+    columns: str | None = None,
 ) -> ComparisonInputs:
     """Return the judgements and runs, or the saved results, in the files.
 
@@ -122,6 +129,7 @@ def read_inputs(  # noqa: PLR0913 - what the command was given
         judgements_first: whether the first file may hold judgements; otherwise all of them must
             hold saved results.
         chunk_ids: the form of the ids of chunks in the runs; None: they are those of documents.
+        columns: the option ``--columns``.
 
     Raises:
         InputError: there are runs without judgements, or options that apply to runs only are set
@@ -135,22 +143,21 @@ def read_inputs(  # noqa: PLR0913 - what the command was given
                 "compare qrels.tsv --repeats ..."
             )
             raise InputError(msg)
-        qrels = read_judgements(files[0], split, formats[0])
-        runs = read_runs(files[1:], formats[1], chunk_ids)
+        with stated_columns(columns) as names:
+            qrels = read_judgements(files[0], split, formats[0], names)
+            runs = read_runs(files[1:], RunReading(formats[1], chunk_ids, names))
         return ComparisonInputs(qrels, {name: [run] for name, run in runs.items()}, {})
     stated = {name: value for name, value in policies.items() if value is not None}
     is_for_runs = (
-        split is not None
-        or any(formats)
-        or chunk_ids is not None
+        any(value is not None for value in (split, *formats, chunk_ids, columns))
         or "drop_identical_ids" in stated
         or EvaluationSettings(**stated) != EvaluationSettings()
     )
     if is_for_runs:
         options = ", ".join(f"--{name.replace('_', '-')}" for name in policies)
         msg = (
-            f"{options}, --split, --format, --qrels-format and --chunk-ids are for judgements and "
-            "runs; saved results were evaluated already"
+            f"{options}, --split, --format, --qrels-format, --chunk-ids and --columns are for "
+            "judgements and runs; saved results were evaluated already"
         )
         raise InputError(msg)
     return ComparisonInputs(None, {result.name: [result] for result in results}, {})

@@ -53,6 +53,7 @@ _OPTIONS = {
         "interval",
         "split",
         "rel",
+        "columns",
     )
 }
 

@@ -12,13 +12,14 @@ from beir_eval.adapters.formats import RUN_FORMATS
 from beir_eval.adapters.readers import read_qrels, read_run
 from beir_eval.adapters.writers import write_qrels, write_run
 from beir_eval.cli.console import check_targets, console, naming_options, print_errors
+from beir_eval.cli.options import COLUMNS, stated_columns
 from beir_eval.cli.standard_input import opened_inputs
 
 #: The usual file ending of each format that can be written.
 _ENDINGS = ", ".join(row.endings[0] for row in RUN_FORMATS.formats if row.write)
 
 
-def convert(
+def convert(  # noqa: PLR0913 - one parameter per option
     source: Annotated[
         Path,
         typer.Argument(
@@ -38,21 +39,22 @@ def convert(
     write_as: Annotated[
         str | None, typer.Option("--to", help="The format of TARGET, if its name does not say.")
     ] = None,
+    columns: Annotated[str | None, COLUMNS] = None,
 ) -> None:
     """Write a run (or judgements) in another format; no number changes."""
     with print_errors(), opened_inputs([source]) as [source_file]:
         check_targets([source_file], [target])
         if qrels:
-            with naming_options(format="--from"):
-                judgements = read_qrels(source_file, format=read_as)
+            with naming_options(format="--from"), stated_columns(columns) as names:
+                judgements = read_qrels(source_file, format=read_as, columns=names)
             with naming_options(format="--to"):
                 write_qrels(judgements, target, format=write_as)
             console.print(
                 Text(f"{target}: {len(judgements.doc_ids)} judgements of {len(judgements)} queries")
             )
         else:
-            with naming_options(format="--from"):
-                run = read_run(source_file, format=read_as)
+            with naming_options(format="--from"), stated_columns(columns) as names:
+                run = read_run(source_file, format=read_as, columns=names)
             with naming_options(format="--to"):
                 write_run(run, target, format=write_as)
             console.print(Text(f"{target}: {len(read_run(target))} queries"))

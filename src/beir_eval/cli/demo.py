@@ -11,6 +11,7 @@ from rich.text import Text
 from beir_eval.adapters.readers import read_qrels
 from beir_eval.cli.console import check_targets, console, print_errors
 from beir_eval.cli.options import (
+    RunReading,
     check_report,
     read_runs,
     report_settings,
@@ -38,7 +39,7 @@ def demo(
         from beir_eval.comparison.headlines import headlines  # noqa: PLC0415
 
         check_targets([], [html])
-        runs = read_runs(RUNS)
+        runs = read_runs(RUNS, RunReading())
         qrels = read_qrels(FOLDER)
         comparison = compare_runs(
             qrels, runs, _MEASURES, baseline=next(reversed(runs)), **report_settings(html)

@@ -11,6 +11,7 @@ from beir_eval.cli.console import check_targets, print_as_typed, print_errors
 from beir_eval.cli.damaged_runs import DamagedRuns
 from beir_eval.cli.options import (
     CHUNK_IDS,
+    COLUMNS,
     HTML,
     LATEX,
     MARKDOWN,
@@ -19,6 +20,7 @@ from beir_eval.cli.options import (
     REL,
     RUN_FORMAT,
     SPLIT,
+    RunReading,
     add_policy_options,
     check_report,
     evaluate_files,
@@ -26,6 +28,7 @@ from beir_eval.cli.options import (
     report_settings,
     report_texts,
     run_files,
+    stated_columns,
     system_names,
     write_html,
 )
@@ -84,6 +87,7 @@ def evaluate(  # noqa: PLR0913, PLR0917 - one parameter per option
     split: Annotated[str | None, SPLIT] = None,
     run_format: Annotated[str | None, RUN_FORMAT] = None,
     qrels_format: Annotated[str | None, QRELS_FORMAT] = None,
+    columns: Annotated[str | None, COLUMNS] = None,
     chunk_ids: Annotated[str | None, CHUNK_IDS] = None,
     stream: Annotated[
         bool | None,
@@ -119,9 +123,11 @@ def evaluate(  # noqa: PLR0913, PLR0917 - one parameter per option
                 names_as_typed(measure or (), rel, judged_only=judged_only), system_names(files)
             )
         in_memory = {"--per-query": per_query, "--json": json, "--html": html}
-        if chunk_ids is not None:
+        for option, value in (("--chunk-ids", chunk_ids), ("--columns", columns)):
+            if value is None:
+                continue
             if stream or table is not None:
-                msg = "--chunk-ids reads a run as a whole; leave out --stream and --table"
+                msg = f"{option} reads a run as a whole; leave out --stream and --table"
                 raise SettingError(msg)
             stream = False
         damaged = DamagedRuns(len(files))
@@ -139,13 +145,15 @@ def evaluate(  # noqa: PLR0913, PLR0917 - one parameter per option
                 damaged=damaged,
             )
         else:
-            evaluator = Evaluator(
-                read_judgements(qrels_file, split, qrels_format),
-                measures,
-                **policies,
-                **report_settings(html),
-            )
-            results = evaluate_files(evaluator, files, damaged, run_format, chunk_ids)
+            with stated_columns(columns) as names_of_columns:
+                evaluator = Evaluator(
+                    read_judgements(qrels_file, split, qrels_format, names_of_columns),
+                    measures,
+                    **policies,
+                    **report_settings(html),
+                )
+                reading = RunReading(run_format, chunk_ids, names_of_columns)
+                results = evaluate_files(evaluator, files, reading, damaged)
             if json is not None:
                 results = _with_qrels_hash(results, evaluator.qrels)
         damaged.end_if_none_is_left()

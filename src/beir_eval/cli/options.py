@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from dataclasses import fields
+from contextlib import contextmanager
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -12,6 +13,7 @@ from beir_eval.adapters.dataset_folder import is_run_file
 from beir_eval.adapters.formats import QRELS_FORMATS, RUN_FORMATS
 from beir_eval.adapters.readers import read_run
 from beir_eval.cli.console import naming_options, warn
+from beir_eval.core.column_names import NO_COLUMNS, StatedColumns
 from beir_eval.core.files import file_stem
 from beir_eval.core.ids import repeated_ids
 from beir_eval.core.paths import name_as_text
@@ -61,6 +63,12 @@ QRELS_FORMAT = typer.Option(
 #: The split of a data-set folder with the judgements.
 SPLIT = typer.Option(
     help="The split of a data-set folder; by default BEIR's official one, or test."
+)
+#: The option that names columns of tables; ``StatedColumns.parse`` reads it.
+COLUMNS = typer.Option(
+    "--columns",
+    help="The names of columns in CSV, Parquet or JSON lines if they are not recognised: "
+    "doc_id=docno,grade=label. The keys are query_id, doc_id, score (runs) and grade (judgements).",
 )
 #: The option that writes the scores of every query.
 PER_QUERY = typer.Option(help="Write every query's scores to this CSV file.")
@@ -135,10 +143,28 @@ def _policy_parameters() -> Iterator[inspect.Parameter]:
         )
 
 
-def read_judgements(path: Path, split: str | None, qrels_format: str | None = None) -> JudgedFolder:
+@contextmanager
+def stated_columns(option: str | None) -> Iterator[StatedColumns]:
+    """Yield the names of columns that the option ``--columns`` states, for all files to be read.
+
+    Raises:
+        SettingError: the option has another form.
+        InputError: at the end of the block, no file has a column of one of the names.
+    """
+    columns = NO_COLUMNS if option is None else StatedColumns.parse(option)
+    yield columns
+    columns.refuse_unused()
+
+
+def read_judgements(
+    path: Path,
+    split: str | None,
+    qrels_format: str | None = None,
+    columns: StatedColumns = NO_COLUMNS,
+) -> JudgedFolder:
     """Return the judgements and BEIR's conventions for them; an error names ``--qrels-format``."""
     with naming_options(format="--qrels-format"):
-        return JudgedFolder.read(path, split, qrels_format)
+        return JudgedFolder.read(path, split, qrels_format, columns)
 
 
 def run_files(paths: Sequence[Path]) -> list[Path]:
@@ -162,27 +188,44 @@ def run_files(paths: Sequence[Path]) -> list[Path]:
     return files
 
 
-def read_runs(
-    paths: Sequence[Path], run_format: str | None = None, chunk_ids: str | None = None
-) -> dict[str, Run]:
+@dataclass(frozen=True)
+class RunReading:
+    """How run files are read.
+
+    Attributes:
+        run_format: the name of their format; None detects it.
+        chunk_ids: the form of the ids of chunks; None: the ids are those of documents.
+        columns: the names of columns.
+    """
+
+    run_format: str | None = None
+    chunk_ids: str | None = None
+    columns: StatedColumns = NO_COLUMNS
+
+    def read(self, path: Path) -> Run:
+        """Return the run of a file; an error names the option ``--format``."""
+        with naming_options(format="--format"):
+            return read_run(
+                path, format=self.run_format, columns=self.columns, collapse=self.chunk_ids
+            )
+
+
+def read_runs(paths: Sequence[Path], reading: RunReading) -> dict[str, Run]:
     """Return {system name: run} of run files.
 
     Args:
         paths: the files.
-        run_format: the name of their format; None detects it.
-        chunk_ids: the form of the ids of chunks; None: the ids are those of documents.
+        reading: how they are read.
     """
-    with naming_options(format="--format"):
-        runs = [read_run(path, format=run_format, collapse=chunk_ids) for path in paths]
+    runs = list(map(reading.read, paths))
     return dict(zip(system_names(paths), runs, strict=True))
 
 
 def evaluate_files(
     evaluator: Evaluator,
     paths: Sequence[Path],
+    reading: RunReading,
     damaged: DamagedRuns,
-    run_format: str | None = None,
-    chunk_ids: str | None = None,
 ) -> list[EvaluationResult]:
     """Return the result of each run file, named after its file, in the order of the files.
 
@@ -191,9 +234,8 @@ def evaluate_files(
     Args:
         evaluator: the evaluator.
         paths: the files.
+        reading: how they are read.
         damaged: notes the files that cannot be evaluated, which have no result.
-        run_format: the name of their format; None detects it.
-        chunk_ids: as of ``read_runs``.
 
     Raises:
         InputError: the only run cannot be evaluated; the message names its file.
@@ -205,8 +247,7 @@ def evaluate_files(
     ) as advance:
         for path, name in zip(paths, system_names(paths), strict=True):
             with damaged.noting(path):
-                with naming_options(format="--format"):
-                    run = read_run(path, format=run_format, collapse=chunk_ids)
+                run = reading.read(path)
                 advance(description=f"measuring {name}")
                 results.append(evaluator.evaluate(run, name=name))
                 advance(description=f"measured {name}")

@@ -9,7 +9,14 @@ import typer
 from rich.text import Text
 
 from beir_eval.cli.console import check_targets, console, naming_options, print_errors
-from beir_eval.cli.options import QRELS_FORMAT, RUN_FORMAT, run_files, system_names
+from beir_eval.cli.options import (
+    COLUMNS,
+    QRELS_FORMAT,
+    RUN_FORMAT,
+    run_files,
+    stated_columns,
+    system_names,
+)
 from beir_eval.cli.results_output import write_texts
 from beir_eval.cli.standard_input import STANDARD_INPUT, opened_inputs
 from beir_eval.errors import escape_controls
@@ -57,6 +64,7 @@ def validate(  # noqa: PLR0913, PLR0917 - one parameter per option
     json: Annotated[Path | None, typer.Option(help="Write all findings.")] = None,
     run_format: Annotated[str | None, RUN_FORMAT] = None,
     qrels_format: Annotated[str | None, QRELS_FORMAT] = None,
+    columns: Annotated[str | None, COLUMNS] = None,
     *,
     strict: Annotated[
         bool, typer.Option("--strict", help="Warnings are errors too: exit code 1.")
@@ -72,7 +80,10 @@ def validate(  # noqa: PLR0913, PLR0917 - one parameter per option
         files = run_files(run_inputs)
         read = [path for path in (qrels_file, *files, corpus, queries) if path is not None]
         check_targets(read, [json])
-        with naming_options(format="--format", qrels_format="--qrels-format"):
+        with (
+            naming_options(format="--format", qrels_format="--qrels-format"),
+            stated_columns(columns) as names,
+        ):
             validation = validate_files(
                 qrels_file,
                 dict(zip(system_names(files), files, strict=True)),
@@ -82,6 +93,7 @@ def validate(  # noqa: PLR0913, PLR0917 - one parameter per option
                 measures=measure or None,
                 format=run_format,
                 qrels_format=qrels_format,
+                columns=names,
             )
         if qrels_file != qrels:
             validation = _renamed(validation, str(qrels_file), STANDARD_INPUT)

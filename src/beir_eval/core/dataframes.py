@@ -8,17 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from beir_eval.core.column_names import (
-    DOC,
-    DOC_NAMES,
-    GRADE,
-    GRADE_NAMES,
-    QUERY,
-    QUERY_NAMES,
-    SCORE,
-    SCORE_NAMES,
-    matching_names,
-)
+from beir_eval.core.column_names import DOC, QUERY, USUAL_NAMES, columns_of_role
 from beir_eval.core.ids import check_unicode
 from beir_eval.errors import InputError, MissingExtraError, first_few, needs_extra, shown
 
@@ -27,8 +17,6 @@ with needs_extra("polars", "files", "reading a dataframe"):
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
-
-USUAL_NAMES = {QUERY: QUERY_NAMES, DOC: DOC_NAMES, SCORE: SCORE_NAMES, GRADE: GRADE_NAMES}
 
 
 def to_columns(  # noqa: PLR0913 - what is read, and what messages say
@@ -153,7 +141,7 @@ def choose_column(  # noqa: PLR0913 - what the message says
     error_class: type[InputError],
     label: str,
     *,
-    function: str = "from_dataframe",
+    how_to_state: str = "state it in from_dataframe: {role}='…'",
 ) -> str:
     """Return the name of the column that has a role.
 
@@ -163,7 +151,7 @@ def choose_column(  # noqa: PLR0913 - what the message says
         requested: the name that the caller states; None recognises one by the usual names.
         error_class: the class of the error to raise.
         label: what messages call the frame, for example "the run".
-        function: the function in which the caller can state the name, for messages.
+        how_to_state: how the caller can state the name, for messages; ``{role}`` is the role.
 
     Raises:
         InputError: (of class ``error_class``) a column is missing, not recognised or one of
@@ -175,18 +163,17 @@ def choose_column(  # noqa: PLR0913 - what the message says
             return requested
         msg = f"{label} has no column {shown(requested)}; it has {first_few(names)}"
         raise error_class(msg)
-    usual_names = USUAL_NAMES[role]
-    matches = matching_names(names, usual_names)
+    usual = ", ".join(USUAL_NAMES[role])
+    matches = columns_of_role(names, role)
     if len(matches) == 1:
         return matches[0]
     if matches:
         problem = f"several columns that could be {role}: {first_few(matches)}"
     else:
         problem = (
-            f"no column that is recognisably {role} (one of {', '.join(usual_names)}); it has "
-            f"{first_few(names)}"
+            f"no column that is recognisably {role} (one of {usual}); it has {first_few(names)}"
         )
-    msg = f"{label} has {problem}. Rename it, or state it in {function}: {role}='…'"
+    msg = f"{label} has {problem}. Rename it, or {how_to_state.format(role=role)}"
     raise error_class(msg)
 
 

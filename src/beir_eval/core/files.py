@@ -27,6 +27,21 @@ HEAD_SIZE = 1 << 16
 _FIRST_PART, _LARGEST_PART = 1 << 13, 1 << 26
 #: zlib's number for data in the format of gzip.
 GZIP_FORMAT = 31
+#: {byte order mark: encoding}; the marks of UTF-32 come first, since one begins as one of UTF-16.
+_WIDE_MARKS = {
+    b"\xff\xfe\0\0": "UTF-32LE",
+    b"\0\0\xfe\xff": "UTF-32BE",
+    b"\xff\xfe": "UTF-16LE",
+    b"\xfe\xff": "UTF-16BE",
+}
+#: Bytes that are searched for the signs of a binary file.
+_EXAMINED = 4096
+#: The bytes of a character of UTF-32, and the highest value of the third of them.
+_WIDEST, _HIGHEST_PLANE = 4, 0x10
+#: The share of the characters of a text in UTF-16 that are blanks, digits, line ends and the like;
+#: and the share if the text has no other bytes than those of ASCII text and zeros.
+_LEAST_ZEROS, _LEAST_ZEROS_OF_ASCII = 0.1, 0.5
+_ASCII_TEXT = bytes([0, *b"\t\n\v\f\r", *range(32, 127)])
 _ZERO_BYTES = re.compile(rb"\0*")
 
 
@@ -258,12 +273,51 @@ def decode(path: Path, data: bytes) -> str:
 
 
 def is_binary(data: bytes) -> bool:
-    """Return whether the first 4,096 bytes contain a zero byte, which text files do not."""
-    return b"\0" in data[:4096]
+    """Return whether the first bytes are those of UTF-16 or UTF-32, or 4,096 have a zero byte."""
+    return b"\0" in data[:_EXAMINED] or data.startswith(tuple(_WIDE_MARKS))
+
+
+def wide_encoding(data: bytes) -> str:
+    """Return "UTF-16LE" or the like if the first bytes are text in this encoding; else "".
+
+    Without a byte order mark, the upper bytes of characters show it: those of UTF-32 are zero, and
+    in UTF-16 those of blanks, digits and line ends, whereas no lower byte of usual text is zero.
+
+    Args:
+        data: the first bytes of a file, or all.
+
+    >>> wide_encoding("q1 0 d1 1".encode("utf-16-be")), wide_encoding(b"q1 0 d1 1")
+    ('UTF-16BE', '')
+    """
+    for mark, encoding in _WIDE_MARKS.items():
+        if data.startswith(mark):
+            return encoding
+    examined = data[:_EXAMINED]
+    if b"\0" not in examined or len(examined) < _WIDEST:
+        return ""
+    first, second, third, fourth = (examined[start::_WIDEST] for start in range(_WIDEST))
+    if max(fourth) == 0 and max(third) <= _HIGHEST_PLANE:
+        return "UTF-32LE"
+    if max(first) == 0 and max(second) <= _HIGHEST_PLANE:
+        return "UTF-32BE"
+    is_ascii = not examined.translate(None, _ASCII_TEXT)
+    least = _LEAST_ZEROS_OF_ASCII if is_ascii else _LEAST_ZEROS
+    even, odd = examined[::2], examined[1::2]
+    for encoding, lower, upper in (("UTF-16LE", even, odd), ("UTF-16BE", odd, even)):
+        if not lower.count(0) and upper.count(0) >= len(upper) * least:
+            return encoding
+    return ""
 
 
 def check_is_text(path: Path, data: bytes) -> None:
-    """Check that ``data``, the bytes of ``path``, is not binary, or raise FileFormatError."""
+    """Check that ``data``, the bytes of ``path``, may be UTF-8 text, or raise FileFormatError."""
+    if encoding := wide_encoding(data):
+        name = encoding if not data.startswith(tuple(_WIDE_MARKS)) else encoding[:6]
+        problem = (
+            f"{encoding} text, where UTF-8 was expected; convert it, such as with iconv -f {name} "
+            "-t UTF-8 FILE > NEW_FILE"
+        )
+        raise FileFormatError(path, problem)
     if is_binary(data):
         problem = "a binary file, where lines of text were expected"
         raise FileFormatError(path, problem)
@@ -290,12 +344,25 @@ def read_number(path: Path, line: int, label: str, text: str) -> float:
     Raises:
         FileFormatError: the text is not a finite number.
     """
+    value = _number(text)
+    if value is None:
+        problem = f"the {label} {shown(text)} is not a finite number"
+        raise FileFormatError(path, problem, line=line)
+    return value
+
+
+def is_number(text: str) -> bool:
+    """Return whether a text spells a finite number, as ``read_number`` reads it."""
+    return _number(text) is not None
+
+
+def _number(text: str) -> float | None:
+    """Return the finite number that a text spells; None if it spells none."""
     try:
         value = float(text)
     except ValueError:
-        value = math.nan
+        return None
     # float() also reads "1_0" as 10, digits of other scripts, and control characters around them.
     if not math.isfinite(value) or "_" in text or not (text.isascii() and text.isprintable()):
-        problem = f"the {label} {shown(text)} is not a finite number"
-        raise FileFormatError(path, problem, line=line)
+        return None
     return value

@@ -21,7 +21,7 @@ from beir_eval.core.arrays import (
     rows_from_lengths,
     starts_from_lengths,
 )
-from beir_eval.core.column_names import GRADE
+from beir_eval.core.column_names import DOC_NAMES, GRADE, QUERY_NAMES, matching_names
 from beir_eval.core.ids import (
     checked_columns,
     checked_ids,
@@ -49,17 +49,20 @@ from beir_eval.errors import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
     from typing import Self
 
     import polars as pl
 
-    #: {query_id: {doc_id: grade}}, the form of BEIR and pytrec_eval, which ``Qrels`` takes.
-    QrelsMapping = Mapping[Any, Mapping[Any, Any]]
+    #: {query_id: {doc_id: grade}}, the form of BEIR and pytrec_eval, which ``Qrels`` takes; or
+    #: {query_id: ids of relevant documents}.
+    QrelsMapping = Mapping[Any, Mapping[Any, Any] | Collection[Any]]
 
 
 #: Queries whose judgements are read together.
 _QUERIES_AT_ONCE = 2_000
+#: What ids of relevant documents without grades may be listed in.
+_LISTS = (list, tuple, set, frozenset)
 
 
 #: {id of the tuple: qrels} of all ``query_ids`` in use, which are known to be distinct texts.
@@ -109,6 +112,50 @@ def _read_chunk(judgements: list[Mapping[Any, Any]]) -> _Chunk:
     )
 
 
+def _with_grades(mapping: Mapping[Any, Any]) -> list[Mapping[Any, Any]]:
+    """Return {document: grade} of each query; a document in a list of ids has grade 1.
+
+    Args:
+        mapping: {query_id: {doc_id: grade} or a list of ids}.
+
+    Raises:
+        QrelsError: a list has entries that are no ids, or the lists are the columns of a table.
+    """
+    refuse_columns(mapping)
+    graded: list[Mapping[Any, Any]] = []
+    for query_id, judged in mapping.items():
+        if isinstance(judged, Mapping):
+            graded.append(judged)
+            continue
+        check_listed_ids(query_id, judged)
+        # The order of a set of texts differs from process to process.
+        ids = sorted(judged, key=str) if isinstance(judged, set | frozenset) else judged
+        graded.append(dict.fromkeys(ids, 1))
+    return graded
+
+
+def refuse_columns(mapping: Mapping[Any, Any]) -> None:
+    """Raise QrelsError if lists of ids are the columns of a table, ``{"query_id": […], …}``."""
+    names = [name for name in mapping if isinstance(name, str)]
+    if matching_names(names, QUERY_NAMES) and matching_names(names, DOC_NAMES):
+        msg = (
+            f"these are columns of a table ({first_few(names)}), not {{query_id: [doc_id, …]}}; "
+            "Qrels.from_columns takes columns, and a file may be CSV, with a judgement per line"
+        )
+        raise QrelsError(msg)
+
+
+def check_listed_ids(query_id: object, ids: Iterable[Any]) -> None:
+    """Raise QrelsError if an entry of a list of ids is a list or an object, such as a pair."""
+    for entry in ids:
+        if isinstance(entry, (*_LISTS, Mapping)):
+            msg = (
+                f"the judgements of query {shown(query_id)} are a list, whose entries must be ids "
+                f"of relevant documents, not {shown(entry)}; with grades, write {{doc_id: grade}}"
+            )
+            raise QrelsError(msg)
+
+
 def has_fractional_grades(grades: Floats) -> bool:
     """Return whether some positive grade is not a whole number."""
     positive = grades[grades > 0]
@@ -119,13 +166,14 @@ class Qrels:
     """The judged documents of each query, with their grades.
 
     ``Qrels({"q1": {"d1": 2, "d2": 0}})`` takes BEIR's dict of dicts. The dict is copied, so later
-    changes to it have no effect. Ids are text, and an integer id means its decimal string. Grades
-    are finite numbers, fractions included. A document with a grade above 0 is relevant, unless a
-    measure sets ``rel``. Grade 0 is judged and not relevant. Any negative grade means "pooled but
-    unjudged", as in trec_eval. A query without judgements is left out.
+    changes to it have no effect. ``Qrels({"q1": ["d1", "d2"]})`` takes the relevant documents
+    alone, in a list, a tuple or a set: each has grade 1. Ids are text, and an integer id means its
+    decimal string. Grades are finite numbers, fractions included. A document with a grade above 0
+    is relevant, unless a measure sets ``rel``. Grade 0 is judged and not relevant. Any negative
+    grade means "pooled but unjudged", as in trec_eval. A query without judgements is left out.
 
     Args:
-        mapping: {query_id: {doc_id: grade}}.
+        mapping: {query_id: {doc_id: grade}}, or {query_id: [doc_id, …]}.
 
     Attributes:
         query_ids: the judged queries, in the order given. [Q]
@@ -133,18 +181,22 @@ class Qrels:
         grades: their grades, read-only f8[J].
         starts: where each query's judgements begin, and the end of the last, i8[Q+1].
         queries_without_judgements: how many queries were left out because nothing is judged.
-        repeated_judgements: how many rows repeated a judgement (see ``from_columns``).
+        repeated_judgements: how many rows, or entries of a list, repeated a judgement (see
+            ``from_columns``).
 
     Raises:
-        QrelsError: ``mapping`` or a value of it is not a mapping, nothing is judged, an id is empty
-            or neither text nor an integer, a grade is not a number from -1e100 to 1e100, or an
-            integer and a text id name the same query or document.
+        QrelsError: ``mapping`` is not a mapping, a value of it is neither a mapping nor a list of
+            ids, nothing is judged, an id is empty or neither text nor an integer, a grade is not a
+            number from -1e100 to 1e100, or an integer and a text id name the same query or
+            document.
 
     >>> qrels = Qrels({"q1": {"d1": 0, "d2": 2}, "q2": {7: 1}})
     >>> qrels
     Qrels(2 queries, 3 judgements)
     >>> qrels.as_dict()
     {'q1': {'d2': 2.0, 'd1': 0.0}, 'q2': {'7': 1.0}}
+    >>> Qrels({"q1": ["d1", "d2"]}).as_dict()
+    {'q1': {'d1': 1.0, 'd2': 1.0}}
     """
 
     query_ids: tuple[str, ...]
@@ -167,18 +219,23 @@ class Qrels:
             self._read_mapping(mapping)
 
     def _read_mapping(self, mapping: QrelsMapping) -> None:
-        judgements = list(mapping.values())
+        judgements: list[Any] = list(mapping.values())
         wrong = {kind for kind in set(map(type, judgements)) if not issubclass(kind, Mapping)}
-        if wrong:
+        num_repeated = 0
+        if wrong and all(issubclass(kind, _LISTS) for kind in wrong):
+            num_listed = sum(map(len, judgements))
+            judgements = _with_grades(mapping)
+            num_repeated = num_listed - sum(map(len, judgements))
+        elif wrong:
             pairs = zip(mapping, judgements, strict=False)
             query_id, judged = next(pair for pair in pairs if type(pair[1]) in wrong)
             msg = (
-                f"the judgements of query {shown(query_id)} must be {{doc_id: grade}}, not "
-                f"{type(judged).__name__}; for relevant documents without grades, write 1 as the "
-                "grade of each"
+                f"the judgements of query {shown(query_id)} must be {{doc_id: grade}}, or a list "
+                f"of ids, each of grade 1, not {type(judged).__name__}"
             )
             raise QrelsError(msg)
         self._read_judgements(list(mapping), judgements)
+        self.repeated_judgements = num_repeated
 
     @classmethod
     def from_columns(
@@ -233,8 +290,9 @@ class Qrels:
         """Return qrels from a dataframe with one row per judgement, in any order.
 
         Columns that are not named are recognised by their usual names, such as query_id, qid or
-        query-id; doc_id, docno, docid or corpus-id; grade, relevance, label, rel or score. Needs
-        polars.
+        query-id; doc_id, docno, docid or corpus-id; grade, relevance, label, rel or score; or, if
+        there are none of these, by other names, such as query, document and judgment. Of the
+        columns qid, docid and docno, docno is the document, as in PyTerrier. Needs polars.
 
         Args:
             frame: anything with the Arrow PyCapsule interface: a polars or pandas dataframe (pandas
@@ -263,7 +321,8 @@ class Qrels:
         """Return ``qrels`` as ``Qrels``: itself, or made from a mapping or a dataframe.
 
         Args:
-            qrels: ``Qrels``, {query_id: {doc_id: grade}}, or a dataframe with usual column names.
+            qrels: ``Qrels``, {query_id: {doc_id: grade}}, {query_id: [doc_id, …]} (each counts as
+                grade 1), or a dataframe with usual column names.
 
         Raises:
             QrelsError: as the constructor or ``from_dataframe``.

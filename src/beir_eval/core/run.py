@@ -160,7 +160,9 @@ class Run:
         """Return a run from a dataframe with one row per retrieved document, queries in any order.
 
         Columns that are not named are recognised by their usual names, such as query_id, qid or
-        query-id; doc_id, docno, docid or corpus-id; score or sim. Needs polars.
+        query-id; doc_id, docno, docid or corpus-id; score or sim; or, if there are none of these,
+        by other names, such as query, document and _score. Of the columns qid, docid and docno,
+        docno is the document, as in PyTerrier. Needs polars.
 
         A DuckDB relation is read when the run is evaluated, and with pyarrow only the rows of
         judged queries are kept. So its connection must be open until then, and its rows are checked

@@ -12,6 +12,9 @@ from beir_eval.core.run import Run
 from beir_eval.errors import FileFormatError, SettingError, shown
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from beir_eval.core.column_names import StatedColumns
     from beir_eval.core.qrels import QrelsMapping
     from beir_eval.core.run import RunMapping
     from beir_eval.datasets.dataset import Dataset
@@ -43,6 +46,7 @@ class JudgedFolder:
         path: Path,
         split: str | None = None,
         format: str | None = None,  # noqa: A002 - as read_qrels names it
+        columns: Mapping[str, str] | StatedColumns | None = None,
     ) -> JudgedFolder:
         """Return the judgements of a file or folder.
 
@@ -50,6 +54,7 @@ class JudgedFolder:
             path: the file or folder.
             split: the split of a folder; None: the official one of a data set of BEIR, or "test".
             format: the name of the format; None detects it.
+            columns: the names of columns, as for ``read_qrels``.
 
         Raises:
             QrelsError, FileFormatError, SettingError, OSError: see ``read_qrels``.
@@ -57,7 +62,7 @@ class JudgedFolder:
         from beir_eval.adapters.readers import read_qrels  # noqa: PLC0415 - dicts need no reader
 
         file, conventions = find_judgements(path, split)
-        return cls(read_qrels(file, format=format), conventions)
+        return cls(read_qrels(file, format=format, columns=columns), conventions)
 
 
 def find_judgements(path: Path, split: str | None = None) -> tuple[Path, Conventions | None]:
@@ -152,9 +157,10 @@ def as_qrels(qrels: Any) -> Qrels:
     """Return judgements as ``Qrels``.
 
     Args:
-        qrels: ``Qrels``, {query_id: {doc_id: grade}}, a dataframe, a ``Dataset``, or what
-            ``read_qrels`` reads: the path of a file, or of a data-set folder for its split "test",
-            or for the official one if it is named as a data set of BEIR.
+        qrels: ``Qrels``, {query_id: {doc_id: grade}}, {query_id: [doc_id, …]} (each counts as
+            grade 1), a dataframe, a ``Dataset``, or what ``read_qrels`` reads: the path of a file,
+            or of a data-set folder for its split "test", or for the official one if it is named as
+            a data set of BEIR.
 
     Raises:
         QrelsError: the judgements are not usable.

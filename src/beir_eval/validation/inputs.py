@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -26,6 +26,7 @@ from beir_eval.adapters.readers import (
     run_content,
     run_from_content,
 )
+from beir_eval.core.column_names import NO_COLUMNS, StatedColumns
 from beir_eval.core.files import FileContent, file_stem
 from beir_eval.core.paths import as_path, name_as_text
 from beir_eval.core.qrels import Qrels
@@ -81,6 +82,7 @@ class RunInput:
         run: the run.
         content: the content of its file; None for a run in memory.
         stated_format: the name of the format of the file; None detects it.
+        columns: the stated names of the columns of the file.
         bad_lines: the numbers of the lines that are not UTF-8.
     """
 
@@ -88,12 +90,13 @@ class RunInput:
     run: Run
     content: FileContent | None = None
     stated_format: str | None = None
+    columns: StatedColumns = NO_COLUMNS
     bad_lines: Sequence[int] = ()
 
     def ranks(self) -> Iterator[tuple[str, str, float]]:
         """Yield (query, rank, score) of every line; nothing for a run without ranks."""
         if self.content is not None:
-            yield from ranks_in_content(self.content, self.stated_format)
+            yield from ranks_in_content(self.content, self.stated_format, self.columns)
 
     @cached_property
     def num_documents(self) -> int:
@@ -138,6 +141,7 @@ class DatasetInput:
         folder: the data-set folder; None if the judgements are not those of a folder.
         split: the split of the folder.
         qrels_format: the stated format of its judgements; None detects it.
+        columns: the stated names of their columns.
     """
 
     judged: QrelsInput
@@ -146,6 +150,7 @@ class DatasetInput:
     folder: Path | None = None
     split: str | None = None
     qrels_format: str | None = None
+    columns: StatedColumns = NO_COLUMNS
 
     def judged_elsewhere(self) -> set[str] | None:
         """Return the queries that other splits of the folder judge; None without a folder.
@@ -159,17 +164,20 @@ class DatasetInput:
         return {
             query_id
             for files in (find_qrels_files(self.folder, split) for split in others)
-            for query_id in _read_qrels(files, self.qrels_format).qrels.query_ids
+            for query_id in _read_qrels(files, self.qrels_format, self.columns).qrels.query_ids
         }
 
 
-def dataset_input(qrels: Any, split: str | None, qrels_format: str | None) -> DatasetInput:
+def dataset_input(
+    qrels: Any, split: str | None, qrels_format: str | None, columns: StatedColumns = NO_COLUMNS
+) -> DatasetInput:
     """Return what the first argument of ``validate`` refers to.
 
     Args:
         qrels: a path of a file or a folder, a ``Dataset``, ``Qrels``, a mapping or a dataframe.
         split: the split of a folder.
         qrels_format: the name of the format of the judgements; None detects it.
+        columns: the names of their columns.
 
     Raises:
         FileFormatError, QrelsError: the judgements cannot be read.
@@ -178,12 +186,12 @@ def dataset_input(qrels: Any, split: str | None, qrels_format: str | None) -> Da
     """
     path = as_path(qrels) if isinstance(qrels, str | Path) else None
     if path is not None and path.is_dir():
-        return _folder_input(path, split, qrels_format)
+        return _folder_input(path, split, qrels_format, columns)
     if split is not None:
         msg = f"split={shown(split)} belongs to a data-set folder, but the qrels are not a folder"
         raise SettingError(msg)
     if path is not None:
-        return DatasetInput(judged=_read_qrels([path], qrels_format))
+        return DatasetInput(judged=_read_qrels([path], qrels_format, columns))
     if isinstance(qrels, Dataset):
         return DatasetInput(
             judged=_from_qrels(qrels.name, qrels.qrels),
@@ -197,9 +205,11 @@ def dataset_input(qrels: Any, split: str | None, qrels_format: str | None) -> Da
     return DatasetInput(judged=judged)
 
 
-def _folder_input(folder: Path, split: str | None, qrels_format: str | None) -> DatasetInput:
+def _folder_input(
+    folder: Path, split: str | None, qrels_format: str | None, columns: StatedColumns
+) -> DatasetInput:
     split = split_or_default(dataset_name(folder), split)
-    judged = _read_qrels(find_qrels_files(folder, split), qrels_format)
+    judged = _read_qrels(find_qrels_files(folder, split), qrels_format, columns)
     corpus = queries = None
     if files := table_files(folder, "corpus", split):
         corpus = corpus_input(corpus_from_files(folder, files))
@@ -212,6 +222,7 @@ def _folder_input(folder: Path, split: str | None, qrels_format: str | None) -> 
         folder=folder,
         split=split,
         qrels_format=qrels_format,
+        columns=columns,
     )
 
 
@@ -219,14 +230,18 @@ def _from_qrels(name: str, qrels: Qrels) -> QrelsInput:
     return QrelsInput(name=name, qrels=qrels, num_repeated=qrels.repeated_judgements)
 
 
-def _read_qrels(files: Sequence[Path], stated_format: str | None = None) -> QrelsInput:
+def _read_qrels(
+    files: Sequence[Path], stated_format: str | None, names: StatedColumns
+) -> QrelsInput:
     """Return the judgements of a file, or of the parts of a table; by default of any format."""
     columns: list[list[Any]] = [[], [], []]
     bad_lines: list[int] = []
     num_repeated = 0
     for file in files:
         with _naming_qrels_format():
-            judgements, _, numbers = _read(FileContent(file), _judgements_in, stated_format)
+            judgements, _, numbers = _read(
+                FileContent(file), partial(_judgements_in, columns=names), stated_format
+            )
         bad_lines += numbers
         if isinstance(judgements, Qrels):
             num_repeated += judgements.repeated_judgements
@@ -256,11 +271,11 @@ def _naming_qrels_format() -> Iterator[None]:
 
 
 def _judgements_in(
-    content: FileContent, stated_format: str | None
+    content: FileContent, stated_format: str | None, columns: StatedColumns
 ) -> Qrels | Sequence[Sequence[Any]]:
     """Return the judgements of a file; their columns if some disagree."""
     try:
-        return qrels_from_content(content, stated_format)
+        return qrels_from_content(content, stated_format, columns)
     except FileFormatError as error:
         if not isinstance(error.__cause__, DisagreeingJudgementsError):
             raise
@@ -367,13 +382,16 @@ def queries_input(queries: Any) -> QueriesInput:
     return QueriesInput(name="queries", texts=texts)
 
 
-def run_inputs(runs: Any, run_format: str | None) -> Iterator[RunInput]:
+def run_inputs(
+    runs: Any, run_format: str | None, columns: StatedColumns = NO_COLUMNS
+) -> Iterator[RunInput]:
     """Yield the runs, each read when it is needed.
 
     Args:
         runs: {name: run}, a list of paths, or a single run; a run is a path, a ``Run``,
             {query_id: {doc_id: score}} or a dataframe.
         run_format: the name of the format of the files; None detects it.
+        columns: the names of their columns.
 
     Raises:
         FileFormatError, RunError: a run cannot be read, or a path is that of a folder.
@@ -381,12 +399,15 @@ def run_inputs(runs: Any, run_format: str | None) -> Iterator[RunInput]:
     """
     for name, source in _named_runs(runs).items():
         if isinstance(source, str | Path):
-            run, content, bad_lines = _read(run_content(source), run_from_content, run_format)
+            run, content, bad_lines = _read(
+                run_content(source), partial(run_from_content, columns=columns), run_format
+            )
             yield RunInput(
                 name=name,
                 run=run,
                 content=content,
                 stated_format=run_format,
+                columns=columns,
                 bad_lines=bad_lines,
             )
         else:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import TYPE_CHECKING, Any
 
+from beir_eval.core.column_names import USUAL_NAMES, StatedColumns
 from beir_eval.errors import BeirEvalWarning, FileFormatError, InputError
 from beir_eval.measures import DEFAULT_MEASURES, parse_all
 from beir_eval.validation.codes import LEVELS
@@ -41,6 +42,7 @@ def validate(  # noqa: PLR0913 - one keyword an input
     measures: Iterable[MeasureLike] | MeasureLike | None = None,
     format: str | None = None,  # noqa: A002
     qrels_format: str | None = None,
+    columns: Mapping[str, str] | StatedColumns | None = None,
 ) -> Validation:
     """Return everything suspicious about judgements, runs, corpus and queries.
 
@@ -64,6 +66,8 @@ def validate(  # noqa: PLR0913 - one keyword an input
         format: the name of the format of the run files, as for ``read_run``; None detects it.
         qrels_format: the name of the format of the judgements, as for ``read_qrels``; None detects
             it.
+        columns: the names of columns in the files of runs and judgements, as for ``read_run`` and
+            ``read_qrels``; each is used for the files that have such a column.
 
     Returns:
         The findings, errors first, and the size of each input.
@@ -72,8 +76,9 @@ def validate(  # noqa: PLR0913 - one keyword an input
         FileFormatError: a file cannot be read, or a run is a folder.
         QrelsError: the judgements are empty, or an id or a grade is not valid.
         RunError: a score is not a finite number, or an id is not valid.
-        InputError: an argument has another type.
-        SettingError: ``split`` is not a name, or ``qrels`` is not a folder; or an unknown format.
+        InputError: an argument has another type, or no file has a column of ``columns``.
+        SettingError: ``split`` is not a name, or ``qrels`` is not a folder; an unknown format; or
+            ``columns`` has another key.
         MeasureError: a measure does not exist.
         MissingExtraError: polars is needed for a file or a dataframe.
         OSError: a file cannot be read.
@@ -83,12 +88,13 @@ def validate(  # noqa: PLR0913 - one keyword an input
     [('constant-scores', 'error'), ('tied-scores', 'warning'), ('shallow-rankings', 'note')]
     """
     chosen: tuple[Measure, ...] = DEFAULT_MEASURES if measures is None else parse_all(measures)
+    names = StatedColumns.read(columns, tuple(USUAL_NAMES), is_shared=True)
     inputs: list[InputSummary] = []
     findings: list[Finding] = []
     with warnings.catch_warnings():
         # Each of these warnings is a finding.
         warnings.simplefilter("ignore", BeirEvalWarning)
-        data = dataset_input(qrels, split, qrels_format)
+        data = dataset_input(qrels, split, qrels_format, names)
         documents = data.corpus if corpus is None else corpus_input(corpus)
         texts = data.queries if queries is None else queries_input(queries)
         judged = data.judged.qrels
@@ -113,7 +119,7 @@ def validate(  # noqa: PLR0913 - one keyword an input
             summary, about_corpus = check_corpus(documents.name, documents.documents, judged, known)
             inputs.append(summary)
             findings += about_corpus
-        for system in run_inputs(runs, format):
+        for system in run_inputs(runs, format, names):
             findings += _check_system(system, judged, chosen)
             inputs.append(
                 InputSummary(
@@ -123,6 +129,7 @@ def validate(  # noqa: PLR0913 - one keyword an input
                     documents=system.num_documents,
                 )
             )
+    names.refuse_unused()
     findings.sort(key=lambda finding: LEVELS.index(finding.level))
     return Validation(inputs=tuple(inputs), findings=tuple(findings))
 

@@ -22,17 +22,21 @@ from beir_eval.adapters.formats.text_lines import (
     csv_cell,
     encode_utf8,
     first_line_of,
+    header_delimiter,
+    is_beir_header,
+    tag_of_words,
     trec_word,
 )
-from beir_eval.core.column_names import DOC_NAMES, QUERY_NAMES, matching_names
+from beir_eval.core.column_names import NO_COLUMNS, QUERY_NAMES, matching_names
 from beir_eval.core.file_kinds import kind_of_text
-from beir_eval.core.files import HEAD_SIZE, PARQUET_MAGIC, check_is_text, is_binary
+from beir_eval.core.files import HEAD_SIZE, PARQUET_MAGIC, check_is_text, is_binary, split_fields
 from beir_eval.core.imports import import_name
 from beir_eval.errors import FileFormatError, check_choice, needs_extra
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from beir_eval.core.column_names import StatedColumns
     from beir_eval.core.files import FileContent
 
 #: Keys of the query id in a record of JSON lines; ``_id`` and ``id`` count if there is no other.
@@ -64,6 +68,7 @@ class Format:
         check_id: a function that raises InputError for an id that a written run cannot contain; the
             writers of judgements check ids themselves.
         keeps_empty: whether a written run keeps queries without documents.
+        has_columns: whether the columns have names: then the reader also takes ``StatedColumns``.
     """
 
     name: str
@@ -74,6 +79,7 @@ class Format:
     written_endings: tuple[str, ...] = ()
     check_id: Callable[[str], object] = encode_utf8
     keeps_empty: bool = False
+    has_columns: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,20 +109,27 @@ class FormatTable:
         """The endings by which files of any of the formats are found in a folder."""
         return tuple(ending for file_format in self.formats for ending in file_format.endings)
 
-    def choose(self, content: FileContent, stated: str | None) -> Format:
+    def choose(
+        self, content: FileContent, stated: str | None, columns: StatedColumns = NO_COLUMNS
+    ) -> Format:
         """Return the format of a file.
 
         Args:
             content: the file, from which the format is detected if ``stated`` is None.
             stated: the name of the format.
+            columns: the names of columns that the caller states.
 
         Raises:
             SettingError: there is no format of this name.
             FileFormatError: the content has none of the formats.
         """
-        if stated is None:
-            return self._detect(content)
         by_name = {file_format.name: file_format for file_format in self.formats}
+        if stated is None:
+            if columns and not is_binary(content.head):
+                _, line = first_line_of(content)
+                if header_delimiter(line, columns):
+                    return by_name["csv"]
+            return self._detect(content)
         check_choice("format", stated, by_name)
         return by_name[stated]
 
@@ -181,6 +194,14 @@ def _has_columns(*numbers: int, or_by_tabs: bool = False) -> Callable[[FileConte
     return has_columns
 
 
+def _is_trec_run(_content: FileContent, line: bytes) -> bool:
+    """Return whether a line has the six columns of a TREC run, or more by the blanks of its tag."""
+    columns = len(line.split())
+    if columns <= _TREC_RUN_COLUMNS:
+        return columns == _TREC_RUN_COLUMNS
+    return bool(tag_of_words(split_fields(line.decode(errors="replace"))))
+
+
 def _is_trec_and_beir(line: bytes) -> bool:
     """Return whether a line can be one of TREC's qrels and one of BEIR's, whose ids hold blanks."""
     columns, by_tabs = line.split(), line.split(b"\t")
@@ -194,7 +215,7 @@ def _is_trec_and_beir(line: bytes) -> bool:
 def _hint_of_run(line: bytes) -> str:
     """Return where a TREC run belongs, for a line of one that was read as qrels; else ""."""
     fields = line.split()
-    is_run = len(fields) == _TREC_RUN_COLUMNS and fields[3].isdigit()
+    is_run = len(fields) >= _TREC_RUN_COLUMNS and fields[3].isdigit()
     where = "; this looks like a run: the qrels come first, then the runs (read_run reads a run)"
     return where if is_run else ""
 
@@ -224,17 +245,21 @@ def _is_jsonl(content: FileContent, line: bytes) -> bool:
 
 
 def _is_csv(_content: FileContent, line: bytes) -> bool:
-    """Return whether the first line is a header with commas, or can only be a line with commas.
+    """Return whether the first line is a header, or can only be a line with commas.
 
     No other format has lines of one column, except JSON, which begins with a bracket. The reader
     refuses such a line if it is not a header, and says so.
     """
-    if b"," not in line[:HEAD_SIZE] or line.startswith((b"{", b"[", b"<")):
+    if header_delimiter(line) is not None:
+        return True
+    if line.startswith((b"{", b"[", b"<")):
         return False
-    text = line[:HEAD_SIZE].decode(errors="replace")
-    names = [name.strip(' \t"') for name in text.split(",")]
-    is_header = matching_names(names, QUERY_NAMES) and matching_names(names, DOC_NAMES)
-    return bool(is_header) or (len(names) >= _CSV_COLUMNS and len(line.split()) == 1)
+    return line[:HEAD_SIZE].count(b",") + 1 >= _CSV_COLUMNS and len(line.split()) == 1
+
+
+def _is_csv_qrels(content: FileContent, line: bytes) -> bool:
+    """Return what ``_is_csv`` does, but not for the header of BEIR's qrels, with three tabs."""
+    return not is_beir_header(line) and _is_csv(content, line)
 
 
 def _is_parquet(content: FileContent, _line: bytes) -> bool:
@@ -248,7 +273,7 @@ RUN_FORMATS = FormatTable(
     formats=(
         Format(
             "trec",
-            _has_columns(6),
+            _is_trec_run,
             (".trec", ".run", ".txt", ".res"),
             "text_runs:read_trec",
             "trec_run_writer:write_trec",
@@ -264,7 +289,7 @@ RUN_FORMATS = FormatTable(
             "json_formats:write_run",
             keeps_empty=True,
         ),
-        Format("jsonl", _is_jsonl, (".jsonl",), "json_formats:read_jsonl_run"),
+        Format("jsonl", _is_jsonl, (".jsonl",), "json_formats:read_jsonl_run", has_columns=True),
         Format(
             "csv",
             _is_csv,
@@ -272,8 +297,16 @@ RUN_FORMATS = FormatTable(
             "csv_formats:read_run",
             "csv_formats:write_run",
             check_id=csv_cell,
+            has_columns=True,
         ),
-        Format("parquet", _is_parquet, (".parquet",), "parquet:read_run", "parquet:write_run"),
+        Format(
+            "parquet",
+            _is_parquet,
+            (".parquet",),
+            "parquet:read_run",
+            "parquet:write_run",
+            has_columns=True,
+        ),
     ),
     example="'q1 Q0 d1 1 0.9 tag'",
     columns=(
@@ -310,16 +343,24 @@ QRELS_FORMATS = FormatTable(
             "json_formats:write_qrels",
             (".json",),
         ),
-        Format("jsonl", _is_jsonl, (), "json_formats:read_jsonl_qrels"),
+        Format("jsonl", _is_jsonl, (), "json_formats:read_jsonl_qrels", has_columns=True),
         Format(
             "csv",
-            _is_csv,
+            _is_csv_qrels,
             (),
             "csv_formats:read_qrels",
             "csv_formats:write_qrels",
             (".csv",),
+            has_columns=True,
         ),
-        Format("parquet", _is_parquet, (".parquet",), "parquet:read_qrels", "parquet:write_qrels"),
+        Format(
+            "parquet",
+            _is_parquet,
+            (".parquet",),
+            "parquet:read_qrels",
+            "parquet:write_qrels",
+            has_columns=True,
+        ),
     ),
     example="'q1 0 d1 1' or 'q1<tab>d1<tab>1'",
     columns=(

@@ -1,4 +1,7 @@
-"""Readers and writers of runs and judgements as comma-separated values with a header."""
+"""Readers of runs and judgements as values below a header, and writers with commas.
+
+Commas, semicolons or tabs separate the values that are read.
+"""
 
 from __future__ import annotations
 
@@ -8,50 +11,63 @@ from typing import TYPE_CHECKING
 
 from beir_eval.adapters.formats.text_lines import (
     ASCII_BLANKS,
+    DELIMITERS,
     check_no_zero_byte,
     csv_cell,
     encode_utf8,
     first_line_of,
+    header_delimiter,
+    is_beir_header,
 )
 from beir_eval.adapters.formats.text_qrels import grade_text
-from beir_eval.core.column_names import (
-    DOC_NAMES,
-    GRADE_NAMES,
-    QUERY_NAMES,
-    SCORE_NAMES,
-    matching_names,
-)
-from beir_eval.core.files import read_number
+from beir_eval.core.column_names import NO_COLUMNS, USUAL_NAMES, columns_of_role, matching_names
+from beir_eval.core.files import is_number, read_number
 from beir_eval.core.qrels import Qrels
 from beir_eval.core.run import Run
-from beir_eval.errors import FileFormatError, InputError, RunError, first_few
+from beir_eval.errors import FileFormatError, InputError, RunError, first_few, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from beir_eval.core.arrays import Floats
+    from beir_eval.core.column_names import StatedColumns
     from beir_eval.core.files import FileContent
 
 
-def read_run(content: FileContent) -> Run:
+#: Whole numbers up to this may be grades.
+_HIGHEST_GRADE = 4
+#: Columns beside those of ids that can hold no grade: without others, each judgement has grade 1.
+_NO_GRADES = ("iteration", "iter", "q0", "query", "query_text", "topic", "text", "title", "docid")
+
+
+def read_run(content: FileContent, columns: StatedColumns = NO_COLUMNS) -> Run:
     """Return the run of a file of format "csv": a header, then a document per line.
 
     Raises:
         FileFormatError: the header lacks a column, a line has another number of columns, an id is
             empty, a score is not a finite number, or there is no document.
     """
-    return Run.from_columns(*_read_columns(content, "score", SCORE_NAMES))
+    queries, docs, scores = _read_columns(content, "score", columns)
+    if is_beir_header(first_line_of(content)[1]) and all(map(_may_be_grade, scores)):
+        problem = (
+            f"a header such as that of BEIR's qrels, and whole numbers up to {_HIGHEST_GRADE}: "
+            "these look like judgements, not like scores; read them with read_qrels"
+        )
+        raise FileFormatError(content.path, problem)
+    return Run.from_columns(queries, docs, scores)
 
 
-def read_qrels(content: FileContent) -> Qrels:
+def read_qrels(content: FileContent, columns: StatedColumns = NO_COLUMNS) -> Qrels:
     """Return the qrels of a file of format "csv": a header, then a judgement per line.
+
+    Without a column that may hold grades, each has grade 1.
 
     Raises:
         FileFormatError: the header lacks a column, a line has another number of columns, an id is
             empty, a grade is not a finite number, or there is no judgement.
         QrelsError: a document is judged twice with different grades.
     """
-    return Qrels.from_columns(*_read_columns(content, "grade", GRADE_NAMES))
+    return Qrels.from_columns(*_read_columns(content, "grade", columns))
 
 
 def write_run(rankings: Sequence[tuple[str, Sequence[str], Floats]], _tag: str) -> bytes:
@@ -86,26 +102,37 @@ def write_qrels(rows: Sequence[tuple[str, str, float]]) -> bytes:
 
 
 def _read_columns(
-    content: FileContent, role: str, usual_names: Sequence[str]
+    content: FileContent, role: str, columns: StatedColumns
 ) -> tuple[list[str], list[str], list[float]]:
     """Return query ids, document ids and numbers.
 
     Args:
         content: the file.
         role: what the numbers are, "score" or "grade".
-        usual_names: the names by which their column is recognised.
+        columns: the names of columns that the caller states.
 
     Raises:
         FileFormatError: as ``read_run``.
     """
-    rows = _rows(content)
+    line = first_line_of(content)[1]
+    delimiter = header_delimiter(line, columns) or max(
+        DELIMITERS, key=lambda mark: line.count(mark.encode())
+    )
+    rows = _rows(content, delimiter)
     number, header = next(rows, (1, [""]))
     names = [name.strip(ASCII_BLANKS) for name in header]
-    usual_of = {"query_id": QUERY_NAMES, "doc_id": DOC_NAMES, role: usual_names}
+    roles = ("query_id", "doc_id", role)
     try:
-        query, doc, value = (_index_of(names, *usual) for usual in usual_of.items())
+        query, doc = (_index_of(names, role, columns) for role in roles[:2])
+        rest = [name for index, name in enumerate(names) if index not in (query, doc)]
+        are_relevant = (
+            role == "grade"
+            and columns.name_of(role, names) is None
+            and len(matching_names(rest, _NO_GRADES)) == len(rest)
+        )
+        value = None if are_relevant else _index_of(names, role, columns)
     except InputError as error:
-        problem = f"{error}. The first line names the columns, such as {','.join(usual_of)}"
+        problem = f"{error}. The first line names the columns, such as {','.join(roles)}"
         raise FileFormatError(content.path, problem, line=number) from error
     queries: list[str] = []
     docs: list[str] = []
@@ -118,50 +145,83 @@ def _read_columns(
             raise FileFormatError(content.path, "an id is empty", line=number)
         queries.append(row[query])
         docs.append(row[doc])
-        values.append(read_number(content.path, number, role, row[value]))
+        values.append(1.0 if value is None else _number(content, number, role, row[value]))
     if not queries:
         raise FileFormatError(content.path, "there is no line below the header")
     return queries, docs, values
 
 
-def _rows(content: FileContent) -> Iterator[tuple[int, list[str]]]:
+def _number(content: FileContent, line: int, role: str, text: str) -> float:
+    """Return the number of a cell; the error says so if a comma is its decimal point."""
+    try:
+        return read_number(content.path, line, role, text)
+    except FileFormatError as error:
+        if text.count(",") != 1 or not is_number(text.replace(",", ".")):
+            raise
+        problem = f"{error.problem}: write a decimal point, not a comma"
+        raise FileFormatError(content.path, problem, line=line) from error
+
+
+def _may_be_grade(number: float) -> bool:
+    return number.is_integer() and 0 <= number <= _HIGHEST_GRADE
+
+
+def _rows(content: FileContent, delimiter: str) -> Iterator[tuple[int, list[str]]]:
     """Yield (1-based number of its last line, cells) of the header and of every row below it.
 
     Blank lines are left out, and comments above the header.
+
+    Args:
+        content: the file.
+        delimiter: what separates the cells.
+
+    Raises:
+        FileFormatError: a quote has no end, or text after it.
     """
     text = content.text()
     check_no_zero_byte(content, text)
     num_above = first_line_of(content)[0] - 1
     lines = io.StringIO(text.split("\n", num_above)[-1], newline="")
-    reader = csv.reader(lines, strict=True, skipinitialspace=True)
+    reader = csv.reader(lines, delimiter=delimiter, strict=True, skipinitialspace=True)
     try:
         for row in reader:
             if len(row) > 1 or "".join(row).strip(ASCII_BLANKS):
                 yield num_above + reader.line_num, row
     except csv.Error as error:
-        problem = f"not comma-separated values: {error}"
+        kind = {",": "comma", ";": "semicolon", "\t": "tab"}[delimiter]
+        problem = f"not {kind}-separated values: {error}"
         raise FileFormatError(content.path, problem, line=num_above + reader.line_num) from error
 
 
-def _index_of(names: Sequence[str], role: str, usual_names: Sequence[str]) -> int:
+def _index_of(names: Sequence[str], role: str, columns: StatedColumns) -> int:
     """Return the index of a column of the header.
 
     Args:
         names: the names of the columns.
-        role: what messages call the column.
-        usual_names: the names by which it is recognised.
+        role: a key of ``USUAL_NAMES``.
+        columns: the names of columns that the caller states.
 
     Raises:
-        InputError: no column, or several, have one of the names.
+        InputError: no column, or several, have the stated name or one of the usual names.
     """
-    matches = matching_names(names, usual_names)
+    stated = columns.name_of(role, names)
+    if stated is None:
+        matches = columns_of_role(names, role)
+    else:
+        matches = [name for name in names if name == stated]
+        if not matches:
+            msg = f"there is no column {shown(stated)} among {first_few(names)}"
+            raise InputError(msg)
     if len(matches) == 1:
         return names.index(matches[0])
     if matches:
-        msg = f"several columns could be {role}: {first_few(matches)}; rename all but one"
+        msg = (
+            f"several columns could be {role}: {first_few(matches)}; rename all but one, or name "
+            f"one with columns= as {role}"
+        )
     else:
         msg = (
-            f"no column is recognisably {role} (one of {', '.join(usual_names)}) among "
-            f"{first_few(names)}"
+            f"no column is recognisably {role} (one of {', '.join(USUAL_NAMES[role])}) among "
+            f"{first_few(names)}; name it with columns= as {role}"
         )
     raise InputError(msg)

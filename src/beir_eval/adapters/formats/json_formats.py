@@ -7,17 +7,20 @@ import math
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeAlias
 
 from beir_eval.adapters.formats.text_lines import encode_utf8
+from beir_eval.adapters.search_responses import is_rank_eval, run_from_responses
 from beir_eval.core.arrays import read_floats
 from beir_eval.core.column_names import (
     DOC_NAMES,
     GRADE_NAMES,
+    NO_COLUMNS,
     QUERY_NAMES,
     SCORE_NAMES,
+    columns_of_role,
     matching_names,
 )
 from beir_eval.core.file_kinds import kind_of_json
 from beir_eval.core.ids import id_text, repeated_ids
-from beir_eval.core.qrels import Qrels
+from beir_eval.core.qrels import Qrels, check_listed_ids, refuse_columns
 from beir_eval.core.run import Run
 from beir_eval.core.run_sources.lists import source_from_lists
 from beir_eval.errors import FileFormatError, RunError, first_few, shown
@@ -26,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from beir_eval.core.arrays import Floats
+    from beir_eval.core.column_names import StatedColumns
     from beir_eval.core.files import FileContent
 
 #: Keys under which a record lists its documents.
@@ -39,8 +43,12 @@ _DOC_LIST_NAMES = (
     "hits",
     "doc_ids",
 )
+#: Keys under which a record of judgements lists relevant documents.
+_RELEVANT_LIST_NAMES = ("docs", "documents", "doc_ids")
 #: Keys under which a record lists the scores of these documents.
 _SCORE_LIST_NAMES = ("scores", "doc_scores")
+#: Keys under which a record may list numbers of documents, so that these are not without grades.
+_NUMBER_LIST_NAMES = (*_SCORE_LIST_NAMES, "grades", "labels", "relevances", "ratings")
 #: Keys of an id that are used if there is no more specific one.
 _ID_NAMES = ("_id", "id")
 _PAIR_LENGTH = 2
@@ -69,12 +77,16 @@ class _RepeatedKeys(NamedTuple):
 def read_json_run(content: FileContent) -> Run:
     """Return the run of a file of format "json": ``{query_id: {doc_id: score}}``.
 
-    The predictions of MTEB are read too, if they are those of a single split.
+    The predictions of MTEB are read too, if they are those of a single split, and an answer of
+    Elasticsearch's ``_rank_eval``.
 
     Raises:
         FileFormatError: the content is not JSON, has another shape, or holds several runs.
+        InputError: queries failed in the answer of ``_rank_eval``.
     """
     parsed = _parse(content, content.text(), None)
+    if is_rank_eval(parsed):
+        return run_from_responses(parsed)
     if not _is_of_mteb(parsed):
         return _json_run(content, parsed)
     runs = _mteb_runs(content, parsed)
@@ -104,13 +116,13 @@ def read_mteb_runs(content: FileContent) -> dict[str, Run]:
     return _mteb_runs(content, parsed)
 
 
-def read_jsonl_run(content: FileContent) -> Run:
+def read_jsonl_run(content: FileContent, columns: StatedColumns = NO_COLUMNS) -> Run:
     """Return the run of a file of format "jsonl": on each line a query with its documents, or one.
 
     Raises:
         FileFormatError: a line is not JSON, or has another shape.
     """
-    return _run_from_rankings(content, _jsonl_rankings(content))
+    return _run_from_rankings(content, _jsonl_rankings(content, columns))
 
 
 def jsonl_rows(content: FileContent) -> tuple[list[str], list[str | None], list[float | None]]:
@@ -125,7 +137,7 @@ def jsonl_rows(content: FileContent) -> tuple[list[str], list[str | None], list[
     queries: list[str] = []
     docs: list[str | None] = []
     scores: list[float | None] = []
-    for line, query, documents in _jsonl_rankings(content):
+    for line, query, documents in _jsonl_rankings(content, NO_COLUMNS):
         query_id = _read_id(content, line, query)
         pairs: Sequence[tuple[str | None, float | None]] = documents or [(None, None)]
         queries += [query_id] * len(pairs)
@@ -137,28 +149,32 @@ def jsonl_rows(content: FileContent) -> tuple[list[str], list[str | None], list[
 def read_json_qrels(content: FileContent) -> Qrels:
     """Return the qrels of a file of format "json": ``{query_id: {doc_id: grade}}``.
 
+    A list of ids in place of an object has documents of grade 1.
+
     Raises:
         FileFormatError: the content is not JSON, or has another shape.
-        QrelsError: a document is judged twice with different grades.
+        QrelsError: a document is judged twice with different grades, a list has entries that are
+            no ids, or the lists are the columns of a table.
     """
+    parsed = _parse(content, content.text(), None)
     judgements = (
         (line, query, doc, grade)
-        for line, query, pairs in _nested_objects(
-            content, _parse(content, content.text(), None), "grade"
-        )
+        for line, query, pairs in _nested_objects(content, _with_grades(content, parsed), "grade")
         for doc, grade in pairs
     )
     return _qrels_from_judgements(content, judgements)
 
 
-def read_jsonl_qrels(content: FileContent) -> Qrels:
+def read_jsonl_qrels(content: FileContent, columns: StatedColumns = NO_COLUMNS) -> Qrels:
     """Return the qrels of a file of format "jsonl": ``{"query_id", "doc_id", "grade"}`` per line.
+
+    A line may also list relevant documents, ``{"query_id", "docs"}``, each of grade 1.
 
     Raises:
         FileFormatError: a line is not JSON, or has another shape.
         QrelsError: a document is judged twice with different grades.
     """
-    return _qrels_from_judgements(content, _jsonl_judgements(content, GRADE_NAMES))
+    return _qrels_from_judgements(content, _jsonl_judgements(content, columns))
 
 
 def write_run(rankings: Iterable[tuple[str, Sequence[str], Floats]], _tag: str) -> bytes:
@@ -290,6 +306,34 @@ def _nested_objects(
             _refuse_shape(content, parsed, problem)
 
 
+def _with_grades(content: FileContent, parsed: Any) -> Any:
+    """Return parsed JSON of judgements with the grade 1 for each id of a list; else unchanged.
+
+    Raises:
+        FileFormatError: it is a saved record.
+        QrelsError: a list has entries that are no ids, or the lists are the columns of a table.
+    """
+    if not isinstance(parsed, dict) or not any(isinstance(ids, list) for ids in parsed.values()):
+        return parsed
+    if parsed.keys() >= _MTEB_RESULT or kind_of_json(parsed)[0]:
+        _refuse_shape(content, parsed, "")
+    refuse_columns(parsed)
+    return {
+        query: _graded(query, judged) if isinstance(judged, list) else judged
+        for query, judged in parsed.items()
+    }
+
+
+def _graded(query: str, ids: list[Any]) -> _RepeatedKeys:
+    """Return (id, 1) of each id of a list, which may list one twice.
+
+    Raises:
+        QrelsError: an entry is a list or an object.
+    """
+    check_listed_ids(query, ids)
+    return _RepeatedKeys([(doc, 1) for doc in ids])
+
+
 def _refuse_shape(content: FileContent, parsed: object, problem: str) -> NoReturn:
     """Raise FileFormatError for JSON of another shape; the message names a saved record.
 
@@ -314,14 +358,21 @@ def _refuse_shape(content: FileContent, parsed: object, problem: str) -> NoRetur
 # Files with an object on each line
 
 
-def _jsonl_rankings(content: FileContent) -> Iterator[_Ranking]:
-    """Yield the documents of each line: all those of a query, or a single one."""
+def _jsonl_rankings(content: FileContent, columns: StatedColumns) -> Iterator[_Ranking]:
+    """Yield the documents of each line: all those of a query, or a single one.
+
+    With a stated key of documents or scores, a line has a single one.
+    """
     for line, record in _read_records(content):
-        query_key = _query_key(content, line, record)
-        list_key = _single_key(content, line, record, _DOC_LIST_NAMES)
+        query_key = _query_key(content, line, record, columns)
+        doc_key = _stated_key(content, line, record, columns, "doc_id")
+        score_key = _stated_key(content, line, record, columns, "score")
+        list_key = None
+        if doc_key is None and score_key is None:
+            list_key = _single_key(content, line, record, _DOC_LIST_NAMES)
         if list_key is None:
-            doc_key = _doc_key(content, line, record, query_key)
-            score_key = _single_key(content, line, record, SCORE_NAMES)
+            doc_key = doc_key or _doc_key(content, line, record, query_key)
+            score_key = score_key or _single_key(content, line, record, SCORE_NAMES)
             if doc_key is None or score_key is None or record[score_key] is None:
                 _refuse_record(content, line, "docs (or doc_id and score)", record)
             pairs = [(record[doc_key], record[score_key])]
@@ -383,15 +434,35 @@ def _document_pair(content: FileContent, line: int, document: Any) -> tuple[Any,
     return document, None
 
 
-def _jsonl_judgements(content: FileContent, grade_names: tuple[str, ...]) -> Iterator[_Judgement]:
-    """Yield the judgement of each line, whose grade is under one of these names."""
+def _jsonl_judgements(content: FileContent, columns: StatedColumns) -> Iterator[_Judgement]:
+    """Yield the judgement of each line, or those of the documents that it lists."""
     for line, record in _read_records(content):
-        query_key = _query_key(content, line, record)
-        doc_key = _doc_key(content, line, record, query_key)
-        grade_key = _single_key(content, line, record, grade_names)
-        if doc_key is None or grade_key is None or record[grade_key] is None:
-            _refuse_record(content, line, "doc_id and grade", record)
-        yield line, record[query_key], record[doc_key], record[grade_key]
+        query_key = _query_key(content, line, record, columns)
+        doc_key = _stated_key(content, line, record, columns, "doc_id") or _doc_key(
+            content, line, record, query_key
+        )
+        grade_key = _stated_key(content, line, record, columns, "grade") or _single_key(
+            content, line, record, GRADE_NAMES
+        )
+        if doc_key is not None and grade_key is not None and record[grade_key] is not None:
+            yield line, record[query_key], record[doc_key], record[grade_key]
+            continue
+        for doc in _relevant_documents(content, line, record):
+            yield line, record[query_key], doc, 1
+
+
+def _relevant_documents(content: FileContent, line: int, record: dict[str, Any]) -> list[Any]:
+    """Return the ids of the documents that a record lists without grades.
+
+    Raises:
+        FileFormatError: the record has no such list, or something beside it that may be grades.
+    """
+    list_key = _single_key(content, line, record, _RELEVANT_LIST_NAMES)
+    numbers = matching_names(record, (*GRADE_NAMES, *_NUMBER_LIST_NAMES))
+    documents = None if list_key is None or numbers else record[list_key]
+    if not isinstance(documents, list):
+        _refuse_record(content, line, "doc_id and grade (or docs, a list of relevant ids)", record)
+    return documents
 
 
 def _read_records(content: FileContent) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -409,10 +480,14 @@ def _read_records(content: FileContent) -> Iterator[tuple[int, dict[str, Any]]]:
         yield line, record
 
 
-def _query_key(content: FileContent, line: int, record: dict[str, Any]) -> str:
-    """Return the key of the query id: a usual name of it, or else ``_id`` or ``id``."""
-    key = _single_key(content, line, record, QUERY_NAMES) or _single_key(
-        content, line, record, _ID_NAMES
+def _query_key(
+    content: FileContent, line: int, record: dict[str, Any], columns: StatedColumns
+) -> str:
+    """Return the key of the query id: as stated, a usual name of it, or else ``_id`` or ``id``."""
+    key = (
+        _stated_key(content, line, record, columns, "query_id")
+        or _single_key(content, line, record, QUERY_NAMES)
+        or _single_key(content, line, record, _ID_NAMES)
     )
     if key is None:
         _refuse_record(content, line, "query_id", record)
@@ -427,9 +502,28 @@ def _doc_key(
     The key of the query id is not considered; None if there is no such key.
     """
     other_fields = {key: value for key, value in record.items() if key != query_key}
+    usual = matching_names(other_fields, DOC_NAMES)
+    if len(usual) > 1:  # such as in the records of PyTerrier
+        usual = [key for key in columns_of_role(record, "doc_id") if key in other_fields]
+    if len(usual) == 1:
+        return usual[0]
     return _single_key(content, line, other_fields, DOC_NAMES) or _single_key(
         content, line, other_fields, _ID_NAMES
     )
+
+
+def _stated_key(
+    content: FileContent, line: int, record: dict[str, Any], columns: StatedColumns, role: str
+) -> str | None:
+    """Return the key that the caller states for a role; None if it is to be recognised.
+
+    Raises:
+        FileFormatError: the record has no such key.
+    """
+    key = columns.name_of(role, record) if columns else None
+    if key is not None and key not in record:
+        _refuse_record(content, line, shown(key), record)
+    return key
 
 
 def _single_key(

@@ -8,18 +8,22 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from beir_eval.adapters.formats.text_lines import encode_utf8
+from beir_eval.core.column_names import NO_COLUMNS, QRELS_ROLES, RUN_ROLES
+from beir_eval.core.dataframes import choose_column
 from beir_eval.core.files import parquet_errors
 from beir_eval.core.qrels import Qrels
 from beir_eval.core.run import Run
+from beir_eval.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from beir_eval.core.arrays import Floats
+    from beir_eval.core.column_names import StatedColumns
     from beir_eval.core.files import FileContent
 
 
-def read_run(content: FileContent) -> Run:
+def read_run(content: FileContent, columns: StatedColumns = NO_COLUMNS) -> Run:
     """Return the run of a file of format "parquet".
 
     The columns are named as ``Run.from_dataframe`` recognises them.
@@ -28,10 +32,12 @@ def read_run(content: FileContent) -> Run:
         FileFormatError: the content is not a Parquet file.
         InputError: a column is missing, an id is invalid, or a number is not finite.
     """
-    return Run.from_dataframe(_read(content))
+    frame = _read(content)
+    names = _names_of(frame.columns, RUN_ROLES, columns, "the run")
+    return Run.from_dataframe(frame, **names)
 
 
-def read_qrels(content: FileContent) -> Qrels:
+def read_qrels(content: FileContent, columns: StatedColumns = NO_COLUMNS) -> Qrels:
     """Return the qrels of a file of format "parquet".
 
     The columns are named as ``Qrels.from_dataframe`` recognises them.
@@ -40,7 +46,9 @@ def read_qrels(content: FileContent) -> Qrels:
         FileFormatError: the content is not a Parquet file.
         InputError: a column is missing, an id is invalid, or a number is not finite.
     """
-    return Qrels.from_dataframe(_read(content))
+    frame = _read(content)
+    names = _names_of(frame.columns, QRELS_ROLES, columns, "the qrels")
+    return Qrels.from_dataframe(frame, **names)
 
 
 def write_run(rankings: Sequence[tuple[str, Sequence[str], Floats]], _tag: str) -> bytes:
@@ -68,6 +76,33 @@ def write_qrels(rows: Sequence[tuple[str, str, float]]) -> bytes:
 def _read(content: FileContent) -> pl.DataFrame:
     with parquet_errors(content.path):
         return pl.read_parquet(content.source(), glob=False)
+
+
+def _names_of(
+    available: Sequence[str], roles: Sequence[str], columns: StatedColumns, label: str
+) -> dict[str, str]:
+    """Return {role: name of its column}.
+
+    Args:
+        available: the names of all columns.
+        roles: the roles.
+        columns: the names of columns that the caller states.
+        label: what messages call the table.
+
+    Raises:
+        InputError: a column is missing, not recognised or one of several that match.
+    """
+    return {
+        role: choose_column(
+            available,
+            role,
+            columns.name_of(role, available),
+            InputError,
+            label,
+            how_to_state="name it with columns= as {role}",
+        )
+        for role in roles
+    }
 
 
 def _to_parquet(ids: Mapping[str, Sequence[str]], name: str, numbers: Sequence[float]) -> bytes:

@@ -6,13 +6,15 @@ import io
 import re
 from typing import TYPE_CHECKING, TypeVar
 
-from beir_eval.core.files import HEAD_SIZE, FileContent, split_fields
+from beir_eval.core.column_names import NO_COLUMNS, USUAL_NAMES, columns_of_role
+from beir_eval.core.files import HEAD_SIZE, FileContent, is_number, split_fields
 from beir_eval.errors import FileFormatError, InputError, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
+    from beir_eval.core.column_names import StatedColumns
     from beir_eval.core.line_parts import LinePart
 
 Result = TypeVar("Result")
@@ -22,6 +24,14 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 ASCII_BLANKS = " \t\n\r\v\f"
 #: The number of characters that a cell of a CSV file may have; Python's module csv reads no more.
 LONGEST_CSV_CELL = 131_072
+#: The index of the rank, the score and the first word of the tag in a line of a TREC run.
+_RANK, _SCORE, _TAG = 3, 4, 5
+_GRADE_HEADERS = frozenset({"score", "grade", "label", "rel", "relevance", "relevance_score"})
+_BEIR_COLUMNS = 3
+#: What messages say about the last line of a file if it is too short and has no line end.
+CUT_OFF = "; it is the last line and has no end: the file may be cut off"
+#: What may separate the columns below a header.
+DELIMITERS = (",", ";", "\t")
 _ZERO_BYTE = "a zero byte; ids and numbers of a text file contain none"
 
 
@@ -58,6 +68,92 @@ def first_line_of(content: FileContent, *, hash_ids: bool = False) -> tuple[int,
     if is_complete or len(content.head) < HEAD_SIZE:
         return number, line
     return first_line(content.data(), hash_ids=hash_ids)
+
+
+def tag_of_words(fields: Sequence[str]) -> tuple[str, ...]:
+    """Return the tag of a line of a TREC run if it has several words; else nothing.
+
+    The rank before it must be a whole number, the score a number, and the first word of the tag
+    none: otherwise the blank may be one in an id, which shifts rank and score to the right.
+
+    Args:
+        fields: the words of the line.
+
+    >>> tag_of_words("q1 Q0 d1 1 0.9 BM25 (k1=0.9)".split())
+    ('BM25', '(k1=0.9)')
+    >>> tag_of_words("q1 Q0 my d1 1 0.9 BM25".split())
+    ()
+    """
+    tag = tuple(fields[_TAG:])
+    if len(tag) > 1 and has_rank_and_score(fields) and not is_number(tag[0]):
+        return tag
+    return ()
+
+
+def has_rank_and_score(fields: Sequence[str]) -> bool:
+    """Return whether a line of a TREC run has a whole number as rank and a number as score."""
+    rank = fields[_RANK]
+    return rank.isascii() and rank.isdecimal() and is_number(fields[_SCORE])
+
+
+def cells_of(line: str, delimiter: str) -> list[str]:
+    """Return the cells of a header, without blanks and quotes around them."""
+    return [cell.strip(ASCII_BLANKS + '"') for cell in line.split(delimiter)]
+
+
+def header_delimiter(line: bytes, columns: StatedColumns = NO_COLUMNS) -> str | None:
+    """Return what separates the columns of a header that names queries and documents; else None.
+
+    Between tabs and semicolons, a line with a number is no header. If the caller states names, one
+    name that is stated or recognised is enough.
+
+    Args:
+        line: the first line of a file.
+        columns: the names of columns that the caller states.
+
+    >>> header_delimiter(b"qid;docno;score"), header_delimiter(b"q1 Q0 d1 1 0.9 tag")
+    (';', None)
+    """
+    if line.startswith((b"{", b"[", b"<")):
+        return None
+    text = line[:HEAD_SIZE].decode(errors="replace")
+    for delimiter in DELIMITERS:
+        cells = cells_of(text, delimiter)
+        if len(cells) == 1 or (delimiter != "," and any(map(is_number, cells))):
+            continue
+        if all(columns_of_role(cells, role) for role in ("query_id", "doc_id")):
+            return delimiter
+        if columns and (
+            any(name in cells for name in columns.names.values())
+            or any(columns_of_role(cells, role) for role in USUAL_NAMES)
+        ):
+            return delimiter
+    return None
+
+
+def is_header(fields: Sequence[str]) -> bool:
+    """Return whether the first row of a BEIR qrels file names its columns.
+
+    Some files have no such row, and skipping it blindly loses a judgement.
+    """
+    return fields[-1].strip(ASCII_BLANKS).lower() in _GRADE_HEADERS
+
+
+def is_beir_header(line: bytes) -> bool:
+    """Return whether a line names three columns between tabs, the last one the grade."""
+    names = cells_of(line.decode(errors="replace"), "\t")
+    return len(names) == _BEIR_COLUMNS and is_header(names)
+
+
+def names_document_first(fields: Sequence[str]) -> bool:
+    """Return whether the header of BEIR's qrels names the document before the query."""
+    return bool(columns_of_role(fields[:1], "doc_id") and columns_of_role(fields[1:2], "query_id"))
+
+
+def is_cut_line(content: FileContent, number: int) -> bool:
+    """Return whether a line is the last of a file and has no line end."""
+    data = content.data()
+    return not data.endswith(b"\n") and data.count(b"\n") == number - 1
 
 
 def check_no_zero_byte(content: FileContent, text: str) -> None:

@@ -6,8 +6,12 @@ from typing import TYPE_CHECKING
 
 from beir_eval.adapters.formats.text_lines import (
     ASCII_BLANKS,
+    CUT_OFF,
     check_no_zero_byte,
     encode_utf8,
+    is_cut_line,
+    is_header,
+    names_document_first,
     trec_word,
 )
 from beir_eval.core.files import read_number, split_fields
@@ -23,7 +27,6 @@ _TREC_COLUMNS = 4
 _BEIR_COLUMNS = 3
 #: Fewer grades that count 1, 2, … may well be grades.
 _FEWEST_RANKS = 3
-_GRADE_HEADERS = frozenset({"score", "grade", "label", "rel", "relevance", "relevance_score"})
 
 
 def read_trec(content: FileContent) -> Qrels:
@@ -47,7 +50,7 @@ def read_beir(content: FileContent) -> Qrels:
     A header row is optional.
 
     Warns:
-        BeirEvalWarning: the grades look like ranks.
+        BeirEvalWarning: the grades look like ranks, or the header names the document first.
 
     Raises:
         FileFormatError: a line has another number of columns, an id is empty, a grade is not a
@@ -164,6 +167,8 @@ def _trec_rows(content: FileContent, iterations: set[str]) -> Iterator[tuple[int
                 f"{len(fields)} columns, expected 4 (query, iteration, document, grade) separated "
                 "by blanks or tabs"
             )
+            if len(fields) < _TREC_COLUMNS and is_cut_line(content, number):
+                problem += CUT_OFF
             raise FileFormatError(content.path, problem, line=number)
         iterations.add(fields[1])
         yield number, fields
@@ -181,18 +186,18 @@ def _beir_rows(content: FileContent) -> Iterator[tuple[int, list[str]]]:
         if len(fields) != _BEIR_COLUMNS:
             columns = f"{len(fields)} columns"
             problem = f"{columns}, expected 3 (query, document, grade) separated by tabs"
+            if len(fields) < _BEIR_COLUMNS and is_cut_line(content, number):
+                problem += CUT_OFF
             raise FileFormatError(content.path, problem, line=number)
         if not (is_first and is_header(fields)):
             yield number, fields
+        elif names_document_first(fields):
+            warn_caller(
+                f"{content.path}: the header names {fields[0]} before {fields[1]}, but the first "
+                "column of BEIR's qrels is the query, and is read so; format='csv' reads the "
+                "columns by their names"
+            )
         is_first = False
-
-
-def is_header(fields: Sequence[str]) -> bool:
-    """Return whether the first row of a BEIR qrels file names its columns.
-
-    Some files have no such row, and skipping it blindly loses a judgement.
-    """
-    return fields[-1].strip(ASCII_BLANKS).lower() in _GRADE_HEADERS
 
 
 def _filled_lines(content: FileContent) -> Iterator[tuple[int, str]]:

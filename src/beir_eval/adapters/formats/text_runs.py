@@ -17,9 +17,13 @@ import numpy as np
 
 from beir_eval.adapters.formats.text_lines import (
     BYTE_ORDER_MARK,
+    CUT_OFF,
     check_no_zero_byte,
     first_line_of,
+    has_rank_and_score,
+    is_cut_line,
     read_later_lines,
+    tag_of_words,
 )
 from beir_eval.core.column_names import DOC, QUERY, SCORE
 from beir_eval.core.files import decode, read_number, split_fields
@@ -52,8 +56,20 @@ _MOST_WORKERS = 4
 _ZLIB_HEADERS = (b"x\x01", b"x^", b"x\x9c", b"x\xda")
 
 
+#: Whole numbers in this range may be grades.
+_LOWEST_GRADE, _HIGHEST_GRADE = -2, 4
+
+
 class NotPlainError(Exception):
     """Lines that polars may not read as we do: they are read one by one."""
+
+
+class _NotRanksError(FileFormatError):
+    """The third of three columns does not hold ranks; it may hold scores."""
+
+
+class _NotScoresError(FileFormatError):
+    """The third of three columns does not hold scores either."""
 
 
 class Layout(NamedTuple):
@@ -79,7 +95,31 @@ TREC = Layout(
     "6 (query, Q0, document, rank, score, tag)",
     SCORE,
 )
+
+
+class TrecForm(NamedTuple):
+    """How the columns of a TREC run are separated, as its first line shows.
+
+    Attributes:
+        separator: the single character between the columns of the first line, or None.
+        tag: the words of the tag of the first line if it contains blanks; else empty.
+    """
+
+    separator: str | None
+    tag: tuple[str, ...]
+
+    @classmethod
+    def from_content(cls, content: FileContent) -> TrecForm:
+        """Return the form of a file.
+
+        Args:
+            content: the file, or its first lines.
+        """
+        return cls(_separator(content, TREC), _tag_of(content))
+
+
 MSMARCO = Layout((QUERY, DOC, RANK), "3 (query, document, rank)", RANK)
+THREE_SCORED = Layout((QUERY, DOC, SCORE), "3 (query, document, score)", SCORE)
 MSMARCO_SCORED = Layout((QUERY, DOC, GIVEN_RANK, SCORE), "4 (query, document, rank, score)", SCORE)
 
 
@@ -95,16 +135,34 @@ def read_trec(content: FileContent) -> Run:
 def read_msmarco(content: FileContent) -> Run:
     """Return the run of a file of format "msmarco": query, document, rank, and optionally a score.
 
+    The third of three columns may also be a score.
+
     Raises:
         FileFormatError, OSError: see ``beir_eval.read_run``.
     """
     number, line = first_line_of(content)
     columns = len(line.split())
-    layouts = {len(layout.names): layout for layout in (MSMARCO, MSMARCO_SCORED)}
-    if columns not in layouts:
+    if columns == len(MSMARCO_SCORED.names):
+        return _read(content, MSMARCO_SCORED)
+    if columns != len(MSMARCO.names):
         problem = f"{columns} columns, expected 3 or 4 (query, document, rank, and maybe a score)"
         raise FileFormatError(content.path, problem, line=number)
-    return _read(content, layouts[columns])
+    try:
+        return _read(content, MSMARCO)
+    except _NotRanksError as error:
+        not_ranks = error
+    try:
+        return _read(content, THREE_SCORED)
+    except FileFormatError as error:
+        if not isinstance(error, _NotScoresError) and error.line != not_ranks.line:
+            raise
+        problem = (
+            f"the third of three columns holds neither ranks ({not_ranks.problem}) nor scores "
+            f"({error.problem}). The ranks of a query are different whole numbers from 0 or 1 on; "
+            "its scores have fractions, or never increase. Write a TREC run, or CSV with the "
+            "header query_id,doc_id,score; qrels are read with read_qrels"
+        )
+        raise FileFormatError(content.path, problem, line=not_ranks.line) from error
 
 
 def rows_with_ranks(content: FileContent) -> Iterator[tuple[str, str, float]]:
@@ -114,7 +172,7 @@ def rows_with_ranks(content: FileContent) -> Iterator[tuple[str, str, float]]:
     """
     _, line = first_line_of(content)
     layouts = {len(layout.names): layout for layout in (TREC, MSMARCO_SCORED)}
-    layout = layouts.get(len(line.split()))
+    layout = layouts.get(len(line.split()), TREC if _tag_of(content) else None)
     if layout is None:
         return
     query, rank, score = map(layout.index_of, (QUERY, GIVEN_RANK, SCORE))
@@ -131,13 +189,15 @@ def _read(content: FileContent, layout: Layout) -> Run:
             return Run.from_source(source_from_frames(frames))
         frame = pl.concat(frames)
     except NotPlainError:
-        frame = _read_lines(content, layout)
+        frame = _read_lines(content, layout, _tag_of(content) if layout is TREC else ())
         if frame.is_empty():
             raise _no_line_error(content, layout) from None
     if layout is MSMARCO_SCORED:
         _refuse_qrels(content, frame)
     if layout.ranked_by == RANK:
         frame = _sort_by_rank(content, frame)
+    if layout is THREE_SCORED:
+        _check_scores(content, *(frame[name].to_list() for name in (QUERY, DOC, SCORE)))
     return Run.from_source(source_from_frames([frame]))
 
 
@@ -154,7 +214,7 @@ def _separator(content: FileContent, layout: Layout) -> str | None:
 
 
 def trec_frames(
-    path: Path, parts: Iterable[LinePart], separator: str | None
+    path: Path, parts: Iterable[LinePart], form: TrecForm
 ) -> Iterator[tuple[LinePart, pl.DataFrame]]:
     """Yield each part of a TREC run with its columns: query, document, score.
 
@@ -164,7 +224,7 @@ def trec_frames(
     Args:
         path: the file, for messages.
         parts: its lines.
-        separator: what ``trec_separator`` returned.
+        form: the form of the file.
 
     Raises:
         FileFormatError: as ``read_trec``; the error names the line.
@@ -172,11 +232,11 @@ def trec_frames(
 
     def read(part: LinePart) -> pl.DataFrame:
         try:
-            if separator is not None:
-                return _read_plain_part(part.data, TREC, separator)
+            if form.separator is not None:
+                return _read_plain_part(part.data, TREC, form.separator)
         except NotPlainError:
             pass
-        return read_later_lines(path, part, lambda content: _read_lines(content, TREC))
+        return read_later_lines(path, part, lambda content: _read_lines(content, TREC, form.tag))
 
     workers = min(os.cpu_count() or 1, _MOST_WORKERS)
     with ThreadPoolExecutor(workers) as pool:
@@ -194,13 +254,10 @@ def trec_frames(
             pool.shutdown(cancel_futures=True)
 
 
-def trec_separator(content: FileContent) -> str | None:
-    """Return the single character between the columns of a TREC run, or None.
-
-    Args:
-        content: the first lines of the file.
-    """
-    return _separator(content, TREC)
+def _tag_of(content: FileContent) -> tuple[str, ...]:
+    """Return the words of the tag in the first line of a TREC run if it has several, else none."""
+    _, line = first_line_of(content)
+    return tag_of_words(split_fields(line.decode(errors="replace")))
 
 
 def _read_columns(content: FileContent, layout: Layout) -> Iterator[pl.DataFrame]:
@@ -372,9 +429,14 @@ def _plain_lines(part: bytes, columns: int, separator: int) -> int:
 
 
 def _columns_of_lines(
-    content: FileContent, layout: Layout
+    content: FileContent, layout: Layout, tag: tuple[str, ...] = ()
 ) -> tuple[list[str], list[str], list[float]]:
     """Return queries, documents, and scores or ranks, read line by line.
+
+    Args:
+        content: the file, or lines of it.
+        layout: its columns.
+        tag: the words of the tag that every line of a TREC run must have, if they are several.
 
     Raises:
         FileFormatError: a line has another number of columns or an invalid number; the error names
@@ -385,28 +447,36 @@ def _columns_of_lines(
     values: list[float] = []
     query, doc, value = (layout.index_of(name) for name in (QUERY, DOC, layout.ranked_by))
     num_columns, by_rank = len(layout.names), layout.ranked_by == RANK
+    if tag:
+        num_columns += len(tag) - 1
     for number, fields in _split_lines(content):
-        if len(fields) != num_columns:
+        if len(fields) != num_columns or (tag and not _has_tag(fields, tag)):
             problem = (
                 f"{len(fields)} columns, expected {layout.description} separated by blanks or tabs"
             )
-            if len(fields) < num_columns and _is_cut_line(content, number):
-                problem += "; it is the last line and has no end: the file may be cut off"
+            if tag:
+                problem += (
+                    f"; the tag of the first line, {shown(' '.join(tag))}, contains blanks, so "
+                    "every line must have it after a whole rank and a score, and no id may contain "
+                    "a blank. Write a tag without blanks"
+                )
+            if (tag or len(fields) < num_columns) and is_cut_line(content, number):
+                problem += CUT_OFF
             raise FileFormatError(content.path, problem, line=number)
         if layout is MSMARCO_SCORED:
-            _parse_rank(content, number, fields[layout.index_of(GIVEN_RANK)])
+            _parse_rank(content, number, fields[layout.index_of(GIVEN_RANK)], layout)
         queries.append(fields[query])
         docs.append(fields[doc])
         if by_rank:
-            values.append(_parse_rank(content, number, fields[value]))
+            values.append(_parse_rank(content, number, fields[value], layout))
         else:
             values.append(read_number(content.path, number, "score", fields[value]))
     return queries, docs, values
 
 
-def _read_lines(content: FileContent, layout: Layout) -> pl.DataFrame:
+def _read_lines(content: FileContent, layout: Layout, tag: tuple[str, ...] = ()) -> pl.DataFrame:
     """Return the columns, read line by line; raise what ``_columns_of_lines`` does."""
-    queries, docs, values = _columns_of_lines(content, layout)
+    queries, docs, values = _columns_of_lines(content, layout, tag)
     dtype = pl.Int64 if layout.ranked_by == RANK else pl.Float64
     columns = {
         QUERY: pl.Series(queries, dtype=pl.String),
@@ -416,10 +486,9 @@ def _read_lines(content: FileContent, layout: Layout) -> pl.DataFrame:
     return pl.DataFrame(columns)
 
 
-def _is_cut_line(content: FileContent, number: int) -> bool:
-    """Return whether a line is the last of a file and has no line end."""
-    data = content.data()
-    return not data.endswith(b"\n") and data.count(b"\n") == number - 1
+def _has_tag(fields: Sequence[str], tag: tuple[str, ...]) -> bool:
+    """Return whether a line of a TREC run has a tag with blanks, after a rank and a score."""
+    return tuple(fields[-len(tag) :]) == tag and has_rank_and_score(fields)
 
 
 def _split_lines(content: FileContent) -> Iterator[tuple[int, list[str]]]:
@@ -432,13 +501,15 @@ def _split_lines(content: FileContent) -> Iterator[tuple[int, list[str]]]:
             yield number, fields
 
 
-def _parse_rank(content: FileContent, number: int, text: str) -> int:
+def _parse_rank(content: FileContent, number: int, text: str, layout: Layout) -> int:
     """Return a rank; raise FileFormatError for the line if it is not a whole number."""
     if not (text.isascii() and text.isdecimal() and len(text) <= _MOST_RANK_DIGITS):
-        problem = (
-            f"the rank {shown(text)} is not a whole number; three columns are query, "
-            "document and rank, four have a score after them. For query, document and score write "
-            "a dataframe or a TREC run; TREC qrels are read with read_qrels"
+        problem = f"the rank {shown(text)} is not a whole number"
+        if layout is MSMARCO:
+            raise _NotRanksError(content.path, problem, line=number)
+        problem += (
+            "; four columns are query, document, rank and score. TREC qrels are read with "
+            "read_qrels"
         )
         raise FileFormatError(content.path, problem, line=number)
     return int(text)
@@ -448,8 +519,8 @@ def _sort_by_rank(content: FileContent, frame: pl.DataFrame) -> pl.DataFrame:
     """Return the rows sorted by rank, without the column of ranks.
 
     Raises:
-        FileFormatError: two documents of a query have the same rank, or its ranks do not begin at
-            0 or 1.
+        _NotRanksError: two documents of a query have the same rank, or its ranks do not begin at 0
+            or 1.
     """
     repeated = frame.filter(frame.select(QUERY, RANK).is_duplicated())
     if len(repeated):
@@ -461,6 +532,46 @@ def _sort_by_rank(content: FileContent, frame: pl.DataFrame) -> pl.DataFrame:
         query, rank = wrong_start.row(0)
         raise _first_rank_error(content, query, rank)
     return frame.sort(RANK, maintain_order=True).drop(RANK)
+
+
+def _check_scores(
+    content: FileContent, queries: Sequence[str], docs: Sequence[str], scores: Sequence[float]
+) -> None:
+    """Check that the third of three columns can hold scores and nothing else.
+
+    Args:
+        content: the file, for messages.
+        queries: the query of each line, in the order of the file.
+        docs: the document of each line.
+        scores: the number of each line.
+
+    Raises:
+        _NotScoresError: the whole numbers of a query increase, there is neither a fraction nor a
+            number that is less than the one before, or the numbers may be grades.
+    """
+    fractional = {
+        query for query, score in zip(queries, scores, strict=True) if not score.is_integer()
+    }
+    before: dict[str, float] = {}
+    falls = False
+    for query, doc, score in zip(queries, docs, scores, strict=True):
+        last = before.get(query, score)
+        if score > last and query not in fractional:
+            problem = (
+                f"the whole numbers of query {shown(query)} rise from {last:g} to {score:g} at "
+                f"document {shown(doc)}"
+            )
+            raise _NotScoresError(content.path, problem)
+        falls |= score < last
+        before[query] = score
+    if fractional:
+        return
+    if not falls:
+        problem = "no number is a fraction, or less than the one before for its query"
+        raise _NotScoresError(content.path, problem)
+    if all(_LOWEST_GRADE <= score <= _HIGHEST_GRADE for score in scores):
+        problem = f"whole numbers up to {_HIGHEST_GRADE} that never increase may be grades"
+        raise _NotScoresError(content.path, problem)
 
 
 def _refuse_qrels(content: FileContent, frame: pl.DataFrame) -> None:
@@ -478,19 +589,16 @@ def _refuse_iterations(content: FileContent, documents: list[str]) -> None:
         raise FileFormatError(content.path, problem)
 
 
-def _repeated_rank_error(content: FileContent, query: str, rank: int) -> FileFormatError:
+def _repeated_rank_error(content: FileContent, query: str, rank: int) -> _NotRanksError:
     """Return the error of two documents with the same rank for a query."""
     problem = f"two documents have the rank {rank} for query {shown(query)}"
-    return FileFormatError(content.path, problem)
+    return _NotRanksError(content.path, problem)
 
 
-def _first_rank_error(content: FileContent, query: str, rank: int) -> FileFormatError:
+def _first_rank_error(content: FileContent, query: str, rank: int) -> _NotRanksError:
     """Return the error of a query whose ranks do not begin at 0 or 1."""
-    problem = (
-        f"the ranks of query {shown(query)} begin at {rank}, not at 0 or 1; three columns are "
-        "query, document and rank, not a score"
-    )
-    return FileFormatError(content.path, problem)
+    problem = f"the ranks of query {shown(query)} begin at {rank}, not at 0 or 1"
+    return _NotRanksError(content.path, problem)
 
 
 def _no_line_error(content: FileContent, layout: Layout) -> FileFormatError:
@@ -516,13 +624,16 @@ def _read_by_lines(content: FileContent, layout: Layout) -> Run:
         BeirEvalWarning: polars would read it faster; once in a process.
     """
     _warn_of_missing_polars()
-    queries, docs, values = _columns_of_lines(content, layout)
+    tag = _tag_of(content) if layout is TREC else ()
+    queries, docs, values = _columns_of_lines(content, layout, tag)
     if not queries:
         raise _no_line_error(content, layout)
     if layout is MSMARCO_SCORED:
         _refuse_iterations(content, list(set(docs)))
     if layout.ranked_by == RANK:
         return _run_of_ranks(content, queries, docs, values)
+    if layout is THREE_SCORED:
+        _check_scores(content, queries, docs, values)
     return Run.from_columns(queries, docs, values)
 
 
@@ -532,8 +643,8 @@ def _run_of_ranks(
     """Return a run whose documents are ordered by rank.
 
     Raises:
-        FileFormatError: two documents of a query have the same rank, or its ranks do not begin at
-            0 or 1.
+        _NotRanksError: two documents of a query have the same rank, or its ranks do not begin at 0
+            or 1.
     """
     first_rank: dict[str, int] = {}
     lines_of: dict[tuple[str, float], int] = {}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from beir_eval._version import __version__
 from beir_eval.core.column_names import DOC as DOC_ROLE
-from beir_eval.core.column_names import GRADE, SCORE, SCORE_NAMES, matching_names
+from beir_eval.core.column_names import GRADE, SCORE, columns_of_role
 from beir_eval.core.column_names import QUERY as QUERY_ROLE
 from beir_eval.core.ranking import EvaluationSettings
 from beir_eval.errors import (
@@ -179,7 +179,7 @@ def evaluate(  # noqa: PLR0913 - one keyword a policy
 
 def _has_scores(run_df: Any) -> bool:
     """Return whether a column of the run is recognisably of scores."""
-    return isinstance(run_df, DataFrame) and bool(matching_names(run_df.columns, SCORE_NAMES))
+    return isinstance(run_df, DataFrame) and bool(columns_of_role(run_df.columns, "score"))
 
 
 def _selected(frame: DataFrame, names: Sequence[str]) -> DataFrame:

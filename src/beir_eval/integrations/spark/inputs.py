@@ -75,7 +75,12 @@ def checked_columns(
     chosen = []
     for role, requested in roles.items():
         name = choose_column(
-            frame.columns, role, requested, error_class, label, function="evaluate"
+            frame.columns,
+            role,
+            requested,
+            error_class,
+            label,
+            how_to_state="state it in evaluate: {role}='…'",
         )
         check_unambiguous(frame.columns, name, label, error_class)
         expected, rule = _TYPES[role]

@@ -1,0 +1,191 @@
+"""Names of columns are stated for one file, as ``columns=``, or for all, as ``--columns``."""
+
+import json
+
+import polars as pl
+import pytest
+from typer.testing import CliRunner
+
+from beir_eval import read_qrels, read_run
+from beir_eval.cli.app import app
+from beir_eval.errors import FileFormatError, InputError, SettingError
+from beir_eval.validation import validate
+
+RUN = {"question": ["q1", "q1"], "hit": ["d1", "d2"], "points": [2.5, 1.5], "score": [9.0, 1.0]}
+QRELS = {"question": ["q1", "q1"], "hit": ["d1", "d2"], "gold": [2, 0]}
+RUN_COLUMNS = {"query_id": "question", "doc_id": "hit", "score": "points"}
+QRELS_COLUMNS = {"query_id": "question", "doc_id": "hit", "grade": "gold"}
+KINDS = ["comma", "semicolon", "tab", "parquet", "jsonl"]
+
+
+def write(tmp_path, table, kind, name):
+    path, frame = tmp_path / name, pl.DataFrame(table)
+    if kind == "parquet":
+        frame.write_parquet(path)
+    elif kind == "jsonl":
+        frame.write_ndjson(path)
+    else:
+        frame.write_csv(path, separator={"comma": ",", "semicolon": ";", "tab": "\t"}[kind])
+    return path
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_stated_columns_are_read(tmp_path, kind):
+    run = read_run(write(tmp_path, RUN, kind, "run"), columns=RUN_COLUMNS)
+    assert run.as_dict() == {"q1": {"d1": 2.5, "d2": 1.5}}
+    qrels = read_qrels(write(tmp_path, QRELS, kind, "qrels"), columns=QRELS_COLUMNS)
+    assert qrels.as_dict() == {"q1": {"d1": 2.0, "d2": 0.0}}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_one_of_several_columns_that_match_can_be_stated(tmp_path, kind):
+    table = {"qid": ["q1"], "docno": ["d1"], "doc_id": ["x1"], "score": [1.5], "sim": [2.5]}
+    path = write(tmp_path, table, kind, "run")
+    with pytest.raises(FileFormatError, match="'docno'"):
+        read_run(path)
+    run = read_run(path, columns={"doc_id": "docno", "score": "sim"})
+    assert run.as_dict() == {"q1": {"d1": 2.5}}
+
+
+@pytest.mark.parametrize("kind", ["comma", "parquet"])
+def test_the_error_on_columns_that_are_not_recognised_names_the_argument(tmp_path, kind):
+    with pytest.raises(FileFormatError, match="name it with columns= as query_id"):
+        read_run(write(tmp_path, RUN, kind, "run"))
+    table = {"qid": ["q1"], "docno": ["d1"], "doc_id": ["x1"], "score": [1.5]}
+    with pytest.raises(FileFormatError, match=r"'docno', 'doc_id'.* with columns= as doc_id"):
+        read_run(write(tmp_path, table, kind, "run"))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_stated_column_that_the_file_lacks_is_refused_with_those_that_it_has(tmp_path, kind):
+    path = write(tmp_path, {"qid": ["q1"], "hit": ["d1"], "score": [1.5]}, kind, "run")
+    with pytest.raises(FileFormatError, match=r"'passage'.*'qid', 'hit', 'score'"):
+        read_run(path, columns={"doc_id": "passage"})
+
+
+@pytest.mark.parametrize(
+    ("columns", "problem"),
+    [
+        ({"grade": "label"}, "names the columns query_id, doc_id, score, not 'grade'"),
+        ({"docno": "doc_id"}, "not 'docno'"),
+        ({"doc_id": 7}, "the column of doc_id must have a name, not 7"),
+        ({"doc_id": ""}, "must have a name"),
+        ("docno", "columns must be such as"),
+    ],
+)
+def test_columns_of_another_form_are_refused(tmp_path, columns, problem):
+    with pytest.raises(SettingError, match=problem):
+        read_run(write(tmp_path, RUN, "comma", "run"), columns=columns)
+
+
+@pytest.mark.parametrize(
+    ("content", "format_name"),
+    [("q1 Q0 d1 1 2.5 t\n", "trec"), ("q1\td1\t1\n", "msmarco"), ('{"q1": {"d1": 2}}', "json")],
+)
+def test_columns_for_a_format_without_names_are_refused(tmp_path, content, format_name):
+    path = tmp_path / "run"
+    path.write_text(content)
+    with pytest.raises(
+        SettingError, match=f"format '{format_name}', without names; leave columns="
+    ):
+        read_run(path, columns={"doc_id": "hit"})
+
+
+def test_a_line_with_a_stated_document_has_one_document(tmp_path):
+    path = tmp_path / "run.jsonl"
+    lines = [{"qid": "q1", "hit": doc, "score": 1, "docs": ["x", "y"]} for doc in ("d1", "d2")]
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    assert read_run(path, columns={"doc_id": "hit"}).as_dict() == {"q1": {"d1": 1.0, "d2": 1.0}}
+
+
+def test_records_of_pyterrier_in_json_lines_have_the_document_in_docno(tmp_path):
+    table = {"qid": ["q1"], "docid": [7], "docno": ["d1"], "score": [1.5]}
+    assert read_run(write(tmp_path, table, "jsonl", "run")).as_dict() == {"q1": {"d1": 1.5}}
+
+
+def command(*arguments):
+    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
+    return result.exit_code, " ".join(result.output.split())
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_one_option_names_the_columns_of_judgements_and_runs(tmp_path, kind):
+    two_queries = {"question": ["q1", "q2"]}
+    qrels = write(tmp_path, {**QRELS, **two_queries}, kind, "q")
+    run, other = (write(tmp_path, {**RUN, **two_queries}, kind, name) for name in "rs")
+    option = "query_id=question,doc_id=hit,score=points,grade=gold"
+    for arguments in (("evaluate", qrels, run), ("compare", qrels, run, other)):
+        code, output = command(*arguments, "-m", "MRR", "--columns", option)
+        assert (code, "0.5" in output) == (0, True), output
+    code, output = command("validate", qrels, run, "--columns", option)
+    assert code in {0, 1}, output
+    names = option.removesuffix(",grade=gold")
+    assert command("convert", run, tmp_path / "r.trec", "--columns", names)[0] == 0
+    assert read_run(tmp_path / "r.trec").as_dict() == {"q1": {"d1": 2.5}, "q2": {"d2": 1.5}}
+    names = option.replace("score=points,", "")
+    assert command("convert", "--qrels", qrels, tmp_path / "q.trec", "--columns", names)[0] == 0
+    assert read_qrels(tmp_path / "q.trec").as_dict() == {"q1": {"d1": 2.0}, "q2": {"d2": 0.0}}
+
+
+def test_a_name_is_used_for_the_files_that_have_it(tmp_path):
+    (tmp_path / "q.trec").write_text("q1 0 d1 1\n")
+    table = {"qid": ["q1"], "hit": ["d1"], "score": [1.5]}
+    run = write(tmp_path, table, "comma", "a.csv")
+    other = write(tmp_path, {"qid": ["q1"], "docno": ["d1"], "score": [1.5]}, "comma", "b.csv")
+    files = (tmp_path / "q.trec", run, other)
+    code, output = command("evaluate", *files, "-m", "MRR", "--columns", "doc_id=hit")
+    assert (code, output.count("1.0000")) == (0, 2), output
+
+
+@pytest.mark.parametrize("name", ["evaluate", "compare", "validate", "convert"])
+def test_a_name_that_no_file_has_is_an_error(tmp_path, name):
+    table = {"qid": ["q1"], "hit": ["d1"], "docno": ["d1"], "score": [1.5]}
+    run = write(tmp_path, table, "comma", "run.csv")
+    (tmp_path / "q.trec").write_text("q1 0 d1 1\n")
+    files = (run, tmp_path / "o.trec") if name == "convert" else (tmp_path / "q.trec", run)
+    code, output = command(name, *files, "--columns", "doc_id=passage")
+    assert code == 2, output
+    assert "--columns states doc_id=passage, but no file has the column 'passage'" in output
+    assert "the tables have 'qid', 'hit', 'docno', 'score'" in output
+
+
+def test_names_for_files_without_tables_are_an_error(tmp_path):
+    (tmp_path / "q.trec").write_text("q1 0 d1 1\n")
+    (tmp_path / "r.trec").write_text("q1 Q0 d1 1 2.5 t\n")
+    files = (tmp_path / "q.trec", tmp_path / "r.trec")
+    code, output = command("evaluate", *files, "--columns", "grade=label")
+    assert (code, "no file is a table with a column for grade" in output) == (2, True), output
+
+
+@pytest.mark.parametrize("option", ["docno", "doc_id=", "doc_id=a,doc_id=b", "rank=r", ""])
+def test_an_option_of_another_form_is_an_error(tmp_path, option):
+    (tmp_path / "q.trec").write_text("q1 0 d1 1\n")
+    files = (tmp_path / "q.trec", tmp_path / "q.trec")
+    code, output = command("evaluate", *files, "--columns", option)
+    assert (code, "--columns" in output) == (2, True), output
+
+
+def test_the_error_on_the_command_line_names_the_option(tmp_path):
+    (tmp_path / "q.trec").write_text("q1 0 d1 1\n")
+    code, output = command("evaluate", tmp_path / "q.trec", write(tmp_path, RUN, "comma", "r.csv"))
+    assert (code, "name it with --columns as query_id" in output) == (2, True), output
+
+
+def test_runs_read_in_parts_take_no_columns(tmp_path):
+    (tmp_path / "q.trec").write_text("q1 0 d1 1\n")
+    run = write(tmp_path, RUN, "parquet", "r.parquet")
+    arguments = ("evaluate", tmp_path / "q.trec", run, "--stream", "--columns", "score=points")
+    code, output = command(*arguments)
+    assert (code, "--columns reads a run as a whole" in output) == (2, True), output
+
+
+def test_validate_takes_the_columns_of_judgements_and_runs(tmp_path):
+    qrels, run = write(tmp_path, QRELS, "comma", "q"), write(tmp_path, RUN, "comma", "r")
+    validation = validate(qrels, run, columns={**RUN_COLUMNS, **QRELS_COLUMNS})
+    assert [summary.queries for summary in validation.inputs] == [1, 1]
+    with pytest.raises(InputError, match="no file has the column 'x'"):
+        validate(
+            {"q1": {"d1": 1}},
+            write(tmp_path, {"qid": ["q1"], "pid": ["d1"], "score": [1]}, "comma", "r"),
+            columns={"score": "x"},
+        )
