@@ -122,9 +122,9 @@ def columns_of(text):
 def columns_called(header, keys):
     """Return the indices of the columns of a table with one of the names."""
     for names in (keys, OTHER_KEYS[keys]):
-        if found := [index for index, name in enumerate(header) if name in names]:
+        if matches := [index for index, name in enumerate(header) if name in names]:
             is_pyterrier = keys == DOC_KEYS and {"qid", "docid", "docno"} <= set(header)
-            return [index for index in found if not is_pyterrier or header[index] != "docid"]
+            return [index for index in matches if not is_pyterrier or header[index] != "docid"]
     return []
 
 
